@@ -1,0 +1,6 @@
+//! Network inventory and topology over HTTP, to embed.
+
+pub mod access;
+pub mod inventory;
+pub mod model;
+pub mod store;

@@ -1,0 +1,110 @@
+use std::fmt;
+use std::str::FromStr;
+
+use serde::de::{self, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A hardware address of 6 bytes.
+///
+/// It is read with `:`, with `-` or with no separator, in any case, and written in upper case with colons.
+///
+/// ```
+/// use toposcope::model::MacAddress;
+///
+/// let address: MacAddress = "00-1b-21-3c-4d-5e".parse()?;
+/// assert_eq!(address.to_string(), "00:1B:21:3C:4D:5E");
+/// assert!("00:1b:21:3c:4d".parse::<MacAddress>().is_err());
+/// # Ok::<(), toposcope::model::MacAddressError>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MacAddress([u8; 6]);
+
+/// The text is not 6 bytes in hexadecimal, or its separators are not all `:` or all `-`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a MAC address of 6 bytes")]
+#[non_exhaustive]
+pub struct MacAddressError;
+
+impl MacAddress {
+    /// The address of these bytes, first one first.
+    #[must_use]
+    pub const fn new(octets: [u8; 6]) -> Self {
+        Self(octets)
+    }
+
+    /// Its bytes, first one first.
+    #[must_use]
+    pub const fn octets(self) -> [u8; 6] {
+        self.0
+    }
+}
+
+impl FromStr for MacAddress {
+    type Err = MacAddressError;
+
+    fn from_str(text: &str) -> Result<Self, MacAddressError> {
+        let bytes = text.as_bytes();
+        let (group_length, separator) = match (bytes.len(), bytes.get(2)) {
+            (12, _) => (2, None),
+            (17, Some(separator @ (b':' | b'-'))) => (3, Some(separator)),
+            _ => return Err(MacAddressError),
+        };
+        let mut octets = [0; 6];
+        for (octet, group) in octets.iter_mut().zip(bytes.chunks(group_length)) {
+            let [high, low, rest @ ..] = group else { return Err(MacAddressError) };
+            if rest.iter().any(|byte| Some(byte) != separator) {
+                return Err(MacAddressError);
+            }
+            *octet = (nibble(*high)? << 4) | nibble(*low)?;
+        }
+        Ok(Self(octets))
+    }
+}
+
+const fn nibble(digit: u8) -> Result<u8, MacAddressError> {
+    match digit {
+        b'0'..=b'9' => Ok(digit - b'0'),
+        b'A'..=b'F' => Ok(digit - b'A' + 10),
+        b'a'..=b'f' => Ok(digit - b'a' + 10),
+        _ => Err(MacAddressError),
+    }
+}
+
+impl fmt::Display for MacAddress {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [a, b, c, d, e, f] = self.0;
+        write!(formatter, "{a:02X}:{b:02X}:{c:02X}:{d:02X}:{e:02X}:{f:02X}")
+    }
+}
+
+impl fmt::Debug for MacAddress {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
+}
+
+impl Serialize for MacAddress {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for MacAddress {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+
+        impl Visitor<'_> for Text {
+            type Value = MacAddress;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a MAC address")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<MacAddress, E> {
+                text.parse().map_err(E::custom)
+            }
+        }
+
+        deserializer.deserialize_str(Text)
+    }
+}

@@ -1,0 +1,119 @@
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// What a list of hosts can be ordered by. Text is ordered by Unicode code point.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum HostOrderField {
+    /// When the host was first recorded.
+    #[default]
+    CreatedAt,
+    /// When it last changed.
+    UpdatedAt,
+    /// Its name.
+    Name,
+    /// Its hostname; none counts as empty.
+    Hostname,
+    /// The id of its network.
+    NetworkId,
+    /// The name of the service that runs it; empty where there is none.
+    VirtualizedBy,
+    /// The address of its first interface: IPv4 before IPv6, none last.
+    InterfaceIp,
+}
+
+/// The text names no field that hosts can be ordered by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a field that hosts can be ordered by")]
+#[non_exhaustive]
+pub struct HostOrderFieldError;
+
+impl HostOrderField {
+    /// All of them.
+    pub const ALL: &[Self] = &[
+        Self::CreatedAt,
+        Self::UpdatedAt,
+        Self::Name,
+        Self::Hostname,
+        Self::NetworkId,
+        Self::VirtualizedBy,
+        Self::InterfaceIp,
+    ];
+
+    /// Its name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::CreatedAt => "created_at",
+            Self::UpdatedAt => "updated_at",
+            Self::Name => "name",
+            Self::Hostname => "hostname",
+            Self::NetworkId => "network_id",
+            Self::VirtualizedBy => "virtualized_by",
+            Self::InterfaceIp => "interface_ip",
+        }
+    }
+}
+
+impl FromStr for HostOrderField {
+    type Err = HostOrderFieldError;
+
+    fn from_str(text: &str) -> Result<Self, HostOrderFieldError> {
+        Self::ALL.iter().copied().find(|field| field.as_str() == text).ok_or(HostOrderFieldError)
+    }
+}
+
+impl fmt::Display for HostOrderField {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.as_str())
+    }
+}
+
+/// Which way a list is ordered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum OrderDirection {
+    /// Smallest first.
+    #[default]
+    #[serde(rename = "asc")]
+    Ascending,
+    /// Greatest first.
+    #[serde(rename = "desc")]
+    Descending,
+}
+
+/// The text is neither `asc` nor `desc`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("neither asc nor desc")]
+#[non_exhaustive]
+pub struct OrderDirectionError;
+
+impl OrderDirection {
+    /// Its name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ascending => "asc",
+            Self::Descending => "desc",
+        }
+    }
+}
+
+impl FromStr for OrderDirection {
+    type Err = OrderDirectionError;
+
+    fn from_str(text: &str) -> Result<Self, OrderDirectionError> {
+        [Self::Ascending, Self::Descending]
+            .into_iter()
+            .find(|direction| direction.as_str() == text)
+            .ok_or(OrderDirectionError)
+    }
+}
+
+impl fmt::Display for OrderDirection {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.as_str())
+    }
+}

@@ -1,0 +1,129 @@
+use std::fmt;
+use std::str::FromStr;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use serde::de::{self, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A moment in UTC, to the microsecond, in the years 0 to 9999.
+///
+/// In JSON it is an RFC 3339 string: written with `Z` and at most six decimals, read with any offset; what is finer than
+/// a microsecond is cut off.
+///
+/// ```
+/// use toposcope::model::Timestamp;
+///
+/// let time: Timestamp = "2026-08-14T14:00:14.5+02:00".parse()?;
+/// assert_eq!(time.to_string(), "2026-08-14T12:00:14.500Z");
+/// # Ok::<(), toposcope::model::TimestampError>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(DateTime<Utc>);
+
+/// The text is no RFC 3339 date-time, or the moment lies outside the years 0 to 9999.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not an RFC 3339 date-time of the years 0 to 9999")]
+#[non_exhaustive]
+pub struct TimestampError;
+
+impl Timestamp {
+    /// The beginning of 1970.
+    pub const UNIX_EPOCH: Self = Self(DateTime::UNIX_EPOCH);
+
+    const MIN_MICROS: i64 = -62_167_219_200_000_000;
+    const MAX_MICROS: i64 = 253_402_300_799_999_999;
+
+    /// The moment so many microseconds after the beginning of 1970, or before it where negative.
+    ///
+    /// # Errors
+    /// When it lies outside the years 0 to 9999.
+    pub fn from_unix_micros(micros: i64) -> Result<Self, TimestampError> {
+        if !(Self::MIN_MICROS..=Self::MAX_MICROS).contains(&micros) {
+            return Err(TimestampError);
+        }
+        DateTime::from_timestamp_micros(micros).map(Self).ok_or(TimestampError)
+    }
+
+    /// Microseconds since the beginning of 1970.
+    #[must_use]
+    pub const fn unix_micros(self) -> i64 {
+        self.0.timestamp_micros()
+    }
+
+    /// The system clock's time.
+    #[must_use]
+    pub fn now() -> Self {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        i64::try_from(since.as_micros())
+            .map_or(Self::UNIX_EPOCH, |micros| Self::UNIX_EPOCH.plus_micros(micros))
+    }
+
+    /// This moment moved by so many microseconds, staying within the years 0 to 9999.
+    #[must_use]
+    pub fn plus_micros(self, micros: i64) -> Self {
+        let moved = self.unix_micros().saturating_add(micros).clamp(Self::MIN_MICROS, Self::MAX_MICROS);
+        Self::from_unix_micros(moved).unwrap_or(self)
+    }
+}
+
+/// Drops what is finer than a microsecond.
+impl TryFrom<DateTime<Utc>> for Timestamp {
+    type Error = TimestampError;
+
+    fn try_from(time: DateTime<Utc>) -> Result<Self, TimestampError> {
+        Self::from_unix_micros(time.timestamp_micros())
+    }
+}
+
+impl From<Timestamp> for DateTime<Utc> {
+    fn from(time: Timestamp) -> Self {
+        time.0
+    }
+}
+
+impl FromStr for Timestamp {
+    type Err = TimestampError;
+
+    fn from_str(text: &str) -> Result<Self, TimestampError> {
+        DateTime::parse_from_rfc3339(text).map_err(|_| TimestampError)?.to_utc().try_into()
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0.to_rfc3339_opts(SecondsFormat::AutoSi, true))
+    }
+}
+
+impl fmt::Debug for Timestamp {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+
+        impl Visitor<'_> for Text {
+            type Value = Timestamp;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an RFC 3339 date-time")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Timestamp, E> {
+                text.parse().map_err(E::custom)
+            }
+        }
+
+        deserializer.deserialize_str(Text)
+    }
+}
