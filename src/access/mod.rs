@@ -1,0 +1,22 @@
+//! Who asks and what they may reach, and the secrets by which they prove it.
+//!
+//! Nothing here knows of HTTP or of a store. A host application that authenticates its users itself needs [`Caller`] and
+//! [`Scope`] and may leave the rest alone.
+
+mod caller;
+mod clock;
+mod digest;
+mod key;
+mod password;
+mod random;
+mod scope;
+mod secret;
+
+pub use caller::{Caller, Credential};
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use digest::{SecretDigest, Verifier};
+pub use key::{KeyKind, KeyText};
+pub use password::{PasswordCost, PasswordError, PasswordHasher};
+pub use random::{RandomError, RandomSource, SystemRandom, uuid_v4, uuid_v7};
+pub use scope::Scope;
+pub use secret::SessionId;
