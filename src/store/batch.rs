@@ -1,0 +1,146 @@
+use bytes::Bytes;
+use uuid::Uuid;
+
+use super::{Alias, Facets, Key, Link, Version};
+
+/// What a write or a check expects of the record it names, at the moment of the commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expect {
+    /// There is no such record.
+    Absent,
+    /// There is one, whichever its version.
+    Present,
+    /// There is one, and it has this version.
+    Version(Version),
+    /// Anything.
+    Any,
+}
+
+/// One change of a [`Batch`].
+#[derive(Clone, Debug)]
+pub enum Write {
+    /// Creates the record or replaces it whole: body, facets, aliases.
+    Put {
+        /// What names it.
+        key: Key,
+        /// What it expects of the record it replaces.
+        expect: Expect,
+        /// How it is found.
+        facets: Facets,
+        /// Its content.
+        body: Bytes,
+    },
+    /// Deletes the record. With [`Expect::Any`] it is no error that there is none.
+    Delete {
+        /// What names it.
+        key: Key,
+        /// What it expects of the record.
+        expect: Expect,
+    },
+}
+
+impl Write {
+    /// The record it changes.
+    #[must_use]
+    pub const fn key(&self) -> Key {
+        match self {
+            Self::Put { key, .. } | Self::Delete { key, .. } => *key,
+        }
+    }
+
+    /// What it expects of the record it changes.
+    #[must_use]
+    pub const fn expect(&self) -> Expect {
+        match self {
+            Self::Put { expect, .. } | Self::Delete { expect, .. } => *expect,
+        }
+    }
+}
+
+/// A condition on records that the batch itself need not change: how a reference stays true under concurrency.
+#[derive(Clone, Debug)]
+pub enum Check {
+    /// This record is as expected before the batch.
+    Record {
+        /// Which record.
+        key: Key,
+        /// What is expected of it.
+        expect: Expect,
+    },
+    /// Before the batch, this alias belongs to this record, or to none.
+    Alias {
+        /// Which alias.
+        alias: Alias,
+        /// Whose it is.
+        holder: Option<Key>,
+    },
+    /// Every record of the organization with this link before the batch is put or deleted by the batch: nobody has begun
+    /// to refer to the target since the referring records were listed.
+    LinkedWithin {
+        /// Whose records; `None`: all, as in a [`Query`](super::Query).
+        organization: Option<Uuid>,
+        /// Which link.
+        link: Link,
+    },
+}
+
+/// Changes that happen together or not at all, with what they expect of the records as they are.
+///
+/// ```
+/// use toposcope::store::{Batch, Expect, Facets, Key, Name};
+/// use uuid::Uuid;
+///
+/// let key = Key::new(Name::new("note"), Uuid::nil());
+/// let mut batch = Batch::new();
+/// batch.put(key, Expect::Absent, Facets::default(), "a body");
+/// assert_eq!(batch.writes().len(), 1);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Batch {
+    writes: Vec<Write>,
+    checks: Vec<Check>,
+}
+
+impl Batch {
+    /// An empty batch.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds the creation or replacement of a record.
+    pub fn put(&mut self, key: Key, expect: Expect, facets: Facets, body: impl Into<Bytes>) -> &mut Self {
+        self.writes.push(Write::Put { key, expect, facets, body: body.into() });
+        self
+    }
+
+    /// Adds the deletion of a record.
+    pub fn delete(&mut self, key: Key, expect: Expect) -> &mut Self {
+        self.writes.push(Write::Delete { key, expect });
+        self
+    }
+
+    /// Adds a condition.
+    pub fn check(&mut self, check: Check) -> &mut Self {
+        self.checks.push(check);
+        self
+    }
+
+    /// The changes, in the order they were added.
+    #[must_use]
+    pub fn writes(&self) -> &[Write] {
+        &self.writes
+    }
+
+    /// The conditions, in the order they were added.
+    #[must_use]
+    pub fn checks(&self) -> &[Check] {
+        &self.checks
+    }
+
+    /// The changes and the conditions, for a backend that carries them out.
+    #[must_use]
+    pub fn into_parts(self) -> (Vec<Write>, Vec<Check>) {
+        (self.writes, self.checks)
+    }
+}

@@ -1,0 +1,90 @@
+use super::merge::Merged;
+use super::run::{Place, Run};
+use crate::store::Direction;
+
+/// The records that have one key, as a range of positions.
+///
+/// Records with equal keys follow each other by ascending id in both directions, so a descending list is no reversed
+/// ascending one: it is the groups in descending order, each of them ascending inside.
+#[derive(Debug)]
+pub(super) struct Group<'a> {
+    pub(super) key: &'a [u8],
+    pub(super) from: Vec<Place>,
+    pub(super) to: Vec<Place>,
+}
+
+impl<'a> Merged<'a> {
+    /// The group that holds the record of this rank in the list, and how many records of the list come before the group.
+    pub(super) fn group_of_rank(&self, rank: usize, direction: Direction) -> Option<(Group<'a>, usize)> {
+        let total = self.len();
+        let ascending = match direction {
+            Direction::Ascending => rank,
+            Direction::Descending => total.checked_sub(rank + 1)?,
+        };
+        let end = self.end();
+        let position = self.select(ascending, &self.start(), &end);
+        let group = self.group_of_key(self.key(self.least(&position, &end)?));
+        let before = match direction {
+            Direction::Ascending => self.rank(&group.from),
+            Direction::Descending => total - self.rank(&group.to),
+        };
+        Some((group, before))
+    }
+
+    /// The group of a key, or if there is none, the first group behind it in the list.
+    pub(super) fn group_from_key(&self, key: &[u8], direction: Direction) -> Option<Group<'a>> {
+        let row = match direction {
+            Direction::Ascending => self.least(&self.partition(|(other, _)| other < key), &self.end())?,
+            Direction::Descending => {
+                self.greatest(&self.start(), &self.partition(|(other, _)| other <= key))?
+            }
+        };
+        Some(self.group_of_key(self.key(row)))
+    }
+
+    /// The group that follows in the list.
+    pub(super) fn group_after(&self, group: Group<'a>, direction: Direction) -> Option<Group<'a>> {
+        match direction {
+            Direction::Ascending => {
+                let from = group.to;
+                let key = self.key(self.least(&from, &self.end())?);
+                let to =
+                    self.runs.iter().zip(&from).map(|(run, from)| self.group_end(run, *from, key)).collect();
+                Some(Group { key, from, to })
+            }
+            Direction::Descending => {
+                let to = group.from;
+                let key = self.key(self.greatest(&self.start(), &to)?);
+                let from =
+                    self.runs.iter().zip(&to).map(|(run, to)| self.group_start(run, *to, key)).collect();
+                Some(Group { key, from, to })
+            }
+        }
+    }
+
+    fn group_of_key(&self, key: &'a [u8]) -> Group<'a> {
+        let from = self.partition(|(other, _)| other < key);
+        let to = self.runs.iter().zip(&from).map(|(run, from)| self.group_end(run, *from, key)).collect();
+        Group { key, from, to }
+    }
+
+    /// Most groups have one record, so the neighbour is asked before the run is searched.
+    fn group_end(&self, run: &Run, from: Place, key: &[u8]) -> Place {
+        let in_group = |place| run.at(place).is_some_and(|row| self.key(row) == key);
+        if !in_group(from) {
+            return from;
+        }
+        let next = run.next(from);
+        if in_group(next) { run.partition_place(|row| self.key(row) <= key) } else { next }
+    }
+
+    fn group_start(&self, run: &Run, to: Place, key: &[u8]) -> Place {
+        let in_group = |place| run.at(place).is_some_and(|row| self.key(row) == key);
+        let Some(last) = run.before(to).filter(|place| in_group(*place)) else { return to };
+        if run.before(last).is_some_and(in_group) {
+            run.partition_place(|row| self.key(row) < key)
+        } else {
+            last
+        }
+    }
+}

@@ -1,0 +1,38 @@
+use std::hash::{BuildHasher, RandomState};
+
+use hashbrown::HashTable;
+use uuid::Uuid;
+
+use super::names::NameId;
+use super::rows::Rows;
+use super::run::RowId;
+
+/// Which row has a key. An entry is the row's number alone; the key stands in the row.
+#[derive(Debug, Default)]
+pub(super) struct Ids {
+    hasher: RandomState,
+    table: HashTable<RowId>,
+}
+
+impl Ids {
+    pub(super) fn find(&self, rows: &Rows, table: NameId, id: Uuid) -> Option<RowId> {
+        let hash = self.hasher.hash_one((table, id));
+        self.table.find(hash, |row| key(rows, *row) == Some((table, id))).copied()
+    }
+
+    pub(super) fn insert(&mut self, rows: &Rows, row: RowId) {
+        let hash_of = |row: &RowId| self.hasher.hash_one(key(rows, *row).unwrap_or_default());
+        self.table.insert_unique(hash_of(&row), row, hash_of);
+    }
+
+    pub(super) fn remove(&mut self, table: NameId, id: Uuid, row: RowId) {
+        let hash = self.hasher.hash_one((table, id));
+        if let Ok(entry) = self.table.find_entry(hash, |other| *other == row) {
+            entry.remove();
+        }
+    }
+}
+
+fn key(rows: &Rows, row: RowId) -> Option<(NameId, Uuid)> {
+    rows.get(row).map(|row| (row.table, row.id))
+}

@@ -1,0 +1,153 @@
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use uuid::Uuid;
+
+use super::rows::{Rows, Slot};
+use super::run::{Place, RowId, Run};
+
+/// Several runs of one slot, seen as one sorted sequence. A position in it is one [`Place`] for each run.
+#[derive(Debug)]
+pub(super) struct Merged<'a> {
+    pub(super) rows: &'a Rows,
+    pub(super) slot: Slot,
+    pub(super) runs: Vec<&'a Run>,
+}
+
+impl<'a> Merged<'a> {
+    pub(super) fn len(&self) -> usize {
+        self.runs.iter().map(|run| run.len()).sum()
+    }
+
+    pub(super) fn start(&self) -> Vec<Place> {
+        vec![Place::default(); self.runs.len()]
+    }
+
+    pub(super) fn end(&self) -> Vec<Place> {
+        self.runs.iter().map(|run| run.end()).collect()
+    }
+
+    pub(super) fn rank(&self, position: &[Place]) -> usize {
+        self.runs.iter().zip(position).map(|(run, place)| run.rank(*place)).sum()
+    }
+
+    pub(super) fn key(&self, row: RowId) -> &'a [u8] {
+        self.rows.sort_key(self.slot, row)
+    }
+
+    /// The first position where `is_before` is false, of a predicate on key and id that is true for a beginning.
+    pub(super) fn partition(&self, is_before: impl Fn((&[u8], Uuid)) -> bool) -> Vec<Place> {
+        let is_before = |row| is_before(self.rows.rank_key(self.slot, row));
+        self.runs.iter().map(|run| run.partition_place(is_before)).collect()
+    }
+
+    /// The position that has `rank` records before it, counted from `from`, and lies no farther than `to`.
+    ///
+    /// Probes a row, counts what is smaller in every run, and narrows the bounds. A probe at the place that the rank
+    /// would have if the rows were spread evenly hits close where networks are alike; every other probe is in the middle,
+    /// so that no spread can make it slow.
+    pub(super) fn select(&self, rank: usize, from: &[Place], to: &[Place]) -> Vec<Place> {
+        let ranks = |position: &[Place]| -> Vec<usize> {
+            self.runs.iter().zip(position).map(|(run, place)| run.rank(*place)).collect()
+        };
+        let (mut low, mut high) = (ranks(from), ranks(to));
+        let target = low.iter().sum::<usize>() + rank;
+        for step in 0_usize.. {
+            let left: usize = low.iter().sum();
+            let right: usize = high.iter().sum();
+            if target <= left || right <= left {
+                break;
+            }
+            if target >= right {
+                low = high;
+                break;
+            }
+            let spans = low.iter().zip(&high).map(|(low, high)| high - low);
+            let Some((widest, span)) = spans.enumerate().max_by_key(|(_, span)| *span) else { break };
+            let ahead = if step % 2 == 0 { interpolate(span, target - left, right - left) } else { span / 2 };
+            let Some(probe) = low.get(widest).map(|low| low + ahead) else { break };
+            let Some(pivot) = self.runs.get(widest).and_then(|run| run.at(run.place(probe))) else { break };
+            let pivot = self.rows.rank_key(self.slot, pivot);
+            let mut split = ranks(&self.partition(|key| key < pivot));
+            let smaller: usize = split.iter().sum();
+            if smaller > target {
+                high = split;
+                continue;
+            }
+            if smaller < target
+                && let Some(split) = split.get_mut(widest)
+            {
+                *split += 1;
+            }
+            low = split;
+        }
+        self.runs.iter().zip(&low).map(|(run, rank)| run.place(*rank)).collect()
+    }
+
+    /// The smallest row between two positions.
+    pub(super) fn least(&self, from: &[Place], to: &[Place]) -> Option<RowId> {
+        let heads = self.runs.iter().zip(from).zip(to).filter(|((_, from), to)| from < to);
+        heads.filter_map(|((run, from), _)| run.at(*from)).min_by(|left, right| self.compare(*left, *right))
+    }
+
+    /// The greatest row between two positions.
+    pub(super) fn greatest(&self, from: &[Place], to: &[Place]) -> Option<RowId> {
+        let tails = self.runs.iter().zip(from).zip(to).filter(|((_, from), to)| from < to);
+        tails
+            .filter_map(|((run, _), to)| run.at(run.before(*to)?))
+            .max_by(|left, right| self.compare(*left, *right))
+    }
+
+    /// Appends the rows between two positions in order, until `found` holds `wanted`.
+    pub(super) fn take(&self, from: &[Place], to: &[Place], wanted: usize, found: &mut Vec<RowId>) {
+        let missing = wanted.saturating_sub(found.len());
+        if let ([run], [from], [to]) = (self.runs.as_slice(), from, to) {
+            found.extend(run.between(*from, *to).take(missing));
+            return;
+        }
+        let mut heads: BinaryHeap<_> = (0..self.runs.len())
+            .zip(from)
+            .filter_map(|(run, place)| self.head(run, *place, to).map(Reverse))
+            .collect();
+        for _ in 0..missing {
+            let Some(mut smallest) = heads.peek_mut() else { return };
+            let Head { row, run, place, .. } = smallest.0;
+            found.push(row);
+            let next = self.runs.get(run).map_or(place, |run| run.next(place));
+            match self.head(run, next, to) {
+                Some(head) => *smallest = Reverse(head),
+                None => {
+                    std::collections::binary_heap::PeekMut::pop(smallest);
+                }
+            }
+        }
+    }
+
+    fn head(&self, run: usize, place: Place, to: &[Place]) -> Option<Head<'a>> {
+        if place >= *to.get(run)? {
+            return None;
+        }
+        let row = self.runs.get(run)?.at(place)?;
+        let (key, id) = self.rows.rank_key(self.slot, row);
+        Some(Head { key, id, run, place, row })
+    }
+
+    fn compare(&self, left: RowId, right: RowId) -> std::cmp::Ordering {
+        self.rows.compare(self.slot, left, right)
+    }
+}
+
+/// The next row of a run in a merge; ordered by key and id, which come first.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Head<'a> {
+    key: &'a [u8],
+    id: Uuid,
+    run: usize,
+    place: Place,
+    row: RowId,
+}
+
+fn interpolate(span: usize, part: usize, whole: usize) -> usize {
+    let ahead = span as u128 * part as u128 / whole.max(1) as u128;
+    usize::try_from(ahead).unwrap_or(span).min(span.saturating_sub(1))
+}

@@ -1,0 +1,89 @@
+use std::cmp::Ordering;
+
+use uuid::Uuid;
+
+use super::names::NameId;
+use super::packed::PackedFacets;
+use super::run::RowId;
+
+/// What the index holds of one record.
+#[derive(Debug)]
+pub(super) struct Row {
+    pub(super) id: Uuid,
+    pub(super) version: u64,
+    pub(super) table: NameId,
+    pub(super) partition: PartitionId,
+    pub(super) facets: PackedFacets,
+}
+
+/// The number of an (organization, network) pair.
+pub(super) type PartitionId = u32;
+
+/// Which order of a table: 0 is by id alone, the others are the table's sort names, counted from 1.
+pub(super) type Slot = usize;
+
+/// The rows of all kinds of records, each under a number that stays its own until the record is deleted.
+#[derive(Debug, Default)]
+pub(super) struct Rows {
+    rows: Vec<Option<Row>>,
+    free: Vec<RowId>,
+}
+
+impl Rows {
+    pub(super) fn get(&self, row: RowId) -> Option<&Row> {
+        self.rows.get(row as usize)?.as_ref()
+    }
+
+    pub(super) fn get_mut(&mut self, row: RowId) -> Option<&mut Row> {
+        self.rows.get_mut(row as usize)?.as_mut()
+    }
+
+    pub(super) fn insert(&mut self, row: Row) -> RowId {
+        match self.free.pop() {
+            Some(id) => {
+                if let Some(place) = self.rows.get_mut(id as usize) {
+                    *place = Some(row);
+                }
+                id
+            }
+            None => {
+                self.rows.push(Some(row));
+                (self.rows.len() - 1) as RowId
+            }
+        }
+    }
+
+    pub(super) fn remove(&mut self, id: RowId) -> Option<Row> {
+        let row = self.rows.get_mut(id as usize)?.take()?;
+        self.free.push(id);
+        Some(row)
+    }
+
+    /// Whether so many more rows can be numbered.
+    pub(super) fn has_room_for(&self, more: usize) -> bool {
+        self.rows.len().saturating_add(more) <= RowId::MAX as usize
+    }
+
+    pub(super) fn id(&self, row: RowId) -> Uuid {
+        self.get(row).map_or(Uuid::nil(), |row| row.id)
+    }
+
+    pub(super) fn sort_key(&self, slot: Slot, row: RowId) -> &[u8] {
+        match (slot.checked_sub(1), self.get(row)) {
+            (Some(slot), Some(row)) => row.facets.sort_key(slot),
+            _ => &[],
+        }
+    }
+
+    /// The key and the id, in whose order the runs of this slot stand.
+    pub(super) fn rank_key(&self, slot: Slot, row: RowId) -> (&[u8], Uuid) {
+        match self.get(row) {
+            None => (&[], Uuid::nil()),
+            Some(row) => (slot.checked_sub(1).map_or(&[], |slot| row.facets.sort_key(slot)), row.id),
+        }
+    }
+
+    pub(super) fn compare(&self, slot: Slot, left: RowId, right: RowId) -> Ordering {
+        self.rank_key(slot, left).cmp(&self.rank_key(slot, right))
+    }
+}

@@ -1,0 +1,140 @@
+use std::collections::HashMap;
+
+use uuid::Uuid;
+
+use super::rows::{Rows, Slot};
+use super::run::{RowId, Run};
+use crate::store::Name;
+
+/// To which organization and network a record belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Partition {
+    pub(super) organization: Option<Uuid>,
+    pub(super) network: Option<Uuid>,
+}
+
+/// One run for each slot of the table.
+pub(super) type Runs = Vec<Run>;
+
+/// The sorted runs of one kind of record: for each organization as a whole, and for each of its networks.
+#[derive(Debug)]
+pub(super) struct Table {
+    pub(super) kind: Name,
+    sort_names: Vec<Name>,
+    organizations: HashMap<Option<Uuid>, Organization>,
+}
+
+#[derive(Debug, Default)]
+struct Organization {
+    all: Runs,
+    networks: HashMap<Option<Uuid>, Runs>,
+}
+
+impl Table {
+    pub(super) fn new(kind: Name) -> Self {
+        Self { kind, sort_names: Vec::new(), organizations: HashMap::new() }
+    }
+
+    pub(super) fn sort_names(&self) -> &[Name] {
+        &self.sort_names
+    }
+
+    /// The slot of an order. Of a name that no record ever had, every record has the empty key: that is the order by id.
+    pub(super) fn slot(&self, name: Name) -> Slot {
+        self.sort_names.iter().position(|known| *known == name).map_or(0, |place| place + 1)
+    }
+
+    /// Adds an order. All records so far have the empty key in it, so it begins as the order by id.
+    pub(super) fn add_sort_name(&mut self, name: Name) {
+        if self.sort_names.contains(&name) {
+            return;
+        }
+        self.sort_names.push(name);
+        for organization in self.organizations.values_mut() {
+            for runs in std::iter::once(&mut organization.all).chain(organization.networks.values_mut()) {
+                if let Some(by_id) = runs.first().cloned() {
+                    runs.push(by_id);
+                }
+            }
+        }
+    }
+
+    pub(super) fn insert(&mut self, rows: &Rows, partition: Partition, slot: Slot, row: RowId) {
+        let slots = self.sort_names.len() + 1;
+        let organization = self.organizations.entry(partition.organization).or_default();
+        let network = organization.networks.entry(partition.network).or_default();
+        for runs in [&mut organization.all, network] {
+            runs.resize_with(slots, Run::default);
+            if let Some(run) = runs.get_mut(slot) {
+                run.insert(row, |other| rows.compare(slot, other, row).is_lt());
+            }
+        }
+    }
+
+    pub(super) fn remove(&mut self, rows: &Rows, partition: Partition, slot: Slot, row: RowId) {
+        let Some(organization) = self.organizations.get_mut(&partition.organization) else { return };
+        let network = organization.networks.get_mut(&partition.network);
+        for runs in std::iter::once(&mut organization.all).chain(network) {
+            if let Some(run) = runs.get_mut(slot) {
+                run.remove(row, |other| rows.compare(slot, other, row).is_lt());
+            }
+        }
+    }
+
+    /// Forgets a network, and an organization, of which no record is left.
+    pub(super) fn forget_if_empty(&mut self, partition: Partition) {
+        let Some(organization) = self.organizations.get_mut(&partition.organization) else { return };
+        if organization.networks.get(&partition.network).is_some_and(|runs| length(runs) == 0) {
+            organization.networks.remove(&partition.network);
+        }
+        if organization.networks.is_empty() {
+            self.organizations.remove(&partition.organization);
+        }
+    }
+
+    /// The fewest runs that hold the records of this organization (`None`: of all) on these networks (`None`: on any
+    /// and on none), each once.
+    pub(super) fn runs(&self, organization: Option<Uuid>, networks: Option<&[Uuid]>) -> Vec<&Runs> {
+        match organization {
+            Some(_) => {
+                self.organizations.get(&organization).map(|found| found.runs(networks)).unwrap_or_default()
+            }
+            None => {
+                self.organizations.values().flat_map(|organization| organization.runs(networks)).collect()
+            }
+        }
+    }
+
+    /// The same records as [`runs`](Self::runs), always in one set of runs for each network.
+    pub(super) fn runs_by_network(
+        &self,
+        organization: Option<Uuid>,
+        networks: Option<&[Uuid]>,
+    ) -> Vec<&Runs> {
+        let organizations =
+            self.organizations.iter().filter(|(id, _)| organization.is_none() || **id == organization);
+        match networks {
+            None => organizations.flat_map(|(_, organization)| organization.networks.values()).collect(),
+            Some(networks) => {
+                organizations.flat_map(|(_, organization)| organization.of_networks(networks)).collect()
+            }
+        }
+    }
+}
+
+impl Organization {
+    fn runs(&self, networks: Option<&[Uuid]>) -> Vec<&Runs> {
+        let Some(networks) = networks else { return vec![&self.all] };
+        let chosen = self.of_networks(networks);
+        let covered: usize = chosen.iter().map(|runs| length(runs)).sum();
+        if covered == length(&self.all) { vec![&self.all] } else { chosen }
+    }
+
+    fn of_networks(&self, networks: &[Uuid]) -> Vec<&Runs> {
+        networks.iter().filter_map(|network| self.networks.get(&Some(*network))).collect()
+    }
+}
+
+pub(super) fn length(runs: &Runs) -> usize {
+    runs.first().map_or(0, Run::len)
+}

@@ -1,0 +1,125 @@
+use std::collections::{HashMap, HashSet};
+
+use uuid::Uuid;
+
+use super::{Index, RowId};
+use crate::store::{Alias, Check, Expect, Facets, Key, Link, Name, StoreError, Write};
+
+/// The most bytes that the packed facets of a row may take, so that offsets fit into 32 bits.
+const MAX_FACETS: usize = 1 << 30;
+
+impl Index {
+    /// Whether a batch may be carried out as things stand.
+    pub(crate) fn check(&self, writes: &[Write], checks: &[Check]) -> Result<(), StoreError> {
+        let mut keys = HashSet::with_capacity(writes.len());
+        for write in writes {
+            if !keys.insert(write.key()) {
+                return Err(StoreError::invalid(format!("two writes name {}", write.key())));
+            }
+            if let Write::Put { key, facets, .. } = write {
+                check_facets(*key, facets)?;
+            }
+        }
+        if !self.rows.has_room_for(writes.len()) || !self.names.has_room_for(self.unknown_names(writes)) {
+            return Err(StoreError::unavailable("the index can number no more records or names", None));
+        }
+        for write in writes {
+            self.check_expectation(write.key(), write.expect())?;
+        }
+        for check in checks {
+            self.check_condition(check, &keys)?;
+        }
+        self.check_aliases(writes, &keys)
+    }
+
+    fn check_expectation(&self, key: Key, expect: Expect) -> Result<(), StoreError> {
+        let found = self.find(key).and_then(|row| self.key(row)).map(|(_, version)| version);
+        let met = match expect {
+            Expect::Any => true,
+            Expect::Absent => found.is_none(),
+            Expect::Present => found.is_some(),
+            Expect::Version(version) => found == Some(version),
+        };
+        if met { Ok(()) } else { Err(StoreError::conflict(key)) }
+    }
+
+    fn check_condition(&self, check: &Check, written: &HashSet<Key>) -> Result<(), StoreError> {
+        match check {
+            Check::Record { key, expect } => self.check_expectation(*key, *expect),
+            Check::Alias { alias, holder } => {
+                let found = self.resolve(alias).and_then(|row| self.key(row)).map(|(key, _)| key);
+                if found == *holder { Ok(()) } else { Err(StoreError::alias_taken(alias.clone())) }
+            }
+            Check::LinkedWithin { organization, link } => {
+                let linked =
+                    self.rows_linked(*link).iter().filter(|row| self.belongs_to(**row, *organization));
+                let within = linked.filter_map(|row| self.key(*row)).all(|(key, _)| written.contains(&key));
+                if within { Ok(()) } else { Err(StoreError::linked(*link)) }
+            }
+        }
+    }
+
+    /// Aliases are unique after the batch: among those it brings, and with those of the records that it leaves alone.
+    fn check_aliases(&self, writes: &[Write], written: &HashSet<Key>) -> Result<(), StoreError> {
+        let mut claims: HashMap<&Alias, Key> = HashMap::new();
+        for write in writes {
+            let Write::Put { key, facets, .. } = write else { continue };
+            for alias in &facets.aliases {
+                let others_claim = claims.insert(alias, *key).is_some_and(|claimant| claimant != *key);
+                let holder = self.resolve(alias).and_then(|row| self.key(row)).map(|(key, _)| key);
+                if others_claim || holder.is_some_and(|holder| !written.contains(&holder)) {
+                    return Err(StoreError::alias_taken(alias.clone()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn unknown_names(&self, writes: &[Write]) -> usize {
+        let mut unknown = HashSet::new();
+        for write in writes {
+            let Write::Put { key, facets, .. } = write else { continue };
+            let relations = facets.links.iter().map(|link| link.relation);
+            let names = facets
+                .sort_keys
+                .iter()
+                .map(|key| key.name)
+                .chain(facets.aliases.iter().map(|alias| alias.name));
+            let names = std::iter::once(key.kind).chain(relations).chain(names);
+            unknown.extend(names.filter(|name| self.names.find(*name).is_none()));
+        }
+        unknown.len()
+    }
+
+    fn belongs_to(&self, row: RowId, organization: Option<Uuid>) -> bool {
+        let partition = self.rows.get(row).and_then(|row| self.partitions.get(row.partition as usize));
+        organization.is_none() || partition.is_some_and(|partition| partition.organization == organization)
+    }
+
+    fn rows_linked(&self, link: Link) -> &[RowId] {
+        self.names
+            .find(link.relation)
+            .map(|relation| self.links.rows(relation, link.target))
+            .unwrap_or_default()
+    }
+}
+
+fn check_facets(key: Key, facets: &Facets) -> Result<(), StoreError> {
+    let mut names: Vec<Name> = facets.sort_keys.iter().map(|key| key.name).collect();
+    names.sort_unstable();
+    if names.windows(2).any(|pair| pair.first() == pair.last()) {
+        return Err(StoreError::invalid(format!("{key} names a sort key twice")));
+    }
+    let keys_size: usize = facets.sort_keys.iter().map(|key| key.value.len()).sum();
+    let others_size = (facets.links.len() + facets.aliases.len()).saturating_mul(Alias::MAX_LENGTH);
+    if keys_size.saturating_add(others_size) > MAX_FACETS {
+        return Err(StoreError::invalid(format!("{key} has facets of more than {MAX_FACETS} bytes")));
+    }
+    if facets.aliases.iter().any(|alias| alias.value.len() > Alias::MAX_LENGTH) {
+        return Err(StoreError::invalid(format!(
+            "{key} has an alias of more than {} bytes",
+            Alias::MAX_LENGTH
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! What Toposcope asks of a database: the [`Store`] trait, and backends that implement it.
+//!
+//! A store holds *records*: a [`Key`], a [`Version`], and a body of bytes that it never looks into. What it must know in
+//! order to find a record comes beside the body as [`Facets`]. The trait knows no resource of the API, so a new resource
+//! needs no new method, no migration and no change in anybody's backend.
+
+mod batch;
+mod error;
+mod index;
+mod memory;
+mod name;
+mod query;
+mod record;
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+pub use batch::{Batch, Check, Expect, Write};
+pub use error::{StoreError, StoreErrorKind};
+pub use memory::MemoryStore;
+pub use name::Name;
+pub use query::{Cursor, Direction, LinkFilter, Order, Page, Query, Start};
+pub use record::{Alias, Facets, Key, Link, Record, SortKey, Version};
+
+use crate::model::Timestamp;
+
+/// Where records are kept. Five methods make a backend.
+///
+/// # Contract
+/// The conformance suite (feature `testing`) has a case for every line of the lists below.
+///
+/// * Every method may be called from any number of tasks at once, on any runtime of tokio's, also a single-threaded one.
+/// * What a method returns comes from one state of the store: never from the middle of a commit.
+/// * A commit that has returned is seen by every call that begins after it.
+/// * A future that is dropped before it is ready leaves the store as if it had never been called or as if it had been
+///   carried out whole, and usable.
+/// * A store does not look into a body, and gives back its very bytes, whatever they are and however many.
+#[async_trait]
+pub trait Store: fmt::Debug + Send + Sync + 'static {
+    /// Reads records by key.
+    ///
+    /// # Contract
+    /// * One answer for each key, in the order of the keys; `None` where there is no such record.
+    /// * A key that is given twice is answered twice. No keys, no answers.
+    /// * All answers are from one state.
+    /// * A record whose time is over is still returned until it is purged.
+    ///
+    /// # Errors
+    /// `Unavailable` and `Corrupt`.
+    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, StoreError>;
+
+    /// Reads the record that has an alias, or `None`.
+    ///
+    /// # Contract
+    /// * An alias is the whole of it: the same value under another name is another alias.
+    /// * An alias that a record no longer has, because it was put without it or deleted, finds nothing.
+    ///
+    /// # Errors
+    /// `Unavailable` and `Corrupt`.
+    async fn resolve(&self, alias: &Alias) -> Result<Option<Record>, StoreError>;
+
+    /// Reads one page of a list.
+    ///
+    /// # Contract
+    /// * Only records that pass every filter of the query, each once; a filter's values match with ANY, and the empty
+    ///   list of values matches nothing.
+    /// * Ordered by the terms of the order, first term first, keys compared as bytes; each term in its own direction;
+    ///   what is equal in all terms, and everything when there is no term, by id, ascending in either direction.
+    /// * A record without a sort key of that name has the empty one.
+    /// * `total` counts what passes the filters, wherever the page begins and however long it is.
+    /// * The page holds `limit` records, or as many as there are from its beginning on. An offset behind the end gives no
+    ///   records and the true total.
+    /// * A cursor begins the page at the first record whose place is behind the cursor's, whether or not its own record
+    ///   still exists. `next` is there exactly when records follow the last one of the page; following it to the end
+    ///   gives the list that one unlimited page would have given.
+    /// * Records and total are from one state.
+    ///
+    /// # Errors
+    /// `Invalid` for a cursor with another number of keys than the order has terms, and for an order that names a sort
+    /// key twice. `Unavailable` and `Corrupt`.
+    async fn list(&self, query: &Query) -> Result<Page, StoreError>;
+
+    /// Carries out all changes of a batch, or none.
+    ///
+    /// # Contract
+    /// * Expectations and checks are about the state before the batch. If one is not met, nothing changes and the error
+    ///   names it: `Conflict` and the key, `Linked` and the link, `AliasTaken` and the alias.
+    /// * Aliases are about the state after the batch: an alias may pass from one record to another within it. If two
+    ///   records would share one, nothing changes and the error is `AliasTaken`.
+    /// * A put replaces body and facets whole. Every put record gets a version greater than any the store gave before.
+    /// * Of commits at the same time that expect the same version of a record, one succeeds.
+    /// * When it has returned `Ok`, the batch is there after a crash, as far as the backend promises at all to keep
+    ///   anything: each backend's documentation says how far that is.
+    /// * A batch without writes only checks.
+    ///
+    /// # Errors
+    /// `Conflict`, `Linked` and `AliasTaken` as above. `Invalid` when two writes name one key, a put names a sort key twice,
+    /// or an alias is longer than [`Alias::MAX_LENGTH`]. `Unavailable` and `Corrupt`; after these the batch may or may not have been carried out, but never in part.
+    async fn commit(&self, batch: Batch) -> Result<(), StoreError>;
+
+    /// Deletes all records whose `expires_at` is `now` or earlier, and tells how many.
+    ///
+    /// # Contract
+    /// * Records without `expires_at` stay. What is deleted is gone from every method.
+    ///
+    /// # Errors
+    /// `Unavailable` and `Corrupt`; some of the records may have been deleted by then.
+    async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError>;
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl<S: Store + ?Sized> Store for Arc<S> {
+    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, StoreError> {
+        (**self).get(keys).await
+    }
+
+    async fn resolve(&self, alias: &Alias) -> Result<Option<Record>, StoreError> {
+        (**self).resolve(alias).await
+    }
+
+    async fn list(&self, query: &Query) -> Result<Page, StoreError> {
+        (**self).list(query).await
+    }
+
+    async fn commit(&self, batch: Batch) -> Result<(), StoreError> {
+        (**self).commit(batch).await
+    }
+
+    async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
+        (**self).purge_expired(now).await
+    }
+}
