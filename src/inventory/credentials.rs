@@ -1,0 +1,48 @@
+use super::organizations::organization_key;
+use super::records::{DIGEST_ALIAS, decode};
+use super::user_keys::{KeySecret, user_api_key_key};
+use super::users::{as_caller, user_key};
+use super::{Entity, Error, ErrorKind, Inventory};
+use crate::access::{Caller, KeyText};
+use crate::model::{Organization, User, UserApiKey};
+use crate::store::Alias;
+
+impl Inventory {
+    /// Who asks with this user API key: its owner, with the lower of both levels, in the networks of the key that the
+    /// owner can access now.
+    ///
+    /// # Errors
+    /// `NotAuthenticated` when the text is no such key; `Disabled` and `Expired`, both of the `UserApiKey`;
+    /// `ApiAccessRequired` when the organization does not have API access.
+    pub async fn authenticate_user_key(&self, text: &str) -> Result<Caller, Error> {
+        // The checksum turns most mistyped keys away before anything is looked up.
+        let digest = KeyText::parse(text).ok_or(ErrorKind::NotAuthenticated)?.digest();
+        let alias = Alias::new(DIGEST_ALIAS, digest.lookup());
+        let found = self.store.resolve(&alias).await?.ok_or(ErrorKind::NotAuthenticated)?;
+        let secret: KeySecret = decode(&found)?;
+        if !secret.verifier.matches(&digest.verifier()) {
+            return Err(ErrorKind::NotAuthenticated.into());
+        }
+        let keys = [
+            user_api_key_key(found.key.id),
+            user_key(secret.user_id),
+            organization_key(secret.organization_id),
+        ];
+        let records = self.store.get(&keys).await?;
+        let [Some(key), Some(user), Some(organization)] = records.as_slice() else {
+            return Err(ErrorKind::NotAuthenticated.into());
+        };
+        let (key, user): (UserApiKey, User) = (decode(key)?, decode(user)?);
+        let organization: Organization = decode(organization)?;
+        if !key.is_enabled {
+            return Err(ErrorKind::Disabled { entity: Entity::UserApiKey }.into());
+        }
+        if key.expires_at.is_some_and(|time| time <= self.now()) {
+            return Err(ErrorKind::Expired { entity: Entity::UserApiKey }.into());
+        }
+        if !organization.api_access {
+            return Err(ErrorKind::ApiAccessRequired.into());
+        }
+        Ok(as_caller(&user).through_key(key.id, key.permissions, key.network_ids))
+    }
+}

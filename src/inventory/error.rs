@@ -1,0 +1,283 @@
+use std::error::Error as StdError;
+use std::fmt;
+
+use uuid::Uuid;
+
+use crate::access::{PasswordError, RandomError};
+use crate::model::Timestamp;
+use crate::store::{StoreError, StoreErrorKind};
+
+/// Why the inventory did not do as asked.
+///
+/// The text is one sentence that a client of the API may read. What goes to a log alone, of a store that failed say, is
+/// the [`source`](StdError::source).
+///
+/// ```
+/// use toposcope::inventory::{Entity, Error, ErrorKind};
+/// use uuid::Uuid;
+///
+/// let error = Error::from(ErrorKind::NotFound { entity: Entity::Host, id: Uuid::nil() });
+/// assert_eq!(error.to_string(), "There is no Host 00000000-0000-0000-0000-000000000000.");
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct Error(Box<Inner>);
+
+#[derive(Debug, thiserror::Error)]
+#[error("{kind}")]
+struct Inner {
+    kind: ErrorKind,
+    #[source]
+    source: Option<Box<dyn StdError + Send + Sync>>,
+}
+
+/// The reasons, as `decisions.md`, section 6, tells them apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A value cannot be accepted.
+    Invalid {
+        /// The dotted path of the value, such as `ports.3.number`.
+        field: String,
+        /// What is wrong with it.
+        problem: Problem,
+    },
+    /// A value refers to a record that does not exist in this organization.
+    ReferenceInvalid {
+        /// What it should refer to.
+        entity: Entity,
+        /// The dotted path of the value.
+        field: String,
+    },
+    /// No credential, or none that is known.
+    NotAuthenticated,
+    /// The credential's time is over.
+    Expired {
+        /// What sort of credential.
+        entity: Entity,
+    },
+    /// The credential is switched off.
+    Disabled {
+        /// What sort of credential.
+        entity: Entity,
+    },
+    /// The organization does not have API access.
+    ApiAccessRequired,
+    /// The level is too low, or more would be granted than the caller has.
+    PermissionDenied,
+    /// A record of the caller's organization that the caller may not reach.
+    AccessDenied {
+        /// What may not be reached.
+        entity: Entity,
+        /// Its id.
+        id: Uuid,
+    },
+    /// No such record, for this caller.
+    NotFound {
+        /// What was asked for.
+        entity: Entity,
+        /// Its id.
+        id: Uuid,
+    },
+    /// What must be unique is taken.
+    AlreadyExists {
+        /// What there is already.
+        entity: Entity,
+        /// What names it.
+        name: String,
+    },
+    /// The record kept changing underneath.
+    Conflict {
+        /// Which sort of record.
+        entity: Entity,
+        /// Its id.
+        id: Uuid,
+    },
+    /// The input could not be read.
+    Unreadable,
+    /// The store cannot do it now.
+    StoreUnavailable,
+    /// A fault of this program or of what it has stored.
+    Internal,
+}
+
+/// What is wrong with a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Problem {
+    /// It is missing.
+    Required,
+    /// It is empty.
+    Empty,
+    /// It is longer than `max` characters, or has more than `max` elements.
+    MaxLength {
+        /// The greatest length.
+        max: usize,
+    },
+    /// It is shorter than `min` characters.
+    MinLength {
+        /// The least length.
+        min: usize,
+    },
+    /// It is not of the right type or form.
+    InvalidFormat,
+    /// It is a number beyond its bounds.
+    OutOfRange {
+        /// The least number.
+        min: i64,
+        /// The greatest number.
+        max: i64,
+    },
+    /// It is a time that is not in the future.
+    NotInFuture {
+        /// The present time.
+        now: Timestamp,
+    },
+    /// It stands twice where it may stand once.
+    Repeated,
+}
+
+/// What an error speaks of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Entity {
+    /// A host.
+    Host,
+    /// A port of a host.
+    Port,
+    /// A network.
+    Network,
+    /// A tag.
+    Tag,
+    /// A user's API key.
+    UserApiKey,
+    /// An organization.
+    Organization,
+    /// A user.
+    User,
+    /// A service of a host.
+    Service,
+    /// An interface of a host.
+    Interface,
+}
+
+impl Entity {
+    /// The name that the API gives it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Host => "Host",
+            Self::Port => "Port",
+            Self::Network => "Network",
+            Self::Tag => "Tag",
+            Self::UserApiKey => "User API Key",
+            Self::Organization => "Organization",
+            Self::User => "User",
+            Self::Service => "Service",
+            Self::Interface => "Interface",
+        }
+    }
+}
+
+impl fmt::Display for Entity {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.as_str())
+    }
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Invalid { field, problem } => write!(formatter, "{field} {problem}."),
+            Self::ReferenceInvalid { entity, field } => {
+                write!(formatter, "{field} refers to no known {entity}.")
+            }
+            Self::NotAuthenticated => formatter.write_str("Valid credentials are required."),
+            Self::Expired { entity } => write!(formatter, "The {entity} has expired."),
+            Self::Disabled { entity } => write!(formatter, "The {entity} is disabled."),
+            Self::ApiAccessRequired => formatter.write_str("The organization does not have API access."),
+            Self::PermissionDenied => formatter.write_str("The permission level does not allow this."),
+            Self::AccessDenied { entity, id } => write!(formatter, "The {entity} {id} may not be accessed."),
+            Self::NotFound { entity, id } => write!(formatter, "There is no {entity} {id}."),
+            Self::AlreadyExists { entity, name } => write!(formatter, "The {entity} {name} already exists."),
+            Self::Conflict { entity, id } => write!(formatter, "The {entity} {id} kept changing; try again."),
+            Self::Unreadable => formatter.write_str("The input cannot be read."),
+            Self::StoreUnavailable => {
+                formatter.write_str("The data cannot be reached at the moment; try again.")
+            }
+            Self::Internal => formatter.write_str("An internal error occurred."),
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Required => formatter.write_str("is required"),
+            Self::Empty => formatter.write_str("must not be empty"),
+            Self::MaxLength { max } => write!(formatter, "must not be longer than {max}"),
+            Self::MinLength { min } => write!(formatter, "must not be shorter than {min}"),
+            Self::InvalidFormat => formatter.write_str("has an invalid format"),
+            Self::OutOfRange { min, max } => write!(formatter, "must be from {min} to {max}"),
+            Self::NotInFuture { .. } => formatter.write_str("must be in the future"),
+            Self::Repeated => formatter.write_str("stands there twice"),
+        }
+    }
+}
+
+impl Error {
+    /// The reason.
+    #[must_use]
+    pub fn kind(&self) -> &ErrorKind {
+        &self.0.kind
+    }
+
+    pub(crate) fn invalid(field: impl Into<String>, problem: Problem) -> Self {
+        ErrorKind::Invalid { field: field.into(), problem }.into()
+    }
+
+    pub(crate) fn internal(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        Self::new(ErrorKind::Internal, Some(cause.into()))
+    }
+
+    pub(crate) fn unreadable(error: std::io::Error) -> Self {
+        Self::new(ErrorKind::Unreadable, Some(error.into()))
+    }
+
+    fn new(kind: ErrorKind, source: Option<Box<dyn StdError + Send + Sync>>) -> Self {
+        Self(Box::new(Inner { kind, source }))
+    }
+}
+
+impl From<ErrorKind> for Error {
+    fn from(kind: ErrorKind) -> Self {
+        Self::new(kind, None)
+    }
+}
+
+/// What the rules do not foresee of a store is no fault of the caller.
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        let kind = match error.kind() {
+            StoreErrorKind::Unavailable => ErrorKind::StoreUnavailable,
+            _ => ErrorKind::Internal,
+        };
+        Self::new(kind, Some(error.into()))
+    }
+}
+
+impl From<RandomError> for Error {
+    fn from(error: RandomError) -> Self {
+        Self::internal(error)
+    }
+}
+
+impl From<PasswordError> for Error {
+    fn from(error: PasswordError) -> Self {
+        match error {
+            PasswordError::TooShort { min } => Self::invalid("password", Problem::MinLength { min }),
+            PasswordError::TooLong { max } => Self::invalid("password", Problem::MaxLength { max }),
+            other => Self::internal(other),
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! What a host must be in itself before it is stored.
+
+use std::collections::HashSet;
+use std::hash::Hash;
+
+use uuid::Uuid;
+
+use crate::inventory::{Entity, Error, ErrorKind, Problem};
+use crate::model::{Binding, BindingTarget, Host, Service};
+
+/// Whether the parts of a host belong to it and to each other. Names the first value that does not.
+pub(super) fn check(host: &Host) -> Result<(), Error> {
+    check_unique("tags", host.tags.iter())?;
+    check_unique("interfaces", host.interfaces.iter().map(|interface| interface.id))?;
+    check_unique("ports", host.ports.iter().map(|port| port.id))?;
+    check_unique("services", host.services.iter().map(|service| service.id))?;
+    check_unique("if_entries", host.if_entries.iter().map(|entry| entry.id))?;
+    check_owners(host)?;
+    check_port_numbers(host)?;
+    let interfaces: HashSet<Uuid> = host.interfaces.iter().map(|interface| interface.id).collect();
+    let ports: HashSet<Uuid> = host.ports.iter().map(|port| port.id).collect();
+    for (place, assignment) in host.credential_assignments.iter().enumerate() {
+        for (inner, id) in assignment.interface_ids.iter().flatten().enumerate() {
+            let field = || format!("credential_assignments.{place}.interface_ids.{inner}");
+            check_member(&interfaces, *id, Entity::Interface, field)?;
+        }
+    }
+    for (place, entry) in host.if_entries.iter().enumerate() {
+        if let Some(id) = entry.interface_id {
+            check_member(&interfaces, id, Entity::Interface, || format!("if_entries.{place}.interface_id"))?;
+        }
+    }
+    for (place, service) in host.services.iter().enumerate() {
+        check_service(host, service, &format!("services.{place}"), &interfaces, &ports)?;
+    }
+    Ok(())
+}
+
+fn check_owners(host: &Host) -> Result<(), Error> {
+    let interfaces = host.interfaces.iter().map(|part| (part.host_id, part.network_id));
+    let ports = host.ports.iter().map(|part| (part.host_id, part.network_id));
+    let services = host.services.iter().map(|part| (part.host_id, part.network_id));
+    let entries = host.if_entries.iter().map(|part| (part.host_id, part.network_id));
+    check_owner(host, "interfaces", interfaces)?;
+    check_owner(host, "ports", ports)?;
+    check_owner(host, "services", services)?;
+    check_owner(host, "if_entries", entries)
+}
+
+fn check_owner(host: &Host, list: &str, owners: impl Iterator<Item = (Uuid, Uuid)>) -> Result<(), Error> {
+    for (place, (host_id, network_id)) in owners.enumerate() {
+        if host_id != host.id {
+            return Err(reference_invalid(Entity::Host, format!("{list}.{place}.host_id")));
+        }
+        if network_id != host.network_id {
+            return Err(reference_invalid(Entity::Network, format!("{list}.{place}.network_id")));
+        }
+    }
+    Ok(())
+}
+
+fn check_port_numbers(host: &Host) -> Result<(), Error> {
+    let mut taken = HashSet::with_capacity(host.ports.len());
+    match host.ports.iter().find(|port| !taken.insert((port.number, port.protocol))) {
+        None => Ok(()),
+        Some(port) => {
+            let name = format!("{}/{}", port.number, port.protocol);
+            Err(ErrorKind::AlreadyExists { entity: Entity::Port, name }.into())
+        }
+    }
+}
+
+fn check_service(
+    host: &Host,
+    service: &Service,
+    field: &str,
+    interfaces: &HashSet<Uuid>,
+    ports: &HashSet<Uuid>,
+) -> Result<(), Error> {
+    check_unique(&format!("{field}.bindings"), service.bindings.iter().map(|binding| binding.id))?;
+    check_unique(&format!("{field}.tags"), service.tags.iter())?;
+    for (place, binding) in service.bindings.iter().enumerate() {
+        let field = format!("{field}.bindings.{place}");
+        if binding.service_id != service.id {
+            return Err(reference_invalid(Entity::Service, format!("{field}.service_id")));
+        }
+        if binding.network_id != host.network_id {
+            return Err(reference_invalid(Entity::Network, format!("{field}.network_id")));
+        }
+        check_binding(binding, &field, interfaces, ports)?;
+    }
+    Ok(())
+}
+
+fn check_binding(
+    binding: &Binding,
+    field: &str,
+    interfaces: &HashSet<Uuid>,
+    ports: &HashSet<Uuid>,
+) -> Result<(), Error> {
+    let interface_field = || format!("{field}.interface_id");
+    match binding.target {
+        BindingTarget::Interface { interface_id } => {
+            check_member(interfaces, interface_id, Entity::Interface, interface_field)
+        }
+        BindingTarget::Port { port_id, interface_id } => {
+            check_member(ports, port_id, Entity::Port, || format!("{field}.port_id"))?;
+            interface_id.map_or(Ok(()), |id| check_member(interfaces, id, Entity::Interface, interface_field))
+        }
+    }
+}
+
+fn check_member(
+    ids: &HashSet<Uuid>,
+    id: Uuid,
+    entity: Entity,
+    field: impl Fn() -> String,
+) -> Result<(), Error> {
+    if ids.contains(&id) { Ok(()) } else { Err(reference_invalid(entity, field())) }
+}
+
+fn check_unique<T: Eq + Hash>(list: &str, ids: impl Iterator<Item = T>) -> Result<(), Error> {
+    let mut seen = HashSet::new();
+    for (place, id) in ids.enumerate() {
+        if !seen.insert(id) {
+            return Err(Error::invalid(format!("{list}.{place}"), Problem::Repeated));
+        }
+    }
+    Ok(())
+}
+
+fn reference_invalid(entity: Entity, field: String) -> Error {
+    ErrorKind::ReferenceInvalid { entity, field }.into()
+}

@@ -1,0 +1,74 @@
+use std::net::IpAddr;
+
+use uuid::Uuid;
+
+use crate::inventory::records::{
+    NAME, PORT_ALIAS, SERVICE_ALIAS, SERVICE_TAG_LINK, TAG_LINK, VIRTUALIZED_BY_LINK, id_alias, links,
+    time_key,
+};
+use crate::model::{Host, HostOrderField};
+use crate::store::{Facets, Link, Name, SortKey};
+
+/// The sort key of each field that hosts can be ordered by.
+pub(super) const fn sort_name(field: HostOrderField) -> Name {
+    match field {
+        HostOrderField::CreatedAt => crate::inventory::records::CREATED_AT,
+        HostOrderField::UpdatedAt => Name::new("updated_at"),
+        HostOrderField::Name => NAME,
+        HostOrderField::Hostname => Name::new("hostname"),
+        HostOrderField::NetworkId => Name::new("network_id"),
+        HostOrderField::VirtualizedBy => Name::new("virtualized_by"),
+        HostOrderField::InterfaceIp => Name::new("interface_ip"),
+    }
+}
+
+/// The facets of a host whose embedded lists are in order. `virtualized_by` is the name of the service that virtualizes
+/// it, empty when there is none.
+pub(super) fn host_facets(organization: Uuid, host: &Host, virtualized_by: &str) -> Facets {
+    let service_tags = host.services.iter().flat_map(|service| links(SERVICE_TAG_LINK, &service.tags));
+    let virtualization =
+        host.virtualization.as_ref().map(|by| Link::new(VIRTUALIZED_BY_LINK, by.service_id()));
+    let ports = host.ports.iter().map(|port| id_alias(PORT_ALIAS, port.id));
+    let services = host.services.iter().map(|service| id_alias(SERVICE_ALIAS, service.id));
+    Facets {
+        organization: Some(organization),
+        network: Some(host.network_id),
+        expires_at: None,
+        links: links(TAG_LINK, &host.tags).chain(service_tags).chain(virtualization).collect(),
+        sort_keys: HostOrderField::ALL.iter().map(|field| sort_key(host, *field, virtualized_by)).collect(),
+        aliases: ports.chain(services).collect(),
+    }
+}
+
+fn sort_key(host: &Host, field: HostOrderField, virtualized_by: &str) -> SortKey {
+    let name = sort_name(field);
+    match field {
+        HostOrderField::CreatedAt => time_key(name, host.created_at),
+        HostOrderField::UpdatedAt => time_key(name, host.updated_at),
+        // UTF-8 sorts by code point as it is.
+        HostOrderField::Name => SortKey::new(name, host.name.as_bytes()),
+        HostOrderField::Hostname => {
+            SortKey::new(name, host.hostname.as_deref().unwrap_or_default().as_bytes())
+        }
+        HostOrderField::NetworkId => SortKey::new(name, host.network_id.as_bytes()),
+        HostOrderField::VirtualizedBy => SortKey::new(name, virtualized_by.as_bytes()),
+        HostOrderField::InterfaceIp => SortKey::new(name, address_key(host)),
+    }
+}
+
+/// IPv4 before IPv6, and hosts without an address last.
+fn address_key(host: &Host) -> Vec<u8> {
+    let mut key = Vec::with_capacity(17);
+    match host.interfaces.first().map(|interface| interface.ip_address) {
+        Some(IpAddr::V4(address)) => {
+            key.push(4);
+            key.extend_from_slice(&address.octets());
+        }
+        Some(IpAddr::V6(address)) => {
+            key.push(6);
+            key.extend_from_slice(&address.octets());
+        }
+        None => key.push(u8::MAX),
+    }
+    key
+}

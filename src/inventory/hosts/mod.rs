@@ -1,0 +1,155 @@
+//! Hosts: what makes one acceptable, how it is found, and how it is changed.
+
+mod change;
+mod check;
+mod facets;
+mod list;
+mod virtualization;
+
+use bytes::Bytes;
+use uuid::Uuid;
+
+pub use list::{HostPage, HostQuery};
+
+use self::change::HostChange;
+use super::networks::network_key;
+use super::records::{HOST, decode, encode};
+use super::{Entity, Error, ErrorKind, Inventory};
+use crate::model::{Host, Network};
+use crate::store::{Expect, Key, Record};
+
+/// What became of a host that was put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// There was none of its id.
+    Created,
+    /// It took the place of the one that was there.
+    Replaced,
+}
+
+/// A host that is acceptable in itself, with the document that is stored and served of it.
+#[derive(Debug)]
+pub(super) struct EncodedHost {
+    pub(super) host: Host,
+    body: Bytes,
+}
+
+impl EncodedHost {
+    /// Checks a host in itself, puts its lists into order, and encodes it: the one time that its JSON is made.
+    pub(super) fn new(mut host: Host) -> Result<Self, Error> {
+        check::check(&host)?;
+        host.sort_embedded();
+        let body = encode(&host)?;
+        Ok(Self { host, body })
+    }
+}
+
+impl Inventory {
+    /// Stores a host with everything embedded in it; one of the same id is replaced.
+    ///
+    /// It is stored as given, its times included; what is derived is derived anew: the order of the embedded lists and
+    /// the types of the ports. `virtualization` may name a service that is not there (yet).
+    ///
+    /// ```
+    /// use toposcope::inventory::{Inventory, Written};
+    /// use toposcope::model::{Host, Source, Timestamp};
+    /// use toposcope::store::MemoryStore;
+    /// use uuid::Uuid;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// let inventory = Inventory::new(MemoryStore::new());
+    /// let organization = inventory.create_organization("Example", true).await?;
+    /// let network = inventory.create_network(organization.id, "Office").await?;
+    /// let host = Host {
+    ///     id: Uuid::from_u128(1),
+    ///     network_id: network.id,
+    ///     name: "printer".to_owned(),
+    ///     hostname: None,
+    ///     description: None,
+    ///     hidden: false,
+    ///     created_at: Timestamp::now(),
+    ///     updated_at: Timestamp::now(),
+    ///     tags: vec![],
+    ///     source: Source::Manual,
+    ///     virtualization: None,
+    ///     credential_assignments: vec![],
+    ///     interfaces: vec![],
+    ///     ports: vec![],
+    ///     services: vec![],
+    ///     if_entries: vec![],
+    /// };
+    /// assert_eq!(inventory.put_host(organization.id, host.clone()).await?, Written::Created);
+    /// assert_eq!(inventory.host(organization.id, host.id).await?, host);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `ReferenceInvalid` for a network or tag that is not the organization's, and for parts that refer to nothing within
+    /// the host or to another host; `Invalid` for an id that stands twice; `AlreadyExists` for two ports of one number and
+    /// protocol, and for the id of a host, port or service that another host has; `Conflict` when others kept changing
+    /// the same records.
+    pub async fn put_host(&self, organization: Uuid, host: Host) -> Result<Written, Error> {
+        let id = host.id;
+        let hosts = [EncodedHost::new(host)?];
+        let replaced = self.put_hosts(organization, &hosts).await?;
+        Ok(if replaced.contains(&id) { Written::Replaced } else { Written::Created })
+    }
+
+    /// Stores hosts of different ids, all or none, and tells which of them replaced others.
+    pub(super) async fn put_hosts(
+        &self,
+        organization: Uuid,
+        hosts: &[EncodedHost],
+    ) -> Result<Vec<Uuid>, Error> {
+        self.change_hosts(&HostChange { organization, puts: hosts, delete: None }).await
+    }
+
+    /// A host.
+    ///
+    /// # Errors
+    /// `NotFound`, also for a host of another organization.
+    pub async fn host(&self, organization: Uuid, id: Uuid) -> Result<Host, Error> {
+        let host: Host = decode(&self.host_record(organization, id).await?)?;
+        Ok(host)
+    }
+
+    /// Deletes a host with everything embedded in it.
+    ///
+    /// # Errors
+    /// `NotFound`, also for a host of another organization; `Conflict` when others kept changing the same records.
+    pub async fn delete_host(&self, organization: Uuid, id: Uuid) -> Result<(), Error> {
+        self.host_record(organization, id).await?;
+        self.change_hosts(&HostChange { organization, puts: &[], delete: Some(id) }).await?;
+        Ok(())
+    }
+
+    async fn host_record(&self, organization: Uuid, id: Uuid) -> Result<Record, Error> {
+        let not_found = ErrorKind::NotFound { entity: Entity::Host, id };
+        let record = self.get(host_key(id)).await?.ok_or(not_found.clone())?;
+        if self.organization_of(&record).await? == Some(organization) {
+            Ok(record)
+        } else {
+            Err(not_found.into())
+        }
+    }
+
+    /// Whose a host is: its network's.
+    async fn organization_of(&self, host: &Record) -> Result<Option<Uuid>, Error> {
+        let summary: change::Summary = decode(host)?;
+        let network = self.get(network_key(summary.network_id)).await?;
+        Ok(network
+            .map(|network| decode::<Network>(&network))
+            .transpose()?
+            .map(|network| network.organization_id))
+    }
+}
+
+fn expectation(record: Option<&Record>) -> Expect {
+    record.map_or(Expect::Absent, |record| Expect::Version(record.version))
+}
+
+const fn host_key(id: Uuid) -> Key {
+    Key::new(HOST, id)
+}

@@ -1,0 +1,103 @@
+//! Hosts are ordered by the name of the service that virtualizes them, and that service is a part of another host. This
+//! keeps the sort keys of the one true when the other changes.
+
+use std::collections::{HashMap, HashSet};
+
+use uuid::Uuid;
+
+use super::EncodedHost;
+use super::change::Summary;
+use super::facets::host_facets;
+use crate::inventory::records::{HOST, SERVICE_ALIAS, VIRTUALIZED_BY_LINK, decode, id_alias};
+use crate::inventory::{Error, Inventory};
+use crate::model::Host;
+use crate::store::{Batch, Check, Expect, Key, Link, LinkFilter, Query};
+
+/// The services of the hosts that a change touches.
+#[derive(Debug)]
+pub(super) struct ServiceNames {
+    /// What each is called after the change; `None` when it is gone.
+    after: HashMap<Uuid, Option<String>>,
+    /// Those that are called otherwise than before.
+    changed: Vec<Uuid>,
+}
+
+impl ServiceNames {
+    pub(super) fn after<'a>(puts: &[EncodedHost], before: impl Iterator<Item = &'a Summary>) -> Self {
+        let before: HashMap<Uuid, &str> = before
+            .flat_map(|summary| &summary.services)
+            .map(|service| (service.id, service.name.as_str()))
+            .collect();
+        let mut after: HashMap<Uuid, Option<String>> = before.keys().map(|id| (*id, None)).collect();
+        for service in puts.iter().flat_map(|encoded| &encoded.host.services) {
+            after.insert(service.id, Some(service.name.clone()));
+        }
+        let is_changed = |id: &Uuid, name: &Option<String>| before.get(id).copied() != name.as_deref();
+        let changed = after.iter().filter(|(id, name)| is_changed(id, name)).map(|(id, _)| *id).collect();
+        Self { after, changed }
+    }
+}
+
+impl Inventory {
+    /// The name of the service that virtualizes a host, empty when there is none in the organization. What the answer
+    /// rests on becomes a condition of the batch.
+    pub(super) async fn virtualized_by(
+        &self,
+        organization: Uuid,
+        host: &Host,
+        names: &ServiceNames,
+        batch: &mut Batch,
+    ) -> Result<String, Error> {
+        let Some(service) = host.virtualization.as_ref().map(|by| by.service_id()) else {
+            return Ok(String::new());
+        };
+        if let Some(name) = names.after.get(&service) {
+            return Ok(name.clone().unwrap_or_default());
+        }
+        let alias = id_alias(SERVICE_ALIAS, service);
+        let Some(holder) = self.store.resolve(&alias).await? else {
+            batch.check(Check::Alias { alias, holder: None });
+            return Ok(String::new());
+        };
+        batch.check(Check::Alias { alias, holder: Some(holder.key) });
+        batch.check(Check::Record { key: holder.key, expect: Expect::Version(holder.version) });
+        if self.organization_of(&holder).await? != Some(organization) {
+            return Ok(String::new());
+        }
+        let summary: Summary = decode(&holder)?;
+        let found = summary.services.into_iter().find(|candidate| candidate.id == service);
+        Ok(found.map(|service| service.name).unwrap_or_default())
+    }
+
+    /// Adds to the batch the hosts outside it that are virtualized by services whose names it changes: their documents
+    /// stay, their sort keys follow.
+    pub(super) async fn follow_renamed_services(
+        &self,
+        organization: Uuid,
+        names: &ServiceNames,
+        batch: &mut Batch,
+    ) -> Result<(), Error> {
+        if names.changed.is_empty() {
+            return Ok(());
+        }
+        let filter = LinkFilter { relation: VIRTUALIZED_BY_LINK, targets: names.changed.clone() };
+        let query = Query { organization: Some(organization), links: vec![filter], ..Query::new(HOST) };
+        let written: HashSet<Key> = batch.writes().iter().map(|write| write.key()).collect();
+        for record in self.store.list(&query).await?.records {
+            if written.contains(&record.key) {
+                continue;
+            }
+            let host: Host = decode(&record)?;
+            let name = self.virtualized_by(organization, &host, names, batch).await?;
+            let facets = host_facets(organization, &host, &name);
+            batch.put(record.key, Expect::Version(record.version), facets, record.body);
+        }
+        for service in &names.changed {
+            batch.check(Check::LinkedWithin {
+                organization: Some(organization),
+                link: Link::new(VIRTUALIZED_BY_LINK, *service),
+            });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,59 @@
+use std::io;
+
+use tokio::io::{AsyncBufRead, AsyncBufReadExt};
+
+/// A line of the input.
+#[derive(Debug)]
+pub(super) enum Line {
+    /// Its bytes, without the end of the line.
+    Whole(Vec<u8>),
+    /// It was longer than allowed; its bytes were passed over.
+    TooLong,
+}
+
+/// Reads lines of bounded length, whatever the input.
+#[derive(Debug)]
+pub(super) struct Lines<R> {
+    reader: R,
+    max_length: usize,
+    /// Bytes taken from the reader.
+    pub(super) bytes: u64,
+}
+
+impl<R: AsyncBufRead + Unpin> Lines<R> {
+    pub(super) const fn new(reader: R, max_length: usize) -> Self {
+        Self { reader, max_length, bytes: 0 }
+    }
+
+    /// The next line; `None` at the end. The last line need not be ended.
+    pub(super) async fn next(&mut self) -> io::Result<Option<Line>> {
+        let mut line = Vec::new();
+        let mut too_long = false;
+        let mut begun = false;
+        loop {
+            let available = self.reader.fill_buf().await?;
+            if available.is_empty() {
+                return Ok(begun.then(|| finish(line, too_long)));
+            }
+            begun = true;
+            let end = available.iter().position(|byte| *byte == b'\n');
+            let part = available.get(..end.unwrap_or(available.len())).unwrap_or_default();
+            too_long |= line.len() + part.len() > self.max_length;
+            if too_long {
+                line = Vec::new();
+            } else {
+                line.extend_from_slice(part);
+            }
+            let taken = part.len() + usize::from(end.is_some());
+            self.reader.consume(taken);
+            self.bytes += taken as u64;
+            if end.is_some() {
+                return Ok(Some(finish(line, too_long)));
+            }
+        }
+    }
+}
+
+fn finish(line: Vec<u8>, too_long: bool) -> Line {
+    if too_long { Line::TooLong } else { Line::Whole(line) }
+}

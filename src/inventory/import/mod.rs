@@ -1,0 +1,236 @@
+//! Import of hosts as JSON lines.
+
+mod document;
+mod lines;
+mod parse;
+mod repair;
+mod report;
+
+use std::collections::{BTreeSet, HashSet};
+use std::fmt;
+
+use tokio::io::{AsyncRead, BufReader};
+use uuid::Uuid;
+
+pub use report::{Alteration, DroppedPort, ImportReport, Refusal};
+
+use self::lines::{Line, Lines};
+use self::parse::{ParsedLine, parse, refusal};
+use super::hosts::EncodedHost;
+use super::networks::network_key;
+use super::{Error, ErrorKind, Inventory};
+use crate::store::Key;
+
+/// So many lines, or so many bytes, are stored together at most; a longer line is stored alone.
+const CHUNK_LINES: usize = 256;
+const CHUNK_BYTES: usize = 1024 * 1024;
+
+/// How an import goes about it.
+///
+/// ```
+/// use toposcope::inventory::{Import, Inventory};
+/// use toposcope::store::MemoryStore;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), toposcope::inventory::Error> {
+/// let inventory = Inventory::new(MemoryStore::new());
+/// let organization = inventory.create_organization("Example", true).await?;
+/// let lines = &b"{\"id\": \"not an id\"}\n"[..];
+/// let import = Import::new().create_networks(true).on_progress(|report| println!("{} lines", report.lines));
+/// let report = inventory.import_hosts(organization.id, lines, import).await?;
+/// assert_eq!((report.imported, report.refused), (0, 1));
+/// assert_eq!(report.refusals[0].field.as_deref(), Some("id"));
+/// # Ok(())
+/// # }
+/// ```
+pub struct Import<'p> {
+    create_networks: bool,
+    max_line: usize,
+    on_progress: Box<dyn FnMut(&ImportReport) + Send + 'p>,
+}
+
+impl Default for Import<'_> {
+    fn default() -> Self {
+        Self { create_networks: false, max_line: 64 * 1024 * 1024, on_progress: Box::new(|_| {}) }
+    }
+}
+
+impl<'p> Import<'p> {
+    /// Refuses hosts of unknown networks, takes lines of up to 64 MiB, and reports no progress.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Creates the networks that hosts name and that are not there, under their id as name.
+    #[must_use]
+    pub fn create_networks(self, create: bool) -> Self {
+        Self { create_networks: create, ..self }
+    }
+
+    /// The longest line in bytes; longer ones are refused. The import's memory is a few times this.
+    #[must_use]
+    pub fn max_line(self, bytes: usize) -> Self {
+        Self { max_line: bytes, ..self }
+    }
+
+    /// Calls this after every few hundred lines with the report so far.
+    #[must_use]
+    pub fn on_progress(self, call: impl FnMut(&ImportReport) + Send + 'p) -> Self {
+        Self { on_progress: Box::new(call), ..self }
+    }
+}
+
+impl fmt::Debug for Import<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Import")
+            .field("create_networks", &self.create_networks)
+            .field("max_line", &self.max_line)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Inventory {
+    /// Imports hosts from JSON lines: one host a line, as `GET /api/v1/hosts` serves it; blank lines are passed over.
+    ///
+    /// Each line is stored or refused for itself; a host of a known id is replaced. Odd values that real devices send are
+    /// mended, and each mending is counted in the report (see [`Alteration`]); anything else that is wrong refuses the
+    /// line. The input is read as it comes, and memory does not grow with its length.
+    ///
+    /// # Errors
+    /// `Unreadable` when the input fails, `StoreUnavailable` when the store does. What was stored until then stays.
+    pub async fn import_hosts<R>(
+        &self,
+        organization: Uuid,
+        input: R,
+        import: Import<'_>,
+    ) -> Result<ImportReport, Error>
+    where
+        R: AsyncRead + Unpin + Send,
+    {
+        let Import { create_networks, max_line, mut on_progress } = import;
+        let mut lines = Lines::new(BufReader::with_capacity(64 * 1024, input), max_line);
+        let mut report = ImportReport::default();
+        loop {
+            let chunk = read_chunk(&mut lines, &mut report, max_line).await?;
+            if chunk.is_empty() {
+                break;
+            }
+            let parse_all =
+                move || chunk.into_iter().map(|(line, bytes)| parse(line, &bytes)).collect::<Vec<_>>();
+            let parsed = tokio::task::spawn_blocking(parse_all).await.map_err(Error::internal)?;
+            let mut accepted = Vec::with_capacity(parsed.len());
+            for line in parsed {
+                match line {
+                    Ok(parsed) => accepted.push(parsed),
+                    Err(refusal) => report.refuse(refusal),
+                }
+            }
+            if create_networks {
+                self.create_missing_networks(organization, &accepted, &mut report).await?;
+            }
+            for part in without_repeated_ids(accepted) {
+                self.store_lines(organization, part, &mut report).await?;
+            }
+            on_progress(&report);
+        }
+        report.bytes = lines.bytes;
+        on_progress(&report);
+        Ok(report)
+    }
+
+    /// Stores lines together, and if that is refused, one by one, so that the bad one is found and the others get in.
+    async fn store_lines(
+        &self,
+        organization: Uuid,
+        lines: Vec<ParsedLine>,
+        report: &mut ImportReport,
+    ) -> Result<(), Error> {
+        let (encoded, rest): (Vec<EncodedHost>, Vec<_>) =
+            lines.into_iter().map(|parsed| (parsed.encoded, (parsed.line, parsed.notes))).unzip();
+        let together =
+            if encoded.len() > 1 { self.put_hosts(organization, &encoded).await.ok() } else { None };
+        for (host, (line, notes)) in encoded.iter().zip(&rest) {
+            let replaced = match &together {
+                Some(replaced) => Ok(replaced.contains(&host.host.id)),
+                None => {
+                    self.put_hosts(organization, std::slice::from_ref(host)).await.map(|ids| !ids.is_empty())
+                }
+            };
+            match replaced {
+                Ok(replaced) => report.accept(replaced, notes),
+                Err(error) if matches!(error.kind(), ErrorKind::StoreUnavailable | ErrorKind::Internal) => {
+                    return Err(error);
+                }
+                Err(error) => report.refuse(refusal(*line, &error)),
+            }
+        }
+        Ok(())
+    }
+
+    async fn create_missing_networks(
+        &self,
+        organization: Uuid,
+        lines: &[ParsedLine],
+        report: &mut ImportReport,
+    ) -> Result<(), Error> {
+        let named: BTreeSet<Uuid> = lines.iter().map(|parsed| parsed.encoded.host.network_id).collect();
+        let keys: Vec<Key> = named.iter().map(|id| network_key(*id)).collect();
+        let found = self.store.get(&keys).await?;
+        for (id, _) in named.into_iter().zip(found).filter(|(_, record)| record.is_none()) {
+            match self.create_network_with_id(organization, id, &id.to_string()).await {
+                Ok(_) if report.created_networks.len() < ImportReport::MAX_DETAILS => {
+                    report.created_networks.push(id);
+                }
+                Ok(_) => {}
+                // Somebody else was faster. Whose it is the hosts' own check will tell.
+                Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn read_chunk<R: AsyncRead + Unpin>(
+    lines: &mut Lines<BufReader<R>>,
+    report: &mut ImportReport,
+    max_line: usize,
+) -> Result<Vec<(u64, Vec<u8>)>, Error> {
+    let mut chunk = Vec::new();
+    let mut size = 0;
+    while chunk.len() < CHUNK_LINES && size < CHUNK_BYTES {
+        let Some(line) = lines.next().await.map_err(Error::unreadable)? else { break };
+        report.lines += 1;
+        match line {
+            Line::TooLong => {
+                let reason = format!("the line is longer than {max_line} bytes");
+                report.refuse(Refusal { line: report.lines, field: None, reason });
+            }
+            Line::Whole(bytes) if bytes.trim_ascii().is_empty() => {}
+            Line::Whole(bytes) => {
+                size += bytes.len();
+                chunk.push((report.lines, bytes));
+            }
+        }
+    }
+    report.bytes = lines.bytes;
+    Ok(chunk)
+}
+
+/// The lines in their order, in parts within which no host stands twice: a batch names a record once.
+fn without_repeated_ids(lines: Vec<ParsedLine>) -> Vec<Vec<ParsedLine>> {
+    let mut parts = Vec::new();
+    let mut part: Vec<ParsedLine> = Vec::new();
+    let mut seen = HashSet::new();
+    for line in lines {
+        if !seen.insert(line.encoded.host.id) {
+            parts.push(std::mem::take(&mut part));
+            seen = HashSet::from([line.encoded.host.id]);
+        }
+        part.push(line);
+    }
+    parts.push(part);
+    parts
+}

@@ -1,0 +1,63 @@
+use super::document::HostDocument;
+use super::repair::{count_cut_times, repair};
+use super::report::{Alterations, Refusal};
+use crate::inventory::hosts::EncodedHost;
+use crate::inventory::{Error, ErrorKind};
+
+/// A line that became a host.
+#[derive(Debug)]
+pub(super) struct ParsedLine {
+    pub(super) line: u64,
+    pub(super) encoded: EncodedHost,
+    pub(super) notes: Alterations,
+}
+
+pub(super) fn parse(line: u64, bytes: &[u8]) -> Result<ParsedLine, Refusal> {
+    let mut notes = Alterations::default();
+    let document = read(line, bytes)?;
+    count_cut_times(bytes, &mut notes);
+    let host = repair(document, line, &mut notes);
+    let encoded = EncodedHost::new(host).map_err(|error| refusal(line, &error))?;
+    Ok(ParsedLine { line, encoded, notes })
+}
+
+/// Reads a document, and when it cannot be read, reads it once more to find out where: keeping track of the path makes
+/// reading slower, and nearly all lines are good.
+fn read(line: u64, bytes: &[u8]) -> Result<HostDocument, Refusal> {
+    if bytes.trim_ascii_start().first() != Some(&b'{') {
+        return Err(Refusal { line, field: None, reason: "not a JSON object".to_owned() });
+    }
+    serde_json::from_slice(bytes).or_else(|_| {
+        let mut reader = serde_json::Deserializer::from_slice(bytes);
+        let read = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+            let field = dotted(error.path());
+            Refusal { line, field, reason: error.into_inner().to_string() }
+        });
+        let document = read?;
+        let ended = reader.end();
+        ended.map_err(|error| Refusal { line, field: None, reason: error.to_string() })?;
+        Ok(document)
+    })
+}
+
+/// What the rules say of a host, for the report.
+pub(super) fn refusal(line: u64, error: &Error) -> Refusal {
+    let field = match error.kind() {
+        ErrorKind::Invalid { field, .. } | ErrorKind::ReferenceInvalid { field, .. } => Some(field.clone()),
+        _ => None,
+    };
+    Refusal { line, field, reason: error.to_string() }
+}
+
+fn dotted(path: &serde_path_to_error::Path) -> Option<String> {
+    use serde_path_to_error::Segment;
+
+    let steps = path.iter().filter_map(|segment| match segment {
+        Segment::Seq { index } => Some(index.to_string()),
+        Segment::Map { key } => Some(key.clone()),
+        Segment::Enum { variant } => Some(variant.clone()),
+        Segment::Unknown => None,
+    });
+    let steps: Vec<String> = steps.collect();
+    if steps.is_empty() { None } else { Some(steps.join(".")) }
+}

@@ -1,0 +1,180 @@
+use std::collections::BTreeMap;
+use std::fmt;
+
+use uuid::Uuid;
+
+use crate::model::Protocol;
+
+/// What an import did, so far or in the end.
+///
+/// Its memory is bounded: everything is counted, and of each list the first [`ImportReport::MAX_DETAILS`] are named.
+/// `Display` writes it out for a person.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ImportReport {
+    /// Lines read, blank ones included.
+    pub lines: u64,
+    /// Bytes read.
+    pub bytes: u64,
+    /// Hosts stored.
+    pub imported: u64,
+    /// How many of them took the place of others.
+    pub replaced: u64,
+    /// Lines refused.
+    pub refused: u64,
+    /// The first of them, with the reasons.
+    pub refusals: Vec<Refusal>,
+    /// The networks that were created because hosts named them.
+    pub created_networks: Vec<Uuid>,
+    /// How often what was altered in the hosts stored.
+    pub alterations: BTreeMap<Alteration, u64>,
+    /// The first of the ports that were dropped.
+    pub dropped_ports: Vec<DroppedPort>,
+}
+
+/// A line that was not imported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Refusal {
+    /// Its number, from 1.
+    pub line: u64,
+    /// The dotted path of the value at fault, where it is one value.
+    pub field: Option<String>,
+    /// What is wrong.
+    pub reason: String,
+}
+
+/// A port that was dropped because its number is 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DroppedPort {
+    /// The line of its host.
+    pub line: u64,
+    /// Its host.
+    pub host_id: Uuid,
+    /// Its id.
+    pub port_id: Uuid,
+    /// Its protocol.
+    pub protocol: Protocol,
+}
+
+/// What an import may alter in a host that it stores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Alteration {
+    /// A MAC address that is not six bytes became null.
+    OddMac,
+    /// An empty MAC address became null.
+    EmptyMac,
+    /// A port numbered 0 was dropped.
+    DroppedPort,
+    /// An `if_descr` of null became empty.
+    MissingDescription,
+    /// A time was cut to the microsecond.
+    CutTime,
+}
+
+impl ImportReport {
+    /// How many refusals, dropped ports and created networks are named; beyond that they are only counted.
+    pub const MAX_DETAILS: usize = 1000;
+
+    /// How often this was altered.
+    #[must_use]
+    pub fn altered(&self, alteration: Alteration) -> u64 {
+        self.alterations.get(&alteration).copied().unwrap_or_default()
+    }
+
+    pub(super) fn refuse(&mut self, refusal: Refusal) {
+        self.refused += 1;
+        if self.refusals.len() < Self::MAX_DETAILS {
+            self.refusals.push(refusal);
+        }
+    }
+
+    pub(super) fn accept(&mut self, replaced: bool, notes: &Alterations) {
+        self.imported += 1;
+        self.replaced += u64::from(replaced);
+        for (alteration, count) in &notes.counts {
+            *self.alterations.entry(*alteration).or_default() += count;
+        }
+        let room = Self::MAX_DETAILS.saturating_sub(self.dropped_ports.len());
+        self.dropped_ports.extend(notes.dropped_ports.iter().take(room));
+    }
+}
+
+/// What was altered in one host.
+#[derive(Debug, Default)]
+pub(super) struct Alterations {
+    counts: BTreeMap<Alteration, u64>,
+    dropped_ports: Vec<DroppedPort>,
+}
+
+impl Alterations {
+    pub(super) fn count(&mut self, alteration: Alteration, count: u64) {
+        if count > 0 {
+            *self.counts.entry(alteration).or_default() += count;
+        }
+    }
+
+    pub(super) fn drop_port(&mut self, port: DroppedPort) {
+        self.count(Alteration::DroppedPort, 1);
+        self.dropped_ports.push(port);
+    }
+}
+
+impl fmt::Display for Alteration {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::OddMac => "MAC addresses that are not six bytes set to null",
+            Self::EmptyMac => "empty MAC addresses set to null",
+            Self::DroppedPort => "ports numbered 0 dropped",
+            Self::MissingDescription => "if_descr of null set to the empty string",
+            Self::CutTime => "times cut to the microsecond",
+        })
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "line {}: ", self.line)?;
+        if let Some(field) = &self.field {
+            write!(formatter, "{field}: ")?;
+        }
+        formatter.write_str(&self.reason)
+    }
+}
+
+impl fmt::Display for ImportReport {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            formatter,
+            "{} hosts imported ({} of them replaced others), {} lines refused, {} lines and {} bytes read.",
+            self.imported, self.replaced, self.refused, self.lines, self.bytes
+        )?;
+        if !self.created_networks.is_empty() {
+            writeln!(formatter, "{} networks created.", self.created_networks.len())?;
+        }
+        for (alteration, count) in &self.alterations {
+            writeln!(formatter, "Altered: {count} {alteration}.")?;
+        }
+        for port in &self.dropped_ports {
+            writeln!(
+                formatter,
+                "  line {}: port {} (0/{}) of host {} dropped",
+                port.line, port.port_id, port.protocol, port.host_id
+            )?;
+        }
+        write_more(formatter, self.altered(Alteration::DroppedPort), self.dropped_ports.len())?;
+        for refusal in &self.refusals {
+            writeln!(formatter, "Refused {refusal}")?;
+        }
+        write_more(formatter, self.refused, self.refusals.len())
+    }
+}
+
+fn write_more(formatter: &mut fmt::Formatter<'_>, total: u64, named: usize) -> fmt::Result {
+    match total.saturating_sub(named as u64) {
+        0 => Ok(()),
+        more => writeln!(formatter, "  … and {more} more"),
+    }
+}

@@ -1,0 +1,82 @@
+//! How the records of the inventory lie in a store: their kinds, and the names under which they are found.
+
+use bytes::Bytes;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use uuid::Uuid;
+
+use super::Error;
+use crate::model::Timestamp;
+use crate::store::{Alias, Facets, Key, Link, Name, Record, SortKey};
+
+pub(super) const ORGANIZATION: Name = Name::new("organization");
+pub(super) const USER: Name = Name::new("user");
+/// The hash of a user's password, under the user's id.
+pub(super) const PASSWORD: Name = Name::new("password");
+pub(super) const NETWORK: Name = Name::new("network");
+pub(super) const TAG: Name = Name::new("tag");
+pub(super) const USER_API_KEY: Name = Name::new("user_api_key");
+/// What verifies an API key, under the key's id: a record of its own, so that no response is ever made from it.
+pub(super) const KEY_SECRET: Name = Name::new("key_secret");
+pub(super) const HOST: Name = Name::new("host");
+
+/// The e-mail address of a user, in lower case.
+pub(super) const EMAIL_ALIAS: Name = Name::new("email");
+/// The half of a key's digest under which it is looked up.
+pub(super) const DIGEST_ALIAS: Name = Name::new("digest");
+/// The id of a port, for the host that it is embedded in.
+pub(super) const PORT_ALIAS: Name = Name::new("port");
+/// The id of a service, for the host that it is embedded in.
+pub(super) const SERVICE_ALIAS: Name = Name::new("service");
+
+pub(super) const TAG_LINK: Name = Name::new("tag");
+pub(super) const SERVICE_TAG_LINK: Name = Name::new("service_tag");
+pub(super) const NETWORK_LINK: Name = Name::new("network");
+pub(super) const USER_LINK: Name = Name::new("user");
+/// From a host to the service that virtualizes it.
+pub(super) const VIRTUALIZED_BY_LINK: Name = Name::new("virtualized_by");
+
+pub(super) const CREATED_AT: Name = Name::new("created_at");
+pub(super) const NAME: Name = Name::new("name");
+
+/// The sort key of a time: its microseconds, the sign bit turned so that earlier is smaller as bytes.
+pub(super) fn time_key(name: Name, time: Timestamp) -> SortKey {
+    SortKey::new(name, (time.unix_micros() ^ i64::MIN).to_be_bytes())
+}
+
+/// The facets that all records of an organization have.
+pub(super) fn facets(organization: Uuid, created_at: Timestamp) -> Facets {
+    Facets {
+        organization: Some(organization),
+        sort_keys: vec![time_key(CREATED_AT, created_at)],
+        ..Facets::default()
+    }
+}
+
+pub(super) fn links(relation: Name, targets: &[Uuid]) -> impl Iterator<Item = Link> + '_ {
+    targets.iter().map(move |target| Link::new(relation, *target))
+}
+
+pub(super) fn id_alias(name: Name, id: Uuid) -> Alias {
+    Alias::new(name, id.as_bytes())
+}
+
+pub(super) fn encode(value: &impl Serialize) -> Result<Bytes, Error> {
+    let mut body = serde_json::to_vec(value).map_err(Error::internal)?;
+    body.shrink_to_fit();
+    Ok(body.into())
+}
+
+pub(super) fn decode<T: DeserializeOwned>(record: &Record) -> Result<T, Error> {
+    serde_json::from_slice(&record.body).map_err(|error| damaged(record.key, &error))
+}
+
+/// A record that was written by this crate and cannot be read by it.
+fn damaged(key: Key, error: &serde_json::Error) -> Error {
+    // Without serde's own text: it may quote what is in the record.
+    Error::internal(format!(
+        "the {key} cannot be read: {:?} error at column {}",
+        error.classify(),
+        error.column()
+    ))
+}
