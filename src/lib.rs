@@ -3,4 +3,6 @@
 pub mod access;
 pub mod inventory;
 pub mod model;
+pub mod service;
 pub mod store;
+pub mod wire;

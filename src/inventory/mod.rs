@@ -100,7 +100,7 @@ impl Inventory {
         Self { passwords, ..self }
     }
 
-    fn now(&self) -> Timestamp {
+    pub(crate) fn now(&self) -> Timestamp {
         self.clock.now()
     }
 

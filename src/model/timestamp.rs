@@ -31,6 +31,12 @@ impl Timestamp {
     /// The beginning of 1970.
     pub const UNIX_EPOCH: Self = Self(DateTime::UNIX_EPOCH);
 
+    /// The end of the year 9999.
+    pub const MAX: Self = match DateTime::from_timestamp_micros(Self::MAX_MICROS) {
+        Some(time) => Self(time),
+        None => Self::UNIX_EPOCH,
+    };
+
     const MIN_MICROS: i64 = -62_167_219_200_000_000;
     const MAX_MICROS: i64 = 253_402_300_799_999_999;
 

@@ -1,0 +1,170 @@
+use std::convert::Infallible;
+use std::error::Error as StdError;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use http::header::CONTENT_LENGTH;
+use http::request::Parts;
+use http::{HeaderValue, Method, Request, Response};
+use http_body::Body;
+
+use super::rate_limit::{Allowance, Buckets, Client, ClientAddr};
+use super::response::{Reply, Responder, add_allowance};
+use super::route::Route;
+use super::{ApiBuilder, ResponseBody, credentials, hosts, version};
+use crate::access::Caller;
+use crate::inventory::{Error, ErrorKind, Inventory};
+use crate::wire::ApiError;
+
+/// The API as a [`tower::Service`](tower_service::Service): every endpoint, on an [`Inventory`].
+///
+/// Always ready, never fails, cheap to clone. It listens to nothing and spawns nothing; mount it in axum by
+/// `Router::new().fallback_service(api)`, in hyper by `TowerToHyperService::new(api)`, or call it in process:
+///
+/// ```
+/// use http::Request;
+/// use toposcope::inventory::Inventory;
+/// use toposcope::service::Api;
+/// use toposcope::store::MemoryStore;
+/// use tower::ServiceExt;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let api = Api::builder(Inventory::new(MemoryStore::new())).server_version("2.0.0").build();
+/// let response = api.oneshot(Request::get("/api/version").body(String::new())?).await?;
+/// assert_eq!(response.status(), 200);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A host application that authenticates its users itself sets a [`Caller`] as request extension; it is taken at its
+/// word. With a [`ClientAddr`] extension the rate limit tells addresses apart.
+#[derive(Clone)]
+pub struct Api {
+    shared: Arc<Shared>,
+}
+
+/// What all clones of an [`Api`] have in common.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) inventory: Inventory,
+    pub(super) responder: Responder,
+    pub(super) buckets: Option<Buckets>,
+}
+
+impl Api {
+    /// Begins an API on this inventory.
+    #[must_use]
+    pub fn builder(inventory: Inventory) -> ApiBuilder {
+        ApiBuilder::new(inventory)
+    }
+
+    pub(super) const fn new(shared: Arc<Shared>) -> Self {
+        Self { shared }
+    }
+}
+
+impl fmt::Debug for Api {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Api").field("inventory", &self.shared.inventory).finish_non_exhaustive()
+    }
+}
+
+impl<B> tower_service::Service<Request<B>> for Api
+where
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn StdError + Send + Sync>>,
+{
+    type Response = Response<ResponseBody>;
+    type Error = Infallible;
+    type Future = ResponseFuture;
+
+    fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> ResponseFuture {
+        let shared = Arc::clone(&self.shared);
+        let (request, _) = request.into_parts();
+        ResponseFuture {
+            shared: Arc::clone(&shared),
+            future: Box::pin(async move { shared.answer(&request).await }),
+        }
+    }
+}
+
+/// The response to come. Dropping it drops the request; what a commit has begun is done wholly or not at all.
+pub struct ResponseFuture {
+    shared: Arc<Shared>,
+    future: Pin<Box<dyn Future<Output = Response<ResponseBody>> + Send>>,
+}
+
+impl Future for ResponseFuture {
+    type Output = Result<Response<ResponseBody>, Infallible>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        // A store that panics costs its request, not the connection and the others on it.
+        let polled = catch_unwind(AssertUnwindSafe(|| self.future.as_mut().poll(context)));
+        polled
+            .unwrap_or_else(|_| Poll::Ready(self.shared.responder.respond(Err(ApiError::internal()))))
+            .map(Ok)
+    }
+}
+
+impl fmt::Debug for ResponseFuture {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("ResponseFuture").finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    async fn answer(&self, request: &Parts) -> Response<ResponseBody> {
+        let route = Route::find(&request.method, request.uri.path());
+        let caller = match &route {
+            Ok(route) if route.is_public() => Err(ErrorKind::NotAuthenticated.into()),
+            _ => credentials::identify(&self.inventory, request).await,
+        };
+        let allowance = self.allowance(request, caller.as_ref().ok());
+        let outcome = match allowance.and_then(|allowance| allowance.retry_after) {
+            Some(seconds) => Err(ApiError::rate_limit_exceeded(seconds)),
+            None => self.handle(route, caller, request).await,
+        };
+        let mut response = self.responder.respond(outcome);
+        if let Some(allowance) = &allowance {
+            add_allowance(&mut response, allowance);
+        }
+        if request.method == Method::HEAD { without_body(response) } else { response }
+    }
+
+    async fn handle(
+        &self,
+        route: Result<Route, ApiError>,
+        caller: Result<Caller, Error>,
+        request: &Parts,
+    ) -> Result<Reply, ApiError> {
+        match route? {
+            Route::Version => version::get(&self.responder),
+            Route::ListHosts => hosts::list(&self.inventory, &caller?, request.uri.query()).await,
+        }
+    }
+
+    fn allowance(&self, request: &Parts, caller: Option<&Caller>) -> Option<Allowance> {
+        let address = || request.extensions.get::<ClientAddr>().map(|address| Client::Address(address.0));
+        let client = match caller {
+            Some(caller) => Client::User(caller.user_id()),
+            None => address().unwrap_or(Client::Anybody),
+        };
+        Some(self.buckets.as_ref()?.take(client, self.inventory.now()))
+    }
+}
+
+/// The answer to HEAD: the headers of the GET, its length among them.
+fn without_body(mut response: Response<ResponseBody>) -> Response<ResponseBody> {
+    let length = response.body().remaining();
+    response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length));
+    response.map(|_| ResponseBody::default())
+}

@@ -1,0 +1,99 @@
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::vec;
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+
+/// How much of a page is joined into one frame: enough that a frame's cost is small, and little enough that it is still
+/// in the processor's cache when it is sent.
+const FRAME: usize = 64 * 1024;
+
+/// A document from this size on is a frame of its own, shared with the store and not copied.
+const SHARED: usize = 16 * 1024;
+
+/// The body of a response. Its length is known before it is read.
+///
+/// A page of documents is joined frame by frame as it is read, so that it takes no more memory than what is on its way.
+#[derive(Debug, Default)]
+pub struct ResponseBody {
+    head: Bytes,
+    documents: vec::IntoIter<Bytes>,
+    comma_due: bool,
+    tail: Bytes,
+    remaining: u64,
+}
+
+impl ResponseBody {
+    pub(super) fn full(bytes: Bytes) -> Self {
+        Self { remaining: bytes.len() as u64, head: bytes, ..Self::default() }
+    }
+
+    /// The documents with commas between them, behind the text that opens their array and before the text that closes it.
+    pub(super) fn page(head: Bytes, documents: Vec<Bytes>, tail: Bytes) -> Self {
+        let commas = documents.len().saturating_sub(1) as u64;
+        let length: u64 = documents.iter().map(|document| document.len() as u64).sum();
+        let remaining = (head.len() + tail.len()) as u64 + commas + length;
+        Self { head, documents: documents.into_iter(), comma_due: false, tail, remaining }
+    }
+
+    /// How many bytes are still to come.
+    pub(super) const fn remaining(&self) -> u64 {
+        self.remaining
+    }
+
+    fn next_frame(&mut self) -> Bytes {
+        if self.documents.as_slice().is_empty() && self.tail.is_empty() {
+            return std::mem::take(&mut self.head);
+        }
+        let room = usize::try_from(self.remaining).map_or(FRAME, |remaining| remaining.min(FRAME));
+        let mut frame = Vec::with_capacity(room);
+        frame.extend_from_slice(&std::mem::take(&mut self.head));
+        while let Some(document) = self.documents.as_slice().first() {
+            let is_shared = document.len() >= SHARED;
+            if !is_shared && !frame.is_empty() && frame.len() + 1 + document.len() > FRAME {
+                return frame.into();
+            }
+            if std::mem::take(&mut self.comma_due) {
+                frame.push(b',');
+            }
+            if is_shared && !frame.is_empty() {
+                return frame.into();
+            }
+            self.comma_due = true;
+            match self.documents.next() {
+                Some(document) if is_shared => return document,
+                Some(document) => frame.extend_from_slice(&document),
+                None => {}
+            }
+        }
+        frame.extend_from_slice(&std::mem::take(&mut self.tail));
+        frame.into()
+    }
+}
+
+impl Body for ResponseBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        if self.remaining == 0 {
+            return Poll::Ready(None);
+        }
+        let frame = self.next_frame();
+        self.remaining = self.remaining.saturating_sub(frame.len() as u64);
+        Poll::Ready(Some(Ok(Frame::data(frame))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.remaining == 0
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.remaining)
+    }
+}

@@ -1,0 +1,126 @@
+use serde_json::{Map, Value, json};
+
+use super::ErrorCode;
+use crate::inventory::{Error, ErrorKind, Problem};
+use crate::model::Timestamp;
+
+/// An error as a client is told it: a code, a sentence, and what they are about.
+#[derive(Debug)]
+pub(crate) struct ApiError {
+    pub(crate) code: ErrorCode,
+    pub(crate) message: String,
+    pub(crate) params: Map<String, Value>,
+    /// After how many seconds the request may be sent again.
+    pub(crate) retry_after: Option<u64>,
+    /// The methods that a path answers to.
+    pub(crate) allow: Option<&'static str>,
+    /// What only the log is told.
+    pub(crate) cause: Option<Error>,
+}
+
+/// After how many seconds a client may come back that the store could not serve.
+const STORE_RETRY_AFTER: u64 = 1;
+
+impl ApiError {
+    pub(crate) fn new(code: ErrorCode, message: impl Into<String>, params: Value) -> Self {
+        let params = match params {
+            Value::Object(params) => params,
+            _ => Map::new(),
+        };
+        Self { code, message: message.into(), params, retry_after: None, allow: None, cause: None }
+    }
+
+    pub(crate) fn unknown_parameter(field: &str) -> Self {
+        let message = format!("There is no query parameter {}.", printable(field));
+        Self::new(ErrorCode::ValidationUnknownParameter, message, json!({"field": field}))
+    }
+
+    pub(crate) fn route_not_found() -> Self {
+        Self::new(ErrorCode::RouteNotFound, "There is no such path.", Value::Null)
+    }
+
+    pub(crate) fn method_not_allowed(allow: &'static str) -> Self {
+        let message = format!("This path answers to {allow} only.");
+        Self { allow: Some(allow), ..Self::new(ErrorCode::MethodNotAllowed, message, Value::Null) }
+    }
+
+    pub(crate) fn rate_limit_exceeded(retry_after: u64) -> Self {
+        let message = format!("Too many requests; the next one is possible in {retry_after} seconds.");
+        let params = json!({"retry_after": retry_after});
+        Self { retry_after: Some(retry_after), ..Self::new(ErrorCode::RateLimitExceeded, message, params) }
+    }
+
+    pub(crate) fn internal() -> Self {
+        Error::from(ErrorKind::Internal).into()
+    }
+}
+
+impl From<Error> for ApiError {
+    fn from(error: Error) -> Self {
+        let (code, params) = code_and_params(error.kind());
+        let is_fault = matches!(code, ErrorCode::InternalError | ErrorCode::StoreUnavailable);
+        let message = if code == ErrorCode::InternalError {
+            ErrorKind::Internal.to_string()
+        } else {
+            error.to_string()
+        };
+        let retry_after = (code == ErrorCode::StoreUnavailable).then_some(STORE_RETRY_AFTER);
+        Self { retry_after, cause: is_fault.then_some(error), ..Self::new(code, message, params) }
+    }
+}
+
+fn code_and_params(kind: &ErrorKind) -> (ErrorCode, Value) {
+    match kind {
+        ErrorKind::Invalid { field, problem } => problem_code_and_params(field, problem),
+        ErrorKind::ReferenceInvalid { entity, field } => {
+            (ErrorCode::EntityReferenceInvalid, json!({"entity": entity.as_str(), "field": field}))
+        }
+        ErrorKind::NotAuthenticated => (ErrorCode::AuthNotAuthenticated, Value::Null),
+        ErrorKind::Expired { entity } => (ErrorCode::EntityExpired, json!({"entity": entity.as_str()})),
+        ErrorKind::Disabled { entity } => (ErrorCode::EntityDisabled, json!({"entity": entity.as_str()})),
+        ErrorKind::ApiAccessRequired => {
+            (ErrorCode::BillingFeatureNotAvailable, json!({"feature": "api_access"}))
+        }
+        ErrorKind::PermissionDenied => (ErrorCode::AuthPermissionDenied, Value::Null),
+        ErrorKind::AccessDenied { entity, id } => {
+            (ErrorCode::EntityAccessDenied, json!({"entity": entity.as_str(), "id": id}))
+        }
+        ErrorKind::NotFound { entity, id } => {
+            (ErrorCode::EntityNotFound, json!({"entity": entity.as_str(), "id": id}))
+        }
+        ErrorKind::AlreadyExists { entity, name } => {
+            (ErrorCode::EntityAlreadyExists, json!({"entity": entity.as_str(), "name": name}))
+        }
+        ErrorKind::Conflict { entity, id } => {
+            (ErrorCode::EntityConflict, json!({"entity": entity.as_str(), "id": id}))
+        }
+        ErrorKind::StoreUnavailable => (ErrorCode::StoreUnavailable, Value::Null),
+        ErrorKind::Unreadable | ErrorKind::Internal => (ErrorCode::InternalError, Value::Null),
+    }
+}
+
+fn problem_code_and_params(field: &str, problem: &Problem) -> (ErrorCode, Value) {
+    match problem {
+        Problem::Required => (ErrorCode::ValidationRequired, json!({"field": field})),
+        Problem::Empty => (ErrorCode::ValidationEmpty, json!({"field": field})),
+        Problem::MaxLength { max } => (ErrorCode::ValidationMaxLength, json!({"field": field, "max": max})),
+        Problem::MinLength { min } => (ErrorCode::ValidationMinLength, json!({"field": field, "min": min})),
+        Problem::InvalidFormat | Problem::Repeated => {
+            (ErrorCode::ValidationInvalidFormat, json!({"field": field}))
+        }
+        Problem::OutOfRange { min, max } => {
+            (ErrorCode::ValidationOutOfRange, json!({"field": field, "min": min, "max": max}))
+        }
+        Problem::NotInFuture { now } => {
+            (ErrorCode::ValidationOutOfRange, json!({"field": field, "min": now, "max": Timestamp::MAX}))
+        }
+    }
+}
+
+/// What a client sent, short and without control characters, for a sentence that people read.
+fn printable(text: &str) -> String {
+    text.chars()
+        .take(64)
+        .map(|character| if character.is_control() { '\u{FFFD}' } else { character })
+        .collect()
+}
