@@ -1,8 +1,56 @@
 //! Network inventory and topology over HTTP, to embed.
+//!
+//! A host application gives Toposcope a [`store`] and gets back a [`tower` service](service::Api) that serves the network
+//! inventory API: hosts with their interfaces, ports, services and SNMP interface entries. It mounts that in axum or
+//! hyper, or calls it in process.
+//!
+//! ```
+//! use http::{Request, header};
+//! use toposcope::inventory::{Inventory, NewUser, NewUserApiKey};
+//! use toposcope::model::Permission;
+//! use toposcope::service::Api;
+//! use toposcope::store::MemoryStore;
+//! use tower::ServiceExt;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let inventory = Inventory::new(MemoryStore::new());
+//! let organization = inventory.create_organization("Example", true).await?;
+//! let owner = inventory.create_user(NewUser::new(organization.id, "me@example.net", Permission::Owner)).await?;
+//! let key = inventory.create_user_api_key(NewUserApiKey::new(owner.id, "laptop", Permission::Viewer)).await?;
+//!
+//! let api = Api::builder(inventory).build();
+//! let request = Request::get("/api/v1/hosts?limit=10")
+//!     .header(header::AUTHORIZATION, format!("Bearer {}", key.plaintext()))
+//!     .body(String::new())?;
+//! assert_eq!(api.oneshot(request).await?.status(), 200);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # The rooms
+//! Each imports only from those above it.
+//!
+//! * [`model`]: the records, as plain typed values.
+//! * [`store`]: what is asked of a database, in five methods, and the backends.
+//! * [`access`]: who asks and what they may reach; keys, passwords, clocks.
+//! * [`inventory`]: the rules, on a store; also without HTTP.
+//! * [`wire`]: the envelope, the error codes, the reading of queries.
+//! * [`service`]: the API as a `tower::Service`.
+//! * `testing` (feature `testing`): the conformance suite for stores.
+//!
+//! # What a request costs
+//! A host is encoded once, when it is written. A page is those bytes between an opening and a closing: nothing is parsed
+//! or serialised on the way, and a page is found by its rank in a sorted index, so its cost does not grow with its offset.
+//!
+//! # Features
+//! * `testing`: the `testing` module, for whoever writes a store. Cases may be added to it in any release.
 
 pub mod access;
 pub mod inventory;
 pub mod model;
 pub mod service;
 pub mod store;
+#[cfg(feature = "testing")]
+pub mod testing;
 pub mod wire;

@@ -1,11 +1,29 @@
+use serde::Deserialize;
+use uuid::Uuid;
+
 use super::organizations::organization_key;
 use super::records::{DIGEST_ALIAS, decode};
 use super::user_keys::{KeySecret, user_api_key_key};
-use super::users::{as_caller, user_key};
+use super::users::{UserRights, user_key};
 use super::{Entity, Error, ErrorKind, Inventory};
 use crate::access::{Caller, KeyText};
-use crate::model::{Organization, User, UserApiKey};
+use crate::model::{Permission, Timestamp};
 use crate::store::Alias;
+
+/// As much of a user API key as every request with it must know.
+#[derive(Debug, Deserialize)]
+struct KeyRights {
+    expires_at: Option<Timestamp>,
+    is_enabled: bool,
+    network_ids: Vec<Uuid>,
+    permissions: Permission,
+}
+
+/// As much of an organization as every request of its keys must know.
+#[derive(Debug, Deserialize)]
+struct OrganizationRights {
+    api_access: bool,
+}
 
 impl Inventory {
     /// Who asks with this user API key: its owner, with the lower of both levels, in the networks of the key that the
@@ -32,17 +50,17 @@ impl Inventory {
         let [Some(key), Some(user), Some(organization)] = records.as_slice() else {
             return Err(ErrorKind::NotAuthenticated.into());
         };
-        let (key, user): (UserApiKey, User) = (decode(key)?, decode(user)?);
-        let organization: Organization = decode(organization)?;
-        if !key.is_enabled {
+        let (rights, user): (KeyRights, UserRights) = (decode(key)?, decode(user)?);
+        let organization: OrganizationRights = decode(organization)?;
+        if !rights.is_enabled {
             return Err(ErrorKind::Disabled { entity: Entity::UserApiKey }.into());
         }
-        if key.expires_at.is_some_and(|time| time <= self.now()) {
+        if rights.expires_at.is_some_and(|time| time <= self.now()) {
             return Err(ErrorKind::Expired { entity: Entity::UserApiKey }.into());
         }
         if !organization.api_access {
             return Err(ErrorKind::ApiAccessRequired.into());
         }
-        Ok(as_caller(&user).through_key(key.id, key.permissions, key.network_ids))
+        Ok(user.into_caller().through_key(key.key.id, rights.permissions, rights.network_ids))
     }
 }

@@ -8,9 +8,9 @@ use super::records::{
     DIGEST_ALIAS, KEY_SECRET, NETWORK_LINK, TAG_LINK, USER_API_KEY, USER_LINK, decode, encode, facets, links,
 };
 use super::tags::tag_key;
-use super::users::{as_caller, user_key};
+use super::users::user_key;
 use super::{Entity, Error, ErrorKind, Inventory, Problem, text};
-use crate::access::{KeyKind, KeyText, Verifier};
+use crate::access::{KeyKind, KeyText, Scope, Verifier};
 use crate::model::{Permission, Tag, Timestamp, User, UserApiKey};
 use crate::store::{Alias, Batch, Check, Expect, Key, Link, StoreErrorKind};
 
@@ -132,8 +132,8 @@ impl Inventory {
             return Err(ErrorKind::PermissionDenied.into());
         }
         self.check_networks(owner.organization_id, &new.network_ids, "network_ids").await?;
-        let reach = as_caller(owner);
-        if let Some(id) = new.network_ids.iter().copied().find(|network| !reach.scope().allows(*network)) {
+        let reach = Scope::granted(owner.permissions, owner.network_ids.iter().copied());
+        if let Some(id) = new.network_ids.iter().copied().find(|network| !reach.allows(*network)) {
             return Err(ErrorKind::AccessDenied { entity: Entity::Network, id }.into());
         }
         let keys: Vec<Key> = new.tags.iter().map(|id| tag_key(*id)).collect();

@@ -1,5 +1,6 @@
 use std::fmt;
 
+use serde::Deserialize;
 use uuid::Uuid;
 
 use super::networks::network_key;
@@ -122,10 +123,21 @@ impl Inventory {
     }
 }
 
-/// The user as a caller, with all rights that are theirs at present.
-pub(super) fn as_caller(user: &User) -> Caller {
-    let scope = Scope::granted(user.permissions, user.network_ids.iter().copied());
-    Caller::new(user.organization_id, user.id, user.permissions, scope)
+/// As much of a user as decides what they may do.
+#[derive(Debug, Deserialize)]
+pub(super) struct UserRights {
+    id: Uuid,
+    organization_id: Uuid,
+    permissions: Permission,
+    network_ids: Vec<Uuid>,
+}
+
+impl UserRights {
+    /// The user as a caller, with all rights that are theirs at present.
+    pub(super) fn into_caller(self) -> Caller {
+        let scope = Scope::granted(self.permissions, self.network_ids);
+        Caller::new(self.organization_id, self.id, self.permissions, scope)
+    }
 }
 
 pub(super) const fn user_key(id: Uuid) -> Key {

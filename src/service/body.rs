@@ -1,14 +1,13 @@
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::vec;
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
 /// How much of a page is joined into one frame: enough that a frame's cost is small, and little enough that it is still
 /// in the processor's cache when it is sent.
-const FRAME: usize = 64 * 1024;
+const FRAME: usize = 32 * 1024;
 
 /// A document from this size on is a frame of its own, shared with the store and not copied.
 const SHARED: usize = 16 * 1024;
@@ -19,7 +18,10 @@ const SHARED: usize = 16 * 1024;
 #[derive(Debug, Default)]
 pub struct ResponseBody {
     head: Bytes,
-    documents: vec::IntoIter<Bytes>,
+    /// All documents of the page, also those that were read: letting go of each right behind its copy would wait for the
+    /// copy to leave the processor.
+    documents: Vec<Bytes>,
+    next: usize,
     comma_due: bool,
     tail: Bytes,
     remaining: u64,
@@ -35,7 +37,7 @@ impl ResponseBody {
         let commas = documents.len().saturating_sub(1) as u64;
         let length: u64 = documents.iter().map(|document| document.len() as u64).sum();
         let remaining = (head.len() + tail.len()) as u64 + commas + length;
-        Self { head, documents: documents.into_iter(), comma_due: false, tail, remaining }
+        Self { head, documents, next: 0, comma_due: false, tail, remaining }
     }
 
     /// How many bytes are still to come.
@@ -44,13 +46,13 @@ impl ResponseBody {
     }
 
     fn next_frame(&mut self) -> Bytes {
-        if self.documents.as_slice().is_empty() && self.tail.is_empty() {
+        if self.documents.is_empty() && self.tail.is_empty() {
             return std::mem::take(&mut self.head);
         }
         let room = usize::try_from(self.remaining).map_or(FRAME, |remaining| remaining.min(FRAME));
         let mut frame = Vec::with_capacity(room);
         frame.extend_from_slice(&std::mem::take(&mut self.head));
-        while let Some(document) = self.documents.as_slice().first() {
+        while let Some(document) = self.documents.get(self.next) {
             let is_shared = document.len() >= SHARED;
             if !is_shared && !frame.is_empty() && frame.len() + 1 + document.len() > FRAME {
                 return frame.into();
@@ -62,11 +64,11 @@ impl ResponseBody {
                 return frame.into();
             }
             self.comma_due = true;
-            match self.documents.next() {
-                Some(document) if is_shared => return document,
-                Some(document) => frame.extend_from_slice(&document),
-                None => {}
+            self.next += 1;
+            if is_shared {
+                return document.clone();
             }
+            frame.extend_from_slice(document);
         }
         frame.extend_from_slice(&std::mem::take(&mut self.tail));
         frame.into()

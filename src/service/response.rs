@@ -15,6 +15,9 @@ const RATE_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const RATE_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
+/// How many headers a response has at most.
+const HEADERS: usize = 9;
+
 /// What an endpoint answers.
 #[derive(Debug)]
 pub(super) enum Reply {
@@ -102,6 +105,7 @@ pub(super) fn add_allowance(response: &mut Response<ResponseBody>, allowance: &A
 
 fn with_fixed_headers(mut response: Response<ResponseBody>) -> Response<ResponseBody> {
     let headers = response.headers_mut();
+    headers.reserve(HEADERS);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));

@@ -1,5 +1,5 @@
 use super::merge::Merged;
-use super::run::{Place, Run};
+use super::run::{Place, RowId, Run};
 use crate::store::Direction;
 
 /// The records that have one key, as a range of positions.
@@ -35,9 +35,7 @@ impl<'a> Merged<'a> {
     pub(super) fn group_from_key(&self, key: &[u8], direction: Direction) -> Option<Group<'a>> {
         let row = match direction {
             Direction::Ascending => self.least(&self.partition(|(other, _)| other < key), &self.end())?,
-            Direction::Descending => {
-                self.greatest(&self.start(), &self.partition(|(other, _)| other <= key))?
-            }
+            Direction::Descending => self.last_before(&self.partition(|(other, _)| other <= key))?.2,
         };
         Some(self.group_of_key(self.key(row)))
     }
@@ -54,12 +52,44 @@ impl<'a> Merged<'a> {
             }
             Direction::Descending => {
                 let to = group.from;
-                let key = self.key(self.greatest(&self.start(), &to)?);
+                let key = self.key(self.last_before(&to)?.2);
                 let from =
                     self.runs.iter().zip(&to).map(|(run, to)| self.group_start(run, *to, key)).collect();
                 Some(Group { key, from, to })
             }
         }
+    }
+
+    /// Appends the rows before a position in descending order, as long as each is a group of its own, until `found` holds
+    /// `wanted`; moves the position to where that ended. Most orders have hardly two records of one key, and for those
+    /// nothing of a group need be worked out.
+    pub(super) fn take_single_descending(&self, to: &mut [Place], wanted: usize, found: &mut Vec<RowId>) {
+        while found.len() < wanted {
+            let Some((run, place, row)) = self.last_before(to) else { return };
+            let key = self.key(row);
+            let is_in_group = |(run, place): (&&Run, Option<Place>)| {
+                place.and_then(|place| run.at(place)).is_some_and(|row| self.key(row) == key)
+            };
+            let own = self.runs.get(run).map(|own| (own, own.before(place)));
+            let mut others =
+                self.runs.iter().zip(to.iter()).map(|(run, to)| (run, run.before(*to))).enumerate();
+            if own.is_some_and(is_in_group) || others.any(|(other, last)| other != run && is_in_group(last)) {
+                return;
+            }
+            found.push(row);
+            if let Some(to) = to.get_mut(run) {
+                *to = place;
+            }
+        }
+    }
+
+    /// The greatest row before a position: its run, its place there, and itself.
+    fn last_before(&self, to: &[Place]) -> Option<(usize, Place, RowId)> {
+        let lasts = self.runs.iter().zip(to).enumerate().filter_map(|(number, (run, to))| {
+            let place = run.before(*to)?;
+            Some((number, place, run.at(place)?))
+        });
+        lasts.max_by(|(.., left), (.., right)| self.compare(*left, *right))
     }
 
     fn group_of_key(&self, key: &'a [u8]) -> Group<'a> {

@@ -98,6 +98,9 @@ impl Index {
                 return;
             }
             begin = Begin::Rank(0);
+            if rest.is_empty() && *direction == Direction::Descending {
+                merged.take_single_descending(&mut group.from, wanted, found);
+            }
             match merged.group_after(group, *direction) {
                 Some(next) => group = next,
                 None => return,

@@ -90,14 +90,6 @@ impl<'a> Merged<'a> {
         heads.filter_map(|((run, from), _)| run.at(*from)).min_by(|left, right| self.compare(*left, *right))
     }
 
-    /// The greatest row between two positions.
-    pub(super) fn greatest(&self, from: &[Place], to: &[Place]) -> Option<RowId> {
-        let tails = self.runs.iter().zip(from).zip(to).filter(|((_, from), to)| from < to);
-        tails
-            .filter_map(|((run, _), to)| run.at(run.before(*to)?))
-            .max_by(|left, right| self.compare(*left, *right))
-    }
-
     /// Appends the rows between two positions in order, until `found` holds `wanted`.
     pub(super) fn take(&self, from: &[Place], to: &[Place], wanted: usize, found: &mut Vec<RowId>) {
         let missing = wanted.saturating_sub(found.len());
@@ -132,7 +124,7 @@ impl<'a> Merged<'a> {
         Some(Head { key, id, run, place, row })
     }
 
-    fn compare(&self, left: RowId, right: RowId) -> std::cmp::Ordering {
+    pub(super) fn compare(&self, left: RowId, right: RowId) -> std::cmp::Ordering {
         self.rows.compare(self.slot, left, right)
     }
 }

@@ -1,0 +1,155 @@
+//! What a page of 50 hosts costs in process, from the request to the last byte of the body, against a plain loop that
+//! copies the same 50 documents out of an array of as many hosts: the same bytes from the same memory, which is the limit.
+//!
+//! `cargo bench --bench page` prints every order, direction, part of the list and scope; `-- 1000 10000` sets the sizes.
+
+#![allow(
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a benchmark stops at its first mistake and prints"
+)]
+
+#[path = "support/mod.rs"]
+mod support;
+
+use std::error::Error;
+use std::hint::black_box;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use bytes::Bytes;
+use http::Request;
+use http_body::Body;
+use support::{Loaded, compare, load};
+use toposcope::inventory::HostQuery;
+use toposcope::model::{HostOrderField, OrderDirection};
+use toposcope::service::{Api, ResponseBody};
+use tower::Service;
+use uuid::Uuid;
+
+const PAGE: usize = 50;
+const TURNS: usize = 41;
+const CALLS: u32 = 20;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    let sizes: Vec<usize> = std::env::args().filter_map(|argument| argument.parse().ok()).collect();
+    let sizes = if sizes.is_empty() { vec![1_000, 100_000] } else { sizes };
+    println!("| hosts | networks | order | part | copy, µs | page, µs | ratio |");
+    println!("|---|---|---|---|---|---|---|");
+    let mut ratios = Vec::new();
+    for size in sizes {
+        let loaded = runtime.block_on(load(size))?;
+        let api = Api::builder(loaded.inventory.clone()).rate_limit(None).build();
+        for network in [None, loaded.networks.first().copied()] {
+            for order in HostOrderField::ALL.iter().copied() {
+                for direction in [OrderDirection::Ascending, OrderDirection::Descending] {
+                    let documents = runtime.block_on(documents(&loaded, order, direction, network))?;
+                    ratios.extend(measure_parts(size, &api, &loaded, &documents, order, direction, network)?);
+                }
+            }
+        }
+    }
+    ratios.sort_by(f64::total_cmp);
+    println!(
+        "\nRatio over all rows: median {:.2}, worst {:.2}.",
+        ratios[ratios.len() / 2],
+        ratios[ratios.len() - 1]
+    );
+    Ok(())
+}
+
+/// All documents of a list in its order: those of the store itself, not copies.
+async fn documents(
+    loaded: &Loaded,
+    order: HostOrderField,
+    direction: OrderDirection,
+    network: Option<Uuid>,
+) -> Result<Vec<Bytes>, Box<dyn Error>> {
+    let mut query = HostQuery::default();
+    query.order_by = Some(order);
+    query.order_direction = direction;
+    query.network_id = network;
+    Ok(loaded.inventory.list_hosts(&loaded.caller, &query).await?.documents)
+}
+
+fn measure_parts(
+    size: usize,
+    api: &Api,
+    loaded: &Loaded,
+    documents: &[Bytes],
+    order: HostOrderField,
+    direction: OrderDirection,
+    network: Option<Uuid>,
+) -> Result<Vec<f64>, Box<dyn Error>> {
+    let mut ratios = Vec::new();
+    let last = documents.len() - PAGE;
+    for (part, offset) in [("first", 0), ("middle", last / 2), ("last", last)] {
+        let page = &documents[offset..offset + PAGE];
+        let mut uri = format!("/api/v1/hosts?order_by={order}&order_direction={direction}&offset={offset}");
+        if let Some(network) = network {
+            uri.push_str(&format!("&network_id={network}"));
+        }
+        let request = Request::get(&uri)
+            .header("authorization", format!("Bearer {}", loaded.key))
+            .body(String::new())?;
+        assert!(is_page(&read(call(api, &request)), page), "{uri} is another page");
+        let mut buffer = Vec::with_capacity(1024 * 1024);
+        let copy = || {
+            buffer.clear();
+            for document in page {
+                buffer.extend_from_slice(document);
+            }
+            black_box(&buffer);
+        };
+        let (copied, served) = compare(TURNS, CALLS, copy, || drain(call(api, &request)));
+        let ratio = served.as_secs_f64() / copied.as_secs_f64();
+        let (networks, micros) = (if network.is_some() { "1" } else { "all" }, 1e6);
+        println!(
+            "| {size} | {networks} | {order} {direction} | {part} | {:.1} | {:.1} | {ratio:.2} |",
+            copied.as_secs_f64() * micros,
+            served.as_secs_f64() * micros,
+        );
+        ratios.push(ratio);
+    }
+    Ok(ratios)
+}
+
+/// The memory store never waits, so one poll brings the response.
+fn call(api: &Api, request: &Request<String>) -> ResponseBody {
+    let mut api = api.clone();
+    let mut future = api.call(request.clone());
+    match Pin::new(&mut future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(Ok(response)) => response.into_body(),
+        Poll::Pending => panic!("the store waits"),
+    }
+}
+
+fn drain(body: ResponseBody) {
+    each_frame(body, |frame| {
+        black_box(frame);
+    });
+}
+
+fn read(body: ResponseBody) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    each_frame(body, |frame| bytes.extend_from_slice(frame));
+    bytes
+}
+
+fn each_frame(mut body: ResponseBody, mut visit: impl FnMut(&[u8])) {
+    while let Poll::Ready(Some(Ok(frame))) =
+        Pin::new(&mut body).poll_frame(&mut Context::from_waker(Waker::noop()))
+    {
+        if let Some(data) = frame.data_ref() {
+            visit(data);
+        }
+    }
+}
+
+/// Whether a response holds the documents of a page in their order.
+fn is_page(body: &[u8], page: &[Bytes]) -> bool {
+    let documents = page.join(&b","[..]);
+    let envelope = [b"{\"success\":true,\"data\":[", &documents[..], b"],\"meta\":"].concat();
+    body.starts_with(&envelope)
+}

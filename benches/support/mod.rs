@@ -1,0 +1,232 @@
+//! What the benchmarks share: the benchmark host, inventories of any number of them, and honest clocks.
+
+use std::time::{Duration, Instant};
+
+use toposcope::access::Caller;
+use toposcope::inventory::{Inventory, NewUser, NewUserApiKey};
+use toposcope::model::{
+    AdminStatus, Binding, BindingTarget, Host, IfEntry, Interface, MacAddress, OperStatus, Permission, Port,
+    PortNumber, Protocol, Service, ServiceDefinition, Source, Timestamp,
+};
+use toposcope::store::MemoryStore;
+use uuid::Uuid;
+
+/// Numbers that are the same in every run.
+#[derive(Debug)]
+pub struct Random(u64);
+
+impl Random {
+    pub const fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn uuid(&mut self) -> Uuid {
+        Uuid::from_u64_pair(self.next(), self.next())
+    }
+
+    fn time(&mut self) -> Timestamp {
+        Timestamp::UNIX_EPOCH.plus_micros(1_760_000_000_000_000 + (self.next() % 30_000_000_000_000) as i64)
+    }
+}
+
+/// An inventory of benchmark hosts in memory, and who may read all of it.
+#[derive(Debug)]
+pub struct Loaded {
+    pub inventory: Inventory,
+    pub caller: Caller,
+    pub networks: Vec<Uuid>,
+    pub key: String,
+}
+
+/// Loads so many benchmark hosts onto ten networks.
+pub async fn load(hosts: usize) -> Result<Loaded, Box<dyn std::error::Error>> {
+    let inventory = Inventory::new(MemoryStore::new());
+    let organization = inventory.create_organization("Benchmark", true).await?;
+    let owner =
+        inventory.create_user(NewUser::new(organization.id, "owner@example.net", Permission::Owner)).await?;
+    let mut networks = Vec::new();
+    for number in 0..10 {
+        networks.push(inventory.create_network(organization.id, &format!("Network {number}")).await?.id);
+    }
+    let mut random = Random::new(7);
+    for number in 0..hosts {
+        let network = networks[number % networks.len()];
+        inventory.put_host(organization.id, benchmark_host(&mut random, number, network)?).await?;
+    }
+    let mut key = NewUserApiKey::new(owner.id, "benchmark", Permission::Viewer);
+    key.network_ids.clone_from(&networks);
+    let key = inventory.create_user_api_key(key).await?.plaintext().to_owned();
+    let caller = inventory.authenticate_user_key(&key).await?;
+    Ok(Loaded { inventory, caller, networks, key })
+}
+
+/// The benchmark host: 2 interfaces, 5 ports, 3 services with one binding each, 4 if_entries; about 7.35 KB of JSON.
+pub fn benchmark_host(
+    random: &mut Random,
+    number: usize,
+    network_id: Uuid,
+) -> Result<Host, Box<dyn std::error::Error>> {
+    let (id, created_at, updated_at) = (random.uuid(), random.time(), random.time());
+    let mut interfaces = Vec::new();
+    for position in 0..2 {
+        interfaces.push(Interface {
+            id: random.uuid(),
+            host_id: id,
+            network_id,
+            subnet_id: Some(random.uuid()),
+            name: Some(format!("GigabitEthernet0/{position}")),
+            ip_address: (random.next() as u32).to_be_bytes().into(),
+            mac_address: Some(mac(random)),
+            position,
+            created_at,
+            updated_at,
+        });
+    }
+    let mut ports = Vec::new();
+    for port in [22, 80, 161, 443, 8080] {
+        ports.push(Port {
+            id: random.uuid(),
+            host_id: id,
+            network_id,
+            number: PortNumber::try_from(port)?,
+            protocol: if port == 161 { Protocol::Udp } else { Protocol::Tcp },
+            created_at,
+            updated_at,
+        });
+    }
+    let mut services = Vec::new();
+    for (position, name) in ["Secure shell", "Web server", "Management agent"].into_iter().enumerate() {
+        let service_id = random.uuid();
+        let target = BindingTarget::Port {
+            port_id: ports[position].id,
+            interface_id: Some(interfaces[position % 2].id),
+        };
+        let binding = Binding { id: random.uuid(), service_id, network_id, target, created_at, updated_at };
+        services.push(Service {
+            id: service_id,
+            host_id: id,
+            network_id,
+            name: name.to_owned(),
+            position: position as i64,
+            service_definition: ServiceDefinition::new(name)?,
+            source: Source::Manual,
+            tags: vec![random.uuid()].split_off(1),
+            virtualization: None,
+            bindings: vec![binding],
+            created_at,
+            updated_at,
+        });
+    }
+    let mut if_entries = Vec::new();
+    for index in 0..4 {
+        if_entries.push(if_entry(
+            random,
+            index,
+            id,
+            network_id,
+            interfaces[(index % 2) as usize].id,
+            created_at,
+        ));
+    }
+    let name = format!("switch-{:04}-floor-{}-{number}", random.next() % 10_000, number % 12);
+    Ok(Host {
+        id,
+        network_id,
+        hostname: Some(format!("{name}.office.example.net")),
+        name,
+        description: Some("24-port access switch, software version 5.20 release 2222P01".to_owned()),
+        hidden: false,
+        created_at,
+        updated_at,
+        tags: vec![],
+        source: Source::Manual,
+        virtualization: None,
+        credential_assignments: vec![],
+        interfaces,
+        ports,
+        services,
+        if_entries,
+    })
+}
+
+fn if_entry(
+    random: &mut Random,
+    index: i64,
+    host_id: Uuid,
+    network_id: Uuid,
+    interface_id: Uuid,
+    created_at: Timestamp,
+) -> IfEntry {
+    IfEntry {
+        id: random.uuid(),
+        host_id,
+        network_id,
+        interface_id: Some(interface_id),
+        if_index: 10_101 + index,
+        if_name: Some(format!("Gi1/0/{index}")),
+        if_descr: format!("GigabitEthernet1/0/{index}"),
+        if_alias: Some(format!("uplink to distribution switch {index}, patch panel B row 7")),
+        if_type: Some(6),
+        speed_bps: Some(1_000_000_000),
+        mac_address: Some(mac(random)),
+        admin_status: Some(AdminStatus::Up),
+        oper_status: Some(OperStatus::Up),
+        neighbor: None,
+        cdp_address: Some("10.20.30.40".to_owned()),
+        cdp_device_id: Some("distribution-switch-7.office.example.net".to_owned()),
+        cdp_platform: Some("cisco WS-C2960X-24TS-L".to_owned()),
+        cdp_port_id: Some(format!("GigabitEthernet1/0/{}", index + 24)),
+        lldp_chassis_id: None,
+        lldp_mgmt_addr: Some("10.20.30.40".to_owned()),
+        lldp_port_desc: Some("downlink".to_owned()),
+        lldp_port_id: None,
+        lldp_sys_desc: Some(
+            "Cisco IOS Software, C2960X Software, Version 15.2(2)E6, RELEASE SOFTWARE".to_owned(),
+        ),
+        lldp_sys_name: Some("distribution-switch-7".to_owned()),
+        created_at,
+        updated_at: created_at,
+    }
+}
+
+fn mac(random: &mut Random) -> MacAddress {
+    let [_, _, bytes @ ..] = random.next().to_be_bytes();
+    MacAddress::new(bytes)
+}
+
+/// The time of one call of each, in turns, so that a machine whose speed drifts drifts for both; the median of all turns.
+pub fn compare(
+    turns: usize,
+    calls: u32,
+    mut left: impl FnMut(),
+    mut right: impl FnMut(),
+) -> (Duration, Duration) {
+    let mut lefts = Vec::with_capacity(turns);
+    let mut rights = Vec::with_capacity(turns);
+    for _ in 0..turns {
+        lefts.push(time(calls, &mut left));
+        rights.push(time(calls, &mut right));
+    }
+    (median(lefts), median(rights))
+}
+
+fn time(calls: u32, call: &mut impl FnMut()) -> Duration {
+    let start = Instant::now();
+    for _ in 0..calls {
+        call();
+    }
+    start.elapsed() / calls
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}

@@ -1,0 +1,101 @@
+//! What a case finds wrong, and the comparisons that find it.
+
+use std::fmt::{self, Debug};
+use std::panic::Location;
+
+use tokio::task::JoinError;
+
+use crate::store::{Key, Page, StoreError, StoreErrorKind};
+
+/// So much of a value is told: a body may be megabytes.
+const TOLD: usize = 600;
+
+pub(super) type Outcome<T = ()> = Result<T, Fault>;
+
+/// A sentence about what is wrong, and the line of the suite that found it.
+#[derive(Debug)]
+pub(super) struct Fault {
+    text: String,
+    at: &'static Location<'static>,
+}
+
+impl Fault {
+    #[track_caller]
+    pub(super) fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), at: Location::caller() }
+    }
+
+    /// The same, with the circumstances in front.
+    pub(super) fn within(self, circumstances: &str) -> Self {
+        Self { text: format!("{circumstances}: {}", self.text), at: self.at }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} ({}:{})", self.text, self.at.file(), self.at.line())
+    }
+}
+
+impl From<StoreError> for Fault {
+    #[track_caller]
+    fn from(error: StoreError) -> Self {
+        Self::new(format!("the store refuses what it should do: {error}"))
+    }
+}
+
+impl From<JoinError> for Fault {
+    #[track_caller]
+    fn from(error: JoinError) -> Self {
+        Self::new(format!("a task that called the store did not end: {error}"))
+    }
+}
+
+#[track_caller]
+pub(super) fn same<A, B>(what: &str, actual: &A, expected: &B) -> Outcome
+where
+    A: PartialEq<B> + Debug + ?Sized,
+    B: Debug + ?Sized,
+{
+    if actual == expected {
+        return Ok(());
+    }
+    Err(Fault::new(format!("{what}: expected {}, got {}", told(expected), told(actual))))
+}
+
+#[track_caller]
+pub(super) fn holds(condition: bool, otherwise: &str) -> Outcome {
+    if condition { Ok(()) } else { Err(Fault::new(otherwise)) }
+}
+
+#[track_caller]
+pub(super) fn refused<T: Debug>(
+    what: &str,
+    result: &Result<T, StoreError>,
+    expected: &StoreErrorKind,
+) -> Outcome {
+    match result {
+        Err(error) => same(what, error.kind(), expected),
+        Ok(value) => Err(Fault::new(format!("{what}: expected {}, got Ok({})", told(expected), told(value)))),
+    }
+}
+
+/// That a page is the whole of a list, and that these are its records.
+#[track_caller]
+pub(super) fn shows(what: &str, page: &Page, expected: &[Key]) -> Outcome {
+    same(what, &keys(page), expected)?;
+    same(&format!("{what}: total"), &page.total, &(expected.len() as u64))?;
+    same(&format!("{what}: next"), &page.next, &None)
+}
+
+pub(super) fn keys(page: &Page) -> Vec<Key> {
+    page.records.iter().map(|record| record.key).collect()
+}
+
+fn told<T: Debug + ?Sized>(value: &T) -> String {
+    let text = format!("{value:?}");
+    match text.char_indices().nth(TOLD) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text,
+    }
+}

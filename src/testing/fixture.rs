@@ -1,0 +1,164 @@
+//! What a case works with: a store, and records that nothing else uses.
+
+use std::array;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use super::{Fault, Outcome, Random, refused, same};
+use crate::model::Timestamp;
+use crate::store::{
+    Alias, Batch, Check, Expect, Facets, Key, Link, Name, Query, Record, SortKey, Store, StoreErrorKind,
+    Version, Write,
+};
+
+pub(super) const RANK: Name = Name::new("rank");
+pub(super) const GROUP: Name = Name::new("group");
+pub(super) const OWNER: Name = Name::new("owner");
+pub(super) const PARENT: Name = Name::new("parent");
+pub(super) const MAIL: Name = Name::new("mail");
+
+const YEAR_ONE: i64 = -62_135_596_800_000_000;
+const THOUSAND_YEARS: u64 = 31_556_952_000_000_000;
+
+/// A store, kinds of record of one's own, and random numbers.
+pub(super) struct Bench {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) random: Random,
+    pub(super) kind: Name,
+    pub(super) other_kind: Name,
+}
+
+impl Bench {
+    pub(super) fn new(store: Arc<dyn Store>, seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        let (kind, other_kind) = (fresh_kind(&mut random), fresh_kind(&mut random));
+        Self { store, random, kind, other_kind }
+    }
+
+    /// Keys of new records, in ascending order.
+    pub(super) fn keys<const N: usize>(&mut self) -> [Key; N] {
+        let mut keys = array::from_fn(|_| self.key());
+        keys.sort_unstable();
+        keys
+    }
+
+    pub(super) fn key(&mut self) -> Key {
+        Key::new(self.kind, self.random.uuid())
+    }
+
+    pub(super) fn other_key(&mut self) -> Key {
+        Key::new(self.other_kind, self.random.uuid())
+    }
+
+    pub(super) fn ids<const N: usize>(&mut self) -> [Uuid; N] {
+        array::from_fn(|_| self.random.uuid())
+    }
+
+    pub(super) fn alias(&mut self) -> Alias {
+        Alias::new(MAIL, self.random.bytes(16))
+    }
+
+    pub(super) fn link(&mut self) -> Link {
+        Link::new(OWNER, self.random.uuid())
+    }
+
+    /// A time at which nobody else's records expire: a purge at it is nobody else's affair.
+    pub(super) fn antiquity(&mut self) -> Timestamp {
+        let since = i64::try_from(self.random.below(THOUSAND_YEARS)).unwrap_or_default();
+        Timestamp::UNIX_EPOCH.plus_micros(YEAR_ONE + since)
+    }
+
+    pub(super) fn query(&self) -> Query {
+        Query::new(self.kind)
+    }
+
+    pub(super) async fn read(&self, key: Key) -> Outcome<Option<Record>> {
+        let mut answers = self.store.get(&[key]).await?;
+        same("the number of answers to one key", &answers.len(), &1)?;
+        Ok(answers.pop().flatten())
+    }
+
+    /// Puts a record whatever was there, and reads it back.
+    pub(super) async fn put(&self, key: Key, facets: Facets, body: &'static str) -> Outcome<Record> {
+        let mut batch = Batch::new();
+        batch.put(key, Expect::Any, facets, body);
+        self.store.commit(batch).await?;
+        let record = self.read(key).await?;
+        record.ok_or_else(|| Fault::new(format!("{key} is not there although its put was carried out")))
+    }
+
+    pub(super) async fn delete(&self, key: Key) -> Outcome {
+        Ok(self.store.commit(delete(key, Expect::Present)).await?)
+    }
+
+    pub(super) async fn holder(&self, alias: &Alias) -> Outcome<Option<Key>> {
+        Ok(self.store.resolve(alias).await?.map(|record| record.key))
+    }
+
+    /// Which versions the store has given to what the batch put.
+    pub(super) async fn versions(&self, batch: &Batch) -> Outcome<BTreeMap<Key, Version>> {
+        let put = batch.writes().iter().filter(|write| matches!(write, Write::Put { .. }));
+        let keys: Vec<Key> = put.map(Write::key).collect();
+        let records = self.store.get(&keys).await?.into_iter().flatten();
+        let versions: BTreeMap<_, _> = records.map(|record| (record.key, record.version)).collect();
+        same("how many of the records of a batch are there", &versions.len(), &keys.len())?;
+        Ok(versions)
+    }
+
+    /// That the batch is refused with this error, and that no record of the bench's kinds is another one afterwards.
+    pub(super) async fn refuses(&self, what: &str, batch: Batch, expected: StoreErrorKind) -> Outcome {
+        let before = self.everything().await?;
+        refused(what, &self.store.commit(batch).await, &expected)?;
+        same(&format!("{what}: the records afterwards"), &self.everything().await?, &before)
+    }
+
+    async fn everything(&self) -> Outcome<Vec<Record>> {
+        let mut records = self.store.list(&Query::new(self.kind)).await?.records;
+        records.append(&mut self.store.list(&Query::new(self.other_kind)).await?.records);
+        Ok(records)
+    }
+}
+
+fn fresh_kind(random: &mut Random) -> Name {
+    Name::parse(&format!("k{:015x}", random.draw() >> 4)).unwrap_or(const { Name::new("kind") })
+}
+
+pub(super) fn put(key: Key, expect: Expect, facets: Facets) -> Batch {
+    let mut batch = Batch::new();
+    batch.put(key, expect, facets, "put");
+    batch
+}
+
+pub(super) fn delete(key: Key, expect: Expect) -> Batch {
+    let mut batch = Batch::new();
+    batch.delete(key, expect);
+    batch
+}
+
+pub(super) fn check(check: Check) -> Batch {
+    let mut batch = Batch::new();
+    batch.check(check);
+    batch
+}
+
+pub(super) fn of(organization: Option<Uuid>, network: Option<Uuid>) -> Facets {
+    Facets { organization, network, ..Facets::default() }
+}
+
+pub(super) fn linked(links: &[Link]) -> Facets {
+    Facets { links: links.to_vec(), ..Facets::default() }
+}
+
+pub(super) fn ranked(value: &[u8]) -> Facets {
+    Facets { sort_keys: vec![SortKey::new(RANK, value)], ..Facets::default() }
+}
+
+pub(super) fn aliased(aliases: &[&Alias]) -> Facets {
+    Facets { aliases: aliases.iter().copied().cloned().collect(), ..Facets::default() }
+}
+
+pub(super) fn expiring(expires_at: Timestamp) -> Facets {
+    Facets { expires_at: Some(expires_at), ..Facets::default() }
+}

@@ -1,0 +1,83 @@
+//! The conformance suite for stores: whoever writes a [`Store`] runs it to learn whether the store keeps the contract.
+//!
+//! It comes with the feature `testing`. [`run`] tries everything; [`cases`] gives the single cases, as data, to those who
+//! want a loop of their own. It is outside semver: a later version may have more cases.
+//!
+//! The cases only call the store, spawn tasks and wait, so they run on every runtime of tokio's; the contract asks to be
+//! kept on all of them, so run the suite on a multi-threaded runtime, where the races are races, and on a
+//! single-threaded one.
+//!
+//! The store may be shared with other records, but with nobody who purges or commits records that expire before the year
+//! 1000 while the suite runs: not with a second suite, then. What the cases put, they leave behind. What cannot be tried
+//! from within a process is left out: that a commit outlives a crash.
+
+mod body;
+mod cancel;
+mod case;
+mod commit;
+mod fault;
+mod fixture;
+mod get;
+mod list;
+mod model;
+mod purge;
+mod race;
+mod random;
+mod report;
+mod resolve;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+use std::sync::Arc;
+
+use crate::store::Store;
+
+pub use case::Case;
+pub use report::{Failure, Report};
+
+use case::table;
+use fault::{Fault, Outcome, holds, keys, refused, same, shows};
+use fixture::{
+    Bench, GROUP, MAIL, OWNER, PARENT, RANK, aliased, check, delete, expiring, linked, of, put, ranked,
+};
+use model::Model;
+use random::Random;
+
+/// All cases, method by method.
+pub fn cases() -> impl Iterator<Item = &'static Case> {
+    let files = [get::CASES, resolve::CASES, body::CASES, purge::CASES, cancel::CASES];
+    files
+        .into_iter()
+        .chain(list::CASES)
+        .chain(commit::CASES)
+        .chain(race::CASES)
+        .chain([walk::CASES])
+        .flatten()
+}
+
+/// Tries all cases one after the other, each on a store that `make` makes for it, or on clones of one `Arc`.
+///
+/// A store that panics fails the case.
+///
+/// ```no_run
+/// use toposcope::store::MemoryStore;
+///
+/// # #[tokio::main]
+/// # async fn main() {
+/// toposcope::testing::run(async || MemoryStore::new()).await.assert_passed();
+/// # }
+/// ```
+pub async fn run<S: Store>(mut make: impl AsyncFnMut() -> S) -> Report {
+    let mut failures = Vec::new();
+    let mut count = 0;
+    for case in cases() {
+        count += 1;
+        let store = Arc::new(make().await);
+        let seed = Random::fresh_seed();
+        let outcome = tokio::spawn(case.run_seeded(store, seed)).await;
+        let outcome = outcome.unwrap_or_else(|panic| Err(Failure::new(case, seed, panic.into())));
+        failures.extend(outcome.err());
+    }
+    Report::new(count, failures)
+}

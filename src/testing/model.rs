@@ -1,0 +1,193 @@
+//! A store as the contract says it, too simple to be wrong: what the real one is compared with.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::Timestamp;
+use crate::store::{
+    Alias, Batch, Check, Cursor, Direction, Expect, Facets, Key, Link, LinkFilter, Order, Page, Query,
+    Record, Start, StoreErrorKind, Version, Write,
+};
+
+#[derive(Debug, Default)]
+pub(super) struct Model {
+    entries: BTreeMap<Key, Entry>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    record: Record,
+    facets: Facets,
+}
+
+impl Model {
+    pub(super) fn get(&self, key: Key) -> Option<Record> {
+        self.entries.get(&key).map(|entry| entry.record.clone())
+    }
+
+    pub(super) fn resolve(&self, alias: &Alias) -> Option<Record> {
+        let mut entries = self.entries.values();
+        entries.find(|entry| entry.facets.aliases.contains(alias)).map(|entry| entry.record.clone())
+    }
+
+    pub(super) fn list(&self, query: &Query) -> Result<Page, StoreErrorKind> {
+        if !is_valid(query) {
+            return Err(StoreErrorKind::Invalid);
+        }
+        let mut places: Vec<(Cursor, &Entry)> = self
+            .entries
+            .values()
+            .filter(|entry| entry.passes(query))
+            .map(|entry| (entry.place(&query.order), entry))
+            .collect();
+        places.sort_by(|(left, _), (right, _)| compare(&query.order, left, right));
+        Ok(page(query, &places))
+    }
+
+    /// Everything that speaks against a batch. A store names any of it: the contract does not say which comes first.
+    pub(super) fn objections(&self, batch: &Batch) -> Vec<StoreErrorKind> {
+        let written: BTreeSet<Key> = batch.writes().iter().map(Write::key).collect();
+        let mut objections = Vec::new();
+        if written.len() < batch.writes().len() || batch.writes().iter().any(has_sort_key_twice) {
+            objections.push(StoreErrorKind::Invalid);
+        }
+        let expectations = batch.writes().iter().map(|write| (write.key(), write.expect()));
+        objections.extend(
+            expectations
+                .filter(|(key, expect)| !self.is_as(*key, *expect))
+                .map(|(key, _)| StoreErrorKind::Conflict(key)),
+        );
+        objections.extend(batch.checks().iter().filter_map(|check| self.objection(check, &written)));
+        objections.extend(self.aliases_shared_after(batch, &written).map(StoreErrorKind::AliasTaken));
+        objections
+    }
+
+    /// Carries out a batch that nothing speaks against. The versions are the store's to choose.
+    pub(super) fn apply(&mut self, batch: &Batch, versions: &BTreeMap<Key, Version>) {
+        for write in batch.writes() {
+            match write {
+                Write::Put { key, facets, body, .. } => {
+                    let version = versions.get(key).copied().unwrap_or(Version(0));
+                    let record = Record { key: *key, version, body: body.clone() };
+                    self.entries.insert(*key, Entry { record, facets: facets.clone() });
+                }
+                Write::Delete { key, .. } => {
+                    self.entries.remove(key);
+                }
+            }
+        }
+    }
+
+    pub(super) fn purge_expired(&mut self, now: Timestamp) -> u64 {
+        let before = self.entries.len();
+        self.entries.retain(|_, entry| entry.facets.expires_at.is_none_or(|time| time > now));
+        (before - self.entries.len()) as u64
+    }
+
+    fn is_as(&self, key: Key, expect: Expect) -> bool {
+        let version = self.entries.get(&key).map(|entry| entry.record.version);
+        match expect {
+            Expect::Absent => version.is_none(),
+            Expect::Present => version.is_some(),
+            Expect::Version(expected) => version == Some(expected),
+            Expect::Any => true,
+        }
+    }
+
+    fn objection(&self, check: &Check, written: &BTreeSet<Key>) -> Option<StoreErrorKind> {
+        match check {
+            Check::Record { key, expect } => {
+                (!self.is_as(*key, *expect)).then_some(StoreErrorKind::Conflict(*key))
+            }
+            Check::Alias { alias, holder } => (self.resolve(alias).map(|record| record.key) != *holder)
+                .then(|| StoreErrorKind::AliasTaken(alias.clone())),
+            Check::LinkedWithin { organization, link } => self
+                .entries
+                .iter()
+                .filter(|(_, entry)| organization.is_none() || entry.facets.organization == *organization)
+                .any(|(key, entry)| entry.facets.links.contains(link) && !written.contains(key))
+                .then_some(StoreErrorKind::Linked(*link)),
+        }
+    }
+
+    fn aliases_shared_after(&self, batch: &Batch, written: &BTreeSet<Key>) -> impl Iterator<Item = Alias> {
+        let kept = self.entries.iter().filter(|(key, _)| !written.contains(key));
+        let put = batch.writes().iter().filter_map(|write| match write {
+            Write::Put { key, facets, .. } => Some((key, facets)),
+            Write::Delete { .. } => None,
+        });
+        let mut holders: BTreeMap<Alias, BTreeSet<Key>> = BTreeMap::new();
+        for (key, facets) in kept.map(|(key, entry)| (key, &entry.facets)).chain(put) {
+            for alias in &facets.aliases {
+                holders.entry(alias.clone()).or_default().insert(*key);
+            }
+        }
+        holders.into_iter().filter(|(_, keys)| keys.len() > 1).map(|(alias, _)| alias)
+    }
+}
+
+impl Entry {
+    fn passes(&self, query: &Query) -> bool {
+        let Key { kind, id } = self.record.key;
+        let network = self.facets.network;
+        kind == query.kind
+            && (query.organization.is_none() || query.organization == self.facets.organization)
+            && query.networks.as_ref().is_none_or(|any| network.is_some_and(|network| any.contains(&network)))
+            && query.ids.as_ref().is_none_or(|any| any.contains(&id))
+            && query.links.iter().all(|filter| self.is_linked(filter))
+    }
+
+    fn is_linked(&self, filter: &LinkFilter) -> bool {
+        let wanted = |link: &Link| link.relation == filter.relation && filter.targets.contains(&link.target);
+        self.facets.links.iter().any(wanted)
+    }
+
+    fn place(&self, order: &[Order]) -> Cursor {
+        let key = |term: &Order| {
+            let mut keys = self.facets.sort_keys.iter();
+            keys.find(|key| key.name == term.name).map(|key| key.value.clone()).unwrap_or_default()
+        };
+        Cursor::new(order.iter().map(key).collect(), self.record.key.id)
+    }
+}
+
+fn has_sort_key_twice(write: &Write) -> bool {
+    let Write::Put { facets, .. } = write else { return false };
+    let names: BTreeSet<_> = facets.sort_keys.iter().map(|key| key.name).collect();
+    names.len() < facets.sort_keys.len()
+}
+
+fn is_valid(query: &Query) -> bool {
+    let names: BTreeSet<_> = query.order.iter().map(|term| term.name).collect();
+    let fits = match &query.start {
+        Start::Offset(_) => true,
+        Start::After(cursor) => cursor.keys().len() == query.order.len(),
+    };
+    fits && names.len() == query.order.len()
+}
+
+fn compare(order: &[Order], left: &Cursor, right: &Cursor) -> Ordering {
+    let terms = order.iter().zip(left.keys().iter().zip(right.keys()));
+    let by_terms = terms.map(|(term, (left, right))| match term.direction {
+        Direction::Ascending => left.cmp(right),
+        Direction::Descending => right.cmp(left),
+    });
+    by_terms.fold(Ordering::Equal, Ordering::then).then(left.id().cmp(&right.id()))
+}
+
+fn page(query: &Query, places: &[(Cursor, &Entry)]) -> Page {
+    let skipped = match &query.start {
+        Start::Offset(offset) => usize::try_from(*offset).unwrap_or(usize::MAX),
+        Start::After(cursor) => {
+            places.iter().filter(|(place, _)| compare(&query.order, place, cursor).is_le()).count()
+        }
+    };
+    let limit = query.limit.unwrap_or(usize::MAX);
+    let shown: Vec<_> = places.iter().skip(skipped).take(limit).collect();
+    let more = places.len() > skipped.saturating_add(shown.len());
+    Page {
+        records: shown.iter().map(|(_, entry)| entry.record.clone()).collect(),
+        total: places.len() as u64,
+        next: shown.last().filter(|_| more).map(|(place, _)| place.clone()),
+    }
+}

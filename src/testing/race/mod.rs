@@ -1,0 +1,37 @@
+//! Many tasks at once. On a runtime of one thread, a store that never waits has no races to lose.
+
+mod count;
+mod skew;
+mod watch;
+mod winner;
+
+use std::sync::Arc;
+
+use tokio::sync::Barrier;
+use tokio::task::JoinSet;
+
+use super::{Case, Outcome};
+
+pub(super) const CASES: [&[Case]; 4] = [count::CASES, winner::CASES, skew::CASES, watch::CASES];
+
+/// Runs as many tasks, begun at the same moment, and gathers their results.
+async fn crowd<T, F>(tasks: usize, task: impl Fn(usize) -> F) -> Outcome<Vec<T>>
+where
+    F: Future<Output = T> + Send + 'static,
+    T: Send + 'static,
+{
+    let barrier = Arc::new(Barrier::new(tasks));
+    let mut running = JoinSet::new();
+    for number in 0..tasks {
+        let (barrier, task) = (barrier.clone(), task(number));
+        running.spawn(async move {
+            barrier.wait().await;
+            task.await
+        });
+    }
+    let mut results = Vec::new();
+    while let Some(result) = running.join_next().await {
+        results.push(result?);
+    }
+    Ok(results)
+}

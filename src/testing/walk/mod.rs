@@ -1,0 +1,107 @@
+//! Thousands of random operations, the answer to each compared with the model's.
+
+mod pool;
+
+use std::fmt::Debug;
+
+use crate::store::{Key, StoreError, StoreErrorKind, Version, Write};
+use crate::testing::{Bench, Fault, Model, Outcome, same};
+
+use pool::Pool;
+
+crate::testing::table! { of "store":
+    "A store holds *records*: a [`Key`], a [`Version`], and a body of bytes that it never looks into" =>
+        random_operations_agree_with_a_model;
+}
+
+const STEPS: usize = 4000;
+
+struct Walk {
+    bench: Bench,
+    model: Model,
+    pool: Pool,
+    newest: Version,
+}
+
+async fn random_operations_agree_with_a_model(mut bench: Bench) -> Outcome {
+    let pool = Pool::new(&mut bench);
+    // The counts of the purges to come are to be of the walk's own records.
+    bench.store.purge_expired(pool.dusk()).await?;
+    let mut walk = Walk { bench, model: Model::default(), pool, newest: Version(0) };
+    for step in 0..STEPS {
+        walk.step().await.map_err(|fault| fault.within(&format!("at step {step}")))?;
+    }
+    Ok(())
+}
+
+impl Walk {
+    async fn step(&mut self) -> Outcome {
+        match self.pool.below(100) {
+            0..=54 => self.commit().await,
+            55..=86 => self.list().await,
+            87..=92 => self.get().await,
+            93..=97 => self.resolve().await,
+            _ => self.purge().await,
+        }
+    }
+
+    async fn commit(&mut self) -> Outcome {
+        let batch = self.pool.batch(&self.model);
+        let objections = self.model.objections(&batch);
+        let result = self.bench.store.commit(batch.clone()).await;
+        match &result {
+            Ok(()) if objections.is_empty() => {
+                let versions = self.bench.versions(&batch).await?;
+                if let Some(stale) = versions.values().find(|version| **version <= self.newest) {
+                    return Err(Fault::new(format!("{stale:?} was given after {:?}", self.newest)));
+                }
+                self.newest = versions.values().max().copied().unwrap_or(self.newest);
+                self.model.apply(&batch, &versions);
+            }
+            Err(error) if objections.contains(error.kind()) => {}
+            _ => {
+                let text = format!(
+                    "{batch:?}: expected one of {objections:?}, or Ok if there is none, got {result:?}"
+                );
+                return Err(Fault::new(text));
+            }
+        }
+        self.agree_on(&batch.writes().iter().map(Write::key).collect::<Vec<_>>()).await
+    }
+
+    async fn list(&mut self) -> Outcome {
+        let query = self.pool.query();
+        let result = self.bench.store.list(&query).await;
+        same(&format!("{query:?}"), &kind_of(result)?, &self.model.list(&query))
+    }
+
+    async fn get(&mut self) -> Outcome {
+        let keys = self.pool.keys();
+        self.agree_on(&keys).await
+    }
+
+    async fn agree_on(&self, keys: &[Key]) -> Outcome {
+        let expected: Vec<_> = keys.iter().map(|key| self.model.get(*key)).collect();
+        same(&format!("get {keys:?}"), &self.bench.store.get(keys).await?, &expected)
+    }
+
+    async fn resolve(&mut self) -> Outcome {
+        let alias = self.pool.alias();
+        same("resolve", &self.bench.store.resolve(&alias).await?, &self.model.resolve(&alias))
+    }
+
+    async fn purge(&mut self) -> Outcome {
+        let now = self.pool.moment();
+        let count = self.bench.store.purge_expired(now).await?;
+        same("how many were purged", &count, &self.model.purge_expired(now))
+    }
+}
+
+/// The result as the model would give it. That the store is not able to answer is no answer.
+fn kind_of<T: Debug>(result: Result<T, StoreError>) -> Outcome<Result<T, StoreErrorKind>> {
+    match result {
+        Ok(value) => Ok(Ok(value)),
+        Err(error) if *error.kind() == StoreErrorKind::Invalid => Ok(Err(StoreErrorKind::Invalid)),
+        Err(error) => Err(error.into()),
+    }
+}

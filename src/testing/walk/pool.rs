@@ -1,0 +1,201 @@
+//! Random operations on few ids, links, aliases and keys, so that they meet: ties, conflicts, taken aliases.
+
+use uuid::Uuid;
+
+use crate::model::Timestamp;
+use crate::store::{
+    Alias, Batch, Check, Cursor, Direction, Expect, Facets, Key, Link, LinkFilter, Name, Order, Query,
+    SortKey, Start, Version,
+};
+use crate::testing::{Bench, GROUP, MAIL, Model, OWNER, PARENT, RANK, Random};
+
+const IDS: u64 = 14;
+const OWNERS: u64 = 3;
+const MOMENTS: i64 = 8;
+const VALUES: [&[u8]; 6] = [b"", b"\0", b"a", b"a\0", b"b", b"\xff"];
+const NEVER_PUT: Name = Name::new("never-put");
+
+#[derive(Debug)]
+pub(super) struct Pool {
+    random: Random,
+    salt: u64,
+    kinds: [Name; 2],
+    dawn: Timestamp,
+}
+
+impl Pool {
+    pub(super) fn new(bench: &mut Bench) -> Self {
+        let dawn = bench.antiquity();
+        let (random, salt) = (Random::new(bench.random.draw()), bench.random.draw());
+        Self { random, salt, kinds: [bench.kind, bench.other_kind], dawn }
+    }
+
+    pub(super) fn below(&mut self, bound: u64) -> u64 {
+        self.random.below(bound)
+    }
+
+    /// A time at which everything has expired that ever expires.
+    pub(super) fn dusk(&self) -> Timestamp {
+        self.dawn.plus_micros(MOMENTS)
+    }
+
+    /// A time at which some of what expires has expired.
+    pub(super) fn moment(&mut self) -> Timestamp {
+        let moments: Vec<i64> = (0..MOMENTS).collect();
+        self.dawn.plus_micros(self.random.pick(&moments).unwrap_or_default())
+    }
+
+    pub(super) fn key(&mut self) -> Key {
+        let [one, two] = self.kinds;
+        Key::new(if self.random.chance(75) { one } else { two }, self.id(IDS))
+    }
+
+    pub(super) fn keys(&mut self) -> Vec<Key> {
+        (0..self.below(6)).map(|_| self.key()).collect()
+    }
+
+    pub(super) fn alias(&mut self) -> Alias {
+        let name = if self.random.chance(80) { MAIL } else { RANK };
+        Alias::new(name, self.id(IDS).as_bytes())
+    }
+
+    pub(super) fn batch(&mut self, model: &Model) -> Batch {
+        let mut batch = Batch::new();
+        for _ in 0..self.below(5) {
+            let key = self.key();
+            let expect = self.expect(model, key);
+            if self.random.chance(65) {
+                let body = self.random.bytes(8);
+                batch.put(key, expect, self.facets(), body);
+            } else {
+                batch.delete(key, expect);
+            }
+        }
+        for _ in 0..self.below(8).saturating_sub(5) {
+            batch.check(self.check(model));
+        }
+        batch
+    }
+
+    pub(super) fn query(&mut self) -> Query {
+        let order = self.order();
+        let filters = self.below(6).saturating_sub(3);
+        Query {
+            kind: self.key().kind,
+            organization: self.random.chance(30).then(|| self.id(OWNERS)),
+            networks: self.random.chance(40).then(|| self.ids(OWNERS, 4)),
+            ids: self.random.chance(20).then(|| self.ids(IDS, 12)),
+            links: (0..filters).map(|_| self.filter()).collect(),
+            start: self.start(order.len()),
+            order,
+            limit: self.random.chance(70).then(|| usize::try_from(self.below(7)).unwrap_or_default()),
+        }
+    }
+
+    /// The same id for the same number, throughout.
+    fn id(&mut self, ids: u64) -> Uuid {
+        Random::new(self.salt ^ self.below(ids)).uuid()
+    }
+
+    fn ids(&mut self, ids: u64, most: u64) -> Vec<Uuid> {
+        (0..self.below(most)).map(|_| self.id(ids)).collect()
+    }
+
+    fn link(&mut self) -> Link {
+        Link::new(if self.random.chance(60) { OWNER } else { PARENT }, self.id(OWNERS))
+    }
+
+    fn filter(&mut self) -> LinkFilter {
+        LinkFilter { relation: self.link().relation, targets: self.ids(OWNERS, 4) }
+    }
+
+    /// Mostly what is the case: of a batch whose writes are all as likely as not to fail, nothing is ever carried out.
+    fn expect(&mut self, model: &Model, key: Key) -> Expect {
+        let version = model.get(key).map(|record| record.version);
+        match self.below(20) {
+            0..=9 => Expect::Any,
+            10 => Expect::Absent,
+            11 => Expect::Present,
+            12 => Expect::Version(Version(self.random.draw() >> 1)),
+            _ => version.map_or(Expect::Absent, Expect::Version),
+        }
+    }
+
+    fn check(&mut self, model: &Model) -> Check {
+        match self.below(3) {
+            0 => {
+                let key = self.key();
+                Check::Record { key, expect: self.expect(model, key) }
+            }
+            1 => {
+                let alias = self.alias();
+                let holder = if self.random.chance(80) {
+                    model.resolve(&alias).map(|record| record.key)
+                } else {
+                    Some(self.key())
+                };
+                Check::Alias { alias, holder }
+            }
+            _ => Check::LinkedWithin {
+                organization: self.random.chance(50).then(|| self.id(OWNERS)),
+                link: self.link(),
+            },
+        }
+    }
+
+    fn facets(&mut self) -> Facets {
+        let (first, second) = (self.alias(), self.alias());
+        let mut aliases: Vec<Alias> =
+            [first, second].into_iter().filter(|_| self.random.chance(35)).collect();
+        aliases.dedup();
+        let links = self.below(6).saturating_sub(3);
+        Facets {
+            organization: self.random.chance(60).then(|| self.id(OWNERS)),
+            network: self.random.chance(60).then(|| self.id(OWNERS)),
+            expires_at: self.random.chance(15).then(|| self.moment()),
+            links: (0..links).map(|_| self.link()).collect(),
+            sort_keys: self.sort_keys(),
+            aliases,
+        }
+    }
+
+    /// Seldom one twice, which is invalid.
+    fn sort_keys(&mut self) -> Vec<SortKey> {
+        let again = if self.random.chance(2) { &[RANK][..] } else { &[] };
+        let mut keys = Vec::new();
+        for name in [RANK, GROUP].iter().chain(again) {
+            let value = self.random.chance(80).then(|| self.value());
+            keys.extend(value.map(|value| SortKey::new(*name, value)));
+        }
+        keys
+    }
+
+    fn value(&mut self) -> Vec<u8> {
+        self.random.pick(&VALUES).unwrap_or_default().to_vec()
+    }
+
+    /// Now and then with one name twice, which is invalid.
+    fn order(&mut self) -> Vec<Order> {
+        let mut names = [RANK, GROUP, NEVER_PUT];
+        self.random.shuffle(&mut names);
+        if let ([first, second, _], true) = (&mut names, self.random.chance(4)) {
+            *second = *first;
+        }
+        let terms = usize::try_from(self.below(4)).unwrap_or_default();
+        names.into_iter().take(terms).map(|name| Order::new(name, self.direction())).collect()
+    }
+
+    fn direction(&mut self) -> Direction {
+        if self.random.chance(50) { Direction::Ascending } else { Direction::Descending }
+    }
+
+    /// Mostly with as many keys as there are terms: any other number is invalid.
+    fn start(&mut self, terms: usize) -> Start {
+        if self.random.chance(50) {
+            return Start::Offset(self.below(IDS));
+        }
+        let length = if self.random.chance(5) { terms + 1 } else { terms };
+        let keys = (0..length).map(|_| self.value()).collect();
+        Start::After(Cursor::new(keys, self.id(IDS)))
+    }
+}

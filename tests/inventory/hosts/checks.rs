@@ -1,0 +1,176 @@
+//! What a host must be in itself, and what it may refer to.
+
+use toposcope::inventory::{Entity, ErrorKind, Problem};
+use toposcope::model::{BindingTarget, Host};
+use uuid::Uuid;
+
+use crate::support::{World, bare_host, id, port, refusal, rich_host, service};
+
+const UNKNOWN: Uuid = Uuid::from_u128(0xbad);
+
+type Spoil = fn(&mut Host);
+
+fn bind(host: &mut Host, service: usize, binding: usize, target: BindingTarget) {
+    host.services[service].bindings[binding].target = target;
+}
+
+fn repeat<T: Clone>(list: &mut Vec<T>) {
+    list.push(list[0].clone());
+}
+
+/// One change each that makes a rich host refer to what is not there or not its own.
+const REFERENCES: &[(&str, Entity, Spoil)] = &[
+    ("network_id", Entity::Network, |host| {
+        *host = bare_host(host.id, UNKNOWN);
+    }),
+    ("tags.1", Entity::Tag, |host| host.tags[1] = UNKNOWN),
+    ("services.0.tags.1", Entity::Tag, |host| host.services[0].tags[1] = UNKNOWN),
+    ("services.1.tags.0", Entity::Tag, |host| host.services[1].tags = vec![UNKNOWN]),
+    ("interfaces.1.host_id", Entity::Host, |host| host.interfaces[1].host_id = UNKNOWN),
+    ("interfaces.0.network_id", Entity::Network, |host| host.interfaces[0].network_id = UNKNOWN),
+    ("ports.2.host_id", Entity::Host, |host| host.ports[2].host_id = UNKNOWN),
+    ("ports.1.network_id", Entity::Network, |host| host.ports[1].network_id = UNKNOWN),
+    ("services.1.host_id", Entity::Host, |host| host.services[1].host_id = UNKNOWN),
+    ("services.0.network_id", Entity::Network, |host| host.services[0].network_id = UNKNOWN),
+    ("if_entries.1.host_id", Entity::Host, |host| host.if_entries[1].host_id = UNKNOWN),
+    ("if_entries.0.network_id", Entity::Network, |host| host.if_entries[0].network_id = UNKNOWN),
+    ("credential_assignments.1.interface_ids.1", Entity::Interface, |host| {
+        host.credential_assignments[1].interface_ids = Some(vec![host.interfaces[0].id, UNKNOWN]);
+    }),
+    ("if_entries.1.interface_id", Entity::Interface, |host| host.if_entries[1].interface_id = Some(UNKNOWN)),
+    ("services.0.bindings.1.service_id", Entity::Service, |host| {
+        host.services[0].bindings[1].service_id = host.services[1].id;
+    }),
+    ("services.1.bindings.0.network_id", Entity::Network, |host| {
+        host.services[1].bindings[0].network_id = UNKNOWN;
+    }),
+    ("services.0.bindings.1.port_id", Entity::Port, |host| {
+        bind(host, 0, 1, BindingTarget::Port { port_id: UNKNOWN, interface_id: None });
+    }),
+    // An interface is no port, and a port no interface.
+    ("services.0.bindings.0.port_id", Entity::Port, |host| {
+        let target = BindingTarget::Port { port_id: host.interfaces[0].id, interface_id: None };
+        bind(host, 0, 0, target);
+    }),
+    ("services.0.bindings.1.interface_id", Entity::Interface, |host| {
+        let target = BindingTarget::Port { port_id: host.ports[0].id, interface_id: Some(host.ports[1].id) };
+        bind(host, 0, 1, target);
+    }),
+    ("services.1.bindings.0.interface_id", Entity::Interface, |host| {
+        bind(host, 1, 0, BindingTarget::Interface { interface_id: host.ports[0].id });
+    }),
+];
+
+/// One change each that makes something stand twice in a rich host.
+const REPEATED: &[(&str, Spoil)] = &[
+    ("tags.2", |host| repeat(&mut host.tags)),
+    ("interfaces.2", |host| repeat(&mut host.interfaces)),
+    ("services.2", |host| repeat(&mut host.services)),
+    ("services.0.tags.2", |host| repeat(&mut host.services[0].tags)),
+    ("services.0.bindings.2", |host| repeat(&mut host.services[0].bindings)),
+    ("if_entries.2", |host| repeat(&mut host.if_entries)),
+    ("ports.3", |host| {
+        repeat(&mut host.ports);
+        host.ports[3].number = 1.try_into().unwrap();
+    }),
+];
+
+/// Refuses a spoilt host both where there is none yet and in place of the whole one.
+async fn assert_refused(spoil: Spoil, expected: &ErrorKind) {
+    let world = World::new().await;
+    let host = rich_host(9, world.network, &world.tags);
+    let mut spoilt = host.clone();
+    spoil(&mut spoilt);
+    let put = async || world.inventory.put_host(world.organization, spoilt.clone()).await;
+    let before = world.store.commits();
+    assert_eq!(refusal(put().await), *expected);
+    assert!(world.documents().await.is_empty());
+    world.put(&host).await;
+    assert_eq!(refusal(put().await), *expected);
+    assert_eq!(world.host(host.id).await, host);
+    assert_eq!(world.store.commits(), before + 1);
+}
+
+#[tokio::test]
+async fn what_refers_to_nothing_known_is_refused_by_its_dotted_path() {
+    for (field, entity, spoil) in REFERENCES {
+        let field = (*field).to_owned();
+        assert_refused(*spoil, &ErrorKind::ReferenceInvalid { entity: *entity, field }).await;
+    }
+}
+
+#[tokio::test]
+async fn what_stands_twice_is_refused_by_the_path_of_the_second() {
+    for (field, spoil) in REPEATED {
+        let field = (*field).to_owned();
+        assert_refused(*spoil, &ErrorKind::Invalid { field, problem: Problem::Repeated }).await;
+    }
+}
+
+#[tokio::test]
+async fn two_ports_of_one_number_and_protocol_are_refused() {
+    let name = "53/Tcp".to_owned();
+    let spoil: Spoil = |host| {
+        host.ports[2].number = 53.try_into().unwrap();
+    };
+    assert_refused(spoil, &ErrorKind::AlreadyExists { entity: Entity::Port, name }).await;
+}
+
+#[tokio::test]
+async fn networks_and_tags_of_another_organization_are_unknown() {
+    let world = World::new().await;
+    let foreign = world.foreign().await;
+    let commits = world.store.commits();
+    let in_foreign_network = rich_host(1, foreign.network, &world.tags);
+    let mut with_foreign_tag = rich_host(1, world.network, &world.tags);
+    with_foreign_tag.tags[0] = foreign.tag;
+    let mut with_foreign_service_tag = rich_host(1, world.network, &world.tags);
+    with_foreign_service_tag.services[1].tags = vec![foreign.tag];
+    for (host, entity, field) in [
+        (in_foreign_network, Entity::Network, "network_id"),
+        (with_foreign_tag, Entity::Tag, "tags.0"),
+        (with_foreign_service_tag, Entity::Tag, "services.1.tags.0"),
+    ] {
+        let field = field.to_owned();
+        let refused = refusal(world.inventory.put_host(world.organization, host).await);
+        assert_eq!(refused, ErrorKind::ReferenceInvalid { entity, field });
+    }
+    assert_eq!(world.store.commits(), commits);
+}
+
+#[tokio::test]
+async fn hosts_of_an_unknown_organization_are_refused() {
+    let world = World::new().await;
+    let host = bare_host(id(1), world.network);
+    let refused = refusal(world.inventory.put_host(id(77), host).await);
+    let field = "network_id".to_owned();
+    assert_eq!(refused, ErrorKind::ReferenceInvalid { entity: Entity::Network, field });
+}
+
+#[tokio::test]
+async fn a_field_is_named_by_its_place_in_the_host_as_given() {
+    let world = World::new().await;
+    let mut host = bare_host(id(1), world.network);
+    // The order in which they are shown is the other way round.
+    host.services = vec![service(&host, id(11), "last", 2), service(&host, id(12), "first", 1)];
+    host.services[0].tags = vec![UNKNOWN];
+    let refused = refusal(world.inventory.put_host(world.organization, host.clone()).await);
+    let field = "services.0.tags.0".to_owned();
+    assert_eq!(refused, ErrorKind::ReferenceInvalid { entity: Entity::Tag, field });
+    host.services[0].tags.clear();
+    host.services[0].host_id = UNKNOWN;
+    let refused = refusal(world.inventory.put_host(world.organization, host).await);
+    let field = "services.0.host_id".to_owned();
+    assert_eq!(refused, ErrorKind::ReferenceInvalid { entity: Entity::Host, field });
+}
+
+#[tokio::test]
+async fn what_lies_outside_the_host_may_be_unknown() {
+    let world = World::new().await;
+    let mut host = rich_host(1, world.network, &world.tags);
+    host.interfaces[0].subnet_id = Some(UNKNOWN);
+    host.credential_assignments[0].credential_id = UNKNOWN;
+    host.ports.push(port(&host, id(0x77), 65_535, toposcope::model::Protocol::Udp));
+    world.put(&host).await;
+    assert_eq!(world.host(host.id).await, host);
+}

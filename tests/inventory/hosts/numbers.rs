@@ -1,0 +1,84 @@
+//! What a daemon noted about a find is any JSON, and stays what it was.
+
+use serde_json::{Map, Number, Value, json};
+use toposcope::inventory::Import;
+use toposcope::model::Source;
+
+use crate::support::{SplitMix64, World, bare_host, id, jsonl};
+
+fn discovery(noted: impl IntoIterator<Item = (String, Value)>) -> Source {
+    Source::Discovery { metadata: vec![Map::from_iter(noted)] }
+}
+
+fn floats() -> Vec<Value> {
+    let mut random = SplitMix64(7);
+    let numbers = std::iter::from_fn(|| Some(f64::from_bits(random.next())));
+    numbers.filter_map(Number::from_f64).map(Value::Number).take(2000).collect()
+}
+
+#[tokio::test]
+async fn floating_point_numbers_come_back_to_the_last_bit() {
+    let world = World::new().await;
+    let mut host = bare_host(id(1), world.network);
+    host.source = discovery([("numbers".to_owned(), Value::Array(floats()))]);
+    world.put(&host).await;
+    let back = world.host(host.id).await;
+    let (put, got) = (noted_numbers(&host.source), noted_numbers(&back.source));
+    let differing = put.iter().zip(&got).filter(|(put, got)| put != got).count();
+    assert_eq!(differing, 0, "of {} numbers", put.len());
+}
+
+#[tokio::test]
+async fn a_document_with_floating_point_numbers_is_imported_unchanged() {
+    let world = World::new().await;
+    let mut host = bare_host(id(1), world.network);
+    host.source = discovery([("numbers".to_owned(), Value::Array(floats()))]);
+    world.inventory.import_hosts(world.organization, &jsonl([&host])[..], Import::new()).await.unwrap();
+    let first = world.documents().await;
+    world.inventory.import_hosts(world.organization, &first[0][..], Import::new()).await.unwrap();
+    assert!(world.documents().await == first, "a second import of the same document alters its numbers");
+}
+
+#[tokio::test]
+async fn integers_of_sixty_four_bits_and_odd_strings_come_back() {
+    let world = World::new().await;
+    let mut host = bare_host(id(1), world.network);
+    let noted = json!([
+        u64::MAX,
+        i64::MIN,
+        0,
+        -1,
+        1.0,
+        -0.0,
+        1e300,
+        "\u{0}\u{7f}\u{2028}\u{10ffff}",
+        true,
+        null,
+        [],
+        {}
+    ]);
+    host.source = discovery([("odd \u{0} key".to_owned(), noted), (String::new(), Value::Null)]);
+    world.put(&host).await;
+    assert_eq!(world.host(host.id).await, host);
+}
+
+/// What is stored must be readable: a host that can be put and not read can only be overwritten.
+#[tokio::test]
+async fn a_host_that_is_accepted_can_be_read_however_deep_its_metadata_is() {
+    let world = World::new().await;
+    for depth in [10, 100, 120, 125, 130, 1000] {
+        let mut host = bare_host(id(1), world.network);
+        let nested = (0..depth).fold(json!("core"), |inner, _| json!([inner]));
+        host.source = discovery([("nested".to_owned(), nested)]);
+        if world.inventory.put_host(world.organization, host.clone()).await.is_ok() {
+            let back = world.inventory.host(world.organization, host.id).await;
+            assert!(back.is_ok(), "nested {depth} deep it is stored, and then: {back:?}");
+            assert_eq!(back.unwrap(), host);
+        }
+    }
+}
+
+fn noted_numbers(source: &Source) -> Vec<f64> {
+    let Source::Discovery { metadata } = source else { panic!("another source") };
+    metadata[0]["numbers"].as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
+}

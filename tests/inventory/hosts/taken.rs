@@ -1,0 +1,105 @@
+//! Ids that somebody else has.
+
+use toposcope::inventory::{Entity, ErrorKind, Written};
+use toposcope::model::Protocol;
+
+use crate::support::{World, bare_host, documents, id, port, refusal, rich_host, service};
+
+fn taken(entity: Entity, id: uuid::Uuid) -> ErrorKind {
+    ErrorKind::AlreadyExists { entity, name: id.to_string() }
+}
+
+#[tokio::test]
+async fn a_port_or_service_of_another_host_is_taken() {
+    let world = World::new().await;
+    let foreign = world.foreign().await;
+    let holder = rich_host(1, world.network, &world.tags);
+    world.put(&holder).await;
+    for (organization, network) in [
+        (world.organization, world.network),
+        (world.organization, world.other_network),
+        (foreign.organization, foreign.network),
+    ] {
+        let commits = world.store.commits();
+        let mut with_port = bare_host(id(2), network);
+        with_port.ports = vec![
+            port(&with_port, id(0x21), 1, Protocol::Tcp),
+            port(&with_port, holder.ports[1].id, 2, Protocol::Tcp),
+        ];
+        let mut with_service = bare_host(id(2), network);
+        with_service.services = vec![service(&with_service, holder.services[1].id, "mine", 0)];
+        let refused = refusal(world.inventory.put_host(organization, with_port).await);
+        assert_eq!(refused, taken(Entity::Port, holder.ports[1].id));
+        let refused = refusal(world.inventory.put_host(organization, with_service).await);
+        assert_eq!(refused, taken(Entity::Service, holder.services[1].id));
+        assert_eq!(world.store.commits(), commits);
+    }
+    assert_eq!(world.host(holder.id).await, holder);
+    assert_eq!(world.documents().await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_port_and_a_service_may_share_an_id() {
+    let world = World::new().await;
+    let mut first = bare_host(id(1), world.network);
+    first.ports = vec![port(&first, id(5), 80, Protocol::Tcp)];
+    let mut second = bare_host(id(2), world.network);
+    second.services = vec![service(&second, id(5), "web", 0)];
+    world.put(&first).await;
+    world.put(&second).await;
+    assert_eq!(world.documents().await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_host_of_another_organization_is_neither_replaced_nor_shown_nor_deleted() {
+    let world = World::new().await;
+    let foreign = world.foreign().await;
+    let theirs = rich_host(1, foreign.network, &[foreign.tag]);
+    world.inventory.put_host(foreign.organization, theirs.clone()).await.unwrap();
+    let commits = world.store.commits();
+    let not_found = ErrorKind::NotFound { entity: Entity::Host, id: theirs.id };
+
+    let mine = rich_host(1, world.network, &world.tags);
+    let refused = refusal(world.inventory.put_host(world.organization, mine).await);
+    assert_eq!(refused, taken(Entity::Host, theirs.id));
+    let field = "network_id".to_owned();
+    let on_their_network = bare_host(theirs.id, foreign.network);
+    let refused = refusal(world.inventory.put_host(world.organization, on_their_network).await);
+    assert_eq!(refused, ErrorKind::ReferenceInvalid { entity: Entity::Network, field });
+    assert_eq!(refusal(world.inventory.host(world.organization, theirs.id).await), not_found);
+    assert_eq!(refusal(world.inventory.delete_host(world.organization, theirs.id).await), not_found);
+
+    assert_eq!(world.store.commits(), commits);
+    assert_eq!(world.inventory.host(foreign.organization, theirs.id).await.unwrap(), theirs);
+    assert_eq!(documents(&world.inventory, foreign.organization).await.len(), 1);
+    assert!(world.documents().await.is_empty());
+}
+
+#[tokio::test]
+async fn the_answers_about_a_host_of_another_organization_and_about_none_are_the_same() {
+    let world = World::new().await;
+    let foreign = world.foreign().await;
+    let theirs = bare_host(id(1), foreign.network);
+    world.inventory.put_host(foreign.organization, theirs).await.unwrap();
+    for organization in [world.organization, id(99)] {
+        for wanted in [id(1), id(2)] {
+            let not_found = ErrorKind::NotFound { entity: Entity::Host, id: wanted };
+            assert_eq!(refusal(world.inventory.host(organization, wanted).await), not_found);
+            assert_eq!(refusal(world.inventory.delete_host(organization, wanted).await), not_found);
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_id_is_free_again_when_its_host_is_deleted() {
+    let world = World::new().await;
+    let foreign = world.foreign().await;
+    let theirs = rich_host(1, foreign.network, &[]);
+    world.inventory.put_host(foreign.organization, theirs.clone()).await.unwrap();
+    world.inventory.delete_host(foreign.organization, theirs.id).await.unwrap();
+    let mine = rich_host(1, world.network, &world.tags);
+    let written = world.inventory.put_host(world.organization, mine.clone()).await.unwrap();
+    assert_eq!(written, Written::Created);
+    assert_eq!(world.host(mine.id).await, mine);
+    assert!(documents(&world.inventory, foreign.organization).await.is_empty());
+}

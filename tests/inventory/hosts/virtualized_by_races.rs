@@ -1,0 +1,158 @@
+//! The same when the service and the host that it runs change at once.
+
+use std::sync::Arc;
+
+use tokio::task::JoinSet;
+use toposcope::inventory::{Error, ErrorKind, Import, Inventory};
+use toposcope::model::Host;
+use toposcope::store::{MemoryStore, Store};
+use uuid::Uuid;
+
+use crate::support::{
+    Interposer, World, assert_virtualized_by, bare_host, guest_of, id, jsonl, service_named,
+};
+
+const GUEST: Uuid = Uuid::from_u128(20);
+const SERVICE: Uuid = Uuid::from_u128(11);
+
+/// What one of two does to the node or the guest.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Node(&'static str),
+    NodeWithoutService,
+    DeleteNode,
+    Guest,
+    DeleteGuest,
+    ImportBoth(&'static str),
+}
+
+const STEPS: [Step; 7] = [
+    Step::Node("one"),
+    Step::Node("two"),
+    Step::NodeWithoutService,
+    Step::DeleteNode,
+    Step::Guest,
+    Step::DeleteGuest,
+    Step::ImportBoth("three"),
+];
+
+fn node(network: Uuid, name: &str) -> Host {
+    let mut node = bare_host(id(10), network);
+    node.services.push(service_named(&node, SERVICE, name));
+    node
+}
+
+fn guest(network: Uuid) -> Host {
+    let mut guest = bare_host(GUEST, network);
+    guest_of(&mut guest, SERVICE);
+    guest
+}
+
+async fn take(step: Step, inventory: &Inventory, organization: Uuid, network: Uuid) -> Result<(), Error> {
+    match step {
+        Step::Node(name) => inventory.put_host(organization, node(network, name)).await.map(drop),
+        Step::NodeWithoutService => {
+            inventory.put_host(organization, bare_host(id(10), network)).await.map(drop)
+        }
+        Step::DeleteNode => inventory.delete_host(organization, id(10)).await,
+        Step::Guest => inventory.put_host(organization, guest(network)).await.map(drop),
+        Step::DeleteGuest => inventory.delete_host(organization, GUEST).await,
+        Step::ImportBoth(name) => {
+            let lines = jsonl(&[guest(network), node(network, name)]);
+            let report = inventory.import_hosts(organization, &lines[..], Import::new()).await?;
+            assert_eq!(report.imported, 2, "{report}");
+            Ok(())
+        }
+    }
+}
+
+/// Whatever came first: the guest's place is that of the name which the service has in the end.
+async fn assert_consistent(inventory: &Inventory, organization: Uuid) {
+    if inventory.host(organization, GUEST).await.is_err() {
+        return;
+    }
+    let node = inventory.host(organization, id(10)).await.ok();
+    let name = node.and_then(|node| Some(node.services.first()?.name.clone())).unwrap_or_default();
+    assert_virtualized_by(inventory, organization, GUEST, &name).await;
+}
+
+#[tokio::test]
+async fn the_order_is_right_whatever_happens_between_two_calls_of_the_store() {
+    for is_node_there in [false, true] {
+        for is_guest_there in [false, true] {
+            for step in STEPS {
+                for other in STEPS {
+                    meet_at_every_moment(is_node_there, is_guest_there, step, other).await;
+                }
+            }
+        }
+    }
+}
+
+async fn meet_at_every_moment(is_node_there: bool, is_guest_there: bool, step: Step, other: Step) {
+    for moment in 0.. {
+        let shared: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let plain = Inventory::in_shared(shared.clone());
+        let organization = plain.create_organization("Example", true).await.unwrap().id;
+        let network = plain.create_network(organization, "Office").await.unwrap().id;
+        if is_node_there {
+            take(Step::Node("before"), &plain, organization, network).await.unwrap();
+        }
+        if is_guest_there {
+            take(Step::Guest, &plain, organization, network).await.unwrap();
+        }
+        let interfering = plain.clone();
+        let store = Interposer::new(shared, moment, async move {
+            // What is not there cannot be deleted; everything else must succeed.
+            let result = take(other, &interfering, organization, network).await;
+            assert!(is_fine(&result), "{other:?}: {result:?}");
+        });
+        let result = take(step, &Inventory::in_shared(store.clone()), organization, network).await;
+        assert!(is_fine(&result), "{step:?} with {other:?} at {moment}: {result:?}");
+        assert_consistent(&plain, organization).await;
+        if !store.has_fired() {
+            return;
+        }
+    }
+}
+
+fn is_fine(result: &Result<(), Error>) -> bool {
+    result.as_ref().err().is_none_or(|error| matches!(error.kind(), ErrorKind::NotFound { .. }))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 8)]
+async fn the_order_is_right_when_many_rename_the_service_and_put_its_guests_at_once() {
+    for round in 0..10 {
+        let world = World::new().await;
+        let mut tasks = JoinSet::new();
+        for number in 0..8_u32 {
+            for turn in 0..8_u32 {
+                let (inventory, organization) = (world.inventory.clone(), world.organization);
+                let mut renamed = node(world.network, &format!("name {number} {turn}"));
+                let mut guest = guest(world.network);
+                guest.id = id(20 + u128::from(number));
+                tasks.spawn(async move {
+                    if (number + turn + round) % 5 == 0 {
+                        renamed.services.clear();
+                    }
+                    for host in [renamed, guest] {
+                        if let Err(error) = inventory.put_host(organization, host).await {
+                            assert!(matches!(error.kind(), ErrorKind::Conflict { .. }), "{error}");
+                        }
+                    }
+                });
+            }
+        }
+        while let Some(result) = tasks.join_next().await {
+            result.unwrap();
+        }
+        let name = world.host(id(10)).await.services.first().map(|service| service.name.clone());
+        for number in 0..8 {
+            let guest = id(20 + number);
+            if world.inventory.host(world.organization, guest).await.is_ok() {
+                let name = name.clone().unwrap_or_default();
+                assert_virtualized_by(&world.inventory, world.organization, guest, &name).await;
+            }
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! The inventory over a store in memory, used as a host application uses it.
+
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "helpers of tests are tests"
+)]
+
+mod authentication;
+mod hosts;
+mod names;
+mod secrets;
+mod support;
+mod user_keys;
+mod users;

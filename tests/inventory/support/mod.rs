@@ -1,0 +1,112 @@
+//! What the tests share: an organization to work in, hosts to put into it, and stores that watch or interfere.
+
+mod controls;
+mod documents;
+mod interposer;
+mod random;
+mod recorder;
+mod rich;
+
+use std::fmt;
+use std::sync::Arc;
+
+use toposcope::access::{Caller, ManualClock, PasswordCost, PasswordHasher, Scope};
+use toposcope::inventory::{Error, ErrorKind, HostQuery, Inventory};
+use toposcope::model::{Host, Permission, Source, Timestamp};
+use uuid::Uuid;
+
+pub(crate) use controls::assert_virtualized_by;
+pub(crate) use documents::{Document, jsonl, numbered_hosts};
+pub(crate) use interposer::Interposer;
+pub(crate) use random::{Seeded, SplitMix64};
+pub(crate) use recorder::Recorder;
+pub(crate) use rich::{
+    bare_host, binding, entry, guest_of, id, interface, port, rich_host, service, service_named,
+};
+
+pub(crate) const NOW: &str = "2026-08-14T12:00:00Z";
+
+pub(crate) fn time(text: &str) -> Timestamp {
+    text.parse().expect("a time")
+}
+
+/// An organization with two networks and two tags, and what is needed to watch it.
+pub(crate) struct World {
+    pub(crate) inventory: Inventory,
+    pub(crate) clock: ManualClock,
+    pub(crate) store: Arc<Recorder>,
+    pub(crate) organization: Uuid,
+    pub(crate) network: Uuid,
+    pub(crate) other_network: Uuid,
+    pub(crate) tags: [Uuid; 2],
+}
+
+/// An organization beside the one that a test works in, in the same store.
+pub(crate) struct Foreign {
+    pub(crate) organization: Uuid,
+    pub(crate) network: Uuid,
+    pub(crate) tag: Uuid,
+}
+
+impl World {
+    pub(crate) async fn new() -> Self {
+        let store = Arc::new(Recorder::default());
+        let clock = ManualClock::new(time(NOW));
+        let cheap = PasswordCost::new(8, 1).expect("the least cost");
+        let inventory = Inventory::in_shared(store.clone())
+            .with_clock(Arc::new(clock.clone()))
+            .with_random(Arc::new(Seeded::default()))
+            .with_passwords(PasswordHasher::new().with_cost(cheap));
+        let organization = inventory.create_organization("Example", true).await.unwrap().id;
+        let network = inventory.create_network(organization, "Office").await.unwrap().id;
+        let other_network = inventory.create_network(organization, "Laboratory").await.unwrap().id;
+        let tags = [
+            inventory.create_tag(organization, "first").await.unwrap().id,
+            inventory.create_tag(organization, "second").await.unwrap().id,
+        ];
+        Self { inventory, clock, store, organization, network, other_network, tags }
+    }
+
+    pub(crate) async fn foreign(&self) -> Foreign {
+        let organization = self.inventory.create_organization("Elsewhere", true).await.unwrap().id;
+        let network = self.inventory.create_network(organization, "Theirs").await.unwrap().id;
+        let tag = self.inventory.create_tag(organization, "theirs").await.unwrap().id;
+        Foreign { organization, network, tag }
+    }
+
+    pub(crate) async fn put(&self, host: &Host) {
+        self.inventory.put_host(self.organization, host.clone()).await.expect("the host is acceptable");
+    }
+
+    pub(crate) async fn host(&self, id: Uuid) -> Host {
+        self.inventory.host(self.organization, id).await.expect("the host is there")
+    }
+
+    pub(crate) async fn documents(&self) -> Vec<bytes::Bytes> {
+        documents(&self.inventory, self.organization).await
+    }
+}
+
+/// All hosts of an organization as their documents, by age.
+pub(crate) async fn documents(inventory: &Inventory, organization: Uuid) -> Vec<bytes::Bytes> {
+    let page = inventory.list_hosts(&owner_of(organization), &HostQuery::default()).await.unwrap();
+    assert_eq!(page.total, page.documents.len() as u64);
+    page.documents
+}
+
+/// Somebody who sees all of an organization.
+pub(crate) fn owner_of(organization: Uuid) -> Caller {
+    Caller::new(organization, Uuid::from_u128(0xca11e4), Permission::Owner, Scope::all())
+}
+
+/// Why something was refused.
+#[track_caller]
+pub(crate) fn refusal<T: fmt::Debug>(result: Result<T, Error>) -> ErrorKind {
+    match result {
+        Ok(value) => panic!("this should have been refused: {value:?}"),
+        Err(error) => error.kind().clone(),
+    }
+}
+
+/// The source that most hosts have here.
+pub(crate) const MANUAL: Source = Source::Manual;

@@ -1,0 +1,100 @@
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use serde_json::Value;
+use toposcope::model::Timestamp;
+use toposcope::store::{
+    Alias, Batch, Expect, Facets, Key, MemoryStore, Page, Query, Record, Store, StoreError, Write,
+};
+
+/// A store in memory that keeps a copy of everything that was ever stored in it.
+#[derive(Debug, Default)]
+pub(crate) struct Recorder {
+    inner: MemoryStore,
+    stored: Mutex<Vec<Stored>>,
+    commits: Mutex<u64>,
+}
+
+#[derive(Clone, Debug)]
+struct Stored {
+    key: Key,
+    facets: Facets,
+    body: Bytes,
+}
+
+impl Recorder {
+    /// How many batches have changed something.
+    pub(crate) fn commits(&self) -> u64 {
+        *self.commits.lock().unwrap()
+    }
+
+    /// Every body that was ever stored.
+    pub(crate) fn bodies(&self) -> Vec<Bytes> {
+        self.stored.lock().unwrap().iter().map(|stored| stored.body.clone()).collect()
+    }
+
+    /// Every alias that a record ever had.
+    pub(crate) fn aliases(&self) -> Vec<Alias> {
+        self.stored.lock().unwrap().iter().flat_map(|stored| stored.facets.aliases.clone()).collect()
+    }
+
+    /// Alters the record whose JSON body passes, as if somebody had updated it.
+    pub(crate) async fn alter(&self, is_meant: impl Fn(&Value) -> bool, alter: impl FnOnce(&mut Value)) {
+        let (stored, mut value) = self.latest(is_meant);
+        alter(&mut value);
+        let mut batch = Batch::new();
+        batch.put(stored.key, Expect::Present, stored.facets, serde_json::to_vec(&value).unwrap());
+        self.commit(batch).await.unwrap();
+    }
+
+    /// Deletes the record whose JSON body passes.
+    pub(crate) async fn remove(&self, is_meant: impl Fn(&Value) -> bool) {
+        let (stored, _) = self.latest(is_meant);
+        let mut batch = Batch::new();
+        batch.delete(stored.key, Expect::Present);
+        self.commit(batch).await.unwrap();
+    }
+
+    fn latest(&self, is_meant: impl Fn(&Value) -> bool) -> (Stored, Value) {
+        let stored = self.stored.lock().unwrap();
+        let mut values = stored.iter().rev().filter_map(|stored| {
+            let value = serde_json::from_slice(&stored.body).ok()?;
+            Some((stored.clone(), value))
+        });
+        values.find(|(_, value)| is_meant(value)).expect("such a record was stored")
+    }
+}
+
+#[async_trait]
+impl Store for Recorder {
+    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, StoreError> {
+        self.inner.get(keys).await
+    }
+
+    async fn resolve(&self, alias: &Alias) -> Result<Option<Record>, StoreError> {
+        self.inner.resolve(alias).await
+    }
+
+    async fn list(&self, query: &Query) -> Result<Page, StoreError> {
+        self.inner.list(query).await
+    }
+
+    async fn commit(&self, batch: Batch) -> Result<(), StoreError> {
+        let writes = batch.writes().to_vec();
+        self.inner.commit(batch).await?;
+        if !writes.is_empty() {
+            *self.commits.lock().unwrap() += 1;
+        }
+        let puts = writes.into_iter().filter_map(|write| match write {
+            Write::Put { key, facets, body, .. } => Some(Stored { key, facets, body }),
+            Write::Delete { .. } => None,
+        });
+        self.stored.lock().unwrap().extend(puts);
+        Ok(())
+    }
+
+    async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
+        self.inner.purge_expired(now).await
+    }
+}
