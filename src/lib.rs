@@ -54,3 +54,8 @@ pub mod store;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod wire;
+
+/// Compiles the README's example.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

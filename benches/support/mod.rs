@@ -13,14 +13,14 @@ use uuid::Uuid;
 
 /// Numbers that are the same in every run.
 #[derive(Debug)]
-pub struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    pub const fn new(seed: u64) -> Self {
+    pub(crate) const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -39,15 +39,15 @@ impl Random {
 
 /// An inventory of benchmark hosts in memory, and who may read all of it.
 #[derive(Debug)]
-pub struct Loaded {
-    pub inventory: Inventory,
-    pub caller: Caller,
-    pub networks: Vec<Uuid>,
-    pub key: String,
+pub(crate) struct Loaded {
+    pub(crate) inventory: Inventory,
+    pub(crate) caller: Caller,
+    pub(crate) networks: Vec<Uuid>,
+    pub(crate) key: String,
 }
 
 /// Loads so many benchmark hosts onto ten networks.
-pub async fn load(hosts: usize) -> Result<Loaded, Box<dyn std::error::Error>> {
+pub(crate) async fn load(hosts: usize) -> Result<Loaded, Box<dyn std::error::Error>> {
     let inventory = Inventory::new(MemoryStore::new());
     let organization = inventory.create_organization("Benchmark", true).await?;
     let owner =
@@ -69,7 +69,7 @@ pub async fn load(hosts: usize) -> Result<Loaded, Box<dyn std::error::Error>> {
 }
 
 /// The benchmark host: 2 interfaces, 5 ports, 3 services with one binding each, 4 if_entries; about 7.35 KB of JSON.
-pub fn benchmark_host(
+pub(crate) fn benchmark_host(
     random: &mut Random,
     number: usize,
     network_id: Uuid,
@@ -203,7 +203,7 @@ fn mac(random: &mut Random) -> MacAddress {
 }
 
 /// The time of one call of each, in turns, so that a machine whose speed drifts drifts for both; the median of all turns.
-pub fn compare(
+pub(crate) fn compare(
     turns: usize,
     calls: u32,
     mut left: impl FnMut(),

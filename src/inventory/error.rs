@@ -31,7 +31,7 @@ struct Inner {
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
-/// The reasons, as `decisions.md`, section 6, tells them apart.
+/// The reasons, as the codes of the API tell them apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {

@@ -4,7 +4,7 @@ use super::organizations::organization_key;
 use super::records::{NAME, NETWORK, decode, encode, facets};
 use super::{Entity, Error, ErrorKind, Inventory, text};
 use crate::model::Network;
-use crate::store::{Batch, Check, Expect, Key, SortKey, StoreErrorKind};
+use crate::store::{Batch, Check, Direction, Expect, Key, Order, Query, SortKey, StoreErrorKind};
 
 impl Inventory {
     /// Creates a network.
@@ -56,6 +56,19 @@ impl Inventory {
             Some(record) => decode(&record),
             None => Err(ErrorKind::NotFound { entity: Entity::Network, id }.into()),
         }
+    }
+
+    /// All networks of an organization, by name.
+    ///
+    /// # Errors
+    /// `StoreUnavailable`.
+    pub async fn networks(&self, organization: Uuid) -> Result<Vec<Network>, Error> {
+        let query = Query {
+            organization: Some(organization),
+            order: vec![Order::new(NAME, Direction::Ascending)],
+            ..Query::new(NETWORK)
+        };
+        self.store.list(&query).await?.records.iter().map(decode).collect()
     }
 }
 

@@ -1,8 +1,9 @@
 use std::convert::Infallible;
 use std::error::Error as StdError;
 use std::fmt;
+use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -90,28 +91,18 @@ where
     fn call(&mut self, request: Request<B>) -> ResponseFuture {
         let shared = Arc::clone(&self.shared);
         let (request, _) = request.into_parts();
-        ResponseFuture {
-            shared: Arc::clone(&shared),
-            future: Box::pin(async move { shared.answer(&request).await }),
-        }
+        ResponseFuture(Box::pin(async move { Ok(shared.answer(&request).await) }))
     }
 }
 
 /// The response to come. Dropping it drops the request; what a commit has begun is done wholly or not at all.
-pub struct ResponseFuture {
-    shared: Arc<Shared>,
-    future: Pin<Box<dyn Future<Output = Response<ResponseBody>> + Send>>,
-}
+pub struct ResponseFuture(Pin<Box<dyn Future<Output = Result<Response<ResponseBody>, Infallible>> + Send>>);
 
 impl Future for ResponseFuture {
     type Output = Result<Response<ResponseBody>, Infallible>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        // A store that panics costs its request, not the connection and the others on it.
-        let polled = catch_unwind(AssertUnwindSafe(|| self.future.as_mut().poll(context)));
-        polled
-            .unwrap_or_else(|_| Poll::Ready(self.shared.responder.respond(Err(ApiError::internal()))))
-            .map(Ok)
+        self.0.as_mut().poll(context)
     }
 }
 
@@ -126,12 +117,12 @@ impl Shared {
         let route = Route::find(&request.method, request.uri.path());
         let caller = match &route {
             Ok(route) if route.is_public() => Err(ErrorKind::NotAuthenticated.into()),
-            _ => credentials::identify(&self.inventory, request).await,
+            _ => contain_panic(credentials::identify(&self.inventory, request)).await,
         };
         let allowance = self.allowance(request, caller.as_ref().ok());
         let outcome = match allowance.and_then(|allowance| allowance.retry_after) {
             Some(seconds) => Err(ApiError::rate_limit_exceeded(seconds)),
-            None => self.handle(route, caller, request).await,
+            None => contain_panic(self.handle(route, caller, request)).await,
         };
         let mut response = self.responder.respond(outcome);
         if let Some(allowance) = &allowance {
@@ -160,6 +151,16 @@ impl Shared {
         };
         Some(self.buckets.as_ref()?.take(client, self.inventory.now()))
     }
+}
+
+/// A store that panics costs its request, and not the connection with the others on it.
+async fn contain_panic<T, E: From<Error>>(future: impl Future<Output = Result<T, E>>) -> Result<T, E> {
+    let mut future = pin!(future);
+    let poll = |context: &mut Context<'_>| {
+        let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context)));
+        polled.unwrap_or_else(|_| Poll::Ready(Err(Error::internal("a store panicked").into())))
+    };
+    poll_fn(poll).await
 }
 
 /// The answer to HEAD: the headers of the GET, its length among them.

@@ -25,7 +25,7 @@ pub enum StoreErrorKind {
     Conflict(Key),
     /// A link was found on a record outside the batch, against [`Check::LinkedWithin`](super::Check::LinkedWithin).
     Linked(Link),
-    /// An alias belongs to another record, or is claimed twice by the batch; or it was not as a check expected it.
+    /// An alias belongs to another record, or two records of the batch claim it; or it was not as a check expected it.
     AliasTaken(Alias),
     /// The query or the batch breaks the contract of [`Store`](super::Store): an error of whoever made it.
     Invalid,

@@ -35,7 +35,8 @@ use crate::model::Timestamp;
 /// * What a method returns comes from one state of the store: never from the middle of a commit.
 /// * A commit that has returned is seen by every call that begins after it.
 /// * A future that is dropped before it is ready leaves the store as if it had never been called or as if it had been
-///   carried out whole, and usable.
+///   carried out whole, then or a little later, and usable.
+/// * A record whose time is over is a record like any other until it is purged.
 /// * A store does not look into a body, and gives back its very bytes, whatever they are and however many.
 #[async_trait]
 pub trait Store: fmt::Debug + Send + Sync + 'static {
@@ -45,7 +46,6 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// * One answer for each key, in the order of the keys; `None` where there is no such record.
     /// * A key that is given twice is answered twice. No keys, no answers.
     /// * All answers are from one state.
-    /// * A record whose time is over is still returned until it is purged.
     ///
     /// # Errors
     /// `Unavailable` and `Corrupt`.
@@ -74,7 +74,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     ///   records and the true total.
     /// * A cursor begins the page at the first record whose place is behind the cursor's, whether or not its own record
     ///   still exists. `next` is there exactly when records follow the last one of the page; following it to the end
-    ///   gives the list that one unlimited page would have given.
+    ///   gives the list that one unlimited page would have given. A page of no records has no `next`.
     /// * Records and total are from one state.
     ///
     /// # Errors
@@ -86,18 +86,23 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     ///
     /// # Contract
     /// * Expectations and checks are about the state before the batch. If one is not met, nothing changes and the error
-    ///   names it: `Conflict` and the key, `Linked` and the link, `AliasTaken` and the alias.
+    ///   names it: `Conflict` and the key, `Linked` and the link, `AliasTaken` and the alias. If several are not met, it
+    ///   names any of them.
     /// * Aliases are about the state after the batch: an alias may pass from one record to another within it. If two
-    ///   records would share one, nothing changes and the error is `AliasTaken`.
-    /// * A put replaces body and facets whole. Every put record gets a version greater than any the store gave before.
-    /// * Of commits at the same time that expect the same version of a record, one succeeds.
+    ///   records would share one, nothing changes and the error is `AliasTaken`. The same alias twice in one put counts once.
+    /// * A put replaces body and facets whole. Every put record gets a version greater than any the store gave before;
+    ///   those of one batch may share it.
+    /// * Of commits at the same time that expect the same version of a record, one succeeds; the others fail by what they
+    ///   expected, not as `Unavailable`.
     /// * When it has returned `Ok`, the batch is there after a crash, as far as the backend promises at all to keep
     ///   anything: each backend's documentation says how far that is.
     /// * A batch without writes only checks.
     ///
     /// # Errors
-    /// `Conflict`, `Linked` and `AliasTaken` as above. `Invalid` when two writes name one key, a put names a sort key twice,
-    /// or an alias is longer than [`Alias::MAX_LENGTH`]. `Unavailable` and `Corrupt`; after these the batch may or may not have been carried out, but never in part.
+    /// `Conflict`, `Linked` and `AliasTaken` as above. `Invalid` when two writes name one key, a put names a sort key
+    /// twice, an alias is longer than [`Alias::MAX_LENGTH`], or the facets of a record are more than the backend can hold
+    /// (at least 1 MiB, and 100,000 aliases). `Unavailable` and `Corrupt`; after these the batch may or may not have been
+    /// carried out, but never in part.
     async fn commit(&self, batch: Batch) -> Result<(), StoreError>;
 
     /// Deletes all records whose `expires_at` is `now` or earlier, and tells how many.

@@ -29,8 +29,8 @@ impl fmt::Display for Key {
     }
 }
 
-/// Which writing of a record this is. Every commit gives the records it puts a version that no record of the store had
-/// before, so a record that was deleted and made again is never taken for the old one.
+/// Which writing of a record this is. Every commit gives the records it puts a version greater than any before it in the
+/// store, so a record that was deleted and made again is never taken for the old one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version(pub u64);
 

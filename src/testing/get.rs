@@ -11,7 +11,8 @@ super::table! { of "get":
     "A key that is given twice is answered twice. No keys, no answers" =>
         a_key_given_twice_is_answered_twice,
         no_keys_get_no_answers;
-    "A record whose time is over is still returned until it is purged" =>
+    of "store":
+    "A record whose time is over is a record like any other until it is purged" =>
         an_expired_record_is_there_until_it_is_purged;
 }
 

@@ -1,9 +1,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use serde::Deserialize;
 use uuid::Uuid;
 
 use super::facets::host_facets;
+use super::summary::Summary;
 use super::virtualization::ServiceNames;
 use super::{EncodedHost, expectation, host_key};
 use crate::inventory::networks::network_key;
@@ -19,19 +19,6 @@ pub(super) struct HostChange<'a> {
     pub(super) organization: Uuid,
     pub(super) puts: &'a [EncodedHost],
     pub(super) delete: Option<Uuid>,
-}
-
-/// As much of a stored host as a change of it must know.
-#[derive(Debug, Deserialize)]
-pub(super) struct Summary {
-    pub(super) network_id: Uuid,
-    pub(super) services: Vec<ServiceSummary>,
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct ServiceSummary {
-    pub(super) id: Uuid,
-    pub(super) name: String,
 }
 
 /// The records that a change rests on, as they were read.

@@ -4,6 +4,7 @@ mod change;
 mod check;
 mod facets;
 mod list;
+mod summary;
 mod virtualization;
 
 use bytes::Bytes;
@@ -137,7 +138,7 @@ impl Inventory {
 
     /// Whose a host is: its network's.
     async fn organization_of(&self, host: &Record) -> Result<Option<Uuid>, Error> {
-        let summary: change::Summary = decode(host)?;
+        let summary: summary::Summary = decode(host)?;
         let network = self.get(network_key(summary.network_id)).await?;
         Ok(network
             .map(|network| decode::<Network>(&network))

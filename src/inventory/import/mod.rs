@@ -180,10 +180,7 @@ impl Inventory {
         let found = self.store.get(&keys).await?;
         for (id, _) in named.into_iter().zip(found).filter(|(_, record)| record.is_none()) {
             match self.create_network_with_id(organization, id, &id.to_string()).await {
-                Ok(_) if report.created_networks.len() < ImportReport::MAX_DETAILS => {
-                    report.created_networks.push(id);
-                }
-                Ok(_) => {}
+                Ok(_) => report.created_networks += 1,
                 // Somebody else was faster. Whose it is the hosts' own check will tell.
                 Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists { .. }) => {}
                 Err(error) => return Err(error),

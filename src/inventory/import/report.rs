@@ -24,8 +24,8 @@ pub struct ImportReport {
     pub refused: u64,
     /// The first of them, with the reasons.
     pub refusals: Vec<Refusal>,
-    /// The networks that were created because hosts named them.
-    pub created_networks: Vec<Uuid>,
+    /// Networks created because hosts named them.
+    pub created_networks: u64,
     /// How often what was altered in the hosts stored.
     pub alterations: BTreeMap<Alteration, u64>,
     /// The first of the ports that were dropped.
@@ -75,7 +75,7 @@ pub enum Alteration {
 }
 
 impl ImportReport {
-    /// How many refusals, dropped ports and created networks are named; beyond that they are only counted.
+    /// How many refusals and dropped ports are named; beyond that they are only counted.
     pub const MAX_DETAILS: usize = 1000;
 
     /// How often this was altered.
@@ -151,8 +151,8 @@ impl fmt::Display for ImportReport {
             "{} hosts imported ({} of them replaced others), {} lines refused, {} lines and {} bytes read.",
             self.imported, self.replaced, self.refused, self.lines, self.bytes
         )?;
-        if !self.created_networks.is_empty() {
-            writeln!(formatter, "{} networks created.", self.created_networks.len())?;
+        if self.created_networks > 0 {
+            writeln!(formatter, "{} networks created.", self.created_networks)?;
         }
         for (alteration, count) in &self.alterations {
             writeln!(formatter, "Altered: {count} {alteration}.")?;

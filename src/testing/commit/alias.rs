@@ -13,7 +13,7 @@ crate::testing::table! { of "commit":
         an_alias_is_unique_across_kinds,
         an_alias_claimed_twice_by_a_batch_is_taken,
         a_refused_claim_frees_nothing;
-    "or an alias is longer than [`Alias::MAX_LENGTH`]" =>
+    "an alias is longer than [`Alias::MAX_LENGTH`]" =>
         an_alias_of_the_greatest_length_is_told_by_its_last_byte,
         a_longer_alias_is_invalid;
     "`AliasTaken` and the alias" =>

@@ -1,0 +1,151 @@
+//! How long the import of a real inventory takes, once and many times over with fresh ids, and what memory it takes beyond
+//! that of the store.
+//!
+//! `cargo bench --bench import` reads `../shared/data/inventory.jsonl.gz`, or the gzipped JSON lines that
+//! `TOPOSCOPE_INVENTORY` names; `-- 20` sets how many times over.
+
+#![allow(
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a benchmark stops at its first mistake and prints"
+)]
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use tokio::io::{AsyncRead, ReadBuf};
+use toposcope::inventory::{Import, ImportReport, Inventory};
+use toposcope::store::MemoryStore;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let times = std::env::args().find_map(|argument| argument.parse().ok()).unwrap_or(20);
+    let Some(file) = inventory_file() else {
+        println!("skipped: there is no inventory; name a file of gzipped JSON lines in TOPOSCOPE_INVENTORY");
+        return Ok(());
+    };
+    let unpacked = Command::new("gzip").arg("-dc").arg(&file).output()?;
+    if !unpacked.status.success() {
+        return Err(format!("gzip cannot unpack {}", file.display()).into());
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    println!(
+        "| times over | hosts | MB | s | s a time | RSS per MB read, after a quarter … all of it | peak above the end, MB |"
+    );
+    println!("|---|---|---|---|---|---|---|");
+    for times in [1, times] {
+        runtime.block_on(measure(&unpacked.stdout, times))?;
+    }
+    Ok(())
+}
+
+async fn measure(lines: &[u8], times: u32) -> Result<(), Box<dyn Error>> {
+    let inventory = Inventory::new(MemoryStore::new());
+    let organization = inventory.create_organization("Benchmark", true).await?;
+    let repeated = Repeated::new(lines, times);
+    let total = lines.len() as u64 * u64::from(times);
+    let spent = Arc::clone(&repeated.spent);
+    let at_start = memory("VmRSS:")?;
+    let mut marks = Vec::new();
+    let mark = |report: &ImportReport| {
+        if report.bytes * 4 >= total * (marks.len() as u64 + 1) {
+            let grown = memory("VmRSS:").unwrap_or_default() - at_start;
+            marks.push(format!("{:.2}", grown / (report.bytes as f64 / 1e6)));
+        }
+    };
+    let start = Instant::now();
+    let report = inventory
+        .import_hosts(organization.id, repeated, Import::new().create_networks(true).on_progress(mark))
+        .await?;
+    let seconds = start.elapsed().as_secs_f64() - spent.load(Ordering::Relaxed) as f64 / 1e6;
+    let above = memory("VmHWM:")? - memory("VmRSS:")?;
+    println!(
+        "| {times} | {} | {:.0} | {seconds:.2} | {:.2} | {} | {above:.0} |",
+        report.imported,
+        report.bytes as f64 / 1e6,
+        seconds / f64::from(times),
+        marks.join(", "),
+    );
+    if report.refused > 0 {
+        return Err(report.to_string().into());
+    }
+    Ok(())
+}
+
+/// Megabytes that the system counts for this process.
+fn memory(field: &str) -> Result<f64, Box<dyn Error>> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix(field)).ok_or("the system does not tell")?;
+    let kibibytes: f64 = line.trim().trim_end_matches("kB").trim().parse()?;
+    Ok(kibibytes * 1024.0 / 1e6)
+}
+
+fn inventory_file() -> Option<PathBuf> {
+    let named = std::env::var_os("TOPOSCOPE_INVENTORY").map(PathBuf::from);
+    let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data/inventory.jsonl.gz");
+    Some(named.unwrap_or(beside)).filter(|file| file.exists())
+}
+
+/// The same lines over and over, each time with other ids: one copy of them in memory, whatever the length.
+#[derive(Debug)]
+struct Repeated {
+    lines: Vec<u8>,
+    /// Where the last eight digits of each id stand, and what they were.
+    ids: Vec<(usize, u32)>,
+    round: u32,
+    rounds: u32,
+    position: usize,
+    /// The microseconds that making fresh ids took, which are not the import's.
+    spent: Arc<AtomicU64>,
+}
+
+impl Repeated {
+    fn new(lines: &[u8], rounds: u32) -> Self {
+        let is_id = |text: &[u8]| {
+            text.len() == 38 && text[0] == b'"' && text[37] == b'"' && text[9] == b'-' && text[24] == b'-'
+        };
+        let digits = |text: &[u8]| {
+            std::str::from_utf8(&text[29..37]).ok().and_then(|text| u32::from_str_radix(text, 16).ok())
+        };
+        let windows = lines.windows(38).enumerate().filter(|(_, text)| is_id(text));
+        let ids = windows.filter_map(|(place, text)| Some((place + 29, digits(text)?))).collect();
+        Self { lines: lines.to_vec(), ids, round: 0, rounds, position: 0, spent: Arc::default() }
+    }
+
+    fn next_round(&mut self) {
+        self.round += 1;
+        self.position = 0;
+        let start = Instant::now();
+        // The same step for all keeps what refers to each other referring to each other.
+        let step = self.round.wrapping_mul(0x9E37_79B1);
+        for (place, number) in &self.ids {
+            let fresh = number.wrapping_add(step);
+            for (digit, shift) in (0..8).rev().enumerate() {
+                self.lines[*place + digit] = b"0123456789abcdef"[(fresh >> (4 * shift) & 15) as usize];
+            }
+        }
+        self.spent.fetch_add(start.elapsed().as_micros() as u64, Ordering::Relaxed);
+    }
+}
+
+impl AsyncRead for Repeated {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        _context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        if self.position == self.lines.len() && self.round + 1 < self.rounds {
+            self.next_round();
+        }
+        let rest = &self.lines[self.position..];
+        let taken = rest.len().min(buffer.remaining());
+        buffer.put_slice(&rest[..taken]);
+        self.position += taken;
+        Poll::Ready(Ok(()))
+    }
+}

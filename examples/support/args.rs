@@ -1,0 +1,162 @@
+//! The flags of the example servers.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use super::failure::Failure;
+
+/// What `--help` prints after the line that tells how the program is called.
+pub(crate) const HELP: &str = "\
+Serves a network inventory over HTTP. Everything is kept in memory and gone at the end.
+
+  --listen ADDR          the address and port to listen on [127.0.0.1:8080]; port 0: any free one
+  --memory               keep everything in memory (so far the only store)
+  --import FILE          hosts to begin with, one a line as JSON; - for standard input
+  --demo N               without --import: so many made-up hosts [200], the same for the same N
+  --server-version TEXT  the server_version that responses tell [the version of the library]
+  --no-rate-limit        answer any number of requests
+  --help                 print this
+
+Once it listens, it prints TOPOSCOPE_URL, TOPOSCOPE_API_KEY, TOPOSCOPE_EMAIL and TOPOSCOPE_PASSWORD to standard output,
+as NAME=VALUE, one a line. Everything else goes to standard error. Ctrl-C ends it.
+";
+
+/// What the command line asks for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Command {
+    Help,
+    Serve(Args),
+}
+
+/// How to serve.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Args {
+    /// Host and port.
+    pub(crate) listen: String,
+    pub(crate) store: Place,
+    pub(crate) content: Content,
+    pub(crate) server_version: String,
+    pub(crate) rate_limit: bool,
+}
+
+/// Where records are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Memory,
+}
+
+/// What an empty store is filled with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    Demo(u32),
+    Import(Input),
+}
+
+/// Where an import is read from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Input {
+    Stdin,
+    File(PathBuf),
+}
+
+impl Command {
+    /// Reads the arguments that follow the program's name. A flag given twice counts the last time.
+    pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, Failure> {
+        let mut arguments = arguments.into_iter();
+        let mut args = Args {
+            listen: "127.0.0.1:8080".to_owned(),
+            store: Place::Memory,
+            content: Content::Demo(200),
+            server_version: env!("CARGO_PKG_VERSION").to_owned(),
+            rate_limit: true,
+        };
+        let (mut demo, mut import) = (None, None);
+        while let Some(argument) = arguments.next() {
+            let mut flag = Flag::new(text(argument)?, &mut arguments);
+            match flag.name.as_str() {
+                "--help" | "-h" => return Ok(Self::Help),
+                "--listen" => args.listen = address(flag.value("an address and a port")?)?,
+                "--memory" => args.store = flag.alone(Place::Memory)?,
+                "--import" => import = Some(input(flag.value("a file")?)),
+                "--demo" => demo = Some(number(&flag.value("a number of hosts")?)?),
+                "--server-version" => args.server_version = flag.value("a version")?,
+                "--no-rate-limit" => args.rate_limit = flag.alone(false)?,
+                name if name.starts_with('-') => {
+                    return Err(Failure::usage(format_args!("There is no flag {name}")));
+                }
+                name => return Err(Failure::usage(format_args!("{name:?} does not belong to a flag"))),
+            }
+        }
+        args.content = match (import, demo) {
+            (Some(_), Some(_)) => {
+                return Err(Failure::usage(
+                    "Hosts are either imported or made up: leave out --import or --demo",
+                ));
+            }
+            (Some(input), None) => Content::Import(input),
+            (None, Some(count)) => Content::Demo(count),
+            (None, None) => args.content,
+        };
+        Ok(Self::Serve(args))
+    }
+}
+
+/// A flag, and where its value is: behind a `=`, or in the next argument.
+struct Flag<'a, I> {
+    name: String,
+    attached: Option<String>,
+    following: &'a mut I,
+}
+
+impl<'a, I: Iterator<Item = OsString>> Flag<'a, I> {
+    fn new(argument: String, following: &'a mut I) -> Self {
+        let (name, attached) = match argument.split_once('=') {
+            Some((name, value)) if name.starts_with("--") => (name.to_owned(), Some(value.to_owned())),
+            _ => (argument, None),
+        };
+        Self { name, attached, following }
+    }
+
+    fn value(&mut self, what: &str) -> Result<String, Failure> {
+        let value = match self.attached.take() {
+            Some(value) => Some(value),
+            // The next flag is no value: that one was forgotten is likelier.
+            None => self.following.next().map(text).transpose()?.filter(|value| !value.starts_with("--")),
+        };
+        let missing = || Failure::usage(format_args!("{} needs {what}", self.name));
+        value.filter(|value| !value.is_empty()).ok_or_else(missing)
+    }
+
+    fn alone<T>(&self, meaning: T) -> Result<T, Failure> {
+        match self.attached {
+            Some(_) => Err(Failure::usage(format_args!("{} takes no value", self.name))),
+            None => Ok(meaning),
+        }
+    }
+}
+
+fn text(argument: OsString) -> Result<String, Failure> {
+    argument
+        .into_string()
+        .map_err(|argument| Failure::usage(format_args!("{argument:?} is not valid Unicode")))
+}
+
+/// Whether the host can be listened on only the system can tell.
+fn address(value: String) -> Result<String, Failure> {
+    match value.rsplit_once(':') {
+        Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => Ok(value),
+        _ => Err(Failure::usage(format_args!(
+            "--listen needs an address and a port, such as 127.0.0.1:8080 or [::1]:0, not {value:?}"
+        ))),
+    }
+}
+
+fn input(value: String) -> Input {
+    if value == "-" { Input::Stdin } else { Input::File(value.into()) }
+}
+
+fn number(value: &str) -> Result<u32, Failure> {
+    value.parse().map_err(|_| {
+        Failure::usage(format_args!("--demo needs a number of hosts, from 0 to {}, not {value:?}", u32::MAX))
+    })
+}

@@ -1,0 +1,134 @@
+//! The interface tables of made-up hosts, and the cables between them.
+
+use toposcope::model::{
+    AdminStatus, IfEntry, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, Neighbor,
+    OperStatus,
+};
+
+use super::rack::{Place, SWITCH_SLOT};
+use super::{Part, Position, SITES};
+
+/// A switch's ports for the slots are numbered as those; these two lead to the next switch of the site and to the last.
+const DOWNLINK: u64 = 23;
+const UPLINK: u64 = 24;
+
+/// What `ifType` calls Ethernet and a bridge.
+const ETHERNET: i64 = 6;
+const BRIDGE: i64 = 209;
+
+/// An end of a cable: a device, and which entry of its table.
+struct End {
+    position: Position,
+    place: u64,
+}
+
+impl Position {
+    pub(super) fn if_entries(self) -> Vec<IfEntry> {
+        match self.device.place {
+            Place::Switch => (1..=UPLINK).map(|port| self.switch_entry(port)).collect(),
+            Place::Hypervisor => {
+                let bridge = self.entry(2, "vmbr0", BRIDGE);
+                vec![
+                    self.entry(1, "eno1", ETHERNET).wired_to(self.switch_end()),
+                    IfEntry { interface_id: Some(self.id(Part::Interface, 0)), ..bridge },
+                ]
+            }
+            // A guest's cable ends in the hypervisor's bridge, which does not speak LLDP.
+            Place::Guest => vec![self.first_entry()],
+            Place::Discovered | Place::Entered => vec![self.first_entry().wired_to(self.switch_end())],
+        }
+    }
+
+    fn first_entry(self) -> IfEntry {
+        let entry = self.entry(1, self.interface_name(), ETHERNET);
+        IfEntry { interface_id: Some(self.id(Part::Interface, 0)), ..entry }
+    }
+
+    fn switch_entry(self, port: u64) -> IfEntry {
+        let entry = self.entry(port, &port_name(port), ETHERNET);
+        let end = self.other_end(port);
+        let oper_status = Some(if end.is_some() { OperStatus::Up } else { OperStatus::Down });
+        let if_alias = end.as_ref().map(|end| end.position.name());
+        let if_descr = format!("GigabitEthernet1/0/{port}");
+        IfEntry { if_descr, if_alias, oper_status, ..entry }.wired_to(end)
+    }
+
+    /// What a port of a switch leads to.
+    fn other_end(self, port: u64) -> Option<End> {
+        let sites = SITES.len() as u64;
+        let (position, place) = match port {
+            DOWNLINK => (self.other(self.rack + sites, SWITCH_SLOT)?, UPLINK),
+            UPLINK => (self.other(self.rack.checked_sub(sites)?, SWITCH_SLOT)?, DOWNLINK),
+            slot => (self.other(self.rack, slot)?, 1),
+        };
+        (position.device.place != Place::Guest).then_some(End { position, place })
+    }
+
+    /// What the first cable of anything but a switch leads to.
+    fn switch_end(self) -> Option<End> {
+        Some(End { position: self.other(self.rack, SWITCH_SLOT)?, place: self.slot })
+    }
+
+    /// A row in working order, with nothing at the other end.
+    fn entry(self, place: u64, name: &str, if_type: i64) -> IfEntry {
+        IfEntry {
+            id: self.id(Part::IfEntry, place),
+            host_id: self.id(Part::Host, 0),
+            network_id: self.network_id(),
+            interface_id: None,
+            if_index: place.cast_signed(),
+            if_name: Some(name.to_owned()),
+            if_descr: name.to_owned(),
+            if_alias: None,
+            if_type: Some(if_type),
+            speed_bps: Some(1_000_000_000),
+            mac_address: Some(self.mac_address()),
+            admin_status: Some(AdminStatus::Up),
+            oper_status: Some(OperStatus::Up),
+            neighbor: None,
+            cdp_address: None,
+            cdp_device_id: None,
+            cdp_platform: None,
+            cdp_port_id: None,
+            lldp_chassis_id: None,
+            lldp_mgmt_addr: None,
+            lldp_port_desc: None,
+            lldp_port_id: None,
+            lldp_sys_desc: None,
+            lldp_sys_name: None,
+            created_at: self.created_at(),
+            updated_at: self.created_at(),
+        }
+    }
+}
+
+trait Wired {
+    /// The same with what LLDP tells of the other end.
+    fn wired_to(self, end: Option<End>) -> Self;
+}
+
+impl Wired for IfEntry {
+    fn wired_to(self, end: Option<End>) -> Self {
+        let Some(End { position, place }) = end else { return self };
+        let chassis = LldpChassisId {
+            subtype: LldpChassisIdSubtype::MacAddress,
+            value: position.mac_address().to_string(),
+        };
+        let port = match position.device.place {
+            Place::Switch => port_name(place),
+            Place::Hypervisor => "eno1".to_owned(),
+            _ => position.interface_name().to_owned(),
+        };
+        Self {
+            neighbor: Some(Neighbor::IfEntry(position.id(Part::IfEntry, place))),
+            lldp_chassis_id: Some(chassis),
+            lldp_port_id: Some(LldpPortId { subtype: LldpPortIdSubtype::InterfaceName, value: port }),
+            lldp_sys_name: Some(position.name()),
+            ..self
+        }
+    }
+}
+
+fn port_name(port: u64) -> String {
+    format!("Gi1/0/{port}")
+}
