@@ -5,6 +5,7 @@
 
 #![allow(
     clippy::indexing_slicing,
+    clippy::panic,
     clippy::print_stdout,
     reason = "a benchmark stops at its first mistake and prints"
 )]

@@ -6,7 +6,7 @@ use super::records::{DIGEST_ALIAS, decode};
 use super::user_keys::{KeySecret, user_api_key_key};
 use super::users::{UserRights, user_key};
 use super::{Entity, Error, ErrorKind, Inventory};
-use crate::access::{Caller, KeyText};
+use crate::access::{Caller, KeyKind, KeyText};
 use crate::model::{Permission, Timestamp};
 use crate::store::Alias;
 
@@ -34,7 +34,8 @@ impl Inventory {
     /// `ApiAccessRequired` when the organization does not have API access.
     pub async fn authenticate_user_key(&self, text: &str) -> Result<Caller, Error> {
         // The checksum turns most mistyped keys away before anything is looked up.
-        let digest = KeyText::parse(text).ok_or(ErrorKind::NotAuthenticated)?.digest();
+        let key = KeyText::parse(text).filter(|key| key.kind() == KeyKind::User);
+        let digest = key.ok_or(ErrorKind::NotAuthenticated)?.digest();
         let alias = Alias::new(DIGEST_ALIAS, digest.lookup());
         let found = self.store.resolve(&alias).await?.ok_or(ErrorKind::NotAuthenticated)?;
         let secret: KeySecret = decode(&found)?;

@@ -215,8 +215,8 @@ impl fmt::Display for Problem {
         match self {
             Self::Required => formatter.write_str("is required"),
             Self::Empty => formatter.write_str("must not be empty"),
-            Self::MaxLength { max } => write!(formatter, "must not be longer than {max}"),
-            Self::MinLength { min } => write!(formatter, "must not be shorter than {min}"),
+            Self::MaxLength { max } => write!(formatter, "must have at most {max} characters or elements"),
+            Self::MinLength { min } => write!(formatter, "must have at least {min} characters"),
             Self::InvalidFormat => formatter.write_str("has an invalid format"),
             Self::OutOfRange { min, max } => write!(formatter, "must be from {min} to {max}"),
             Self::NotInFuture { .. } => formatter.write_str("must be in the future"),

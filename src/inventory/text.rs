@@ -1,4 +1,14 @@
+use std::collections::HashSet;
+
+use uuid::Uuid;
+
 use super::{Error, Problem};
+
+/// The ids, each once, in their order.
+pub(super) fn distinct(ids: Vec<Uuid>) -> Vec<Uuid> {
+    let mut seen = HashSet::with_capacity(ids.len());
+    ids.into_iter().filter(|id| seen.insert(*id)).collect()
+}
 
 /// A name without the white space around it, of 1 to `max` characters.
 pub(super) fn name(field: &str, text: &str, max: usize) -> Result<String, Error> {
@@ -14,7 +24,8 @@ pub(super) fn name(field: &str, text: &str, max: usize) -> Result<String, Error>
 
 /// An e-mail address in lower case. Whether mail arrives there only mail can tell; the form is checked loosely.
 pub(super) fn email(field: &str, text: &str) -> Result<String, Error> {
-    let text = name(field, text, 254)?.to_lowercase();
+    // Letter by letter, because a whole text's lower case depends on what stands beside a letter.
+    let text: String = name(field, text, 254)?.chars().flat_map(char::to_lowercase).collect();
     match text.split_once('@') {
         Some((local, domain))
             if !local.is_empty() && !domain.is_empty() && !text.contains(char::is_whitespace) =>

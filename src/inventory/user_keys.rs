@@ -100,30 +100,30 @@ impl Inventory {
             return Err(Error::invalid("expires_at", Problem::NotInFuture { now }));
         }
         self.check_grant(&owner, &new).await?;
-        let text = KeyText::generate(KeyKind::User, &*self.random)?;
+        let plaintext = KeyText::generate(KeyKind::User, &*self.random)?;
         let record = UserApiKey {
             id: self.new_id()?,
             name,
             organization_id: owner.organization_id,
             user_id: owner.id,
-            tags: new.tags,
-            key: text.masked(),
+            tags: text::distinct(new.tags),
+            key: plaintext.masked(),
             last_used: None,
             created_at: now,
             updated_at: now,
             expires_at: new.expires_at,
             is_enabled: new.is_enabled,
-            network_ids: new.network_ids,
+            network_ids: text::distinct(new.network_ids),
             permissions: new.permissions,
         };
-        self.store.commit(creation(&record, &text)?).await.map_err(|error| match error.kind() {
+        self.store.commit(creation(&record, &plaintext)?).await.map_err(|error| match error.kind() {
             // The user, a network or a tag went while the key was made.
             StoreErrorKind::Conflict(_) => {
                 ErrorKind::Conflict { entity: Entity::UserApiKey, id: record.id }.into()
             }
             _ => Error::from(error),
         })?;
-        Ok(IssuedUserApiKey { record, text })
+        Ok(IssuedUserApiKey { record, text: plaintext })
     }
 
     /// Whether a user may give a key this level, these networks and these tags.

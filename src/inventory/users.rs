@@ -63,7 +63,7 @@ impl Inventory {
             email,
             organization_id: new.organization_id,
             permissions: new.permissions,
-            network_ids: new.network_ids,
+            network_ids: text::distinct(new.network_ids),
             created_at: now,
             updated_at: now,
         };

@@ -17,7 +17,7 @@ use super::response::{Reply, Responder, add_allowance};
 use super::route::Route;
 use super::{ApiBuilder, ResponseBody, credentials, hosts, version};
 use crate::access::Caller;
-use crate::inventory::{Error, ErrorKind, Inventory};
+use crate::inventory::{Error, Inventory};
 use crate::wire::ApiError;
 
 /// The API as a [`tower::Service`](tower_service::Service): every endpoint, on an [`Inventory`].
@@ -116,7 +116,7 @@ impl Shared {
     async fn answer(&self, request: &Parts) -> Response<ResponseBody> {
         let route = Route::find(&request.method, request.uri.path());
         let caller = match &route {
-            Ok(route) if route.is_public() => Err(ErrorKind::NotAuthenticated.into()),
+            Ok(route) if route.is_public() => credentials::known(request),
             _ => contain_panic(credentials::identify(&self.inventory, request)).await,
         };
         let allowance = self.allowance(request, caller.as_ref().ok());
@@ -138,13 +138,15 @@ impl Shared {
         request: &Parts,
     ) -> Result<Reply, ApiError> {
         match route? {
-            Route::Version => version::get(&self.responder),
+            Route::Version => version::get(&self.responder, request.uri.query()),
             Route::ListHosts => hosts::list(&self.inventory, &caller?, request.uri.query()).await,
         }
     }
 
     fn allowance(&self, request: &Parts, caller: Option<&Caller>) -> Option<Allowance> {
-        let address = || request.extensions.get::<ClientAddr>().map(|address| Client::Address(address.0));
+        let address = || {
+            request.extensions.get::<ClientAddr>().map(|address| Client::Address(address.0.to_canonical()))
+        };
         let client = match caller {
             Some(caller) => Client::User(caller.user_id()),
             None => address().unwrap_or(Client::Anybody),

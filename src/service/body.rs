@@ -46,29 +46,39 @@ impl ResponseBody {
     }
 
     fn next_frame(&mut self) -> Bytes {
-        if self.documents.is_empty() && self.tail.is_empty() {
-            return std::mem::take(&mut self.head);
+        match self.documents.get(self.next) {
+            None if self.head.is_empty() => std::mem::take(&mut self.tail),
+            None if self.tail.is_empty() => std::mem::take(&mut self.head),
+            Some(document) if document.len() >= SHARED => {
+                if !self.head.is_empty() {
+                    return std::mem::take(&mut self.head);
+                }
+                if std::mem::take(&mut self.comma_due) {
+                    return Bytes::from_static(b",");
+                }
+                self.comma_due = true;
+                self.next += 1;
+                document.clone()
+            }
+            _ => self.join(),
         }
+    }
+
+    /// A frame of what comes next, up to a document that is shared or has no room.
+    fn join(&mut self) -> Bytes {
         let room = usize::try_from(self.remaining).map_or(FRAME, |remaining| remaining.min(FRAME));
         let mut frame = Vec::with_capacity(room);
         frame.extend_from_slice(&std::mem::take(&mut self.head));
         while let Some(document) = self.documents.get(self.next) {
-            let is_shared = document.len() >= SHARED;
-            if !is_shared && !frame.is_empty() && frame.len() + 1 + document.len() > FRAME {
+            if document.len() >= SHARED || frame.len() + 1 + document.len() > FRAME {
                 return frame.into();
             }
-            if std::mem::take(&mut self.comma_due) {
+            if self.comma_due {
                 frame.push(b',');
             }
-            if is_shared && !frame.is_empty() {
-                return frame.into();
-            }
+            frame.extend_from_slice(document);
             self.comma_due = true;
             self.next += 1;
-            if is_shared {
-                return document.clone();
-            }
-            frame.extend_from_slice(document);
         }
         frame.extend_from_slice(&std::mem::take(&mut self.tail));
         frame.into()
@@ -87,6 +97,9 @@ impl Body for ResponseBody {
             return Poll::Ready(None);
         }
         let frame = self.next_frame();
+        if frame.is_empty() {
+            return Poll::Ready(None);
+        }
         self.remaining = self.remaining.saturating_sub(frame.len() as u64);
         Poll::Ready(Some(Ok(Frame::data(frame))))
     }

@@ -6,11 +6,15 @@ use crate::inventory::{Error, ErrorKind, Inventory};
 
 /// Who sends a request: whom the host application has set, or else whose API key the request carries.
 pub(super) async fn identify(inventory: &Inventory, request: &Parts) -> Result<Caller, Error> {
-    if let Some(caller) = request.extensions.get::<Caller>() {
-        return Ok(caller.clone());
+    match (known(request), bearer_token(request)) {
+        (Err(_), Some(key)) => inventory.authenticate_user_key(key).await,
+        (known, _) => known,
     }
-    let key = bearer_token(request).ok_or(ErrorKind::NotAuthenticated)?;
-    inventory.authenticate_user_key(key).await
+}
+
+/// Whom the host application has set.
+pub(super) fn known(request: &Parts) -> Result<Caller, Error> {
+    Ok(request.extensions.get::<Caller>().ok_or(ErrorKind::NotAuthenticated)?.clone())
 }
 
 /// The token of the one `Authorization` header. Two of them are none: which one is meant is not for us to guess.

@@ -31,7 +31,7 @@ impl ApiError {
     }
 
     pub(crate) fn unknown_parameter(field: &str) -> Self {
-        let message = format!("There is no query parameter {}.", printable(field));
+        let message = format!("There is no query parameter \"{}\".", printable(field));
         Self::new(ErrorCode::ValidationUnknownParameter, message, json!({"field": field}))
     }
 
@@ -117,10 +117,7 @@ fn problem_code_and_params(field: &str, problem: &Problem) -> (ErrorCode, Value)
     }
 }
 
-/// What a client sent, short and without control characters, for a sentence that people read.
+/// What a client sent, short and without characters that cannot be seen, for a sentence that people read.
 fn printable(text: &str) -> String {
-    text.chars()
-        .take(64)
-        .map(|character| if character.is_control() { '\u{FFFD}' } else { character })
-        .collect()
+    text.chars().take(64).flat_map(char::escape_debug).collect()
 }

@@ -10,3 +10,4 @@ pub use code::ErrorCode;
 pub use envelope::{API_VERSION, Failure, Meta, Pagination, Success};
 pub(crate) use error::ApiError;
 pub(crate) use hosts_query::read_hosts_query;
+pub(crate) use query::read_no_query;

@@ -4,6 +4,11 @@ use std::str::FromStr;
 use super::ApiError;
 use crate::inventory::{Error, Problem};
 
+/// The query of an endpoint that takes none.
+pub(crate) fn read_no_query(query: Option<&str>) -> Result<(), ApiError> {
+    QueryValues::read(query, &[]).map(|_| ())
+}
+
 /// The values of a query string, by parameter. Reading one takes it out, so that what is left over was not known.
 ///
 /// A value that is empty counts as absent.

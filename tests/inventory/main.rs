@@ -11,7 +11,9 @@
 
 mod authentication;
 mod hosts;
+mod import;
 mod names;
+mod real;
 mod secrets;
 mod support;
 mod user_keys;

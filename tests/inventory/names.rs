@@ -118,3 +118,21 @@ async fn names_need_not_be_unique() {
     ids.dedup();
     assert_eq!(ids.len(), 6);
 }
+
+#[tokio::test]
+async fn networks_are_listed_by_name_for_their_organization_alone() {
+    let world = World::new().await;
+    let foreign = world.foreign().await;
+    for (number, name) in [(3, "Zoo"), (2, "annex"), (9, "Office"), (1, "Zoo"), (4, "\u{c4}")] {
+        world.inventory.create_network_with_id(world.organization, id(number), name).await.unwrap();
+    }
+    let list = async |organization| -> Vec<(String, Uuid)> {
+        let networks = world.inventory.networks(organization).await.unwrap();
+        networks.into_iter().map(|network| (network.name, network.id)).collect()
+    };
+    let names: Vec<String> = list(world.organization).await.into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["Laboratory", "Office", "Office", "Zoo", "Zoo", "annex", "\u{c4}"]);
+    assert!(list(world.organization).await.is_sorted(), "by code point, and by id where names are the same");
+    assert_eq!(list(foreign.organization).await, [("Theirs".to_owned(), foreign.network)]);
+    assert!(list(id(9)).await.is_empty());
+}

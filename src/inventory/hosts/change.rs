@@ -105,8 +105,16 @@ impl Inventory {
         Ok(known)
     }
 
-    /// A host of another organization is not replaced, whatever its id. One that stays on its network stays whose it is.
+    /// A host of another organization is neither replaced nor deleted, whatever its id. One that stays on its network
+    /// stays whose it is.
     async fn check_ownership(&self, change: &HostChange<'_>, known: &Known) -> Result<(), Error> {
+        if let Some(id) = change.delete {
+            let not_found = ErrorKind::NotFound { entity: Entity::Host, id };
+            let (record, _) = known.hosts.get(&id).ok_or(not_found.clone())?;
+            if self.organization_of(record).await? != Some(change.organization) {
+                return Err(not_found.into());
+            }
+        }
         for encoded in change.puts {
             let Some((record, summary)) = known.hosts.get(&encoded.host.id) else { continue };
             if summary.network_id != encoded.host.network_id
@@ -121,8 +129,9 @@ impl Inventory {
 }
 
 impl Known {
-    fn refer_to(&mut self, key: Key, valid: bool, entity: Entity, field: String) -> Result<(), Error> {
+    fn refer_to(&mut self, key: Key, valid: bool, entity: Entity, field: &str) -> Result<(), Error> {
         if !valid {
+            let field = field.to_owned();
             return Err(ErrorKind::ReferenceInvalid { entity, field }.into());
         }
         self.references.push(key);
@@ -130,25 +139,15 @@ impl Known {
     }
 }
 
-/// The networks of the hosts, each with a field that names it.
-fn referred_networks(change: &HostChange<'_>) -> BTreeMap<Uuid, String> {
-    change.puts.iter().map(|encoded| (encoded.host.network_id, "network_id".to_owned())).collect()
+/// The networks of the hosts, each with the field that names it.
+fn referred_networks(change: &HostChange<'_>) -> BTreeMap<Uuid, &'static str> {
+    change.puts.iter().map(|encoded| (encoded.host.network_id, "network_id")).collect()
 }
 
 /// The tags of the hosts and of their services, each with a field that names it.
-fn referred_tags(change: &HostChange<'_>) -> BTreeMap<Uuid, String> {
-    let mut tags = BTreeMap::new();
-    for encoded in change.puts {
-        for (place, id) in encoded.host.tags.iter().enumerate() {
-            tags.entry(*id).or_insert_with(|| format!("tags.{place}"));
-        }
-        for (service, place, id) in encoded.host.services.iter().enumerate().flat_map(|(service, part)| {
-            part.tags.iter().enumerate().map(move |(place, id)| (service, place, id))
-        }) {
-            tags.entry(*id).or_insert_with(|| format!("services.{service}.tags.{place}"));
-        }
-    }
-    tags
+fn referred_tags<'a>(change: &HostChange<'a>) -> BTreeMap<Uuid, &'a str> {
+    let tags = change.puts.iter().flat_map(|encoded| &encoded.tags);
+    tags.map(|(id, field)| (*id, field.as_str())).collect()
 }
 
 /// What the client must hear when an alias that a host of the change brings belongs to another host. `None` for an alias

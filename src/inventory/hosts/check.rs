@@ -3,10 +3,16 @@
 use std::collections::HashSet;
 use std::hash::Hash;
 
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::inventory::{Entity, Error, ErrorKind, Problem};
-use crate::model::{Binding, BindingTarget, Host, Service};
+use crate::model::{Binding, BindingTarget, Host, Service, Source};
+
+type Object = Map<String, Value>;
+
+/// How deep the values of `metadata` and `details` may be nested.
+const MAX_DEPTH: usize = 64;
 
 /// Whether the parts of a host belong to it and to each other. Names the first value that does not.
 pub(super) fn check(host: &Host) -> Result<(), Error> {
@@ -17,6 +23,7 @@ pub(super) fn check(host: &Host) -> Result<(), Error> {
     check_unique("if_entries", host.if_entries.iter().map(|entry| entry.id))?;
     check_owners(host)?;
     check_port_numbers(host)?;
+    check_source(&host.source, "source")?;
     let interfaces: HashSet<Uuid> = host.interfaces.iter().map(|interface| interface.id).collect();
     let ports: HashSet<Uuid> = host.ports.iter().map(|port| port.id).collect();
     for (place, assignment) in host.credential_assignments.iter().enumerate() {
@@ -30,7 +37,13 @@ pub(super) fn check(host: &Host) -> Result<(), Error> {
             check_member(&interfaces, id, Entity::Interface, || format!("if_entries.{place}.interface_id"))?;
         }
     }
+    let mut bindings = HashSet::new();
     for (place, service) in host.services.iter().enumerate() {
+        for (inner, binding) in service.bindings.iter().enumerate() {
+            if !bindings.insert(binding.id) {
+                return Err(Error::invalid(format!("services.{place}.bindings.{inner}"), Problem::Repeated));
+            }
+        }
         check_service(host, service, &format!("services.{place}"), &interfaces, &ports)?;
     }
     Ok(())
@@ -77,7 +90,7 @@ fn check_service(
     interfaces: &HashSet<Uuid>,
     ports: &HashSet<Uuid>,
 ) -> Result<(), Error> {
-    check_unique(&format!("{field}.bindings"), service.bindings.iter().map(|binding| binding.id))?;
+    check_source(&service.source, &format!("{field}.source"))?;
     check_unique(&format!("{field}.tags"), service.tags.iter())?;
     for (place, binding) in service.bindings.iter().enumerate() {
         let field = format!("{field}.bindings.{place}");
@@ -90,6 +103,29 @@ fn check_service(
         check_binding(binding, &field, interfaces, ports)?;
     }
     Ok(())
+}
+
+/// What is nested deeper than a reader of JSON goes could be stored and never be read again.
+fn check_source(source: &Source, field: &str) -> Result<(), Error> {
+    let (metadata, details): (&[Object], &[Object]) = match source {
+        Source::Discovery { metadata } => (metadata, &[]),
+        Source::DiscoveryWithMatch { metadata, details } => (metadata, std::slice::from_ref(details)),
+        _ => (&[], &[]),
+    };
+    for (name, objects) in [("metadata", metadata), ("details", details)] {
+        if !objects.iter().all(|object| is_shallow(object.values(), MAX_DEPTH)) {
+            return Err(Error::invalid(format!("{field}.{name}"), Problem::InvalidFormat));
+        }
+    }
+    Ok(())
+}
+
+fn is_shallow<'v>(mut values: impl Iterator<Item = &'v Value>, depth: usize) -> bool {
+    values.all(|value| match value {
+        Value::Array(elements) => depth > 0 && is_shallow(elements.iter(), depth - 1),
+        Value::Object(fields) => depth > 0 && is_shallow(fields.values(), depth - 1),
+        _ => true,
+    })
 }
 
 fn check_binding(

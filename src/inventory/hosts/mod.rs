@@ -7,6 +7,8 @@ mod list;
 mod summary;
 mod virtualization;
 
+use std::collections::BTreeMap;
+
 use bytes::Bytes;
 use uuid::Uuid;
 
@@ -33,15 +35,18 @@ pub enum Written {
 pub(super) struct EncodedHost {
     pub(super) host: Host,
     body: Bytes,
+    /// The tags it refers to, each with its place in the host as it was given.
+    tags: BTreeMap<Uuid, String>,
 }
 
 impl EncodedHost {
     /// Checks a host in itself, puts its lists into order, and encodes it: the one time that its JSON is made.
     pub(super) fn new(mut host: Host) -> Result<Self, Error> {
         check::check(&host)?;
+        let tags = tags(&host);
         host.sort_embedded();
         let body = encode(&host)?;
-        Ok(Self { host, body })
+        Ok(Self { host, body, tags })
     }
 }
 
@@ -121,7 +126,6 @@ impl Inventory {
     /// # Errors
     /// `NotFound`, also for a host of another organization; `Conflict` when others kept changing the same records.
     pub async fn delete_host(&self, organization: Uuid, id: Uuid) -> Result<(), Error> {
-        self.host_record(organization, id).await?;
         self.change_hosts(&HostChange { organization, puts: &[], delete: Some(id) }).await?;
         Ok(())
     }
@@ -145,6 +149,14 @@ impl Inventory {
             .transpose()?
             .map(|network| network.organization_id))
     }
+}
+
+fn tags(host: &Host) -> BTreeMap<Uuid, String> {
+    let own = host.tags.iter().enumerate().map(|(place, id)| (*id, format!("tags.{place}")));
+    let services = host.services.iter().enumerate().flat_map(|(service, part)| {
+        part.tags.iter().enumerate().map(move |(place, id)| (*id, format!("services.{service}.tags.{place}")))
+    });
+    services.chain(own).collect()
 }
 
 fn expectation(record: Option<&Record>) -> Expect {

@@ -15,7 +15,7 @@ pub(super) enum Line {
 #[derive(Debug)]
 pub(super) struct Lines<R> {
     reader: R,
-    max_length: usize,
+    pub(super) max_length: usize,
     /// Bytes taken from the reader.
     pub(super) bytes: u64,
 }

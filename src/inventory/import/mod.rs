@@ -22,7 +22,7 @@ use super::{Error, ErrorKind, Inventory};
 use crate::store::Key;
 
 /// So many lines, or so many bytes, are stored together at most; a longer line is stored alone.
-const CHUNK_LINES: usize = 256;
+const CHUNK_LINES: u64 = 256;
 const CHUNK_BYTES: usize = 1024 * 1024;
 
 /// How an import goes about it.
@@ -62,7 +62,8 @@ impl<'p> Import<'p> {
         Self::default()
     }
 
-    /// Creates the networks that hosts name and that are not there, under their id as name.
+    /// Creates the networks that hosts name and that are not there, under their id as name; also when the host is refused
+    /// for something else.
     #[must_use]
     pub fn create_networks(self, create: bool) -> Self {
         Self { create_networks: create, ..self }
@@ -96,10 +97,12 @@ impl Inventory {
     ///
     /// Each line is stored or refused for itself; a host of a known id is replaced. Odd values that real devices send are
     /// mended, and each mending is counted in the report (see [`Alteration`]); anything else that is wrong refuses the
-    /// line. The input is read as it comes, and memory does not grow with its length.
+    /// line. The input is read as it comes, and memory does not grow with its length. Lines are stored some hundred
+    /// together, so that neighbours may pass ports and services to each other in either order.
     ///
     /// # Errors
-    /// `Unreadable` when the input fails, `StoreUnavailable` when the store does. What was stored until then stays.
+    /// `NotFound` when there is no such organization, `Unreadable` when the input fails, `StoreUnavailable` when the store
+    /// does. What was stored until then stays, some hundred lines before the fault at the least.
     pub async fn import_hosts<R>(
         &self,
         organization: Uuid,
@@ -110,34 +113,37 @@ impl Inventory {
         R: AsyncRead + Unpin + Send,
     {
         let Import { create_networks, max_line, mut on_progress } = import;
+        self.organization(organization).await?;
         let mut lines = Lines::new(BufReader::with_capacity(64 * 1024, input), max_line);
         let mut report = ImportReport::default();
         loop {
-            let chunk = read_chunk(&mut lines, &mut report, max_line).await?;
-            if chunk.is_empty() {
-                break;
+            let chunk = Chunk::read(&mut lines, report.lines).await?;
+            if chunk.count == 0 {
+                return Ok(report);
             }
+            report.lines += chunk.count;
+            report.bytes = lines.bytes;
+            let mut refusals = chunk.too_long;
+            let whole = chunk.whole;
             let parse_all =
-                move || chunk.into_iter().map(|(line, bytes)| parse(line, &bytes)).collect::<Vec<_>>();
-            let parsed = tokio::task::spawn_blocking(parse_all).await.map_err(Error::internal)?;
-            let mut accepted = Vec::with_capacity(parsed.len());
-            for line in parsed {
-                match line {
+                move || whole.into_iter().map(|(line, bytes)| parse(line, &bytes)).collect::<Vec<_>>();
+            let mut accepted = Vec::new();
+            for parsed in tokio::task::spawn_blocking(parse_all).await.map_err(Error::internal)? {
+                match parsed {
                     Ok(parsed) => accepted.push(parsed),
-                    Err(refusal) => report.refuse(refusal),
+                    Err(refusal) => refusals.push(refusal),
                 }
             }
             if create_networks {
-                self.create_missing_networks(organization, &accepted, &mut report).await?;
+                report.created_networks += self.create_missing_networks(organization, &accepted).await?;
             }
             for part in without_repeated_ids(accepted) {
-                self.store_lines(organization, part, &mut report).await?;
+                self.store_lines(organization, part, &mut report, &mut refusals).await?;
             }
+            refusals.sort_by_key(|refusal| refusal.line);
+            refusals.into_iter().for_each(|refusal| report.refuse(refusal));
             on_progress(&report);
         }
-        report.bytes = lines.bytes;
-        on_progress(&report);
-        Ok(report)
     }
 
     /// Stores lines together, and if that is refused, one by one, so that the bad one is found and the others get in.
@@ -146,74 +152,87 @@ impl Inventory {
         organization: Uuid,
         lines: Vec<ParsedLine>,
         report: &mut ImportReport,
+        refusals: &mut Vec<Refusal>,
     ) -> Result<(), Error> {
         let (encoded, rest): (Vec<EncodedHost>, Vec<_>) =
             lines.into_iter().map(|parsed| (parsed.encoded, (parsed.line, parsed.notes))).unzip();
         let together =
-            if encoded.len() > 1 { self.put_hosts(organization, &encoded).await.ok() } else { None };
+            self.put_hosts(organization, &encoded).await.map_or_else(refused, |ids| Ok(Ok(ids)))?;
         for (host, (line, notes)) in encoded.iter().zip(&rest) {
             let replaced = match &together {
-                Some(replaced) => Ok(replaced.contains(&host.host.id)),
-                None => {
-                    self.put_hosts(organization, std::slice::from_ref(host)).await.map(|ids| !ids.is_empty())
+                Ok(ids) => Ok(ids.contains(&host.host.id)),
+                Err(_) => {
+                    let alone = self.put_hosts(organization, std::slice::from_ref(host)).await;
+                    alone.map_or_else(refused, |ids| Ok(Ok(!ids.is_empty())))?
                 }
             };
             match replaced {
                 Ok(replaced) => report.accept(replaced, notes),
-                Err(error) if matches!(error.kind(), ErrorKind::StoreUnavailable | ErrorKind::Internal) => {
-                    return Err(error);
-                }
-                Err(error) => report.refuse(refusal(*line, &error)),
+                Err(error) => refusals.push(refusal(*line, &error)),
             }
         }
         Ok(())
     }
 
-    async fn create_missing_networks(
-        &self,
-        organization: Uuid,
-        lines: &[ParsedLine],
-        report: &mut ImportReport,
-    ) -> Result<(), Error> {
+    /// Creates the networks that lines name and that are not there, and tells how many.
+    async fn create_missing_networks(&self, organization: Uuid, lines: &[ParsedLine]) -> Result<u64, Error> {
         let named: BTreeSet<Uuid> = lines.iter().map(|parsed| parsed.encoded.host.network_id).collect();
         let keys: Vec<Key> = named.iter().map(|id| network_key(*id)).collect();
         let found = self.store.get(&keys).await?;
+        let mut created = 0;
         for (id, _) in named.into_iter().zip(found).filter(|(_, record)| record.is_none()) {
             match self.create_network_with_id(organization, id, &id.to_string()).await {
-                Ok(_) => report.created_networks += 1,
+                Ok(_) => created += 1,
                 // Somebody else was faster. Whose it is the hosts' own check will tell.
                 Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists { .. }) => {}
                 Err(error) => return Err(error),
             }
         }
-        Ok(())
+        Ok(created)
     }
 }
 
-async fn read_chunk<R: AsyncRead + Unpin>(
-    lines: &mut Lines<BufReader<R>>,
-    report: &mut ImportReport,
-    max_line: usize,
-) -> Result<Vec<(u64, Vec<u8>)>, Error> {
-    let mut chunk = Vec::new();
-    let mut size = 0;
-    while chunk.len() < CHUNK_LINES && size < CHUNK_BYTES {
-        let Some(line) = lines.next().await.map_err(Error::unreadable)? else { break };
-        report.lines += 1;
-        match line {
-            Line::TooLong => {
-                let reason = format!("the line is longer than {max_line} bytes");
-                report.refuse(Refusal { line: report.lines, field: None, reason });
-            }
-            Line::Whole(bytes) if bytes.trim_ascii().is_empty() => {}
-            Line::Whole(bytes) => {
-                size += bytes.len();
-                chunk.push((report.lines, bytes));
+/// Lines that are stored together.
+#[derive(Debug, Default)]
+struct Chunk {
+    /// How many lines were read, blank ones included.
+    count: u64,
+    /// The lines that may be hosts, with their numbers.
+    whole: Vec<(u64, Vec<u8>)>,
+    too_long: Vec<Refusal>,
+}
+
+impl Chunk {
+    /// Reads the lines that follow the first `before` ones.
+    async fn read<R: AsyncRead + Unpin>(lines: &mut Lines<BufReader<R>>, before: u64) -> Result<Self, Error> {
+        let mut chunk = Self::default();
+        let mut size = 0;
+        while chunk.count < CHUNK_LINES && size < CHUNK_BYTES {
+            let Some(line) = lines.next().await.map_err(Error::unreadable)? else { break };
+            chunk.count += 1;
+            let number = before + chunk.count;
+            match line {
+                Line::TooLong => {
+                    let reason = format!("the line is longer than {} bytes", lines.max_length);
+                    chunk.too_long.push(Refusal { line: number, field: None, reason });
+                }
+                Line::Whole(bytes) if bytes.trim_ascii().is_empty() => {}
+                Line::Whole(bytes) => {
+                    size += bytes.len();
+                    chunk.whole.push((number, bytes));
+                }
             }
         }
+        Ok(chunk)
     }
-    report.bytes = lines.bytes;
-    Ok(chunk)
+}
+
+/// Tells an error that is about the hosts from one that ends the import.
+fn refused<T>(error: Error) -> Result<Result<T, Error>, Error> {
+    match error.kind() {
+        ErrorKind::StoreUnavailable | ErrorKind::Internal => Err(error),
+        _ => Ok(Err(error)),
+    }
 }
 
 /// The lines in their order, in parts within which no host stands twice: a batch names a record once.

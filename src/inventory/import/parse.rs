@@ -17,13 +17,18 @@ pub(super) fn parse(line: u64, bytes: &[u8]) -> Result<ParsedLine, Refusal> {
     let document = read(line, bytes)?;
     count_cut_times(bytes, &mut notes);
     let host = repair(document, line, &mut notes);
-    let encoded = EncodedHost::new(host).map_err(|error| refusal(line, &error))?;
+    let encoded = EncodedHost::new(host).map_err(|error| {
+        let refusal = refusal(line, &error);
+        Refusal { field: refusal.field.map(|field| notes.place_in_document(field)), ..refusal }
+    })?;
     Ok(ParsedLine { line, encoded, notes })
 }
 
 /// Reads a document, and when it cannot be read, reads it once more to find out where: keeping track of the path makes
 /// reading slower, and nearly all lines are good.
 fn read(line: u64, bytes: &[u8]) -> Result<HostDocument, Refusal> {
+    // Some editors mark the beginning of a file as UTF-8.
+    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     if bytes.trim_ascii_start().first() != Some(&b'{') {
         return Err(Refusal { line, field: None, reason: "not a JSON object".to_owned() });
     }
@@ -42,11 +47,15 @@ fn read(line: u64, bytes: &[u8]) -> Result<HostDocument, Refusal> {
 
 /// What the rules say of a host, for the report.
 pub(super) fn refusal(line: u64, error: &Error) -> Refusal {
-    let field = match error.kind() {
-        ErrorKind::Invalid { field, .. } | ErrorKind::ReferenceInvalid { field, .. } => Some(field.clone()),
-        _ => None,
-    };
-    Refusal { line, field, reason: error.to_string() }
+    match error.kind() {
+        ErrorKind::Invalid { field, problem } => {
+            Refusal { line, field: Some(field.clone()), reason: problem.to_string() }
+        }
+        ErrorKind::ReferenceInvalid { entity, field } => {
+            Refusal { line, field: Some(field.clone()), reason: format!("refers to no known {entity}") }
+        }
+        _ => Refusal { line, field: None, reason: error.to_string() },
+    }
 }
 
 fn dotted(path: &serde_path_to_error::Path) -> Option<String> {

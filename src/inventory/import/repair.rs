@@ -12,7 +12,8 @@ pub(super) fn repair(document: HostDocument, line: u64, notes: &mut Alterations)
     let interfaces =
         document.interfaces.into_iter().map(|interface| repair_interface(interface, notes)).collect();
     let if_entries = document.if_entries.into_iter().map(|entry| repair_if_entry(entry, notes)).collect();
-    let ports = document.ports.into_iter().filter_map(|port| repair_port(&port, line, notes)).collect();
+    let ports = document.ports.iter().enumerate();
+    let ports = ports.filter_map(|(place, port)| repair_port(port, place, line, notes)).collect();
     Host {
         id: document.id,
         network_id: document.network_id,
@@ -48,16 +49,12 @@ fn repair_interface(interface: InterfaceDocument, notes: &mut Alterations) -> In
     }
 }
 
-fn repair_port(port: &PortDocument, line: u64, notes: &mut Alterations) -> Option<Port> {
+fn repair_port(port: &PortDocument, place: usize, line: u64, notes: &mut Alterations) -> Option<Port> {
     let number = match port.number {
         NumberDocument::Valid(number) => number,
         NumberDocument::Zero => {
-            notes.drop_port(DroppedPort {
-                line,
-                host_id: port.host_id,
-                port_id: port.id,
-                protocol: port.protocol,
-            });
+            let (host_id, port_id, protocol) = (port.host_id, port.id, port.protocol);
+            notes.drop_port(DroppedPort { line, host_id, port_id, protocol }, place);
             return None;
         }
     };

@@ -107,6 +107,8 @@ impl ImportReport {
 pub(super) struct Alterations {
     counts: BTreeMap<Alteration, u64>,
     dropped_ports: Vec<DroppedPort>,
+    /// Where in the document the dropped ports stood, in ascending order.
+    dropped_places: Vec<usize>,
 }
 
 impl Alterations {
@@ -116,9 +118,21 @@ impl Alterations {
         }
     }
 
-    pub(super) fn drop_port(&mut self, port: DroppedPort) {
+    pub(super) fn drop_port(&mut self, port: DroppedPort, place: usize) {
         self.count(Alteration::DroppedPort, 1);
         self.dropped_ports.push(port);
+        self.dropped_places.push(place);
+    }
+
+    /// The dotted path of a value in the document, of its path in the host that was made of it.
+    pub(super) fn place_in_document(&self, field: String) -> String {
+        let port = field.strip_prefix("ports.").and_then(|rest| rest.split_once('.').or(Some((rest, ""))));
+        let Some((Ok(place), rest)) = port.map(|(place, rest)| (place.parse::<usize>(), rest)) else {
+            return field;
+        };
+        let place =
+            self.dropped_places.iter().fold(place, |place, dropped| place + usize::from(*dropped <= place));
+        if rest.is_empty() { format!("ports.{place}") } else { format!("ports.{place}.{rest}") }
     }
 }
 

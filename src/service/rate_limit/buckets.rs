@@ -7,11 +7,16 @@ use uuid::Uuid;
 use super::RateLimit;
 use crate::model::Timestamp;
 
-/// How many clients have a bucket of their own at most. With 40 bytes each that is some megabytes.
+/// How many clients have a bucket of their own at most. With some 50 bytes each that is at most about 20 MB.
 const MAX_BUCKETS: usize = 200_000;
 
-const MINUTE: i64 = 60_000_000_000;
-const SECOND: i64 = 1_000_000_000;
+/// A length of time in parts of a microsecond, as many to each as requests come back a minute. So one request takes a
+/// whole number of them to come back, whatever the limit, and nothing is ever rounded. At 128 bits nothing overflows.
+type Ticks = i128;
+
+/// What one request takes to come back: a minute's microseconds.
+const REQUEST: Ticks = 60_000_000;
+const MICROS_PER_SECOND: Ticks = 1_000_000;
 
 /// Whose bucket a request is taken from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,72 +43,63 @@ pub(in crate::service) struct Allowance {
 }
 
 /// The buckets of all clients, by the generic cell rate algorithm: of each only the time is kept at which it will be full
-/// again, in nanoseconds. A bucket that is full is the same as none.
+/// again. A bucket that is full is the same as none.
 #[derive(Debug)]
 pub(in crate::service) struct Buckets {
     limit: RateLimit,
-    /// How long one request takes to come back.
-    interval: i64,
     state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    full_at: HashMap<Client, i64>,
-    /// Before this time it is no use looking for full buckets once more.
-    next_sweep: i64,
+    full_at: HashMap<Client, Ticks>,
+    /// When full buckets were last looked for.
+    swept_at: Ticks,
 }
 
 impl Buckets {
     pub(in crate::service) fn new(limit: RateLimit) -> Self {
-        let interval = (MINUTE / i64::from(limit.per_minute.get())).max(1);
-        Self { limit, interval, state: Mutex::default() }
+        Self { limit, state: Mutex::default() }
     }
 
     /// Takes a request out of a client's bucket, if there is one left.
     pub(in crate::service) fn take(&self, client: Client, now: Timestamp) -> Allowance {
-        let now = now.unix_micros().saturating_mul(1000);
-        let capacity = self.interval.saturating_mul(i64::from(self.limit.burst.get()));
+        let now = Ticks::from(now.unix_micros()) * Ticks::from(self.limit.per_minute.get());
+        let capacity = REQUEST * Ticks::from(self.limit.burst.get());
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let client = state.bucket_of(client, now, self.interval);
+        let client = state.bucket_of(client, now);
         // A clock that was set back must not lock anybody out for longer than an empty bucket does.
-        let full_at =
-            state.full_at.get(&client).map_or(now, |time| (*time).clamp(now, now.saturating_add(capacity)));
-        let taken = full_at.saturating_add(self.interval);
-        let excess = taken.saturating_sub(now).saturating_sub(capacity);
-        if excess > 0 {
-            return self.allowance(full_at - now, capacity, Some(excess));
-        }
-        state.full_at.insert(client, taken);
-        self.allowance(taken - now, capacity, None)
-    }
-
-    fn allowance(&self, until_full: i64, capacity: i64, excess: Option<i64>) -> Allowance {
-        let remaining = capacity.saturating_sub(until_full) / self.interval;
+        let full_at = state.full_at.get(&client).map_or(now, |time| (*time).clamp(now, now + capacity));
+        let excess = full_at + REQUEST - now - capacity;
+        let (full_at, retry_after) =
+            if excess > 0 { (full_at, Some(self.seconds(excess).max(1))) } else { (full_at + REQUEST, None) };
+        state.full_at.insert(client, full_at);
         Allowance {
             limit: self.limit.per_minute.get(),
-            remaining: remaining.unsigned_abs(),
-            reset: seconds(until_full),
-            retry_after: excess.map(|excess| seconds(excess).max(1)),
+            remaining: u64::try_from((capacity - (full_at - now)) / REQUEST).unwrap_or_default(),
+            reset: self.seconds(full_at - now),
+            retry_after,
         }
+    }
+
+    /// Whole seconds, rounded up.
+    fn seconds(&self, ticks: Ticks) -> u64 {
+        let second = (MICROS_PER_SECOND * Ticks::from(self.limit.per_minute.get())).unsigned_abs();
+        u64::try_from(ticks.max(0).unsigned_abs().div_ceil(second)).unwrap_or(u64::MAX)
     }
 }
 
 impl State {
     /// The client's own bucket, or the common one when there is no room for another.
-    fn bucket_of(&mut self, client: Client, now: i64, interval: i64) -> Client {
+    fn bucket_of(&mut self, client: Client, now: Ticks) -> Client {
         if self.full_at.len() < MAX_BUCKETS || self.full_at.contains_key(&client) {
             return client;
         }
-        if now >= self.next_sweep {
+        // Sooner than a request takes to come back, hardly another bucket would be full.
+        if (now - self.swept_at).abs() >= REQUEST {
             self.full_at.retain(|_, full_at| *full_at > now);
-            self.next_sweep = now.saturating_add(interval);
+            self.swept_at = now;
         }
         if self.full_at.len() < MAX_BUCKETS { client } else { Client::Anybody }
     }
-}
-
-/// Whole seconds, rounded up.
-fn seconds(nanoseconds: i64) -> u64 {
-    nanoseconds.max(0).unsigned_abs().div_ceil(SECOND.unsigned_abs())
 }

@@ -43,21 +43,30 @@ impl<'a> Merged<'a> {
     /// The group that follows in the list.
     pub(super) fn group_after(&self, group: Group<'a>, direction: Direction) -> Option<Group<'a>> {
         match direction {
-            Direction::Ascending => {
-                let from = group.to;
-                let key = self.key(self.least(&from, &self.end())?);
-                let to =
-                    self.runs.iter().zip(&from).map(|(run, from)| self.group_end(run, *from, key)).collect();
-                Some(Group { key, from, to })
-            }
-            Direction::Descending => {
-                let to = group.from;
-                let key = self.key(self.last_before(&to)?.2);
-                let from =
-                    self.runs.iter().zip(&to).map(|(run, to)| self.group_start(run, *to, key)).collect();
-                Some(Group { key, from, to })
-            }
+            Direction::Ascending => self.group_behind(group.to),
+            Direction::Descending => self.group_before(group.from),
         }
+    }
+
+    /// The group that ends at a position.
+    pub(super) fn group_before(&self, to: Vec<Place>) -> Option<Group<'a>> {
+        let key = self.key(self.last_before(&to)?.2);
+        let from = self.runs.iter().zip(&to).map(|(run, to)| self.group_start(run, *to, key)).collect();
+        Some(Group { key, from, to })
+    }
+
+    /// The group that begins at a position.
+    fn group_behind(&self, from: Vec<Place>) -> Option<Group<'a>> {
+        let key = self.key(self.least(&from, &self.end())?);
+        let to = self.runs.iter().zip(&from).map(|(run, from)| self.group_end(run, *from, key)).collect();
+        Some(Group { key, from, to })
+    }
+
+    /// The group that a position divides, if it lies within one.
+    pub(super) fn group_around(&self, position: &[Place]) -> Option<Group<'a>> {
+        let before = self.key(self.last_before(position)?.2);
+        let behind = self.key(self.least(position, &self.end())?);
+        if before == behind { Some(self.group_of_key(before)) } else { None }
     }
 
     /// Appends the rows before a position in descending order, as long as each is a group of its own, until `found` holds
@@ -92,7 +101,8 @@ impl<'a> Merged<'a> {
         lasts.max_by(|(.., left), (.., right)| self.compare(*left, *right))
     }
 
-    fn group_of_key(&self, key: &'a [u8]) -> Group<'a> {
+    /// The group of a key, empty at its place when there is none.
+    pub(super) fn group_of_key<'k>(&self, key: &'k [u8]) -> Group<'k> {
         let from = self.partition(|(other, _)| other < key);
         let to = self.runs.iter().zip(&from).map(|(run, from)| self.group_end(run, *from, key)).collect();
         Group { key, from, to }

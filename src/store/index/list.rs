@@ -2,12 +2,9 @@ use std::cmp::Ordering;
 
 use uuid::Uuid;
 
-use super::groups::Group;
-use super::merge::Merged;
 use super::names::NameId;
 use super::rows::Slot;
-use super::run::Place;
-use super::table::{Runs, Table, length};
+use super::table::{Table, length};
 use super::{Index, RowId};
 use crate::store::{Cursor, Direction, Query, Start, StoreError};
 
@@ -20,11 +17,11 @@ pub(crate) struct Selection {
 }
 
 /// A term of an order, by slot.
-type Term = (Slot, Direction);
+pub(super) type Term = (Slot, Direction);
 
 /// Where the wanted part of a list begins.
 #[derive(Clone, Copy, Debug)]
-enum Begin<'q> {
+pub(super) enum Begin<'q> {
     Rank(usize),
     Behind(&'q [Vec<u8>], Uuid),
 }
@@ -75,71 +72,14 @@ impl Index {
         Cursor::new(keys.collect(), self.rows.id(row))
     }
 
-    /// Appends the rows of a list that begin at `begin`, until there are `wanted`.
-    fn walk(&self, sets: &[&Runs], terms: &[Term], begin: Begin<'_>, wanted: usize, found: &mut Vec<RowId>) {
-        let Some(((slot, direction), rest)) = terms.split_first() else { return };
-        let runs = sets.iter().filter_map(|runs| runs.get(*slot)).collect();
-        let merged = Merged { rows: &self.rows, slot: *slot, runs };
-        if rest.is_empty() && *direction == Direction::Ascending {
-            let from = match begin {
-                Begin::Rank(rank) => merged.select(rank, &merged.start(), &merged.end()),
-                Begin::Behind(keys, id) => {
-                    let place = (keys.first().map_or(&[][..], Vec::as_slice), id);
-                    merged.partition(|key| key <= place)
-                }
-            };
-            merged.take(&from, &merged.end(), wanted, found);
-            return;
-        }
-        let Some((mut group, mut begin)) = first_group(&merged, *direction, begin) else { return };
-        loop {
-            self.walk_group(sets, &merged, &group, rest, begin, wanted, found);
-            if found.len() >= wanted {
-                return;
-            }
-            begin = Begin::Rank(0);
-            if rest.is_empty() && *direction == Direction::Descending {
-                merged.take_single_descending(&mut group.from, wanted, found);
-            }
-            match merged.group_after(group, *direction) {
-                Some(next) => group = next,
-                None => return,
-            }
-        }
-    }
-
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "the parts of one recursive walk, which no type of their own would clear"
-    )]
-    fn walk_group(
+    /// Puts rows into order and cuts out what is wanted.
+    pub(super) fn window(
         &self,
-        sets: &[&Runs],
-        merged: &Merged<'_>,
-        group: &Group<'_>,
-        rest: &[Term],
+        mut rows: Vec<RowId>,
+        terms: &[Term],
         begin: Begin<'_>,
         wanted: usize,
-        found: &mut Vec<RowId>,
-    ) {
-        if rest.is_empty() {
-            let from = match begin {
-                Begin::Rank(0) => group.from.clone(),
-                Begin::Rank(rank) => merged.select(rank, &group.from, &group.to),
-                Begin::Behind(_, id) => merged.partition(|key| key <= (group.key, id)),
-            };
-            merged.take(&from, &group.to, wanted, found);
-        } else if let Some(whole) = whole_runs(sets, merged, group) {
-            self.walk(&whole, rest, begin, wanted, found);
-        } else {
-            let spans = merged.runs.iter().zip(&group.from).zip(&group.to);
-            let rows = spans.flat_map(|((run, from), to)| run.between(*from, *to)).collect();
-            found.extend(self.window(rows, rest, begin, wanted - found.len()));
-        }
-    }
-
-    /// Puts rows into order and cuts out what is wanted.
-    fn window(&self, mut rows: Vec<RowId>, terms: &[Term], begin: Begin<'_>, wanted: usize) -> Vec<RowId> {
+    ) -> Vec<RowId> {
         let compare = |left: &RowId, right: &RowId| self.compare_by(terms, *left, *right);
         let start = match begin {
             Begin::Rank(rank) => rank.min(rows.len()),
@@ -175,42 +115,6 @@ impl Index {
         });
         first_difference(by_key).then_with(|| self.rows.id(row).cmp(&id))
     }
-}
-
-/// The group where a list begins, and where in that group.
-fn first_group<'a, 'q>(
-    merged: &Merged<'a>,
-    direction: Direction,
-    begin: Begin<'q>,
-) -> Option<(Group<'a>, Begin<'q>)> {
-    match begin {
-        Begin::Rank(rank) => {
-            let (group, before) = merged.group_of_rank(rank, direction)?;
-            Some((group, Begin::Rank(rank - before)))
-        }
-        Begin::Behind(keys, id) => {
-            let (key, rest) = keys.split_first()?;
-            let group = merged.group_from_key(key, direction)?;
-            let begin = if group.key == key.as_slice() { Begin::Behind(rest, id) } else { Begin::Rank(0) };
-            Some((group, begin))
-        }
-    }
-}
-
-/// The sets of runs that make up a group, if each belongs to it whole or not at all. Their order by the terms that
-/// follow is then there already, and nothing need be sorted.
-fn whole_runs<'s>(sets: &[&'s Runs], merged: &Merged<'_>, group: &Group<'_>) -> Option<Vec<&'s Runs>> {
-    let mut whole = Vec::new();
-    for (((set, run), from), to) in sets.iter().zip(&merged.runs).zip(&group.from).zip(&group.to) {
-        if from == to {
-            continue;
-        }
-        if *from != Place::default() || *to != run.end() {
-            return None;
-        }
-        whole.push(*set);
-    }
-    Some(whole)
 }
 
 fn check_order(query: &Query) -> Result<(), StoreError> {

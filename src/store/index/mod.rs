@@ -17,6 +17,7 @@ mod rows;
 mod run;
 mod table;
 mod verify;
+mod walk;
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -61,7 +62,7 @@ impl Index {
     /// What names a row, and which writing of it is there.
     pub(crate) fn key(&self, row: RowId) -> Option<(Key, Version)> {
         let row = self.rows.get(row)?;
-        Some((Key::new(self.tables.get(&row.table)?.kind, row.id), Version(row.version)))
+        Some((Key::new(self.names.name(row.table)?, row.id), Version(row.version)))
     }
 
     /// Carries out writes that [`check`](Self::check) has let pass. Tells of every row what its body is now, `None` where
@@ -108,7 +109,7 @@ impl Index {
     fn put(&mut self, key: Key, facets: &Facets) -> Option<RowId> {
         let table = self.names.intern(key.kind)?;
         let partition = self.partition_id(facets);
-        let packed = self.pack(table, key.kind, facets);
+        let packed = self.pack(table, facets);
         let version = self.version;
         let id = match self.ids.find(&self.rows, table, key.id) {
             Some(id) => {
@@ -118,7 +119,7 @@ impl Index {
             None => {
                 let id = self.rows.insert(Row { id: key.id, version, table, partition, facets: packed });
                 self.ids.insert(&self.rows, id);
-                let slots = self.tables.get(&table).map_or(0, |table| table.sort_names().len() + 1);
+                let slots = self.tables.get(&table).map_or(0, Table::slots);
                 self.insert_into_runs(id, 0..slots);
                 id
             }
@@ -137,7 +138,7 @@ impl Index {
         let Some(old) = self.rows.get(id) else { return };
         let Some(table) = self.tables.get(&new.table) else { return };
         let moved = old.partition != new.partition;
-        let slots = 0..table.sort_names().len() + 1;
+        let slots = 0..table.slots();
         let changed: Vec<Slot> = slots.filter(|slot| moved || key_differs(old, &new, *slot)).collect();
         self.links.remove_all(old, id);
         if let Some(time) = old.facets.expires_at() {
@@ -158,7 +159,7 @@ impl Index {
         if let Some(time) = row.facets.expires_at() {
             self.expiring.remove(&(time, id));
         }
-        let slots = self.tables.get(&row.table).map_or(0, |table| table.sort_names().len() + 1);
+        let slots = self.tables.get(&row.table).map_or(0, Table::slots);
         self.remove_from_runs(id, 0..slots);
         self.rows.remove(id);
     }
@@ -190,8 +191,8 @@ impl Index {
         })
     }
 
-    fn pack(&mut self, table_id: NameId, kind: Name, facets: &Facets) -> PackedFacets {
-        let table = self.tables.entry(table_id).or_insert_with(|| Table::new(kind));
+    fn pack(&mut self, table_id: NameId, facets: &Facets) -> PackedFacets {
+        let table = self.tables.entry(table_id).or_default();
         for key in &facets.sort_keys {
             // Numbered with the others, so that their number has one bound.
             self.names.intern(key.name);

@@ -12,6 +12,10 @@ impl Names {
         self.0.iter().position(|known| *known == name).and_then(|place| NameId::try_from(place).ok())
     }
 
+    pub(super) fn name(&self, id: NameId) -> Option<Name> {
+        self.0.get(usize::from(id)).copied()
+    }
+
     /// Whether so many more names can be numbered.
     pub(super) fn has_room_for(&self, more: usize) -> bool {
         self.0.len() + more <= usize::from(NameId::MAX)

@@ -17,9 +17,8 @@ pub(super) struct Partition {
 pub(super) type Runs = Vec<Run>;
 
 /// The sorted runs of one kind of record: for each organization as a whole, and for each of its networks.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Table {
-    pub(super) kind: Name,
     sort_names: Vec<Name>,
     organizations: HashMap<Option<Uuid>, Organization>,
 }
@@ -31,12 +30,13 @@ struct Organization {
 }
 
 impl Table {
-    pub(super) fn new(kind: Name) -> Self {
-        Self { kind, sort_names: Vec::new(), organizations: HashMap::new() }
-    }
-
     pub(super) fn sort_names(&self) -> &[Name] {
         &self.sort_names
+    }
+
+    /// How many runs a set has: one by id, and one for each sort name.
+    pub(super) fn slots(&self) -> usize {
+        self.sort_names.len() + 1
     }
 
     /// The slot of an order. Of a name that no record ever had, every record has the empty key: that is the order by id.
@@ -60,7 +60,7 @@ impl Table {
     }
 
     pub(super) fn insert(&mut self, rows: &Rows, partition: Partition, slot: Slot, row: RowId) {
-        let slots = self.sort_names.len() + 1;
+        let slots = self.slots();
         let organization = self.organizations.entry(partition.organization).or_default();
         let network = organization.networks.entry(partition.network).or_default();
         for runs in [&mut organization.all, network] {

@@ -26,7 +26,8 @@ enum Step {
     ImportBoth(&'static str),
 }
 
-const STEPS: [Step; 7] = [
+const STEPS: [Step; 8] = [
+    Step::Node("before"),
     Step::Node("one"),
     Step::Node("two"),
     Step::NodeWithoutService,

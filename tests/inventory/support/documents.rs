@@ -1,4 +1,5 @@
 use serde_json::Value;
+use toposcope::inventory::{ImportReport, Refusal};
 use toposcope::model::Host;
 use uuid::Uuid;
 
@@ -42,4 +43,12 @@ pub(crate) fn jsonl<'h>(hosts: impl IntoIterator<Item = &'h Host>) -> Vec<u8> {
 /// So many hosts, with ids from 1.
 pub(crate) fn numbered_hosts(network: Uuid, count: u128) -> Vec<Host> {
     (1..=count).map(|number| bare_host(id(number), network)).collect()
+}
+
+/// The one refusal of an import whose second line was refused and nothing else.
+#[track_caller]
+pub(crate) fn refusal_of_second(report: &ImportReport, what: &str) -> Refusal {
+    assert_eq!((report.lines, report.imported, report.refused), (3, 2, 1), "{what}: {report}");
+    assert_eq!((report.refusals.len(), report.refusals[0].line), (1, 2), "{what}: {report}");
+    report.refusals[0].clone()
 }

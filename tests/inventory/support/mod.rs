@@ -2,6 +2,7 @@
 
 mod controls;
 mod documents;
+mod failing;
 mod interposer;
 mod random;
 mod recorder;
@@ -16,7 +17,8 @@ use toposcope::model::{Host, Permission, Source, Timestamp};
 use uuid::Uuid;
 
 pub(crate) use controls::assert_virtualized_by;
-pub(crate) use documents::{Document, jsonl, numbered_hosts};
+pub(crate) use documents::{Document, jsonl, numbered_hosts, refusal_of_second};
+pub(crate) use failing::Failing;
 pub(crate) use interposer::Interposer;
 pub(crate) use random::{Seeded, SplitMix64};
 pub(crate) use recorder::Recorder;

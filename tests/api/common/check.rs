@@ -1,0 +1,220 @@
+//! What is true of every response: `decisions.md`, sections 1 and 6.
+
+use std::collections::BTreeSet;
+
+use http::{Method, Request};
+use serde_json::Value;
+use toposcope::service::RateLimit;
+use toposcope::wire::{Failure, Success};
+
+use super::{Reply, VERSION};
+
+/// Every code with its status and the keys of its params, as section 6 has them.
+const CODES: [(u16, &str, &[&str]); 32] = [
+    (400, "validation_required", &["field"]),
+    (400, "validation_empty", &["field"]),
+    (400, "validation_max_length", &["field", "max"]),
+    (400, "validation_min_length", &["field", "min"]),
+    (400, "validation_invalid_format", &["field"]),
+    (400, "validation_out_of_range", &["field", "max", "min"]),
+    (400, "validation_unknown_parameter", &["field"]),
+    (400, "validation_malformed_json", &["column", "line"]),
+    (400, "entity_reference_invalid", &["entity", "field"]),
+    (400, "entity_network_mismatch", &["entity"]),
+    (401, "auth_not_authenticated", &[]),
+    (401, "entity_expired", &["entity"]),
+    (401, "entity_disabled", &["entity"]),
+    (401, "auth_session_expired", &[]),
+    (401, "auth_invalid_credentials", &[]),
+    (403, "auth_permission_denied", &[]),
+    (403, "auth_user_context_required", &[]),
+    (403, "auth_cross_site_request", &[]),
+    (403, "billing_feature_not_available", &["feature"]),
+    (403, "entity_access_denied", &["entity", "id"]),
+    (403, "entity_update_forbidden", &["entity"]),
+    (404, "entity_not_found", &["entity", "id"]),
+    (404, "route_not_found", &[]),
+    (405, "method_not_allowed", &[]),
+    (409, "entity_already_exists", &["entity", "name"]),
+    (409, "entity_in_use", &["entity", "name", "used_by"]),
+    (409, "entity_conflict", &["entity", "id"]),
+    (413, "request_too_large", &["limit"]),
+    (415, "request_unsupported_media_type", &[]),
+    (429, "rate_limit_exceeded", &["retry_after"]),
+    (500, "internal_error", &[]),
+    (503, "store_unavailable", &[]),
+];
+
+/// What only somebody who wrote or runs the server should read.
+const INTERNALS: [&str; 14] = [
+    "::",
+    "src/",
+    ".rs",
+    "panick",
+    "thread",
+    "StoreError",
+    "Err(",
+    "Some(",
+    "None",
+    "unwrap",
+    "serde",
+    "sqlx",
+    "sled",
+    "mutex",
+];
+
+/// What of a request decides about the form of its answer.
+#[derive(Debug)]
+pub(super) struct Asked {
+    method: Method,
+    path: String,
+}
+
+impl Asked {
+    pub(super) fn of<B>(request: &Request<B>) -> Self {
+        Self { method: request.method().clone(), path: request.uri().path().to_owned() }
+    }
+
+    pub(super) fn is_head(&self) -> bool {
+        self.method == Method::HEAD
+    }
+
+    fn is_list(&self) -> bool {
+        self.path == "/api/v1/hosts"
+    }
+}
+
+pub(super) fn check(asked: &Asked, reply: &Reply, limit: Option<RateLimit>) {
+    check_headers(asked, reply, limit.is_some());
+    if let Some(limit) = limit {
+        check_allowance(reply, limit);
+    }
+    if asked.is_head() {
+        assert_eq!(reply.body.len(), 0, "HEAD has no body: {asked:?}");
+    } else if reply.status == 200 {
+        check_success(asked, reply);
+    } else {
+        check_failure(asked, reply);
+    }
+}
+
+fn check_headers(asked: &Asked, reply: &Reply, is_limited: bool) {
+    let status = reply.status.as_u16();
+    let mut expected = BTreeSet::from(["cache-control", "content-type", "x-content-type-options"]);
+    if is_limited {
+        expected.extend(["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]);
+    }
+    match status {
+        401 => expected.insert("www-authenticate"),
+        405 => expected.insert("allow"),
+        429 | 503 => expected.insert("retry-after"),
+        _ => false,
+    };
+    if asked.is_head() || reply.headers.contains_key("content-length") {
+        expected.insert("content-length");
+    }
+    let given: BTreeSet<&str> = reply.headers.keys().map(|name| name.as_str()).collect();
+    assert_eq!(given, expected, "{asked:?} {status}");
+    assert_eq!(reply.header("content-type"), "application/json");
+    assert_eq!(reply.header("cache-control"), "no-store");
+    assert_eq!(reply.header("x-content-type-options"), "nosniff");
+    if status == 401 {
+        assert_eq!(reply.header("www-authenticate"), "Bearer");
+    }
+    if status == 429 || status == 503 {
+        assert!(reply.number("retry-after") >= 1);
+    }
+    if !asked.is_head() && reply.headers.contains_key("content-length") {
+        assert_eq!(reply.number("content-length"), reply.body.len() as u64);
+    }
+}
+
+/// The three figures, and that they agree with each other.
+fn check_allowance(reply: &Reply, limit: RateLimit) {
+    let (minute, burst) = (u64::from(limit.per_minute().get()), u64::from(limit.burst().get()));
+    assert_eq!(reply.number("x-ratelimit-limit"), minute);
+    let remaining = reply.number("x-ratelimit-remaining");
+    let reset = reply.number("x-ratelimit-reset");
+    assert!(remaining < burst, "a response has cost a request, or was refused: {remaining}");
+    // As many requests are missing as it takes to leave no more than what remains.
+    let missing = burst - remaining;
+    assert!(reset <= (missing * 60).div_ceil(minute), "{remaining} remain, full in {reset} s");
+    assert!(reset >= ((missing - 1) * 60).div_ceil(minute).max(1), "{remaining} remain, full in {reset} s");
+    if reply.status == 429 {
+        assert_eq!(remaining, 0);
+        assert!(reply.number("retry-after") <= reset, "{reply:?}");
+    }
+}
+
+fn check_success(asked: &Asked, reply: &Reply) {
+    let json = &reply.json;
+    assert_eq!(keys(json), ["data", "meta", "success"], "{asked:?}");
+    assert_eq!(json["success"], true);
+    check_meta(asked, &json["meta"], asked.is_list());
+    // Which also sees that no field stands twice.
+    let typed: Success<Value> = serde_json::from_slice(&reply.body).unwrap();
+    assert_eq!(typed.data, json["data"]);
+    if !asked.is_list() {
+        assert!(json["data"].is_object());
+        return;
+    }
+    let pagination = &json["meta"]["pagination"];
+    assert_eq!(keys(pagination), ["has_more", "limit", "offset", "total_count"]);
+    let number = |name: &str| pagination[name].as_u64().unwrap_or_else(|| panic!("{name}: {pagination}"));
+    let (limit, offset, total) = (number("limit"), number("offset"), number("total_count"));
+    let items = json["data"].as_array().expect("the data of a list is an array").len() as u64;
+    assert_eq!(pagination["has_more"], limit > 0 && offset + items < total, "{pagination}");
+    let rest = total.saturating_sub(offset);
+    assert_eq!(items, if limit == 0 { rest } else { rest.min(limit) }, "{pagination}");
+}
+
+fn check_failure(asked: &Asked, reply: &Reply) {
+    let json = &reply.json;
+    assert_eq!(keys(json), ["code", "error", "meta", "params", "success"], "{asked:?}");
+    assert_eq!(json["success"], false);
+    check_meta(asked, &json["meta"], false);
+    let typed: Failure = serde_json::from_slice(&reply.body).unwrap();
+    let status = reply.status.as_u16();
+    let (_, _, params) = CODES
+        .iter()
+        .find(|(known, code, _)| (*known, *code) == (status, &typed.code))
+        .unwrap_or_else(|| panic!("section 6 has no {status} {}", typed.code));
+    assert_eq!(keys(&json["params"]), *params, "{json}");
+    for name in ["field", "entity", "feature", "id", "name"] {
+        assert!(json["params"].get(name).is_none_or(Value::is_string), "{json}");
+    }
+    for name in ["limit", "retry_after", "line", "column"] {
+        assert!(json["params"].get(name).is_none_or(Value::is_i64), "{json}");
+    }
+    if status == 429 {
+        assert_eq!(json["params"]["retry_after"], reply.number("retry-after"));
+    }
+    check_sentence(&typed.error);
+}
+
+fn check_sentence(text: &str) {
+    assert!(text.contains(' ') && text.ends_with('.'), "no sentence: {text:?}");
+    assert!(text.chars().count() <= 200, "too long to read: {text:?}");
+    assert!(!text.contains(char::is_control), "{text:?}");
+    for internal in INTERNALS {
+        assert!(!text.contains(internal), "{internal:?} in {text:?}");
+    }
+}
+
+fn check_meta(asked: &Asked, meta: &Value, has_pagination: bool) {
+    let expected: &[&str] = if has_pagination {
+        &["api_version", "pagination", "server_version"]
+    } else {
+        &["api_version", "server_version"]
+    };
+    assert_eq!(keys(meta), expected, "{asked:?}");
+    assert_eq!(meta["api_version"], 1);
+    assert_eq!(meta["server_version"], VERSION);
+}
+
+/// The keys of an object, sorted.
+fn keys(value: &Value) -> Vec<&str> {
+    let mut keys: Vec<&str> = value.as_object().expect("an object").keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    keys
+}

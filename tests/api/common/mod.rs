@@ -1,0 +1,24 @@
+//! What the tests share: a [`World`] of organizations and their records, and a [`Server`] that checks what it answers.
+
+mod check;
+mod hosts;
+mod random;
+mod server;
+mod world;
+
+pub(crate) use hosts::{address, at, guest, host, interface, service};
+pub(crate) use random::SplitMix64;
+pub(crate) use server::{Reply, Server, VERSION, ample, get, with_key};
+pub(crate) use world::{Site, World, key_for};
+
+use uuid::Uuid;
+
+/// An id that no record has.
+pub(crate) const NOBODY: Uuid = Uuid::from_u128(0xdead_0000_0000_4000_8000_0000_0000_beef);
+
+/// The networks of the organization that most tests speak of.
+pub(crate) const OFFICE: Uuid = Uuid::from_u128(0x100);
+pub(crate) const LAB: Uuid = Uuid::from_u128(0x101);
+pub(crate) const VAULT: Uuid = Uuid::from_u128(0x102);
+/// A network of the other one.
+pub(crate) const ELSEWHERE: Uuid = Uuid::from_u128(0x200);

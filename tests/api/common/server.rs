@@ -1,0 +1,156 @@
+use std::error::Error;
+use std::future::poll_fn;
+use std::num::NonZeroU32;
+use std::pin::pin;
+
+use http::header::AUTHORIZATION;
+use http::request::Builder;
+use http::{HeaderMap, Request, StatusCode};
+use http_body::Body;
+use serde_json::Value;
+use toposcope::inventory::Inventory;
+use toposcope::service::{Api, RateLimit, ResponseBody};
+use tower::ServiceExt;
+
+use super::check::{Asked, check};
+
+/// What the servers of the tests call their version.
+pub(crate) const VERSION: &str = "7.1.0-\"test\"";
+
+/// A rate limit that no test reaches by accident. It is on, so that every test sees its headers.
+pub(crate) fn ample() -> RateLimit {
+    let million = NonZeroU32::new(1_000_000).unwrap();
+    RateLimit::new(million, million)
+}
+
+/// An [`Api`] that checks each of its answers.
+#[derive(Clone)]
+pub(crate) struct Server {
+    pub(crate) api: Api,
+    limit: Option<RateLimit>,
+}
+
+/// An answer, read to its end.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Vec<u8>,
+    /// The lengths of the frames that the body came in.
+    pub(crate) frames: Vec<usize>,
+    /// The body; null where there is none because the request was a HEAD.
+    pub(crate) json: Value,
+}
+
+impl Server {
+    pub(crate) fn new(inventory: Inventory, limit: impl Into<Option<RateLimit>>) -> Self {
+        let limit = limit.into();
+        let api = Api::builder(inventory).server_version(VERSION).rate_limit(limit).build();
+        Self { api, limit }
+    }
+
+    /// Sends a request, and checks of the answer what is true of all answers.
+    pub(crate) async fn send<B>(&self, request: Request<B>) -> Reply
+    where
+        B: Body + Send + 'static,
+        B::Data: Send,
+        B::Error: Into<Box<dyn Error + Send + Sync>>,
+    {
+        let asked = Asked::of(&request);
+        let response = self.api.clone().oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        let (body, frames) = read(body).await;
+        let json = if asked.is_head() {
+            Value::Null
+        } else {
+            serde_json::from_slice(&body).unwrap_or_else(|error| panic!("{asked:?}: {error}: {body:?}"))
+        };
+        let reply = Reply { status: parts.status, headers: parts.headers, body, frames, json };
+        check(&asked, &reply, self.limit);
+        reply
+    }
+
+    /// `GET` of a path without credential.
+    pub(crate) async fn get(&self, target: &str) -> Reply {
+        self.send(get(target)).await
+    }
+
+    /// `GET` of a path with this key.
+    pub(crate) async fn get_with(&self, key: &str, target: &str) -> Reply {
+        self.send(with_key(get(target), key)).await
+    }
+}
+
+impl Reply {
+    /// Whether this is an error with this status and code; gives its `params`.
+    #[track_caller]
+    pub(crate) fn refuses(&self, status: u16, code: &str) -> &Value {
+        assert_eq!((self.status.as_u16(), &self.json["code"]), (status, &Value::from(code)), "{}", self.json);
+        &self.json["params"]
+    }
+
+    /// The numbers of the hosts of a list, in its order.
+    #[track_caller]
+    pub(crate) fn ids(&self) -> Vec<u128> {
+        assert_eq!(self.status, 200, "{}", self.json);
+        let hosts = self.json["data"].as_array().unwrap();
+        hosts
+            .iter()
+            .map(|host| host["id"].as_str().unwrap().parse::<uuid::Uuid>().unwrap().as_u128())
+            .collect()
+    }
+
+    #[track_caller]
+    pub(crate) fn total(&self) -> u64 {
+        assert_eq!(self.status, 200, "{}", self.json);
+        self.json["meta"]["pagination"]["total_count"].as_u64().unwrap()
+    }
+
+    /// A header, as the one text that it must be.
+    #[track_caller]
+    pub(crate) fn header(&self, name: &str) -> &str {
+        let mut values = self.headers.get_all(name).iter();
+        let (Some(value), None) = (values.next(), values.next()) else {
+            panic!("not exactly one {name}: {:?}", self.headers);
+        };
+        value.to_str().unwrap()
+    }
+
+    /// A header that is a number, in digits alone.
+    #[track_caller]
+    pub(crate) fn number(&self, name: &str) -> u64 {
+        let text = self.header(name);
+        assert!(text.bytes().all(|byte| byte.is_ascii_digit()), "{name}: {text}");
+        text.parse().unwrap()
+    }
+}
+
+pub(crate) fn get(target: &str) -> Request<String> {
+    Builder::new().uri(target).body(String::new()).unwrap()
+}
+
+pub(crate) fn with_key<B>(mut request: Request<B>, key: &str) -> Request<B> {
+    request.headers_mut().insert(AUTHORIZATION, format!("Bearer {key}").parse().unwrap());
+    request
+}
+
+/// Reads a body, which must tell its length rightly from beginning to end.
+async fn read(body: ResponseBody) -> (Vec<u8>, Vec<usize>) {
+    let total = body.size_hint().exact().expect("the length of a body is known");
+    let mut body = pin!(body);
+    let (mut bytes, mut frames) = (Vec::new(), Vec::new());
+    loop {
+        let left = total.checked_sub(bytes.len() as u64).expect("a body is no longer than it says");
+        assert_eq!(body.size_hint().exact(), Some(left));
+        assert_eq!(body.is_end_stream(), left == 0);
+        let Some(frame) = poll_fn(|context| body.as_mut().poll_frame(context)).await else { break };
+        let Ok(frame) = frame;
+        let data = frame.into_data().expect("a body is data, without trailers");
+        assert!(!data.is_empty(), "an empty frame");
+        frames.push(data.len());
+        bytes.extend_from_slice(&data);
+    }
+    assert_eq!(bytes.len() as u64, total, "a body is no shorter than it says");
+    assert!(poll_fn(|context| body.as_mut().poll_frame(context)).await.is_none(), "a body ends once");
+    (bytes, frames)
+}

@@ -1,0 +1,124 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde::Serialize;
+use toposcope::access::ManualClock;
+use toposcope::inventory::{Inventory, NewUser, NewUserApiKey};
+use toposcope::model::{Host, Organization, Permission, User};
+use toposcope::store::{Batch, Expect, Facets, Key, MemoryStore, Name, Store};
+use uuid::Uuid;
+
+use super::{Reply, Server, ample, at};
+
+/// Two organizations in one store, with a clock that stands still.
+pub(crate) struct World {
+    pub(crate) clock: ManualClock,
+    pub(crate) store: Arc<MemoryStore>,
+    pub(crate) inventory: Inventory,
+    /// Of which most tests speak.
+    pub(crate) home: Site,
+    /// Of which nobody at home should ever learn.
+    pub(crate) abroad: Site,
+    /// The home Owner's, for all networks.
+    pub(crate) key: String,
+    pub(crate) server: Server,
+    users: AtomicU32,
+}
+
+/// An organization. Its networks and tags ascend by id.
+#[derive(Clone)]
+pub(crate) struct Site {
+    pub(crate) organization: Organization,
+    pub(crate) networks: [Uuid; 3],
+    pub(crate) tags: [Uuid; 3],
+}
+
+impl World {
+    pub(crate) async fn new() -> Self {
+        let store = Arc::new(MemoryStore::new());
+        let clock = ManualClock::new(at(0));
+        let inventory = Inventory::in_shared(store.clone()).with_clock(Arc::new(clock.clone()));
+        let home = Site::new(&inventory, "Home", true, 0x100).await;
+        let abroad = Site::new(&inventory, "Abroad", true, 0x200).await;
+        let server = Server::new(inventory.clone(), ample());
+        let (users, key) = (AtomicU32::new(0), String::new());
+        let mut world = Self { clock, store, inventory, home, abroad, key, server, users };
+        world.key = world.owner_key(&world.home).await;
+        world
+    }
+
+    /// A home world with these hosts.
+    pub(crate) async fn with(hosts: impl IntoIterator<Item = Host>) -> Self {
+        let world = Self::new().await;
+        world.put(hosts).await;
+        world
+    }
+
+    /// Puts hosts at home.
+    pub(crate) async fn put(&self, hosts: impl IntoIterator<Item = Host>) {
+        for host in hosts {
+            self.inventory.put_host(self.home.organization.id, host).await.unwrap();
+        }
+    }
+
+    /// A new user.
+    pub(crate) async fn user(&self, site: &Site, level: Permission, networks: &[Uuid]) -> User {
+        let number = self.users.fetch_add(1, Ordering::Relaxed);
+        let mut user = NewUser::new(site.organization.id, format!("user{number}@example.net"), level);
+        user.network_ids = networks.to_vec();
+        self.inventory.create_user(user).await.unwrap()
+    }
+
+    /// A key as specified.
+    pub(crate) async fn issue(&self, key: NewUserApiKey) -> String {
+        self.inventory.create_user_api_key(key).await.unwrap().plaintext().to_owned()
+    }
+
+    /// The key, for all networks, of a new Owner.
+    pub(crate) async fn owner_key(&self, site: &Site) -> String {
+        let owner = self.user(site, Permission::Owner, &[]).await;
+        self.issue(key_for(&owner, Permission::Owner, &site.networks)).await
+    }
+
+    /// The list of hosts, by the key of the world.
+    pub(crate) async fn list(&self, query: &str) -> Reply {
+        self.list_as(&self.key, query).await
+    }
+
+    pub(crate) async fn list_as(&self, key: &str, query: &str) -> Reply {
+        self.server.get_with(key, &format!("/api/v1/hosts?{query}")).await
+    }
+
+    pub(crate) async fn ids(&self, query: &str) -> Vec<u128> {
+        self.list(query).await.ids()
+    }
+
+    /// Changes a record behind the inventory's back, where it has no method for that yet. Only its body counts.
+    pub(crate) async fn rewrite(&self, kind: &'static str, id: Uuid, record: &impl Serialize) {
+        let mut batch = Batch::new();
+        let body = serde_json::to_vec(record).unwrap();
+        batch.put(Key::new(Name::new(kind), id), Expect::Present, Facets::default(), body);
+        self.store.commit(batch).await.unwrap();
+    }
+}
+
+impl Site {
+    pub(crate) async fn new(inventory: &Inventory, name: &str, api_access: bool, first: u128) -> Self {
+        let organization = inventory.create_organization(name, api_access).await.unwrap();
+        let networks = [0, 1, 2].map(|number| Uuid::from_u128(first + number));
+        let mut tags = [Uuid::nil(); 3];
+        for (network, tag) in networks.into_iter().zip(&mut tags) {
+            inventory.create_network_with_id(organization.id, network, "a network").await.unwrap();
+            *tag = inventory.create_tag(organization.id, "a tag").await.unwrap().id;
+        }
+        tags.sort_unstable();
+        Self { organization, networks, tags }
+    }
+}
+
+/// The draft of a key that works.
+pub(crate) fn key_for(user: &User, level: Permission, networks: &[Uuid]) -> NewUserApiKey {
+    let mut key = NewUserApiKey::new(user.id, "a key", level);
+    key.network_ids = networks.to_vec();
+    key
+}

@@ -1,0 +1,31 @@
+//! The HTTP contract: what a client is answered, whatever it sends. Everything goes through [`common::Server::send`],
+//! which checks of every response what is true of all of them.
+
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests are tests"
+)]
+
+mod access;
+mod caller;
+mod common;
+mod credentials;
+mod embedding;
+mod envelope;
+mod failing_store;
+mod filters;
+mod garbage;
+mod head;
+mod oracle;
+mod order;
+mod page_bytes;
+mod pages;
+mod precedence;
+mod query_names;
+mod query_values;
+mod rate_limit;
+mod rate_limit_model;
+mod routing;

@@ -1,0 +1,27 @@
+//! Import of hosts as JSON lines: what is refused, what is mended, and what the report tells.
+
+mod again;
+mod lines;
+mod mending;
+mod networks;
+mod reader;
+mod repeats;
+mod report;
+mod spoilt;
+
+use toposcope::inventory::{Import, ImportReport};
+
+use crate::support::World;
+
+impl World {
+    async fn import(&self, lines: impl AsRef<[u8]>) -> ImportReport {
+        self.import_with(lines, Import::new()).await
+    }
+
+    async fn import_with(&self, lines: impl AsRef<[u8]>, import: Import<'_>) -> ImportReport {
+        let report = self.inventory.import_hosts(self.organization, lines.as_ref(), import).await.unwrap();
+        assert!(report.replaced <= report.imported && report.imported + report.refused <= report.lines);
+        assert_eq!(report.bytes, lines.as_ref().len() as u64);
+        report
+    }
+}

@@ -1,0 +1,82 @@
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use toposcope::inventory::Alteration;
+
+use super::mended::Mended;
+use super::real;
+
+#[test]
+fn every_host_is_imported_and_what_was_altered_is_counted() {
+    let Some(real) = real() else { return };
+    let report = &real.report;
+    assert_eq!((report.lines, report.imported, report.replaced, report.refused), (1953, 1953, 0, 0));
+    assert_eq!(report.bytes, real.input.len() as u64);
+    assert!(report.refusals.is_empty());
+    assert_eq!(report.created_networks, 15);
+    assert_eq!(report.altered(Alteration::OddMac), 962);
+    assert_eq!(report.altered(Alteration::EmptyMac), 10_081);
+    assert_eq!(report.altered(Alteration::DroppedPort), 16);
+    assert_eq!(report.altered(Alteration::MissingDescription), 1298);
+    assert_eq!(report.altered(Alteration::CutTime), 152);
+    assert_eq!(report.alterations.len(), 5);
+    assert_eq!(report.dropped_ports.len(), 16);
+    let shown = report.to_string();
+    for port in &report.dropped_ports {
+        assert!(shown.contains(&port.port_id.to_string()) && shown.contains(&port.host_id.to_string()));
+    }
+}
+
+#[tokio::test]
+async fn every_host_is_what_was_sent_but_for_what_the_rules_mend() {
+    let Some(real) = real() else { return };
+    let mut mended = Mended::default();
+    let mut networks = BTreeSet::new();
+    let (mut with_nul, mut with_control, mut not_ascii) = (0, 0, 0);
+    for (number, line) in (1_u64..).zip(real.lines()) {
+        let mut expected: Value = serde_json::from_slice(line).unwrap();
+        let dropped_before = mended.dropped_ports.len();
+        mended.mend(&mut expected);
+        for port in &mended.dropped_ports[dropped_before..] {
+            let mut named = real.report.dropped_ports.iter();
+            let named = named.find(|named| named.port_id.to_string() == *port).expect("it is named");
+            assert_eq!(
+                (named.line, Value::from(named.host_id.to_string())),
+                (number, expected["id"].clone())
+            );
+        }
+        networks.insert(expected["network_id"].as_str().unwrap().to_owned());
+        let text = std::str::from_utf8(line).unwrap();
+        with_nul += u32::from(text.contains(r"\u0000"));
+        with_control += u32::from(text.contains(r"\u001") || text.contains(r"\u000"));
+        not_ascii += u32::from(!line.is_ascii());
+        let id = expected["id"].as_str().unwrap().parse().unwrap();
+        let host = real.inventory.host(real.organization, id).await.unwrap();
+        let found = serde_json::to_value(&host).unwrap();
+        assert!(found == expected, "line {number}: {}", first_difference(&found, &expected, ""));
+    }
+    assert_eq!((mended.odd_macs, mended.empty_macs), (962, 10_081));
+    assert_eq!((mended.dropped_ports.len(), mended.missing_descriptions), (16, 1298));
+    assert_eq!(mended.cut_times, 152);
+    assert_eq!(networks.len(), 15);
+    let created = real.inventory.networks(real.organization).await.unwrap();
+    let created: BTreeSet<String> = created.iter().map(|network| network.id.to_string()).collect();
+    assert_eq!(created, networks);
+    assert!(with_nul > 0 && with_control > 12 && not_ascii > 12, "{with_nul} {with_control} {not_ascii}");
+}
+
+/// Where two documents differ first, for whoever has to find out why.
+fn first_difference(found: &Value, expected: &Value, path: &str) -> String {
+    match (found, expected) {
+        (Value::Object(left), Value::Object(right)) if left.keys().eq(right.keys()) => {
+            let mut pairs = left.iter().filter(|(key, value)| right.get(*key) != Some(*value));
+            let (key, value) = pairs.next().expect("they differ");
+            first_difference(value, &right[key], &format!("{path}.{key}"))
+        }
+        (Value::Array(left), Value::Array(right)) if left.len() == right.len() => {
+            let place = (0..left.len()).find(|place| left[*place] != right[*place]).expect("they differ");
+            first_difference(&left[place], &right[place], &format!("{path}.{place}"))
+        }
+        _ => format!("{path} is {found} instead of {expected}"),
+    }
+}

@@ -1,0 +1,73 @@
+//! A real inventory: what 1,953 devices have reported of themselves. It is not part of the sources; without it there is
+//! nothing to test here.
+
+mod again;
+mod imported;
+mod mended;
+mod pages;
+
+use std::env;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::LazyLock;
+use std::thread;
+
+use toposcope::inventory::{Import, ImportReport, Inventory};
+use toposcope::store::MemoryStore;
+use uuid::Uuid;
+
+/// The inventory, imported once for all tests.
+struct Real {
+    input: Vec<u8>,
+    inventory: Inventory,
+    organization: Uuid,
+    report: ImportReport,
+}
+
+impl Real {
+    fn lines(&self) -> impl Iterator<Item = &[u8]> {
+        self.input.split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
+    }
+}
+
+static REAL: LazyLock<Option<Real>> = LazyLock::new(|| {
+    let input = unpacked()?;
+    // On a thread of its own: the first test to come here has a runtime already.
+    let import = thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(import(input))
+    });
+    Some(import.join().expect("the import went well"))
+});
+
+fn real() -> Option<&'static Real> {
+    REAL.as_ref()
+}
+
+async fn import(input: Vec<u8>) -> Real {
+    let inventory = Inventory::new(MemoryStore::new());
+    let organization = inventory.create_organization("Real", true).await.unwrap().id;
+    let options = Import::new().create_networks(true);
+    let report = inventory.import_hosts(organization, &input[..], options).await.unwrap();
+    Real { input, inventory, organization, report }
+}
+
+fn unpacked() -> Option<Vec<u8>> {
+    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data/inventory.jsonl.gz");
+    let path = env::var_os("TOPOSCOPE_INVENTORY").map_or_else(beside, PathBuf::from);
+    if !path.is_file() {
+        eprintln!("skipped: there is no {}", path.display());
+        return None;
+    }
+    let unpacking = Command::new("gzip").arg("-dc").arg(&path).stderr(Stdio::inherit()).output();
+    match unpacking {
+        Ok(output) => {
+            assert!(output.status.success(), "{} cannot be unpacked", path.display());
+            Some(output.stdout)
+        }
+        Err(error) => {
+            eprintln!("skipped: gzip cannot be run: {error}");
+            None
+        }
+    }
+}

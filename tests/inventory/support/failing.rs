@@ -1,0 +1,53 @@
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use toposcope::model::Timestamp;
+use toposcope::store::{Alias, Batch, Key, MemoryStore, Page, Query, Record, Store, StoreError};
+
+/// A store that can be told to take only so many batches more.
+#[derive(Debug, Default)]
+pub(crate) struct Failing {
+    inner: MemoryStore,
+    commits_left: Mutex<Option<u64>>,
+}
+
+impl Failing {
+    pub(crate) fn fail_after(&self, commits: u64) {
+        *self.commits_left.lock().unwrap() = Some(commits);
+    }
+
+    fn take_commit(&self) -> Result<(), StoreError> {
+        match &mut *self.commits_left.lock().unwrap() {
+            None => Ok(()),
+            Some(0) => Err(StoreError::unavailable("told to fail", None)),
+            Some(left) => {
+                *left -= 1;
+                Ok(())
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Store for Failing {
+    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, StoreError> {
+        self.inner.get(keys).await
+    }
+
+    async fn resolve(&self, alias: &Alias) -> Result<Option<Record>, StoreError> {
+        self.inner.resolve(alias).await
+    }
+
+    async fn list(&self, query: &Query) -> Result<Page, StoreError> {
+        self.inner.list(query).await
+    }
+
+    async fn commit(&self, batch: Batch) -> Result<(), StoreError> {
+        self.take_commit()?;
+        self.inner.commit(batch).await
+    }
+
+    async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
+        self.inner.purge_expired(now).await
+    }
+}
