@@ -5,21 +5,20 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
-/// How much of a page is joined into one frame: enough that a frame's cost is small, and little enough that it is still
-/// in the processor's cache when it is sent.
-const FRAME: usize = 32 * 1024;
+/// A document from this size on is a frame of its own, shared with the store and not copied: the socket takes it from
+/// where it lies. Smaller ones are joined, because every frame has its own cost.
+const SHARED: usize = 2 * 1024;
 
-/// A document from this size on is a frame of its own, shared with the store and not copied.
-const SHARED: usize = 16 * 1024;
+/// How much of what is smaller is joined into one frame.
+const FRAME: usize = 16 * 1024;
 
 /// The body of a response. Its length is known before it is read.
 ///
-/// A page of documents is joined frame by frame as it is read, so that it takes no more memory than what is on its way.
+/// A page is made frame by frame as it is read, mostly of the stored documents themselves, so that it takes hardly any
+/// memory of its own.
 #[derive(Debug, Default)]
 pub struct ResponseBody {
     head: Bytes,
-    /// All documents of the page, also those that were read: letting go of each right behind its copy would wait for the
-    /// copy to leave the processor.
     documents: Vec<Bytes>,
     next: usize,
     comma_due: bool,

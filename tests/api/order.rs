@@ -1,4 +1,4 @@
-//! The order of a list: `decisions.md`, section 3, HostOrderField.
+//! The order of a list, field by field.
 
 use toposcope::model::{Host, HostOrderField};
 use uuid::Uuid;

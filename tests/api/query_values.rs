@@ -1,4 +1,4 @@
-//! The query string of `GET /api/v1/hosts`, value by value: `decisions.md`, section 4.
+//! The query string of `GET /api/v1/hosts`, value by value.
 
 use serde_json::{Value, json};
 use uuid::Uuid;

@@ -108,7 +108,7 @@ async fn the_version_is_told_to_everybody() {
     assert_eq!(world.server.get_with(&world.key, "/api/version?").await.json["data"], expected);
 }
 
-/// `decisions.md`, section 2, makes no exception for any endpoint.
+/// An unknown parameter is refused by every endpoint.
 #[tokio::test]
 async fn the_version_takes_no_parameters() {
     let world = World::new().await;

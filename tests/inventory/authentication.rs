@@ -1,4 +1,4 @@
-//! Who asks, by a user's API key: `decisions.md`, section 5.
+//! Who asks, by a user's API key.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What is true of every response: `decisions.md`, sections 1 and 6.
+//! What is true of every response.
 
 use std::collections::BTreeSet;
 
