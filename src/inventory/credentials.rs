@@ -1,22 +1,20 @@
 use serde::Deserialize;
-use uuid::Uuid;
 
+use super::decoded::Decoded;
 use super::organizations::organization_key;
-use super::records::{DIGEST_ALIAS, decode};
-use super::user_keys::{KeySecret, user_api_key_key};
+use super::records::DIGEST_ALIAS;
+use super::user_keys::KeySecret;
 use super::users::{UserRights, user_key};
 use super::{Entity, Error, ErrorKind, Inventory};
 use crate::access::{Caller, KeyKind, KeyText};
-use crate::model::{Permission, Timestamp};
 use crate::store::Alias;
 
-/// As much of a user API key as every request with it must know.
-#[derive(Debug, Deserialize)]
-struct KeyRights {
-    expires_at: Option<Timestamp>,
-    is_enabled: bool,
-    network_ids: Vec<Uuid>,
-    permissions: Permission,
+/// What every request must know of those it comes from.
+#[derive(Debug, Default)]
+pub(super) struct Rights {
+    secrets: Decoded<KeySecret>,
+    users: Decoded<UserRights>,
+    organizations: Decoded<OrganizationRights>,
 }
 
 /// As much of an organization as every request of its keys must know.
@@ -38,30 +36,26 @@ impl Inventory {
         let digest = key.ok_or(ErrorKind::NotAuthenticated)?.digest();
         let alias = Alias::new(DIGEST_ALIAS, digest.lookup());
         let found = self.store.resolve(&alias).await?.ok_or(ErrorKind::NotAuthenticated)?;
-        let secret: KeySecret = decode(&found)?;
+        let secret = self.rights.secrets.get(&found)?;
         if !secret.verifier.matches(&digest.verifier()) {
             return Err(ErrorKind::NotAuthenticated.into());
         }
-        let keys = [
-            user_api_key_key(found.key.id),
-            user_key(secret.user_id),
-            organization_key(secret.organization_id),
-        ];
+        let keys = [user_key(secret.user_id), organization_key(secret.organization_id)];
         let records = self.store.get(&keys).await?;
-        let [Some(key), Some(user), Some(organization)] = records.as_slice() else {
+        let [Some(user), Some(organization)] = records.as_slice() else {
             return Err(ErrorKind::NotAuthenticated.into());
         };
-        let (rights, user): (KeyRights, UserRights) = (decode(key)?, decode(user)?);
-        let organization: OrganizationRights = decode(organization)?;
-        if !rights.is_enabled {
+        let user = self.rights.users.get(user)?;
+        let organization = self.rights.organizations.get(organization)?;
+        if !secret.is_enabled {
             return Err(ErrorKind::Disabled { entity: Entity::UserApiKey }.into());
         }
-        if rights.expires_at.is_some_and(|time| time <= self.now()) {
+        if secret.expires_at.is_some_and(|time| time <= self.now()) {
             return Err(ErrorKind::Expired { entity: Entity::UserApiKey }.into());
         }
         if !organization.api_access {
             return Err(ErrorKind::ApiAccessRequired.into());
         }
-        Ok(user.into_caller().through_key(key.key.id, rights.permissions, rights.network_ids))
+        Ok(user.caller().through_key(found.key.id, secret.permissions, secret.network_ids.iter().copied()))
     }
 }

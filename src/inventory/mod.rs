@@ -4,6 +4,7 @@
 //! create organizations, users, networks, keys and hosts; the HTTP service is a thin adapter on it.
 
 mod credentials;
+mod decoded;
 mod error;
 mod hosts;
 mod import;
@@ -25,6 +26,7 @@ pub use import::{Alteration, DroppedPort, Import, ImportReport, Refusal};
 pub use user_keys::{IssuedUserApiKey, NewUserApiKey};
 pub use users::NewUser;
 
+use self::credentials::Rights;
 use crate::access::{Clock, PasswordHasher, RandomSource, SystemClock, SystemRandom, uuid_v7};
 use crate::model::Timestamp;
 use crate::store::{Key, Record, Store};
@@ -59,6 +61,7 @@ pub struct Inventory {
     clock: Arc<dyn Clock>,
     random: Arc<dyn RandomSource>,
     passwords: PasswordHasher,
+    rights: Arc<Rights>,
 }
 
 /// How often a change is tried again when others change the same records at the same time.
@@ -79,6 +82,7 @@ impl Inventory {
             clock: Arc::new(SystemClock),
             random: Arc::new(SystemRandom),
             passwords: PasswordHasher::new(),
+            rights: Arc::default(),
         }
     }
 

@@ -134,8 +134,8 @@ pub(super) struct UserRights {
 
 impl UserRights {
     /// The user as a caller, with all rights that are theirs at present.
-    pub(super) fn into_caller(self) -> Caller {
-        let scope = Scope::granted(self.permissions, self.network_ids);
+    pub(super) fn caller(&self) -> Caller {
+        let scope = Scope::granted(self.permissions, self.network_ids.iter().copied());
         Caller::new(self.organization_id, self.id, self.permissions, scope)
     }
 }

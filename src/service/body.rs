@@ -20,6 +20,7 @@ const FRAME: usize = 16 * 1024;
 pub struct ResponseBody {
     head: Bytes,
     documents: Vec<Bytes>,
+    /// The document that comes next; those before it are given away or joined.
     next: usize,
     comma_due: bool,
     tail: Bytes,
@@ -45,7 +46,7 @@ impl ResponseBody {
     }
 
     fn next_frame(&mut self) -> Bytes {
-        match self.documents.get(self.next) {
+        match self.documents.get_mut(self.next) {
             None if self.head.is_empty() => std::mem::take(&mut self.tail),
             None if self.tail.is_empty() => std::mem::take(&mut self.head),
             Some(document) if document.len() >= SHARED => {
@@ -57,7 +58,7 @@ impl ResponseBody {
                 }
                 self.comma_due = true;
                 self.next += 1;
-                document.clone()
+                std::mem::take(document)
             }
             _ => self.join(),
         }
