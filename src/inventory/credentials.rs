@@ -1,20 +1,32 @@
 use serde::Deserialize;
+use uuid::Uuid;
 
 use super::decoded::Decoded;
 use super::organizations::organization_key;
 use super::records::DIGEST_ALIAS;
-use super::user_keys::KeySecret;
+use super::user_keys::{KeySecret, user_api_key_key};
 use super::users::{UserRights, user_key};
 use super::{Entity, Error, ErrorKind, Inventory};
 use crate::access::{Caller, KeyKind, KeyText};
+use crate::model::{Permission, Timestamp};
 use crate::store::Alias;
 
 /// What every request must know of those it comes from.
 #[derive(Debug, Default)]
 pub(super) struct Rights {
     secrets: Decoded<KeySecret>,
+    keys: Decoded<KeyRights>,
     users: Decoded<UserRights>,
     organizations: Decoded<OrganizationRights>,
+}
+
+/// As much of a user API key as every request with it must know.
+#[derive(Debug, Deserialize)]
+struct KeyRights {
+    expires_at: Option<Timestamp>,
+    is_enabled: bool,
+    network_ids: Vec<Uuid>,
+    permissions: Permission,
 }
 
 /// As much of an organization as every request of its keys must know.
@@ -40,22 +52,24 @@ impl Inventory {
         if !secret.verifier.matches(&digest.verifier()) {
             return Err(ErrorKind::NotAuthenticated.into());
         }
-        let keys = [user_key(secret.user_id), organization_key(secret.organization_id)];
+        let key = user_api_key_key(found.key.id);
+        let keys = [key, user_key(secret.user_id), organization_key(secret.organization_id)];
         let records = self.store.get(&keys).await?;
-        let [Some(user), Some(organization)] = records.as_slice() else {
+        let [Some(key), Some(user), Some(organization)] = records.as_slice() else {
             return Err(ErrorKind::NotAuthenticated.into());
         };
+        let key = self.rights.keys.get(key)?;
         let user = self.rights.users.get(user)?;
         let organization = self.rights.organizations.get(organization)?;
-        if !secret.is_enabled {
+        if !key.is_enabled {
             return Err(ErrorKind::Disabled { entity: Entity::UserApiKey }.into());
         }
-        if secret.expires_at.is_some_and(|time| time <= self.now()) {
+        if key.expires_at.is_some_and(|time| time <= self.now()) {
             return Err(ErrorKind::Expired { entity: Entity::UserApiKey }.into());
         }
         if !organization.api_access {
             return Err(ErrorKind::ApiAccessRequired.into());
         }
-        Ok(user.caller().through_key(found.key.id, secret.permissions, secret.network_ids.iter().copied()))
+        Ok(user.caller().through_key(found.key.id, key.permissions, key.network_ids.iter().copied()))
     }
 }

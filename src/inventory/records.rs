@@ -16,8 +16,7 @@ pub(super) const PASSWORD: Name = Name::new("password");
 pub(super) const NETWORK: Name = Name::new("network");
 pub(super) const TAG: Name = Name::new("tag");
 pub(super) const USER_API_KEY: Name = Name::new("user_api_key");
-/// What verifies an API key and what it may do, under the key's id: a record of its own, so that no response is ever
-/// made from it.
+/// What verifies an API key, under the key's id: a record of its own, so that no response is ever made from it.
 pub(super) const KEY_SECRET: Name = Name::new("key_secret");
 pub(super) const HOST: Name = Name::new("host");
 

@@ -77,17 +77,12 @@ impl fmt::Debug for IssuedUserApiKey {
     }
 }
 
-/// The body of a [`KEY_SECRET`] record: what verifies a key that was found by its digest, and all that a request with it
-/// must know of it. It is always put together with the key's own record.
+/// The body of a [`KEY_SECRET`] record: what verifies a key that was found by its digest, and whose it is.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct KeySecret {
     pub(super) verifier: Verifier,
     pub(super) user_id: Uuid,
     pub(super) organization_id: Uuid,
-    pub(super) permissions: Permission,
-    pub(super) network_ids: Vec<Uuid>,
-    pub(super) expires_at: Option<Timestamp>,
-    pub(super) is_enabled: bool,
 }
 
 impl Inventory {
@@ -162,10 +157,6 @@ fn creation(record: &UserApiKey, text: &KeyText) -> Result<Batch, Error> {
         verifier: digest.verifier(),
         user_id: record.user_id,
         organization_id: record.organization_id,
-        permissions: record.permissions,
-        network_ids: record.network_ids.clone(),
-        expires_at: record.expires_at,
-        is_enabled: record.is_enabled,
     };
     let mut key_facets = facets(record.organization_id, record.created_at);
     key_facets.links.push(Link::new(USER_LINK, record.user_id));
@@ -184,6 +175,6 @@ fn creation(record: &UserApiKey, text: &KeyText) -> Result<Batch, Error> {
     Ok(batch)
 }
 
-const fn user_api_key_key(id: Uuid) -> Key {
+pub(super) const fn user_api_key_key(id: Uuid) -> Key {
     Key::new(USER_API_KEY, id)
 }
