@@ -62,7 +62,14 @@ pub(super) fn id_alias(name: Name, id: Uuid) -> Alias {
 }
 
 pub(super) fn encode(value: &impl Serialize) -> Result<Bytes, Error> {
-    let mut body = serde_json::to_vec(value).map_err(Error::internal)?;
+    encode_sized(value, 512)
+}
+
+/// Encodes a value of which is known about how many bytes it takes: for one of megabytes, growing by doubling would touch
+/// several times the memory.
+pub(super) fn encode_sized(value: &impl Serialize, size: usize) -> Result<Bytes, Error> {
+    let mut body = Vec::with_capacity(size);
+    serde_json::to_writer(&mut body, value).map_err(Error::internal)?;
     body.shrink_to_fit();
     Ok(body.into())
 }

@@ -16,7 +16,7 @@ pub use list::{HostPage, HostQuery};
 
 use self::change::HostChange;
 use super::networks::network_key;
-use super::records::{HOST, decode, encode};
+use super::records::{HOST, decode, encode_sized};
 use super::{Entity, Error, ErrorKind, Inventory};
 use crate::model::{Host, Network};
 use crate::store::{Expect, Key, Record};
@@ -45,7 +45,7 @@ impl EncodedHost {
         check::check(&host)?;
         let tags = tags(&host);
         host.sort_embedded();
-        let body = encode(&host)?;
+        let body = encode_sized(&host, likely_size(&host))?;
         Ok(Self { host, body, tags })
     }
 }
@@ -149,6 +149,14 @@ impl Inventory {
             .transpose()?
             .map(|network| network.organization_id))
     }
+}
+
+/// About how many bytes the document of a host takes, rather too many than too few.
+fn likely_size(host: &Host) -> usize {
+    let bindings: usize = host.services.iter().map(|service| service.bindings.len()).sum();
+    1024 + 512 * (host.interfaces.len() + host.services.len() + bindings)
+        + 320 * host.ports.len()
+        + 768 * host.if_entries.len()
 }
 
 fn tags(host: &Host) -> BTreeMap<Uuid, String> {

@@ -16,13 +16,15 @@ pub(super) enum Line {
 pub(super) struct Lines<R> {
     reader: R,
     pub(super) max_length: usize,
+    /// Lines read.
+    pub(super) count: u64,
     /// Bytes taken from the reader.
     pub(super) bytes: u64,
 }
 
 impl<R: AsyncBufRead + Unpin> Lines<R> {
     pub(super) const fn new(reader: R, max_length: usize) -> Self {
-        Self { reader, max_length, bytes: 0 }
+        Self { reader, max_length, count: 0, bytes: 0 }
     }
 
     /// The next line; `None` at the end. The last line need not be ended.
@@ -33,10 +35,11 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
         loop {
             let available = self.reader.fill_buf().await?;
             if available.is_empty() {
+                self.count += u64::from(begun);
                 return Ok(begun.then(|| finish(line, too_long)));
             }
             begun = true;
-            let end = available.iter().position(|byte| *byte == b'\n');
+            let end = memchr::memchr(b'\n', available);
             let part = available.get(..end.unwrap_or(available.len())).unwrap_or_default();
             too_long |= line.len() + part.len() > self.max_length;
             if too_long {
@@ -48,6 +51,7 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
             self.reader.consume(taken);
             self.bytes += taken as u64;
             if end.is_some() {
+                self.count += 1;
                 return Ok(Some(finish(line, too_long)));
             }
         }

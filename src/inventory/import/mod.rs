@@ -1,5 +1,6 @@
 //! Import of hosts as JSON lines.
 
+mod chunk;
 mod document;
 mod lines;
 mod parse;
@@ -14,16 +15,13 @@ use uuid::Uuid;
 
 pub use report::{Alteration, DroppedPort, ImportReport, Refusal};
 
-use self::lines::{Line, Lines};
-use self::parse::{ParsedLine, parse, refusal};
+use self::chunk::{Chunk, Parsing};
+use self::lines::Lines;
+use self::parse::{ParsedLine, refusal};
 use super::hosts::EncodedHost;
 use super::networks::network_key;
 use super::{Error, ErrorKind, Inventory};
 use crate::store::Key;
-
-/// So many lines, or so many bytes, are stored together at most; a longer line is stored alone.
-const CHUNK_LINES: u64 = 256;
-const CHUNK_BYTES: usize = 1024 * 1024;
 
 /// How an import goes about it.
 ///
@@ -116,24 +114,11 @@ impl Inventory {
         self.organization(organization).await?;
         let mut lines = Lines::new(BufReader::with_capacity(64 * 1024, input), max_line);
         let mut report = ImportReport::default();
-        loop {
-            let chunk = Chunk::read(&mut lines, report.lines).await?;
-            if chunk.count == 0 {
-                return Ok(report);
-            }
-            report.lines += chunk.count;
-            report.bytes = lines.bytes;
-            let mut refusals = chunk.too_long;
-            let whole = chunk.whole;
-            let parse_all =
-                move || whole.into_iter().map(|(line, bytes)| parse(line, &bytes)).collect::<Vec<_>>();
-            let mut accepted = Vec::new();
-            for parsed in tokio::task::spawn_blocking(parse_all).await.map_err(Error::internal)? {
-                match parsed {
-                    Ok(parsed) => accepted.push(parsed),
-                    Err(refusal) => refusals.push(refusal),
-                }
-            }
+        let mut parsing = Parsing::begin(&mut lines).await?;
+        while let Some(parsed) = parsing {
+            let Chunk { lines: read, bytes, accepted, mut refusals } = parsed.finish().await?;
+            // The next lines are parsed while these are stored. If they cannot be read, these are stored all the same.
+            let following = Parsing::begin(&mut lines).await;
             if create_networks {
                 report.created_networks += self.create_missing_networks(organization, &accepted).await?;
             }
@@ -142,8 +127,11 @@ impl Inventory {
             }
             refusals.sort_by_key(|refusal| refusal.line);
             refusals.into_iter().for_each(|refusal| report.refuse(refusal));
+            (report.lines, report.bytes) = (read, bytes);
             on_progress(&report);
+            parsing = following?;
         }
+        Ok(report)
     }
 
     /// Stores lines together, and if that is refused, one by one, so that the bad one is found and the others get in.
@@ -189,41 +177,6 @@ impl Inventory {
             }
         }
         Ok(created)
-    }
-}
-
-/// Lines that are stored together.
-#[derive(Debug, Default)]
-struct Chunk {
-    /// How many lines were read, blank ones included.
-    count: u64,
-    /// The lines that may be hosts, with their numbers.
-    whole: Vec<(u64, Vec<u8>)>,
-    too_long: Vec<Refusal>,
-}
-
-impl Chunk {
-    /// Reads the lines that follow the first `before` ones.
-    async fn read<R: AsyncRead + Unpin>(lines: &mut Lines<BufReader<R>>, before: u64) -> Result<Self, Error> {
-        let mut chunk = Self::default();
-        let mut size = 0;
-        while chunk.count < CHUNK_LINES && size < CHUNK_BYTES {
-            let Some(line) = lines.next().await.map_err(Error::unreadable)? else { break };
-            chunk.count += 1;
-            let number = before + chunk.count;
-            match line {
-                Line::TooLong => {
-                    let reason = format!("the line is longer than {} bytes", lines.max_length);
-                    chunk.too_long.push(Refusal { line: number, field: None, reason });
-                }
-                Line::Whole(bytes) if bytes.trim_ascii().is_empty() => {}
-                Line::Whole(bytes) => {
-                    size += bytes.len();
-                    chunk.whole.push((number, bytes));
-                }
-            }
-        }
-        Ok(chunk)
     }
 }
 

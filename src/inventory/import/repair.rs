@@ -116,9 +116,10 @@ fn repair_mac(mac: MacDocument, notes: &mut Alterations) -> Option<MacAddress> {
 /// How many times of a line are finer than the microsecond that is kept. Hardly any line has one, so the line is read
 /// again for it only when it holds seven decimals somewhere.
 pub(super) fn count_cut_times(line: &[u8], notes: &mut Alterations) {
-    let has_decimals = |rest: &[u8]| rest.iter().take(7).filter(|byte| byte.is_ascii_digit()).count() == 7;
-    let mut points = line.iter().enumerate().filter(|(_, byte)| **byte == b'.');
-    if !points.any(|(place, _)| line.get(place + 1..).is_some_and(has_decimals)) {
+    let has_decimals = |place: usize| {
+        line.get(place + 1..place + 8).is_some_and(|decimals| decimals.iter().all(u8::is_ascii_digit))
+    };
+    if !memchr::memchr_iter(b'.', line).any(has_decimals) {
         return;
     }
     if let Ok(host) = serde_json::from_slice::<Value>(line) {
