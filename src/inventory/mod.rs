@@ -36,6 +36,9 @@ use crate::store::{Key, Record, Store};
 /// Cheap to clone; clones are the same inventory. Methods that take no [`Caller`](crate::access::Caller) are for the host
 /// application and ask nobody's leave.
 ///
+/// Beside the errors that a method names, each may fail by `StoreUnavailable`, or by `Internal` where the store holds what
+/// cannot be read. Methods that hash a password and the import must be called within a tokio runtime.
+///
 /// ```
 /// use toposcope::inventory::{Inventory, NewUser, NewUserApiKey};
 /// use toposcope::model::Permission;

@@ -61,7 +61,7 @@ impl Inventory {
     /// All networks of an organization, by name.
     ///
     /// # Errors
-    /// `StoreUnavailable`.
+    /// None of its own.
     pub async fn networks(&self, organization: Uuid) -> Result<Vec<Network>, Error> {
         let query = Query {
             organization: Some(organization),

@@ -1,5 +1,5 @@
 use std::fmt;
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -10,7 +10,8 @@ use crate::model::Timestamp;
 
 /// A store in memory: for tests, for demonstrations, and for inventories that are loaded anew at every start.
 ///
-/// Nothing outlives the process. Pages of hosts are found by rank in sorted runs, so that their cost does not grow with
+/// Nothing outlives the process. Of every network that ever had a record some hundred bytes are kept, also when the last of
+/// its records is gone. Pages of hosts are found by rank in sorted runs, so that their cost does not grow with
 /// the offset and hardly with the inventory.
 ///
 /// ```
@@ -47,13 +48,18 @@ impl MemoryStore {
         Self::default()
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, State> {
-        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    fn read(&self) -> Result<RwLockReadGuard<'_, State>, StoreError> {
+        self.state.read().map_err(|_| poisoned())
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, State> {
-        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    fn write(&self) -> Result<RwLockWriteGuard<'_, State>, StoreError> {
+        self.state.write().map_err(|_| poisoned())
     }
+}
+
+/// A write that panicked may have been carried out in part: what is there now is not to be trusted.
+fn poisoned() -> StoreError {
+    StoreError::corrupt("a write was broken off by a panic", None)
 }
 
 impl State {
@@ -62,58 +68,65 @@ impl State {
         Some(Record { key, version, body: self.bodies.get(row as usize)?.clone() })
     }
 
-    fn set_body(bodies: &mut Vec<Bytes>, row: RowId, body: Bytes) {
+    /// Sets the body of a row and gives back the one before.
+    fn set_body(bodies: &mut Vec<Bytes>, row: RowId, body: Bytes) -> Bytes {
         let row = row as usize;
         if bodies.len() <= row {
             bodies.resize(row + 1, Bytes::new());
         }
-        if let Some(place) = bodies.get_mut(row) {
-            *place = body;
-        }
+        bodies.get_mut(row).map_or(Bytes::new(), |place| std::mem::replace(place, body))
     }
 }
 
 #[async_trait]
 impl Store for MemoryStore {
     async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, StoreError> {
-        let state = self.read();
+        let state = self.read()?;
         Ok(keys.iter().map(|key| state.record(state.index.find(*key)?)).collect())
     }
 
     async fn resolve(&self, alias: &Alias) -> Result<Option<Record>, StoreError> {
-        let state = self.read();
+        let state = self.read()?;
         Ok(state.index.resolve(alias).and_then(|row| state.record(row)))
     }
 
     async fn list(&self, query: &Query) -> Result<Page, StoreError> {
-        let state = self.read();
+        let state = self.read()?;
         let selection = state.index.list(query)?;
-        let records = selection.rows.into_iter().filter_map(|row| state.record(row)).collect();
+        let mut records = Vec::with_capacity(selection.rows.len());
+        records.extend(selection.rows.into_iter().filter_map(|row| state.record(row)));
         Ok(Page { records, total: selection.total, next: selection.next })
     }
 
     async fn commit(&self, batch: Batch) -> Result<(), StoreError> {
         let (writes, checks) = batch.into_parts();
-        let mut state = self.write();
+        // Dropped behind the lock: giving back megabytes takes its time, and an owner of bytes may do as it likes then.
+        let mut replaced = Vec::with_capacity(writes.len());
+        let mut state = self.write()?;
         state.index.check(&writes, &checks)?;
         let State { index, bodies } = &mut *state;
-        index.apply(writes, |row, body| State::set_body(bodies, row, body.unwrap_or_default()));
+        index
+            .apply(writes, |row, body| replaced.push(State::set_body(bodies, row, body.unwrap_or_default())));
+        drop(state);
+        drop(replaced);
         Ok(())
     }
 
     async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
-        let mut state = self.write();
-        let purged = state.index.purge_expired(now);
-        for row in &purged {
-            State::set_body(&mut state.bodies, *row, Bytes::new());
-        }
-        Ok(purged.len() as u64)
+        let mut state = self.write()?;
+        let State { index, bodies } = &mut *state;
+        let purged = index.purge_expired(now);
+        let bodies: Vec<Bytes> =
+            purged.iter().map(|row| State::set_body(bodies, *row, Bytes::new())).collect();
+        drop(state);
+        Ok(bodies.len() as u64)
     }
 }
 
 /// How many rows there are, and nothing of what is in them.
 impl fmt::Debug for MemoryStore {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("MemoryStore").field("rows", &self.read().bodies.len()).finish_non_exhaustive()
+        let rows = self.read().map(|state| state.bodies.len());
+        formatter.debug_struct("MemoryStore").field("rows", &rows.unwrap_or_default()).finish_non_exhaustive()
     }
 }

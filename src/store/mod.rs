@@ -101,7 +101,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// # Errors
     /// `Conflict`, `Linked` and `AliasTaken` as above. `Invalid` when two writes name one key, a put names a sort key
     /// twice, an alias is longer than [`Alias::MAX_LENGTH`], or the facets of a record are more than the backend can hold
-    /// (at least 1 MiB, and 100,000 aliases). `Unavailable` and `Corrupt`; after these the batch may or may not have been
+    /// (at least 1 MiB, and 200,000 aliases beside). `Unavailable` and `Corrupt`; after these the batch may or may not have been
     /// carried out, but never in part.
     async fn commit(&self, batch: Batch) -> Result<(), StoreError>;
 

@@ -17,6 +17,7 @@ pub const API_VERSION: u32 = 1;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Success<T> {
     /// Always `true`.
     pub success: bool,
@@ -28,6 +29,7 @@ pub struct Success<T> {
 
 /// The envelope of an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Failure {
     /// Always `false`.
     pub success: bool,
@@ -43,6 +45,7 @@ pub struct Failure {
 
 /// About a response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Meta {
     /// [`API_VERSION`] of the server.
     pub api_version: u32,
@@ -55,6 +58,7 @@ pub struct Meta {
 
 /// Which part of a list a response is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Pagination {
     /// How many items match the query, whatever the page.
     pub total_count: u64,

@@ -9,9 +9,7 @@ pub(crate) fn read_no_query(query: Option<&str>) -> Result<(), ApiError> {
     QueryValues::read(query, &[]).map(|_| ())
 }
 
-/// The values of a query string, by parameter. Reading one takes it out, so that what is left over was not known.
-///
-/// A value that is empty counts as absent.
+/// The values of a query string, by parameter. A value that is empty counts as absent.
 #[derive(Debug)]
 pub(super) struct QueryValues<'q>(Vec<(Cow<'q, str>, Cow<'q, str>)>);
 

@@ -40,7 +40,7 @@ impl Inventory {
             match self.store.commit(batch).await {
                 Ok(()) => return Ok(known.hosts.into_keys().collect()),
                 Err(error) => match error.kind() {
-                    StoreErrorKind::Conflict(_) | StoreErrorKind::Linked(_) => {}
+                    StoreErrorKind::Conflict(_) | StoreErrorKind::Linked(_) => tokio::task::yield_now().await,
                     StoreErrorKind::AliasTaken(alias) => {
                         if let Some(taken) = taken_id(change, alias) {
                             return Err(taken.into());

@@ -11,11 +11,16 @@ use crate::model::{Binding, BindingTarget, Host, Service, Source};
 
 type Object = Map<String, Value>;
 
+/// The longest name of a host or service and the longest hostname, in characters.
+const MAX_NAME: usize = 65_536;
+
 /// How deep the values of `metadata` and `details` may be nested.
 const MAX_DEPTH: usize = 64;
 
 /// Whether the parts of a host belong to it and to each other. Names the first value that does not.
 pub(super) fn check(host: &Host) -> Result<(), Error> {
+    check_length("name", &host.name)?;
+    check_length("hostname", host.hostname.as_deref().unwrap_or_default())?;
     check_unique("tags", host.tags.iter())?;
     check_unique("interfaces", host.interfaces.iter().map(|interface| interface.id))?;
     check_unique("ports", host.ports.iter().map(|port| port.id))?;
@@ -91,6 +96,7 @@ fn check_service(
     ports: &HashSet<Uuid>,
 ) -> Result<(), Error> {
     check_source(&service.source, &format!("{field}.source"))?;
+    check_length(&format!("{field}.name"), &service.name)?;
     check_unique(&format!("{field}.tags"), service.tags.iter())?;
     for (place, binding) in service.bindings.iter().enumerate() {
         let field = format!("{field}.bindings.{place}");
@@ -101,6 +107,14 @@ fn check_service(
             return Err(reference_invalid(Entity::Network, format!("{field}.network_id")));
         }
         check_binding(binding, &field, interfaces, ports)?;
+    }
+    Ok(())
+}
+
+/// What hosts are ordered by is kept in the index of every store.
+fn check_length(field: &str, text: &str) -> Result<(), Error> {
+    if text.len() > MAX_NAME && text.chars().count() > MAX_NAME {
+        return Err(Error::invalid(field, Problem::MaxLength { max: MAX_NAME }));
     }
     Ok(())
 }

@@ -54,7 +54,8 @@ impl Inventory {
     /// Stores a host with everything embedded in it; one of the same id is replaced.
     ///
     /// It is stored as given, its times included; what is derived is derived anew: the order of the embedded lists and
-    /// the types of the ports. `virtualization` may name a service that is not there (yet).
+    /// the types of the ports. `virtualization` may name a service that is not there (yet). What is there is replaced
+    /// whatever it is by now: of two who read a host, change it and put it back, the later one has its way.
     ///
     /// ```
     /// use toposcope::inventory::{Inventory, Written};
@@ -93,7 +94,8 @@ impl Inventory {
     ///
     /// # Errors
     /// `ReferenceInvalid` for a network or tag that is not the organization's, and for parts that refer to nothing within
-    /// the host or to another host; `Invalid` for an id that stands twice; `AlreadyExists` for two ports of one number and
+    /// the host or to another host; `Invalid` for an id that stands twice, for a name or hostname of more than 65,536
+    /// characters, and for a `source` nested more than 64 deep; `AlreadyExists` for two ports of one number and
     /// protocol, and for the id of a host, port or service that another host has; `Conflict` when others kept changing
     /// the same records.
     pub async fn put_host(&self, organization: Uuid, host: Host) -> Result<Written, Error> {

@@ -13,6 +13,8 @@ pub(super) struct ParsedLine {
 }
 
 pub(super) fn parse(line: u64, bytes: &[u8]) -> Result<ParsedLine, Refusal> {
+    // Some editors mark the beginning of a file as UTF-8.
+    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     let mut notes = Alterations::default();
     let document = read(line, bytes)?;
     count_cut_times(bytes, &mut notes);
@@ -27,8 +29,6 @@ pub(super) fn parse(line: u64, bytes: &[u8]) -> Result<ParsedLine, Refusal> {
 /// Reads a document, and when it cannot be read, reads it once more to find out where: keeping track of the path makes
 /// reading slower, and nearly all lines are good.
 fn read(line: u64, bytes: &[u8]) -> Result<HostDocument, Refusal> {
-    // Some editors mark the beginning of a file as UTF-8.
-    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     if bytes.trim_ascii_start().first() != Some(&b'{') {
         return Err(Refusal { line, field: None, reason: "not a JSON object".to_owned() });
     }

@@ -19,7 +19,7 @@ impl<'a> Merged<'a> {
         let total = self.len();
         let ascending = match direction {
             Direction::Ascending => rank,
-            Direction::Descending => total.checked_sub(rank + 1)?,
+            Direction::Descending => total.checked_sub(rank)?.checked_sub(1)?,
         };
         let end = self.end();
         let position = self.select(ascending, &self.start(), &end);
@@ -49,7 +49,7 @@ impl<'a> Merged<'a> {
     }
 
     /// The group that ends at a position.
-    pub(super) fn group_before(&self, to: Vec<Place>) -> Option<Group<'a>> {
+    fn group_before(&self, to: Vec<Place>) -> Option<Group<'a>> {
         let key = self.key(self.last_before(&to)?.2);
         let from = self.runs.iter().zip(&to).map(|(run, to)| self.group_start(run, *to, key)).collect();
         Some(Group { key, from, to })
@@ -67,29 +67,6 @@ impl<'a> Merged<'a> {
         let before = self.key(self.last_before(position)?.2);
         let behind = self.key(self.least(position, &self.end())?);
         if before == behind { Some(self.group_of_key(before)) } else { None }
-    }
-
-    /// Appends the rows before a position in descending order, as long as each is a group of its own, until `found` holds
-    /// `wanted`; moves the position to where that ended. Most orders have hardly two records of one key, and for those
-    /// nothing of a group need be worked out.
-    pub(super) fn take_single_descending(&self, to: &mut [Place], wanted: usize, found: &mut Vec<RowId>) {
-        while found.len() < wanted {
-            let Some((run, place, row)) = self.last_before(to) else { return };
-            let key = self.key(row);
-            let is_in_group = |(run, place): (&&Run, Option<Place>)| {
-                place.and_then(|place| run.at(place)).is_some_and(|row| self.key(row) == key)
-            };
-            let own = self.runs.get(run).map(|own| (own, own.before(place)));
-            let mut others =
-                self.runs.iter().zip(to.iter()).map(|(run, to)| (run, run.before(*to))).enumerate();
-            if own.is_some_and(is_in_group) || others.any(|(other, last)| other != run && is_in_group(last)) {
-                return;
-            }
-            found.push(row);
-            if let Some(to) = to.get_mut(run) {
-                *to = place;
-            }
-        }
     }
 
     /// The greatest row before a position: its run, its place there, and itself.
@@ -118,7 +95,7 @@ impl<'a> Merged<'a> {
         if in_group(next) { run.partition_place(|row| self.key(row) <= key) } else { next }
     }
 
-    fn group_start(&self, run: &Run, to: Place, key: &[u8]) -> Place {
+    pub(super) fn group_start(&self, run: &Run, to: Place, key: &[u8]) -> Place {
         let in_group = |place| run.at(place).is_some_and(|row| self.key(row) == key);
         let Some(last) = run.before(to).filter(|place| in_group(*place)) else { return to };
         if run.before(last).is_some_and(in_group) {

@@ -5,6 +5,7 @@ use uuid::Uuid;
 use super::names::NameId;
 use super::rows::Slot;
 use super::table::{Table, length};
+use super::walk::{Sets, Wanted};
 use super::{Index, RowId};
 use crate::store::{Cursor, Direction, Query, Start, StoreError};
 
@@ -43,13 +44,16 @@ impl Index {
         let wanted = query.limit.map_or(usize::MAX, |limit| limit.saturating_add(1));
         let (mut rows, total) = if query.ids.is_none() && query.links.is_empty() {
             let networks = query.networks.as_deref().map(sorted);
-            let runs = match terms.as_slice() {
-                [_] => table.runs(query.organization, networks.as_deref()),
+            let fewest = table.runs(query.organization, networks.as_deref());
+            let by_network = match terms.as_slice() {
+                [_] => Vec::new(),
                 _ => table.runs_by_network(query.organization, networks.as_deref()),
             };
-            let mut rows = Vec::with_capacity(wanted.min(1024));
-            self.walk(&runs, &terms, begin, wanted, &mut rows);
-            (rows, runs.iter().map(|runs| length(runs)).sum())
+            let total = fewest.iter().map(|runs| length(runs)).sum();
+            let mut rows = Vec::with_capacity(wanted.min(total));
+            let wanted = Wanted { begin, count: wanted };
+            self.walk(&Sets { fewest, by_network }, &terms, wanted, &mut rows);
+            (rows, total)
         } else {
             let rows = self.candidates(query, table_id);
             let total = rows.len();

@@ -51,7 +51,7 @@ impl<'a> Merged<'a> {
             self.runs.iter().zip(position).map(|(run, place)| run.rank(*place)).collect()
         };
         let (mut low, mut high) = (ranks(from), ranks(to));
-        let target = low.iter().sum::<usize>() + rank;
+        let target = low.iter().sum::<usize>().saturating_add(rank);
         for step in 0_usize.. {
             let left: usize = low.iter().sum();
             let right: usize = high.iter().sum();
@@ -115,10 +115,54 @@ impl<'a> Merged<'a> {
         }
     }
 
-    fn head(&self, run: usize, place: Place, to: &[Place]) -> Option<Head<'a>> {
-        if place >= *to.get(run)? {
-            return None;
+    /// Appends the rows before a position, greatest key first and what has one key by ascending id, until `found` holds
+    /// `wanted`. Most orders have hardly two records of one key, and for one alone nothing need be gathered.
+    pub(super) fn take_descending(&self, before: &[Place], wanted: usize, found: &mut Vec<RowId>) {
+        let ends = (0..self.runs.len()).zip(before);
+        let mut tails: BinaryHeap<_> = ends.filter_map(|(run, end)| self.tail(run, *end)).collect();
+        while found.len() < wanted {
+            let Some(last) = tails.pop() else { return };
+            let start = self.group_ending_with(&last);
+            if start == last.place && tails.peek().is_none_or(|next| next.key != last.key) {
+                found.push(last.row);
+                tails.extend(self.tail(last.run, start));
+                continue;
+            }
+            let (mut from, mut to) = (self.start(), self.start());
+            let mut next = Some(last);
+            while let Some(last) = next {
+                let run = self.runs.get(last.run);
+                if let (Some(run), Some(from), Some(to)) = (run, from.get_mut(last.run), to.get_mut(last.run))
+                {
+                    (*from, *to) = (self.group_ending_with(&last), run.next(last.place));
+                }
+                let is_of_group = tails.peek().is_some_and(|other| other.key == last.key);
+                next = if is_of_group { tails.pop() } else { None };
+            }
+            self.take(&from, &to, wanted, found);
+            let emptied = from.iter().zip(&to).enumerate().filter(|(_, (from, to))| from < to);
+            tails.extend(emptied.filter_map(|(run, (from, _))| self.tail(run, *from)));
         }
+    }
+
+    /// Where in its run the group of a row begins that is the last of it.
+    fn group_ending_with(&self, last: &Head<'_>) -> Place {
+        self.runs
+            .get(last.run)
+            .map_or(last.place, |run| self.group_start(run, run.next(last.place), last.key))
+    }
+
+    /// The last row of a run before a place.
+    fn tail(&self, run: usize, before: Place) -> Option<Head<'a>> {
+        let place = self.runs.get(run)?.before(before)?;
+        self.row_at(run, place)
+    }
+
+    fn head(&self, run: usize, place: Place, to: &[Place]) -> Option<Head<'a>> {
+        if place < *to.get(run)? { self.row_at(run, place) } else { None }
+    }
+
+    fn row_at(&self, run: usize, place: Place) -> Option<Head<'a>> {
         let row = self.runs.get(run)?.at(place)?;
         let (key, id) = self.rows.rank_key(self.slot, row);
         Some(Head { key, id, run, place, row })
@@ -129,7 +173,7 @@ impl<'a> Merged<'a> {
     }
 }
 
-/// The next row of a run in a merge; ordered by key and id, which come first.
+/// The row of a run that is next in a merge; ordered by key and id, which come first.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Head<'a> {
     key: &'a [u8],

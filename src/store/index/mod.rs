@@ -2,7 +2,7 @@
 //!
 //! Every kind of record has, for each organization and for each of its networks, one sorted [`run`] of row numbers for
 //! each order. A page is found by rank: in O(log n) where one run covers the query, and by selection over several runs
-//! where it takes more. Nothing is ever merged or sorted as a whole but what a filter has picked.
+//! where it takes more. What is sorted for a query is what a filter has picked, and a group that is a part of a network.
 
 mod aliases;
 mod filter;
@@ -133,7 +133,7 @@ impl Index {
         Some(id)
     }
 
-    /// A row that keeps its partition and a key keeps its place in that order: an update touches only what it moves.
+    /// A row that keeps its partition and a key keeps its place in that order, and the order is left alone.
     fn replace(&mut self, id: RowId, new: Row) {
         let Some(old) = self.rows.get(id) else { return };
         let Some(table) = self.tables.get(&new.table) else { return };

@@ -21,7 +21,7 @@ impl Names {
         self.0.len() + more <= usize::from(NameId::MAX)
     }
 
-    /// `None` when 65,536 other names were met before.
+    /// `None` when 65,535 other names were met before.
     pub(super) fn intern(&mut self, name: Name) -> Option<NameId> {
         self.find(name).or_else(|| {
             let id = NameId::try_from(self.0.len()).ok()?;

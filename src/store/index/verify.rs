@@ -20,8 +20,11 @@ impl Index {
                 check_facets(*key, facets)?;
             }
         }
-        if !self.rows.has_room_for(writes.len()) || !self.names.has_room_for(self.unknown_names(writes)) {
-            return Err(StoreError::unavailable("the index can number no more records or names", None));
+        if !self.rows.has_room_for(writes.len()) {
+            return Err(StoreError::unavailable("the index can number no more records", None));
+        }
+        if !self.names.has_room_for(self.unknown_names(writes)) {
+            return Err(StoreError::invalid("the index can number no more names"));
         }
         for write in writes {
             self.check_expectation(write.key(), write.expect())?;

@@ -1,56 +1,63 @@
 use super::groups::Group;
 use super::list::{Begin, Term};
 use super::merge::Merged;
+use super::rows::Slot;
 use super::run::Place;
 use super::table::Runs;
 use super::{Index, RowId};
 use crate::store::Direction;
 
+/// A group of fewer rows than this is put into order as a whole.
+const SMALL_GROUP: usize = 256;
+
+/// The sets of runs that hold the records of a query.
+#[derive(Debug)]
+pub(super) struct Sets<'a> {
+    /// As few as possible.
+    pub(super) fewest: Vec<&'a Runs>,
+    /// One for each network; only where the order has several terms.
+    pub(super) by_network: Vec<&'a Runs>,
+}
+
+/// The part of a list that is wanted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted<'q> {
+    pub(super) begin: Begin<'q>,
+    /// How many rows are found at most, those included that were found before.
+    pub(super) count: usize,
+}
+
 impl Index {
-    /// Appends the rows of sorted sets of runs, from `begin` on, until there are `wanted`.
-    pub(super) fn walk(
-        &self,
-        sets: &[&Runs],
-        terms: &[Term],
-        begin: Begin<'_>,
-        wanted: usize,
-        found: &mut Vec<RowId>,
-    ) {
+    /// Appends the rows of sorted sets of runs that are wanted.
+    pub(super) fn walk(&self, sets: &Sets<'_>, terms: &[Term], wanted: Wanted<'_>, found: &mut Vec<RowId>) {
         let Some(((slot, direction), rest)) = terms.split_first() else { return };
-        let runs = sets.iter().filter_map(|runs| runs.get(*slot)).collect();
-        let merged = Merged { rows: &self.rows, slot: *slot, runs };
+        let merged = self.merged(&sets.fewest, *slot);
         match (rest, direction) {
-            ([], Direction::Ascending) => walk_ascending(&merged, begin, wanted, found),
-            ([], Direction::Descending) => walk_descending(&merged, begin, wanted, found),
-            _ => self.walk_groups(sets, &merged, *direction, rest, begin, wanted, found),
+            ([], Direction::Ascending) => walk_ascending(&merged, wanted, found),
+            ([], Direction::Descending) => walk_descending(&merged, wanted, found),
+            _ => self.walk_groups(sets, &merged, (*direction, rest), wanted, found),
         }
     }
 
     /// Goes through the groups of the first term, each in the order of the terms that follow.
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "the parts of one recursive walk, which no type of their own would clear"
-    )]
     fn walk_groups(
         &self,
-        sets: &[&Runs],
+        sets: &Sets<'_>,
         merged: &Merged<'_>,
-        direction: Direction,
-        rest: &[Term],
-        begin: Begin<'_>,
-        wanted: usize,
+        (direction, rest): (Direction, &[Term]),
+        Wanted { begin, count }: Wanted<'_>,
         found: &mut Vec<RowId>,
     ) {
         let Some((mut group, mut begin)) = first_group(merged, direction, begin) else { return };
         loop {
-            if let Some(whole) = whole_runs(sets, merged, &group) {
-                self.walk(&whole, rest, begin, wanted, found);
+            if let Some(whole) = self.whole_sets(sets, merged, &group) {
+                self.walk(&whole, rest, Wanted { begin, count }, found);
             } else {
                 let spans = merged.runs.iter().zip(&group.from).zip(&group.to);
                 let rows = spans.flat_map(|((run, from), to)| run.between(*from, *to)).collect();
-                found.extend(self.window(rows, rest, begin, wanted - found.len()));
+                found.extend(self.window(rows, rest, begin, count - found.len()));
             }
-            if found.len() >= wanted {
+            if found.len() >= count {
                 return;
             }
             begin = Begin::Rank(0);
@@ -60,23 +67,48 @@ impl Index {
             }
         }
     }
+
+    /// The networks that make up a large group, if each belongs to it whole or not at all. Their order by the terms that
+    /// follow is then there already, and nothing need be sorted.
+    fn whole_sets<'s>(&self, sets: &Sets<'s>, merged: &Merged<'_>, group: &Group<'_>) -> Option<Sets<'s>> {
+        if merged.rank(&group.to) - merged.rank(&group.from) < SMALL_GROUP {
+            return None;
+        }
+        let networks = self.merged(&sets.by_network, merged.slot);
+        let group = networks.group_of_key(group.key);
+        let spans = networks.runs.iter().zip(group.from.iter().zip(&group.to));
+        let mut whole = Vec::new();
+        for (set, (run, (from, to))) in sets.by_network.iter().zip(spans) {
+            if from == to {
+                continue;
+            }
+            if *from != Place::default() || *to != run.end() {
+                return None;
+            }
+            whole.push(*set);
+        }
+        Some(Sets { by_network: whole.clone(), fewest: whole })
+    }
+
+    fn merged<'a>(&'a self, sets: &[&'a Runs], slot: Slot) -> Merged<'a> {
+        Merged { rows: &self.rows, slot, runs: sets.iter().filter_map(|runs| runs.get(slot)).collect() }
+    }
 }
 
-fn walk_ascending(merged: &Merged<'_>, begin: Begin<'_>, wanted: usize, found: &mut Vec<RowId>) {
-    let from = match begin {
+fn walk_ascending(merged: &Merged<'_>, wanted: Wanted<'_>, found: &mut Vec<RowId>) {
+    let from = match wanted.begin {
         Begin::Rank(rank) => merged.select(rank, &merged.start(), &merged.end()),
         Begin::Behind(keys, id) => {
             let place = (keys.first().map_or(&[][..], Vec::as_slice), id);
             merged.partition(|key| key <= place)
         }
     };
-    merged.take(&from, &merged.end(), wanted, found);
+    merged.take(&from, &merged.end(), wanted.count, found);
 }
 
-/// From group to group, greatest key first, each group by ascending id. What is left of the list is always what lies
-/// before one position.
-fn walk_descending(merged: &Merged<'_>, begin: Begin<'_>, wanted: usize, found: &mut Vec<RowId>) {
-    let mut left = match begin {
+/// Greatest key first, what has one key by ascending id. What is left of the list is always what lies before a position.
+fn walk_descending(merged: &Merged<'_>, wanted: Wanted<'_>, found: &mut Vec<RowId>) {
+    let left = match wanted.begin {
         Begin::Rank(rank) => {
             let Some(before) = merged.len().checked_sub(rank) else { return };
             let position = merged.select(before, &merged.start(), &merged.end());
@@ -86,7 +118,7 @@ fn walk_descending(merged: &Merged<'_>, begin: Begin<'_>, wanted: usize, found: 
                 Some(group) => {
                     let passed = merged.rank(&group.to) - before;
                     let from = merged.select(passed, &group.from, &group.to);
-                    merged.take(&from, &group.to, wanted, found);
+                    merged.take(&from, &group.to, wanted.count, found);
                     group.from
                 }
             }
@@ -94,19 +126,11 @@ fn walk_descending(merged: &Merged<'_>, begin: Begin<'_>, wanted: usize, found: 
         Begin::Behind(keys, id) => {
             let key = keys.first().map_or(&[][..], Vec::as_slice);
             let group = merged.group_of_key(key);
-            merged.take(&merged.partition(|other| other <= (key, id)), &group.to, wanted, found);
+            merged.take(&merged.partition(|other| other <= (key, id)), &group.to, wanted.count, found);
             group.from
         }
     };
-    loop {
-        merged.take_single_descending(&mut left, wanted, found);
-        if found.len() >= wanted {
-            return;
-        }
-        let Some(group) = merged.group_before(left) else { return };
-        merged.take(&group.from, &group.to, wanted, found);
-        left = group.from;
-    }
+    merged.take_descending(&left, wanted.count, found);
 }
 
 /// The group where a list begins, and where in that group.
@@ -127,20 +151,4 @@ fn first_group<'a, 'q>(
             Some((group, begin))
         }
     }
-}
-
-/// The sets of runs that make up a group, if each belongs to it whole or not at all. Their order by the terms that
-/// follow is then there already, and nothing need be sorted.
-fn whole_runs<'s>(sets: &[&'s Runs], merged: &Merged<'_>, group: &Group<'_>) -> Option<Vec<&'s Runs>> {
-    let mut whole = Vec::new();
-    for (((set, run), from), to) in sets.iter().zip(&merged.runs).zip(&group.from).zip(&group.to) {
-        if from == to {
-            continue;
-        }
-        if *from != Place::default() || *to != run.end() {
-            return None;
-        }
-        whole.push(*set);
-    }
-    Some(whole)
 }

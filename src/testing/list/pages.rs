@@ -63,6 +63,12 @@ async fn an_offset_behind_the_end_gives_no_records(mut bench: Bench) -> Outcome 
             let page = page(&bench, Start::Offset(offset), limit).await?;
             same(&format!("offset {offset} with limit {limit:?}"), &page, &total_alone)?;
         }
+        for first in [Direction::Ascending, Direction::Descending] {
+            let order = vec![Order::new(GROUP, first), Order::new(RANK, Direction::Descending)];
+            let query = Query { order, start: Start::Offset(offset), ..bench.query() };
+            let page = bench.store.list(&query).await?;
+            same(&format!("offset {offset} of an order of two terms"), &page, &total_alone)?;
+        }
     }
     Ok(())
 }
