@@ -33,8 +33,8 @@ use tower::Service;
 use uuid::Uuid;
 
 const PAGE: usize = 50;
-const TURNS: usize = 41;
-const CALLS: u32 = 20;
+const TURNS: usize = 201;
+const CALLS: u32 = 10;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
