@@ -18,6 +18,7 @@ mod run;
 mod table;
 mod verify;
 mod walk;
+mod window;
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -1,11 +1,22 @@
+use uuid::Uuid;
+
 use super::groups::Group;
-use super::list::{Begin, Term};
 use super::merge::Merged;
 use super::rows::Slot;
 use super::run::Place;
 use super::table::Runs;
 use super::{Index, RowId};
 use crate::store::Direction;
+
+/// A term of an order, by slot.
+pub(super) type Term = (Slot, Direction);
+
+/// Where the wanted part of a list begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Begin<'q> {
+    Rank(usize),
+    Behind(&'q [Vec<u8>], Uuid),
+}
 
 /// A group of fewer rows than this is put into order as a whole.
 const SMALL_GROUP: usize = 256;
