@@ -60,23 +60,25 @@ impl Table {
     }
 
     pub(super) fn insert(&mut self, rows: &Rows, partition: Partition, slot: Slot, row: RowId) {
+        let key = rows.rank_key(slot, row);
         let slots = self.slots();
         let organization = self.organizations.entry(partition.organization).or_default();
         let network = organization.networks.entry(partition.network).or_default();
         for runs in [&mut organization.all, network] {
             runs.resize_with(slots, Run::default);
             if let Some(run) = runs.get_mut(slot) {
-                run.insert(row, |other| rows.compare(slot, other, row).is_lt());
+                run.insert(row, |other| rows.rank_key(slot, other) < key);
             }
         }
     }
 
     pub(super) fn remove(&mut self, rows: &Rows, partition: Partition, slot: Slot, row: RowId) {
+        let key = rows.rank_key(slot, row);
         let Some(organization) = self.organizations.get_mut(&partition.organization) else { return };
         let network = organization.networks.get_mut(&partition.network);
         for runs in std::iter::once(&mut organization.all).chain(network) {
             if let Some(run) = runs.get_mut(slot) {
-                run.remove(row, |other| rows.compare(slot, other, row).is_lt());
+                run.remove(row, |other| rows.rank_key(slot, other) < key);
             }
         }
     }
