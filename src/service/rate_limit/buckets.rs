@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::RateLimit;
 use crate::model::Timestamp;
 
-/// How many clients have a bucket of their own at most. With some 50 bytes each that is at most about 20 MB.
+/// From how many buckets on further addresses share one. With some 50 bytes each that is about 20 MB.
 const MAX_BUCKETS: usize = 200_000;
 
 /// A length of time in parts of a microsecond, as many to each as requests come back a minute. So one request takes a
@@ -90,9 +90,11 @@ impl Buckets {
 }
 
 impl State {
-    /// The client's own bucket, or the common one when there is no room for another.
+    /// The client's own bucket, or the common one when there is no room for another. A user always has one: of users there
+    /// are only as many as the store knows, and none of them pays for strangers.
     fn bucket_of(&mut self, client: Client, now: Ticks) -> Client {
-        if self.full_at.len() < MAX_BUCKETS || self.full_at.contains_key(&client) {
+        let has_own = matches!(client, Client::User(_)) || self.full_at.contains_key(&client);
+        if has_own || self.full_at.len() < MAX_BUCKETS {
             return client;
         }
         // Sooner than a request takes to come back, hardly another bucket would be full.

@@ -73,14 +73,10 @@ impl PackedFacets {
     }
 
     pub(super) fn links(&self) -> impl Iterator<Item = (NameId, Uuid)> + '_ {
-        self.0
-            .get(self.links_start()..self.aliases_start())
-            .unwrap_or_default()
-            .chunks_exact(LINK_SIZE)
-            .filter_map(|link| {
-                let (relation, target) = link.split_first_chunk::<2>()?;
-                Some((NameId::from_le_bytes(*relation), Uuid::from_slice(target).ok()?))
-            })
+        self.links_bytes().chunks_exact(LINK_SIZE).filter_map(|link| {
+            let (relation, target) = link.split_first_chunk::<2>()?;
+            Some((NameId::from_le_bytes(*relation), Uuid::from_slice(target).ok()?))
+        })
     }
 
     pub(super) fn aliases(&self) -> impl Iterator<Item = (AliasOffset, NameId, &[u8])> + '_ {
@@ -98,6 +94,21 @@ impl PackedFacets {
         let (name, rest) = rest.split_first_chunk::<2>()?;
         let (length, rest) = rest.split_first_chunk::<2>()?;
         Some((NameId::from_le_bytes(*name), rest.get(..usize::from(u16::from_le_bytes(*length)))?))
+    }
+
+    /// Whether these are the very links of the other.
+    pub(super) fn has_links_of(&self, other: &Self) -> bool {
+        self.links_bytes() == other.links_bytes()
+    }
+
+    /// Whether these are the very aliases of the other, at the same offsets.
+    pub(super) fn has_aliases_of(&self, other: &Self) -> bool {
+        let (own, others) = (self.aliases_start(), other.aliases_start());
+        own == others && self.0.get(own..) == other.0.get(others..)
+    }
+
+    fn links_bytes(&self) -> &[u8] {
+        self.0.get(self.links_start()..self.aliases_start()).unwrap_or_default()
     }
 
     fn sort_key_count(&self) -> usize {

@@ -1,0 +1,207 @@
+use bytes::Bytes;
+use uuid::Uuid;
+
+use super::names::NameId;
+use super::packed::PackedFacets;
+use super::rows::{PartitionId, Row, Slot};
+use super::table::{Partition, Table};
+use super::{Index, RowId};
+use crate::model::Timestamp;
+use crate::store::{Facets, Key, Name, Write};
+
+/// A write as the index carries it out.
+#[derive(Debug)]
+enum Change {
+    Delete(RowId),
+    /// The row that is there already keeps its number.
+    Put {
+        there: Option<RowId>,
+        row: Row,
+        body: Bytes,
+    },
+}
+
+impl Index {
+    /// Carries out writes that [`check`](Self::check) has let pass. Tells of every row what its body is now, `None` where
+    /// it is deleted.
+    pub(crate) fn apply(&mut self, writes: Vec<Write>, mut body_of: impl FnMut(RowId, Option<Bytes>)) {
+        self.version += 1;
+        let changes: Vec<Change> = writes.into_iter().filter_map(|write| self.change(write)).collect();
+        // An alias may pass from any record of the batch to any other, so all are let go before one is taken.
+        for change in &changes {
+            self.release_aliases(change);
+        }
+        for change in changes {
+            match change {
+                Change::Delete(id) => {
+                    self.remove(id);
+                    body_of(id, None);
+                }
+                Change::Put { there: Some(id), row, body } => {
+                    self.replace(id, row);
+                    body_of(id, Some(body));
+                }
+                Change::Put { there: None, row, body } => body_of(self.insert(row), Some(body)),
+            }
+        }
+    }
+
+    /// Deletes the rows whose time is over, and names them.
+    pub(crate) fn purge_expired(&mut self, now: Timestamp) -> Vec<RowId> {
+        let expired: Vec<RowId> = self.expiring.range(..=(now, RowId::MAX)).map(|(_, row)| *row).collect();
+        for id in &expired {
+            if let Some(row) = self.rows.get(*id) {
+                self.aliases.remove_all(row, *id);
+            }
+            self.remove(*id);
+        }
+        expired
+    }
+
+    /// `None` for the deletion of what is not there.
+    fn change(&mut self, write: Write) -> Option<Change> {
+        let there = self.find(write.key());
+        match write {
+            Write::Delete { .. } => there.map(Change::Delete),
+            Write::Put { key, facets, body, .. } => {
+                Some(Change::Put { there, row: self.row(key, &facets)?, body })
+            }
+        }
+    }
+
+    fn row(&mut self, key: Key, facets: &Facets) -> Option<Row> {
+        let table = self.names.intern(key.kind)?;
+        let partition = self.partition_id(facets);
+        let facets = self.pack(table, facets);
+        Some(Row { id: key.id, version: self.version, table, partition, facets })
+    }
+
+    fn release_aliases(&mut self, change: &Change) {
+        let (id, new) = match change {
+            Change::Delete(id) => (*id, None),
+            Change::Put { there: Some(id), row, .. } => (*id, Some(row)),
+            Change::Put { there: None, .. } => return,
+        };
+        if let Some(old) = self.rows.get(id)
+            && new.is_none_or(|new| !old.facets.has_aliases_of(&new.facets))
+        {
+            self.aliases.remove_all(old, id);
+        }
+    }
+
+    fn insert(&mut self, row: Row) -> RowId {
+        let slots = self.tables.get(&row.table).map_or(0, Table::slots);
+        let id = self.rows.insert(row);
+        self.ids.insert(&self.rows, id);
+        self.insert_into_runs(id, 0..slots);
+        self.aliases.insert_all(&self.rows, id);
+        if let Some(row) = self.rows.get(id) {
+            self.links.insert_all(row, id);
+            self.expiring.extend(row.facets.expires_at().map(|time| (time, id)));
+        }
+        id
+    }
+
+    /// Puts a row in the place of another whose aliases were released. What is the same in both is left alone: an order
+    /// in which the row keeps its place, links, aliases.
+    fn replace(&mut self, id: RowId, new: Row) {
+        let Some(old) = self.rows.get(id) else { return };
+        let Some(table) = self.tables.get(&new.table) else { return };
+        let moved = old.partition != new.partition;
+        let changed: Vec<Slot> =
+            (0..table.slots()).filter(|slot| moved || key_differs(old, &new, *slot)).collect();
+        let keeps_aliases = old.facets.has_aliases_of(&new.facets);
+        let keeps_links = old.facets.has_links_of(&new.facets);
+        if !keeps_links {
+            self.links.remove_all(old, id);
+        }
+        if let Some(time) = old.facets.expires_at() {
+            self.expiring.remove(&(time, id));
+        }
+        self.expiring.extend(new.facets.expires_at().map(|time| (time, id)));
+        self.remove_from_runs(id, changed.iter().copied());
+        if let Some(row) = self.rows.get_mut(id) {
+            *row = new;
+        }
+        self.insert_into_runs(id, changed.into_iter());
+        if !keeps_aliases {
+            self.aliases.insert_all(&self.rows, id);
+        }
+        if let Some(row) = self.rows.get(id)
+            && !keeps_links
+        {
+            self.links.insert_all(row, id);
+        }
+    }
+
+    /// Removes a row whose aliases were let go before.
+    fn remove(&mut self, id: RowId) {
+        let Some(row) = self.rows.get(id) else { return };
+        self.ids.remove(row.table, row.id, id);
+        self.links.remove_all(row, id);
+        if let Some(time) = row.facets.expires_at() {
+            self.expiring.remove(&(time, id));
+        }
+        let slots = self.tables.get(&row.table).map_or(0, Table::slots);
+        self.remove_from_runs(id, 0..slots);
+        self.rows.remove(id);
+    }
+
+    fn insert_into_runs(&mut self, id: RowId, slots: impl Iterator<Item = Slot>) {
+        let Some(row) = self.rows.get(id) else { return };
+        let Some(partition) = self.partitions.get(row.partition as usize) else { return };
+        let Some(table) = self.tables.get_mut(&row.table) else { return };
+        for slot in slots {
+            table.insert(&self.rows, *partition, slot, id);
+        }
+    }
+
+    fn remove_from_runs(&mut self, id: RowId, slots: impl Iterator<Item = Slot>) {
+        let Some(row) = self.rows.get(id) else { return };
+        let Some(partition) = self.partitions.get(row.partition as usize) else { return };
+        let Some(table) = self.tables.get_mut(&row.table) else { return };
+        for slot in slots {
+            table.remove(&self.rows, *partition, slot, id);
+        }
+        table.forget_if_empty(*partition);
+    }
+
+    fn partition_id(&mut self, facets: &Facets) -> PartitionId {
+        let partition = Partition { organization: facets.organization, network: facets.network };
+        *self.partition_ids.entry(partition).or_insert_with(|| {
+            self.partitions.push(partition);
+            (self.partitions.len() - 1) as PartitionId
+        })
+    }
+
+    fn pack(&mut self, table_id: NameId, facets: &Facets) -> PackedFacets {
+        let table = self.tables.entry(table_id).or_default();
+        for key in &facets.sort_keys {
+            // Numbered with the others, so that their number has one bound.
+            self.names.intern(key.name);
+            table.add_sort_name(key.name);
+        }
+        let sort_keys: Vec<&[u8]> = table.sort_names().iter().map(|name| sort_key(facets, *name)).collect();
+        let mut links: Vec<(NameId, Uuid)> = Vec::with_capacity(facets.links.len());
+        for link in &facets.links {
+            links.extend(self.names.intern(link.relation).map(|relation| (relation, link.target)));
+        }
+        links.sort_unstable();
+        links.dedup();
+        let mut aliases: Vec<(NameId, &[u8])> = Vec::with_capacity(facets.aliases.len());
+        for alias in &facets.aliases {
+            aliases.extend(self.names.intern(alias.name).map(|name| (name, alias.value.as_slice())));
+        }
+        aliases.sort_unstable();
+        aliases.dedup();
+        PackedFacets::pack(facets.expires_at, &sort_keys, &links, aliases.into_iter())
+    }
+}
+
+fn sort_key(facets: &Facets, name: Name) -> &[u8] {
+    facets.sort_keys.iter().find(|key| key.name == name).map_or(&[], |key| &key.value)
+}
+
+fn key_differs(old: &Row, new: &Row, slot: Slot) -> bool {
+    slot.checked_sub(1).is_some_and(|slot| old.facets.sort_key(slot) != new.facets.sort_key(slot))
+}
