@@ -9,7 +9,7 @@ use super::{Alias, Key, Link};
 /// ```
 /// use toposcope::store::{StoreError, StoreErrorKind};
 ///
-/// let error = StoreError::unavailable("the connection was lost", None);
+/// let error = StoreError::unavailable("the connection was lost").with_source(std::io::Error::other("reset"));
 /// assert!(error.is_retryable());
 /// assert!(matches!(error.kind(), StoreErrorKind::Unavailable));
 /// ```
@@ -62,37 +62,44 @@ impl StoreError {
     /// A record is not as expected.
     #[must_use]
     pub fn conflict(key: Key) -> Self {
-        Self::new(StoreErrorKind::Conflict(key), String::new(), None)
+        Self::new(StoreErrorKind::Conflict(key), String::new())
     }
 
     /// A record outside the batch has this link.
     #[must_use]
     pub fn linked(link: Link) -> Self {
-        Self::new(StoreErrorKind::Linked(link), String::new(), None)
+        Self::new(StoreErrorKind::Linked(link), String::new())
     }
 
     /// An alias is not free, or not whose it was expected to be.
     #[must_use]
     pub fn alias_taken(alias: Alias) -> Self {
-        Self::new(StoreErrorKind::AliasTaken(alias), String::new(), None)
+        Self::new(StoreErrorKind::AliasTaken(alias), String::new())
     }
 
     /// The request breaks the contract.
     #[must_use]
     pub fn invalid(detail: impl Into<String>) -> Self {
-        Self::new(StoreErrorKind::Invalid, detail.into(), None)
+        Self::new(StoreErrorKind::Invalid, detail.into())
     }
 
     /// The store cannot do it now.
     #[must_use]
-    pub fn unavailable(detail: impl Into<String>, source: Option<Box<dyn Error + Send + Sync>>) -> Self {
-        Self::new(StoreErrorKind::Unavailable, detail.into(), source)
+    pub fn unavailable(detail: impl Into<String>) -> Self {
+        Self::new(StoreErrorKind::Unavailable, detail.into())
     }
 
     /// What the store holds is damaged.
     #[must_use]
-    pub fn corrupt(detail: impl Into<String>, source: Option<Box<dyn Error + Send + Sync>>) -> Self {
-        Self::new(StoreErrorKind::Corrupt, detail.into(), source)
+    pub fn corrupt(detail: impl Into<String>) -> Self {
+        Self::new(StoreErrorKind::Corrupt, detail.into())
+    }
+
+    /// The same error with what it comes from: the backend's own.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        self.0.source = Some(source.into());
+        self
     }
 
     /// What went wrong.
@@ -107,7 +114,7 @@ impl StoreError {
         matches!(self.0.kind, StoreErrorKind::Unavailable)
     }
 
-    fn new(kind: StoreErrorKind, detail: String, source: Option<Box<dyn Error + Send + Sync>>) -> Self {
-        Self(Box::new(Inner { kind, detail, source }))
+    fn new(kind: StoreErrorKind, detail: String) -> Self {
+        Self(Box::new(Inner { kind, detail, source: None }))
     }
 }

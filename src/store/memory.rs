@@ -59,7 +59,7 @@ impl MemoryStore {
 
 /// A write that panicked may have been carried out in part: what is there now is not to be trusted.
 fn poisoned() -> StoreError {
-    StoreError::corrupt("a write was broken off by a panic", None)
+    StoreError::corrupt("a write was broken off by a panic")
 }
 
 impl State {

@@ -91,16 +91,16 @@ impl Store for Faulty {
     }
 }
 
-fn source() -> Option<Box<dyn std::error::Error + Send + Sync>> {
-    Some(format!("source {SECRET}").into())
+fn source() -> String {
+    format!("source {SECRET}")
 }
 
 fn unavailable(_: &Faulty) -> StoreError {
-    StoreError::unavailable(SECRET, source())
+    StoreError::unavailable(SECRET).with_source(source())
 }
 
 const INTERNAL: [Failure; 5] = [
-    |_| StoreError::corrupt(SECRET, source()),
+    |_| StoreError::corrupt(SECRET).with_source(source()),
     |_| StoreError::invalid(SECRET),
     |_| StoreError::conflict(Key::new(Name::new("hunter2"), NOBODY)),
     |_| StoreError::alias_taken(Alias::new(Name::new("hunter2"), "hunter2")),

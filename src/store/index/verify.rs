@@ -21,7 +21,7 @@ impl Index {
             }
         }
         if !self.rows.has_room_for(writes.len()) {
-            return Err(StoreError::unavailable("the index can number no more records", None));
+            return Err(StoreError::unavailable("the index can number no more records"));
         }
         if !self.names.has_room_for(self.unknown_names(writes)) {
             return Err(StoreError::invalid("the index can number no more names"));

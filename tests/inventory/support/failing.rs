@@ -19,7 +19,7 @@ impl Failing {
     fn take_commit(&self) -> Result<(), StoreError> {
         match &mut *self.commits_left.lock().unwrap() {
             None => Ok(()),
-            Some(0) => Err(StoreError::unavailable("told to fail", None)),
+            Some(0) => Err(StoreError::unavailable("told to fail")),
             Some(left) => {
                 *left -= 1;
                 Ok(())
