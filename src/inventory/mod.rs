@@ -11,6 +11,7 @@ mod import;
 mod networks;
 mod organizations;
 mod records;
+mod references;
 mod tags;
 mod text;
 mod user_keys;

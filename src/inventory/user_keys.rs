@@ -5,13 +5,13 @@ use uuid::Uuid;
 
 use super::networks::network_key;
 use super::records::{
-    DIGEST_ALIAS, KEY_SECRET, NETWORK_LINK, TAG_LINK, USER_API_KEY, USER_LINK, decode, encode, facets, links,
+    DIGEST_ALIAS, KEY_SECRET, NETWORK_LINK, TAG_LINK, USER_API_KEY, USER_LINK, encode, facets, links,
 };
 use super::tags::tag_key;
 use super::users::user_key;
 use super::{Entity, Error, ErrorKind, Inventory, Problem, text};
 use crate::access::{KeyKind, KeyText, Scope, Verifier};
-use crate::model::{Permission, Tag, Timestamp, User, UserApiKey};
+use crate::model::{Permission, Timestamp, User, UserApiKey};
 use crate::store::{Alias, Batch, Check, Expect, Key, Link, StoreErrorKind};
 
 /// A user's API key to be created.
@@ -131,23 +131,14 @@ impl Inventory {
         if new.permissions > owner.permissions {
             return Err(ErrorKind::PermissionDenied.into());
         }
-        self.check_networks(owner.organization_id, &new.network_ids, "network_ids").await?;
+        let networks: Vec<Key> = new.network_ids.iter().map(|id| network_key(*id)).collect();
+        self.check_references(owner.organization_id, Entity::Network, &networks, "network_ids").await?;
         let reach = Scope::granted(owner.permissions, owner.network_ids.iter().copied());
         if let Some(id) = new.network_ids.iter().copied().find(|network| !reach.allows(*network)) {
             return Err(ErrorKind::AccessDenied { entity: Entity::Network, id }.into());
         }
-        let keys: Vec<Key> = new.tags.iter().map(|id| tag_key(*id)).collect();
-        for (place, record) in self.store.get(&keys).await?.into_iter().enumerate() {
-            let tag = record.map(|record| decode::<Tag>(&record)).transpose()?;
-            if tag.is_none_or(|tag| tag.organization_id != owner.organization_id) {
-                return Err(ErrorKind::ReferenceInvalid {
-                    entity: Entity::Tag,
-                    field: format!("tags.{place}"),
-                }
-                .into());
-            }
-        }
-        Ok(())
+        let tags: Vec<Key> = new.tags.iter().map(|id| tag_key(*id)).collect();
+        self.check_references(owner.organization_id, Entity::Tag, &tags, "tags").await
     }
 }
 

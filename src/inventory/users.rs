@@ -8,7 +8,7 @@ use super::organizations::organization_key;
 use super::records::{EMAIL_ALIAS, NETWORK_LINK, PASSWORD, USER, decode, encode, facets, links};
 use super::{Entity, Error, ErrorKind, Inventory, text};
 use crate::access::{Caller, Scope};
-use crate::model::{Network, Permission, User};
+use crate::model::{Permission, User};
 use crate::store::{Alias, Batch, Check, Expect, Key, StoreErrorKind};
 
 /// A user to be created.
@@ -57,7 +57,8 @@ impl Inventory {
     pub async fn create_user(&self, new: NewUser) -> Result<User, Error> {
         let now = self.now();
         let email = text::email("email", &new.email)?;
-        self.check_networks(new.organization_id, &new.network_ids, "network_ids").await?;
+        let networks: Vec<Key> = new.network_ids.iter().map(|id| network_key(*id)).collect();
+        self.check_references(new.organization_id, Entity::Network, &networks, "network_ids").await?;
         let user = User {
             id: self.new_id()?,
             email,
@@ -102,24 +103,6 @@ impl Inventory {
             Some(record) => decode(&record),
             None => Err(ErrorKind::NotFound { entity: Entity::User, id }.into()),
         }
-    }
-
-    /// Whether all these networks are the organization's; `field` is the list that names them.
-    pub(super) async fn check_networks(
-        &self,
-        organization: Uuid,
-        networks: &[Uuid],
-        field: &str,
-    ) -> Result<(), Error> {
-        let keys: Vec<Key> = networks.iter().map(|id| network_key(*id)).collect();
-        for (place, record) in self.store.get(&keys).await?.into_iter().enumerate() {
-            let network = record.map(|record| decode::<Network>(&record)).transpose()?;
-            if network.is_none_or(|network| network.organization_id != organization) {
-                let field = format!("{field}.{place}");
-                return Err(ErrorKind::ReferenceInvalid { entity: Entity::Network, field }.into());
-            }
-        }
-        Ok(())
     }
 }
 

@@ -10,9 +10,9 @@ use crate::model::Timestamp;
 
 /// A store in memory: for tests, for demonstrations, and for inventories that are loaded anew at every start.
 ///
-/// Nothing outlives the process. Of every network that ever had a record some hundred bytes are kept, also when the last of
-/// its records is gone. Pages of hosts are found by rank in sorted runs, so that their cost does not grow with
-/// the offset and hardly with the inventory.
+/// Nothing outlives the process. Pages are found by rank in sorted runs, so that their cost does not grow with the offset
+/// and hardly with the number of records. Of every network that ever had a record some hundred bytes are kept, also when
+/// the last of its records is gone.
 ///
 /// ```
 /// use toposcope::store::{Batch, Expect, Facets, Key, MemoryStore, Name, Store};

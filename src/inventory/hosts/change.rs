@@ -8,9 +8,9 @@ use super::virtualization::ServiceNames;
 use super::{EncodedHost, expectation, host_key};
 use crate::inventory::networks::network_key;
 use crate::inventory::records::{PORT_ALIAS, SERVICE_ALIAS, decode};
+use crate::inventory::references::belongs_to;
 use crate::inventory::tags::tag_key;
 use crate::inventory::{ATTEMPTS, Entity, Error, ErrorKind, Inventory};
-use crate::model::{Network, Tag};
 use crate::store::{Alias, Batch, Check, Expect, Key, Record, StoreErrorKind};
 
 /// Hosts to be put, or one to be deleted, in one batch.
@@ -37,18 +37,19 @@ impl Inventory {
         for _ in 0..ATTEMPTS {
             let known = self.read_known(change).await?;
             let batch = self.plan(change, &known).await?;
-            match self.store.commit(batch).await {
-                Ok(()) => return Ok(known.hosts.into_keys().collect()),
-                Err(error) => match error.kind() {
-                    StoreErrorKind::Conflict(_) | StoreErrorKind::Linked(_) => tokio::task::yield_now().await,
-                    StoreErrorKind::AliasTaken(alias) => {
-                        if let Some(taken) = taken_id(change, alias) {
-                            return Err(taken.into());
-                        }
+            let Err(error) = self.store.commit(batch).await else {
+                return Ok(known.hosts.into_keys().collect());
+            };
+            match error.kind() {
+                StoreErrorKind::Conflict(_) | StoreErrorKind::Linked(_) => {}
+                StoreErrorKind::AliasTaken(alias) => {
+                    if let Some(taken) = taken_id(change, alias) {
+                        return Err(taken.into());
                     }
-                    _ => return Err(error.into()),
-                },
+                }
+                _ => return Err(error.into()),
             }
+            tokio::task::yield_now().await;
         }
         let id = change.puts.first().map(|encoded| encoded.host.id).or(change.delete).unwrap_or_default();
         Err(ErrorKind::Conflict { entity: Entity::Host, id }.into())
@@ -92,13 +93,11 @@ impl Inventory {
             }
         }
         for ((id, field), record) in networks.into_iter().zip(records.by_ref()) {
-            let network = record.map(|record| decode::<Network>(&record)).transpose()?;
-            let valid = network.is_some_and(|network| network.organization_id == change.organization);
+            let valid = belongs_to(change.organization, record.as_ref())?;
             known.refer_to(network_key(id), valid, Entity::Network, field)?;
         }
         for ((id, field), record) in tags.into_iter().zip(records) {
-            let tag = record.map(|record| decode::<Tag>(&record)).transpose()?;
-            let valid = tag.is_some_and(|tag| tag.organization_id == change.organization);
+            let valid = belongs_to(change.organization, record.as_ref())?;
             known.refer_to(tag_key(id), valid, Entity::Tag, field)?;
         }
         self.check_ownership(change, &known).await?;
@@ -111,14 +110,14 @@ impl Inventory {
         if let Some(id) = change.delete {
             let not_found = ErrorKind::NotFound { entity: Entity::Host, id };
             let (record, _) = known.hosts.get(&id).ok_or(not_found.clone())?;
-            if self.organization_of(record).await? != Some(change.organization) {
+            if !self.is_host_of(change.organization, record).await? {
                 return Err(not_found.into());
             }
         }
         for encoded in change.puts {
             let Some((record, summary)) = known.hosts.get(&encoded.host.id) else { continue };
             if summary.network_id != encoded.host.network_id
-                && self.organization_of(record).await? != Some(change.organization)
+                && !self.is_host_of(change.organization, record).await?
             {
                 let name = encoded.host.id.to_string();
                 return Err(ErrorKind::AlreadyExists { entity: Entity::Host, name }.into());

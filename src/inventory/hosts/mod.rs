@@ -15,10 +15,12 @@ use uuid::Uuid;
 pub use list::{HostPage, HostQuery};
 
 use self::change::HostChange;
+use self::summary::Summary;
 use super::networks::network_key;
 use super::records::{HOST, decode, encode_sized};
+use super::references::belongs_to;
 use super::{Entity, Error, ErrorKind, Inventory};
-use crate::model::{Host, Network};
+use crate::model::Host;
 use crate::store::{Expect, Key, Record};
 
 /// What became of a host that was put.
@@ -119,8 +121,7 @@ impl Inventory {
     /// # Errors
     /// `NotFound`, also for a host of another organization.
     pub async fn host(&self, organization: Uuid, id: Uuid) -> Result<Host, Error> {
-        let host: Host = decode(&self.host_record(organization, id).await?)?;
-        Ok(host)
+        decode(&self.host_record(organization, id).await?)
     }
 
     /// Deletes a host with everything embedded in it.
@@ -135,21 +136,13 @@ impl Inventory {
     async fn host_record(&self, organization: Uuid, id: Uuid) -> Result<Record, Error> {
         let not_found = ErrorKind::NotFound { entity: Entity::Host, id };
         let record = self.get(host_key(id)).await?.ok_or(not_found.clone())?;
-        if self.organization_of(&record).await? == Some(organization) {
-            Ok(record)
-        } else {
-            Err(not_found.into())
-        }
+        if self.is_host_of(organization, &record).await? { Ok(record) } else { Err(not_found.into()) }
     }
 
-    /// Whose a host is: its network's.
-    async fn organization_of(&self, host: &Record) -> Result<Option<Uuid>, Error> {
-        let summary: summary::Summary = decode(host)?;
-        let network = self.get(network_key(summary.network_id)).await?;
-        Ok(network
-            .map(|network| decode::<Network>(&network))
-            .transpose()?
-            .map(|network| network.organization_id))
+    /// Whether a host is the organization's: whether its network is.
+    async fn is_host_of(&self, organization: Uuid, host: &Record) -> Result<bool, Error> {
+        let Summary { network_id, .. } = decode(host)?;
+        belongs_to(organization, self.get(network_key(network_id)).await?.as_ref())
     }
 }
 

@@ -35,7 +35,7 @@ impl<'a> Merged<'a> {
     pub(super) fn group_from_key(&self, key: &[u8], direction: Direction) -> Option<Group<'a>> {
         let row = match direction {
             Direction::Ascending => self.least(&self.partition(|(other, _)| other < key), &self.end())?,
-            Direction::Descending => self.last_before(&self.partition(|(other, _)| other <= key))?.2,
+            Direction::Descending => self.last_before(&self.partition(|(other, _)| other <= key))?,
         };
         Some(self.group_of_key(self.key(row)))
     }
@@ -50,7 +50,7 @@ impl<'a> Merged<'a> {
 
     /// The group that ends at a position.
     fn group_before(&self, to: Vec<Place>) -> Option<Group<'a>> {
-        let key = self.key(self.last_before(&to)?.2);
+        let key = self.key(self.last_before(&to)?);
         let from = self.runs.iter().zip(&to).map(|(run, to)| self.group_start(run, *to, key)).collect();
         Some(Group { key, from, to })
     }
@@ -64,18 +64,15 @@ impl<'a> Merged<'a> {
 
     /// The group that a position divides, if it lies within one.
     pub(super) fn group_around(&self, position: &[Place]) -> Option<Group<'a>> {
-        let before = self.key(self.last_before(position)?.2);
+        let before = self.key(self.last_before(position)?);
         let behind = self.key(self.least(position, &self.end())?);
         if before == behind { Some(self.group_of_key(before)) } else { None }
     }
 
-    /// The greatest row before a position: its run, its place there, and itself.
-    fn last_before(&self, to: &[Place]) -> Option<(usize, Place, RowId)> {
-        let lasts = self.runs.iter().zip(to).enumerate().filter_map(|(number, (run, to))| {
-            let place = run.before(*to)?;
-            Some((number, place, run.at(place)?))
-        });
-        lasts.max_by(|(.., left), (.., right)| self.compare(*left, *right))
+    /// The greatest row before a position.
+    fn last_before(&self, to: &[Place]) -> Option<RowId> {
+        let lasts = self.runs.iter().zip(to).filter_map(|(run, to)| run.at(run.before(*to)?));
+        lasts.max_by(|left, right| self.compare(*left, *right))
     }
 
     /// The group of a key, empty at its place when there is none.
