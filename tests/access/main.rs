@@ -1,0 +1,11 @@
+//! Who may do what, and the secrets that prove it.
+
+#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "helpers of tests are tests")]
+
+mod digests_and_sessions;
+mod ids_and_time;
+mod keys;
+mod password_concurrency;
+mod passwords;
+mod scopes;
+mod support;

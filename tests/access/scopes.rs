@@ -1,0 +1,105 @@
+//! Scopes, and what a caller may reach with a grant, a key or a session.
+
+use toposcope::access::{Caller, Credential, Scope};
+use toposcope::model::Permission;
+use uuid::Uuid;
+
+const LEVELS: [Permission; 4] =
+    [Permission::Viewer, Permission::Member, Permission::Admin, Permission::Owner];
+
+fn subsets(networks: &[Uuid]) -> Vec<Vec<Uuid>> {
+    (0..1_usize << networks.len())
+        .map(|mask| (0..networks.len()).filter(|bit| mask >> bit & 1 == 1).map(|bit| networks[bit]).collect())
+        .collect()
+}
+
+fn networks() -> [Uuid; 4] {
+    [1, 2, 3, 4].map(Uuid::from_u128)
+}
+
+#[test]
+fn scopes_are_sets() {
+    let all = networks();
+    let mut scopes = vec![Scope::all()];
+    scopes.extend(subsets(&all[..3]).into_iter().map(Scope::only));
+    for one in &scopes {
+        assert_eq!(&one.intersect(one), one);
+        assert_eq!(&one.intersect(&Scope::all()), one);
+        for network in all {
+            assert_eq!(
+                one.allows(network),
+                one.networks().is_none_or(|networks| networks.contains(&network))
+            );
+            assert_eq!(one.narrowed_to(network), one.intersect(&Scope::only([network])));
+        }
+        for other in &scopes {
+            let both = one.intersect(other);
+            assert_eq!(both, other.intersect(one));
+            for network in all {
+                assert_eq!(both.allows(network), one.allows(network) && other.allows(network));
+            }
+            for third in &scopes {
+                assert_eq!(both.intersect(third), one.intersect(&other.intersect(third)));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_scope_lists_its_networks_sorted_and_once() {
+    let [a, b, c, _] = networks();
+    assert_eq!(Scope::only([c, a, b, a, c]).networks(), Some(&[a, b, c][..]));
+    assert_eq!(Scope::only([]).networks(), Some(&[][..]));
+    assert_eq!(Scope::all().networks(), None);
+}
+
+#[test]
+fn the_level_decides_what_a_grant_means() {
+    let [a, b, ..] = networks();
+    for level in [Permission::Owner, Permission::Admin] {
+        assert_eq!(Scope::granted(level, [a]), Scope::all());
+    }
+    for level in [Permission::Member, Permission::Viewer] {
+        assert_eq!(Scope::granted(level, [b, a]), Scope::only([a, b]));
+        assert_eq!(Scope::granted(level, []), Scope::only([]));
+    }
+}
+
+#[test]
+fn a_key_acts_with_the_lower_level_in_the_networks_of_both() {
+    let (organization, user, id) = (Uuid::from_u128(7), Uuid::from_u128(8), Uuid::from_u128(9));
+    let all = networks();
+    let rank = |level| LEVELS.iter().position(|known| *known == level).unwrap();
+    for owner in LEVELS {
+        for level in LEVELS {
+            for granted in subsets(&all[..3]) {
+                for listed in subsets(&all[1..]) {
+                    let scope = Scope::granted(owner, granted.clone());
+                    let caller =
+                        Caller::new(organization, user, owner, scope).through_key(id, level, listed.clone());
+                    assert_eq!(rank(caller.permission()), rank(owner).min(rank(level)));
+                    let reached: Vec<Uuid> = listed
+                        .into_iter()
+                        .filter(|network| rank(owner) >= 2 || granted.contains(network))
+                        .collect();
+                    assert_eq!(caller.scope().networks(), Some(&reached[..]), "{owner:?} {level:?}");
+                    assert_eq!((caller.organization_id(), caller.user_id()), (organization, user));
+                    assert_eq!(caller.credential(), Credential::UserApiKey { id });
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_key_is_no_session_and_a_host_counts_as_one() {
+    let [a, b, c, _] = networks();
+    let host = Caller::new(a, b, Permission::Viewer, Scope::all());
+    assert_eq!(host.credential(), Credential::Host);
+    assert!(host.credential().is_session());
+    let session = host.clone().through_session();
+    assert_eq!(session.credential(), Credential::Session);
+    assert!(session.credential().is_session());
+    assert_eq!((session.permission(), session.scope()), (host.permission(), host.scope()));
+    assert!(!host.through_key(c, Permission::Viewer, []).credential().is_session());
+}
