@@ -82,6 +82,14 @@ pub enum Check {
         /// Which link.
         link: Link,
     },
+    /// Every record of the organization on this network before the batch, of whatever kind, is put or deleted by the
+    /// batch: nobody has come to the network since those on it were listed.
+    NetworkEmpty {
+        /// Whose records; `None`: all, as in a [`Query`](super::Query).
+        organization: Option<Uuid>,
+        /// Which network, as in [`Facets::network`].
+        network: Uuid,
+    },
 }
 
 /// Changes that happen together or not at all, with what they expect of the records as they are.

@@ -1,5 +1,7 @@
 use std::error::Error;
 
+use uuid::Uuid;
+
 use super::{Alias, Key, Link};
 
 /// What a store has to say when it cannot do as told.
@@ -25,6 +27,8 @@ pub enum StoreErrorKind {
     Conflict(Key),
     /// A link was found on a record outside the batch, against [`Check::LinkedWithin`](super::Check::LinkedWithin).
     Linked(Link),
+    /// A record outside the batch was found on a network, against [`Check::NetworkEmpty`](super::Check::NetworkEmpty).
+    NetworkInUse(Uuid),
     /// An alias belongs to another record, or two records of the batch claim it; or it was not as a check expected it.
     AliasTaken(Alias),
     /// The query or the batch breaks the contract of [`Store`](super::Store): an error of whoever made it.
@@ -49,6 +53,7 @@ impl Inner {
         let what = match &self.kind {
             StoreErrorKind::Conflict(key) => format!("{key} is not as expected"),
             StoreErrorKind::Linked(link) => format!("others link to {} as {}", link.target, link.relation),
+            StoreErrorKind::NetworkInUse(network) => format!("others are on the network {network}"),
             StoreErrorKind::AliasTaken(alias) => format!("an alias of the sort {} is not free", alias.name),
             StoreErrorKind::Invalid => "the request breaks the store's contract".to_owned(),
             StoreErrorKind::Unavailable => "the store is unavailable".to_owned(),
@@ -69,6 +74,12 @@ impl StoreError {
     #[must_use]
     pub fn linked(link: Link) -> Self {
         Self::new(StoreErrorKind::Linked(link), String::new())
+    }
+
+    /// A record outside the batch is on this network.
+    #[must_use]
+    pub fn network_in_use(network: Uuid) -> Self {
+        Self::new(StoreErrorKind::NetworkInUse(network), String::new())
     }
 
     /// An alias is not free, or not whose it was expected to be.

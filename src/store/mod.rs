@@ -86,8 +86,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     ///
     /// # Contract
     /// * Expectations and checks are about the state before the batch. If one is not met, nothing changes and the error
-    ///   names it: `Conflict` and the key, `Linked` and the link, `AliasTaken` and the alias. If several are not met, it
-    ///   names any of them.
+    ///   names it: `Conflict` and the key, `Linked` and the link, `NetworkInUse` and the network, `AliasTaken` and the
+    ///   alias. If several are not met, it names any of them.
     /// * Aliases are about the state after the batch: an alias may pass from one record to another within it. If two
     ///   records would share one, nothing changes and the error is `AliasTaken`. The same alias twice in one put counts once.
     /// * A put replaces body and facets whole. Every put record gets a version greater than any the store gave before;
@@ -99,10 +99,10 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// * A batch without writes only checks.
     ///
     /// # Errors
-    /// `Conflict`, `Linked` and `AliasTaken` as above. `Invalid` when two writes name one key, a put names a sort key
-    /// twice, an alias is longer than [`Alias::MAX_LENGTH`], or the facets of a record are more than the backend can hold
-    /// (at least 1 MiB, and 200,000 aliases beside). `Unavailable` and `Corrupt`; after these the batch may or may not have been
-    /// carried out, but never in part.
+    /// `Conflict`, `Linked`, `NetworkInUse` and `AliasTaken` as above. `Invalid` when two writes name one key, a put
+    /// names a sort key twice, an alias is longer than [`Alias::MAX_LENGTH`], or the facets of a record are more than the
+    /// backend can hold (at least 1 MiB, and 200,000 aliases beside). `Unavailable` and `Corrupt`; after these the batch
+    /// may or may not have been carried out, but never in part.
     async fn commit(&self, batch: Batch) -> Result<(), StoreError>;
 
     /// Deletes all records whose `expires_at` is `now` or earlier, and tells how many.

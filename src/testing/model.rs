@@ -107,6 +107,12 @@ impl Model {
                 .filter(|(_, entry)| organization.is_none() || entry.facets.organization == *organization)
                 .any(|(key, entry)| entry.facets.links.contains(link) && !written.contains(key))
                 .then_some(StoreErrorKind::Linked(*link)),
+            Check::NetworkEmpty { organization, network } => self
+                .entries
+                .iter()
+                .filter(|(_, entry)| organization.is_none() || entry.facets.organization == *organization)
+                .any(|(key, entry)| entry.facets.network == Some(*network) && !written.contains(key))
+                .then_some(StoreErrorKind::NetworkInUse(*network)),
         }
     }
 

@@ -94,6 +94,7 @@ async fn what_is_purged_is_gone_from_every_method(mut bench: Bench) -> Outcome {
     let networks = Query { networks: Some(vec![network]), ..bench.query() };
     shows("list by network", &bench.store.list(&networks).await?, &[])?;
     bench.store.commit(check(Check::LinkedWithin { organization: None, link })).await?;
+    bench.store.commit(check(Check::NetworkEmpty { organization: None, network })).await?;
     bench.put(claimant, aliased(&[&alias]), "claims the alias").await?;
     same("the next holder of the alias", &bench.holder(&alias).await?, &Some(claimant))
 }

@@ -167,7 +167,7 @@ impl Index {
     }
 
     fn partition_id(&mut self, facets: &Facets) -> PartitionId {
-        let partition = Partition { organization: facets.organization, network: facets.network };
+        let partition = Partition { network: facets.network, organization: facets.organization };
         *self.partition_ids.entry(partition).or_insert_with(|| {
             self.partitions.push(partition);
             (self.partitions.len() - 1) as PartitionId

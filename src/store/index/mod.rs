@@ -21,7 +21,7 @@ mod verify;
 mod walk;
 mod window;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use self::aliases::Aliases;
 use self::ids::Ids;
@@ -41,7 +41,8 @@ pub(crate) struct Index {
     tables: HashMap<NameId, Table>,
     rows: Rows,
     partitions: Vec<Partition>,
-    partition_ids: HashMap<Partition, PartitionId>,
+    /// Sorted, so that those of one network are found together.
+    partition_ids: BTreeMap<Partition, PartitionId>,
     ids: Ids,
     aliases: Aliases,
     links: Links,

@@ -3,14 +3,15 @@ use std::collections::HashMap;
 use uuid::Uuid;
 
 use super::rows::{Rows, Slot};
-use super::run::{RowId, Run};
+use super::run::{Place, RowId, Run};
 use crate::store::Name;
 
-/// To which organization and network a record belongs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// To which network and organization a record belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Partition {
-    pub(super) organization: Option<Uuid>,
+    // Before the organization, for the sake of the order.
     pub(super) network: Option<Uuid>,
+    pub(super) organization: Option<Uuid>,
 }
 
 /// One run for each slot of the table.
@@ -92,6 +93,13 @@ impl Table {
         if organization.networks.is_empty() {
             self.organizations.remove(&partition.organization);
         }
+    }
+
+    /// The rows of one partition, by id.
+    pub(super) fn rows(&self, partition: Partition) -> impl Iterator<Item = RowId> + '_ {
+        let organization = self.organizations.get(&partition.organization);
+        let by_id = organization.and_then(|found| found.networks.get(&partition.network)?.first());
+        by_id.into_iter().flat_map(|run| run.between(Place::default(), run.end()))
     }
 
     /// The fewest runs that hold the records of this organization (`None`: of all) on these networks (`None`: on any

@@ -2,6 +2,7 @@ use std::collections::{HashMap, HashSet};
 
 use uuid::Uuid;
 
+use super::table::Partition;
 use super::{Index, RowId};
 use crate::store::{Alias, Check, Expect, Facets, Key, Link, Name, StoreError, Write};
 
@@ -59,6 +60,11 @@ impl Index {
                 let within = linked.filter_map(|row| self.key(*row)).all(|(key, _)| written.contains(&key));
                 if within { Ok(()) } else { Err(StoreError::linked(*link)) }
             }
+            Check::NetworkEmpty { organization, network } => {
+                let mut there = self.rows_on(*network, *organization).filter_map(|row| self.key(row));
+                let within = there.all(|(key, _)| written.contains(&key));
+                if within { Ok(()) } else { Err(StoreError::network_in_use(*network)) }
+            }
         }
     }
 
@@ -104,6 +110,15 @@ impl Index {
             .find(link.relation)
             .map(|relation| self.links.rows(relation, link.target))
             .unwrap_or_default()
+    }
+
+    /// The rows of all kinds on a network that are of this organization (`None`: of all, and of none).
+    fn rows_on(&self, network: Uuid, organization: Option<Uuid>) -> impl Iterator<Item = RowId> + '_ {
+        let of = |organization| Partition { network: Some(network), organization };
+        // No organization comes before all organizations, so where any will do, the range begins with it.
+        let last = organization.unwrap_or(Uuid::max());
+        let partitions = self.partition_ids.range(of(organization)..=of(Some(last)));
+        partitions.flat_map(|(partition, _)| self.tables.values().flat_map(|table| table.rows(*partition)))
     }
 }
 

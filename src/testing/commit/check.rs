@@ -132,6 +132,7 @@ async fn a_batch_of_checks_alone_changes_nothing(mut bench: Bench) -> Outcome {
     met.check(Check::Record { key: missing, expect: Expect::Absent });
     met.check(Check::Alias { alias: alias.clone(), holder: Some(there) });
     met.check(Check::LinkedWithin { organization: None, link: bench.link() });
+    met.check(Check::NetworkEmpty { organization: None, network: bench.random.uuid() });
     bench.store.commit(met).await?;
     let answers = bench.store.get(&[there, missing]).await?;
     same("the records after checks that were met", &answers, &[Some(record), None])?;

@@ -5,13 +5,16 @@ use std::sync::Arc;
 
 use super::crowd;
 use crate::store::{Batch, Check, Expect, Facets, Link, Store, StoreError, StoreErrorKind};
-use crate::testing::{Bench, OWNER, Outcome, delete, linked, put, refused, same};
+use crate::testing::{Bench, OWNER, Outcome, delete, linked, of, put, refused, same};
 
 crate::testing::table! { of "commit":
     "how a reference stays true under concurrency" =>
         a_target_is_not_deleted_while_somebody_begins_to_refer_to_it;
     "nobody has begun to refer to the target since the referring records were listed" =>
         of_two_new_links_that_must_be_the_only_one_one_succeeds;
+    "nobody has come to the network since those on it were listed" =>
+        a_network_is_not_deleted_while_somebody_comes_to_it,
+        of_two_who_come_to_a_network_and_must_be_alone_there_one_succeeds;
     "Expectations and checks are about the state before the batch" =>
         of_two_commits_that_check_what_the_other_writes_one_succeeds;
 }
@@ -48,6 +51,40 @@ async fn of_two_new_links_that_must_be_the_only_one_one_succeeds(mut bench: Benc
         one_succeeds(&bench, sides).await?;
         let there = bench.store.get(&keys).await?.iter().flatten().count();
         same("how many records have the link", &there, &1)?;
+    }
+    Ok(())
+}
+
+async fn a_network_is_not_deleted_while_somebody_comes_to_it(mut bench: Bench) -> Outcome {
+    for _ in 0..ROUNDS {
+        let ([network, newcomer], organization) = (bench.keys(), bench.random.uuid());
+        bench.put(network, of(Some(organization), None), "network").await?;
+        let mut remove = delete(network, Expect::Present);
+        remove.check(Check::NetworkEmpty { organization: Some(organization), network: network.id });
+        let mut come = put(newcomer, Expect::Absent, of(Some(organization), Some(network.id)));
+        come.check(Check::Record { key: network, expect: Expect::Present });
+        let removed = (remove, StoreErrorKind::NetworkInUse(network.id));
+        let came = (come, StoreErrorKind::Conflict(network));
+        one_succeeds(&bench, [removed, came]).await?;
+        let there = bench.store.get(&[network, newcomer]).await?.iter().flatten().count();
+        let expected = if bench.read(newcomer).await?.is_some() { 2 } else { 0 };
+        same("how many of the network and who comes to it are there", &there, &expected)?;
+    }
+    Ok(())
+}
+
+async fn of_two_who_come_to_a_network_and_must_be_alone_there_one_succeeds(mut bench: Bench) -> Outcome {
+    for _ in 0..ROUNDS {
+        let ([red, blue, network], keys) = (bench.ids(), [bench.key(), bench.other_key()]);
+        let [one, two] = keys;
+        let sides = [(one, red), (two, blue)].map(|(key, organization)| {
+            let mut batch = put(key, Expect::Absent, of(Some(organization), Some(network)));
+            batch.check(Check::NetworkEmpty { organization: None, network });
+            (batch, StoreErrorKind::NetworkInUse(network))
+        });
+        one_succeeds(&bench, sides).await?;
+        let there = bench.store.get(&keys).await?.iter().flatten().count();
+        same("how many records are on the network", &there, &1)?;
     }
     Ok(())
 }

@@ -122,7 +122,7 @@ impl Pool {
     }
 
     fn check(&mut self, model: &Model) -> Check {
-        match self.below(3) {
+        match self.below(4) {
             0 => {
                 let key = self.key();
                 Check::Record { key, expect: self.expect(model, key) }
@@ -136,9 +136,13 @@ impl Pool {
                 };
                 Check::Alias { alias, holder }
             }
-            _ => Check::LinkedWithin {
+            2 => Check::LinkedWithin {
                 organization: self.random.chance(50).then(|| self.id(OWNERS)),
                 link: self.link(),
+            },
+            _ => Check::NetworkEmpty {
+                organization: self.random.chance(50).then(|| self.id(OWNERS)),
+                network: self.id(OWNERS),
             },
         }
     }
