@@ -3,8 +3,10 @@
 //! Nothing here knows of HTTP or of a store. A host application that authenticates its users itself needs [`Caller`] and
 //! [`Scope`] and may leave the rest alone.
 
+mod attempts;
 mod caller;
 mod clock;
+mod daemon;
 mod digest;
 mod key;
 mod password;
@@ -12,8 +14,10 @@ mod random;
 mod scope;
 mod secret;
 
+pub(crate) use attempts::LoginAttempts;
 pub use caller::{Caller, Credential};
 pub use clock::{Clock, ManualClock, SystemClock};
+pub use daemon::Daemon;
 pub use digest::{SecretDigest, Verifier};
 pub use key::{KeyKind, KeyText};
 pub use password::{PasswordCost, PasswordError, PasswordHasher};

@@ -1,30 +1,45 @@
+use std::sync::atomic::AtomicI64;
+
 use serde::Deserialize;
 use uuid::Uuid;
 
+use super::daemon_keys::daemon_api_key_key;
 use super::decoded::Decoded;
 use super::organizations::organization_key;
-use super::records::DIGEST_ALIAS;
-use super::user_keys::{KeySecret, user_api_key_key};
+use super::secrets::{KeyHolder, KeySecret};
+use super::sessions::SessionRecord;
+use super::user_keys::user_api_key_key;
 use super::users::{UserRights, user_key};
 use super::{Entity, Error, ErrorKind, Inventory};
-use crate::access::{Caller, KeyKind, KeyText};
+use crate::access::{Caller, Daemon, KeyKind, KeyText, SessionId};
 use crate::model::{Permission, Timestamp};
-use crate::store::Alias;
 
 /// What every request must know of those it comes from.
 #[derive(Debug, Default)]
 pub(super) struct Rights {
-    secrets: Decoded<KeySecret>,
-    keys: Decoded<KeyRights>,
+    pub(super) secrets: Decoded<KeySecret>,
+    pub(super) sessions: Decoded<SessionRecord>,
+    user_keys: Decoded<UserKeyRights>,
+    daemon_keys: Decoded<KeyRights>,
     users: Decoded<UserRights>,
     organizations: Decoded<OrganizationRights>,
 }
 
-/// As much of a user API key as every request with it must know.
+/// As much of an API key as every request with it must know.
 #[derive(Debug, Deserialize)]
 struct KeyRights {
     expires_at: Option<Timestamp>,
     is_enabled: bool,
+    /// When its use was last noted, in microseconds of Unix time. Not read from anywhere.
+    #[serde(skip)]
+    noted_at: AtomicI64,
+}
+
+/// As much of a user API key.
+#[derive(Debug, Deserialize)]
+struct UserKeyRights {
+    #[serde(flatten)]
+    key: KeyRights,
     network_ids: Vec<Uuid>,
     permissions: Permission,
 }
@@ -35,41 +50,107 @@ struct OrganizationRights {
     api_access: bool,
 }
 
+impl KeyRights {
+    fn check(&self, entity: Entity, now: Timestamp) -> Result<(), Error> {
+        if !self.is_enabled {
+            return Err(ErrorKind::Disabled { entity }.into());
+        }
+        if self.expires_at.is_some_and(|time| time <= now) {
+            return Err(ErrorKind::Expired { entity }.into());
+        }
+        Ok(())
+    }
+}
+
 impl Inventory {
     /// Who asks with this user API key: its owner, with the lower of both levels, in the networks of the key that the
-    /// owner can access now.
+    /// owner can access now. That the key was used is noted by and by, and holds nobody up.
     ///
     /// # Errors
-    /// `NotAuthenticated` when the text is no such key; `Disabled` and `Expired`, both of the `UserApiKey`;
-    /// `ApiAccessRequired` when the organization does not have API access.
+    /// `NotAuthenticated` when the text is no key; `Disabled` and `Expired`, of the key, or `Disabled` of the user;
+    /// `ApiAccessRequired` when the organization does not have API access; `UserContextRequired` for the valid key of a
+    /// daemon.
     pub async fn authenticate_user_key(&self, text: &str) -> Result<Caller, Error> {
         // The checksum turns most mistyped keys away before anything is looked up.
-        let key = KeyText::parse(text).filter(|key| key.kind() == KeyKind::User);
-        let digest = key.ok_or(ErrorKind::NotAuthenticated)?.digest();
-        let alias = Alias::new(DIGEST_ALIAS, digest.lookup());
-        let found = self.store.resolve(&alias).await?.ok_or(ErrorKind::NotAuthenticated)?;
-        let secret = self.rights.secrets.get(&found)?;
-        if !secret.verifier.matches(&digest.verifier()) {
-            return Err(ErrorKind::NotAuthenticated.into());
+        let text = KeyText::parse(text).ok_or(ErrorKind::NotAuthenticated)?;
+        if text.kind() == KeyKind::Daemon {
+            self.daemon_by_key(&text).await?;
+            return Err(ErrorKind::UserContextRequired.into());
         }
-        let key = user_api_key_key(found.key.id);
-        let keys = [key, user_key(secret.user_id), organization_key(secret.organization_id)];
+        let (id, secret) = self.find_secret(&text).await?;
+        let KeyHolder::User(user) = secret.holder else { return Err(ErrorKind::NotAuthenticated.into()) };
+        let key = user_api_key_key(id);
+        let keys = [key, user_key(user), organization_key(secret.organization_id)];
         let records = self.store.get(&keys).await?;
-        let [Some(key), Some(user), Some(organization)] = records.as_slice() else {
+        let [Some(record), Some(user), Some(organization)] = records.as_slice() else {
             return Err(ErrorKind::NotAuthenticated.into());
         };
-        let key = self.rights.keys.get(key)?;
-        let user = self.rights.users.get(user)?;
-        let organization = self.rights.organizations.get(organization)?;
-        if !key.is_enabled {
-            return Err(ErrorKind::Disabled { entity: Entity::UserApiKey }.into());
-        }
-        if key.expires_at.is_some_and(|time| time <= self.now()) {
-            return Err(ErrorKind::Expired { entity: Entity::UserApiKey }.into());
-        }
+        let rights = self.remembered.rights.user_keys.get(record)?;
+        let user = self.remembered.rights.users.get(user)?;
+        let organization = self.remembered.rights.organizations.get(organization)?;
+        let now = self.now();
+        rights.key.check(Entity::UserApiKey, now)?;
+        user.check()?;
         if !organization.api_access {
             return Err(ErrorKind::ApiAccessRequired.into());
         }
-        Ok(user.caller().through_key(found.key.id, key.permissions, key.network_ids.iter().copied()))
+        self.note_use(key, secret.organization_id, &rights.key.noted_at, now);
+        Ok(user.caller().through_key(id, rights.permissions, rights.network_ids.iter().copied()))
+    }
+
+    /// The daemon that asks with this key: for the endpoints that a host application has for daemons. That the key was
+    /// used is noted by and by, and holds nobody up.
+    ///
+    /// ```
+    /// # use toposcope::inventory::{Inventory, NewDaemonApiKey};
+    /// # use toposcope::store::MemoryStore;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// # let organization = inventory.create_organization("Example", true).await?;
+    /// # let network = inventory.create_network(organization.id, "Office").await?;
+    /// let issued = inventory.create_daemon_api_key(NewDaemonApiKey::new(network.id, "scanner")).await?;
+    /// let daemon = inventory.authenticate_daemon_key(issued.plaintext()).await?;
+    /// assert_eq!(daemon.network_id, network.id);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `NotAuthenticated` when the text is no daemon's key; `Disabled` and `Expired`, both of the `DaemonApiKey`.
+    pub async fn authenticate_daemon_key(&self, text: &str) -> Result<Daemon, Error> {
+        let text = KeyText::parse(text).filter(|text| text.kind() == KeyKind::Daemon);
+        self.daemon_by_key(&text.ok_or(ErrorKind::NotAuthenticated)?).await
+    }
+
+    async fn daemon_by_key(&self, text: &KeyText) -> Result<Daemon, Error> {
+        let (id, secret) = self.find_secret(text).await?;
+        let KeyHolder::Daemon(network) = secret.holder else {
+            return Err(ErrorKind::NotAuthenticated.into());
+        };
+        let key = daemon_api_key_key(id);
+        let record = self.get(key).await?.ok_or(ErrorKind::NotAuthenticated)?;
+        let rights = self.remembered.rights.daemon_keys.get(&record)?;
+        let now = self.now();
+        rights.check(Entity::DaemonApiKey, now)?;
+        self.note_use(key, secret.organization_id, &rights.noted_at, now);
+        Ok(Daemon::new(id, secret.organization_id, network))
+    }
+
+    /// Who asks with the id of this session, as the browser's cookie has it: its user, with all the rights that are the
+    /// user's now.
+    ///
+    /// # Errors
+    /// `NotAuthenticated` when there is no such session; `SessionExpired`; `Disabled` when the user is.
+    pub async fn authenticate_session(&self, text: &str) -> Result<Caller, Error> {
+        let id = SessionId::parse(text).ok_or(ErrorKind::NotAuthenticated)?;
+        let (_, session) = self.find_session(&id).await?.ok_or(ErrorKind::NotAuthenticated)?;
+        if session.expires_at <= self.now() {
+            return Err(ErrorKind::SessionExpired.into());
+        }
+        let user = self.get(user_key(session.user_id)).await?.ok_or(ErrorKind::NotAuthenticated)?;
+        let user = self.remembered.rights.users.get(&user)?;
+        user.check()?;
+        Ok(user.caller().through_session())
     }
 }

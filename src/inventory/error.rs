@@ -3,6 +3,7 @@ use std::fmt;
 
 use uuid::Uuid;
 
+use super::Entity;
 use crate::access::{PasswordError, RandomError};
 use crate::model::Timestamp;
 use crate::store::{StoreError, StoreErrorKind};
@@ -49,6 +50,11 @@ pub enum ErrorKind {
         /// The dotted path of the value.
         field: String,
     },
+    /// A host is on another network than the one that was named with it.
+    NetworkMismatch {
+        /// What is elsewhere.
+        entity: Entity,
+    },
     /// No credential, or none that is known.
     NotAuthenticated,
     /// The credential's time is over.
@@ -61,8 +67,19 @@ pub enum ErrorKind {
         /// What sort of credential.
         entity: Entity,
     },
+    /// The session's time is over.
+    SessionExpired,
+    /// No user has this e-mail address and this password.
+    InvalidCredentials,
+    /// Too many logins with this e-mail address have failed.
+    TooManyAttempts {
+        /// In how many seconds the next one is possible.
+        retry_after: u64,
+    },
     /// The organization does not have API access.
     ApiAccessRequired,
+    /// It takes a user: one in person where a key was shown, or any where it was a daemon's key.
+    UserContextRequired,
     /// The level is too low, or more would be granted than the caller has.
     PermissionDenied,
     /// A record of the caller's organization that the caller may not reach.
@@ -71,6 +88,11 @@ pub enum ErrorKind {
         entity: Entity,
         /// Its id.
         id: Uuid,
+    },
+    /// A field that must stay as it is would change.
+    UpdateForbidden {
+        /// What it is a field of.
+        entity: Entity,
     },
     /// No such record, for this caller.
     NotFound {
@@ -85,6 +107,15 @@ pub enum ErrorKind {
         entity: Entity,
         /// What names it.
         name: String,
+    },
+    /// Something else needs it as it is.
+    InUse {
+        /// What is needed.
+        entity: Entity,
+        /// What names it.
+        name: String,
+        /// What needs it.
+        used_by: Entity,
     },
     /// The record kept changing underneath.
     Conflict {
@@ -137,54 +168,6 @@ pub enum Problem {
     Repeated,
 }
 
-/// What an error speaks of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Entity {
-    /// A host.
-    Host,
-    /// A port of a host.
-    Port,
-    /// A network.
-    Network,
-    /// A tag.
-    Tag,
-    /// A user's API key.
-    UserApiKey,
-    /// An organization.
-    Organization,
-    /// A user.
-    User,
-    /// A service of a host.
-    Service,
-    /// An interface of a host.
-    Interface,
-}
-
-impl Entity {
-    /// The name that the API gives it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Host => "Host",
-            Self::Port => "Port",
-            Self::Network => "Network",
-            Self::Tag => "Tag",
-            Self::UserApiKey => "User API Key",
-            Self::Organization => "Organization",
-            Self::User => "User",
-            Self::Service => "Service",
-            Self::Interface => "Interface",
-        }
-    }
-}
-
-impl fmt::Display for Entity {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.as_str())
-    }
-}
-
 impl fmt::Display for ErrorKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -192,14 +175,32 @@ impl fmt::Display for ErrorKind {
             Self::ReferenceInvalid { entity, field } => {
                 write!(formatter, "{field} refers to no known {entity}.")
             }
+            Self::NetworkMismatch { entity } => write!(formatter, "The {entity} is on another network."),
             Self::NotAuthenticated => formatter.write_str("Valid credentials are required."),
             Self::Expired { entity } => write!(formatter, "The {entity} has expired."),
             Self::Disabled { entity } => write!(formatter, "The {entity} is disabled."),
+            Self::SessionExpired => formatter.write_str("The session has expired; log in again."),
+            Self::InvalidCredentials => formatter.write_str("The e-mail address or the password is wrong."),
+            Self::TooManyAttempts { retry_after } => {
+                write!(
+                    formatter,
+                    "Too many logins have failed; the next one is possible in {retry_after} seconds."
+                )
+            }
+            Self::UserContextRequired => {
+                formatter.write_str("This takes a signed-in user; the key that was sent does not do.")
+            }
             Self::ApiAccessRequired => formatter.write_str("The organization does not have API access."),
             Self::PermissionDenied => formatter.write_str("The permission level does not allow this."),
             Self::AccessDenied { entity, id } => write!(formatter, "The {entity} {id} may not be accessed."),
+            Self::UpdateForbidden { entity } => {
+                write!(formatter, "The {entity} cannot be given to another user or organization.")
+            }
             Self::NotFound { entity, id } => write!(formatter, "There is no {entity} {id}."),
             Self::AlreadyExists { entity, name } => write!(formatter, "The {entity} {name} already exists."),
+            Self::InUse { entity, name, used_by } => {
+                write!(formatter, "The {entity} {name} is in use by a {used_by}.")
+            }
             Self::Conflict { entity, id } => write!(formatter, "The {entity} {id} kept changing; try again."),
             Self::Unreadable => formatter.write_str("The input cannot be read."),
             Self::StoreUnavailable => {
@@ -230,6 +231,18 @@ impl Error {
     #[must_use]
     pub fn kind(&self) -> &ErrorKind {
         &self.0.kind
+    }
+
+    /// The text and those of all causes behind it: for the log.
+    pub(crate) fn with_causes(&self) -> String {
+        let mut text = self.to_string();
+        let mut cause = self.source();
+        while let Some(error) = cause {
+            text.push_str(": ");
+            text.push_str(&error.to_string());
+            cause = error.source();
+        }
+        text
     }
 
     pub(crate) fn invalid(field: impl Into<String>, problem: Problem) -> Self {

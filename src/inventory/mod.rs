@@ -3,42 +3,65 @@
 //! [`Inventory`] is the typed façade over a [`Store`]. A host application uses it to
 //! create organizations, users, networks, keys and hosts; the HTTP service is a thin adapter on it.
 
-mod credentials;
+mod authentication;
+mod daemon_keys;
 mod decoded;
+mod entity;
 mod error;
 mod hosts;
 mod import;
+mod key_uses;
 mod networks;
 mod organizations;
 mod records;
 mod references;
+mod referrals;
+mod secrets;
+mod sessions;
+mod shares;
 mod tags;
 mod text;
 mod user_keys;
 mod users;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
 
 use uuid::Uuid;
 
-pub use error::{Entity, Error, ErrorKind, Problem};
-pub use hosts::{HostPage, HostQuery, Written};
+pub(crate) use daemon_keys::may_create_daemon_api_keys;
+pub use daemon_keys::{IssuedDaemonApiKey, NewDaemonApiKey};
+pub use entity::Entity;
+pub use error::{Error, ErrorKind, Problem};
+pub(crate) use hosts::may_update_ports;
+pub use hosts::{HostPage, HostQuery, PortUpdate, Written};
 pub use import::{Alteration, DroppedPort, Import, ImportReport, Refusal};
-pub use user_keys::{IssuedUserApiKey, NewUserApiKey};
+pub(crate) use referrals::may_submit_referrals;
+pub use sessions::IssuedSession;
+pub use shares::NewShare;
+pub(crate) use user_keys::may_manage_user_api_keys;
+pub use user_keys::{IssuedUserApiKey, NewUserApiKey, UserApiKeyUpdate};
 pub use users::NewUser;
 
-use self::credentials::Rights;
-use crate::access::{Clock, PasswordHasher, RandomSource, SystemClock, SystemRandom, uuid_v7};
-use crate::model::Timestamp;
-use crate::store::{Key, Record, Store};
+use self::authentication::Rights;
+use self::key_uses::KeyUses;
+use crate::access::{
+    Caller, Clock, LoginAttempts, PasswordHasher, RandomSource, SystemClock, SystemRandom, uuid_v4, uuid_v7,
+};
+use crate::model::{Permission, Timestamp};
+use crate::store::{Batch, Expect, Key, Query, Record, Store, StoreErrorKind};
 
 /// An inventory in a store.
 ///
-/// Cheap to clone; clones are the same inventory. Methods that take no [`Caller`](crate::access::Caller) are for the host
-/// application and ask nobody's leave.
+/// Cheap to clone; clones are the same inventory. Methods that take no [`Caller`] are for the host application and ask
+/// nobody's leave; of what there is both ways, the one that asks is named `…_as`.
 ///
-/// Beside the errors that a method names, each may fail by `StoreUnavailable`, or by `Internal` where the store holds what
-/// cannot be read. Methods that hash a password and the import must be called within a tokio runtime.
+/// Every change is decided on the records as they were read and committed on the condition that they still are as they
+/// were; where they are not, it is decided anew, a bounded number of times, and then fails by `Conflict`.
+///
+/// Beside the errors that a method names, each may fail by `StoreUnavailable`, by `Conflict` where it changes something,
+/// or by `Internal` where the store holds what cannot be read. Methods that hash a password, show a key or import must be
+/// called within a tokio runtime.
 ///
 /// ```
 /// use toposcope::inventory::{Inventory, NewUser, NewUserApiKey};
@@ -65,7 +88,17 @@ pub struct Inventory {
     clock: Arc<dyn Clock>,
     random: Arc<dyn RandomSource>,
     passwords: PasswordHasher,
-    rights: Arc<Rights>,
+    remembered: Arc<Remembered>,
+}
+
+/// What is known from earlier calls, beside what is in the store. Losing it costs time, or a count that begins anew.
+#[derive(Debug, Default)]
+struct Remembered {
+    rights: Rights,
+    attempts: LoginAttempts,
+    uses: KeyUses,
+    /// When sessions that are over were last purged, in microseconds of Unix time.
+    purged_at: AtomicI64,
 }
 
 /// How often a change is tried again when others change the same records at the same time.
@@ -86,7 +119,7 @@ impl Inventory {
             clock: Arc::new(SystemClock),
             random: Arc::new(SystemRandom),
             passwords: PasswordHasher::new(),
-            rights: Arc::default(),
+            remembered: Arc::default(),
         }
     }
 
@@ -116,7 +149,47 @@ impl Inventory {
         Ok(uuid_v7(&*self.random, self.now())?)
     }
 
+    /// An id that knowing others does not help to guess.
+    fn new_random_id(&self) -> Result<Uuid, Error> {
+        Ok(uuid_v4(&*self.random)?)
+    }
+
     async fn get(&self, key: Key) -> Result<Option<Record>, Error> {
         Ok(self.store.get(&[key]).await?.pop().flatten())
     }
+
+    /// How many records a query matches.
+    async fn count(&self, query: Query) -> Result<u64, Error> {
+        Ok(self.store.list(&Query { limit: Some(0), ..query }).await?.total)
+    }
+
+    /// Commits a batch. `false`: others came between, and everything is to be decided anew on what is there now.
+    async fn commit_if_unchanged(&self, batch: Batch) -> Result<bool, Error> {
+        let Err(error) = self.store.commit(batch).await else { return Ok(true) };
+        match error.kind() {
+            StoreErrorKind::Conflict(_)
+            | StoreErrorKind::Linked(_)
+            | StoreErrorKind::NetworkInUse(_)
+            | StoreErrorKind::AliasTaken(_) => {
+                tokio::task::yield_now().await;
+                Ok(false)
+            }
+            _ => Err(error.into()),
+        }
+    }
+}
+
+/// Whether a caller acts at this level or above.
+fn require_level(caller: &Caller, level: Permission) -> Result<(), Error> {
+    if caller.permission() >= level { Ok(()) } else { Err(ErrorKind::PermissionDenied.into()) }
+}
+
+/// Whether a caller is there in person.
+fn require_session(caller: &Caller) -> Result<(), Error> {
+    if caller.credential().is_session() { Ok(()) } else { Err(ErrorKind::UserContextRequired.into()) }
+}
+
+/// The expectation that a record is still the one that was read, or that there is still none.
+fn as_read(record: Option<&Record>) -> Expect {
+    record.map_or(Expect::Absent, |record| Expect::Version(record.version))
 }

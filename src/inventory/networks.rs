@@ -1,10 +1,21 @@
 use uuid::Uuid;
 
 use super::organizations::organization_key;
-use super::records::{NAME, NETWORK, decode, encode, facets};
-use super::{Entity, Error, ErrorKind, Inventory, text};
-use crate::model::Network;
-use crate::store::{Batch, Check, Direction, Expect, Key, Order, Query, SortKey, StoreErrorKind};
+use super::records::{
+    DAEMON_API_KEY, HOST, NAME, NETWORK, NETWORK_LINK, SHARE, USER, USER_API_KEY, all_of, decode, encode,
+    facets, linked,
+};
+use super::user_keys::user_api_key_facets;
+use super::users::{StoredUser, user_facets};
+use super::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, as_read, text};
+use crate::model::{Network, UserApiKey};
+use crate::store::{
+    Batch, Check, Direction, Expect, Key, Link, Name, Order, Query, Record, SortKey, StoreErrorKind,
+};
+
+/// What lies on a network and keeps it from being deleted.
+const OCCUPANTS: [(Entity, Name); 3] =
+    [(Entity::Host, HOST), (Entity::DaemonApiKey, DAEMON_API_KEY), (Entity::Share, SHARE)];
 
 impl Inventory {
     /// Creates a network.
@@ -52,10 +63,7 @@ impl Inventory {
     /// # Errors
     /// `NotFound`.
     pub async fn network(&self, id: Uuid) -> Result<Network, Error> {
-        match self.get(network_key(id)).await? {
-            Some(record) => decode(&record),
-            None => Err(ErrorKind::NotFound { entity: Entity::Network, id }.into()),
-        }
+        Ok(self.read_network(id).await?.1)
     }
 
     /// All networks of an organization, by name.
@@ -63,12 +71,60 @@ impl Inventory {
     /// # Errors
     /// None of its own.
     pub async fn networks(&self, organization: Uuid) -> Result<Vec<Network>, Error> {
-        let query = Query {
-            organization: Some(organization),
-            order: vec![Order::new(NAME, Direction::Ascending)],
-            ..Query::new(NETWORK)
-        };
+        let order = vec![Order::new(NAME, Direction::Ascending)];
+        let query = Query { order, ..all_of(NETWORK, organization) };
         self.store.list(&query).await?.records.iter().map(decode).collect()
+    }
+
+    /// Deletes a network on which there is nothing any more. Users and their keys lose it from what they were granted.
+    ///
+    /// # Errors
+    /// `NotFound`; `InUse` while there is a host on it, or a daemon's key or a share of it.
+    pub async fn delete_network(&self, id: Uuid) -> Result<(), Error> {
+        for _ in 0..ATTEMPTS {
+            let (record, network) = self.read_network(id).await?;
+            let organization = network.organization_id;
+            for (used_by, kind) in OCCUPANTS {
+                let networks = Some(vec![id]);
+                let query = Query { organization: Some(organization), networks, ..Query::new(kind) };
+                if self.count(query).await? > 0 {
+                    let name = network.name;
+                    return Err(ErrorKind::InUse { entity: Entity::Network, name, used_by }.into());
+                }
+            }
+            let mut batch = Batch::new();
+            batch.delete(record.key, as_read(Some(&record)));
+            batch.check(Check::NetworkEmpty { organization: Some(organization), network: id });
+            self.withdraw_network(&network, &mut batch).await?;
+            if self.commit_if_unchanged(batch).await? {
+                return Ok(());
+            }
+        }
+        Err(ErrorKind::Conflict { entity: Entity::Network, id }.into())
+    }
+
+    /// Adds to a batch that nobody is granted the network any more.
+    async fn withdraw_network(&self, network: &Network, batch: &mut Batch) -> Result<(), Error> {
+        let (organization, link) = (network.organization_id, Link::new(NETWORK_LINK, network.id));
+        for record in self.store.list(&linked(USER, organization, link)).await?.records {
+            let mut stored: StoredUser = decode(&record)?;
+            stored.user.network_ids.retain(|id| *id != network.id);
+            batch.put(record.key, as_read(Some(&record)), user_facets(&stored.user), encode(&stored)?);
+        }
+        for record in self.store.list(&linked(USER_API_KEY, organization, link)).await?.records {
+            let mut key: UserApiKey = decode(&record)?;
+            key.network_ids.retain(|id| *id != network.id);
+            batch.put(record.key, as_read(Some(&record)), user_api_key_facets(&key), encode(&key)?);
+        }
+        batch.check(Check::LinkedWithin { organization: Some(organization), link });
+        Ok(())
+    }
+
+    async fn read_network(&self, id: Uuid) -> Result<(Record, Network), Error> {
+        let not_found = ErrorKind::NotFound { entity: Entity::Network, id };
+        let record = self.get(network_key(id)).await?.ok_or(not_found)?;
+        let network = decode(&record)?;
+        Ok((record, network))
     }
 }
 

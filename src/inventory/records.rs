@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::Error;
 use crate::model::Timestamp;
-use crate::store::{Alias, Facets, Key, Link, Name, Record, SortKey};
+use crate::store::{Alias, Direction, Facets, Key, Link, LinkFilter, Name, Order, Query, Record, SortKey};
 
 pub(super) const ORGANIZATION: Name = Name::new("organization");
 pub(super) const USER: Name = Name::new("user");
@@ -18,12 +18,24 @@ pub(super) const TAG: Name = Name::new("tag");
 pub(super) const USER_API_KEY: Name = Name::new("user_api_key");
 /// What verifies an API key, under the key's id: a record of its own, so that no response is ever made from it.
 pub(super) const KEY_SECRET: Name = Name::new("key_secret");
+/// When an API key was last used, under the key's id.
+pub(super) const KEY_USE: Name = Name::new("key_use");
+pub(super) const DAEMON_API_KEY: Name = Name::new("daemon_api_key");
+pub(super) const SESSION: Name = Name::new("session");
+pub(super) const SHARE: Name = Name::new("share");
+/// The hash of a share's password, under the share's id.
+pub(super) const SHARE_PASSWORD: Name = Name::new("share_password");
+pub(super) const REFERRAL: Name = Name::new("referral");
 pub(super) const HOST: Name = Name::new("host");
 
 /// The e-mail address of a user, in lower case.
 pub(super) const EMAIL_ALIAS: Name = Name::new("email");
 /// The half of a key's digest under which it is looked up.
 pub(super) const DIGEST_ALIAS: Name = Name::new("digest");
+/// The half of a session id's digest under which it is looked up.
+pub(super) const SESSION_ALIAS: Name = Name::new("session");
+/// An organization and a user of it, for what that user said there.
+pub(super) const REFERRAL_ALIAS: Name = Name::new("referral");
 /// The id of a port, for the host that it is embedded in.
 pub(super) const PORT_ALIAS: Name = Name::new("port");
 /// The id of a service, for the host that it is embedded in.
@@ -33,6 +45,8 @@ pub(super) const TAG_LINK: Name = Name::new("tag");
 pub(super) const SERVICE_TAG_LINK: Name = Name::new("service_tag");
 pub(super) const NETWORK_LINK: Name = Name::new("network");
 pub(super) const USER_LINK: Name = Name::new("user");
+/// From a session to its user: a relation of its own, so that a change can be sure of all the sessions there are.
+pub(super) const SESSION_LINK: Name = Name::new("session_of");
 /// From a host to the service that virtualizes it.
 pub(super) const VIRTUALIZED_BY_LINK: Name = Name::new("virtualized_by");
 
@@ -51,6 +65,18 @@ pub(super) fn facets(organization: Uuid, created_at: Timestamp) -> Facets {
         sort_keys: vec![time_key(CREATED_AT, created_at)],
         ..Facets::default()
     }
+}
+
+/// The records of a kind that an organization has, the oldest first.
+pub(super) fn all_of(kind: Name, organization: Uuid) -> Query {
+    let order = vec![Order::new(CREATED_AT, Direction::Ascending)];
+    Query { organization: Some(organization), order, ..Query::new(kind) }
+}
+
+/// The records of a kind that an organization has and that refer to another record.
+pub(super) fn linked(kind: Name, organization: Uuid, link: Link) -> Query {
+    let filter = LinkFilter { relation: link.relation, targets: vec![link.target] };
+    Query { links: vec![filter], ..all_of(kind, organization) }
 }
 
 pub(super) fn links(relation: Name, targets: &[Uuid]) -> impl Iterator<Item = Link> + '_ {

@@ -1,10 +1,23 @@
 use uuid::Uuid;
 
 use super::organizations::organization_key;
-use super::records::{NAME, TAG, encode, facets};
-use super::{Entity, Error, ErrorKind, Inventory, text};
+use super::records::{
+    DAEMON_API_KEY, HOST, NAME, SERVICE_TAG_LINK, TAG, TAG_LINK, USER_API_KEY, all_of, decode, encode,
+    facets, linked,
+};
+use super::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, as_read, text};
 use crate::model::Tag;
-use crate::store::{Batch, Check, Expect, Key, SortKey, StoreErrorKind};
+use crate::store::{
+    Batch, Check, Direction, Expect, Key, Link, Name, Order, Query, Record, SortKey, StoreErrorKind,
+};
+
+/// What bears tags, and under which relation.
+const BEARERS: [(Entity, Name, Name); 4] = [
+    (Entity::Host, HOST, TAG_LINK),
+    (Entity::Service, HOST, SERVICE_TAG_LINK),
+    (Entity::UserApiKey, USER_API_KEY, TAG_LINK),
+    (Entity::DaemonApiKey, DAEMON_API_KEY, TAG_LINK),
+];
 
 impl Inventory {
     /// Creates a tag.
@@ -28,6 +41,58 @@ impl Inventory {
             _ => Error::from(error),
         })?;
         Ok(tag)
+    }
+
+    /// A tag.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn tag(&self, id: Uuid) -> Result<Tag, Error> {
+        Ok(self.read_tag(id).await?.1)
+    }
+
+    /// All tags of an organization, by name.
+    ///
+    /// # Errors
+    /// None of its own.
+    pub async fn tags(&self, organization: Uuid) -> Result<Vec<Tag>, Error> {
+        let order = vec![Order::new(NAME, Direction::Ascending)];
+        let query = Query { order, ..all_of(TAG, organization) };
+        self.store.list(&query).await?.records.iter().map(decode).collect()
+    }
+
+    /// Deletes a tag that nothing bears any more.
+    ///
+    /// # Errors
+    /// `NotFound`; `InUse` while a host, a service or a key bears it.
+    pub async fn delete_tag(&self, id: Uuid) -> Result<(), Error> {
+        for _ in 0..ATTEMPTS {
+            let (record, tag) = self.read_tag(id).await?;
+            let organization = tag.organization_id;
+            for (entity, kind, relation) in BEARERS {
+                if self.count(linked(kind, organization, Link::new(relation, id))).await? > 0 {
+                    let in_use = ErrorKind::InUse { entity: Entity::Tag, name: tag.name, used_by: entity };
+                    return Err(in_use.into());
+                }
+            }
+            let mut batch = Batch::new();
+            batch.delete(record.key, as_read(Some(&record)));
+            for relation in [TAG_LINK, SERVICE_TAG_LINK] {
+                let link = Link::new(relation, id);
+                batch.check(Check::LinkedWithin { organization: Some(organization), link });
+            }
+            if self.commit_if_unchanged(batch).await? {
+                return Ok(());
+            }
+        }
+        Err(ErrorKind::Conflict { entity: Entity::Tag, id }.into())
+    }
+
+    async fn read_tag(&self, id: Uuid) -> Result<(Record, Tag), Error> {
+        let not_found = ErrorKind::NotFound { entity: Entity::Tag, id };
+        let record = self.get(tag_key(id)).await?.ok_or(not_found)?;
+        let tag = decode(&record)?;
+        Ok((record, tag))
     }
 }
 

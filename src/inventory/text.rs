@@ -3,6 +3,7 @@ use std::collections::HashSet;
 use uuid::Uuid;
 
 use super::{Error, Problem};
+use crate::model::Timestamp;
 
 /// The ids, each once, in their order.
 pub(super) fn distinct(ids: Vec<Uuid>) -> Vec<Uuid> {
@@ -22,10 +23,14 @@ pub(super) fn name(field: &str, text: &str, max: usize) -> Result<String, Error>
     Ok(text.to_owned())
 }
 
+/// A text in lower case, letter by letter: that of a whole text depends on what stands beside a letter.
+pub(super) fn lower_case(text: &str) -> String {
+    text.chars().flat_map(char::to_lowercase).collect()
+}
+
 /// An e-mail address in lower case. Whether mail arrives there only mail can tell; the form is checked loosely.
 pub(super) fn email(field: &str, text: &str) -> Result<String, Error> {
-    // Letter by letter, because a whole text's lower case depends on what stands beside a letter.
-    let text: String = name(field, text, 254)?.chars().flat_map(char::to_lowercase).collect();
+    let text = lower_case(&name(field, text, 254)?);
     match text.split_once('@') {
         Some((local, domain))
             if !local.is_empty() && !domain.is_empty() && !text.contains(char::is_whitespace) =>
@@ -34,4 +39,12 @@ pub(super) fn email(field: &str, text: &str) -> Result<String, Error> {
         }
         _ => Err(Error::invalid(field, Problem::InvalidFormat)),
     }
+}
+
+/// A time that something will end at, which must not be over already.
+pub(super) fn future(field: &str, time: Option<Timestamp>, now: Timestamp) -> Result<(), Error> {
+    if time.is_some_and(|time| time <= now) {
+        return Err(Error::invalid(field, Problem::NotInFuture { now }));
+    }
+    Ok(())
 }

@@ -4,6 +4,7 @@ mod change;
 mod check;
 mod facets;
 mod list;
+mod ports;
 mod summary;
 mod virtualization;
 
@@ -13,6 +14,8 @@ use bytes::Bytes;
 use uuid::Uuid;
 
 pub use list::{HostPage, HostQuery};
+pub use ports::PortUpdate;
+pub(crate) use ports::may_update_ports;
 
 use self::change::HostChange;
 use self::summary::Summary;
@@ -21,7 +24,7 @@ use super::records::{HOST, decode, encode_sized};
 use super::references::belongs_to;
 use super::{Entity, Error, ErrorKind, Inventory};
 use crate::model::Host;
-use crate::store::{Expect, Key, Record};
+use crate::store::{Key, Record};
 
 /// What became of a host that was put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,10 +163,6 @@ fn tags(host: &Host) -> BTreeMap<Uuid, String> {
         part.tags.iter().enumerate().map(move |(place, id)| (*id, format!("services.{service}.tags.{place}")))
     });
     services.chain(own).collect()
-}
-
-fn expectation(record: Option<&Record>) -> Expect {
-    record.map_or(Expect::Absent, |record| Expect::Version(record.version))
 }
 
 const fn host_key(id: Uuid) -> Key {

@@ -1,6 +1,8 @@
 use serde::Deserialize;
 use uuid::Uuid;
 
+use crate::model::Host;
+
 /// As much of a stored host as a change of it must know.
 #[derive(Debug, Deserialize)]
 pub(super) struct Summary {
@@ -12,4 +14,12 @@ pub(super) struct Summary {
 pub(super) struct ServiceSummary {
     pub(super) id: Uuid,
     pub(super) name: String,
+}
+
+impl From<&Host> for Summary {
+    fn from(host: &Host) -> Self {
+        let services = host.services.iter();
+        let services = services.map(|service| ServiceSummary { id: service.id, name: service.name.clone() });
+        Self { network_id: host.network_id, services: services.collect() }
+    }
 }

@@ -1,18 +1,15 @@
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::networks::network_key;
-use super::records::{
-    DIGEST_ALIAS, KEY_SECRET, NETWORK_LINK, TAG_LINK, USER_API_KEY, USER_LINK, encode, facets, links,
-};
-use super::tags::tag_key;
-use super::users::user_key;
-use super::{Entity, Error, ErrorKind, Inventory, Problem, text};
-use crate::access::{KeyKind, KeyText, Scope, Verifier};
-use crate::model::{Permission, Timestamp, User, UserApiKey};
-use crate::store::{Alias, Batch, Check, Expect, Key, Link, StoreErrorKind};
+use super::{Grant, check_references_of, user_api_key_facets, user_api_key_key};
+use crate::access::{KeyKind, KeyText};
+use crate::inventory::records::encode;
+use crate::inventory::secrets::{KeyHolder, put_secret};
+use crate::inventory::users::{user_caller, user_key};
+use crate::inventory::{Entity, Error, ErrorKind, Inventory, text};
+use crate::model::{Permission, Timestamp, UserApiKey};
+use crate::store::{Batch, Check, Expect, StoreErrorKind};
 
 /// A user's API key to be created.
 #[derive(Clone, Debug)]
@@ -77,14 +74,6 @@ impl fmt::Debug for IssuedUserApiKey {
     }
 }
 
-/// The body of a [`KEY_SECRET`] record: what verifies a key that was found by its digest, and whose it is.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct KeySecret {
-    pub(super) verifier: Verifier,
-    pub(super) user_id: Uuid,
-    pub(super) organization_id: Uuid,
-}
-
 impl Inventory {
     /// Creates an API key of a user.
     ///
@@ -96,10 +85,13 @@ impl Inventory {
         let now = self.now();
         let owner = self.user(new.user_id).await?;
         let name = text::name("name", &new.name, 100)?;
-        if new.expires_at.is_some_and(|time| time <= now) {
-            return Err(Error::invalid("expires_at", Problem::NotInFuture { now }));
-        }
-        self.check_grant(&owner, &new).await?;
+        text::future("expires_at", new.expires_at, now)?;
+        let grant = Grant {
+            permissions: Some(new.permissions),
+            network_ids: Some(&new.network_ids),
+            tags: &new.tags,
+        };
+        self.check_grant(&user_caller(&owner), &grant).await?;
         let plaintext = KeyText::generate(KeyKind::User, &*self.random)?;
         let record = UserApiKey {
             id: self.new_id()?,
@@ -125,47 +117,14 @@ impl Inventory {
         })?;
         Ok(IssuedUserApiKey { record, text: plaintext })
     }
-
-    /// Whether a user may give a key this level, these networks and these tags.
-    async fn check_grant(&self, owner: &User, new: &NewUserApiKey) -> Result<(), Error> {
-        if new.permissions > owner.permissions {
-            return Err(ErrorKind::PermissionDenied.into());
-        }
-        let networks: Vec<Key> = new.network_ids.iter().map(|id| network_key(*id)).collect();
-        self.check_references(owner.organization_id, Entity::Network, &networks, "network_ids").await?;
-        let reach = Scope::granted(owner.permissions, owner.network_ids.iter().copied());
-        if let Some(id) = new.network_ids.iter().copied().find(|network| !reach.allows(*network)) {
-            return Err(ErrorKind::AccessDenied { entity: Entity::Network, id }.into());
-        }
-        let tags: Vec<Key> = new.tags.iter().map(|id| tag_key(*id)).collect();
-        self.check_references(owner.organization_id, Entity::Tag, &tags, "tags").await
-    }
 }
 
 fn creation(record: &UserApiKey, text: &KeyText) -> Result<Batch, Error> {
-    let digest = text.digest();
-    let secret = KeySecret {
-        verifier: digest.verifier(),
-        user_id: record.user_id,
-        organization_id: record.organization_id,
-    };
-    let mut key_facets = facets(record.organization_id, record.created_at);
-    key_facets.links.push(Link::new(USER_LINK, record.user_id));
-    key_facets.links.extend(links(NETWORK_LINK, &record.network_ids));
-    key_facets.links.extend(links(TAG_LINK, &record.tags));
-    let mut secret_facets = facets(record.organization_id, record.created_at);
-    secret_facets.aliases.push(Alias::new(DIGEST_ALIAS, digest.lookup()));
     let mut batch = Batch::new();
-    batch.put(user_api_key_key(record.id), Expect::Absent, key_facets, encode(record)?);
-    batch.put(Key::new(KEY_SECRET, record.id), Expect::Absent, secret_facets, encode(&secret)?);
-    let networks = record.network_ids.iter().map(|id| network_key(*id));
-    let tags = record.tags.iter().map(|id| tag_key(*id));
-    for key in std::iter::once(user_key(record.user_id)).chain(networks).chain(tags) {
-        batch.check(Check::Record { key, expect: Expect::Present });
-    }
+    batch.put(user_api_key_key(record.id), Expect::Absent, user_api_key_facets(record), encode(record)?);
+    let holder = (record.organization_id, KeyHolder::User(record.user_id));
+    put_secret(&mut batch, record.id, text, holder, record.created_at)?;
+    batch.check(Check::Record { key: user_key(record.user_id), expect: Expect::Present });
+    check_references_of(record, &mut batch);
     Ok(batch)
-}
-
-pub(super) const fn user_api_key_key(id: Uuid) -> Key {
-    Key::new(USER_API_KEY, id)
 }

@@ -1,15 +1,14 @@
 use std::fmt;
 
-use serde::Deserialize;
 use uuid::Uuid;
 
-use super::networks::network_key;
-use super::organizations::organization_key;
-use super::records::{EMAIL_ALIAS, NETWORK_LINK, PASSWORD, USER, decode, encode, facets, links};
-use super::{Entity, Error, ErrorKind, Inventory, text};
-use crate::access::{Caller, Scope};
+use super::{StoredUser, check_networks_of, password_key, user_facets, user_key};
+use crate::inventory::networks::network_key;
+use crate::inventory::organizations::organization_key;
+use crate::inventory::records::{encode, facets};
+use crate::inventory::{Entity, Error, ErrorKind, Inventory, text};
 use crate::model::{Permission, User};
-use crate::store::{Alias, Batch, Check, Expect, Key, StoreErrorKind};
+use crate::store::{Batch, Check, Expect, Key, StoreErrorKind};
 
 /// A user to be created.
 #[derive(Clone)]
@@ -68,18 +67,14 @@ impl Inventory {
             created_at: now,
             updated_at: now,
         };
-        let mut user_facets = facets(user.organization_id, now);
-        user_facets.aliases.push(Alias::new(EMAIL_ALIAS, user.email.as_bytes()));
-        user_facets.links.extend(links(NETWORK_LINK, &user.network_ids));
+        let stored = StoredUser { user: user.clone(), is_disabled: false };
         let mut batch = Batch::new();
-        batch.put(user_key(user.id), Expect::Absent, user_facets, encode(&user)?);
+        batch.put(user_key(user.id), Expect::Absent, user_facets(&user), encode(&stored)?);
         batch.check(Check::Record { key: organization_key(user.organization_id), expect: Expect::Present });
-        for network in &user.network_ids {
-            batch.check(Check::Record { key: network_key(*network), expect: Expect::Present });
-        }
+        check_networks_of(&user, &mut batch);
         if let Some(password) = new.password {
             let hash = self.passwords.hash(password).await?;
-            batch.put(Key::new(PASSWORD, user.id), Expect::Absent, facets(user.organization_id, now), hash);
+            batch.put(password_key(user.id), Expect::Absent, facets(user.organization_id, now), hash);
         }
         self.store.commit(batch).await.map_err(|error| match error.kind() {
             StoreErrorKind::AliasTaken(_) => {
@@ -93,36 +88,4 @@ impl Inventory {
         })?;
         Ok(user)
     }
-
-    /// A user.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    pub async fn user(&self, id: Uuid) -> Result<User, Error> {
-        match self.get(user_key(id)).await? {
-            Some(record) => decode(&record),
-            None => Err(ErrorKind::NotFound { entity: Entity::User, id }.into()),
-        }
-    }
-}
-
-/// As much of a user as decides what they may do.
-#[derive(Debug, Deserialize)]
-pub(super) struct UserRights {
-    id: Uuid,
-    organization_id: Uuid,
-    permissions: Permission,
-    network_ids: Vec<Uuid>,
-}
-
-impl UserRights {
-    /// The user as a caller, with all rights that are theirs at present.
-    pub(super) fn caller(&self) -> Caller {
-        let scope = Scope::granted(self.permissions, self.network_ids.iter().copied());
-        Caller::new(self.organization_id, self.id, self.permissions, scope)
-    }
-}
-
-pub(super) const fn user_key(id: Uuid) -> Key {
-    Key::new(USER, id)
 }

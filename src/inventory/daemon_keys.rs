@@ -1,0 +1,238 @@
+//! API keys of discovery daemons: each reports on one network.
+
+use std::fmt;
+
+use uuid::Uuid;
+
+use super::networks::network_key;
+use super::records::{DAEMON_API_KEY, TAG_LINK, all_of, decode, encode, facets, links};
+use super::references::organization_of;
+use super::secrets::{KeyHolder, put_secret};
+use super::tags::tag_key;
+use super::user_keys::delete_beside;
+use super::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, as_read, require_level, text};
+use crate::access::{Caller, KeyKind, KeyText};
+use crate::model::{DaemonApiKey, Permission, Timestamp};
+use crate::store::{Batch, Check, Expect, Facets, Key, Record};
+
+/// A daemon's API key to be created.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NewDaemonApiKey {
+    /// The network that the daemon reports on.
+    pub network_id: Uuid,
+    /// A name of 1 to 100 characters.
+    pub name: String,
+    /// Tags of the organization.
+    pub tags: Vec<Uuid>,
+    /// When it ends; in the future. `None`: never.
+    pub expires_at: Option<Timestamp>,
+    /// Whether it works.
+    pub is_enabled: bool,
+}
+
+impl NewDaemonApiKey {
+    /// A key that works and does not end, without tags.
+    #[must_use]
+    pub fn new(network_id: Uuid, name: impl Into<String>) -> Self {
+        Self { network_id, name: name.into(), tags: Vec::new(), expires_at: None, is_enabled: true }
+    }
+}
+
+/// A daemon's key that was just created: the only time that its plaintext is to be had.
+pub struct IssuedDaemonApiKey {
+    record: DaemonApiKey,
+    text: KeyText,
+}
+
+impl IssuedDaemonApiKey {
+    /// The record as it is stored, its `key` masked.
+    #[must_use]
+    pub const fn record(&self) -> &DaemonApiKey {
+        &self.record
+    }
+
+    /// The key itself, to be handed to the daemon and kept nowhere else.
+    #[must_use]
+    pub fn plaintext(&self) -> &str {
+        self.text.expose()
+    }
+}
+
+/// Without the plaintext.
+impl fmt::Debug for IssuedDaemonApiKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("IssuedDaemonApiKey").field("record", &self.record).finish_non_exhaustive()
+    }
+}
+
+/// Whether a caller may create daemon keys at all: from a Member on.
+pub(crate) fn may_create_daemon_api_keys(caller: &Caller) -> Result<(), Error> {
+    require_level(caller, Permission::Member)
+}
+
+impl Inventory {
+    /// Creates an API key for the daemon of a network.
+    ///
+    /// # Errors
+    /// `Invalid` for a name that is blank or too long and for an `expires_at` that is not in the future; `NotFound` when
+    /// there is no such network; `ReferenceInvalid` for a tag that is not of the network's organization.
+    pub async fn create_daemon_api_key(&self, new: NewDaemonApiKey) -> Result<IssuedDaemonApiKey, Error> {
+        let id = new.network_id;
+        let not_found = ErrorKind::NotFound { entity: Entity::Network, id };
+        self.issue(new, |organization| organization.ok_or_else(|| not_found.clone().into())).await
+    }
+
+    /// Creates an API key for the daemon of a network that the caller can access, if the caller is a Member or above.
+    ///
+    /// # Errors
+    /// As [`create_daemon_api_key`](Self::create_daemon_api_key), but `AccessDenied` for a network that the caller cannot
+    /// access, whether or not there is one; and `PermissionDenied`.
+    pub async fn create_daemon_api_key_as(
+        &self,
+        caller: &Caller,
+        new: NewDaemonApiKey,
+    ) -> Result<IssuedDaemonApiKey, Error> {
+        may_create_daemon_api_keys(caller)?;
+        let id = new.network_id;
+        let denied = ErrorKind::AccessDenied { entity: Entity::Network, id };
+        self.issue(new, |organization| {
+            let accessible = organization.filter(|organization| {
+                *organization == caller.organization_id() && caller.scope().allows(id)
+            });
+            accessible.ok_or_else(|| denied.clone().into())
+        })
+        .await
+    }
+
+    /// `admit` is told whose the network is, if there is one, and gives the organization in which the key is made.
+    async fn issue(
+        &self,
+        new: NewDaemonApiKey,
+        admit: impl Fn(Option<Uuid>) -> Result<Uuid, Error>,
+    ) -> Result<IssuedDaemonApiKey, Error> {
+        let now = self.now();
+        let name = text::name("name", &new.name, 100)?;
+        text::future("expires_at", new.expires_at, now)?;
+        let plaintext = KeyText::generate(KeyKind::Daemon, &*self.random)?;
+        let record = DaemonApiKey {
+            id: self.new_id()?,
+            name,
+            network_id: new.network_id,
+            tags: text::distinct(new.tags),
+            key: plaintext.masked(),
+            last_used: None,
+            created_at: now,
+            updated_at: now,
+            expires_at: new.expires_at,
+            is_enabled: new.is_enabled,
+        };
+        let tags: Vec<Key> = record.tags.iter().map(|id| tag_key(*id)).collect();
+        for _ in 0..ATTEMPTS {
+            let network = self.get(network_key(record.network_id)).await?;
+            let organization = admit(network.as_ref().map(organization_of).transpose()?)?;
+            self.check_references(organization, Entity::Tag, &tags, "tags").await?;
+            let mut batch = Batch::new();
+            let key = daemon_api_key_key(record.id);
+            batch.put(key, Expect::Absent, key_facets(organization, &record), encode(&record)?);
+            let holder = (organization, KeyHolder::Daemon(record.network_id));
+            put_secret(&mut batch, record.id, &plaintext, holder, now)?;
+            for key in tags.iter().copied().chain([network_key(record.network_id)]) {
+                batch.check(Check::Record { key, expect: Expect::Present });
+            }
+            if self.commit_if_unchanged(batch).await? {
+                return Ok(IssuedDaemonApiKey { record, text: plaintext });
+            }
+        }
+        Err(conflict(record.id))
+    }
+
+    /// A daemon's API key, its `key` masked.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn daemon_api_key(&self, id: Uuid) -> Result<DaemonApiKey, Error> {
+        let (_, key) = self.read_daemon_api_key(id).await?;
+        self.with_last_uses(vec![key]).await?.pop().ok_or_else(|| not_found(id))
+    }
+
+    /// All daemons' API keys of an organization, the oldest first.
+    ///
+    /// # Errors
+    /// None of its own.
+    pub async fn daemon_api_keys(&self, organization: Uuid) -> Result<Vec<DaemonApiKey>, Error> {
+        let records = self.store.list(&all_of(DAEMON_API_KEY, organization)).await?.records;
+        self.with_last_uses(records.iter().map(decode).collect::<Result<_, _>>()?).await
+    }
+
+    /// Switches a daemon's API key on or off, for the very next time that it is shown.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn set_daemon_api_key_enabled(
+        &self,
+        id: Uuid,
+        is_enabled: bool,
+    ) -> Result<DaemonApiKey, Error> {
+        for _ in 0..ATTEMPTS {
+            let (record, key) = self.read_daemon_api_key(id).await?;
+            let network = self.get(network_key(key.network_id)).await?.ok_or_else(|| not_found(id))?;
+            let key = DaemonApiKey { is_enabled, updated_at: self.now(), ..key };
+            let facets = key_facets(organization_of(&network)?, &key);
+            let mut batch = Batch::new();
+            batch.put(record.key, as_read(Some(&record)), facets, encode(&key)?);
+            if self.commit_if_unchanged(batch).await? {
+                return self.with_last_uses(vec![key]).await?.pop().ok_or_else(|| not_found(id));
+            }
+        }
+        Err(conflict(id))
+    }
+
+    /// Deletes a daemon's API key. The next time it is shown it is refused.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn delete_daemon_api_key(&self, id: Uuid) -> Result<(), Error> {
+        for _ in 0..ATTEMPTS {
+            let (record, _) = self.read_daemon_api_key(id).await?;
+            let mut batch = Batch::new();
+            batch.delete(record.key, as_read(Some(&record)));
+            delete_beside(&mut batch, id);
+            if self.commit_if_unchanged(batch).await? {
+                return Ok(());
+            }
+        }
+        Err(conflict(id))
+    }
+
+    async fn read_daemon_api_key(&self, id: Uuid) -> Result<(Record, DaemonApiKey), Error> {
+        let record = self.get(daemon_api_key_key(id)).await?.ok_or_else(|| not_found(id))?;
+        let key = decode(&record)?;
+        Ok((record, key))
+    }
+
+    async fn with_last_uses(&self, mut keys: Vec<DaemonApiKey>) -> Result<Vec<DaemonApiKey>, Error> {
+        let uses = self.last_uses(keys.iter().map(|key| key.id)).await?;
+        for (key, last_used) in keys.iter_mut().zip(uses) {
+            key.last_used = last_used;
+        }
+        Ok(keys)
+    }
+}
+
+fn key_facets(organization: Uuid, record: &DaemonApiKey) -> Facets {
+    let links = links(TAG_LINK, &record.tags).collect();
+    Facets { network: Some(record.network_id), links, ..facets(organization, record.created_at) }
+}
+
+fn not_found(id: Uuid) -> Error {
+    ErrorKind::NotFound { entity: Entity::DaemonApiKey, id }.into()
+}
+
+fn conflict(id: Uuid) -> Error {
+    ErrorKind::Conflict { entity: Entity::DaemonApiKey, id }.into()
+}
+
+pub(super) const fn daemon_api_key_key(id: Uuid) -> Key {
+    Key::new(DAEMON_API_KEY, id)
+}

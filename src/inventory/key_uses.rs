@@ -1,0 +1,96 @@
+//! When API keys were last used: noted beside the keys, at most once a minute each, by tasks that no request waits for.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+use tokio::runtime::Handle;
+use tokio::task::JoinSet;
+use uuid::Uuid;
+
+use super::records::{KEY_USE, decode, encode, facets};
+use super::{Error, Inventory, as_read};
+use crate::model::Timestamp;
+use crate::store::{Batch, Check, Expect, Key, Store, StoreErrorKind};
+
+/// For so long no other use of a key is noted.
+const INTERVAL_MICROS: i64 = 60 * 1_000_000;
+
+/// How many uses are being noted at once at most. What has no room is noted with the key's next use.
+const TASKS: usize = 64;
+
+/// The tasks under way. They end with the inventory.
+#[derive(Debug, Default)]
+pub(super) struct KeyUses(Mutex<JoinSet<()>>);
+
+/// The body of a [`KEY_USE`] record.
+#[derive(Debug, Serialize, Deserialize)]
+struct KeyUse {
+    last_used: Timestamp,
+}
+
+impl Inventory {
+    /// Has it noted that a key is used now, unless `noted_at` says that it has been lately.
+    pub(super) fn note_use(&self, key: Key, organization: Uuid, noted_at: &AtomicI64, now: Timestamp) {
+        let before = noted_at.load(Ordering::Relaxed);
+        let micros = now.unix_micros();
+        if !is_due(before, micros) {
+            return;
+        }
+        let Ok(runtime) = Handle::try_current() else { return };
+        let mut tasks = self.remembered.uses.0.lock().unwrap_or_else(PoisonError::into_inner);
+        while tasks.try_join_next().is_some() {}
+        // Of requests at the same time one has it noted.
+        let is_first =
+            || noted_at.compare_exchange(before, micros, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        if tasks.len() < TASKS && is_first() {
+            tasks.spawn_on(note(Arc::clone(&self.store), key, organization, now), &runtime);
+        }
+    }
+
+    /// When each of these keys was last used.
+    pub(super) async fn last_uses(
+        &self,
+        ids: impl Iterator<Item = Uuid>,
+    ) -> Result<Vec<Option<Timestamp>>, Error> {
+        let keys: Vec<Key> = ids.map(key_use_key).collect();
+        let records = self.store.get(&keys).await?;
+        let times = records.iter().map(|record| record.as_ref().map(decode::<KeyUse>).transpose());
+        times.map(|used| Ok(used?.map(|used| used.last_used))).collect()
+    }
+}
+
+/// A clock that was set back does not hold anything up.
+const fn is_due(before: i64, now: i64) -> bool {
+    now < before || now.saturating_sub(before) >= INTERVAL_MICROS
+}
+
+async fn note(store: Arc<dyn Store>, key: Key, organization: Uuid, now: Timestamp) {
+    if let Err(error) = try_note(&*store, key, organization, now).await {
+        tracing::warn!("the use of the {key} was not noted: {}", error.with_causes());
+    }
+}
+
+/// The record decides, and not the memory of this process alone, whether a use was noted within the interval: there may
+/// be others, or one before. Whoever comes second lets the first have it.
+async fn try_note(store: &dyn Store, key: Key, organization: Uuid, now: Timestamp) -> Result<(), Error> {
+    let known = store.get(&[key_use_key(key.id)]).await?.pop().flatten();
+    if let Some(record) = &known
+        && !is_due(decode::<KeyUse>(record)?.last_used.unix_micros(), now.unix_micros())
+    {
+        return Ok(());
+    }
+    let mut batch = Batch::new();
+    let body = encode(&KeyUse { last_used: now })?;
+    batch.put(key_use_key(key.id), as_read(known.as_ref()), facets(organization, now), body);
+    // A key that is deleted meanwhile takes its use with it.
+    batch.check(Check::Record { key, expect: Expect::Present });
+    match store.commit(batch).await {
+        Err(error) if matches!(error.kind(), StoreErrorKind::Conflict(_)) => Ok(()),
+        outcome => Ok(outcome?),
+    }
+}
+
+pub(super) const fn key_use_key(id: Uuid) -> Key {
+    Key::new(KEY_USE, id)
+}

@@ -1,0 +1,74 @@
+//! What users say about where they heard of the product.
+
+use uuid::Uuid;
+
+use super::records::{REFERRAL, REFERRAL_ALIAS, USER_LINK, all_of, decode, encode, facets};
+use super::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, Problem, as_read, require_session, text};
+use crate::access::Caller;
+use crate::model::Referral;
+use crate::store::{Alias, Batch, Key, Link};
+
+/// The longest `referral_source_other`, in characters.
+const MAX_OTHER: usize = 500;
+
+/// Whether a caller may say where they heard of the product: only a user in person, of any level.
+pub(crate) fn may_submit_referrals(caller: &Caller) -> Result<(), Error> {
+    require_session(caller)
+}
+
+impl Inventory {
+    /// Stores where the caller heard of the product, in place of what the caller said before.
+    ///
+    /// # Errors
+    /// `UserContextRequired` for a caller with an API key; `Invalid` for a source that is blank or longer than 100
+    /// characters, and for further text of more than 500.
+    pub async fn submit_referral(
+        &self,
+        caller: &Caller,
+        source: &str,
+        other: Option<&str>,
+    ) -> Result<Referral, Error> {
+        may_submit_referrals(caller)?;
+        let source = text::name("referral_source", source, 100)?;
+        if other.is_some_and(|text| text.chars().count() > MAX_OTHER) {
+            return Err(Error::invalid("referral_source_other", Problem::MaxLength { max: MAX_OTHER }));
+        }
+        let (organization, user) = (caller.organization_id(), caller.user_id());
+        let alias = Alias::new(REFERRAL_ALIAS, [*organization.as_bytes(), *user.as_bytes()].concat());
+        for _ in 0..ATTEMPTS {
+            let now = self.now();
+            let known = self.store.resolve(&alias).await?;
+            let before: Option<Referral> = known.as_ref().map(decode).transpose()?;
+            let (id, created_at) = match before {
+                Some(before) => (before.id, before.created_at),
+                None => (self.new_id()?, now),
+            };
+            let referral = Referral {
+                id,
+                organization_id: organization,
+                user_id: user,
+                referral_source: source.clone(),
+                referral_source_other: other.map(str::to_owned),
+                created_at,
+                updated_at: now,
+            };
+            let mut facets = facets(organization, created_at);
+            facets.links.push(Link::new(USER_LINK, user));
+            facets.aliases.push(alias.clone());
+            let mut batch = Batch::new();
+            batch.put(Key::new(REFERRAL, id), as_read(known.as_ref()), facets, encode(&referral)?);
+            if self.commit_if_unchanged(batch).await? {
+                return Ok(referral);
+            }
+        }
+        Err(ErrorKind::Conflict { entity: Entity::User, id: user }.into())
+    }
+
+    /// What the users of an organization said about where they heard of the product, the oldest first.
+    ///
+    /// # Errors
+    /// None of its own.
+    pub async fn referrals(&self, organization: Uuid) -> Result<Vec<Referral>, Error> {
+        self.store.list(&all_of(REFERRAL, organization)).await?.records.iter().map(decode).collect()
+    }
+}

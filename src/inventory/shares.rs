@@ -1,0 +1,235 @@
+//! Shares: views of a topology that anybody may open who knows their id.
+
+use std::fmt;
+
+use uuid::Uuid;
+
+use super::networks::network_key;
+use super::organizations::organization_key;
+use super::records::{SHARE, SHARE_PASSWORD, all_of, decode, encode, facets};
+use super::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, as_read, text};
+use crate::model::{Share, ShareMetadata, ShareOptions, Timestamp};
+use crate::store::{Batch, Check, Expect, Facets, Key, Record};
+
+/// A share to be created.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct NewShare {
+    /// The organization it belongs to.
+    pub organization_id: Uuid,
+    /// The network it shows; `None`: it is not bound to one.
+    pub network_id: Option<Uuid>,
+    /// A name of 1 to 100 characters.
+    pub name: String,
+    /// The password of 10 to 1,000 characters that the view asks for; `None`: it asks for none.
+    pub password: Option<String>,
+    /// What the view offers.
+    pub options: ShareOptions,
+    /// Whether it is found at all.
+    pub is_enabled: bool,
+    /// From when on it is not found any more; in the future. `None`: never.
+    pub expires_at: Option<Timestamp>,
+}
+
+impl NewShare {
+    /// A share that is found, does not end, asks for no password, and offers everything.
+    #[must_use]
+    pub fn new(organization_id: Uuid, name: impl Into<String>) -> Self {
+        Self {
+            organization_id,
+            network_id: None,
+            name: name.into(),
+            password: None,
+            options: ShareOptions {
+                show_export_button: true,
+                show_inspect_panel: true,
+                show_minimap: true,
+                show_zoom_controls: true,
+            },
+            is_enabled: true,
+            expires_at: None,
+        }
+    }
+}
+
+/// Without the password.
+impl fmt::Debug for NewShare {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("NewShare")
+            .field("organization_id", &self.organization_id)
+            .field("network_id", &self.network_id)
+            .field("name", &self.name)
+            .field("requires_password", &self.password.is_some())
+            .field("options", &self.options)
+            .field("is_enabled", &self.is_enabled)
+            .field("expires_at", &self.expires_at)
+            .finish()
+    }
+}
+
+impl Inventory {
+    /// Creates a share.
+    ///
+    /// ```
+    /// # use toposcope::inventory::{Inventory, NewShare};
+    /// # use toposcope::store::MemoryStore;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// # let organization = inventory.create_organization("Example", true).await?;
+    /// let mut new = NewShare::new(organization.id, "The office");
+    /// new.password = Some("correct horse".to_owned());
+    /// let share = inventory.create_share(new).await?;
+    ///
+    /// assert!(inventory.share_metadata(share.id).await?.requires_password);
+    /// assert!(inventory.verify_share_password(share.id, "correct horse".to_owned()).await?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `Invalid` for a name or a password that cannot be accepted and for an `expires_at` that is not in the future;
+    /// `NotFound` when there is no such organization; `ReferenceInvalid` for a network that is not the organization's.
+    pub async fn create_share(&self, new: NewShare) -> Result<Share, Error> {
+        let now = self.now();
+        let name = text::name("name", &new.name, 100)?;
+        text::future("expires_at", new.expires_at, now)?;
+        self.organization(new.organization_id).await?;
+        let network = new.network_id.map(network_key);
+        if let Some(key) = network {
+            self.check_reference(new.organization_id, Entity::Network, key, "network_id").await?;
+        }
+        let share = Share {
+            id: self.new_random_id()?,
+            organization_id: new.organization_id,
+            network_id: new.network_id,
+            name,
+            is_enabled: new.is_enabled,
+            expires_at: new.expires_at,
+            requires_password: new.password.is_some(),
+            options: new.options,
+            created_at: now,
+            updated_at: now,
+        };
+        let mut batch = Batch::new();
+        batch.put(share_key(share.id), Expect::Absent, share_facets(&share), encode(&share)?);
+        if let Some(password) = new.password {
+            let hash = self.passwords.hash(password).await?;
+            let facets = facets(share.organization_id, now);
+            batch.put(share_password_key(share.id), Expect::Absent, facets, hash);
+        }
+        for key in network.into_iter().chain([organization_key(share.organization_id)]) {
+            batch.check(Check::Record { key, expect: Expect::Present });
+        }
+        // What it rests on was there a moment ago.
+        if self.commit_if_unchanged(batch).await? { Ok(share) } else { Err(conflict(share.id)) }
+    }
+
+    /// A share, whether or not it is found by others.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn share(&self, id: Uuid) -> Result<Share, Error> {
+        Ok(self.read_share(id).await?.1)
+    }
+
+    /// All shares of an organization, the oldest first.
+    ///
+    /// # Errors
+    /// None of its own.
+    pub async fn shares(&self, organization: Uuid) -> Result<Vec<Share>, Error> {
+        self.store.list(&all_of(SHARE, organization)).await?.records.iter().map(decode).collect()
+    }
+
+    /// What anybody may know of a share.
+    ///
+    /// # Errors
+    /// `NotFound`, also for a share that is disabled or over.
+    pub async fn share_metadata(&self, id: Uuid) -> Result<ShareMetadata, Error> {
+        Ok(ShareMetadata::from(&self.open_share(id).await?))
+    }
+
+    /// Whether this is the password that a share asks for. One that asks for none is opened by any.
+    ///
+    /// Nothing here counts how often somebody guesses: the rate limit of whoever serves the view does.
+    ///
+    /// # Errors
+    /// `NotFound`, also for a share that is disabled or over.
+    pub async fn verify_share_password(&self, id: Uuid, password: String) -> Result<bool, Error> {
+        let share = self.open_share(id).await?;
+        if !share.requires_password {
+            return Ok(true);
+        }
+        let hash = self.get(share_password_key(id)).await?.ok_or_else(|| not_found(id))?;
+        let text = String::from_utf8(hash.body.to_vec()).map_err(Error::internal)?;
+        Ok(self.passwords.verify(password, text).await?)
+    }
+
+    /// Has a share found by others, or not, from the very next request on.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn set_share_enabled(&self, id: Uuid, is_enabled: bool) -> Result<Share, Error> {
+        for _ in 0..ATTEMPTS {
+            let (record, share) = self.read_share(id).await?;
+            let share = Share { is_enabled, updated_at: self.now(), ..share };
+            let mut batch = Batch::new();
+            batch.put(record.key, as_read(Some(&record)), share_facets(&share), encode(&share)?);
+            if self.commit_if_unchanged(batch).await? {
+                return Ok(share);
+            }
+        }
+        Err(conflict(id))
+    }
+
+    /// Deletes a share.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn delete_share(&self, id: Uuid) -> Result<(), Error> {
+        for _ in 0..ATTEMPTS {
+            let (record, _) = self.read_share(id).await?;
+            let mut batch = Batch::new();
+            batch.delete(record.key, as_read(Some(&record)));
+            batch.delete(share_password_key(id), Expect::Any);
+            if self.commit_if_unchanged(batch).await? {
+                return Ok(());
+            }
+        }
+        Err(conflict(id))
+    }
+
+    /// A share that others find now.
+    async fn open_share(&self, id: Uuid) -> Result<Share, Error> {
+        let (_, share) = self.read_share(id).await?;
+        let is_over = share.expires_at.is_some_and(|time| time <= self.now());
+        if share.is_enabled && !is_over { Ok(share) } else { Err(not_found(id)) }
+    }
+
+    async fn read_share(&self, id: Uuid) -> Result<(Record, Share), Error> {
+        let record = self.get(share_key(id)).await?.ok_or_else(|| not_found(id))?;
+        let share = decode(&record)?;
+        Ok((record, share))
+    }
+}
+
+fn share_facets(share: &Share) -> Facets {
+    Facets { network: share.network_id, ..facets(share.organization_id, share.created_at) }
+}
+
+fn not_found(id: Uuid) -> Error {
+    ErrorKind::NotFound { entity: Entity::Share, id }.into()
+}
+
+fn conflict(id: Uuid) -> Error {
+    ErrorKind::Conflict { entity: Entity::Share, id }.into()
+}
+
+const fn share_key(id: Uuid) -> Key {
+    Key::new(SHARE, id)
+}
+
+const fn share_password_key(id: Uuid) -> Key {
+    Key::new(SHARE_PASSWORD, id)
+}

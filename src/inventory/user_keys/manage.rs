@@ -1,0 +1,113 @@
+use uuid::Uuid;
+
+use super::{user_api_key_facets, user_api_key_key};
+use crate::access::Caller;
+use crate::inventory::key_uses::key_use_key;
+use crate::inventory::records::{USER_API_KEY, USER_LINK, decode, encode, linked};
+use crate::inventory::secrets::secret_key;
+use crate::inventory::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, as_read, require_session};
+use crate::model::UserApiKey;
+use crate::store::{Batch, Expect, Link, Record};
+
+impl Inventory {
+    /// A user's API key, its `key` masked.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn user_api_key(&self, id: Uuid) -> Result<UserApiKey, Error> {
+        let (_, key) = self.read_user_api_key(id).await?;
+        self.with_last_use(key).await
+    }
+
+    /// All API keys of a user, the oldest first.
+    ///
+    /// # Errors
+    /// `NotFound` when there is no such user.
+    pub async fn user_api_keys(&self, user: Uuid) -> Result<Vec<UserApiKey>, Error> {
+        let organization = self.user(user).await?.organization_id;
+        let query = linked(USER_API_KEY, organization, Link::new(USER_LINK, user));
+        let records = self.store.list(&query).await?.records;
+        let mut keys: Vec<UserApiKey> = records.iter().map(decode).collect::<Result<_, _>>()?;
+        let uses = self.last_uses(keys.iter().map(|key| key.id)).await?;
+        for (key, last_used) in keys.iter_mut().zip(uses) {
+            key.last_used = last_used;
+        }
+        Ok(keys)
+    }
+
+    /// Switches a user's API key on or off, for the very next request with it.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn set_user_api_key_enabled(&self, id: Uuid, is_enabled: bool) -> Result<UserApiKey, Error> {
+        for _ in 0..ATTEMPTS {
+            let (record, key) = self.read_user_api_key(id).await?;
+            let key = UserApiKey { is_enabled, updated_at: self.now(), ..key };
+            let mut batch = Batch::new();
+            batch.put(record.key, as_read(Some(&record)), user_api_key_facets(&key), encode(&key)?);
+            if self.commit_if_unchanged(batch).await? {
+                return self.with_last_use(key).await;
+            }
+        }
+        Err(ErrorKind::Conflict { entity: Entity::UserApiKey, id }.into())
+    }
+
+    /// Deletes a user's API key. The next request with it is refused.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn delete_user_api_key(&self, id: Uuid) -> Result<(), Error> {
+        self.delete_key_if(id, |_| true).await
+    }
+
+    /// Deletes one of the caller's own API keys. The next request with it is refused.
+    ///
+    /// # Errors
+    /// `UserContextRequired` for a caller with an API key; `NotFound`, also for the key of another user.
+    pub async fn delete_user_api_key_as(&self, caller: &Caller, id: Uuid) -> Result<(), Error> {
+        require_session(caller)?;
+        self.delete_key_if(id, |key| is_own(caller, key)).await
+    }
+
+    async fn delete_key_if(&self, id: Uuid, is_meant: impl Fn(&UserApiKey) -> bool) -> Result<(), Error> {
+        for _ in 0..ATTEMPTS {
+            let (record, key) = self.read_user_api_key(id).await?;
+            if !is_meant(&key) {
+                return Err(not_found(id));
+            }
+            let mut batch = Batch::new();
+            batch.delete(record.key, as_read(Some(&record)));
+            delete_beside(&mut batch, id);
+            if self.commit_if_unchanged(batch).await? {
+                return Ok(());
+            }
+        }
+        Err(ErrorKind::Conflict { entity: Entity::UserApiKey, id }.into())
+    }
+
+    pub(super) async fn read_user_api_key(&self, id: Uuid) -> Result<(Record, UserApiKey), Error> {
+        let record = self.get(user_api_key_key(id)).await?.ok_or_else(|| not_found(id))?;
+        let key = decode(&record)?;
+        Ok((record, key))
+    }
+
+    pub(super) async fn with_last_use(&self, mut key: UserApiKey) -> Result<UserApiKey, Error> {
+        key.last_used = self.last_uses(std::iter::once(key.id)).await?.pop().flatten();
+        Ok(key)
+    }
+}
+
+/// Whether the caller is the user of a key.
+pub(super) fn is_own(caller: &Caller, key: &UserApiKey) -> bool {
+    key.user_id == caller.user_id() && key.organization_id == caller.organization_id()
+}
+
+pub(super) fn not_found(id: Uuid) -> Error {
+    ErrorKind::NotFound { entity: Entity::UserApiKey, id }.into()
+}
+
+/// Adds to a batch the deletion of what lies beside the record of a key.
+pub(in crate::inventory) fn delete_beside(batch: &mut Batch, key: Uuid) {
+    batch.delete(secret_key(key), Expect::Any);
+    batch.delete(key_use_key(key), Expect::Any);
+}

@@ -1,0 +1,66 @@
+//! API keys of users: what a program shows to act for one.
+
+mod create;
+mod manage;
+mod update;
+
+use uuid::Uuid;
+
+pub use create::{IssuedUserApiKey, NewUserApiKey};
+pub(super) use manage::delete_beside;
+pub use update::UserApiKeyUpdate;
+pub(crate) use update::may_manage_user_api_keys;
+
+use super::networks::network_key;
+use super::records::{NETWORK_LINK, TAG_LINK, USER_API_KEY, USER_LINK, facets, links};
+use super::tags::tag_key;
+use super::{Entity, Error, ErrorKind, Inventory};
+use crate::access::Caller;
+use crate::model::{Permission, UserApiKey};
+use crate::store::{Batch, Check, Expect, Facets, Key, Link};
+
+/// What a user may give a key only as far as they have it. `None`: the key keeps what it has.
+#[derive(Debug)]
+struct Grant<'a> {
+    permissions: Option<Permission>,
+    network_ids: Option<&'a [Uuid]>,
+    tags: &'a [Uuid],
+}
+
+impl Inventory {
+    /// Whether a user, with all rights of theirs, may give a key this level, these networks and these tags.
+    async fn check_grant(&self, user: &Caller, grant: &Grant<'_>) -> Result<(), Error> {
+        if grant.permissions.is_some_and(|level| level > user.permission()) {
+            return Err(ErrorKind::PermissionDenied.into());
+        }
+        let organization = user.organization_id();
+        let ids = grant.network_ids.unwrap_or_default();
+        let networks: Vec<Key> = ids.iter().map(|id| network_key(*id)).collect();
+        self.check_references(organization, Entity::Network, &networks, "network_ids").await?;
+        if let Some(id) = ids.iter().copied().find(|network| !user.scope().allows(*network)) {
+            return Err(ErrorKind::AccessDenied { entity: Entity::Network, id }.into());
+        }
+        let tags: Vec<Key> = grant.tags.iter().map(|id| tag_key(*id)).collect();
+        self.check_references(organization, Entity::Tag, &tags, "tags").await
+    }
+}
+
+pub(super) fn user_api_key_facets(record: &UserApiKey) -> Facets {
+    let mut facets = facets(record.organization_id, record.created_at);
+    facets.links.push(Link::new(USER_LINK, record.user_id));
+    facets.links.extend(links(NETWORK_LINK, &record.network_ids));
+    facets.links.extend(links(TAG_LINK, &record.tags));
+    facets
+}
+
+/// Makes it a condition of the batch that what the key refers to is still there.
+fn check_references_of(record: &UserApiKey, batch: &mut Batch) {
+    let networks = record.network_ids.iter().map(|id| network_key(*id));
+    for key in networks.chain(record.tags.iter().map(|id| tag_key(*id))) {
+        batch.check(Check::Record { key, expect: Expect::Present });
+    }
+}
+
+pub(super) const fn user_api_key_key(id: Uuid) -> Key {
+    Key::new(USER_API_KEY, id)
+}

@@ -1,0 +1,161 @@
+use uuid::Uuid;
+
+use super::{StoredUser, check_networks_of, password_key, user_facets, user_key};
+use crate::inventory::networks::network_key;
+use crate::inventory::records::{
+    REFERRAL, SESSION_LINK, USER, USER_API_KEY, USER_LINK, all_of, decode, encode, facets, linked,
+};
+use crate::inventory::user_keys::delete_beside;
+use crate::inventory::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, as_read, text};
+use crate::model::{Permission, User};
+use crate::store::{Batch, Check, Expect, Key, Link, Record};
+
+impl Inventory {
+    /// A user.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn user(&self, id: Uuid) -> Result<User, Error> {
+        Ok(self.read_user(id).await?.1.user)
+    }
+
+    /// All users of an organization, the oldest first.
+    ///
+    /// # Errors
+    /// None of its own.
+    pub async fn users(&self, organization: Uuid) -> Result<Vec<User>, Error> {
+        let records = self.store.list(&all_of(USER, organization)).await?.records;
+        records.iter().map(|record| Ok(decode::<StoredUser>(record)?.user)).collect()
+    }
+
+    /// Gives a user another level and other networks. It counts from the very next request on, also for the user's keys:
+    /// what these have beyond it is of no use any more.
+    ///
+    /// # Errors
+    /// `NotFound`; `ReferenceInvalid` for a network that is not the organization's.
+    pub async fn set_user_rights(
+        &self,
+        id: Uuid,
+        permissions: Permission,
+        network_ids: Vec<Uuid>,
+    ) -> Result<User, Error> {
+        let network_ids = text::distinct(network_ids);
+        let networks: Vec<Key> = network_ids.iter().map(|id| network_key(*id)).collect();
+        for _ in 0..ATTEMPTS {
+            let (record, mut stored) = self.read_user(id).await?;
+            let organization = stored.user.organization_id;
+            self.check_references(organization, Entity::Network, &networks, "network_ids").await?;
+            stored.user.permissions = permissions;
+            stored.user.network_ids.clone_from(&network_ids);
+            if self.replace_user(&record, &mut stored).await? {
+                return Ok(stored.user);
+            }
+        }
+        Err(conflict(id))
+    }
+
+    /// Disables a user, or enables one again. Who is disabled cannot log in, and keys and sessions are refused from the
+    /// very next request on.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn set_user_enabled(&self, id: Uuid, is_enabled: bool) -> Result<User, Error> {
+        for _ in 0..ATTEMPTS {
+            let (record, mut stored) = self.read_user(id).await?;
+            stored.is_disabled = !is_enabled;
+            if self.replace_user(&record, &mut stored).await? {
+                return Ok(stored.user);
+            }
+        }
+        Err(conflict(id))
+    }
+
+    /// Gives a user another password, of 10 to 1,000 characters, or takes it away: without one nobody logs in. All
+    /// sessions of the user end.
+    ///
+    /// # Errors
+    /// `NotFound`; `Invalid` for the password.
+    pub async fn set_user_password(&self, id: Uuid, password: Option<String>) -> Result<(), Error> {
+        let hash = match password {
+            Some(password) => Some(self.passwords.hash(password).await?),
+            None => None,
+        };
+        for _ in 0..ATTEMPTS {
+            let (record, StoredUser { user, .. }) = self.read_user(id).await?;
+            let mut batch = Batch::new();
+            batch.check(Check::Record { key: record.key, expect: Expect::Version(record.version) });
+            match &hash {
+                Some(hash) => {
+                    let facets = facets(user.organization_id, self.now());
+                    batch.put(password_key(id), Expect::Any, facets, hash.clone())
+                }
+                None => batch.delete(password_key(id), Expect::Any),
+            };
+            self.delete_sessions(&user, &mut batch).await?;
+            if self.commit_if_unchanged(batch).await? {
+                return Ok(());
+            }
+        }
+        Err(conflict(id))
+    }
+
+    /// Deletes a user with all that is theirs: password, sessions, API keys, and what they said about where they heard of
+    /// the product.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn delete_user(&self, id: Uuid) -> Result<(), Error> {
+        let link = Link::new(USER_LINK, id);
+        for _ in 0..ATTEMPTS {
+            let (record, StoredUser { user, .. }) = self.read_user(id).await?;
+            let mut batch = Batch::new();
+            batch.delete(record.key, as_read(Some(&record)));
+            batch.delete(password_key(id), Expect::Any);
+            for kind in [USER_API_KEY, REFERRAL] {
+                for owned in self.store.list(&linked(kind, user.organization_id, link)).await?.records {
+                    batch.delete(owned.key, Expect::Any);
+                    if kind == USER_API_KEY {
+                        delete_beside(&mut batch, owned.key.id);
+                    }
+                }
+            }
+            self.delete_sessions(&user, &mut batch).await?;
+            // Who made a key meanwhile begins this anew.
+            batch.check(Check::LinkedWithin { organization: Some(user.organization_id), link });
+            if self.commit_if_unchanged(batch).await? {
+                return Ok(());
+            }
+        }
+        Err(conflict(id))
+    }
+
+    /// Adds to a batch the deletion of all sessions of a user that there are when it is committed.
+    async fn delete_sessions(&self, user: &User, batch: &mut Batch) -> Result<(), Error> {
+        for key in self.session_keys(user).await? {
+            batch.delete(key, Expect::Any);
+        }
+        let link = Link::new(SESSION_LINK, user.id);
+        batch.check(Check::LinkedWithin { organization: Some(user.organization_id), link });
+        Ok(())
+    }
+
+    /// Puts a user in the place of the one that was read.
+    async fn replace_user(&self, record: &Record, stored: &mut StoredUser) -> Result<bool, Error> {
+        stored.user.updated_at = self.now();
+        let mut batch = Batch::new();
+        batch.put(record.key, as_read(Some(record)), user_facets(&stored.user), encode(&stored)?);
+        check_networks_of(&stored.user, &mut batch);
+        self.commit_if_unchanged(batch).await
+    }
+
+    async fn read_user(&self, id: Uuid) -> Result<(Record, StoredUser), Error> {
+        let not_found = ErrorKind::NotFound { entity: Entity::User, id };
+        let record = self.get(user_key(id)).await?.ok_or(not_found)?;
+        let stored = decode(&record)?;
+        Ok((record, stored))
+    }
+}
+
+fn conflict(id: Uuid) -> Error {
+    ErrorKind::Conflict { entity: Entity::User, id }.into()
+}
