@@ -12,11 +12,16 @@ use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response};
 use http_body::Body;
 
+use super::cross_site::CrossSite;
+use super::input::{self, Input, RequestBody};
 use super::rate_limit::{Allowance, Buckets, Client, ClientAddr};
 use super::response::{Reply, Responder, add_allowance};
 use super::route::Route;
-use super::{ApiBuilder, ResponseBody, credentials, hosts, version};
-use crate::access::Caller;
+use super::{
+    ApiBuilder, ResponseBody, credentials, daemon_keys, hosts, ports, referrals, sessions, shares, user_keys,
+    version,
+};
+use crate::access::{Caller, Credential};
 use crate::inventory::{Error, Inventory};
 use crate::wire::ApiError;
 
@@ -54,6 +59,10 @@ pub(super) struct Shared {
     pub(super) inventory: Inventory,
     pub(super) responder: Responder,
     pub(super) buckets: Option<Buckets>,
+    /// How many bytes a body has at most.
+    pub(super) body_limit: usize,
+    pub(super) cross_site: CrossSite,
+    pub(super) secure_cookies: bool,
 }
 
 impl Api {
@@ -90,8 +99,9 @@ where
 
     fn call(&mut self, request: Request<B>) -> ResponseFuture {
         let shared = Arc::clone(&self.shared);
-        let (request, _) = request.into_parts();
-        ResponseFuture(Box::pin(async move { Ok(shared.answer(&request).await) }))
+        let (request, body) = request.into_parts();
+        let body = input::erase(body);
+        ResponseFuture(Box::pin(async move { Ok(shared.answer(&request, body).await) }))
     }
 }
 
@@ -113,16 +123,22 @@ impl fmt::Debug for ResponseFuture {
 }
 
 impl Shared {
-    async fn answer(&self, request: &Parts) -> Response<ResponseBody> {
+    async fn answer(&self, request: &Parts, body: RequestBody) -> Response<ResponseBody> {
         let route = Route::find(&request.method, request.uri.path());
         let caller = match &route {
             Ok(route) if route.is_public() => credentials::known(request),
+            Ok(Route::LogOut) => {
+                contain_panic(credentials::identify_by_cookie(&self.inventory, request)).await
+            }
             _ => contain_panic(credentials::identify(&self.inventory, request)).await,
         };
         let allowance = self.allowance(request, caller.as_ref().ok());
         let outcome = match allowance.and_then(|allowance| allowance.retry_after) {
             Some(seconds) => Err(ApiError::rate_limit_exceeded(seconds)),
-            None => contain_panic(self.handle(route, caller, request)).await,
+            None => {
+                let input = Input { request, body, limit: self.body_limit };
+                contain_panic(self.handle(route, caller, input)).await
+            }
         };
         let mut response = self.responder.respond(outcome);
         if let Some(allowance) = &allowance {
@@ -133,14 +149,32 @@ impl Shared {
 
     async fn handle(
         &self,
-        route: Result<Route, ApiError>,
+        route: Result<Route<'_>, ApiError>,
         caller: Result<Caller, Error>,
-        request: &Parts,
+        input: Input<'_>,
     ) -> Result<Reply, ApiError> {
+        let caller = || self.admit(caller, input.request);
         match route? {
-            Route::Version => version::get(&self.responder, request.uri.query()),
-            Route::ListHosts => hosts::list(&self.inventory, &caller?, request.uri.query()).await,
+            Route::Version => version::get(&self.responder, input.query()),
+            Route::LogIn => sessions::log_in(self, input).await,
+            Route::LogOut => sessions::log_out(self, caller(), input).await,
+            Route::ListHosts => hosts::list(&self.inventory, &caller()?, input.query()).await,
+            Route::UpdatePort(id) => ports::update(self, &caller()?, id, input).await,
+            Route::CreateDaemonKey => daemon_keys::create(self, &caller()?, input).await,
+            Route::UpdateUserKey(id) => user_keys::update(self, &caller()?, id, input).await,
+            Route::DeleteUserKey(id) => user_keys::delete(self, &caller()?, id, input).await,
+            Route::ShareMetadata(id) => shares::metadata(self, id, input.query()).await,
+            Route::SubmitReferral => referrals::submit(self, &caller()?, input).await,
         }
+    }
+
+    /// Whoever is known, unless by a session that another site is using.
+    fn admit(&self, caller: Result<Caller, Error>, request: &Parts) -> Result<Caller, ApiError> {
+        let caller = caller?;
+        if caller.credential() == Credential::Session {
+            self.cross_site.check(request)?;
+        }
+        Ok(caller)
     }
 
     fn allowance(&self, request: &Parts, caller: Option<&Caller>) -> Option<Allowance> {

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use super::api::{Api, Shared};
+use super::cross_site::CrossSite;
 use super::rate_limit::{Buckets, RateLimit};
 use super::response::Responder;
 use crate::inventory::Inventory;
@@ -11,12 +12,25 @@ pub struct ApiBuilder {
     inventory: Inventory,
     server_version: String,
     rate_limit: Option<RateLimit>,
+    body_limit: usize,
+    allowed_origins: Vec<String>,
+    secure_cookies: bool,
 }
+
+/// 1 MiB.
+const BODY_LIMIT: usize = 1024 * 1024;
 
 impl ApiBuilder {
     pub(super) fn new(inventory: Inventory) -> Self {
         let server_version = env!("CARGO_PKG_VERSION").to_owned();
-        Self { inventory, server_version, rate_limit: Some(RateLimit::default()) }
+        Self {
+            inventory,
+            server_version,
+            rate_limit: Some(RateLimit::default()),
+            body_limit: BODY_LIMIT,
+            allowed_origins: Vec::new(),
+            secure_cookies: true,
+        }
     }
 
     /// The version of the embedding application, which every response tells. Default: the version of this crate.
@@ -31,6 +45,29 @@ impl ApiBuilder {
         Self { rate_limit: limit.into(), ..self }
     }
 
+    /// How many bytes the body of a request has at most. Default: 1 MiB.
+    #[must_use]
+    pub fn body_limit(self, bytes: usize) -> Self {
+        Self { body_limit: bytes, ..self }
+    }
+
+    /// Further origins, such as `https://app.example.net`, whose pages may use a session for more than reading. Default:
+    /// none, only pages of the host that the request is sent to.
+    ///
+    /// This is for other hosts of one site, and for a proxy that changes the header `Host`. What a browser calls a
+    /// `cross-site` request by `Sec-Fetch-Site` stays refused.
+    #[must_use]
+    pub fn allowed_origins<O: Into<String>>(self, origins: impl IntoIterator<Item = O>) -> Self {
+        Self { allowed_origins: origins.into_iter().map(Into::into).collect(), ..self }
+    }
+
+    /// Whether the cookie of a session is `Secure`: sent back over HTTPS only. Default: it is. Where browsers reach the
+    /// service over plain HTTP, they keep no session otherwise.
+    #[must_use]
+    pub fn secure_cookies(self, secure: bool) -> Self {
+        Self { secure_cookies: secure, ..self }
+    }
+
     /// The service.
     #[must_use]
     pub fn build(self) -> Api {
@@ -38,6 +75,9 @@ impl ApiBuilder {
             inventory: self.inventory,
             responder: Responder::new(self.server_version),
             buckets: self.rate_limit.map(Buckets::new),
+            body_limit: self.body_limit,
+            cross_site: CrossSite::new(self.allowed_origins),
+            secure_cookies: self.secure_cookies,
         }))
     }
 }

@@ -1,15 +1,28 @@
 use http::header::AUTHORIZATION;
 use http::request::Parts;
 
+use super::cookie;
 use crate::access::Caller;
 use crate::inventory::{Error, ErrorKind, Inventory};
 
-/// Who sends a request: whom the host application has set, or else whose API key the request carries.
+/// Who sends a request: whom the host application has set, or else whose API key or session the request carries. A header
+/// `Authorization` decides, whatever it holds; only without one is there a look at the cookies.
 pub(super) async fn identify(inventory: &Inventory, request: &Parts) -> Result<Caller, Error> {
-    match (known(request), bearer_token(request)) {
-        (Err(_), Some(key)) => inventory.authenticate_user_key(key).await,
-        (known, _) => known,
+    if let Ok(caller) = known(request) {
+        return Ok(caller);
     }
+    if request.headers.contains_key(AUTHORIZATION) {
+        let key = bearer_token(request).ok_or(ErrorKind::NotAuthenticated)?;
+        return inventory.authenticate_user_key(key).await;
+    }
+    let session = cookie::session_id(request).ok_or(ErrorKind::NotAuthenticated)?;
+    inventory.authenticate_session(session).await
+}
+
+/// Who ends a session: whoever it is of, whatever else the request carries.
+pub(super) async fn identify_by_cookie(inventory: &Inventory, request: &Parts) -> Result<Caller, Error> {
+    let session = cookie::session_id(request).ok_or(ErrorKind::NotAuthenticated)?;
+    inventory.authenticate_session(session).await
 }
 
 /// Whom the host application has set.

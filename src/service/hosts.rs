@@ -12,5 +12,5 @@ pub(super) async fn list(
     let (query, limit) = read_hosts_query(query)?;
     let page = inventory.list_hosts(caller, &query).await?;
     let pagination = Pagination::new(page.total, limit, query.offset, page.documents.len() as u64);
-    Ok(Reply::Page(page.documents, pagination))
+    Ok(Reply::page(page.documents, pagination))
 }

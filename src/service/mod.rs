@@ -3,11 +3,20 @@
 mod api;
 mod body;
 mod builder;
+mod cookie;
 mod credentials;
+mod cross_site;
+mod daemon_keys;
 mod hosts;
+mod input;
+mod ports;
 mod rate_limit;
+mod referrals;
 mod response;
 mod route;
+mod sessions;
+mod shares;
+mod user_keys;
 mod version;
 
 pub use api::{Api, ResponseFuture};

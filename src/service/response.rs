@@ -1,8 +1,6 @@
-use std::error::Error as _;
-
 use bytes::Bytes;
 use http::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, SET_COOKIE, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 use serde::Serialize;
@@ -20,12 +18,33 @@ const HEADERS: usize = 9;
 
 /// What an endpoint answers.
 #[derive(Debug)]
-pub(super) enum Reply {
+pub(super) struct Reply {
+    content: Content,
+    cookie: Option<HeaderValue>,
+}
+
+#[derive(Debug)]
+enum Content {
     /// A value that was encoded for this response.
     Value(Bytes),
     /// Documents as they were stored, and which part of a list they are.
     Page(Vec<Bytes>, Pagination),
 }
+
+impl Reply {
+    pub(super) const fn page(documents: Vec<Bytes>, pagination: Pagination) -> Self {
+        Self { content: Content::Page(documents, pagination), cookie: None }
+    }
+
+    /// The same with a `Set-Cookie`.
+    pub(super) fn with_cookie(self, cookie: HeaderValue) -> Self {
+        Self { cookie: Some(cookie), ..self }
+    }
+}
+
+/// The data of a success that has none: `{}`.
+#[derive(Serialize)]
+struct Nothing {}
 
 /// Writes the envelopes of one server.
 #[derive(Clone, Debug)]
@@ -41,7 +60,12 @@ impl Responder {
     /// The envelope of a value, encoded.
     pub(super) fn value(&self, data: impl Serialize) -> Result<Reply, ApiError> {
         let envelope = Success { success: true, data, meta: self.meta(None) };
-        Ok(Reply::Value(encode(&envelope)?))
+        Ok(Reply { content: Content::Value(encode(&envelope)?), cookie: None })
+    }
+
+    /// The envelope of a success that has nothing to tell.
+    pub(super) fn nothing(&self) -> Result<Reply, ApiError> {
+        self.value(Nothing {})
     }
 
     pub(super) fn server_version(&self) -> &str {
@@ -49,14 +73,21 @@ impl Responder {
     }
 
     pub(super) fn respond(&self, outcome: Result<Reply, ApiError>) -> Response<ResponseBody> {
-        let outcome = outcome.and_then(|reply| match reply {
-            Reply::Value(body) => Ok(ResponseBody::full(body)),
-            Reply::Page(documents, pagination) => self.page(documents, pagination),
-        });
-        match outcome {
-            Ok(body) => with_fixed_headers(Response::new(body)),
+        match outcome.and_then(|reply| self.success(reply)) {
+            Ok(response) => with_fixed_headers(response),
             Err(error) => self.error(error),
         }
+    }
+
+    fn success(&self, reply: Reply) -> Result<Response<ResponseBody>, ApiError> {
+        let mut response = Response::new(match reply.content {
+            Content::Value(body) => ResponseBody::full(body),
+            Content::Page(documents, pagination) => self.page(documents, pagination)?,
+        });
+        if let Some(cookie) = reply.cookie {
+            response.headers_mut().insert(SET_COOKIE, cookie);
+        }
+        Ok(response)
     }
 
     fn page(&self, documents: Vec<Bytes>, pagination: Pagination) -> Result<ResponseBody, ApiError> {
@@ -118,13 +149,7 @@ fn encode(value: &impl Serialize) -> Result<Bytes, ApiError> {
 
 /// A fault goes to the log with all its causes; what a client did wrong does not.
 fn log(error: &ApiError) {
-    let Some(cause) = &error.cause else { return };
-    let mut causes = String::new();
-    let mut source = cause.source();
-    while let Some(cause) = source {
-        causes.push_str(": ");
-        causes.push_str(&cause.to_string());
-        source = cause.source();
+    if let Some(cause) = &error.cause {
+        tracing::error!(code = error.code.as_str(), "{}", cause.with_causes());
     }
-    tracing::error!(code = error.code.as_str(), "{cause}{causes}");
 }

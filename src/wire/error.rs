@@ -50,6 +50,27 @@ impl ApiError {
         Self { retry_after: Some(retry_after), ..Self::new(ErrorCode::RateLimitExceeded, message, params) }
     }
 
+    pub(crate) fn cross_site_request() -> Self {
+        let message = "A request with a session must come from the site that the session is of.";
+        Self::new(ErrorCode::AuthCrossSiteRequest, message, Value::Null)
+    }
+
+    /// A body that is no JSON object; what is wrong begins at this line and column, both counted from 1.
+    pub(crate) fn malformed_json(line: usize, column: usize) -> Self {
+        let message = format!("The body is not a JSON object: see line {line}, column {column}.");
+        Self::new(ErrorCode::ValidationMalformedJson, message, json!({"line": line, "column": column}))
+    }
+
+    pub(crate) fn request_too_large(limit: usize) -> Self {
+        let message = format!("The body is larger than {limit} bytes.");
+        Self::new(ErrorCode::RequestTooLarge, message, json!({"limit": limit}))
+    }
+
+    pub(crate) fn unsupported_media_type() -> Self {
+        let message = "The body must be JSON, with the Content-Type application/json.";
+        Self::new(ErrorCode::RequestUnsupportedMediaType, message, Value::Null)
+    }
+
     pub(crate) fn internal() -> Self {
         Error::from(ErrorKind::Internal).into()
     }
@@ -64,7 +85,11 @@ impl From<Error> for ApiError {
         } else {
             error.to_string()
         };
-        let retry_after = (code == ErrorCode::StoreUnavailable).then_some(STORE_RETRY_AFTER);
+        let retry_after = match error.kind() {
+            ErrorKind::StoreUnavailable => Some(STORE_RETRY_AFTER),
+            ErrorKind::TooManyAttempts { retry_after } => Some(*retry_after),
+            _ => None,
+        };
         Self { retry_after, cause: is_fault.then_some(error), ..Self::new(code, message, params) }
     }
 }
@@ -75,9 +100,18 @@ fn code_and_params(kind: &ErrorKind) -> (ErrorCode, Value) {
         ErrorKind::ReferenceInvalid { entity, field } => {
             (ErrorCode::EntityReferenceInvalid, json!({"entity": entity.as_str(), "field": field}))
         }
+        ErrorKind::NetworkMismatch { entity } => {
+            (ErrorCode::EntityNetworkMismatch, json!({"entity": entity.as_str()}))
+        }
         ErrorKind::NotAuthenticated => (ErrorCode::AuthNotAuthenticated, Value::Null),
         ErrorKind::Expired { entity } => (ErrorCode::EntityExpired, json!({"entity": entity.as_str()})),
         ErrorKind::Disabled { entity } => (ErrorCode::EntityDisabled, json!({"entity": entity.as_str()})),
+        ErrorKind::SessionExpired => (ErrorCode::AuthSessionExpired, Value::Null),
+        ErrorKind::InvalidCredentials => (ErrorCode::AuthInvalidCredentials, Value::Null),
+        ErrorKind::TooManyAttempts { retry_after } => {
+            (ErrorCode::AuthTooManyAttempts, json!({"retry_after": retry_after}))
+        }
+        ErrorKind::UserContextRequired => (ErrorCode::AuthUserContextRequired, Value::Null),
         ErrorKind::ApiAccessRequired => {
             (ErrorCode::BillingFeatureNotAvailable, json!({"feature": "api_access"}))
         }
@@ -85,11 +119,18 @@ fn code_and_params(kind: &ErrorKind) -> (ErrorCode, Value) {
         ErrorKind::AccessDenied { entity, id } => {
             (ErrorCode::EntityAccessDenied, json!({"entity": entity.as_str(), "id": id}))
         }
+        ErrorKind::UpdateForbidden { entity } => {
+            (ErrorCode::EntityUpdateForbidden, json!({"entity": entity.as_str()}))
+        }
         ErrorKind::NotFound { entity, id } => {
             (ErrorCode::EntityNotFound, json!({"entity": entity.as_str(), "id": id}))
         }
         ErrorKind::AlreadyExists { entity, name } => {
             (ErrorCode::EntityAlreadyExists, json!({"entity": entity.as_str(), "name": name}))
+        }
+        ErrorKind::InUse { entity, name, used_by } => {
+            let params = json!({"entity": entity.as_str(), "name": name, "used_by": used_by.as_str()});
+            (ErrorCode::EntityInUse, params)
         }
         ErrorKind::Conflict { entity, id } => {
             (ErrorCode::EntityConflict, json!({"entity": entity.as_str(), "id": id}))

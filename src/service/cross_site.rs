@@ -1,0 +1,57 @@
+use http::header::{HOST, HeaderName, ORIGIN};
+use http::request::Parts;
+use http::{HeaderMap, Method};
+
+use crate::wire::ApiError;
+
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// From which sites a session may be used for more than reading: a browser sends its cookie whoever makes it send a
+/// request.
+#[derive(Debug)]
+pub(super) struct CrossSite {
+    /// Beside the request's own host.
+    allowed_origins: Vec<String>,
+}
+
+impl CrossSite {
+    pub(super) const fn new(allowed_origins: Vec<String>) -> Self {
+        Self { allowed_origins }
+    }
+
+    /// Whether a request with a session may do what it asks for. Programs, which send neither header, may.
+    pub(super) fn check(&self, request: &Parts) -> Result<(), ApiError> {
+        let is_reading = request.method == Method::GET || request.method == Method::HEAD;
+        let is_allowed = is_reading
+            || !is_called_cross_site(&request.headers)
+                && request.headers.get_all(ORIGIN).iter().all(|origin| {
+                    origin.to_str().is_ok_and(|origin| self.is_listed(origin) || is_own(origin, request))
+                });
+        if is_allowed { Ok(()) } else { Err(ApiError::cross_site_request()) }
+    }
+
+    fn is_listed(&self, origin: &str) -> bool {
+        self.allowed_origins.iter().any(|allowed| allowed.eq_ignore_ascii_case(origin))
+    }
+}
+
+fn is_called_cross_site(headers: &HeaderMap) -> bool {
+    headers.get_all(SEC_FETCH_SITE).iter().any(|site| site.as_bytes().eq_ignore_ascii_case(b"cross-site"))
+}
+
+/// Whether an origin names the host that the request was sent to. Its scheme is not compared: behind a proxy that speaks
+/// TLS for it, the service does not know its own.
+fn is_own(origin: &str, request: &Parts) -> bool {
+    let authority = request.uri.authority().map(http::uri::Authority::as_str);
+    let header = || request.headers.get(HOST).and_then(|host| host.to_str().ok());
+    let Some(host) = authority.or_else(header) else { return false };
+    let Some((scheme, authority)) = origin.split_once("://") else { return false };
+    let default_port = match scheme {
+        "http" => ":80",
+        "https" => ":443",
+        _ => return false,
+    };
+    let without_port =
+        |authority: &str| authority.strip_suffix(default_port).unwrap_or(authority).to_ascii_lowercase();
+    without_port(authority) == without_port(host)
+}

@@ -1,0 +1,78 @@
+use std::error::Error as StdError;
+
+use bytes::{Buf, Bytes};
+use http::header::CONTENT_TYPE;
+use http::request::Parts;
+use http_body::Body;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+
+use crate::wire::ApiError;
+
+/// The body of a request of any type; `None` where it is known to be empty.
+pub(super) type RequestBody = Option<UnsyncBoxBody<Bytes, BrokenOff>>;
+
+/// What went wrong while a body was read.
+#[derive(Debug, thiserror::Error)]
+#[error("the body broke off")]
+pub(super) struct BrokenOff(#[source] Box<dyn StdError + Send + Sync>);
+
+/// A body as one type, so that all behind it is compiled once.
+pub(super) fn erase<B>(body: B) -> RequestBody
+where
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn StdError + Send + Sync>>,
+{
+    if body.is_end_stream() {
+        return None;
+    }
+    let body = body.map_frame(|frame| frame.map_data(|mut data| data.copy_to_bytes(data.remaining())));
+    Some(body.map_err(|error| BrokenOff(error.into())).boxed_unsync())
+}
+
+/// What a client sends to an endpoint.
+pub(super) struct Input<'r> {
+    pub(super) request: &'r Parts,
+    pub(super) body: RequestBody,
+    /// How many bytes a body has at most.
+    pub(super) limit: usize,
+}
+
+impl<'r> Input<'r> {
+    pub(super) fn query(&self) -> Option<&'r str> {
+        self.request.uri.query()
+    }
+
+    /// The body, which must be called JSON, and must not be larger than the limit: what is, is not read any further.
+    pub(super) async fn json(self) -> Result<Bytes, ApiError> {
+        if !is_json(self.request) {
+            return Err(ApiError::unsupported_media_type());
+        }
+        let Self { body: Some(body), limit, .. } = self else { return Ok(Bytes::new()) };
+        if body.size_hint().lower() > limit as u64 {
+            return Err(ApiError::request_too_large(limit));
+        }
+        match Limited::new(body, limit).collect().await {
+            Ok(body) => Ok(body.to_bytes()),
+            Err(error) if error.is::<LengthLimitError>() => Err(ApiError::request_too_large(limit)),
+            // It broke off. Whoever sent it is hardly there any more to read this.
+            Err(_) => Err(ApiError::malformed_json(1, 1)),
+        }
+    }
+}
+
+/// Whether the one `Content-Type` is `application/json`, or any type that says of itself that it is `+json`.
+fn is_json(request: &Parts) -> bool {
+    let mut given = request.headers.get_all(CONTENT_TYPE).iter();
+    let (Some(value), None) = (given.next(), given.next()) else { return false };
+    let essence = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    let essence = essence.to_ascii_lowercase();
+    match essence.split_once('/') {
+        Some(("application", "json")) => true,
+        Some((kind, subtype)) => {
+            !kind.is_empty() && subtype.strip_suffix("+json").is_some_and(|name| !name.is_empty())
+        }
+        None => false,
+    }
+}

@@ -1,0 +1,35 @@
+use http::StatusCode;
+
+use super::api::Shared;
+use super::cookie;
+use super::input::Input;
+use super::response::Reply;
+use crate::access::Caller;
+use crate::wire::{ApiError, read_login, read_no_query};
+
+/// `POST /api/auth/login`, for everybody.
+pub(super) async fn log_in(shared: &Shared, input: Input<'_>) -> Result<Reply, ApiError> {
+    read_no_query(input.query())?;
+    let login = read_login(&input.json().await?)?;
+    let session = shared.inventory.log_in(&login.email, login.password).await?;
+    let header = cookie::begin(&session, shared.secure_cookies)?;
+    Ok(shared.responder.value(session.user())?.with_cookie(header))
+}
+
+/// `POST /api/auth/logout`, also without a session. What counts is the cookie, whatever else the request carries.
+pub(super) async fn log_out(
+    shared: &Shared,
+    caller: Result<Caller, ApiError>,
+    input: Input<'_>,
+) -> Result<Reply, ApiError> {
+    match caller {
+        // That nobody is logged in is no reason not to be logged out.
+        Err(error) if error.code.status() != StatusCode::UNAUTHORIZED => return Err(error),
+        _ => {}
+    }
+    read_no_query(input.query())?;
+    if let Some(id) = cookie::session_id(input.request) {
+        shared.inventory.log_out(id).await?;
+    }
+    Ok(shared.responder.nothing()?.with_cookie(cookie::end(shared.secure_cookies)?))
+}
