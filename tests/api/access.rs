@@ -1,4 +1,4 @@
-use toposcope::model::{Organization, Permission, User};
+use toposcope::model::Permission;
 use uuid::Uuid;
 
 use crate::common::{ELSEWHERE, LAB, NOBODY, OFFICE, VAULT, World, host, key_for};
@@ -101,28 +101,26 @@ async fn a_key_shrinks_and_grows_with_its_owner() {
     let owner = world.user(&world.home, Permission::Owner, &[LAB]).await;
     let key = world.issue(key_for(&owner, Permission::Owner, &[OFFICE, LAB])).await;
     assert_eq!(world.list_as(&key, "").await.ids(), [1, 2]);
-    let demoted = User { permissions: Permission::Viewer, ..owner.clone() };
-    for (user, expected) in [
-        (demoted.clone(), &[2][..]),
-        (User { network_ids: vec![OFFICE, LAB, VAULT], ..demoted.clone() }, &[1, 2]),
-        (User { network_ids: vec![VAULT], ..demoted.clone() }, &[]),
-        (User { network_ids: vec![], permissions: Permission::Member, ..demoted.clone() }, &[]),
-        (User { network_ids: vec![], permissions: Permission::Admin, ..demoted }, &[1, 2]),
-        (owner.clone(), &[1, 2]),
+    for (level, networks, expected) in [
+        (Permission::Viewer, &[LAB][..], &[2][..]),
+        (Permission::Viewer, &[OFFICE, LAB, VAULT], &[1, 2]),
+        (Permission::Viewer, &[VAULT], &[]),
+        (Permission::Member, &[], &[]),
+        (Permission::Admin, &[], &[1, 2]),
+        (Permission::Owner, &[LAB], &[1, 2]),
     ] {
-        world.rewrite("user", owner.id, &user).await;
-        assert_eq!(world.list_as(&key, "").await.ids(), expected, "{user:?}");
+        world.inventory.set_user_rights(owner.id, level, networks.to_vec()).await.unwrap();
+        assert_eq!(world.list_as(&key, "").await.ids(), expected, "{level} {networks:?}");
     }
 }
 
 #[tokio::test]
 async fn api_access_counts_at_the_time_of_the_request() {
     let world = world().await;
-    let home = world.home.organization.clone();
-    let id = home.id;
-    world.rewrite("organization", id, &Organization { api_access: false, ..home.clone() }).await;
+    let home = world.home.organization.id;
+    world.inventory.set_api_access(home, false).await.unwrap();
     world.list("").await.refuses(403, "billing_feature_not_available");
-    world.rewrite("organization", id, &home).await;
+    world.inventory.set_api_access(home, true).await.unwrap();
     assert_eq!(world.ids("").await, [1, 2, 3]);
 }
 

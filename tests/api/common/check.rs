@@ -9,8 +9,8 @@ use toposcope::wire::{Failure, Success};
 
 use super::{Reply, VERSION};
 
-/// Every code with its status and the keys of its params, as section 6 has them.
-const CODES: [(u16, &str, &[&str]); 32] = [
+/// Every code with its status and the keys of its params, as the contract has them.
+pub(crate) const CODES: [(u16, &str, &[&str]); 33] = [
     (400, "validation_required", &["field"]),
     (400, "validation_empty", &["field"]),
     (400, "validation_max_length", &["field", "max"]),
@@ -41,6 +41,7 @@ const CODES: [(u16, &str, &[&str]); 32] = [
     (413, "request_too_large", &["limit"]),
     (415, "request_unsupported_media_type", &[]),
     (429, "rate_limit_exceeded", &["retry_after"]),
+    (429, "auth_too_many_attempts", &["retry_after"]),
     (500, "internal_error", &[]),
     (503, "store_unavailable", &[]),
 ];
@@ -79,6 +80,10 @@ impl Asked {
         self.method == Method::HEAD
     }
 
+    fn sets_cookie(&self) -> bool {
+        matches!(self.path.as_str(), "/api/auth/login" | "/api/auth/logout")
+    }
+
     fn is_list(&self) -> bool {
         self.path == "/api/v1/hosts"
     }
@@ -108,6 +113,7 @@ fn check_headers(asked: &Asked, reply: &Reply, is_limited: bool) {
         401 => expected.insert("www-authenticate"),
         405 => expected.insert("allow"),
         429 | 503 => expected.insert("retry-after"),
+        200 if asked.sets_cookie() => expected.insert("set-cookie"),
         _ => false,
     };
     if asked.is_head() || reply.headers.contains_key("content-length") {
@@ -140,7 +146,7 @@ fn check_allowance(reply: &Reply, limit: RateLimit) {
     let missing = burst - remaining;
     assert!(reset <= (missing * 60).div_ceil(minute), "{remaining} remain, full in {reset} s");
     assert!(reset >= ((missing - 1) * 60).div_ceil(minute).max(1), "{remaining} remain, full in {reset} s");
-    if reply.status == 429 {
+    if reply.json["code"] == "rate_limit_exceeded" {
         assert_eq!(remaining, 0);
         assert!(reply.number("retry-after") <= reset, "{reply:?}");
     }
@@ -178,7 +184,7 @@ fn check_failure(asked: &Asked, reply: &Reply) {
     let (_, _, params) = CODES
         .iter()
         .find(|(known, code, _)| (*known, *code) == (status, &typed.code))
-        .unwrap_or_else(|| panic!("section 6 has no {status} {}", typed.code));
+        .unwrap_or_else(|| panic!("the contract has no {status} {}", typed.code));
     assert_eq!(keys(&json["params"]), *params, "{json}");
     for name in ["field", "entity", "feature", "id", "name"] {
         assert!(json["params"].get(name).is_none_or(Value::is_string), "{json}");

@@ -6,10 +6,11 @@ mod random;
 mod server;
 mod world;
 
+pub(crate) use check::CODES;
 pub(crate) use hosts::{address, at, guest, host, interface, service};
 pub(crate) use random::SplitMix64;
-pub(crate) use server::{Reply, Server, VERSION, ample, get, with_key};
-pub(crate) use world::{Site, World, key_for};
+pub(crate) use server::{Reply, Server, VERSION, ample, bare, get, send_json, with_key, with_session};
+pub(crate) use world::{PASSWORD, Site, World, key_for};
 
 use uuid::Uuid;
 

@@ -3,13 +3,13 @@ use std::future::poll_fn;
 use std::num::NonZeroU32;
 use std::pin::pin;
 
-use http::header::AUTHORIZATION;
+use http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE};
 use http::request::Builder;
 use http::{HeaderMap, Request, StatusCode};
 use http_body::Body;
 use serde_json::Value;
 use toposcope::inventory::Inventory;
-use toposcope::service::{Api, RateLimit, ResponseBody};
+use toposcope::service::{Api, ApiBuilder, RateLimit, ResponseBody};
 use tower::ServiceExt;
 
 use super::check::{Asked, check};
@@ -44,9 +44,13 @@ pub(crate) struct Reply {
 
 impl Server {
     pub(crate) fn new(inventory: Inventory, limit: impl Into<Option<RateLimit>>) -> Self {
+        Self::built(Api::builder(inventory), limit)
+    }
+
+    /// A server of which more is to be said than its rate limit.
+    pub(crate) fn built(builder: ApiBuilder, limit: impl Into<Option<RateLimit>>) -> Self {
         let limit = limit.into();
-        let api = Api::builder(inventory).server_version(VERSION).rate_limit(limit).build();
-        Self { api, limit }
+        Self { api: builder.server_version(VERSION).rate_limit(limit).build(), limit }
     }
 
     /// Sends a request, and checks of the answer what is true of all answers.
@@ -89,6 +93,13 @@ impl Reply {
         &self.json["params"]
     }
 
+    /// Whether this is a success; gives its `data`.
+    #[track_caller]
+    pub(crate) fn data(&self) -> &Value {
+        assert_eq!(self.status, 200, "{}", self.json);
+        &self.json["data"]
+    }
+
     /// The numbers of the hosts of a list, in its order.
     #[track_caller]
     pub(crate) fn ids(&self) -> Vec<u128> {
@@ -127,6 +138,23 @@ impl Reply {
 
 pub(crate) fn get(target: &str) -> Request<String> {
     Builder::new().uri(target).body(String::new()).unwrap()
+}
+
+/// A request with a JSON body.
+pub(crate) fn send_json(method: &str, target: &str, body: &Value) -> Request<String> {
+    let request = Builder::new().method(method).uri(target).header(CONTENT_TYPE, "application/json");
+    request.body(body.to_string()).unwrap()
+}
+
+/// A request without a body.
+pub(crate) fn bare(method: &str, target: &str) -> Request<String> {
+    Builder::new().method(method).uri(target).body(String::new()).unwrap()
+}
+
+/// The same with the cookie of a session.
+pub(crate) fn with_session<B>(mut request: Request<B>, session: &str) -> Request<B> {
+    request.headers_mut().insert(COOKIE, format!("session_id={session}").parse().unwrap());
+    request
 }
 
 pub(crate) fn with_key<B>(mut request: Request<B>, key: &str) -> Request<B> {
