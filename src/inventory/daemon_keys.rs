@@ -1,19 +1,19 @@
 //! API keys of discovery daemons: each reports on one network.
 
-use std::fmt;
-
 use uuid::Uuid;
 
 use super::networks::network_key;
-use super::records::{DAEMON_API_KEY, TAG_LINK, all_of, decode, encode, facets, links};
+use super::records::{DAEMON_API_KEY, TAG_LINK, all_of, encode, facets, links};
 use super::references::organization_of;
 use super::secrets::{KeyHolder, put_secret};
 use super::tags::tag_key;
 use super::user_keys::delete_beside;
-use super::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, as_read, require_level, text};
+use super::{
+    ATTEMPTS, Entity, Error, ErrorKind, Inventory, IssuedKey, as_read, conflict, require_level, text,
+};
 use crate::access::{Caller, KeyKind, KeyText};
 use crate::model::{DaemonApiKey, Permission, Timestamp};
-use crate::store::{Batch, Check, Expect, Facets, Key, Record};
+use crate::store::{Batch, Check, Expect, Facets, Key};
 
 /// A daemon's API key to be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,33 +39,6 @@ impl NewDaemonApiKey {
     }
 }
 
-/// A daemon's key that was just created: the only time that its plaintext is to be had.
-pub struct IssuedDaemonApiKey {
-    record: DaemonApiKey,
-    text: KeyText,
-}
-
-impl IssuedDaemonApiKey {
-    /// The record as it is stored, its `key` masked.
-    #[must_use]
-    pub const fn record(&self) -> &DaemonApiKey {
-        &self.record
-    }
-
-    /// The key itself, to be handed to the daemon and kept nowhere else.
-    #[must_use]
-    pub fn plaintext(&self) -> &str {
-        self.text.expose()
-    }
-}
-
-/// Without the plaintext.
-impl fmt::Debug for IssuedDaemonApiKey {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("IssuedDaemonApiKey").field("record", &self.record).finish_non_exhaustive()
-    }
-}
-
 /// Whether a caller may create daemon keys at all: from a Member on.
 pub(crate) fn may_create_daemon_api_keys(caller: &Caller) -> Result<(), Error> {
     require_level(caller, Permission::Member)
@@ -77,7 +50,10 @@ impl Inventory {
     /// # Errors
     /// `Invalid` for a name that is blank or too long and for an `expires_at` that is not in the future; `NotFound` when
     /// there is no such network; `ReferenceInvalid` for a tag that is not of the network's organization.
-    pub async fn create_daemon_api_key(&self, new: NewDaemonApiKey) -> Result<IssuedDaemonApiKey, Error> {
+    pub async fn create_daemon_api_key(
+        &self,
+        new: NewDaemonApiKey,
+    ) -> Result<IssuedKey<DaemonApiKey>, Error> {
         let id = new.network_id;
         let not_found = ErrorKind::NotFound { entity: Entity::Network, id };
         self.issue(new, |organization| organization.ok_or_else(|| not_found.clone().into())).await
@@ -92,7 +68,7 @@ impl Inventory {
         &self,
         caller: &Caller,
         new: NewDaemonApiKey,
-    ) -> Result<IssuedDaemonApiKey, Error> {
+    ) -> Result<IssuedKey<DaemonApiKey>, Error> {
         may_create_daemon_api_keys(caller)?;
         let id = new.network_id;
         let denied = ErrorKind::AccessDenied { entity: Entity::Network, id };
@@ -110,7 +86,7 @@ impl Inventory {
         &self,
         new: NewDaemonApiKey,
         admit: impl Fn(Option<Uuid>) -> Result<Uuid, Error>,
-    ) -> Result<IssuedDaemonApiKey, Error> {
+    ) -> Result<IssuedKey<DaemonApiKey>, Error> {
         let now = self.now();
         let name = text::name("name", &new.name, 100)?;
         text::future("expires_at", new.expires_at, now)?;
@@ -141,10 +117,10 @@ impl Inventory {
                 batch.check(Check::Record { key, expect: Expect::Present });
             }
             if self.commit_if_unchanged(batch).await? {
-                return Ok(IssuedDaemonApiKey { record, text: plaintext });
+                return Ok(IssuedKey::new(record, plaintext));
             }
         }
-        Err(conflict(record.id))
+        Err(conflict(Entity::DaemonApiKey, record.id))
     }
 
     /// A daemon's API key, its `key` masked.
@@ -152,7 +128,7 @@ impl Inventory {
     /// # Errors
     /// `NotFound`.
     pub async fn daemon_api_key(&self, id: Uuid) -> Result<DaemonApiKey, Error> {
-        let (_, key) = self.read_daemon_api_key(id).await?;
+        let (_, key) = self.read(daemon_api_key_key(id), Entity::DaemonApiKey).await?;
         self.with_last_uses(vec![key]).await?.pop().ok_or_else(|| not_found(id))
     }
 
@@ -161,8 +137,7 @@ impl Inventory {
     /// # Errors
     /// None of its own.
     pub async fn daemon_api_keys(&self, organization: Uuid) -> Result<Vec<DaemonApiKey>, Error> {
-        let records = self.store.list(&all_of(DAEMON_API_KEY, organization)).await?.records;
-        self.with_last_uses(records.iter().map(decode).collect::<Result<_, _>>()?).await
+        self.with_last_uses(self.read_all(&all_of(DAEMON_API_KEY, organization)).await?).await
     }
 
     /// Switches a daemon's API key on or off, for the very next time that it is shown.
@@ -175,7 +150,8 @@ impl Inventory {
         is_enabled: bool,
     ) -> Result<DaemonApiKey, Error> {
         for _ in 0..ATTEMPTS {
-            let (record, key) = self.read_daemon_api_key(id).await?;
+            let (record, key): (_, DaemonApiKey) =
+                self.read(daemon_api_key_key(id), Entity::DaemonApiKey).await?;
             let network = self.get(network_key(key.network_id)).await?.ok_or_else(|| not_found(id))?;
             let key = DaemonApiKey { is_enabled, updated_at: self.now(), ..key };
             let facets = key_facets(organization_of(&network)?, &key);
@@ -185,7 +161,7 @@ impl Inventory {
                 return self.with_last_uses(vec![key]).await?.pop().ok_or_else(|| not_found(id));
             }
         }
-        Err(conflict(id))
+        Err(conflict(Entity::DaemonApiKey, id))
     }
 
     /// Deletes a daemon's API key. The next time it is shown it is refused.
@@ -194,7 +170,8 @@ impl Inventory {
     /// `NotFound`.
     pub async fn delete_daemon_api_key(&self, id: Uuid) -> Result<(), Error> {
         for _ in 0..ATTEMPTS {
-            let (record, _) = self.read_daemon_api_key(id).await?;
+            let (record, _): (_, DaemonApiKey) =
+                self.read(daemon_api_key_key(id), Entity::DaemonApiKey).await?;
             let mut batch = Batch::new();
             batch.delete(record.key, as_read(Some(&record)));
             delete_beside(&mut batch, id);
@@ -202,13 +179,7 @@ impl Inventory {
                 return Ok(());
             }
         }
-        Err(conflict(id))
-    }
-
-    async fn read_daemon_api_key(&self, id: Uuid) -> Result<(Record, DaemonApiKey), Error> {
-        let record = self.get(daemon_api_key_key(id)).await?.ok_or_else(|| not_found(id))?;
-        let key = decode(&record)?;
-        Ok((record, key))
+        Err(conflict(Entity::DaemonApiKey, id))
     }
 
     async fn with_last_uses(&self, mut keys: Vec<DaemonApiKey>) -> Result<Vec<DaemonApiKey>, Error> {
@@ -227,10 +198,6 @@ fn key_facets(organization: Uuid, record: &DaemonApiKey) -> Facets {
 
 fn not_found(id: Uuid) -> Error {
     ErrorKind::NotFound { entity: Entity::DaemonApiKey, id }.into()
-}
-
-fn conflict(id: Uuid) -> Error {
-    ErrorKind::Conflict { entity: Entity::DaemonApiKey, id }.into()
 }
 
 pub(super) const fn daemon_api_key_key(id: Uuid) -> Key {

@@ -4,12 +4,14 @@
 //! create organizations, users, networks, keys and hosts; the HTTP service is a thin adapter on it.
 
 mod authentication;
+mod change;
 mod daemon_keys;
 mod decoded;
 mod entity;
 mod error;
 mod hosts;
 mod import;
+mod issued;
 mod key_uses;
 mod networks;
 mod organizations;
@@ -29,27 +31,29 @@ use std::sync::atomic::AtomicI64;
 
 use uuid::Uuid;
 
+pub use daemon_keys::NewDaemonApiKey;
 pub(crate) use daemon_keys::may_create_daemon_api_keys;
-pub use daemon_keys::{IssuedDaemonApiKey, NewDaemonApiKey};
 pub use entity::Entity;
 pub use error::{Error, ErrorKind, Problem};
 pub(crate) use hosts::may_update_ports;
 pub use hosts::{HostPage, HostQuery, PortUpdate, Written};
 pub use import::{Alteration, DroppedPort, Import, ImportReport, Refusal};
+pub use issued::IssuedKey;
 pub(crate) use referrals::may_submit_referrals;
 pub use sessions::IssuedSession;
 pub use shares::NewShare;
 pub(crate) use user_keys::may_manage_user_api_keys;
-pub use user_keys::{IssuedUserApiKey, NewUserApiKey, UserApiKeyUpdate};
+pub use user_keys::{NewUserApiKey, UserApiKeyUpdate};
 pub use users::NewUser;
 
 use self::authentication::Rights;
+use self::change::{ATTEMPTS, as_read, conflict};
 use self::key_uses::KeyUses;
 use crate::access::{
     Caller, Clock, LoginAttempts, PasswordHasher, RandomSource, SystemClock, SystemRandom, uuid_v4, uuid_v7,
 };
 use crate::model::{Permission, Timestamp};
-use crate::store::{Batch, Expect, Key, Query, Record, Store, StoreErrorKind};
+use crate::store::Store;
 
 /// An inventory in a store.
 ///
@@ -101,9 +105,6 @@ struct Remembered {
     purged_at: AtomicI64,
 }
 
-/// How often a change is tried again when others change the same records at the same time.
-const ATTEMPTS: usize = 16;
-
 impl Inventory {
     /// The inventory in this store, by the system's clock and randomness.
     #[must_use]
@@ -153,30 +154,6 @@ impl Inventory {
     fn new_random_id(&self) -> Result<Uuid, Error> {
         Ok(uuid_v4(&*self.random)?)
     }
-
-    async fn get(&self, key: Key) -> Result<Option<Record>, Error> {
-        Ok(self.store.get(&[key]).await?.pop().flatten())
-    }
-
-    /// How many records a query matches.
-    async fn count(&self, query: Query) -> Result<u64, Error> {
-        Ok(self.store.list(&Query { limit: Some(0), ..query }).await?.total)
-    }
-
-    /// Commits a batch. `false`: others came between, and everything is to be decided anew on what is there now.
-    async fn commit_if_unchanged(&self, batch: Batch) -> Result<bool, Error> {
-        let Err(error) = self.store.commit(batch).await else { return Ok(true) };
-        match error.kind() {
-            StoreErrorKind::Conflict(_)
-            | StoreErrorKind::Linked(_)
-            | StoreErrorKind::NetworkInUse(_)
-            | StoreErrorKind::AliasTaken(_) => {
-                tokio::task::yield_now().await;
-                Ok(false)
-            }
-            _ => Err(error.into()),
-        }
-    }
 }
 
 /// Whether a caller acts at this level or above.
@@ -187,9 +164,4 @@ fn require_level(caller: &Caller, level: Permission) -> Result<(), Error> {
 /// Whether a caller is there in person.
 fn require_session(caller: &Caller) -> Result<(), Error> {
     if caller.credential().is_session() { Ok(()) } else { Err(ErrorKind::UserContextRequired.into()) }
-}
-
-/// The expectation that a record is still the one that was read, or that there is still none.
-fn as_read(record: Option<&Record>) -> Expect {
-    record.map_or(Expect::Absent, |record| Expect::Version(record.version))
 }

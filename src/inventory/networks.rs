@@ -7,11 +7,9 @@ use super::records::{
 };
 use super::user_keys::user_api_key_facets;
 use super::users::{StoredUser, user_facets};
-use super::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, as_read, text};
+use super::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, as_read, conflict, text};
 use crate::model::{Network, UserApiKey};
-use crate::store::{
-    Batch, Check, Direction, Expect, Key, Link, Name, Order, Query, Record, SortKey, StoreErrorKind,
-};
+use crate::store::{Batch, Check, Direction, Expect, Key, Link, Name, Order, Query, SortKey, StoreErrorKind};
 
 /// What lies on a network and keeps it from being deleted.
 const OCCUPANTS: [(Entity, Name); 3] =
@@ -63,7 +61,7 @@ impl Inventory {
     /// # Errors
     /// `NotFound`.
     pub async fn network(&self, id: Uuid) -> Result<Network, Error> {
-        Ok(self.read_network(id).await?.1)
+        Ok(self.read(network_key(id), Entity::Network).await?.1)
     }
 
     /// All networks of an organization, by name.
@@ -72,8 +70,7 @@ impl Inventory {
     /// None of its own.
     pub async fn networks(&self, organization: Uuid) -> Result<Vec<Network>, Error> {
         let order = vec![Order::new(NAME, Direction::Ascending)];
-        let query = Query { order, ..all_of(NETWORK, organization) };
-        self.store.list(&query).await?.records.iter().map(decode).collect()
+        self.read_all(&Query { order, ..all_of(NETWORK, organization) }).await
     }
 
     /// Deletes a network on which there is nothing any more. Users and their keys lose it from what they were granted.
@@ -82,7 +79,7 @@ impl Inventory {
     /// `NotFound`; `InUse` while there is a host on it, or a daemon's key or a share of it.
     pub async fn delete_network(&self, id: Uuid) -> Result<(), Error> {
         for _ in 0..ATTEMPTS {
-            let (record, network) = self.read_network(id).await?;
+            let (record, network): (_, Network) = self.read(network_key(id), Entity::Network).await?;
             let organization = network.organization_id;
             for (used_by, kind) in OCCUPANTS {
                 let networks = Some(vec![id]);
@@ -100,7 +97,7 @@ impl Inventory {
                 return Ok(());
             }
         }
-        Err(ErrorKind::Conflict { entity: Entity::Network, id }.into())
+        Err(conflict(Entity::Network, id))
     }
 
     /// Adds to a batch that nobody is granted the network any more.
@@ -118,13 +115,6 @@ impl Inventory {
         }
         batch.check(Check::LinkedWithin { organization: Some(organization), link });
         Ok(())
-    }
-
-    async fn read_network(&self, id: Uuid) -> Result<(Record, Network), Error> {
-        let not_found = ErrorKind::NotFound { entity: Entity::Network, id };
-        let record = self.get(network_key(id)).await?.ok_or(not_found)?;
-        let network = decode(&record)?;
-        Ok((record, network))
     }
 }
 

@@ -1,9 +1,9 @@
 use uuid::Uuid;
 
-use super::records::{CREATED_AT, ORGANIZATION, decode, encode, time_key};
-use super::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, as_read, text};
+use super::records::{CREATED_AT, ORGANIZATION, encode, time_key};
+use super::{Entity, Error, Inventory, text};
 use crate::model::Organization;
-use crate::store::{Batch, Expect, Facets, Key, Record};
+use crate::store::{Batch, Expect, Facets, Key};
 
 impl Inventory {
     /// Creates an organization. `api_access` says whether its users' API keys work at all.
@@ -27,7 +27,7 @@ impl Inventory {
     /// # Errors
     /// `NotFound`.
     pub async fn organization(&self, id: Uuid) -> Result<Organization, Error> {
-        Ok(self.read_organization(id).await?.1)
+        Ok(self.read(organization_key(id), Entity::Organization).await?.1)
     }
 
     /// Gives an organization API access or takes it away: whether its users' API keys work, from the very next request on.
@@ -35,24 +35,13 @@ impl Inventory {
     /// # Errors
     /// `NotFound`.
     pub async fn set_api_access(&self, id: Uuid, api_access: bool) -> Result<Organization, Error> {
-        for _ in 0..ATTEMPTS {
-            let (record, organization) = self.read_organization(id).await?;
-            let organization = Organization { api_access, updated_at: self.now(), ..organization };
-            let mut batch = Batch::new();
-            let facets = organization_facets(&organization);
-            batch.put(record.key, as_read(Some(&record)), facets, encode(&organization)?);
-            if self.commit_if_unchanged(batch).await? {
-                return Ok(organization);
-            }
-        }
-        Err(ErrorKind::Conflict { entity: Entity::Organization, id }.into())
-    }
-
-    async fn read_organization(&self, id: Uuid) -> Result<(Record, Organization), Error> {
-        let not_found = ErrorKind::NotFound { entity: Entity::Organization, id };
-        let record = self.get(organization_key(id)).await?.ok_or(not_found)?;
-        let organization = decode(&record)?;
-        Ok((record, organization))
+        let now = self.now();
+        let (key, entity) = (organization_key(id), Entity::Organization);
+        let set = |organization: &mut Organization| {
+            organization.api_access = api_access;
+            organization.updated_at = now;
+        };
+        self.change(key, entity, organization_facets, set).await
     }
 }
 

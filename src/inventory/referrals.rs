@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use super::records::{REFERRAL, REFERRAL_ALIAS, USER_LINK, all_of, decode, encode, facets};
-use super::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, Problem, as_read, require_session, text};
+use super::{ATTEMPTS, Entity, Error, Inventory, Problem, as_read, conflict, require_session, text};
 use crate::access::Caller;
 use crate::model::Referral;
 use crate::store::{Alias, Batch, Key, Link};
@@ -61,7 +61,7 @@ impl Inventory {
                 return Ok(referral);
             }
         }
-        Err(ErrorKind::Conflict { entity: Entity::User, id: user }.into())
+        Err(conflict(Entity::User, user))
     }
 
     /// What the users of an organization said about where they heard of the product, the oldest first.
@@ -69,6 +69,6 @@ impl Inventory {
     /// # Errors
     /// None of its own.
     pub async fn referrals(&self, organization: Uuid) -> Result<Vec<Referral>, Error> {
-        self.store.list(&all_of(REFERRAL, organization)).await?.records.iter().map(decode).collect()
+        self.read_all(&all_of(REFERRAL, organization)).await
     }
 }

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::records::{EMAIL_ALIAS, SESSION, SESSION_ALIAS, SESSION_LINK, decode, encode, facets, linked};
 use super::users::{StoredUser, password_key};
-use super::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, text};
+use super::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, conflict, text};
 use crate::access::{SessionId, Verifier};
 use crate::model::{Session, Timestamp, User};
 use crate::store::{Alias, Batch, Check, Expect, Key, Link, Record};
@@ -131,7 +131,7 @@ impl Inventory {
                 return Ok(IssuedSession { user: known, session, id });
             }
         }
-        Err(ErrorKind::Conflict { entity: Entity::Session, id: Uuid::nil() }.into())
+        Err(conflict(Entity::Session, Uuid::nil()))
     }
 
     /// The user of an e-mail address and the hash of the password, which is the one given. There are as many look-ups, and

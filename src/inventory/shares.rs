@@ -6,10 +6,10 @@ use uuid::Uuid;
 
 use super::networks::network_key;
 use super::organizations::organization_key;
-use super::records::{SHARE, SHARE_PASSWORD, all_of, decode, encode, facets};
-use super::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, as_read, text};
+use super::records::{SHARE, SHARE_PASSWORD, all_of, encode, facets};
+use super::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, as_read, conflict, text};
 use crate::model::{Share, ShareMetadata, ShareOptions, Timestamp};
-use crate::store::{Batch, Check, Expect, Facets, Key, Record};
+use crate::store::{Batch, Check, Expect, Facets, Key};
 
 /// A share to be created.
 #[derive(Clone)]
@@ -123,7 +123,11 @@ impl Inventory {
             batch.check(Check::Record { key, expect: Expect::Present });
         }
         // What it rests on was there a moment ago.
-        if self.commit_if_unchanged(batch).await? { Ok(share) } else { Err(conflict(share.id)) }
+        if self.commit_if_unchanged(batch).await? {
+            Ok(share)
+        } else {
+            Err(conflict(Entity::Share, share.id))
+        }
     }
 
     /// A share, whether or not it is found by others.
@@ -131,7 +135,7 @@ impl Inventory {
     /// # Errors
     /// `NotFound`.
     pub async fn share(&self, id: Uuid) -> Result<Share, Error> {
-        Ok(self.read_share(id).await?.1)
+        Ok(self.read(share_key(id), Entity::Share).await?.1)
     }
 
     /// All shares of an organization, the oldest first.
@@ -139,7 +143,7 @@ impl Inventory {
     /// # Errors
     /// None of its own.
     pub async fn shares(&self, organization: Uuid) -> Result<Vec<Share>, Error> {
-        self.store.list(&all_of(SHARE, organization)).await?.records.iter().map(decode).collect()
+        self.read_all(&all_of(SHARE, organization)).await
     }
 
     /// What anybody may know of a share.
@@ -171,16 +175,12 @@ impl Inventory {
     /// # Errors
     /// `NotFound`.
     pub async fn set_share_enabled(&self, id: Uuid, is_enabled: bool) -> Result<Share, Error> {
-        for _ in 0..ATTEMPTS {
-            let (record, share) = self.read_share(id).await?;
-            let share = Share { is_enabled, updated_at: self.now(), ..share };
-            let mut batch = Batch::new();
-            batch.put(record.key, as_read(Some(&record)), share_facets(&share), encode(&share)?);
-            if self.commit_if_unchanged(batch).await? {
-                return Ok(share);
-            }
-        }
-        Err(conflict(id))
+        let now = self.now();
+        let set = |share: &mut Share| {
+            share.is_enabled = is_enabled;
+            share.updated_at = now;
+        };
+        self.change(share_key(id), Entity::Share, share_facets, set).await
     }
 
     /// Deletes a share.
@@ -189,7 +189,7 @@ impl Inventory {
     /// `NotFound`.
     pub async fn delete_share(&self, id: Uuid) -> Result<(), Error> {
         for _ in 0..ATTEMPTS {
-            let (record, _) = self.read_share(id).await?;
+            let (record, _): (_, Share) = self.read(share_key(id), Entity::Share).await?;
             let mut batch = Batch::new();
             batch.delete(record.key, as_read(Some(&record)));
             batch.delete(share_password_key(id), Expect::Any);
@@ -197,20 +197,14 @@ impl Inventory {
                 return Ok(());
             }
         }
-        Err(conflict(id))
+        Err(conflict(Entity::Share, id))
     }
 
     /// A share that others find now.
     async fn open_share(&self, id: Uuid) -> Result<Share, Error> {
-        let (_, share) = self.read_share(id).await?;
+        let share = self.share(id).await?;
         let is_over = share.expires_at.is_some_and(|time| time <= self.now());
         if share.is_enabled && !is_over { Ok(share) } else { Err(not_found(id)) }
-    }
-
-    async fn read_share(&self, id: Uuid) -> Result<(Record, Share), Error> {
-        let record = self.get(share_key(id)).await?.ok_or_else(|| not_found(id))?;
-        let share = decode(&record)?;
-        Ok((record, share))
     }
 }
 
@@ -220,10 +214,6 @@ fn share_facets(share: &Share) -> Facets {
 
 fn not_found(id: Uuid) -> Error {
     ErrorKind::NotFound { entity: Entity::Share, id }.into()
-}
-
-fn conflict(id: Uuid) -> Error {
-    ErrorKind::Conflict { entity: Entity::Share, id }.into()
 }
 
 const fn share_key(id: Uuid) -> Key {

@@ -2,14 +2,11 @@ use uuid::Uuid;
 
 use super::organizations::organization_key;
 use super::records::{
-    DAEMON_API_KEY, HOST, NAME, SERVICE_TAG_LINK, TAG, TAG_LINK, USER_API_KEY, all_of, decode, encode,
-    facets, linked,
+    DAEMON_API_KEY, HOST, NAME, SERVICE_TAG_LINK, TAG, TAG_LINK, USER_API_KEY, all_of, encode, facets, linked,
 };
-use super::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, as_read, text};
+use super::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, as_read, conflict, text};
 use crate::model::Tag;
-use crate::store::{
-    Batch, Check, Direction, Expect, Key, Link, Name, Order, Query, Record, SortKey, StoreErrorKind,
-};
+use crate::store::{Batch, Check, Direction, Expect, Key, Link, Name, Order, Query, SortKey, StoreErrorKind};
 
 /// What bears tags, and under which relation.
 const BEARERS: [(Entity, Name, Name); 4] = [
@@ -48,7 +45,7 @@ impl Inventory {
     /// # Errors
     /// `NotFound`.
     pub async fn tag(&self, id: Uuid) -> Result<Tag, Error> {
-        Ok(self.read_tag(id).await?.1)
+        Ok(self.read(tag_key(id), Entity::Tag).await?.1)
     }
 
     /// All tags of an organization, by name.
@@ -57,8 +54,7 @@ impl Inventory {
     /// None of its own.
     pub async fn tags(&self, organization: Uuid) -> Result<Vec<Tag>, Error> {
         let order = vec![Order::new(NAME, Direction::Ascending)];
-        let query = Query { order, ..all_of(TAG, organization) };
-        self.store.list(&query).await?.records.iter().map(decode).collect()
+        self.read_all(&Query { order, ..all_of(TAG, organization) }).await
     }
 
     /// Deletes a tag that nothing bears any more.
@@ -67,7 +63,7 @@ impl Inventory {
     /// `NotFound`; `InUse` while a host, a service or a key bears it.
     pub async fn delete_tag(&self, id: Uuid) -> Result<(), Error> {
         for _ in 0..ATTEMPTS {
-            let (record, tag) = self.read_tag(id).await?;
+            let (record, tag): (_, Tag) = self.read(tag_key(id), Entity::Tag).await?;
             let organization = tag.organization_id;
             for (entity, kind, relation) in BEARERS {
                 if self.count(linked(kind, organization, Link::new(relation, id))).await? > 0 {
@@ -85,14 +81,7 @@ impl Inventory {
                 return Ok(());
             }
         }
-        Err(ErrorKind::Conflict { entity: Entity::Tag, id }.into())
-    }
-
-    async fn read_tag(&self, id: Uuid) -> Result<(Record, Tag), Error> {
-        let not_found = ErrorKind::NotFound { entity: Entity::Tag, id };
-        let record = self.get(tag_key(id)).await?.ok_or(not_found)?;
-        let tag = decode(&record)?;
-        Ok((record, tag))
+        Err(conflict(Entity::Tag, id))
     }
 }
 

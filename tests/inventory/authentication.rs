@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toposcope::access::{Caller, Credential, KeyKind, KeyText, Scope};
-use toposcope::inventory::{Entity, Error, ErrorKind, IssuedUserApiKey, NewUser, NewUserApiKey};
-use toposcope::model::{Permission, User};
+use toposcope::inventory::{Entity, Error, ErrorKind, IssuedKey, NewUser, NewUserApiKey};
+use toposcope::model::{Permission, User, UserApiKey};
 use uuid::Uuid;
 
 use crate::support::{Seeded, World, refusal, time};
@@ -18,7 +18,7 @@ async fn issue(
     world: &World,
     level: Permission,
     adapt: impl FnOnce(&mut NewUserApiKey),
-) -> (User, IssuedUserApiKey) {
+) -> (User, IssuedKey<UserApiKey>) {
     let mut new = NewUser::new(world.organization, "owner@example.net", level);
     new.network_ids = vec![world.network, world.other_network];
     let user = world.inventory.create_user(new).await.unwrap();
@@ -28,7 +28,7 @@ async fn issue(
     (user, world.inventory.create_user_api_key(new).await.unwrap())
 }
 
-async fn authenticate(world: &World, issued: &IssuedUserApiKey) -> Result<Caller, Error> {
+async fn authenticate(world: &World, issued: &IssuedKey<UserApiKey>) -> Result<Caller, Error> {
     world.inventory.authenticate_user_key(issued.plaintext()).await
 }
 

@@ -10,7 +10,7 @@ use crate::inventory::networks::network_key;
 use crate::inventory::records::{PORT_ALIAS, SERVICE_ALIAS, decode};
 use crate::inventory::references::belongs_to;
 use crate::inventory::tags::tag_key;
-use crate::inventory::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, as_read};
+use crate::inventory::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, as_read, conflict};
 use crate::store::{Alias, Batch, Check, Expect, Key, Record, StoreErrorKind};
 
 /// Hosts to be put, or one to be deleted, in one batch.
@@ -35,7 +35,7 @@ impl Inventory {
             }
         }
         let id = change.puts.first().map(|encoded| encoded.host.id).or(change.delete).unwrap_or_default();
-        Err(ErrorKind::Conflict { entity: Entity::Host, id }.into())
+        Err(conflict(Entity::Host, id))
     }
 
     /// Puts and deletes hosts on the condition that those before are still as they were read. `false`: they are not, or

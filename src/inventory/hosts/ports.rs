@@ -6,7 +6,7 @@ use super::{EncodedHost, host_key};
 use crate::access::Caller;
 use crate::inventory::networks::network_key;
 use crate::inventory::records::{PORT_ALIAS, decode, id_alias};
-use crate::inventory::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, require_level};
+use crate::inventory::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, conflict, require_level};
 use crate::model::{BindingTarget, Host, Permission, Port, PortNumber, Protocol, Timestamp};
 use crate::store::Record;
 
@@ -65,7 +65,7 @@ impl Inventory {
                 return Ok(port);
             }
         }
-        Err(ErrorKind::Conflict { entity: Entity::Port, id }.into())
+        Err(conflict(Entity::Port, id))
     }
 
     /// The host that a port is on, if the caller can access it.

@@ -1,5 +1,3 @@
-use std::fmt;
-
 use uuid::Uuid;
 
 use super::{Grant, check_references_of, user_api_key_facets, user_api_key_key};
@@ -7,7 +5,7 @@ use crate::access::{KeyKind, KeyText};
 use crate::inventory::records::encode;
 use crate::inventory::secrets::{KeyHolder, put_secret};
 use crate::inventory::users::{user_caller, user_key};
-use crate::inventory::{Entity, Error, ErrorKind, Inventory, text};
+use crate::inventory::{Entity, Error, ErrorKind, Inventory, IssuedKey, text};
 use crate::model::{Permission, Timestamp, UserApiKey};
 use crate::store::{Batch, Check, Expect, StoreErrorKind};
 
@@ -47,33 +45,6 @@ impl NewUserApiKey {
     }
 }
 
-/// A key that was just created: the only time that its plaintext is to be had.
-pub struct IssuedUserApiKey {
-    record: UserApiKey,
-    text: KeyText,
-}
-
-impl IssuedUserApiKey {
-    /// The record as it is stored, its `key` masked.
-    #[must_use]
-    pub const fn record(&self) -> &UserApiKey {
-        &self.record
-    }
-
-    /// The key itself, to be handed to its owner and kept nowhere else.
-    #[must_use]
-    pub fn plaintext(&self) -> &str {
-        self.text.expose()
-    }
-}
-
-/// Without the plaintext.
-impl fmt::Debug for IssuedUserApiKey {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("IssuedUserApiKey").field("record", &self.record).finish_non_exhaustive()
-    }
-}
-
 impl Inventory {
     /// Creates an API key of a user.
     ///
@@ -81,7 +52,7 @@ impl Inventory {
     /// `Invalid` for a name that is blank or too long and for an `expires_at` that is not in the future.
     /// `PermissionDenied` for a level above the owner's, `AccessDenied` for a network that the owner cannot access.
     /// `ReferenceInvalid` for a network or a tag that is not the organization's. `NotFound` when there is no such user.
-    pub async fn create_user_api_key(&self, new: NewUserApiKey) -> Result<IssuedUserApiKey, Error> {
+    pub async fn create_user_api_key(&self, new: NewUserApiKey) -> Result<IssuedKey<UserApiKey>, Error> {
         let now = self.now();
         let owner = self.user(new.user_id).await?;
         let name = text::name("name", &new.name, 100)?;
@@ -115,7 +86,7 @@ impl Inventory {
             }
             _ => Error::from(error),
         })?;
-        Ok(IssuedUserApiKey { record, text: plaintext })
+        Ok(IssuedKey::new(record, plaintext))
     }
 }
 

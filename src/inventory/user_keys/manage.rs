@@ -3,11 +3,11 @@ use uuid::Uuid;
 use super::{user_api_key_facets, user_api_key_key};
 use crate::access::Caller;
 use crate::inventory::key_uses::key_use_key;
-use crate::inventory::records::{USER_API_KEY, USER_LINK, decode, encode, linked};
+use crate::inventory::records::{USER_API_KEY, USER_LINK, linked};
 use crate::inventory::secrets::secret_key;
-use crate::inventory::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, as_read, require_session};
+use crate::inventory::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, as_read, conflict, require_session};
 use crate::model::UserApiKey;
-use crate::store::{Batch, Expect, Link, Record};
+use crate::store::{Batch, Expect, Link};
 
 impl Inventory {
     /// A user's API key, its `key` masked.
@@ -15,7 +15,7 @@ impl Inventory {
     /// # Errors
     /// `NotFound`.
     pub async fn user_api_key(&self, id: Uuid) -> Result<UserApiKey, Error> {
-        let (_, key) = self.read_user_api_key(id).await?;
+        let (_, key) = self.read(user_api_key_key(id), Entity::UserApiKey).await?;
         self.with_last_use(key).await
     }
 
@@ -26,8 +26,7 @@ impl Inventory {
     pub async fn user_api_keys(&self, user: Uuid) -> Result<Vec<UserApiKey>, Error> {
         let organization = self.user(user).await?.organization_id;
         let query = linked(USER_API_KEY, organization, Link::new(USER_LINK, user));
-        let records = self.store.list(&query).await?.records;
-        let mut keys: Vec<UserApiKey> = records.iter().map(decode).collect::<Result<_, _>>()?;
+        let mut keys: Vec<UserApiKey> = self.read_all(&query).await?;
         let uses = self.last_uses(keys.iter().map(|key| key.id)).await?;
         for (key, last_used) in keys.iter_mut().zip(uses) {
             key.last_used = last_used;
@@ -40,16 +39,13 @@ impl Inventory {
     /// # Errors
     /// `NotFound`.
     pub async fn set_user_api_key_enabled(&self, id: Uuid, is_enabled: bool) -> Result<UserApiKey, Error> {
-        for _ in 0..ATTEMPTS {
-            let (record, key) = self.read_user_api_key(id).await?;
-            let key = UserApiKey { is_enabled, updated_at: self.now(), ..key };
-            let mut batch = Batch::new();
-            batch.put(record.key, as_read(Some(&record)), user_api_key_facets(&key), encode(&key)?);
-            if self.commit_if_unchanged(batch).await? {
-                return self.with_last_use(key).await;
-            }
-        }
-        Err(ErrorKind::Conflict { entity: Entity::UserApiKey, id }.into())
+        let now = self.now();
+        let set = |key: &mut UserApiKey| {
+            key.is_enabled = is_enabled;
+            key.updated_at = now;
+        };
+        let changed = self.change(user_api_key_key(id), Entity::UserApiKey, user_api_key_facets, set).await?;
+        self.with_last_use(changed).await
     }
 
     /// Deletes a user's API key. The next request with it is refused.
@@ -71,7 +67,7 @@ impl Inventory {
 
     async fn delete_key_if(&self, id: Uuid, is_meant: impl Fn(&UserApiKey) -> bool) -> Result<(), Error> {
         for _ in 0..ATTEMPTS {
-            let (record, key) = self.read_user_api_key(id).await?;
+            let (record, key) = self.read(user_api_key_key(id), Entity::UserApiKey).await?;
             if !is_meant(&key) {
                 return Err(not_found(id));
             }
@@ -82,13 +78,7 @@ impl Inventory {
                 return Ok(());
             }
         }
-        Err(ErrorKind::Conflict { entity: Entity::UserApiKey, id }.into())
-    }
-
-    pub(super) async fn read_user_api_key(&self, id: Uuid) -> Result<(Record, UserApiKey), Error> {
-        let record = self.get(user_api_key_key(id)).await?.ok_or_else(|| not_found(id))?;
-        let key = decode(&record)?;
-        Ok((record, key))
+        Err(conflict(Entity::UserApiKey, id))
     }
 
     pub(super) async fn with_last_use(&self, mut key: UserApiKey) -> Result<UserApiKey, Error> {

@@ -6,7 +6,7 @@ mod update;
 
 use uuid::Uuid;
 
-pub use create::{IssuedUserApiKey, NewUserApiKey};
+pub use create::NewUserApiKey;
 pub(super) use manage::delete_beside;
 pub use update::UserApiKeyUpdate;
 pub(crate) use update::may_manage_user_api_keys;

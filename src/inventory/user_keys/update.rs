@@ -1,10 +1,12 @@
 use uuid::Uuid;
 
 use super::manage::{is_own, not_found};
-use super::{Grant, check_references_of, user_api_key_facets};
+use super::{Grant, check_references_of, user_api_key_facets, user_api_key_key};
 use crate::access::Caller;
 use crate::inventory::records::encode;
-use crate::inventory::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, as_read, require_session, text};
+use crate::inventory::{
+    ATTEMPTS, Entity, Error, ErrorKind, Inventory, as_read, conflict, require_session, text,
+};
 use crate::model::{Permission, Timestamp, UserApiKey};
 use crate::store::Batch;
 
@@ -82,7 +84,7 @@ impl Inventory {
         may_manage_user_api_keys(caller)?;
         let name = text::name("name", &update.name, 100)?;
         for _ in 0..ATTEMPTS {
-            let (record, key) = self.read_user_api_key(id).await?;
+            let (record, key) = self.read(user_api_key_key(id), Entity::UserApiKey).await?;
             if !is_own(caller, &key) {
                 return Err(not_found(id));
             }
@@ -103,6 +105,6 @@ impl Inventory {
                 return self.with_last_use(key).await;
             }
         }
-        Err(ErrorKind::Conflict { entity: Entity::UserApiKey, id }.into())
+        Err(conflict(Entity::UserApiKey, id))
     }
 }

@@ -3,12 +3,12 @@ use uuid::Uuid;
 use super::{StoredUser, check_networks_of, password_key, user_facets, user_key};
 use crate::inventory::networks::network_key;
 use crate::inventory::records::{
-    REFERRAL, SESSION_LINK, USER, USER_API_KEY, USER_LINK, all_of, decode, encode, facets, linked,
+    REFERRAL, SESSION_LINK, USER, USER_API_KEY, USER_LINK, all_of, encode, facets, linked,
 };
 use crate::inventory::user_keys::delete_beside;
-use crate::inventory::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, as_read, text};
+use crate::inventory::{ATTEMPTS, Entity, Error, Inventory, as_read, conflict, text};
 use crate::model::{Permission, User};
-use crate::store::{Batch, Check, Expect, Key, Link, Record};
+use crate::store::{Batch, Check, Expect, Key, Link};
 
 impl Inventory {
     /// A user.
@@ -16,7 +16,8 @@ impl Inventory {
     /// # Errors
     /// `NotFound`.
     pub async fn user(&self, id: Uuid) -> Result<User, Error> {
-        Ok(self.read_user(id).await?.1.user)
+        let (_, stored): (_, StoredUser) = self.read(user_key(id), Entity::User).await?;
+        Ok(stored.user)
     }
 
     /// All users of an organization, the oldest first.
@@ -24,8 +25,8 @@ impl Inventory {
     /// # Errors
     /// None of its own.
     pub async fn users(&self, organization: Uuid) -> Result<Vec<User>, Error> {
-        let records = self.store.list(&all_of(USER, organization)).await?.records;
-        records.iter().map(|record| Ok(decode::<StoredUser>(record)?.user)).collect()
+        let stored: Vec<StoredUser> = self.read_all(&all_of(USER, organization)).await?;
+        Ok(stored.into_iter().map(|stored| stored.user).collect())
     }
 
     /// Gives a user another level and other networks. It counts from the very next request on, also for the user's keys:
@@ -42,16 +43,20 @@ impl Inventory {
         let network_ids = text::distinct(network_ids);
         let networks: Vec<Key> = network_ids.iter().map(|id| network_key(*id)).collect();
         for _ in 0..ATTEMPTS {
-            let (record, mut stored) = self.read_user(id).await?;
+            let (record, mut stored): (_, StoredUser) = self.read(user_key(id), Entity::User).await?;
             let organization = stored.user.organization_id;
             self.check_references(organization, Entity::Network, &networks, "network_ids").await?;
             stored.user.permissions = permissions;
             stored.user.network_ids.clone_from(&network_ids);
-            if self.replace_user(&record, &mut stored).await? {
+            stored.user.updated_at = self.now();
+            let mut batch = Batch::new();
+            batch.put(record.key, as_read(Some(&record)), user_facets(&stored.user), encode(&stored)?);
+            check_networks_of(&stored.user, &mut batch);
+            if self.commit_if_unchanged(batch).await? {
                 return Ok(stored.user);
             }
         }
-        Err(conflict(id))
+        Err(conflict(Entity::User, id))
     }
 
     /// Disables a user, or enables one again. Who is disabled cannot log in, and keys and sessions are refused from the
@@ -60,14 +65,13 @@ impl Inventory {
     /// # Errors
     /// `NotFound`.
     pub async fn set_user_enabled(&self, id: Uuid, is_enabled: bool) -> Result<User, Error> {
-        for _ in 0..ATTEMPTS {
-            let (record, mut stored) = self.read_user(id).await?;
+        let now = self.now();
+        let set = |stored: &mut StoredUser| {
             stored.is_disabled = !is_enabled;
-            if self.replace_user(&record, &mut stored).await? {
-                return Ok(stored.user);
-            }
-        }
-        Err(conflict(id))
+            stored.user.updated_at = now;
+        };
+        let facets = |stored: &StoredUser| user_facets(&stored.user);
+        Ok(self.change(user_key(id), Entity::User, facets, set).await?.user)
     }
 
     /// Gives a user another password, of 10 to 1,000 characters, or takes it away: without one nobody logs in. All
@@ -81,7 +85,7 @@ impl Inventory {
             None => None,
         };
         for _ in 0..ATTEMPTS {
-            let (record, StoredUser { user, .. }) = self.read_user(id).await?;
+            let (record, StoredUser { user, .. }) = self.read(user_key(id), Entity::User).await?;
             let mut batch = Batch::new();
             batch.check(Check::Record { key: record.key, expect: Expect::Version(record.version) });
             match &hash {
@@ -96,7 +100,7 @@ impl Inventory {
                 return Ok(());
             }
         }
-        Err(conflict(id))
+        Err(conflict(Entity::User, id))
     }
 
     /// Deletes a user with all that is theirs: password, sessions, API keys, and what they said about where they heard of
@@ -107,7 +111,7 @@ impl Inventory {
     pub async fn delete_user(&self, id: Uuid) -> Result<(), Error> {
         let link = Link::new(USER_LINK, id);
         for _ in 0..ATTEMPTS {
-            let (record, StoredUser { user, .. }) = self.read_user(id).await?;
+            let (record, StoredUser { user, .. }) = self.read(user_key(id), Entity::User).await?;
             let mut batch = Batch::new();
             batch.delete(record.key, as_read(Some(&record)));
             batch.delete(password_key(id), Expect::Any);
@@ -126,7 +130,7 @@ impl Inventory {
                 return Ok(());
             }
         }
-        Err(conflict(id))
+        Err(conflict(Entity::User, id))
     }
 
     /// Adds to a batch the deletion of all sessions of a user that there are when it is committed.
@@ -138,24 +142,4 @@ impl Inventory {
         batch.check(Check::LinkedWithin { organization: Some(user.organization_id), link });
         Ok(())
     }
-
-    /// Puts a user in the place of the one that was read.
-    async fn replace_user(&self, record: &Record, stored: &mut StoredUser) -> Result<bool, Error> {
-        stored.user.updated_at = self.now();
-        let mut batch = Batch::new();
-        batch.put(record.key, as_read(Some(record)), user_facets(&stored.user), encode(&stored)?);
-        check_networks_of(&stored.user, &mut batch);
-        self.commit_if_unchanged(batch).await
-    }
-
-    async fn read_user(&self, id: Uuid) -> Result<(Record, StoredUser), Error> {
-        let not_found = ErrorKind::NotFound { entity: Entity::User, id };
-        let record = self.get(user_key(id)).await?.ok_or(not_found)?;
-        let stored = decode(&record)?;
-        Ok((record, stored))
-    }
-}
-
-fn conflict(id: Uuid) -> Error {
-    ErrorKind::Conflict { entity: Entity::User, id }.into()
 }

@@ -1,0 +1,37 @@
+use std::fmt;
+
+use crate::access::KeyText;
+
+/// An API key that was just created: the only time that its plaintext is to be had.
+///
+/// `R` is what is kept of it: a [`UserApiKey`](crate::model::UserApiKey) or a
+/// [`DaemonApiKey`](crate::model::DaemonApiKey).
+pub struct IssuedKey<R> {
+    record: R,
+    text: KeyText,
+}
+
+impl<R> IssuedKey<R> {
+    pub(super) const fn new(record: R, text: KeyText) -> Self {
+        Self { record, text }
+    }
+
+    /// The record as it is stored, its `key` masked.
+    #[must_use]
+    pub const fn record(&self) -> &R {
+        &self.record
+    }
+
+    /// The key itself, to be handed to its owner and kept nowhere else.
+    #[must_use]
+    pub fn plaintext(&self) -> &str {
+        self.text.expose()
+    }
+}
+
+/// Without the plaintext.
+impl<R: fmt::Debug> fmt::Debug for IssuedKey<R> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("IssuedKey").field("record", &self.record).finish_non_exhaustive()
+    }
+}
