@@ -1,8 +1,8 @@
 //! Network inventory and topology over HTTP, to embed.
 //!
 //! A host application gives Toposcope a [`store`] and gets back a [`tower` service](service::Api) that serves the network
-//! inventory API: hosts with their interfaces, ports, services and SNMP interface entries. It mounts that in axum or
-//! hyper, or calls it in process.
+//! inventory API: hosts with their interfaces, ports, services and SNMP interface entries, API keys of users and of
+//! discovery daemons, sessions, and shares. It mounts that in axum or hyper, or calls it in process.
 //!
 //! ```
 //! use http::{Request, header};
@@ -35,7 +35,7 @@
 //! * [`store`]: what is asked of a database, in five methods, and the backends.
 //! * [`access`]: who asks and what they may reach; keys, passwords, clocks.
 //! * [`inventory`]: the rules, on a store; also without HTTP.
-//! * [`wire`]: the envelope, the error codes, the reading of queries.
+//! * [`wire`]: the envelope, the error codes, the reading of paths, queries and bodies.
 //! * [`service`]: the API as a `tower::Service`.
 //! * `testing` (feature `testing`): the conformance suite for stores.
 //!

@@ -47,6 +47,24 @@ pub(crate) fn may_create_daemon_api_keys(caller: &Caller) -> Result<(), Error> {
 impl Inventory {
     /// Creates an API key for the daemon of a network.
     ///
+    /// ```
+    /// # use toposcope::inventory::{Inventory, NewDaemonApiKey};
+    /// # use toposcope::store::MemoryStore;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// # let organization = inventory.create_organization("Example", true).await?;
+    /// # let network = inventory.create_network(organization.id, "Office").await?;
+    /// let issued = inventory.create_daemon_api_key(NewDaemonApiKey::new(network.id, "scanner")).await?;
+    /// assert!(issued.plaintext().starts_with("topo_d_"));
+    ///
+    /// let keys = inventory.daemon_api_keys(organization.id).await?;
+    /// inventory.set_daemon_api_key_enabled(keys[0].id, false).await?;
+    /// inventory.delete_daemon_api_key(keys[0].id).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// `Invalid` for a name that is blank or too long and for an `expires_at` that is not in the future; `NotFound` when
     /// there is no such network; `ReferenceInvalid` for a tag that is not of the network's organization.

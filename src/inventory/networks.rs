@@ -75,6 +75,25 @@ impl Inventory {
 
     /// Deletes a network on which there is nothing any more. Users and their keys lose it from what they were granted.
     ///
+    /// ```
+    /// # use toposcope::inventory::{Inventory, NewShare};
+    /// # use toposcope::store::MemoryStore;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// # let organization = inventory.create_organization("Example", true).await?;
+    /// let network = inventory.create_network(organization.id, "Office").await?;
+    /// let mut share = NewShare::new(organization.id, "The office");
+    /// share.network_id = Some(network.id);
+    /// let share = inventory.create_share(share).await?;
+    ///
+    /// assert!(inventory.delete_network(network.id).await.is_err());
+    /// inventory.delete_share(share.id).await?;
+    /// inventory.delete_network(network.id).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// `NotFound`; `InUse` while there is a host on it, or a daemon's key or a share of it.
     pub async fn delete_network(&self, id: Uuid) -> Result<(), Error> {

@@ -19,6 +19,25 @@ pub(crate) fn may_submit_referrals(caller: &Caller) -> Result<(), Error> {
 impl Inventory {
     /// Stores where the caller heard of the product, in place of what the caller said before.
     ///
+    /// ```
+    /// # use toposcope::access::{Caller, Scope};
+    /// # use toposcope::inventory::Inventory;
+    /// # use toposcope::store::MemoryStore;
+    /// # use uuid::Uuid;
+    /// use toposcope::model::{Permission, referral_source};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// # let organization = inventory.create_organization("Example", true).await?;
+    /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Viewer, Scope::only([]));
+    /// inventory.submit_referral(&caller, referral_source::WORD_OF_MOUTH, None).await?;
+    /// inventory.submit_referral(&caller, referral_source::OTHER, Some("a conference")).await?;
+    /// assert_eq!(inventory.referrals(organization.id).await?.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// `UserContextRequired` for a caller with an API key; `Invalid` for a source that is blank or longer than 100
     /// characters, and for further text of more than 500.

@@ -207,6 +207,18 @@ impl Inventory {
     /// Deletes the sessions that are over, and tells how many. Logins do the same once an hour, so that a host application
     /// need not.
     ///
+    /// ```
+    /// # use toposcope::inventory::Inventory;
+    /// # use toposcope::store::MemoryStore;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// let purged = inventory.purge_expired().await?;
+    /// assert_eq!(purged, 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// None of its own.
     pub async fn purge_expired(&self) -> Result<u64, Error> {

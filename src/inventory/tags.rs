@@ -19,6 +19,20 @@ const BEARERS: [(Entity, Name, Name); 4] = [
 impl Inventory {
     /// Creates a tag.
     ///
+    /// ```
+    /// # use toposcope::inventory::Inventory;
+    /// # use toposcope::store::MemoryStore;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// # let organization = inventory.create_organization("Example", true).await?;
+    /// let tag = inventory.create_tag(organization.id, "critical").await?;
+    /// assert_eq!(inventory.tags(organization.id).await?, [tag.clone()]);
+    /// inventory.delete_tag(tag.id).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// `Invalid` when the name is blank or longer than 100 characters, `NotFound` when there is no such organization.
     pub async fn create_tag(&self, organization: Uuid, name: &str) -> Result<Tag, Error> {

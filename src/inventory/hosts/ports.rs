@@ -11,6 +11,16 @@ use crate::model::{BindingTarget, Host, Permission, Port, PortNumber, Protocol, 
 use crate::store::Record;
 
 /// How a port is to be. Its id and the time it was made stay.
+///
+/// ```
+/// use toposcope::inventory::PortUpdate;
+/// use toposcope::model::{PortNumber, Protocol};
+/// use uuid::Uuid;
+///
+/// # let (host, network) = (Uuid::nil(), Uuid::nil());
+/// let update = PortUpdate::new(host, network, PortNumber::try_from(443)?, Protocol::Tcp);
+/// # Ok::<(), toposcope::model::PortNumberError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PortUpdate {

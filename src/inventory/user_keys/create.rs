@@ -48,6 +48,30 @@ impl NewUserApiKey {
 impl Inventory {
     /// Creates an API key of a user.
     ///
+    /// ```
+    /// # use toposcope::inventory::{Inventory, NewUser, NewUserApiKey};
+    /// # use toposcope::model::Permission;
+    /// # use toposcope::store::MemoryStore;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// # let organization = inventory.create_organization("Example", true).await?;
+    /// # let network = inventory.create_network(organization.id, "Office").await?;
+    /// # let owner = NewUser::new(organization.id, "owner@example.net", Permission::Owner);
+    /// # let owner = inventory.create_user(owner).await?;
+    /// let mut new = NewUserApiKey::new(owner.id, "laptop", Permission::Viewer);
+    /// new.network_ids = vec![network.id];
+    /// let issued = inventory.create_user_api_key(new).await?;
+    /// println!("Write this down, it is not shown again: {}", issued.plaintext());
+    ///
+    /// let id = issued.record().id;
+    /// inventory.set_user_api_key_enabled(id, false).await?;
+    /// assert!(inventory.authenticate_user_key(issued.plaintext()).await.is_err());
+    /// inventory.delete_user_api_key(id).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// `Invalid` for a name that is blank or too long and for an `expires_at` that is not in the future.
     /// `PermissionDenied` for a level above the owner's, `AccessDenied` for a network that the owner cannot access.

@@ -11,6 +11,28 @@ use crate::model::{Permission, Timestamp, UserApiKey};
 use crate::store::Batch;
 
 /// How a user API key is to be. What is `None` stays as it is.
+///
+/// ```
+/// # use toposcope::inventory::{Inventory, NewUser, NewUserApiKey, UserApiKeyUpdate};
+/// # use toposcope::access::{Caller, Scope};
+/// # use toposcope::model::Permission;
+/// # use toposcope::store::MemoryStore;
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), toposcope::inventory::Error> {
+/// # let inventory = Inventory::new(MemoryStore::new());
+/// # let organization = inventory.create_organization("Example", true).await?;
+/// # let owner = NewUser::new(organization.id, "owner@example.net", Permission::Owner);
+/// # let owner = inventory.create_user(owner).await?;
+/// # let new = NewUserApiKey::new(owner.id, "laptop", Permission::Viewer);
+/// # let key = inventory.create_user_api_key(new).await?.record().clone();
+/// # let caller = Caller::new(organization.id, owner.id, Permission::Owner, Scope::all());
+/// let mut update = UserApiKeyUpdate::new(organization.id, owner.id, "old laptop", vec![]);
+/// update.is_enabled = Some(false);
+/// let key = inventory.update_user_api_key_as(&caller, key.id, &update).await?;
+/// assert_eq!((key.name.as_str(), key.is_enabled), ("old laptop", false));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UserApiKeyUpdate {

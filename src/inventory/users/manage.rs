@@ -32,6 +32,27 @@ impl Inventory {
     /// Gives a user another level and other networks. It counts from the very next request on, also for the user's keys:
     /// what these have beyond it is of no use any more.
     ///
+    /// ```
+    /// # use toposcope::inventory::{Inventory, NewUser};
+    /// # use toposcope::model::Permission;
+    /// # use toposcope::store::MemoryStore;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// # let organization = inventory.create_organization("Example", true).await?;
+    /// let office = inventory.create_network(organization.id, "Office").await?;
+    /// let user = NewUser::new(organization.id, "user@example.net", Permission::Admin);
+    /// let user = inventory.create_user(user).await?;
+    ///
+    /// inventory.set_user_rights(user.id, Permission::Viewer, vec![office.id]).await?;
+    /// inventory.set_user_password(user.id, Some("correct horse".to_owned())).await?;
+    /// inventory.set_user_enabled(user.id, false).await?;
+    /// assert_eq!(inventory.users(organization.id).await?.len(), 1);
+    /// inventory.delete_user(user.id).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// `NotFound`; `ReferenceInvalid` for a network that is not the organization's.
     pub async fn set_user_rights(
