@@ -27,5 +27,6 @@ mod precedence;
 mod query_names;
 mod query_values;
 mod rate_limit;
+mod rate_limit_governor;
 mod rate_limit_model;
 mod routing;

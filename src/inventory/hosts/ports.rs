@@ -6,6 +6,7 @@ use super::{EncodedHost, host_key};
 use crate::access::Caller;
 use crate::inventory::networks::network_key;
 use crate::inventory::records::{PORT_ALIAS, decode, id_alias};
+use crate::inventory::references::belongs_to;
 use crate::inventory::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, conflict, require_level};
 use crate::model::{BindingTarget, Host, Permission, Port, PortNumber, Protocol, Timestamp};
 use crate::store::Record;
@@ -80,12 +81,11 @@ impl Inventory {
 
     /// The host that a port is on, if the caller can access it.
     async fn read_host_of_port(&self, caller: &Caller, id: Uuid) -> Result<(Record, Host), Error> {
-        let not_found = ErrorKind::NotFound { entity: Entity::Port, id };
-        let record = self.store.resolve(&id_alias(PORT_ALIAS, id)).await?.ok_or(not_found.clone())?;
-        if !self.is_host_of(caller.organization_id(), &record).await? {
-            return Err(not_found.into());
-        }
-        let host: Host = decode(&record)?;
+        let record = self.store.resolve(&id_alias(PORT_ALIAS, id)).await?;
+        let (record, host) = self
+            .own_host(caller.organization_id(), record)
+            .await?
+            .ok_or(ErrorKind::NotFound { entity: Entity::Port, id })?;
         check_scope(caller, host.network_id)?;
         Ok((record, host))
     }
@@ -99,16 +99,22 @@ impl Inventory {
 
     /// The host that a port is to move to.
     async fn read_target(&self, caller: &Caller, id: Uuid) -> Result<(Record, Host), Error> {
-        match self.get(host_key(id)).await? {
-            Some(record) if self.is_host_of(caller.organization_id(), &record).await? => {
-                let host = decode(&record)?;
-                Ok((record, host))
-            }
-            _ => {
-                let field = "host_id".to_owned();
-                Err(ErrorKind::ReferenceInvalid { entity: Entity::Host, field }.into())
-            }
-        }
+        let record = self.get(host_key(id)).await?;
+        let found = self.own_host(caller.organization_id(), record).await?;
+        let invalid = || ErrorKind::ReferenceInvalid { entity: Entity::Host, field: "host_id".to_owned() };
+        Ok(found.ok_or_else(invalid)?)
+    }
+
+    /// A host of which the record was looked for, if there is one and it is the organization's.
+    async fn own_host(
+        &self,
+        organization: Uuid,
+        record: Option<Record>,
+    ) -> Result<Option<(Record, Host)>, Error> {
+        let Some(record) = record else { return Ok(None) };
+        let host: Host = decode(&record)?;
+        let network = self.get(network_key(host.network_id)).await?;
+        Ok(belongs_to(organization, network.as_ref())?.then_some((record, host)))
     }
 }
 
