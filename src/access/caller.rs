@@ -6,7 +6,8 @@ use crate::model::Permission;
 /// Who asks, and what they may do: every rule about access is a question to this value.
 ///
 /// A host application that authenticates its users itself makes one for each request and sets it as a request
-/// extension; the credentials that the request may carry are then not looked at.
+/// extension; the credentials that the request may carry are then not looked at, except that a logout ends the session
+/// that its cookie names. Whether another site made a browser send the request is then for the host application to check.
 ///
 /// ```
 /// use toposcope::access::{Caller, Scope};

@@ -190,6 +190,14 @@ impl PasswordHasher {
         self.work(move || verify(&password, &hash)).await
     }
 
+    /// Whether a PHC string is of the cost at which new passwords are hashed.
+    pub(crate) fn is_current(&self, hash: &str) -> bool {
+        let params = PasswordHash::new(hash).ok().and_then(|hash| Params::try_from(&hash).ok());
+        params.is_some_and(|params| {
+            (params.m_cost(), params.t_cost()) == (self.cost.memory_kib, self.cost.passes)
+        })
+    }
+
     /// The same work as [`verify`](Self::verify), for a login under a name that nobody has: its answer then takes as long
     /// as the one to a wrong password. That holds for passwords hashed at the present cost.
     ///

@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::records::{decode, encode};
 use super::{Entity, Error, ErrorKind, Inventory};
+use crate::model::Timestamp;
 use crate::store::{Batch, Expect, Facets, Key, Query, Record, StoreErrorKind};
 
 /// How often a change is tried again when others change the same records at the same time.
@@ -38,17 +39,17 @@ impl Inventory {
         Ok(self.store.list(&Query { limit: Some(0), ..query }).await?.total)
     }
 
-    /// Changes a value of a record that refers to nothing new.
+    /// Changes a value of a record that refers to nothing new, at a time that is asked for anew with every attempt.
     pub(super) async fn change<T: DeserializeOwned + Serialize>(
         &self,
         key: Key,
         entity: Entity,
         facets: impl Fn(&T) -> Facets,
-        change: impl Fn(&mut T),
+        change: impl Fn(&mut T, Timestamp),
     ) -> Result<T, Error> {
         for _ in 0..ATTEMPTS {
             let (record, mut value) = self.read(key, entity).await?;
-            change(&mut value);
+            change(&mut value, self.now());
             let mut batch = Batch::new();
             batch.put(key, as_read(Some(&record)), facets(&value), encode(&value)?);
             if self.commit_if_unchanged(batch).await? {

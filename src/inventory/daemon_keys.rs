@@ -108,6 +108,8 @@ impl Inventory {
         let now = self.now();
         let name = text::name("name", &new.name, 100)?;
         text::future("expires_at", new.expires_at, now)?;
+        // As they were given, so that an error names the right one.
+        let tags: Vec<Key> = new.tags.iter().map(|id| tag_key(*id)).collect();
         let plaintext = KeyText::generate(KeyKind::Daemon, &*self.random)?;
         let record = DaemonApiKey {
             id: self.new_id()?,
@@ -121,7 +123,6 @@ impl Inventory {
             expires_at: new.expires_at,
             is_enabled: new.is_enabled,
         };
-        let tags: Vec<Key> = record.tags.iter().map(|id| tag_key(*id)).collect();
         for _ in 0..ATTEMPTS {
             let network = self.get(network_key(record.network_id)).await?;
             let organization = admit(network.as_ref().map(organization_of).transpose()?)?;
@@ -147,7 +148,7 @@ impl Inventory {
     /// `NotFound`.
     pub async fn daemon_api_key(&self, id: Uuid) -> Result<DaemonApiKey, Error> {
         let (_, key) = self.read(daemon_api_key_key(id), Entity::DaemonApiKey).await?;
-        self.with_last_uses(vec![key]).await?.pop().ok_or_else(|| not_found(id))
+        Ok(DaemonApiKey { last_used: self.last_use(id).await?, ..key })
     }
 
     /// All daemons' API keys of an organization, the oldest first.
@@ -171,12 +172,13 @@ impl Inventory {
             let (record, key): (_, DaemonApiKey) =
                 self.read(daemon_api_key_key(id), Entity::DaemonApiKey).await?;
             let network = self.get(network_key(key.network_id)).await?.ok_or_else(|| not_found(id))?;
+            let last_used = self.last_use(id).await?;
             let key = DaemonApiKey { is_enabled, updated_at: self.now(), ..key };
             let facets = key_facets(organization_of(&network)?, &key);
             let mut batch = Batch::new();
             batch.put(record.key, as_read(Some(&record)), facets, encode(&key)?);
             if self.commit_if_unchanged(batch).await? {
-                return self.with_last_uses(vec![key]).await?.pop().ok_or_else(|| not_found(id));
+                return Ok(DaemonApiKey { last_used, ..key });
             }
         }
         Err(conflict(Entity::DaemonApiKey, id))

@@ -76,6 +76,8 @@ pub enum ErrorKind {
         /// In how many seconds the next one is possible.
         retry_after: u64,
     },
+    /// Too many logins are under way.
+    Busy,
     /// The organization does not have API access.
     ApiAccessRequired,
     /// It takes a user: one in person where a key was shown, or any where it was a daemon's key.
@@ -187,6 +189,7 @@ impl fmt::Display for ErrorKind {
                     "Too many logins have failed; the next one is possible in {retry_after} seconds."
                 )
             }
+            Self::Busy => formatter.write_str("Too many logins are under way; try again."),
             Self::UserContextRequired => {
                 formatter.write_str("This takes a signed-in user; the key that was sent does not do.")
             }

@@ -1,11 +1,9 @@
 //! When API keys were last used: noted beside the keys, at most once a minute each, by tasks that no request waits for.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
-use tokio::runtime::Handle;
-use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use super::records::{KEY_USE, decode, encode, facets};
@@ -15,13 +13,6 @@ use crate::store::{Batch, Check, Expect, Key, Store, StoreErrorKind};
 
 /// For so long no other use of a key is noted.
 const INTERVAL_MICROS: i64 = 60 * 1_000_000;
-
-/// How many uses are being noted at once at most. What has no room is noted with the key's next use.
-const TASKS: usize = 64;
-
-/// The tasks under way. They end with the inventory.
-#[derive(Debug, Default)]
-pub(super) struct KeyUses(Mutex<JoinSet<()>>);
 
 /// The body of a [`KEY_USE`] record.
 #[derive(Debug, Serialize, Deserialize)]
@@ -37,15 +28,16 @@ impl Inventory {
         if !is_due(before, micros) {
             return;
         }
-        let Ok(runtime) = Handle::try_current() else { return };
-        let mut tasks = self.remembered.uses.0.lock().unwrap_or_else(PoisonError::into_inner);
-        while tasks.try_join_next().is_some() {}
         // Of requests at the same time one has it noted.
         let is_first =
             || noted_at.compare_exchange(before, micros, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-        if tasks.len() < TASKS && is_first() {
-            tasks.spawn_on(note(Arc::clone(&self.store), key, organization, now), &runtime);
-        }
+        let task = note(Arc::clone(&self.store), key, organization, now);
+        self.remembered.tasks.spawn(is_first, task);
+    }
+
+    /// When a key was last used.
+    pub(super) async fn last_use(&self, id: Uuid) -> Result<Option<Timestamp>, Error> {
+        Ok(self.last_uses(std::iter::once(id)).await?.pop().flatten())
     }
 
     /// When each of these keys was last used.

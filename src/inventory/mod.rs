@@ -9,6 +9,7 @@ mod daemon_keys;
 mod decoded;
 mod entity;
 mod error;
+mod field_path;
 mod hosts;
 mod import;
 mod issued;
@@ -22,6 +23,7 @@ mod secrets;
 mod sessions;
 mod shares;
 mod tags;
+mod tasks;
 mod text;
 mod user_keys;
 mod users;
@@ -35,6 +37,7 @@ pub use daemon_keys::NewDaemonApiKey;
 pub(crate) use daemon_keys::may_create_daemon_api_keys;
 pub use entity::Entity;
 pub use error::{Error, ErrorKind, Problem};
+pub(crate) use field_path::dotted;
 pub(crate) use hosts::may_update_ports;
 pub use hosts::{HostPage, HostQuery, PortUpdate, Written};
 pub use import::{Alteration, DroppedPort, Import, ImportReport, Refusal};
@@ -48,7 +51,7 @@ pub use users::NewUser;
 
 use self::authentication::Rights;
 use self::change::{ATTEMPTS, as_read, conflict};
-use self::key_uses::KeyUses;
+use self::tasks::Tasks;
 use crate::access::{
     Caller, Clock, LoginAttempts, PasswordHasher, RandomSource, SystemClock, SystemRandom, uuid_v4, uuid_v7,
 };
@@ -100,7 +103,7 @@ pub struct Inventory {
 struct Remembered {
     rights: Rights,
     attempts: LoginAttempts,
-    uses: KeyUses,
+    tasks: Tasks,
     /// When sessions that are over were last purged, in microseconds of Unix time.
     purged_at: AtomicI64,
 }

@@ -122,14 +122,17 @@ impl Inventory {
     /// Adds to a batch that nobody is granted the network any more.
     async fn withdraw_network(&self, network: &Network, batch: &mut Batch) -> Result<(), Error> {
         let (organization, link) = (network.organization_id, Link::new(NETWORK_LINK, network.id));
+        let now = self.now();
         for record in self.store.list(&linked(USER, organization, link)).await?.records {
             let mut stored: StoredUser = decode(&record)?;
             stored.user.network_ids.retain(|id| *id != network.id);
+            stored.user.updated_at = now;
             batch.put(record.key, as_read(Some(&record)), user_facets(&stored.user), encode(&stored)?);
         }
         for record in self.store.list(&linked(USER_API_KEY, organization, link)).await?.records {
             let mut key: UserApiKey = decode(&record)?;
             key.network_ids.retain(|id| *id != network.id);
+            key.updated_at = now;
             batch.put(record.key, as_read(Some(&record)), user_api_key_facets(&key), encode(&key)?);
         }
         batch.check(Check::LinkedWithin { organization: Some(organization), link });

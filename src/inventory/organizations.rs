@@ -3,7 +3,7 @@ use uuid::Uuid;
 use super::records::{CREATED_AT, ORGANIZATION, encode, time_key};
 use super::{Entity, Error, Inventory, text};
 use crate::model::Organization;
-use crate::store::{Batch, Expect, Facets, Key};
+use crate::store::{Batch, Direction, Expect, Facets, Key, Order, Query};
 
 impl Inventory {
     /// Creates an organization. `api_access` says whether its users' API keys work at all.
@@ -30,14 +30,22 @@ impl Inventory {
         Ok(self.read(organization_key(id), Entity::Organization).await?.1)
     }
 
+    /// All organizations of the store, the oldest first.
+    ///
+    /// # Errors
+    /// None of its own.
+    pub async fn organizations(&self) -> Result<Vec<Organization>, Error> {
+        let order = vec![Order::new(CREATED_AT, Direction::Ascending)];
+        self.read_all(&Query { order, ..Query::new(ORGANIZATION) }).await
+    }
+
     /// Gives an organization API access or takes it away: whether its users' API keys work, from the very next request on.
     ///
     /// # Errors
     /// `NotFound`.
     pub async fn set_api_access(&self, id: Uuid, api_access: bool) -> Result<Organization, Error> {
-        let now = self.now();
         let (key, entity) = (organization_key(id), Entity::Organization);
-        let set = |organization: &mut Organization| {
+        let set = |organization: &mut Organization, now| {
             organization.api_access = api_access;
             organization.updated_at = now;
         };

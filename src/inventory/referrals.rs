@@ -3,10 +3,13 @@
 use uuid::Uuid;
 
 use super::records::{REFERRAL, REFERRAL_ALIAS, USER_LINK, all_of, decode, encode, facets};
-use super::{ATTEMPTS, Entity, Error, Inventory, Problem, as_read, conflict, require_session, text};
-use crate::access::Caller;
+use super::users::user_key;
+use super::{
+    ATTEMPTS, Entity, Error, ErrorKind, Inventory, Problem, as_read, conflict, require_session, text,
+};
+use crate::access::{Caller, Credential};
 use crate::model::Referral;
-use crate::store::{Alias, Batch, Key, Link};
+use crate::store::{Alias, Batch, Check, Expect, Key, Link};
 
 /// The longest `referral_source_other`, in characters.
 const MAX_OTHER: usize = 500;
@@ -40,7 +43,7 @@ impl Inventory {
     ///
     /// # Errors
     /// `UserContextRequired` for a caller with an API key; `Invalid` for a source that is blank or longer than 100
-    /// characters, and for further text of more than 500.
+    /// characters, and for further text of more than 500; `NotAuthenticated` when the user of a session has been deleted.
     pub async fn submit_referral(
         &self,
         caller: &Caller,
@@ -76,6 +79,13 @@ impl Inventory {
             facets.aliases.push(alias.clone());
             let mut batch = Batch::new();
             batch.put(Key::new(REFERRAL, id), as_read(known.as_ref()), facets, encode(&referral)?);
+            // The users of a host application that authenticates them itself need not be in the store.
+            if caller.credential() == Credential::Session {
+                if self.get(user_key(user)).await?.is_none() {
+                    return Err(ErrorKind::NotAuthenticated.into());
+                }
+                batch.check(Check::Record { key: user_key(user), expect: Expect::Present });
+            }
             if self.commit_if_unchanged(batch).await? {
                 return Ok(referral);
             }

@@ -93,18 +93,11 @@ impl Inventory {
     /// `NotFound` when there is no such organization; `ReferenceInvalid` for a network that is not the organization's.
     pub async fn create_share(&self, new: NewShare) -> Result<Share, Error> {
         let now = self.now();
-        let name = text::name("name", &new.name, 100)?;
-        text::future("expires_at", new.expires_at, now)?;
-        self.organization(new.organization_id).await?;
-        let network = new.network_id.map(network_key);
-        if let Some(key) = network {
-            self.check_reference(new.organization_id, Entity::Network, key, "network_id").await?;
-        }
         let share = Share {
             id: self.new_random_id()?,
             organization_id: new.organization_id,
             network_id: new.network_id,
-            name,
+            name: text::name("name", &new.name, 100)?,
             is_enabled: new.is_enabled,
             expires_at: new.expires_at,
             requires_password: new.password.is_some(),
@@ -112,21 +105,30 @@ impl Inventory {
             created_at: now,
             updated_at: now,
         };
-        let mut batch = Batch::new();
-        batch.put(share_key(share.id), Expect::Absent, share_facets(&share), encode(&share)?);
-        if let Some(password) = new.password {
-            let hash = self.passwords.hash(password).await?;
-            let facets = facets(share.organization_id, now);
-            batch.put(share_password_key(share.id), Expect::Absent, facets, hash);
+        text::future("expires_at", share.expires_at, now)?;
+        self.check_share(&share).await?;
+        let hash = match new.password {
+            Some(password) => Some(self.passwords.hash(password).await?),
+            None => None,
+        };
+        for _ in 0..ATTEMPTS {
+            if self.commit_if_unchanged(creation(&share, hash.clone())?).await? {
+                return Ok(share);
+            }
+            // What it refers to went meanwhile.
+            self.check_share(&share).await?;
         }
-        for key in network.into_iter().chain([organization_key(share.organization_id)]) {
-            batch.check(Check::Record { key, expect: Expect::Present });
-        }
-        // What it rests on was there a moment ago.
-        if self.commit_if_unchanged(batch).await? {
-            Ok(share)
-        } else {
-            Err(conflict(Entity::Share, share.id))
+        Err(conflict(Entity::Share, share.id))
+    }
+
+    /// Whether all that a share refers to is there and the organization's.
+    async fn check_share(&self, share: &Share) -> Result<(), Error> {
+        self.organization(share.organization_id).await?;
+        match share.network_id.map(network_key) {
+            Some(key) => {
+                self.check_reference(share.organization_id, Entity::Network, key, "network_id").await
+            }
+            None => Ok(()),
         }
     }
 
@@ -175,8 +177,7 @@ impl Inventory {
     /// # Errors
     /// `NotFound`.
     pub async fn set_share_enabled(&self, id: Uuid, is_enabled: bool) -> Result<Share, Error> {
-        let now = self.now();
-        let set = |share: &mut Share| {
+        let set = |share: &mut Share, now| {
             share.is_enabled = is_enabled;
             share.updated_at = now;
         };
@@ -206,6 +207,20 @@ impl Inventory {
         let is_over = share.expires_at.is_some_and(|time| time <= self.now());
         if share.is_enabled && !is_over { Ok(share) } else { Err(not_found(id)) }
     }
+}
+
+fn creation(share: &Share, hash: Option<String>) -> Result<Batch, Error> {
+    let mut batch = Batch::new();
+    batch.put(share_key(share.id), Expect::Absent, share_facets(share), encode(&share)?);
+    if let Some(hash) = hash {
+        let facets = facets(share.organization_id, share.created_at);
+        batch.put(share_password_key(share.id), Expect::Absent, facets, hash);
+    }
+    let network = share.network_id.map(network_key);
+    for key in network.into_iter().chain([organization_key(share.organization_id)]) {
+        batch.check(Check::Record { key, expect: Expect::Present });
+    }
+    Ok(batch)
 }
 
 fn share_facets(share: &Share) -> Facets {

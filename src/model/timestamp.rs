@@ -31,6 +31,12 @@ impl Timestamp {
     /// The beginning of 1970.
     pub const UNIX_EPOCH: Self = Self(DateTime::UNIX_EPOCH);
 
+    /// The beginning of the year 0.
+    pub const MIN: Self = match DateTime::from_timestamp_micros(Self::MIN_MICROS) {
+        Some(time) => Self(time),
+        None => Self::UNIX_EPOCH,
+    };
+
     /// The end of the year 9999.
     pub const MAX: Self = match DateTime::from_timestamp_micros(Self::MAX_MICROS) {
         Some(time) => Self(time),

@@ -22,7 +22,7 @@ use super::{
     version,
 };
 use crate::access::{Caller, Credential};
-use crate::inventory::{Error, Inventory};
+use crate::inventory::{Error, ErrorKind, Inventory};
 use crate::wire::ApiError;
 
 /// The API as a [`tower::Service`](tower_service::Service): every endpoint, on an [`Inventory`].
@@ -125,13 +125,7 @@ impl fmt::Debug for ResponseFuture {
 impl Shared {
     async fn answer(&self, request: &Parts, body: RequestBody) -> Response<ResponseBody> {
         let route = Route::find(&request.method, request.uri.path());
-        let caller = match &route {
-            Ok(route) if route.is_public() => credentials::known(request),
-            Ok(Route::LogOut) => {
-                contain_panic(credentials::identify_by_cookie(&self.inventory, request)).await
-            }
-            _ => contain_panic(credentials::identify(&self.inventory, request)).await,
-        };
+        let caller = contain_panic(self.caller(route.as_ref().ok(), request)).await;
         let allowance = self.allowance(request, caller.as_ref().ok());
         let outcome = match allowance.and_then(|allowance| allowance.retry_after) {
             Some(seconds) => Err(ApiError::rate_limit_exceeded(seconds)),
@@ -147,6 +141,16 @@ impl Shared {
         if request.method == Method::HEAD { without_body(response) } else { response }
     }
 
+    /// Who asks, as far as the endpoint looks at that.
+    async fn caller(&self, route: Option<&Route<'_>>, request: &Parts) -> Result<Caller, Error> {
+        match (credentials::known(request), route) {
+            (Some(caller), _) => Ok(caller.clone()),
+            (None, Some(route)) if route.is_public() => Err(ErrorKind::NotAuthenticated.into()),
+            (None, Some(Route::LogOut)) => credentials::by_cookie(&self.inventory, request).await,
+            _ => credentials::identify(&self.inventory, request).await,
+        }
+    }
+
     async fn handle(
         &self,
         route: Result<Route<'_>, ApiError>,
@@ -156,15 +160,16 @@ impl Shared {
         let caller = || self.admit(caller, input.request);
         match route? {
             Route::Version => version::get(&self.responder, input.query()),
-            Route::LogIn => sessions::log_in(self, input).await,
-            Route::LogOut => sessions::log_out(self, caller(), input).await,
             Route::ListHosts => hosts::list(&self.inventory, &caller()?, input.query()).await,
-            Route::UpdatePort(id) => ports::update(self, &caller()?, id, input).await,
-            Route::CreateDaemonKey => daemon_keys::create(self, &caller()?, input).await,
-            Route::UpdateUserKey(id) => user_keys::update(self, &caller()?, id, input).await,
-            Route::DeleteUserKey(id) => user_keys::delete(self, &caller()?, id, input).await,
-            Route::ShareMetadata(id) => shares::metadata(self, id, input.query()).await,
-            Route::SubmitReferral => referrals::submit(self, &caller()?, input).await,
+            // These are boxed, so that the requests that come most often do not carry the room that they take.
+            Route::LogIn => Box::pin(sessions::log_in(self, input)).await,
+            Route::LogOut => Box::pin(sessions::log_out(self, input)).await,
+            Route::UpdatePort(id) => Box::pin(ports::update(self, &caller()?, id, input)).await,
+            Route::CreateDaemonKey => Box::pin(daemon_keys::create(self, &caller()?, input)).await,
+            Route::UpdateUserKey(id) => Box::pin(user_keys::update(self, &caller()?, id, input)).await,
+            Route::DeleteUserKey(id) => Box::pin(user_keys::delete(self, &caller()?, id, input)).await,
+            Route::ShareMetadata(id) => Box::pin(shares::metadata(self, id, input.query())).await,
+            Route::SubmitReferral => Box::pin(referrals::submit(self, &caller()?, input)).await,
         }
     }
 
@@ -175,6 +180,12 @@ impl Shared {
             self.cross_site.check(request)?;
         }
         Ok(caller)
+    }
+
+    /// Who asks, once more: a body takes as long as its sender likes, and what was allowed when it began may not be so
+    /// any more when it is there.
+    pub(super) async fn identify_again(&self, request: &Parts) -> Result<Caller, ApiError> {
+        Ok(credentials::identify(&self.inventory, request).await?)
     }
 
     fn allowance(&self, request: &Parts, caller: Option<&Caller>) -> Option<Allowance> {

@@ -1,4 +1,5 @@
 use std::convert::Infallible;
+use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -16,7 +17,7 @@ const FRAME: usize = 16 * 1024;
 ///
 /// A page is made frame by frame as it is read, mostly of the stored documents themselves, so that it takes hardly any
 /// memory of its own.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct ResponseBody {
     head: Bytes,
     documents: Vec<Bytes>,
@@ -82,6 +83,13 @@ impl ResponseBody {
         }
         frame.extend_from_slice(&std::mem::take(&mut self.tail));
         frame.into()
+    }
+}
+
+/// Without what is in it: an answer may hold a key.
+impl fmt::Debug for ResponseBody {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("ResponseBody").field("remaining", &self.remaining).finish_non_exhaustive()
     }
 }
 

@@ -55,10 +55,24 @@ impl ApiBuilder {
     /// none, only pages of the host that the request is sent to.
     ///
     /// This is for other hosts of one site, and for a proxy that changes the header `Host`. What a browser calls a
-    /// `cross-site` request by `Sec-Fetch-Site` stays refused.
+    /// `cross-site` request by `Sec-Fetch-Site` stays refused. A [`Caller`](crate::access::Caller) that the host
+    /// application sets is not checked: whoever authenticates by a cookie of their own must do that themselves.
+    ///
+    /// ```
+    /// # use toposcope::inventory::Inventory;
+    /// # use toposcope::service::Api;
+    /// # use toposcope::store::MemoryStore;
+    /// let api = Api::builder(Inventory::new(MemoryStore::new()))
+    ///     .allowed_origins(["https://app.example.net"])
+    ///     .body_limit(64 * 1024)
+    ///     .secure_cookies(true)
+    ///     .build();
+    /// ```
     #[must_use]
     pub fn allowed_origins<O: Into<String>>(self, origins: impl IntoIterator<Item = O>) -> Self {
-        Self { allowed_origins: origins.into_iter().map(Into::into).collect(), ..self }
+        // Written as an address, an origin ends with a slash; browsers send it without.
+        let origins = origins.into_iter().map(|origin| origin.into().trim_end_matches('/').to_owned());
+        Self { allowed_origins: origins.collect(), ..self }
     }
 
     /// Whether the cookie of a session is `Secure`: sent back over HTTPS only. Default: it is. Where browsers reach the

@@ -9,11 +9,19 @@ const NAME: &str = "session_id";
 
 /// The session id of a request's cookies. Two that differ are none: which one is meant is not for us to guess.
 pub(super) fn session_id(request: &Parts) -> Option<&str> {
-    let headers = request.headers.get_all(COOKIE).iter().filter_map(|header| header.to_str().ok());
-    let cookies = headers.flat_map(|header| header.split(';')).filter_map(|cookie| cookie.split_once('='));
-    let mut given = cookies.filter(|(name, _)| name.trim() == NAME).map(|(_, value)| value.trim());
+    let mut given = session_ids(request);
     let first = given.next()?;
     given.all(|other| other == first).then_some(first)
+}
+
+/// All session ids of a request's cookies. The other cookies may be of any bytes.
+pub(super) fn session_ids(request: &Parts) -> impl Iterator<Item = &str> {
+    let headers = request.headers.get_all(COOKIE).iter();
+    let cookies = headers.flat_map(|header| header.as_bytes().split(|byte| *byte == b';'));
+    cookies.filter_map(|cookie| {
+        let (name, value) = std::str::from_utf8(cookie).ok()?.split_once('=')?;
+        (name.trim() == NAME).then(|| value.trim().trim_matches('"'))
+    })
 }
 
 /// The header that gives a browser a session, to be sent back with every request until it ends.

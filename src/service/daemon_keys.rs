@@ -19,8 +19,10 @@ struct Created<'k> {
 pub(super) async fn create(shared: &Shared, caller: &Caller, input: Input<'_>) -> Result<Reply, ApiError> {
     may_create_daemon_api_keys(caller)?;
     read_no_query(input.query())?;
+    let request = input.request;
     let new = read_daemon_key(&input.json().await?)?;
-    let issued = shared.inventory.create_daemon_api_key_as(caller, new).await?;
+    let caller = shared.identify_again(request).await?;
+    let issued = shared.inventory.create_daemon_api_key_as(&caller, new).await?;
     let api_key = DaemonApiKey { key: issued.plaintext().to_owned(), ..issued.record().clone() };
     shared.responder.value(Created { api_key, key: issued.plaintext() })
 }

@@ -4,8 +4,8 @@ use bytes::{Buf, Bytes};
 use http::header::CONTENT_TYPE;
 use http::request::Parts;
 use http_body::Body;
+use http_body_util::BodyExt;
 use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
 
 use crate::wire::ApiError;
 
@@ -45,20 +45,27 @@ impl<'r> Input<'r> {
     }
 
     /// The body, which must be called JSON, and must not be larger than the limit: what is, is not read any further.
-    pub(super) async fn json(self) -> Result<Bytes, ApiError> {
+    pub(super) async fn json(self) -> Result<Vec<u8>, ApiError> {
         if !is_json(self.request) {
             return Err(ApiError::unsupported_media_type());
         }
-        let Self { body: Some(body), limit, .. } = self else { return Ok(Bytes::new()) };
-        if body.size_hint().lower() > limit as u64 {
+        let Self { body: Some(mut body), limit, .. } = self else { return Ok(Vec::new()) };
+        let too_large = |length: u64| length > limit as u64;
+        if too_large(body.size_hint().lower()) {
             return Err(ApiError::request_too_large(limit));
         }
-        match Limited::new(body, limit).collect().await {
-            Ok(body) => Ok(body.to_bytes()),
-            Err(error) if error.is::<LengthLimitError>() => Err(ApiError::request_too_large(limit)),
+        let mut bytes = Vec::new();
+        while let Some(frame) = body.frame().await {
             // It broke off. Whoever sent it is hardly there any more to read this.
-            Err(_) => Err(ApiError::malformed_json(1, 1)),
+            let frame = frame.map_err(|_| ApiError::malformed_json(1, 1))?;
+            // Trailers say nothing here.
+            let Ok(data) = frame.into_data() else { continue };
+            if too_large(bytes.len() as u64 + data.len() as u64) {
+                return Err(ApiError::request_too_large(limit));
+            }
+            bytes.extend_from_slice(&data);
         }
+        Ok(bytes)
     }
 }
 

@@ -15,6 +15,8 @@ pub(super) async fn update(
     may_update_ports(caller)?;
     let id = read_id(id)?;
     read_no_query(input.query())?;
+    let request = input.request;
     let update = read_port_update(&input.json().await?)?;
-    shared.responder.value(shared.inventory.update_port(caller, id, update).await?)
+    let caller = shared.identify_again(request).await?;
+    shared.responder.value(shared.inventory.update_port(&caller, id, update).await?)
 }

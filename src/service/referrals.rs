@@ -9,7 +9,9 @@ use crate::wire::{ApiError, read_no_query, read_referral};
 pub(super) async fn submit(shared: &Shared, caller: &Caller, input: Input<'_>) -> Result<Reply, ApiError> {
     may_submit_referrals(caller)?;
     read_no_query(input.query())?;
+    let request = input.request;
     let (source, other) = read_referral(&input.json().await?)?;
-    shared.inventory.submit_referral(caller, &source, other.as_deref()).await?;
+    let caller = shared.identify_again(request).await?;
+    shared.inventory.submit_referral(&caller, &source, other.as_deref()).await?;
     shared.responder.nothing()
 }

@@ -17,13 +17,11 @@ const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 const HEADERS: usize = 9;
 
 /// What an endpoint answers.
-#[derive(Debug)]
 pub(super) struct Reply {
     content: Content,
     cookie: Option<HeaderValue>,
 }
 
-#[derive(Debug)]
 enum Content {
     /// A value that was encoded for this response.
     Value(Bytes),

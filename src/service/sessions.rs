@@ -1,10 +1,8 @@
-use http::StatusCode;
-
 use super::api::Shared;
 use super::cookie;
 use super::input::Input;
 use super::response::Reply;
-use crate::access::Caller;
+use crate::inventory::ErrorKind;
 use crate::wire::{ApiError, read_login, read_no_query};
 
 /// `POST /api/auth/login`, for everybody.
@@ -16,19 +14,21 @@ pub(super) async fn log_in(shared: &Shared, input: Input<'_>) -> Result<Reply, A
     Ok(shared.responder.value(session.user())?.with_cookie(header))
 }
 
-/// `POST /api/auth/logout`, also without a session. What counts is the cookie, whatever else the request carries.
-pub(super) async fn log_out(
-    shared: &Shared,
-    caller: Result<Caller, ApiError>,
-    input: Input<'_>,
-) -> Result<Reply, ApiError> {
-    match caller {
-        // That nobody is logged in is no reason not to be logged out.
-        Err(error) if error.code.status() != StatusCode::UNAUTHORIZED => return Err(error),
-        _ => {}
+/// `POST /api/auth/logout`, also without a session. Every session that a cookie names ends, whatever else the request
+/// carries.
+pub(super) async fn log_out(shared: &Shared, input: Input<'_>) -> Result<Reply, ApiError> {
+    for id in cookie::session_ids(input.request) {
+        match shared.inventory.authenticate_session(id).await {
+            Ok(_) => shared.cross_site.check(input.request)?,
+            Err(error) if matches!(error.kind(), ErrorKind::StoreUnavailable | ErrorKind::Internal) => {
+                return Err(error.into());
+            }
+            // That nobody is logged in is no reason not to be logged out.
+            Err(_) => {}
+        }
     }
     read_no_query(input.query())?;
-    if let Some(id) = cookie::session_id(input.request) {
+    for id in cookie::session_ids(input.request) {
         shared.inventory.log_out(id).await?;
     }
     Ok(shared.responder.nothing()?.with_cookie(cookie::end(shared.secure_cookies)?))

@@ -15,8 +15,10 @@ pub(super) async fn update(
     may_manage_user_api_keys(caller)?;
     let id = read_id(id)?;
     read_no_query(input.query())?;
+    let request = input.request;
     let update = read_user_key_update(&input.json().await?)?;
-    shared.responder.value(shared.inventory.update_user_api_key_as(caller, id, &update).await?)
+    let caller = shared.identify_again(request).await?;
+    shared.responder.value(shared.inventory.update_user_api_key_as(&caller, id, &update).await?)
 }
 
 /// `DELETE /api/v1/auth/keys/{id}`, for sessions of any level.

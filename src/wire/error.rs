@@ -86,7 +86,7 @@ impl From<Error> for ApiError {
             error.to_string()
         };
         let retry_after = match error.kind() {
-            ErrorKind::StoreUnavailable => Some(STORE_RETRY_AFTER),
+            ErrorKind::StoreUnavailable | ErrorKind::Busy => Some(STORE_RETRY_AFTER),
             ErrorKind::TooManyAttempts { retry_after } => Some(*retry_after),
             _ => None,
         };
@@ -135,7 +135,7 @@ fn code_and_params(kind: &ErrorKind) -> (ErrorCode, Value) {
         ErrorKind::Conflict { entity, id } => {
             (ErrorCode::EntityConflict, json!({"entity": entity.as_str(), "id": id}))
         }
-        ErrorKind::StoreUnavailable => (ErrorCode::StoreUnavailable, Value::Null),
+        ErrorKind::StoreUnavailable | ErrorKind::Busy => (ErrorCode::StoreUnavailable, Value::Null),
         ErrorKind::Unreadable | ErrorKind::Internal => (ErrorCode::InternalError, Value::Null),
     }
 }
@@ -153,7 +153,8 @@ fn problem_code_and_params(field: &str, problem: &Problem) -> (ErrorCode, Value)
             (ErrorCode::ValidationOutOfRange, json!({"field": field, "min": min, "max": max}))
         }
         Problem::NotInFuture { now } => {
-            (ErrorCode::ValidationOutOfRange, json!({"field": field, "min": now, "max": Timestamp::MAX}))
+            let (min, max) = (now.plus_micros(1), Timestamp::MAX);
+            (ErrorCode::ValidationOutOfRange, json!({"field": field, "min": min, "max": max}))
         }
     }
 }

@@ -5,7 +5,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::ApiError;
-use crate::inventory::{Error, Problem};
+use crate::inventory::{Error, Problem, dotted};
 
 /// The fields of a body that an endpoint knows, each still as text, so that what is wrong with one can be told by its
 /// name. All others are skipped; of these only the syntax counts.
@@ -59,8 +59,10 @@ impl<'b> Fields<'b> {
 fn parse<'b, T: Deserialize<'b>>(field: &str, text: &'b str) -> Result<T, ApiError> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-        let inner = error.path().to_string();
-        let field = if inner == "." { field.to_owned() } else { format!("{field}.{inner}") };
+        let field = match dotted(error.path()) {
+            Some(inner) => format!("{field}.{inner}"),
+            None => field.to_owned(),
+        };
         Error::invalid(field, Problem::InvalidFormat).into()
     })
 }

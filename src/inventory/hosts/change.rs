@@ -21,6 +21,16 @@ pub(super) struct HostChange<'a> {
     pub(super) delete: Option<Uuid>,
 }
 
+/// What became of an attempt to change hosts.
+#[derive(Debug)]
+pub(super) enum Attempt {
+    Done,
+    /// What it rests on is not as it was read: it is to be decided anew.
+    Overtaken,
+    /// An id that one of the hosts brings is another host's.
+    Taken(ErrorKind),
+}
+
 /// The hosts that a change replaces or deletes, as they were read.
 pub(super) type Before = HashMap<Uuid, (Record, Summary)>;
 
@@ -30,35 +40,36 @@ impl Inventory {
     pub(super) async fn change_hosts(&self, change: &HostChange<'_>) -> Result<Vec<Uuid>, Error> {
         for _ in 0..ATTEMPTS {
             let before = self.read_before(change).await?;
-            if self.try_change_hosts(change, &before).await? {
-                return Ok(before.into_keys().collect());
+            match self.try_change_hosts(change, &before).await? {
+                Attempt::Done => return Ok(before.into_keys().collect()),
+                Attempt::Overtaken => {}
+                Attempt::Taken(kind) => return Err(kind.into()),
             }
         }
         let id = change.puts.first().map(|encoded| encoded.host.id).or(change.delete).unwrap_or_default();
         Err(conflict(Entity::Host, id))
     }
 
-    /// Puts and deletes hosts on the condition that those before are still as they were read. `false`: they are not, or
-    /// something else that the change rests on is not, and it is to be decided anew.
+    /// Puts and deletes hosts on the condition that those before are still as they were read.
     pub(super) async fn try_change_hosts(
         &self,
         change: &HostChange<'_>,
         before: &Before,
-    ) -> Result<bool, Error> {
+    ) -> Result<Attempt, Error> {
         self.check_ownership(change, before).await?;
         let batch = self.plan(change, before).await?;
-        let Err(error) = self.store.commit(batch).await else { return Ok(true) };
+        let Err(error) = self.store.commit(batch).await else { return Ok(Attempt::Done) };
         match error.kind() {
             StoreErrorKind::Conflict(_) | StoreErrorKind::Linked(_) => {}
             StoreErrorKind::AliasTaken(alias) => {
                 if let Some(taken) = taken_id(change, alias) {
-                    return Err(taken.into());
+                    return Ok(Attempt::Taken(taken));
                 }
             }
             _ => return Err(error.into()),
         }
         tokio::task::yield_now().await;
-        Ok(false)
+        Ok(Attempt::Overtaken)
     }
 
     async fn plan(&self, change: &HostChange<'_>, before: &Before) -> Result<Batch, Error> {

@@ -17,6 +17,9 @@ const MAX_NAME: usize = 65_536;
 /// How deep the values of `metadata` and `details` may be nested.
 const MAX_DEPTH: usize = 64;
 
+/// How the names begin that `serde_json` keeps for itself.
+const RESERVED: &str = "$serde_json::private::";
+
 /// Whether the parts of a host belong to it and to each other. Names the first value that does not.
 pub(super) fn check(host: &Host) -> Result<(), Error> {
     check_length("name", &host.name)?;
@@ -119,7 +122,8 @@ fn check_length(field: &str, text: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// What is nested deeper than a reader of JSON goes could be stored and never be read again.
+/// What is nested deeper than a reader of JSON goes could be stored and never be read again; the same goes for fields of
+/// the names that this reader keeps for itself.
 fn check_source(source: &Source, field: &str) -> Result<(), Error> {
     let (metadata, details): (&[Object], &[Object]) = match source {
         Source::Discovery { metadata } => (metadata, &[]),
@@ -127,19 +131,26 @@ fn check_source(source: &Source, field: &str) -> Result<(), Error> {
         _ => (&[], &[]),
     };
     for (name, objects) in [("metadata", metadata), ("details", details)] {
-        if !objects.iter().all(|object| is_shallow(object.values(), MAX_DEPTH)) {
+        if !objects.iter().all(|object| is_readable(object, MAX_DEPTH)) {
             return Err(Error::invalid(format!("{field}.{name}"), Problem::InvalidFormat));
         }
     }
     Ok(())
 }
 
-fn is_shallow<'v>(mut values: impl Iterator<Item = &'v Value>, depth: usize) -> bool {
-    values.all(|value| match value {
-        Value::Array(elements) => depth > 0 && is_shallow(elements.iter(), depth - 1),
-        Value::Object(fields) => depth > 0 && is_shallow(fields.values(), depth - 1),
+/// Whether a value can be read again.
+fn is_readable(object: &Object, depth: usize) -> bool {
+    object.iter().all(|(name, value)| !name.starts_with(RESERVED) && is_readable_value(value, depth))
+}
+
+fn is_readable_value(value: &Value, depth: usize) -> bool {
+    match value {
+        Value::Array(elements) => {
+            depth > 0 && elements.iter().all(|element| is_readable_value(element, depth - 1))
+        }
+        Value::Object(fields) => depth > 0 && is_readable(fields, depth - 1),
         _ => true,
-    })
+    }
 }
 
 fn check_binding(

@@ -1,27 +1,17 @@
 use uuid::Uuid;
 
-use super::change::{Before, HostChange};
+use super::change::{Attempt, Before, HostChange};
 use super::summary::Summary;
 use super::{EncodedHost, host_key};
 use crate::access::Caller;
 use crate::inventory::networks::network_key;
 use crate::inventory::records::{PORT_ALIAS, decode, id_alias};
-use crate::inventory::references::belongs_to;
+use crate::inventory::references::organization_of;
 use crate::inventory::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, conflict, require_level};
 use crate::model::{BindingTarget, Host, Permission, Port, PortNumber, Protocol, Timestamp};
-use crate::store::Record;
+use crate::store::{Key, Record};
 
 /// How a port is to be. Its id and the time it was made stay.
-///
-/// ```
-/// use toposcope::inventory::PortUpdate;
-/// use toposcope::model::{PortNumber, Protocol};
-/// use uuid::Uuid;
-///
-/// # let (host, network) = (Uuid::nil(), Uuid::nil());
-/// let update = PortUpdate::new(host, network, PortNumber::try_from(443)?, Protocol::Tcp);
-/// # Ok::<(), toposcope::model::PortNumberError>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PortUpdate {
@@ -48,9 +38,43 @@ pub(crate) fn may_update_ports(caller: &Caller) -> Result<(), Error> {
     require_level(caller, Permission::Member)
 }
 
+#[derive(Debug)]
+struct OwnedHost {
+    record: Record,
+    host: Host,
+    organization: Uuid,
+}
+
 impl Inventory {
     /// Changes a port that the caller can access, if the caller is a Member or above. It may move to another host, also of
     /// another network, that the caller can access. The times of the hosts it touches move along.
+    ///
+    /// ```
+    /// # use toposcope::access::{Caller, Scope};
+    /// # use toposcope::inventory::{Inventory, PortUpdate};
+    /// # use toposcope::model::{Host, Permission, PortNumber, Protocol};
+    /// # use toposcope::store::MemoryStore;
+    /// # use uuid::Uuid;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// # let organization = inventory.create_organization("Example", true).await?;
+    /// # let network = inventory.create_network(organization.id, "Office").await?;
+    /// # let (host, time) = (Uuid::from_u128(1), "2026-08-14T12:00:14Z");
+    /// # let host: Host = serde_json::from_value(serde_json::json!({
+    /// #     "id": host, "network_id": network.id, "name": "printer", "created_at": time, "updated_at": time,
+    /// #     "ports": [{"id": Uuid::from_u128(2), "host_id": host, "network_id": network.id, "number": 80,
+    /// #         "protocol": "Tcp", "created_at": time, "updated_at": time}],
+    /// # }))?;
+    /// # inventory.put_host(organization.id, host.clone()).await?;
+    /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
+    /// let port = host.ports[0].id;
+    /// let update = PortUpdate::new(host.id, network.id, PortNumber::try_from(443)?, Protocol::Tcp);
+    /// let port = inventory.update_port(&caller, port, update).await?;
+    /// assert_eq!(port.kind(), "Https");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// `PermissionDenied`. `NotFound`, also for a port of another organization. `AccessDenied` for a network, the present
@@ -60,61 +84,69 @@ impl Inventory {
     pub async fn update_port(&self, caller: &Caller, id: Uuid, update: PortUpdate) -> Result<Port, Error> {
         may_update_ports(caller)?;
         for _ in 0..ATTEMPTS {
-            let (record, from) = self.read_host_of_port(caller, id).await?;
-            self.check_network(caller, update.network_id).await?;
-            let mut before = Before::from([(from.id, (record, Summary::from(&from)))]);
-            let mut hosts = vec![from];
-            if !before.contains_key(&update.host_id) {
-                let (record, to) = self.read_target(caller, update.host_id).await?;
-                before.insert(to.id, (record, Summary::from(&to)));
-                hosts.push(to);
-            }
+            let Some(hosts) = self.read_hosts_of_port(caller, id, update).await? else {
+                tokio::task::yield_now().await;
+                continue;
+            };
+            let before: Before =
+                hosts.iter().map(|(record, host)| (host.id, (record.clone(), Summary::from(host)))).collect();
+            let mut hosts: Vec<Host> = hosts.into_iter().map(|(_, host)| host).collect();
             let port = put_port(&mut hosts, id, update, self.now())?;
             let puts: Vec<EncodedHost> = hosts.into_iter().map(EncodedHost::new).collect::<Result<_, _>>()?;
             let change = HostChange { organization: caller.organization_id(), puts: &puts, delete: None };
-            if self.try_change_hosts(&change, &before).await? {
+            // The ids are all of these hosts: one that is taken went to another meanwhile.
+            if matches!(self.try_change_hosts(&change, &before).await?, Attempt::Done) {
                 return Ok(port);
             }
         }
         Err(conflict(Entity::Port, id))
     }
 
-    /// The host that a port is on, if the caller can access it.
-    async fn read_host_of_port(&self, caller: &Caller, id: Uuid) -> Result<(Record, Host), Error> {
-        let record = self.store.resolve(&id_alias(PORT_ALIAS, id)).await?;
-        let (record, host) = self
-            .own_host(caller.organization_id(), record)
-            .await?
-            .ok_or(ErrorKind::NotFound { entity: Entity::Port, id })?;
-        check_scope(caller, host.network_id)?;
-        Ok((record, host))
-    }
-
-    /// Whether a network that a client names is the organization's and one that the caller can access.
-    async fn check_network(&self, caller: &Caller, id: Uuid) -> Result<(), Error> {
-        let organization = caller.organization_id();
-        self.check_reference(organization, Entity::Network, network_key(id), "network_id").await?;
-        check_scope(caller, id)
-    }
-
-    /// The host that a port is to move to.
-    async fn read_target(&self, caller: &Caller, id: Uuid) -> Result<(Record, Host), Error> {
-        let record = self.get(host_key(id)).await?;
-        let found = self.own_host(caller.organization_id(), record).await?;
-        let invalid = || ErrorKind::ReferenceInvalid { entity: Entity::Host, field: "host_id".to_owned() };
-        Ok(found.ok_or_else(invalid)?)
-    }
-
-    /// A host of which the record was looked for, if there is one and it is the organization's.
-    async fn own_host(
+    /// The host that a port is on and, where that is another one, the host that it is to be on, from one state of the
+    /// store. `None` when they changed while they were looked for.
+    async fn read_hosts_of_port(
         &self,
-        organization: Uuid,
-        record: Option<Record>,
-    ) -> Result<Option<(Record, Host)>, Error> {
-        let Some(record) = record else { return Ok(None) };
+        caller: &Caller,
+        id: Uuid,
+        update: PortUpdate,
+    ) -> Result<Option<Vec<(Record, Host)>>, Error> {
+        let organization = caller.organization_id();
+        let not_found = || Error::from(ErrorKind::NotFound { entity: Entity::Port, id });
+        let holder = self.store.resolve(&id_alias(PORT_ALIAS, id)).await?.ok_or_else(not_found)?;
+        let target = Some(host_key(update.host_id)).filter(|key| *key != holder.key);
+        let keys: Vec<Key> = std::iter::once(holder.key).chain(target).collect();
+        let mut records = self.store.get(&keys).await?.into_iter();
+        let Some(from) = records.next().flatten().filter(|from| from.version == holder.version) else {
+            return Ok(None);
+        };
+        let Some(from) = self.owned_host(from).await? else { return Ok(None) };
+        if from.organization != organization {
+            return Err(not_found());
+        }
+        check_scope(caller, from.host.network_id)?;
+        self.check_reference(organization, Entity::Network, network_key(update.network_id), "network_id")
+            .await?;
+        check_scope(caller, update.network_id)?;
+        let mut hosts = vec![(from.record, from.host)];
+        if target.is_some() {
+            let field = || "host_id".to_owned();
+            let invalid = || ErrorKind::ReferenceInvalid { entity: Entity::Host, field: field() };
+            let to = records.next().flatten().ok_or_else(invalid)?;
+            let Some(to) = self.owned_host(to).await? else { return Ok(None) };
+            if to.organization != organization {
+                return Err(invalid().into());
+            }
+            hosts.push((to.record, to.host));
+        }
+        Ok(Some(hosts))
+    }
+
+    /// A host and whose it is. `None` when its network is gone, which it must have left before.
+    async fn owned_host(&self, record: Record) -> Result<Option<OwnedHost>, Error> {
         let host: Host = decode(&record)?;
         let network = self.get(network_key(host.network_id)).await?;
-        Ok(belongs_to(organization, network.as_ref())?.then_some((record, host)))
+        let organization = network.as_ref().map(organization_of).transpose()?;
+        Ok(organization.map(|organization| OwnedHost { record, host, organization }))
     }
 }
 

@@ -1,6 +1,7 @@
 use super::document::HostDocument;
 use super::repair::{count_cut_times, repair};
 use super::report::{Alterations, Refusal};
+use crate::inventory::field_path::dotted;
 use crate::inventory::hosts::EncodedHost;
 use crate::inventory::{Error, ErrorKind};
 
@@ -56,17 +57,4 @@ pub(super) fn refusal(line: u64, error: &Error) -> Refusal {
         }
         _ => Refusal { line, field: None, reason: error.to_string() },
     }
-}
-
-fn dotted(path: &serde_path_to_error::Path) -> Option<String> {
-    use serde_path_to_error::Segment;
-
-    let steps = path.iter().filter_map(|segment| match segment {
-        Segment::Seq { index } => Some(index.to_string()),
-        Segment::Map { key } => Some(key.clone()),
-        Segment::Enum { variant } => Some(variant.clone()),
-        Segment::Unknown => None,
-    });
-    let steps: Vec<String> = steps.collect();
-    if steps.is_empty() { None } else { Some(steps.join(".")) }
 }

@@ -5,9 +5,9 @@ use crate::access::{KeyKind, KeyText};
 use crate::inventory::records::encode;
 use crate::inventory::secrets::{KeyHolder, put_secret};
 use crate::inventory::users::{user_caller, user_key};
-use crate::inventory::{Entity, Error, ErrorKind, Inventory, IssuedKey, text};
+use crate::inventory::{ATTEMPTS, Entity, Error, Inventory, IssuedKey, conflict, text};
 use crate::model::{Permission, Timestamp, UserApiKey};
-use crate::store::{Batch, Check, Expect, StoreErrorKind};
+use crate::store::{Batch, Check, Expect};
 
 /// A user's API key to be created.
 #[derive(Clone, Debug)]
@@ -78,39 +78,38 @@ impl Inventory {
     /// `ReferenceInvalid` for a network or a tag that is not the organization's. `NotFound` when there is no such user.
     pub async fn create_user_api_key(&self, new: NewUserApiKey) -> Result<IssuedKey<UserApiKey>, Error> {
         let now = self.now();
-        let owner = self.user(new.user_id).await?;
         let name = text::name("name", &new.name, 100)?;
         text::future("expires_at", new.expires_at, now)?;
-        let grant = Grant {
-            permissions: Some(new.permissions),
-            network_ids: Some(&new.network_ids),
-            tags: &new.tags,
-        };
-        self.check_grant(&user_caller(&owner), &grant).await?;
         let plaintext = KeyText::generate(KeyKind::User, &*self.random)?;
-        let record = UserApiKey {
-            id: self.new_id()?,
-            name,
-            organization_id: owner.organization_id,
-            user_id: owner.id,
-            tags: text::distinct(new.tags),
-            key: plaintext.masked(),
-            last_used: None,
-            created_at: now,
-            updated_at: now,
-            expires_at: new.expires_at,
-            is_enabled: new.is_enabled,
-            network_ids: text::distinct(new.network_ids),
-            permissions: new.permissions,
-        };
-        self.store.commit(creation(&record, &plaintext)?).await.map_err(|error| match error.kind() {
-            // The user, a network or a tag went while the key was made.
-            StoreErrorKind::Conflict(_) => {
-                ErrorKind::Conflict { entity: Entity::UserApiKey, id: record.id }.into()
+        let id = self.new_id()?;
+        for _ in 0..ATTEMPTS {
+            let owner = self.user(new.user_id).await?;
+            let grant = Grant {
+                permissions: Some(new.permissions),
+                network_ids: Some(&new.network_ids),
+                tags: &new.tags,
+            };
+            self.check_grant(&user_caller(&owner), &grant).await?;
+            let record = UserApiKey {
+                id,
+                name: name.clone(),
+                organization_id: owner.organization_id,
+                user_id: owner.id,
+                tags: text::distinct(new.tags.clone()),
+                key: plaintext.masked(),
+                last_used: None,
+                created_at: now,
+                updated_at: now,
+                expires_at: new.expires_at,
+                is_enabled: new.is_enabled,
+                network_ids: text::distinct(new.network_ids.clone()),
+                permissions: new.permissions,
+            };
+            if self.commit_if_unchanged(creation(&record, &plaintext)?).await? {
+                return Ok(IssuedKey::new(record, plaintext));
             }
-            _ => Error::from(error),
-        })?;
-        Ok(IssuedKey::new(record, plaintext))
+        }
+        Err(conflict(Entity::UserApiKey, id))
     }
 }
 

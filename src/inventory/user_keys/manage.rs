@@ -16,7 +16,7 @@ impl Inventory {
     /// `NotFound`.
     pub async fn user_api_key(&self, id: Uuid) -> Result<UserApiKey, Error> {
         let (_, key) = self.read(user_api_key_key(id), Entity::UserApiKey).await?;
-        self.with_last_use(key).await
+        Ok(UserApiKey { last_used: self.last_use(id).await?, ..key })
     }
 
     /// All API keys of a user, the oldest first.
@@ -39,13 +39,13 @@ impl Inventory {
     /// # Errors
     /// `NotFound`.
     pub async fn set_user_api_key_enabled(&self, id: Uuid, is_enabled: bool) -> Result<UserApiKey, Error> {
-        let now = self.now();
-        let set = |key: &mut UserApiKey| {
+        let set = |key: &mut UserApiKey, now| {
             key.is_enabled = is_enabled;
             key.updated_at = now;
         };
-        let changed = self.change(user_api_key_key(id), Entity::UserApiKey, user_api_key_facets, set).await?;
-        self.with_last_use(changed).await
+        let last_used = self.last_use(id).await?;
+        let key = self.change(user_api_key_key(id), Entity::UserApiKey, user_api_key_facets, set).await?;
+        Ok(UserApiKey { last_used, ..key })
     }
 
     /// Deletes a user's API key. The next request with it is refused.
@@ -79,11 +79,6 @@ impl Inventory {
             }
         }
         Err(conflict(Entity::UserApiKey, id))
-    }
-
-    pub(super) async fn with_last_use(&self, mut key: UserApiKey) -> Result<UserApiKey, Error> {
-        key.last_used = self.last_uses(std::iter::once(key.id)).await?.pop().flatten();
-        Ok(key)
     }
 }
 

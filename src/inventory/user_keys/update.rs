@@ -119,12 +119,14 @@ impl Inventory {
                 tags: &update.tags,
             };
             self.check_grant(caller, &grant).await?;
+            // Read before, so that a change that was made is not answered by an error.
+            let last_used = self.last_use(id).await?;
             let key = update.apply(key, &name, self.now());
             let mut batch = Batch::new();
             batch.put(record.key, as_read(Some(&record)), user_api_key_facets(&key), encode(&key)?);
             check_references_of(&key, &mut batch);
             if self.commit_if_unchanged(batch).await? {
-                return self.with_last_use(key).await;
+                return Ok(UserApiKey { last_used, ..key });
             }
         }
         Err(conflict(Entity::UserApiKey, id))

@@ -6,7 +6,7 @@ use super::{StoredUser, check_networks_of, password_key, user_facets, user_key};
 use crate::inventory::networks::network_key;
 use crate::inventory::organizations::organization_key;
 use crate::inventory::records::{encode, facets};
-use crate::inventory::{Entity, Error, ErrorKind, Inventory, text};
+use crate::inventory::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, conflict, text};
 use crate::model::{Permission, User};
 use crate::store::{Batch, Check, Expect, Key, StoreErrorKind};
 
@@ -50,6 +50,24 @@ impl fmt::Debug for NewUser {
 impl Inventory {
     /// Creates a user.
     ///
+    /// ```
+    /// # use toposcope::inventory::{Inventory, NewUser};
+    /// # use toposcope::model::Permission;
+    /// # use toposcope::store::MemoryStore;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// # let organization = inventory.create_organization("Example", true).await?;
+    /// # let office = inventory.create_network(organization.id, "Office").await?;
+    /// let mut new = NewUser::new(organization.id, "member@example.net", Permission::Member);
+    /// new.password = Some("correct horse".to_owned());
+    /// new.network_ids = vec![office.id];
+    /// let user = inventory.create_user(new).await?;
+    /// assert_eq!(user.network_ids, [office.id]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// `Invalid` for an e-mail address or a password that cannot be accepted, `ReferenceInvalid` for a network that is
     /// not the organization's, `AlreadyExists` when the address is taken, `NotFound` when there is no such organization.
@@ -57,7 +75,6 @@ impl Inventory {
         let now = self.now();
         let email = text::email("email", &new.email)?;
         let networks: Vec<Key> = new.network_ids.iter().map(|id| network_key(*id)).collect();
-        self.check_references(new.organization_id, Entity::Network, &networks, "network_ids").await?;
         let user = User {
             id: self.new_id()?,
             email,
@@ -67,25 +84,45 @@ impl Inventory {
             created_at: now,
             updated_at: now,
         };
-        let stored = StoredUser { user: user.clone(), is_disabled: false };
-        let mut batch = Batch::new();
-        batch.put(user_key(user.id), Expect::Absent, user_facets(&user), encode(&stored)?);
-        batch.check(Check::Record { key: organization_key(user.organization_id), expect: Expect::Present });
-        check_networks_of(&user, &mut batch);
-        if let Some(password) = new.password {
-            let hash = self.passwords.hash(password).await?;
-            batch.put(password_key(user.id), Expect::Absent, facets(user.organization_id, now), hash);
+        self.check_user(&user, &networks).await?;
+        let hash = match new.password {
+            Some(password) => Some(self.passwords.hash(password).await?),
+            None => None,
+        };
+        for _ in 0..ATTEMPTS {
+            match self.store.commit(creation(&user, hash.clone())?).await {
+                Ok(()) => return Ok(user),
+                Err(error) => match error.kind() {
+                    StoreErrorKind::AliasTaken(_) => {
+                        return Err(
+                            ErrorKind::AlreadyExists { entity: Entity::User, name: user.email }.into()
+                        );
+                    }
+                    // What it refers to went meanwhile.
+                    StoreErrorKind::Conflict(_) => self.check_user(&user, &networks).await?,
+                    _ => return Err(error.into()),
+                },
+            }
         }
-        self.store.commit(batch).await.map_err(|error| match error.kind() {
-            StoreErrorKind::AliasTaken(_) => {
-                ErrorKind::AlreadyExists { entity: Entity::User, name: user.email.clone() }.into()
-            }
-            StoreErrorKind::Conflict(key) if *key == organization_key(user.organization_id) => {
-                ErrorKind::NotFound { entity: Entity::Organization, id: user.organization_id }.into()
-            }
-            StoreErrorKind::Conflict(_) => ErrorKind::Conflict { entity: Entity::User, id: user.id }.into(),
-            _ => Error::from(error),
-        })?;
-        Ok(user)
+        Err(conflict(Entity::User, user.id))
     }
+
+    /// Whether all that a user refers to is there and the organization's.
+    async fn check_user(&self, user: &User, networks: &[Key]) -> Result<(), Error> {
+        self.organization(user.organization_id).await?;
+        self.check_references(user.organization_id, Entity::Network, networks, "network_ids").await
+    }
+}
+
+fn creation(user: &User, hash: Option<String>) -> Result<Batch, Error> {
+    let stored = StoredUser { user: user.clone(), is_disabled: false };
+    let mut batch = Batch::new();
+    batch.put(user_key(user.id), Expect::Absent, user_facets(user), encode(&stored)?);
+    batch.check(Check::Record { key: organization_key(user.organization_id), expect: Expect::Present });
+    check_networks_of(user, &mut batch);
+    if let Some(hash) = hash {
+        let facets = facets(user.organization_id, user.created_at);
+        batch.put(password_key(user.id), Expect::Absent, facets, hash);
+    }
+    Ok(batch)
 }

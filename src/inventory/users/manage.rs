@@ -2,9 +2,7 @@ use uuid::Uuid;
 
 use super::{StoredUser, check_networks_of, password_key, user_facets, user_key};
 use crate::inventory::networks::network_key;
-use crate::inventory::records::{
-    REFERRAL, SESSION_LINK, USER, USER_API_KEY, USER_LINK, all_of, encode, facets, linked,
-};
+use crate::inventory::records::{REFERRAL, USER, USER_API_KEY, USER_LINK, all_of, encode, facets, linked};
 use crate::inventory::user_keys::delete_beside;
 use crate::inventory::{ATTEMPTS, Entity, Error, Inventory, as_read, conflict, text};
 use crate::model::{Permission, User};
@@ -80,19 +78,35 @@ impl Inventory {
         Err(conflict(Entity::User, id))
     }
 
-    /// Disables a user, or enables one again. Who is disabled cannot log in, and keys and sessions are refused from the
-    /// very next request on.
+    /// Whether a user is enabled.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn is_user_enabled(&self, id: Uuid) -> Result<bool, Error> {
+        let (_, stored): (_, StoredUser) = self.read(user_key(id), Entity::User).await?;
+        Ok(!stored.is_disabled)
+    }
+
+    /// Disables a user, or enables one again. Who is disabled cannot log in, has no sessions any more, and keys are refused
+    /// from the very next request on.
     ///
     /// # Errors
     /// `NotFound`.
     pub async fn set_user_enabled(&self, id: Uuid, is_enabled: bool) -> Result<User, Error> {
-        let now = self.now();
-        let set = |stored: &mut StoredUser| {
+        for _ in 0..ATTEMPTS {
+            let (record, mut stored): (_, StoredUser) = self.read(user_key(id), Entity::User).await?;
             stored.is_disabled = !is_enabled;
-            stored.user.updated_at = now;
-        };
-        let facets = |stored: &StoredUser| user_facets(&stored.user);
-        Ok(self.change(user_key(id), Entity::User, facets, set).await?.user)
+            stored.user.updated_at = self.now();
+            let mut batch = Batch::new();
+            batch.put(record.key, as_read(Some(&record)), user_facets(&stored.user), encode(&stored)?);
+            if !is_enabled {
+                self.delete_sessions(&stored.user, &mut batch).await?;
+            }
+            if self.commit_if_unchanged(batch).await? {
+                return Ok(stored.user);
+            }
+        }
+        Err(conflict(Entity::User, id))
     }
 
     /// Gives a user another password, of 10 to 1,000 characters, or takes it away: without one nobody logs in. All
@@ -152,15 +166,5 @@ impl Inventory {
             }
         }
         Err(conflict(Entity::User, id))
-    }
-
-    /// Adds to a batch the deletion of all sessions of a user that there are when it is committed.
-    async fn delete_sessions(&self, user: &User, batch: &mut Batch) -> Result<(), Error> {
-        for key in self.session_keys(user).await? {
-            batch.delete(key, Expect::Any);
-        }
-        let link = Link::new(SESSION_LINK, user.id);
-        batch.check(Check::LinkedWithin { organization: Some(user.organization_id), link });
-        Ok(())
     }
 }

@@ -93,8 +93,7 @@ impl State {
     /// The client's own bucket, or the common one when there is no room for another. A user always has one: of users there
     /// are only as many as the store knows, and none of them pays for strangers.
     fn bucket_of(&mut self, client: Client, now: Ticks) -> Client {
-        let has_own = matches!(client, Client::User(_)) || self.full_at.contains_key(&client);
-        if has_own || self.full_at.len() < MAX_BUCKETS {
+        if self.full_at.len() < MAX_BUCKETS || self.full_at.contains_key(&client) {
             return client;
         }
         // Sooner than a request takes to come back, hardly another bucket would be full.
@@ -102,6 +101,7 @@ impl State {
             self.full_at.retain(|_, full_at| *full_at > now);
             self.swept_at = now;
         }
-        if self.full_at.len() < MAX_BUCKETS { client } else { Client::Anybody }
+        let has_own = matches!(client, Client::User(_)) || self.full_at.len() < MAX_BUCKETS;
+        if has_own { client } else { Client::Anybody }
     }
 }

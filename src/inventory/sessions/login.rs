@@ -1,22 +1,20 @@
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
-use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::records::{EMAIL_ALIAS, SESSION, SESSION_ALIAS, SESSION_LINK, decode, encode, facets, linked};
-use super::users::{StoredUser, password_key};
-use super::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, conflict, text};
-use crate::access::{SessionId, Verifier};
-use crate::model::{Session, Timestamp, User};
+use super::SessionRecord;
+use crate::access::{PasswordError, PasswordHasher, SessionId};
+use crate::inventory::records::{EMAIL_ALIAS, SESSION, SESSION_ALIAS, SESSION_LINK, decode, encode, facets};
+use crate::inventory::users::{StoredUser, password_key};
+use crate::inventory::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, conflict, text};
+use crate::model::{Session, User};
 use crate::store::{Alias, Batch, Check, Expect, Key, Link, Record};
 
 /// A session ends seven days after its login.
 const LIFETIME_MICROS: i64 = 7 * 24 * 60 * 60 * 1_000_000;
 
-/// Logins purge what is over, so often.
-const PURGE_INTERVAL_MICROS: i64 = 60 * 60 * 1_000_000;
+/// The longest password that is looked at, in bytes: as long as the longest one in characters can be.
+const MAX_PASSWORD: usize = 4 * PasswordHasher::MAX_LENGTH;
 
 /// A session that has just begun: the only time that its id is to be had.
 pub struct IssuedSession {
@@ -56,22 +54,14 @@ impl fmt::Debug for IssuedSession {
     }
 }
 
-/// The body of a [`SESSION`] record. No response is ever made from it.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct SessionRecord {
-    verifier: Verifier,
-    pub(super) user_id: Uuid,
-    organization_id: Uuid,
-    created_at: Timestamp,
-    pub(super) expires_at: Timestamp,
-}
-
 impl Inventory {
     /// Begins a session of the user who has this e-mail address, in any case, and this password. It ends after seven days.
     ///
     /// That the address is wrong, that the password is, and that the user has none or is disabled are one answer, in equal
     /// time. After five failures for an address within fifteen minutes it is held up, whether or not anybody has it, until
-    /// the first of them is fifteen minutes old; this is counted in memory, by each `Inventory` for itself.
+    /// the first of them is fifteen minutes old; this is counted in memory, by each `Inventory` for itself, and an attempt
+    /// that is broken off counts as one that failed. The time is equal for passwords hashed at the present cost; others
+    /// are hashed anew by their next login.
     ///
     /// ```
     /// # use toposcope::inventory::{Inventory, NewUser};
@@ -96,42 +86,67 @@ impl Inventory {
     /// ```
     ///
     /// # Errors
-    /// `InvalidCredentials`, `TooManyAttempts`.
+    /// `InvalidCredentials`, `TooManyAttempts`; `Busy` when some hundred logins are under way.
     pub async fn log_in(&self, email: &str, password: String) -> Result<IssuedSession, Error> {
         let attempts = &self.remembered.attempts;
         let email = text::lower_case(email.trim());
-        let _turn = attempts.turn(&email).await;
+        let _turn = attempts.turn(&email).await.ok_or(ErrorKind::Busy)?;
         let begun_at = self.now();
         if let Err(retry_after) = attempts.begin(&email, begun_at) {
             return Err(ErrorKind::TooManyAttempts { retry_after }.into());
         }
+        // No password is that long; a wrong one takes as much work and less room.
+        let password = if password.len() > MAX_PASSWORD { String::new() } else { password };
         let outcome = self.begin_session(&email, password).await;
         if !matches!(&outcome, Err(error) if *error.kind() == ErrorKind::InvalidCredentials) {
             attempts.take_back(&email, begun_at);
         }
         if outcome.is_ok() {
-            self.purge_now_and_then().await;
+            self.purge_now_and_then();
         }
         outcome
     }
 
     async fn begin_session(&self, email: &str, password: String) -> Result<IssuedSession, Error> {
+        let mut known = Uuid::nil();
         for _ in 0..ATTEMPTS {
             let (user, hash) = self.verify_login(email, password.clone()).await?;
-            let StoredUser { user: known, is_disabled } = decode(&user)?;
+            let StoredUser { user: owner, is_disabled } = decode(&user)?;
             if is_disabled {
                 return Err(ErrorKind::InvalidCredentials.into());
             }
-            let (session, id, mut batch) = self.new_session(&known)?;
-            // A password that was changed meanwhile begins no session, nor does a user who was disabled.
-            for record in [&user, &hash] {
-                batch.check(Check::Record { key: record.key, expect: Expect::Version(record.version) });
+            known = owner.id;
+            let (session, id, mut batch) = self.new_session(&owner)?;
+            // A user who was disabled meanwhile begins no session, nor does a password that was changed.
+            batch.check(Check::Record { key: user.key, expect: Expect::Version(user.version) });
+            match self.hash_anew(&password, &hash).await? {
+                Some(new) => {
+                    let facets = facets(owner.organization_id, session.created_at);
+                    batch.put(hash.key, Expect::Version(hash.version), facets, new);
+                }
+                None => {
+                    batch.check(Check::Record { key: hash.key, expect: Expect::Version(hash.version) });
+                }
             }
             if self.commit_if_unchanged(batch).await? {
-                return Ok(IssuedSession { user: known, session, id });
+                return Ok(IssuedSession { user: owner, session, id });
             }
         }
-        Err(conflict(Entity::Session, Uuid::nil()))
+        Err(conflict(Entity::User, known))
+    }
+
+    /// The hash of a password at the present cost, if it is of another: a login that takes another time than one under an
+    /// address that nobody has would tell that somebody has it.
+    async fn hash_anew(&self, password: &str, hash: &Record) -> Result<Option<String>, Error> {
+        if std::str::from_utf8(&hash.body).is_ok_and(|hash| self.passwords.is_current(hash)) {
+            return Ok(None);
+        }
+        match self.passwords.hash(password.to_owned()).await {
+            Ok(hash) => Ok(Some(hash)),
+            // It is of a time when shorter or longer ones were taken, and stays as it is.
+            Err(PasswordError::TooShort { .. } | PasswordError::TooLong { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// The user of an e-mail address and the hash of the password, which is the one given. There are as many look-ups, and
@@ -177,71 +192,5 @@ impl Inventory {
         let mut batch = Batch::new();
         batch.put(Key::new(SESSION, session.id), Expect::Absent, facets, encode(&record)?);
         Ok((session, id, batch))
-    }
-
-    /// Ends a session by its id, as the browser's cookie has it. That there is none is no error.
-    ///
-    /// # Errors
-    /// None of its own.
-    pub async fn log_out(&self, text: &str) -> Result<(), Error> {
-        let Some(id) = SessionId::parse(text) else { return Ok(()) };
-        if let Some((key, _)) = self.find_session(&id).await? {
-            let mut batch = Batch::new();
-            batch.delete(key, Expect::Any);
-            self.store.commit(batch).await?;
-        }
-        Ok(())
-    }
-
-    pub(super) async fn find_session(
-        &self,
-        id: &SessionId,
-    ) -> Result<Option<(Key, Arc<SessionRecord>)>, Error> {
-        let digest = id.digest();
-        let alias = Alias::new(SESSION_ALIAS, digest.lookup());
-        let Some(record) = self.store.resolve(&alias).await? else { return Ok(None) };
-        let session = self.remembered.rights.sessions.get(&record)?;
-        Ok(session.verifier.matches(&digest.verifier()).then_some((record.key, session)))
-    }
-
-    /// Deletes the sessions that are over, and tells how many. Logins do the same once an hour, so that a host application
-    /// need not.
-    ///
-    /// ```
-    /// # use toposcope::inventory::Inventory;
-    /// # use toposcope::store::MemoryStore;
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
-    /// # let inventory = Inventory::new(MemoryStore::new());
-    /// let purged = inventory.purge_expired().await?;
-    /// assert_eq!(purged, 0);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// None of its own.
-    pub async fn purge_expired(&self) -> Result<u64, Error> {
-        Ok(self.store.purge_expired(self.now()).await?)
-    }
-
-    async fn purge_now_and_then(&self) {
-        let now = self.now().unix_micros();
-        let purged_at = &self.remembered.purged_at;
-        let before = purged_at.load(Ordering::Relaxed);
-        let is_due = now.saturating_sub(before) >= PURGE_INTERVAL_MICROS || now < before;
-        let is_first =
-            || purged_at.compare_exchange(before, now, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-        if is_due
-            && is_first()
-            && let Err(error) = self.purge_expired().await
-        {
-            tracing::warn!("sessions that are over were not purged: {}", error.with_causes());
-        }
-    }
-
-    pub(super) async fn session_keys(&self, user: &User) -> Result<Vec<Key>, Error> {
-        let query = linked(SESSION, user.organization_id, Link::new(SESSION_LINK, user.id));
-        Ok(self.store.list(&query).await?.records.iter().map(|record| record.key).collect())
     }
 }

@@ -1,0 +1,121 @@
+//! Sessions: that a user has logged in, for a while.
+
+mod login;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+pub use login::IssuedSession;
+
+use super::records::{SESSION, SESSION_ALIAS, SESSION_LINK, linked};
+use super::{ATTEMPTS, Entity, Error, Inventory, conflict};
+use crate::access::{SessionId, Verifier};
+use crate::model::{Timestamp, User};
+use crate::store::{Alias, Batch, Check, Expect, Key, Link, Store};
+
+/// Logins purge what is over, so often.
+const PURGE_INTERVAL_MICROS: i64 = 60 * 60 * 1_000_000;
+
+/// The body of a [`SESSION`] record. No response is ever made from it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct SessionRecord {
+    verifier: Verifier,
+    pub(super) user_id: Uuid,
+    organization_id: Uuid,
+    created_at: Timestamp,
+    pub(super) expires_at: Timestamp,
+}
+
+impl Inventory {
+    /// Ends a session by its id, as the browser's cookie has it. That there is none is no error.
+    ///
+    /// # Errors
+    /// None of its own.
+    pub async fn log_out(&self, text: &str) -> Result<(), Error> {
+        let Some(id) = SessionId::parse(text) else { return Ok(()) };
+        if let Some((key, _)) = self.find_session(&id).await? {
+            let mut batch = Batch::new();
+            batch.delete(key, Expect::Any);
+            self.store.commit(batch).await?;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn find_session(
+        &self,
+        id: &SessionId,
+    ) -> Result<Option<(Key, Arc<SessionRecord>)>, Error> {
+        let digest = id.digest();
+        let alias = Alias::new(SESSION_ALIAS, digest.lookup());
+        let Some(record) = self.store.resolve(&alias).await? else { return Ok(None) };
+        let session = self.remembered.rights.sessions.get(&record)?;
+        Ok(session.verifier.matches(&digest.verifier()).then_some((record.key, session)))
+    }
+
+    /// Deletes the sessions that are over, and tells how many. Logins do the same once an hour, so that a host application
+    /// need not.
+    ///
+    /// ```
+    /// # use toposcope::inventory::Inventory;
+    /// # use toposcope::store::MemoryStore;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// let purged = inventory.purge_expired().await?;
+    /// assert_eq!(purged, 0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// None of its own.
+    pub async fn purge_expired(&self) -> Result<u64, Error> {
+        Ok(self.store.purge_expired(self.now()).await?)
+    }
+
+    fn purge_now_and_then(&self) {
+        let now = self.now();
+        let (purged_at, micros) = (&self.remembered.purged_at, now.unix_micros());
+        let before = purged_at.load(Ordering::Relaxed);
+        if micros.saturating_sub(before) >= PURGE_INTERVAL_MICROS || micros < before {
+            let is_first =
+                || purged_at.compare_exchange(before, micros, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+            self.remembered.tasks.spawn(is_first, purge(Arc::clone(&self.store), now));
+        }
+    }
+
+    /// Ends all sessions of a user.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn end_sessions(&self, user: Uuid) -> Result<(), Error> {
+        let user = self.user(user).await?;
+        for _ in 0..ATTEMPTS {
+            let mut batch = Batch::new();
+            self.delete_sessions(&user, &mut batch).await?;
+            if self.commit_if_unchanged(batch).await? {
+                return Ok(());
+            }
+        }
+        Err(conflict(Entity::User, user.id))
+    }
+
+    /// Adds to a batch the deletion of all sessions of a user that there are when it is committed.
+    pub(super) async fn delete_sessions(&self, user: &User, batch: &mut Batch) -> Result<(), Error> {
+        let (organization, link) = (user.organization_id, Link::new(SESSION_LINK, user.id));
+        for record in self.store.list(&linked(SESSION, organization, link)).await?.records {
+            batch.delete(record.key, Expect::Any);
+        }
+        batch.check(Check::LinkedWithin { organization: Some(organization), link });
+        Ok(())
+    }
+}
+
+async fn purge(store: Arc<dyn Store>, now: Timestamp) {
+    if let Err(error) = store.purge_expired(now).await {
+        tracing::warn!("sessions that are over were not purged: {}", Error::from(error).with_causes());
+    }
+}
