@@ -7,9 +7,12 @@
 use std::error::Error;
 use std::io::{self, Write};
 
-use http::{Request, header};
-use http_body_util::{BodyExt, Empty};
-use toposcope::inventory::{Inventory, NewUser, NewUserApiKey};
+use http::header::{CONTENT_TYPE, COOKIE, SET_COOKIE};
+use http::{HeaderMap, Request};
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use toposcope::access::{Caller, Scope};
+use toposcope::inventory::{Inventory, NewUser};
 use toposcope::model::{Host, Permission, Source, Timestamp};
 use toposcope::service::Api;
 use toposcope::store::MemoryStore;
@@ -23,28 +26,53 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let organization = inventory.create_organization("Example", true).await?;
     let network = inventory.create_network(organization.id, "Office").await?;
     inventory.put_host(organization.id, printer(network.id)).await?;
+    let mut member = NewUser::new(organization.id, "member@example.net", Permission::Member);
+    member.password = Some("correct horse battery".to_owned());
+    member.network_ids = vec![network.id];
+    let member = inventory.create_user(member).await?;
 
-    // Who comes over HTTP needs one, also where HTTP is only a way to write things down.
-    let owner = NewUser::new(organization.id, "owner@example.net", Permission::Owner);
-    let owner = inventory.create_user(owner).await?;
-    let mut key = NewUserApiKey::new(owner.id, "in process", Permission::Viewer);
-    key.network_ids = vec![network.id];
-    let key = inventory.create_user_api_key(key).await?;
-
-    // Any body will do. Clones of an `Api` are the same one, so that each request can have its own.
-    let api = Api::builder(inventory).build();
-    let request = Request::get("/api/v1/hosts?order_by=name")
-        .header(header::AUTHORIZATION, format!("Bearer {}", key.plaintext()))
-        .body(Empty::<&[u8]>::new())?;
-    let response = api.clone().oneshot(request).await?;
-    let status = response.status();
-    let body = response.into_body().collect().await?.to_bytes();
-
+    // Clones of an inventory are the same one: what the API changes is seen here, and the other way round.
+    let api = Api::builder(inventory.clone()).build();
     let mut output = io::stdout().lock();
-    writeln!(output, "{status}")?;
-    output.write_all(&body)?;
-    writeln!(output)?;
+
+    // A browser logs in, and sends the cookie with each request from then on.
+    let credentials = json!({"email": "member@example.net", "password": "correct horse battery"});
+    let login = Request::post("/api/auth/login").header(CONTENT_TYPE, "application/json");
+    let (headers, user) = send(&api, login.body(credentials.to_string())?).await?;
+    let cookie = headers.get(SET_COOKIE).ok_or("no cookie")?.to_str()?;
+    let session = cookie.split(';').next().unwrap_or_default();
+    writeln!(output, "logged in: {}", text(&user, "email")?)?;
+
+    // With the session, a key for the daemon that is to look around in the network. It is shown this once.
+    let key = json!({"name": "scanner", "network_id": network.id, "tags": []});
+    let create = Request::post("/api/v1/auth/daemon").header(CONTENT_TYPE, "application/json");
+    let (_, created) = send(&api, create.header(COOKIE, session).body(key.to_string())?).await?;
+
+    // What daemons report to is up to the host application. The inventory tells it which of them is there.
+    let daemon = inventory.authenticate_daemon_key(text(&created, "key")?).await?;
+    writeln!(output, "the daemon of {}: {}", network.name, daemon.network_id)?;
+
+    // Who has users of its own sets a `Caller` on the request. It needs neither a key nor a session.
+    let scope = Scope::granted(member.permissions, member.network_ids);
+    let caller = Caller::new(organization.id, member.id, member.permissions, scope);
+    let list = Request::get("/api/v1/hosts?order_by=name").extension(caller);
+    let (_, hosts) = send(&api, list.body(String::new())?).await?;
+    writeln!(output, "hosts: {hosts:#}")?;
     Ok(())
+}
+
+/// Sends a request, and gives the headers of the answer and its `data`. Clones of an `Api` are the same one as well.
+async fn send(api: &Api, request: Request<String>) -> Result<(HeaderMap, Value), Box<dyn Error>> {
+    let (head, body) = api.clone().oneshot(request).await?.into_parts();
+    let mut envelope: Value = serde_json::from_slice(&body.collect().await?.to_bytes())?;
+    match envelope.get_mut("data") {
+        Some(data) => Ok((head.headers, data.take())),
+        None => Err(format!("{}: {}", head.status, text(&envelope, "error")?).into()),
+    }
+}
+
+fn text<'v>(value: &'v Value, field: &str) -> Result<&'v str, Box<dyn Error>> {
+    Ok(value.get(field).and_then(Value::as_str).ok_or_else(|| format!("there is no {field}"))?)
 }
 
 fn printer(network: Uuid) -> Host {

@@ -1,4 +1,4 @@
-//! What the example servers do before they serve: the flags, and the hosts that they make up.
+//! What the example servers do before they serve: the flags, what they fill the inventory with, and what they tell of it.
 
 #![allow(
     clippy::expect_used,
@@ -7,6 +7,8 @@
     reason = "clippy.toml allows them in tests, but does not count what the tests of this file share as such"
 )]
 
+#[path = "../examples/support/announce.rs"]
+mod announce;
 #[path = "../examples/support/args.rs"]
 mod args;
 #[path = "../examples/support/demo/mod.rs"]
@@ -14,14 +16,25 @@ mod demo;
 #[allow(dead_code, reason = "only a program turns a failure into an exit code")]
 #[path = "../examples/support/failure.rs"]
 mod failure;
+#[path = "../examples/support/setup.rs"]
+mod setup;
 
 use std::collections::HashSet;
+use std::fmt::Display;
+use std::io::Cursor;
 
+use toposcope::access::{Credential, PasswordCost, PasswordHasher};
 use toposcope::inventory::{HostQuery, Inventory, NewUser, NewUserApiKey, Written};
 use toposcope::model::{Host, Neighbor, Permission};
 use toposcope::store::MemoryStore;
+use uuid::Uuid;
 
+use announce::{advice, variables};
 use args::{Args, Command, Content, HELP, Input, Place};
+use setup::{Given, Source};
+
+/// A program prints its progress; nobody reads it here.
+fn note(_: impl Display) {}
 
 fn parse(line: &str) -> Result<Command, String> {
     let arguments = line.split_whitespace().map(Into::into);
@@ -43,6 +56,7 @@ fn without_flags_there_are_200_made_up_hosts_on_port_8080_of_this_machine() {
         content: Content::Demo(200),
         server_version: env!("CARGO_PKG_VERSION").to_owned(),
         rate_limit: true,
+        secure_cookies: true,
     };
     assert_eq!(args(""), expected);
     assert_eq!(args("--memory"), expected);
@@ -63,6 +77,7 @@ fn a_value_follows_its_flag_or_an_equals_sign() {
     assert_eq!(args("--import=-").content, Content::Import(Input::Stdin));
     assert_eq!(args("--import hosts.jsonl").content, Content::Import(Input::File("hosts.jsonl".into())));
     assert!(!args("--no-rate-limit").rate_limit);
+    assert!(!args("--insecure-cookies").secure_cookies);
     assert_eq!(args("--demo 7 --demo 8").content, Content::Demo(8));
 }
 
@@ -77,7 +92,7 @@ fn help_is_given_whatever_else_is_asked_for() {
 fn help_lists_flags_that_there_are() {
     let flags: Vec<&str> =
         HELP.lines().filter_map(|line| line.trim_start().split(' ').next()?.strip_prefix("--")).collect();
-    assert_eq!(flags.len(), 7);
+    assert_eq!(flags.len(), 8);
     for flag in flags {
         let outcome = parse(&format!("--{flag}"));
         assert!(
@@ -111,6 +126,7 @@ fn what_cannot_be_understood_is_told_in_one_sentence() {
         ("--demo many", "--demo needs a number of hosts, from 0 to 4294967295, not \"many\""),
         ("--demo=-1", "--demo needs a number of hosts, from 0 to 4294967295, not \"-1\""),
         ("--memory=yes", "--memory takes no value"),
+        ("--insecure-cookies=no", "--insecure-cookies takes no value"),
         ("--demo 1 --import -", "Hosts are either imported or made up: leave out --import or --demo"),
     ] {
         assert_eq!(parse(line), Err(format!("{told} (--help lists the flags).")), "{line}");
@@ -171,5 +187,114 @@ async fn an_inventory_takes_every_host_that_is_made_up() {
         let caller = inventory.authenticate_user_key(key.plaintext()).await.unwrap();
         let listed = inventory.list_hosts(&caller, &HostQuery::default()).await.unwrap();
         assert_eq!(listed.total, u64::from(count));
+    }
+}
+
+async fn filled(source: Source) -> (Inventory, Given) {
+    let passwords = PasswordHasher::new().with_cost(PasswordCost::new(8, 1).unwrap());
+    let inventory = Inventory::in_shared(setup::open(&Place::Memory)).with_passwords(passwords);
+    let given = setup::fill(&inventory, source).await.unwrap();
+    (inventory, given)
+}
+
+fn lines(text: String) -> Source {
+    Source::Import { name: "lines".to_owned(), reader: Box::new(Cursor::new(text)) }
+}
+
+#[tokio::test]
+async fn whatever_there_is_to_begin_with_all_that_is_told_holds() {
+    let hosts: String = made_up(41).iter().map(|host| serde_json::to_string(host).unwrap() + "\n").collect();
+    let demo = async |count| Source::open(Content::Demo(count)).await.unwrap();
+    let import = ["".to_owned(), "no host\n".to_owned(), hosts].map(lines);
+    for source in [demo(0).await, demo(1).await, demo(50).await].into_iter().chain(import) {
+        let (inventory, given) = filled(source).await;
+        let caller = inventory.authenticate_user_key(&given.key).await.unwrap();
+        assert_eq!(caller.credential(), Credential::UserApiKey { id: given.key_id });
+        assert_eq!(caller.permission(), Permission::Owner);
+        let session = inventory.log_in(given.email, given.password).await.unwrap();
+        assert_eq!(session.user().id, caller.user_id());
+
+        let organization = caller.organization_id();
+        let networks = inventory.networks(organization).await.unwrap();
+        assert_eq!(networks.first().map(|network| network.id), Some(given.network));
+        assert!(networks.iter().all(|network| caller.scope().allows(network.id)));
+        assert_eq!(inventory.tag(given.tag).await.unwrap().organization_id, organization);
+        let share = inventory.share(given.share).await.unwrap();
+        assert_eq!((share.organization_id, share.network_id), (organization, Some(given.network)));
+        assert!(!inventory.share_metadata(given.share).await.unwrap().requires_password);
+    }
+}
+
+#[tokio::test]
+async fn some_of_the_made_up_hosts_bear_the_tag() {
+    for (count, expected) in [(0, 0), (1, 1), (20, 5), (50, 14)] {
+        let (inventory, given) = filled(Source::Demo(count)).await;
+        let caller = inventory.authenticate_user_key(&given.key).await.unwrap();
+        let mut query = HostQuery::default();
+        query.tag_ids = Some(vec![given.tag]);
+        assert_eq!(inventory.list_hosts(&caller, &query).await.unwrap().total, expected, "{count}");
+    }
+}
+
+#[tokio::test]
+async fn while_hosts_are_made_up_others_have_their_turn() {
+    let inventory = Inventory::new(MemoryStore::new());
+    let organization = inventory.create_organization("Example", true).await.unwrap().id;
+    let tag = inventory.create_tag(organization, demo::TAG).await.unwrap().id;
+    tokio::select! {
+        biased;
+        _ = setup::make_up(&inventory, organization, tag, 50) => panic!("they were made up in one go"),
+        () = tokio::task::yield_now() => {}
+    }
+}
+
+fn given() -> Given {
+    let id = Uuid::from_u128;
+    let (email, password) = ("owner@example.net", "secret".to_owned());
+    Given { key: "key".to_owned(), key_id: id(1), email, password, network: id(2), tag: id(3), share: id(4) }
+}
+
+#[test]
+fn scripts_are_told_names_and_values_in_this_order() {
+    let told = "\
+TOPOSCOPE_URL=http://[::1]:81
+TOPOSCOPE_API_KEY=key
+TOPOSCOPE_KEY_ID=00000000-0000-0000-0000-000000000001
+TOPOSCOPE_EMAIL=owner@example.net
+TOPOSCOPE_PASSWORD=secret
+TOPOSCOPE_NETWORK=00000000-0000-0000-0000-000000000002
+TOPOSCOPE_TAG=00000000-0000-0000-0000-000000000003
+TOPOSCOPE_SHARE=00000000-0000-0000-0000-000000000004
+";
+    assert_eq!(variables("[::1]:81".parse().unwrap(), &given()), told);
+    let names =
+        |text: &'static str| text.split([' ', ',', '=', '\n']).filter(|word| word.starts_with("TOPOSCOPE_"));
+    assert!(names(HELP).eq(names(told)), "help names others");
+}
+
+#[test]
+fn who_listens_on_every_address_is_reached_at_the_machines_own() {
+    for (address, url) in [
+        ("0.0.0.0:8080", "http://127.0.0.1:8080"),
+        ("[::]:8080", "http://[::1]:8080"),
+        ("192.0.2.1:80", "http://192.0.2.1:80"),
+    ] {
+        let told = variables(address.parse().unwrap(), &given());
+        assert_eq!(told.lines().next(), Some(format!("TOPOSCOPE_URL={url}").as_str()));
+    }
+}
+
+#[test]
+fn people_are_warned_where_a_cookie_would_not_be_kept() {
+    for (address, secure_cookies, expected) in [
+        ("127.0.0.1:8080", true, false),
+        ("[::1]:8080", true, false),
+        ("127.0.0.2:8080", true, true),
+        ("0.0.0.0:8080", true, true),
+        ("192.0.2.1:8080", true, true),
+        ("192.0.2.1:8080", false, false),
+    ] {
+        let told = advice(address.parse().unwrap(), &given(), secure_cookies);
+        assert_eq!(told.contains("--insecure-cookies"), expected, "{address} {secure_cookies}: {told}");
     }
 }

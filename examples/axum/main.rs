@@ -27,6 +27,7 @@ async fn serve(ready: support::Ready) -> io::Result<()> {
     let api = Api::builder(ready.inventory)
         .server_version(ready.server_version)
         .rate_limit(ready.rate_limit)
+        .secure_cookies(ready.secure_cookies)
         .build();
 
     // As the fallback it answers whatever no route of yours does. Its paths begin with `/api/`.

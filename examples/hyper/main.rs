@@ -28,6 +28,7 @@ async fn serve(ready: support::Ready) -> io::Result<()> {
     let api = Api::builder(ready.inventory)
         .server_version(ready.server_version)
         .rate_limit(ready.rate_limit)
+        .secure_cookies(ready.secure_cookies)
         .build();
 
     // With a timer, hyper hangs up on clients that do not get their headers sent.

@@ -15,10 +15,19 @@ Serves a network inventory over HTTP. Everything is kept in memory and gone at t
   --demo N               without --import: so many made-up hosts [200], the same for the same N
   --server-version TEXT  the server_version that responses tell [the version of the library]
   --no-rate-limit        answer any number of requests
+  --insecure-cookies     send the cookie of a session without Secure: for plain http from other machines
   --help                 print this
 
-Once it listens, it prints TOPOSCOPE_URL, TOPOSCOPE_API_KEY, TOPOSCOPE_EMAIL and TOPOSCOPE_PASSWORD to standard output,
-as NAME=VALUE, one a line. Everything else goes to standard error. Ctrl-C ends it.
+Once it listens, it prints to standard output, as NAME=VALUE, one a line and in this order:
+
+  TOPOSCOPE_URL                            where it is
+  TOPOSCOPE_API_KEY, TOPOSCOPE_KEY_ID      the API key of its owner, and the id of that key
+  TOPOSCOPE_EMAIL, TOPOSCOPE_PASSWORD      what the owner logs in with
+  TOPOSCOPE_NETWORK                        the id of a network that the key reaches
+  TOPOSCOPE_TAG                            the id of a tag; some of the made-up hosts bear it
+  TOPOSCOPE_SHARE                          the id of a share of that network
+
+Everything else goes to standard error. Ctrl-C ends it.
 ";
 
 /// What the command line asks for.
@@ -37,6 +46,8 @@ pub(crate) struct Args {
     pub(crate) content: Content,
     pub(crate) server_version: String,
     pub(crate) rate_limit: bool,
+    /// Whether the cookie of a session is `Secure`.
+    pub(crate) secure_cookies: bool,
 }
 
 /// Where records are kept.
@@ -69,6 +80,7 @@ impl Command {
             content: Content::Demo(200),
             server_version: env!("CARGO_PKG_VERSION").to_owned(),
             rate_limit: true,
+            secure_cookies: true,
         };
         let (mut demo, mut import) = (None, None);
         while let Some(argument) = arguments.next() {
@@ -81,6 +93,7 @@ impl Command {
                 "--demo" => demo = Some(number(&flag.value("a number of hosts")?)?),
                 "--server-version" => args.server_version = flag.value("a version")?,
                 "--no-rate-limit" => args.rate_limit = flag.alone(false)?,
+                "--insecure-cookies" => args.secure_cookies = flag.alone(false)?,
                 name if name.starts_with('-') => {
                     return Err(Failure::usage(format_args!("There is no flag {name}")));
                 }

@@ -1,5 +1,6 @@
 //! What the example servers have in common: everything but HTTP.
 
+mod announce;
 mod args;
 mod demo;
 mod failure;
@@ -9,7 +10,6 @@ mod stop;
 use std::env;
 use std::fmt;
 use std::io::{self, Write};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -19,9 +19,10 @@ use toposcope::inventory::Inventory;
 use toposcope::service::RateLimit;
 use tracing::Level;
 
+use self::announce::{advice, variables};
 use self::args::{Args, Command, HELP};
 use self::failure::Failure;
-use self::setup::{Credentials, Source};
+use self::setup::Source;
 use self::stop::Stop;
 
 /// All that a server needs to begin.
@@ -32,6 +33,8 @@ pub(crate) struct Ready {
     pub(crate) inventory: Inventory,
     pub(crate) server_version: String,
     pub(crate) rate_limit: Option<RateLimit>,
+    /// Whether the cookie of a session is sent back over HTTPS only.
+    pub(crate) secure_cookies: bool,
     pub(crate) stop: Stop,
 }
 
@@ -88,13 +91,15 @@ where
     let listener = bind(&args.listen).await?;
     let address = listener.local_addr().map_err(|error| Failure::because("The port is not known", &error))?;
     let inventory = Inventory::in_shared(setup::open(&args.store));
-    let credentials = tokio::select! {
+    let given = tokio::select! {
         filled = setup::fill(&inventory, source) => filled?,
         () = stop.clone().asked() => return Ok(()),
     };
-    announce(address, &credentials);
+    print(&variables(address, &given));
+    note(advice(address, &given, args.secure_cookies));
+    let Args { server_version, secure_cookies, .. } = args;
     let rate_limit = args.rate_limit.then(RateLimit::default);
-    let ready = Ready { listener, inventory, server_version: args.server_version, rate_limit, stop };
+    let ready = Ready { listener, inventory, server_version, rate_limit, secure_cookies, stop };
     serve(ready).await.map_err(|error| Failure::because("The server cannot go on", &error))
 }
 
@@ -105,28 +110,6 @@ async fn bind(address: &str) -> Result<TcpListener, Failure> {
         )),
         _ => Failure::because(format_args!("{address} cannot be listened on"), &error),
     })
-}
-
-/// Tells how the server is reached: scripts by standard output, people by standard error.
-fn announce(address: SocketAddr, credentials: &Credentials) {
-    let Credentials { email, password, key } = credentials;
-    let url = format!("http://{}", reachable(address));
-    print(&format!(
-        "TOPOSCOPE_URL={url}\nTOPOSCOPE_API_KEY={key}\nTOPOSCOPE_EMAIL={email}\nTOPOSCOPE_PASSWORD={password}\n"
-    ));
-    note(format_args!(
-        "To try it:\n  curl -H \"Authorization: Bearer {key}\" \"{url}/api/v1/hosts?limit=2\""
-    ));
-}
-
-/// Who listens on every address is reached at the machine's own.
-fn reachable(address: SocketAddr) -> SocketAddr {
-    let ip = match address.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        ip => ip,
-    };
-    SocketAddr::new(ip, address.port())
 }
 
 /// Prints to standard output. That nobody reads it is no reason to stop serving.

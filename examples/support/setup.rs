@@ -1,12 +1,14 @@
-//! What has to be there before anybody can ask for anything: an organization, its owner, networks, hosts, and a key.
+//! What has to be there before anybody can ask for anything: an organization with its owner, networks, a tag, hosts, a
+//! key and a share.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::fs::File;
 use tokio::io::AsyncRead;
+use tokio::task::yield_now;
 use toposcope::access::{RandomSource, SystemRandom};
-use toposcope::inventory::{Import, Inventory, NewUser, NewUserApiKey};
+use toposcope::inventory::{Import, Inventory, NewShare, NewUser, NewUserApiKey};
 use toposcope::model::Permission;
 use toposcope::store::{MemoryStore, Store};
 use uuid::Uuid;
@@ -17,11 +19,17 @@ use super::{demo, note};
 
 const EMAIL: &str = "owner@example.net";
 
-/// What the owner proves to be the owner by. The store has only digests of it.
-pub(crate) struct Credentials {
+/// What whoever starts the server is given to begin with. Of the key and the password the store has only digests.
+pub(crate) struct Given {
+    pub(crate) key: String,
+    pub(crate) key_id: Uuid,
     pub(crate) email: &'static str,
     pub(crate) password: String,
-    pub(crate) key: String,
+    /// One that the key reaches.
+    pub(crate) network: Uuid,
+    pub(crate) tag: Uuid,
+    /// A share of the network.
+    pub(crate) share: Uuid,
 }
 
 /// The backend. A further one is a further arm; one that outlives the program is filled only when it is new.
@@ -56,32 +64,58 @@ impl Source {
 }
 
 /// Fills an empty store.
-pub(crate) async fn fill(inventory: &Inventory, source: Source) -> Result<Credentials, Failure> {
-    let organization = inventory.create_organization("Example", true).await?;
+pub(crate) async fn fill(inventory: &Inventory, source: Source) -> Result<Given, Failure> {
+    let organization = inventory.create_organization("Example", true).await?.id;
     let password = generate_password()?;
-    let mut owner = NewUser::new(organization.id, EMAIL, Permission::Owner);
+    let mut owner = NewUser::new(organization, EMAIL, Permission::Owner);
     owner.password = Some(password.clone());
-    let owner = inventory.create_user(owner).await?;
-    // A key reaches the networks that it names and no others: it has to come after them.
-    let mut key = NewUserApiKey::new(owner.id, "first key", Permission::Owner);
+    let owner = inventory.create_user(owner).await?.id;
+    let tag = inventory.create_tag(organization, demo::TAG).await?.id;
     match source {
-        Source::Demo(count) => make_up(inventory, organization.id, count).await?,
-        Source::Import { name, reader } => import(inventory, organization.id, &name, reader).await?,
+        Source::Demo(count) => make_up(inventory, organization, tag, count).await?,
+        Source::Import { name, reader } => import(inventory, organization, &name, reader).await?,
     }
-    key.network_ids = inventory.networks(organization.id).await?.iter().map(|network| network.id).collect();
+    let (network, networks) = networks(inventory, organization).await?;
+    let mut key = NewUserApiKey::new(owner, "first key", Permission::Owner);
+    // The key reaches the networks that it names and no others: it has to come after them.
+    key.network_ids = networks;
     let key = inventory.create_user_api_key(key).await?;
-    Ok(Credentials { email: EMAIL, password, key: key.plaintext().to_owned() })
+    let mut share = NewShare::new(organization, "first share");
+    share.network_id = Some(network);
+    let share = inventory.create_share(share).await?.id;
+    let (key, key_id) = (key.plaintext().to_owned(), key.record().id);
+    Ok(Given { key, key_id, email: EMAIL, password, network, tag, share })
+}
+
+/// The first network by name, and all of them. Where nothing came with one, there is one to begin with.
+async fn networks(inventory: &Inventory, organization: Uuid) -> Result<(Uuid, Vec<Uuid>), Failure> {
+    let all: Vec<Uuid> = inventory.networks(organization).await?.iter().map(|network| network.id).collect();
+    if let Some(first) = all.first() {
+        return Ok((*first, all));
+    }
+    let office = inventory.create_network(organization, "Office").await?.id;
+    Ok((office, vec![office]))
 }
 
 /// Puts made-up hosts into the inventory.
-async fn make_up(inventory: &Inventory, organization: Uuid, count: u32) -> Result<(), Failure> {
+pub(crate) async fn make_up(
+    inventory: &Inventory,
+    organization: Uuid,
+    tag: Uuid,
+    count: u32,
+) -> Result<(), Failure> {
     for (id, name) in demo::networks(count) {
         inventory.create_network_with_id(organization, id, name).await?;
     }
     let mut progress = Progress::begin();
     for (done, host) in demo::hosts(count).enumerate() {
-        let host = host.map_err(|error| Failure::because("The made-up hosts are wrong", &*error))?;
+        let mut host = host.map_err(|error| Failure::because("The made-up hosts are wrong", &*error))?;
+        if demo::is_monitored(&host) {
+            host.tags.push(tag);
+        }
         inventory.put_host(organization, host).await?;
+        // A store in memory keeps nobody waiting: without this Ctrl-C would not be heard of before the last host.
+        yield_now().await;
         if progress.is_due() {
             note(format_args!("{} of {count} hosts made up …", done + 1));
         }

@@ -30,7 +30,15 @@ pub(crate) fn networks(count: u32) -> impl Iterator<Item = (Uuid, &'static str)>
     sites.map(|(site, (_, name))| (id(Part::Network, site, 0), name))
 }
 
-/// So many hosts: the same ones every time.
+/// What the tag says that the hosts bear of which [`is_monitored`] is true.
+pub(crate) const TAG: &str = "Monitored";
+
+/// Whether a host tells how it is doing to whoever asks.
+pub(crate) fn is_monitored(host: &Host) -> bool {
+    host.services.iter().any(|service| service.service_definition.as_str() == "SNMP")
+}
+
+/// So many hosts, still without tags: the same ones every time.
 pub(crate) fn hosts(count: u32) -> impl Iterator<Item = Result<Host, Box<dyn Error + Send + Sync>>> {
     let sites = SITES.iter().zip(0..).cycle();
     let racks = (0..).zip(sites).flat_map(move |(rack, ((code, _), site))| {
