@@ -30,3 +30,4 @@ mod rate_limit;
 mod rate_limit_governor;
 mod rate_limit_model;
 mod routing;
+mod slow_bodies;
