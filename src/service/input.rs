@@ -10,7 +10,13 @@ use http_body_util::combinators::UnsyncBoxBody;
 use crate::wire::ApiError;
 
 /// The body of a request of any type; `None` where it is known to be empty.
-pub(super) type RequestBody = Option<UnsyncBoxBody<Bytes, BrokenOff>>;
+pub(super) type RequestBody = Option<Erased>;
+
+/// A body as one type, and how many bytes it has at least: it does not tell that itself any more.
+pub(super) struct Erased {
+    body: UnsyncBoxBody<Bytes, BrokenOff>,
+    at_least: u64,
+}
 
 /// What went wrong while a body was read.
 #[derive(Debug, thiserror::Error)]
@@ -27,8 +33,9 @@ where
     if body.is_end_stream() {
         return None;
     }
+    let at_least = body.size_hint().lower();
     let body = body.map_frame(|frame| frame.map_data(|mut data| data.copy_to_bytes(data.remaining())));
-    Some(body.map_err(|error| BrokenOff(error.into())).boxed_unsync())
+    Some(Erased { body: body.map_err(|error| BrokenOff(error.into())).boxed_unsync(), at_least })
 }
 
 /// What a client sends to an endpoint.
@@ -49,9 +56,11 @@ impl<'r> Input<'r> {
         if !is_json(self.request) {
             return Err(ApiError::unsupported_media_type());
         }
-        let Self { body: Some(mut body), limit, .. } = self else { return Ok(Vec::new()) };
+        let Self { body: Some(Erased { mut body, at_least }), limit, .. } = self else {
+            return Ok(Vec::new());
+        };
         let too_large = |length: u64| length > limit as u64;
-        if too_large(body.size_hint().lower()) {
+        if too_large(at_least) {
             return Err(ApiError::request_too_large(limit));
         }
         let mut bytes = Vec::new();

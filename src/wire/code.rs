@@ -27,7 +27,7 @@ pub enum ErrorCode {
     ValidationOutOfRange,
     /// There is no query parameter of this name. Params: `field`.
     ValidationUnknownParameter,
-    /// The body is no JSON object. Params: `line` and `column`, of the first place that is wrong.
+    /// The body is no JSON object. Params: `line` and `column`, in bytes, of the place where reading it stopped.
     ValidationMalformedJson,
     /// A value refers to a record that does not exist in this organization. Params: `entity`, `field`.
     EntityReferenceInvalid,

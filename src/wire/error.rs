@@ -55,7 +55,7 @@ impl ApiError {
         Self::new(ErrorCode::AuthCrossSiteRequest, message, Value::Null)
     }
 
-    /// A body that is no JSON object; what is wrong begins at this line and column, both counted from 1.
+    /// A body that is no JSON object; reading it stopped at this line and column, both counted from 1.
     pub(crate) fn malformed_json(line: usize, column: usize) -> Self {
         let message = format!("The body is not a JSON object: see line {line}, column {column}.");
         Self::new(ErrorCode::ValidationMalformedJson, message, json!({"line": line, "column": column}))

@@ -12,6 +12,7 @@
 mod access;
 mod caller;
 mod common;
+mod contract;
 mod credentials;
 mod embedding;
 mod envelope;
@@ -30,4 +31,3 @@ mod rate_limit;
 mod rate_limit_governor;
 mod rate_limit_model;
 mod routing;
-mod slow_bodies;

@@ -1,4 +1,5 @@
-//! "Which answer, when several apply": 429, then routing, credential, level, query.
+//! "Which answer, when several apply": 429, then routing, credential, level, query. For what is asked of a body and of the
+//! records, see [`crate::contract`].
 
 use std::num::NonZeroU32;
 
@@ -11,6 +12,19 @@ use crate::common::{Server, Site, World, key_for};
 
 const WRONG_PATH: &str = "/api/v1/nothing?bogus=1";
 const WRONG_QUERY: &str = "/api/v1/hosts?bogus=1";
+
+/// Every other path, with an id that is none where one belongs, and the method that it answers to.
+const OTHERS: [(&str, &str); 9] = [
+    ("GET", "/api/version?bogus=1"),
+    ("POST", "/api/auth/login?bogus=1"),
+    ("POST", "/api/auth/logout?bogus=1"),
+    ("POST", "/api/v1/auth/daemon?bogus=1"),
+    ("PUT", "/api/v1/ports/x?bogus=1"),
+    ("PUT", "/api/v1/auth/keys/x?bogus=1"),
+    ("DELETE", "/api/v1/auth/keys/x?bogus=1"),
+    ("GET", "/api/v1/shares/public/x?bogus=1"),
+    ("POST", "/api/v1/organizations/referral-source?bogus=1"),
+];
 
 fn request(method: &str, target: &str, key: Option<&str>) -> Request<String> {
     let mut request = Request::builder().method(method).uri(target);
@@ -47,6 +61,37 @@ async fn the_rate_limit_comes_before_everything() {
         let server = Server::new(world.inventory.clone(), RateLimit::new(one, one));
         assert_ne!(server.send(request(method, target, key)).await.status, 429);
         server.send(request(method, target, key)).await.refuses(429, "rate_limit_exceeded");
+    }
+}
+
+#[tokio::test]
+async fn the_rate_limit_comes_before_everything_of_every_endpoint() {
+    let world = World::new().await;
+    let free = key_without_api_access(&world).await;
+    for (method, target) in OTHERS {
+        for key in [None, Some("x"), Some(&*free), Some(&*world.key)] {
+            for method in [method, "PATCH"] {
+                let server =
+                    Server::new(world.inventory.clone(), RateLimit::new(NonZeroU32::MIN, NonZeroU32::MIN));
+                let reply = server.send(request(method, target, key)).await;
+                assert_ne!(reply.status, 429, "{method} {target}");
+                server.send(request(method, target, key)).await.refuses(429, "rate_limit_exceeded");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn routing_comes_before_the_credential_on_every_path() {
+    let world = World::new().await;
+    let free = key_without_api_access(&world).await;
+    for (method, target) in OTHERS {
+        for key in [None, Some("x"), Some(&*free), Some(&*world.key)] {
+            let reply = world.server.send(request("PATCH", target, key)).await;
+            reply.refuses(405, "method_not_allowed");
+            let target = target.replace('?', "/?");
+            world.server.send(request(method, &target, key)).await.refuses(404, "route_not_found");
+        }
     }
 }
 

@@ -38,6 +38,7 @@ async fn an_address_that_is_none_is_refused_and_nothing_is_stored() {
     for (email, problem) in [
         ("", Problem::Empty),
         (" \t", Problem::Empty),
+        ("a@", Problem::MinLength { min: 3 }),
         ("nobody", Problem::InvalidFormat),
         ("@example.net", Problem::InvalidFormat),
         ("nobody@", Problem::InvalidFormat),

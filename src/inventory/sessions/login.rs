@@ -86,10 +86,11 @@ impl Inventory {
     /// ```
     ///
     /// # Errors
+    /// `Invalid` for what is too short or too long for any e-mail address, with fewer than 3 or more than 254 characters.
     /// `InvalidCredentials`, `TooManyAttempts`; `Busy` when some hundred logins are under way.
     pub async fn log_in(&self, email: &str, password: String) -> Result<IssuedSession, Error> {
         let attempts = &self.remembered.attempts;
-        let email = text::lower_case(email.trim());
+        let email = text::email_length("email", email)?;
         let _turn = attempts.turn(&email).await.ok_or(ErrorKind::Busy)?;
         let begun_at = self.now();
         if let Err(retry_after) = attempts.begin(&email, begun_at) {

@@ -1,0 +1,231 @@
+//! Bodies that are no JSON object, and the place that the answer names: line and column, from 1, of the first byte that is
+//! wrong, or of the last one where more should follow.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::Request;
+use http_body::{Body, Frame};
+use http_body_util::Full;
+use serde_json::{Value, json};
+
+use crate::common::send_json;
+use crate::contract::row::{Produced, Row, check};
+use crate::contract::scene::{DAEMON_KEYS, LOG_IN, PORT, REFERRAL, Scene, daemon_body, put_key, put_port};
+
+const TEXTS: [(&str, usize, usize); 34] = [
+    ("", 1, 1),
+    (" ", 1, 1),
+    ("\n", 2, 1),
+    ("{", 1, 1),
+    ("{\n", 2, 1),
+    ("}", 1, 1),
+    ("[]", 1, 1),
+    ("[{}]", 1, 1),
+    ("x", 1, 1),
+    ("NaN", 1, 1),
+    ("'{}'", 1, 1),
+    ("\u{feff}{}", 1, 1),
+    ("\0", 1, 1),
+    ("name=x&tags=y", 1, 2),
+    ("<x/>", 1, 1),
+    ("{}}", 1, 3),
+    ("{}\0", 1, 3),
+    ("{} {}", 1, 4),
+    ("{/**/}", 1, 2),
+    ("{name: 1}", 1, 2),
+    ("{'name': 1}", 1, 2),
+    ("{\"a\" 1}", 1, 6),
+    ("{\"a\":}", 1, 6),
+    ("{\"a\":NaN}", 1, 6),
+    ("{\"a\":'x'}", 1, 6),
+    ("{\"a\":tru}", 1, 9),
+    ("{\"a\":01}", 1, 7),
+    ("{\"a\":1.}", 1, 8),
+    ("{\"a\":1,}", 1, 8),
+    ("{\"a\":1 \"b\":2}", 1, 8),
+    ("{\"a\":\"\\x\"}", 1, 8),
+    ("{\"name\":[1,]}", 1, 12),
+    ("{\n  \"name\": \"x\",\n  b\n}", 3, 3),
+    ("{\r\n\"name\":}", 2, 8),
+];
+
+const BYTES: [(&[u8], usize, usize); 5] = [
+    (b"\xff\xfe{\0}\0", 1, 1),
+    (b"{\"a\":\"\xff\"}", 1, 7),
+    (b"{\"name\":\"x\",\n\"a\":\"\xc3\x28\"}", 2, 6),
+    (b"{}\xc0\x80", 1, 3),
+    (b"{\"\xed\xa0\x80\":1}", 1, 3),
+];
+
+/// A request to each endpoint that takes a body, with this one.
+fn requests<B: Clone>(scene: &Scene, body: &B) -> [Request<B>; 5] {
+    let null = &Value::Null;
+    [
+        send_json("POST", LOG_IN, null),
+        scene.by_key(send_json("POST", DAEMON_KEYS, null)),
+        scene.by_key(put_port(PORT, null)),
+        scene.by_session(put_key(scene.key_id, null)),
+        scene.by_session(send_json("POST", REFERRAL, null)),
+    ]
+    .map(|request| request.map(|_| body.clone()))
+}
+
+pub(super) async fn rows() -> Produced {
+    let scene = Scene::new().await;
+    let mut rows = Vec::new();
+    for (text, line, column) in TEXTS {
+        for request in requests(&scene, &text.to_owned()) {
+            let params = json!({"line": line, "column": column});
+            rows.push(Row::refused(text, request, 400, "validation_malformed_json", params));
+        }
+    }
+    check(scene.server(), rows).await
+}
+
+#[tokio::test]
+async fn a_body_that_is_no_object_is_refused_by_the_place_where_it_is_not() {
+    rows().await;
+}
+
+#[tokio::test]
+async fn a_body_that_is_no_utf_8_is_refused_by_the_place_where_it_is_not() {
+    let scene = Scene::new().await;
+    for (bytes, line, column) in BYTES {
+        for request in requests(&scene, &Full::new(Bytes::from_static(bytes))) {
+            let reply = scene.server().send(request).await;
+            let params = reply.refuses(400, "validation_malformed_json");
+            assert_eq!(params, &json!({"line": line, "column": column}), "{bytes:?}");
+        }
+    }
+}
+
+/// Whatever is a valid text but no object: where exactly, the answer need not say.
+#[tokio::test]
+async fn only_an_object_is_a_body() {
+    let scene = Scene::new().await;
+    for text in ["null", "true", "5", "-1.5e3", "\"{}\"", "[1]", " null "] {
+        for request in requests(&scene, &text.to_owned()) {
+            scene.server().send(request).await.refuses(400, "validation_malformed_json");
+        }
+    }
+}
+
+/// As deep as fits into a body: neither a stack nor the time of a reader may suffer.
+#[tokio::test]
+async fn what_is_nested_deeply_is_skipped_where_it_is_unknown_and_refused_where_it_is_not() {
+    let scene = Scene::new().await;
+    let depth = 250_000;
+    let (open, close) = ("[".repeat(depth), "]".repeat(depth));
+    let objects = (r#"{"a":"#.repeat(depth / 2), "}".repeat(depth / 2));
+    let valid = daemon_body().to_string();
+    let beside = |value: &str| format!("{},\"bogus\":{value}}}", valid.strip_suffix('}').unwrap());
+    let send = async |body: String| {
+        let request = send_json("POST", DAEMON_KEYS, &Value::Null).map(|_| body);
+        scene.server().send(scene.by_key(request)).await
+    };
+    assert_eq!(send(beside(&format!("{open}{close}"))).await.status, 200);
+    assert_eq!(send(beside(&format!("{}0{}", objects.0, objects.1))).await.status, 200);
+    let known = valid.replace("[]", &format!("{open}{close}"));
+    assert_eq!(send(known).await.refuses(400, "validation_invalid_format"), &json!({"field": "tags.0"}));
+    let unclosed = beside(&open);
+    let params = json!({"line": 1, "column": unclosed.len()});
+    assert_eq!(send(unclosed).await.refuses(400, "validation_malformed_json"), &params);
+}
+
+#[tokio::test]
+async fn a_known_field_that_stands_twice_is_refused_also_when_both_are_equal() {
+    let scene = Scene::new().await;
+    let valid = daemon_body().to_string();
+    let mut rows = Vec::new();
+    for (more, field) in [
+        ("\"name\":\"scanner\"", "name"),
+        ("\"n\\u0061me\":\"x\"", "name"),
+        ("\"name\":null", "name"),
+        ("\"tags\":[]", "tags"),
+        ("\"is_enabled\":true,\"is_enabled\":true", "is_enabled"),
+        ("\"expires_at\":null,\"x\":1,\"expires_at\":null", "expires_at"),
+    ] {
+        let text = format!("{},{more}}}", valid.strip_suffix('}').unwrap());
+        let request = scene.by_key(send_json("POST", DAEMON_KEYS, &Value::Null).map(|_| text));
+        let params = json!({"field": field});
+        rows.push(Row::refused(more, request, 400, "validation_invalid_format", params));
+    }
+    for (endpoint, field, text) in [
+        (0, "password", r#"{"email":"nobody","password":"x","password":"x"}"#),
+        (2, "number", r#"{"number":443,"number":443}"#),
+        (3, "user_id", r#"{"user_id":1,"name":"x","user_id":1}"#),
+        (4, "referral_source", r#"{"referral_source":"x","referral_source":"x"}"#),
+    ] {
+        let request = requests(&scene, &text.to_owned())[endpoint].clone();
+        let params = json!({"field": field});
+        rows.push(Row::refused(text, request, 400, "validation_invalid_format", params));
+    }
+    check(scene.server(), rows).await;
+}
+
+/// Half a character: in a field that is known it is a text of the wrong form, elsewhere nobody looks.
+#[tokio::test]
+async fn an_escaped_half_of_a_character_is_refused_in_a_field_that_is_known() {
+    let scene = Scene::new().await;
+    let valid = daemon_body().to_string();
+    let send = async |text: String| {
+        scene.server().send(scene.by_key(send_json("POST", DAEMON_KEYS, &Value::Null).map(|_| text))).await
+    };
+    let reply = send(valid.replace("scanner", "\\ud83d")).await;
+    assert_eq!(reply.refuses(400, "validation_invalid_format"), &json!({"field": "name"}));
+    let reply = send(valid.replace("scanner", "\\ud83d\\ude00\\u0000")).await;
+    assert_eq!(reply.data()["api_key"]["name"], "😀\0");
+}
+
+/// A body that breaks off after its first frame.
+struct BreaksOff(Option<Bytes>);
+
+impl Body for BreaksOff {
+    type Data = Bytes;
+    type Error = std::io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, std::io::Error>>> {
+        let frame = self.0.take().map(Frame::data);
+        Poll::Ready(Some(frame.ok_or_else(|| std::io::Error::other("secret: the connection was reset"))))
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_breaks_off_is_refused_and_nothing_is_done() {
+    let scene = Scene::new().await;
+    let before = scene.stored().await;
+    let request = send_json("POST", DAEMON_KEYS, &daemon_body());
+    let request = scene.by_key(request).map(|body| BreaksOff(Some(body.into())));
+    let reply = scene.server().send(request).await;
+    assert_eq!(reply.refuses(400, "validation_malformed_json"), &json!({"line": 1, "column": 1}));
+    assert!(!String::from_utf8(reply.body).unwrap().contains("secret"));
+    assert_eq!(scene.stored().await, before);
+}
+
+/// A body in frames of one byte.
+struct Trickle(std::vec::IntoIter<u8>);
+
+impl Body for Trickle {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Poll::Ready(self.0.next().map(|byte| Ok(Frame::data(Bytes::copy_from_slice(&[byte])))))
+    }
+}
+
+#[tokio::test]
+async fn a_body_may_come_in_any_number_of_frames() {
+    let scene = Scene::new().await;
+    let request = scene.create_daemon_key(&daemon_body()).map(|body| Trickle(body.into_bytes().into_iter()));
+    assert_eq!(scene.server().send(request).await.data()["api_key"]["name"], "scanner");
+}

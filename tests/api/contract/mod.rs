@@ -1,0 +1,16 @@
+//! The contract as tables: a row for every rule of it, with exactly what a client is answered.
+
+mod access;
+mod clients;
+mod endpoints;
+mod envelope;
+mod errors;
+mod formats;
+mod hosts_query;
+mod port_types;
+mod precedence;
+mod rate_limit;
+mod row;
+mod scene;
+mod store;
+mod values;

@@ -1,0 +1,101 @@
+use std::collections::BTreeSet;
+
+use http::Request;
+use serde_json::Value;
+
+use crate::common::{Reply, Server};
+
+/// A line of a table: what is sent, and what it is answered.
+pub(super) struct Row {
+    name: String,
+    request: Request<String>,
+    expected: Expected,
+}
+
+#[derive(Debug, PartialEq)]
+enum Expected {
+    Success,
+    Data(Value),
+    Refusal(u16, String, Value),
+}
+
+/// Which errors were answered: status, code, and the keys of the params.
+pub(super) type Produced = BTreeSet<(u16, String, Vec<String>)>;
+
+/// The records that an error may speak of.
+const ENTITIES: [&str; 12] = [
+    "Host",
+    "Port",
+    "Network",
+    "Share",
+    "Tag",
+    "User API Key",
+    "Daemon API Key",
+    "Organization",
+    "User",
+    "Service",
+    "Interface",
+    "Session",
+];
+
+impl Row {
+    /// A request that is refused with exactly these params.
+    pub(super) fn refused(
+        name: impl Into<String>,
+        request: Request<String>,
+        status: u16,
+        code: &str,
+        params: Value,
+    ) -> Self {
+        Self { name: name.into(), request, expected: Expected::Refusal(status, code.to_owned(), params) }
+    }
+
+    /// A request that succeeds with exactly this data.
+    pub(super) fn gives(name: impl Into<String>, request: Request<String>, data: Value) -> Self {
+        Self { name: name.into(), request, expected: Expected::Data(data) }
+    }
+
+    /// A request that succeeds.
+    pub(super) fn succeeds(name: impl Into<String>, request: Request<String>) -> Self {
+        Self { name: name.into(), request, expected: Expected::Success }
+    }
+}
+
+/// Sends the requests one after the other and compares the answers, all of them before it complains. Tells which errors
+/// were among them.
+pub(super) async fn check(server: &Server, rows: impl IntoIterator<Item = Row>) -> Produced {
+    let (mut produced, mut wrong) = (Produced::new(), Vec::new());
+    for Row { name, request, expected } in rows {
+        let reply = server.send(request).await;
+        let answered = match (&expected, reply.status.as_u16()) {
+            (Expected::Success, 200) => Expected::Success,
+            (_, 200) => Expected::Data(reply.json["data"].clone()),
+            (_, status) => {
+                let code = reply.json["code"].as_str().unwrap_or_default().to_owned();
+                Expected::Refusal(status, code, reply.json["params"].clone())
+            }
+        };
+        if answered != expected {
+            wrong.push(format!("{name}: expected {expected:?}, got {answered:?}"));
+        }
+        produced.extend(produced_by(&reply));
+    }
+    assert!(wrong.is_empty(), "{} rows:\n{}", wrong.len(), wrong.join("\n"));
+    produced
+}
+
+/// The error that an answer is, if it is one.
+pub(super) fn produced_by(reply: &Reply) -> Produced {
+    if reply.status == 200 {
+        return Produced::new();
+    }
+    let params = reply.json["params"].as_object().expect("params are an object");
+    for name in ["entity", "used_by"] {
+        let entity = params.get(name).map(|entity| entity.as_str().unwrap_or_default());
+        assert!(entity.is_none_or(|entity| ENTITIES.contains(&entity)), "{params:?}");
+    }
+    let mut keys: Vec<String> = params.keys().cloned().collect();
+    keys.sort_unstable();
+    let code = reply.json["code"].as_str().expect("an error has a code").to_owned();
+    Produced::from([(reply.status.as_u16(), code, keys)])
+}

@@ -1,0 +1,114 @@
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use toposcope::access::{PasswordCost, PasswordHasher};
+use toposcope::inventory::Inventory;
+use toposcope::model::Timestamp;
+use toposcope::service::Api;
+use toposcope::store::{Alias, Batch, Key, MemoryStore, Name, Page, Query, Record, Store, StoreError, Write};
+
+use super::scene::Scene;
+use crate::common::{Server, ample};
+
+/// The store of a scene, seen from within: it notes what is asked of it, and fails where it is told to.
+pub(super) struct Interposed {
+    inner: Arc<MemoryStore>,
+    fault: Fault,
+    calls: AtomicUsize,
+    asked: Mutex<Vec<String>>,
+    written: Mutex<Vec<Write>>,
+}
+
+pub(super) enum Fault {
+    None,
+    /// Every commit that writes a record of this kind.
+    Commit(Name, fn(Key) -> StoreError),
+    /// Every call from this one on.
+    From(usize, fn() -> StoreError),
+}
+
+impl Interposed {
+    pub(super) fn new(scene: &Scene, fault: Fault) -> Arc<Self> {
+        Arc::new(Self {
+            inner: Arc::clone(&scene.world.store),
+            fault,
+            calls: AtomicUsize::new(0),
+            asked: Mutex::default(),
+            written: Mutex::default(),
+        })
+    }
+
+    /// A server that has this store and the clock of the scene.
+    pub(super) fn server(self: &Arc<Self>, scene: &Scene) -> Server {
+        Server::built(Api::builder(self.inventory(scene)), ample())
+    }
+
+    pub(super) fn inventory(self: &Arc<Self>, scene: &Scene) -> Inventory {
+        let cheap = PasswordHasher::new().with_cost(PasswordCost::new(8, 1).unwrap());
+        let clock = Arc::new(scene.world.clock.clone());
+        Inventory::in_shared(self.clone()).with_clock(clock).with_passwords(cheap)
+    }
+
+    /// Which methods were called, in their order, since this was last asked.
+    pub(super) fn take_asked(&self) -> Vec<String> {
+        std::mem::take(&mut self.asked.lock().unwrap())
+    }
+
+    /// What was written since this was last asked.
+    pub(super) fn take_written(&self) -> Vec<Write> {
+        std::mem::take(&mut self.written.lock().unwrap())
+    }
+
+    fn ask(&self, method: &str, about: impl fmt::Display) -> Result<(), StoreError> {
+        self.asked.lock().unwrap().push(format!("{method} {about}"));
+        let call = self.calls.fetch_add(1, Ordering::SeqCst);
+        match self.fault {
+            Fault::From(first, error) if call >= first => Err(error()),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[async_trait]
+impl Store for Interposed {
+    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, StoreError> {
+        let kinds: Vec<&str> = keys.iter().map(|key| key.kind.as_str()).collect();
+        self.ask("get", kinds.join(", "))?;
+        self.inner.get(keys).await
+    }
+
+    async fn resolve(&self, alias: &Alias) -> Result<Option<Record>, StoreError> {
+        self.ask("resolve", alias.name)?;
+        self.inner.resolve(alias).await
+    }
+
+    async fn list(&self, query: &Query) -> Result<Page, StoreError> {
+        self.ask("list", query.kind)?;
+        self.inner.list(query).await
+    }
+
+    async fn commit(&self, batch: Batch) -> Result<(), StoreError> {
+        let kinds: Vec<String> = batch.writes().iter().map(|write| write.key().kind.to_string()).collect();
+        self.ask("commit", kinds.join(", "))?;
+        if let Fault::Commit(kind, error) = self.fault
+            && let Some(write) = batch.writes().iter().find(|write| write.key().kind == kind)
+        {
+            return Err(error(write.key()));
+        }
+        self.written.lock().unwrap().extend_from_slice(batch.writes());
+        self.inner.commit(batch).await
+    }
+
+    async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
+        self.ask("purge", "")?;
+        self.inner.purge_expired(now).await
+    }
+}
+
+impl fmt::Debug for Interposed {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Interposed")
+    }
+}
