@@ -1,3 +1,4 @@
+use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 
 use serde::Deserialize;
@@ -32,7 +33,7 @@ struct KeyRights {
     is_enabled: bool,
     /// When its use was last noted, in microseconds of Unix time. Not read from anywhere.
     #[serde(skip)]
-    noted_at: AtomicI64,
+    noted_at: Arc<AtomicI64>,
 }
 
 /// As much of a user API key.
@@ -67,7 +68,7 @@ impl Inventory {
     /// owner can access now. That the key was used is noted by and by, and holds nobody up.
     ///
     /// # Errors
-    /// `NotAuthenticated` when the text is no key; `Disabled` and `Expired`, of the key, or `Disabled` of the user;
+    /// `NotAuthenticated` when the text is no key that there is; `Disabled` and `Expired`, of the key, or `Disabled` of the user;
     /// `ApiAccessRequired` when the organization does not have API access; `UserContextRequired` for the valid key of a
     /// daemon.
     pub async fn authenticate_user_key(&self, text: &str) -> Result<Caller, Error> {
@@ -117,7 +118,7 @@ impl Inventory {
     /// ```
     ///
     /// # Errors
-    /// `NotAuthenticated` when the text is no daemon's key; `Disabled` and `Expired`, both of the `DaemonApiKey`.
+    /// `NotAuthenticated` when the text is no daemon's key that there is; `Disabled` and `Expired`, both of the `DaemonApiKey`.
     pub async fn authenticate_daemon_key(&self, text: &str) -> Result<Daemon, Error> {
         let text = KeyText::parse(text).filter(|text| text.kind() == KeyKind::Daemon);
         self.daemon_by_key(&text.ok_or(ErrorKind::NotAuthenticated)?).await
@@ -141,7 +142,8 @@ impl Inventory {
     /// user's now.
     ///
     /// # Errors
-    /// `NotAuthenticated` when there is no such session; `SessionExpired`; `Disabled` when the user is.
+    /// `NotAuthenticated` when there is no such session; `SessionExpired`; `Disabled` for a user who is being disabled right
+    /// now, which ends all sessions.
     pub async fn authenticate_session(&self, text: &str) -> Result<Caller, Error> {
         let id = SessionId::parse(text).ok_or(ErrorKind::NotAuthenticated)?;
         let (_, session) = self.find_session(&id).await?.ok_or(ErrorKind::NotAuthenticated)?;

@@ -22,7 +22,7 @@ struct KeyUse {
 
 impl Inventory {
     /// Has it noted that a key is used now, unless `noted_at` says that it has been lately.
-    pub(super) fn note_use(&self, key: Key, organization: Uuid, noted_at: &AtomicI64, now: Timestamp) {
+    pub(super) fn note_use(&self, key: Key, organization: Uuid, noted_at: &Arc<AtomicI64>, now: Timestamp) {
         let before = noted_at.load(Ordering::Relaxed);
         let micros = now.unix_micros();
         if !is_due(before, micros) {
@@ -31,7 +31,7 @@ impl Inventory {
         // Of requests at the same time one has it noted.
         let is_first =
             || noted_at.compare_exchange(before, micros, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-        let task = note(Arc::clone(&self.store), key, organization, now);
+        let task = note(Arc::clone(&self.store), key, organization, now, Arc::clone(noted_at));
         self.remembered.tasks.spawn(is_first, task);
     }
 
@@ -57,20 +57,27 @@ const fn is_due(before: i64, now: i64) -> bool {
     now < before || now.saturating_sub(before) >= INTERVAL_MICROS
 }
 
-async fn note(store: Arc<dyn Store>, key: Key, organization: Uuid, now: Timestamp) {
-    if let Err(error) = try_note(&*store, key, organization, now).await {
-        tracing::warn!("the use of the {key} was not noted: {}", error.with_causes());
+async fn note(store: Arc<dyn Store>, key: Key, organization: Uuid, now: Timestamp, noted_at: Arc<AtomicI64>) {
+    match try_note(&*store, key, organization, now).await {
+        Ok(noted) => noted_at.store(noted.unix_micros(), Ordering::Relaxed),
+        Err(error) => tracing::warn!("the use of the {key} was not noted: {}", error.with_causes()),
     }
 }
 
 /// The record decides, and not the memory of this process alone, whether a use was noted within the interval: there may
-/// be others, or one before. Whoever comes second lets the first have it.
-async fn try_note(store: &dyn Store, key: Key, organization: Uuid, now: Timestamp) -> Result<(), Error> {
+/// be others, or one before. Whoever comes second lets the first have it. Tells which use is noted.
+async fn try_note(
+    store: &dyn Store,
+    key: Key,
+    organization: Uuid,
+    now: Timestamp,
+) -> Result<Timestamp, Error> {
     let known = store.get(&[key_use_key(key.id)]).await?.pop().flatten();
-    if let Some(record) = &known
-        && !is_due(decode::<KeyUse>(record)?.last_used.unix_micros(), now.unix_micros())
-    {
-        return Ok(());
+    if let Some(record) = &known {
+        let KeyUse { last_used } = decode(record)?;
+        if !is_due(last_used.unix_micros(), now.unix_micros()) {
+            return Ok(last_used);
+        }
     }
     let mut batch = Batch::new();
     let body = encode(&KeyUse { last_used: now })?;
@@ -78,8 +85,8 @@ async fn try_note(store: &dyn Store, key: Key, organization: Uuid, now: Timestam
     // A key that is deleted meanwhile takes its use with it.
     batch.check(Check::Record { key, expect: Expect::Present });
     match store.commit(batch).await {
-        Err(error) if matches!(error.kind(), StoreErrorKind::Conflict(_)) => Ok(()),
-        outcome => Ok(outcome?),
+        Err(error) if matches!(error.kind(), StoreErrorKind::Conflict(_)) => Ok(now),
+        outcome => Ok(outcome.map(|()| now)?),
     }
 }
 

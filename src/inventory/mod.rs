@@ -67,8 +67,8 @@ use crate::store::Store;
 /// were; where they are not, it is decided anew, a bounded number of times, and then fails by `Conflict`.
 ///
 /// Beside the errors that a method names, each may fail by `StoreUnavailable`, by `Conflict` where it changes something,
-/// or by `Internal` where the store holds what cannot be read. Methods that hash a password, show a key or import must be
-/// called within a tokio runtime.
+/// or by `Internal` where the store holds what cannot be read. Methods that hash a password and the import must be called
+/// within a tokio runtime; outside of one the use of a key is not noted.
 ///
 /// ```
 /// use toposcope::inventory::{Inventory, NewUser, NewUserApiKey};
@@ -139,7 +139,8 @@ impl Inventory {
         Self { random, ..self }
     }
 
-    /// With another cost of passwords, or another bound on how many are hashed at once.
+    /// With another cost of passwords, or another bound on how many are hashed at once. Passwords of another cost are hashed
+    /// anew by the next login with them.
     #[must_use]
     pub fn with_passwords(self, passwords: PasswordHasher) -> Self {
         Self { passwords, ..self }

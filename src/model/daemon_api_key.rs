@@ -14,7 +14,7 @@ pub struct DaemonApiKey {
     pub network_id: Uuid,
     /// The tags it bears.
     pub tags: Vec<Uuid>,
-    /// The secret: masked to the prefix, `…` and the last 4 characters, unless the key has just been created.
+    /// The secret, masked to the prefix, `…` and the last 4 characters, except in the one response that creates it.
     pub key: String,
     /// When it was last used, give or take a minute; `None`: never.
     pub last_used: Option<Timestamp>,

@@ -19,7 +19,7 @@ pub struct UserApiKey {
     pub user_id: Uuid,
     /// The tags it bears.
     pub tags: Vec<Uuid>,
-    /// The secret: masked to the prefix, `…` and the last 4 characters, unless the key has just been created.
+    /// The secret, masked to the prefix, `…` and the last 4 characters.
     pub key: String,
     /// When it was last used, give or take a minute; `None`: never.
     pub last_used: Option<Timestamp>,

@@ -8,10 +8,7 @@ use toposcope::inventory::{Entity, Error, ErrorKind, IssuedKey, NewUser, NewUser
 use toposcope::model::{Permission, User, UserApiKey};
 use uuid::Uuid;
 
-use crate::support::{Seeded, World, refusal, time};
-
-const LEVELS: [Permission; 4] =
-    [Permission::Viewer, Permission::Member, Permission::Admin, Permission::Owner];
+use crate::support::{LEVELS, Seeded, World, refusal, time};
 
 /// A user of a level who was granted both networks, and a key of theirs for both.
 async fn issue(

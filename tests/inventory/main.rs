@@ -10,11 +10,21 @@
 )]
 
 mod authentication;
+mod daemon_keys;
+mod faults;
 mod hosts;
 mod import;
+mod key_uses;
+mod logins;
 mod names;
+mod networks;
+mod organizations;
+mod ports;
 mod real;
+mod referrals;
 mod secrets;
+mod shares;
 mod support;
+mod tags;
 mod user_keys;
 mod users;

@@ -1,71 +1,256 @@
-//! What must not be found anywhere: passwords and keys in plain text.
+//! What must not be found anywhere: passwords, keys and session ids in plain text.
 
-use toposcope::inventory::{NewUser, NewUserApiKey};
-use toposcope::model::Permission;
+use std::fmt;
 
-use crate::support::World;
+use http::Request;
+use http::header::{AUTHORIZATION, CONTENT_TYPE, SET_COOKIE};
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use toposcope::access::{KeyKind, KeyText, SessionId};
+use toposcope::inventory::{IssuedKey, IssuedSession, NewShare, NewUser};
+use toposcope::model::{DaemonApiKey, Permission, User, UserApiKey};
+use toposcope::service::Api;
+use toposcope::store::{Alias, Name};
+use tower::ServiceExt;
+
+use crate::support::{Seeded, World, in_person, settle};
 
 const PASSWORD: &str = "correct horse battery staple";
+const NEXT_PASSWORD: &str = "wrong camel, car insurance";
+const SHARE_PASSWORD: &str = "open sesame and everything";
 
 fn holds(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
-#[tokio::test]
-async fn no_record_holds_a_password_or_a_key() {
-    let world = World::new().await;
-    let mut new = NewUser::new(world.organization, "owner@example.net", Permission::Owner);
-    new.password = Some(PASSWORD.to_owned());
-    let owner = world.inventory.create_user(new).await.unwrap();
-    let mut texts = Vec::new();
-    for number in 0..8 {
-        let new = NewUserApiKey::new(owner.id, format!("key {number}"), Permission::Owner);
-        let issued = world.inventory.create_user_api_key(new).await.unwrap();
-        texts.push(issued.plaintext().to_owned());
-        world.inventory.authenticate_user_key(issued.plaintext()).await.unwrap();
+/// Whether any part of a secret is there that is long enough not to be there by chance.
+fn holds_part(bytes: &[u8], secret: &str) -> bool {
+    secret.as_bytes().windows(12).any(|part| holds(bytes, std::str::from_utf8(part).unwrap()))
+}
+
+/// A key without its prefix, which is no secret.
+fn random_part(key: &str) -> &str {
+    &key["topo_u_".len()..]
+}
+
+/// Somebody who has one of every secret that there is.
+struct Scene {
+    world: World,
+    user: User,
+    key: IssuedKey<UserApiKey>,
+    daemon_key: IssuedKey<DaemonApiKey>,
+    session: IssuedSession,
+}
+
+impl Scene {
+    async fn new() -> Self {
+        let world = World::new().await;
+        let inventory = &world.inventory;
+        let mut new = NewUser::new(world.organization, "owner@example.net", Permission::Owner);
+        new.password = Some(PASSWORD.to_owned());
+        let user = inventory.create_user(new).await.unwrap();
+        inventory.log_in(&user.email, PASSWORD.to_owned()).await.unwrap();
+        inventory.set_user_password(user.id, Some(NEXT_PASSWORD.to_owned())).await.unwrap();
+        let session = inventory.log_in(&user.email, NEXT_PASSWORD.to_owned()).await.unwrap();
+        let mut new = NewShare::new(world.organization, "the office");
+        new.password = Some(SHARE_PASSWORD.to_owned());
+        let share = inventory.create_share(new).await.unwrap().id;
+        assert!(inventory.verify_share_password(share, SHARE_PASSWORD.to_owned()).await.unwrap());
+        let key = world.user_key(&user, |_| {}).await;
+        let daemon_key = world.daemon_key(|_| {}).await;
+        inventory.authenticate_user_key(key.plaintext()).await.unwrap();
+        inventory.authenticate_daemon_key(daemon_key.plaintext()).await.unwrap();
+        inventory.authenticate_session(session.plaintext()).await.unwrap();
+        inventory.submit_referral(&in_person(&user), "reddit", None).await.unwrap();
+        settle().await;
+        Self { world, user, key, daemon_key, session }
     }
-    let bodies = world.store.bodies();
-    assert!(bodies.iter().any(|body| holds(body, "$argon2id$")), "the password is kept as its hash");
-    assert!(bodies.iter().any(|body| holds(body, "topo_u_…")), "the keys are kept masked");
-    for body in
-        bodies.iter().map(|body| &body[..]).chain(world.store.aliases().iter().map(|alias| &alias.value[..]))
-    {
-        assert!(!holds(body, PASSWORD));
-        for text in &texts {
-            // Nor any part of it that is long enough not to be there by chance.
-            let random = &text["topo_u_".len()..];
-            assert!(
-                !random.as_bytes().windows(12).any(|part| holds(body, std::str::from_utf8(part).unwrap()))
-            );
+
+    fn secrets(&self) -> [&str; 6] {
+        let (key, daemon_key) = (self.key.plaintext(), self.daemon_key.plaintext());
+        let session = self.session.plaintext();
+        [PASSWORD, NEXT_PASSWORD, SHARE_PASSWORD, random_part(key), random_part(daemon_key), session]
+    }
+}
+
+#[tokio::test]
+async fn no_record_holds_a_password_a_key_or_a_session_id() {
+    let scene = Scene::new().await;
+    let (bodies, aliases) = (scene.world.store.bodies(), scene.world.store.aliases());
+    for mark in ["$argon2id$", "topo_u_…", "topo_d_…", "\"verifier\""] {
+        assert!(bodies.iter().any(|body| holds(body, mark)), "{mark} is kept in their place");
+    }
+    let names: Vec<&str> = aliases.iter().map(|alias| alias.name.as_str()).collect();
+    assert!(names.contains(&"digest") && names.contains(&"session"), "{names:?}");
+    let aliases = aliases.iter().map(|alias| &alias.value[..]);
+    for bytes in bodies.iter().map(|body| &body[..]).chain(aliases) {
+        for secret in scene.secrets() {
+            assert!(!holds_part(bytes, secret), "{}", String::from_utf8_lossy(bytes));
         }
     }
 }
 
 #[tokio::test]
-async fn debug_output_holds_no_password_and_no_key() {
-    let world = World::new().await;
-    let mut new = NewUser::new(world.organization, "owner@example.net", Permission::Owner);
-    new.password = Some(PASSWORD.to_owned());
-    let shown = format!("{new:?} {new:#?}");
-    assert!(shown.contains("owner@example.net") && !shown.contains(PASSWORD), "{shown}");
-    let owner = world.inventory.create_user(new).await.unwrap();
-    let new = NewUserApiKey::new(owner.id, "laptop", Permission::Owner);
-    let issued = world.inventory.create_user_api_key(new).await.unwrap();
-    let shown = format!("{issued:?} {issued:#?} {:?}", world.inventory);
-    assert!(shown.contains(&issued.record().key), "{shown}");
-    assert!(!shown.contains(issued.plaintext()));
-    assert!(!shown.contains(&issued.plaintext()["topo_u_".len()..][..32]));
-    assert!(!shown.contains(PASSWORD));
+async fn many_keys_and_sessions_are_kept_out_as_well_as_one() {
+    let scene = Scene::new().await;
+    let mut texts = Vec::new();
+    for _ in 0..8 {
+        let (key, daemon_key) =
+            tokio::join!(scene.world.user_key(&scene.user, |_| {}), scene.world.daemon_key(|_| {}));
+        texts.extend([key.plaintext(), daemon_key.plaintext()].map(|key| random_part(key).to_owned()));
+        let session = scene.world.inventory.log_in(&scene.user.email, NEXT_PASSWORD.to_owned()).await;
+        texts.push(session.unwrap().plaintext().to_owned());
+    }
+    for body in scene.world.store.bodies() {
+        assert!(texts.iter().all(|text| !holds_part(&body, text)));
+    }
+}
+
+/// What is shown of a value in every form of its debug output.
+fn shown(value: &dyn fmt::Debug) -> String {
+    format!("{value:?} {value:#?} {value:x?}")
 }
 
 #[tokio::test]
-async fn refusals_of_secrets_do_not_repeat_them() {
-    let world = World::new().await;
-    let mut new = NewUser::new(world.organization, "owner@example.net", Permission::Owner);
-    new.password = Some("hunter2!!".to_owned());
-    let error = world.inventory.create_user(new).await.unwrap_err();
-    assert!(!format!("{error} {error:?}").contains("hunter2"));
-    let text = "topo_u_0123456789ABCDEFGHIJKLMNOPQRSTUV0sQjhO";
-    let error = world.inventory.authenticate_user_key(text).await.unwrap_err();
-    assert!(!format!("{error} {error:?}").contains("0123456789ABCDEF"));
+async fn debug_output_holds_no_password_no_key_and_no_session_id() {
+    let scene = Scene::new().await;
+    let (world, inventory) = (&scene.world, &scene.world.inventory);
+    let mut user = NewUser::new(world.organization, "owner@example.net", Permission::Owner);
+    user.password = Some(PASSWORD.to_owned());
+    let mut share = NewShare::new(world.organization, "the office");
+    share.password = Some(SHARE_PASSWORD.to_owned());
+    let key = KeyText::parse(scene.key.plaintext()).unwrap();
+    let daemon_key = KeyText::parse(scene.daemon_key.plaintext()).unwrap();
+    let session = SessionId::parse(scene.session.plaintext()).unwrap();
+    let caller = inventory.authenticate_user_key(scene.key.plaintext()).await.unwrap();
+    let in_person = inventory.authenticate_session(scene.session.plaintext()).await.unwrap();
+    let daemon = inventory.authenticate_daemon_key(scene.daemon_key.plaintext()).await.unwrap();
+    let values: [&dyn fmt::Debug; 20] = [
+        &user,
+        &share,
+        &scene.key,
+        &scene.daemon_key,
+        &scene.session,
+        &key,
+        &key.digest(),
+        &key.digest().verifier(),
+        &daemon_key,
+        &session,
+        &session.digest(),
+        &session.digest().verifier(),
+        &caller,
+        &in_person,
+        &daemon,
+        inventory,
+        &world.store,
+        &world.store.contents().await,
+        &world.store.aliases(),
+        &inventory.referrals(world.organization).await.unwrap(),
+    ];
+    for value in values {
+        let shown = shown(value);
+        for secret in scene.secrets() {
+            assert!(!holds_part(shown.as_bytes(), secret), "{shown}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn debug_output_of_responses_holds_no_key_and_no_session_id() {
+    let scene = Scene::new().await;
+    let api = Api::builder(scene.world.inventory.clone()).build();
+    let login = json!({"email": scene.user.email, "password": NEXT_PASSWORD});
+    let daemon_key = json!({"name": "scanner", "network_id": scene.world.network, "tags": []});
+    let world = &scene.world;
+    let key = world.user_key(&scene.user, |new| new.network_ids = vec![world.network]).await;
+    for (path, body) in [("/api/auth/login", login), ("/api/v1/auth/daemon", daemon_key)] {
+        let request = Request::post(path)
+            .header(CONTENT_TYPE, "application/json")
+            .header(AUTHORIZATION, format!("Bearer {}", key.plaintext()))
+            .body(body.to_string());
+        let response = api.clone().oneshot(request.unwrap()).await.unwrap();
+        assert_eq!(response.status(), 200);
+        let shown = shown(&response);
+        let cookie = response.headers().get(SET_COOKIE).map(|cookie| cookie.to_str().unwrap().to_owned());
+        let session = cookie.and_then(|cookie| Some(cookie.split_once('=')?.1.split_once(';')?.0.to_owned()));
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        let body: Value = serde_json::from_slice(&body).unwrap();
+        let key = body["data"]["key"].as_str().map(|key| random_part(key).to_owned());
+        let secret = session.or(key).expect("each has one");
+        assert!(!holds_part(shown.as_bytes(), &secret), "{shown}");
+    }
+}
+
+/// The bytes of a digest are in no form of its debug output, neither of the half that a store has nor of the other.
+#[test]
+fn debug_output_holds_no_digest() {
+    let random = Seeded::default();
+    let key = KeyText::generate(KeyKind::User, &random).unwrap();
+    let session = SessionId::generate(&random).unwrap();
+    for digest in [key.digest(), session.digest()] {
+        let verifier = serde_json::to_string(&digest.verifier()).unwrap();
+        let verifier: [u8; 16] = serde_json::from_str(&verifier).unwrap();
+        for shown in [shown(&digest), shown(&digest.verifier())] {
+            let is_digit = |letter: char| letter.is_ascii_hexdigit();
+            let numbers: Vec<&str> = shown.split(|letter| !is_digit(letter)).collect();
+            for half in [digest.lookup(), verifier] {
+                let is_shown = half.iter().all(|byte| numbers.contains(&byte.to_string().as_str()));
+                assert!(!is_shown, "{shown}");
+            }
+        }
+    }
+    let alias = Alias::new(Name::new("digest"), key.digest().lookup());
+    assert_eq!(shown(&alias), ["Alias(digest, 16 bytes)"; 3].join(" "));
+}
+
+/// What is left out must not be all: whoever debugs needs to see of what it is.
+#[tokio::test]
+async fn debug_output_tells_what_is_no_secret() {
+    let scene = Scene::new().await;
+    let mut user = NewUser::new(scene.world.organization, "b@example.net", Permission::Owner);
+    user.password = Some(PASSWORD.to_owned());
+    let mut share = NewShare::new(scene.world.organization, "the office");
+    share.password = Some(SHARE_PASSWORD.to_owned());
+    let key = scene.key.record();
+    let daemon_key = scene.daemon_key.record();
+    let session = scene.session.session();
+    for (value, parts) in [
+        (&user as &dyn fmt::Debug, ["b@example.net".to_owned(), "Owner".to_owned()]),
+        (&share, ["the office".to_owned(), "requires_password: true".to_owned()]),
+        (&scene.key, [key.id.to_string(), key.key.clone()]),
+        (&scene.daemon_key, [daemon_key.id.to_string(), daemon_key.key.clone()]),
+        (&scene.session, [session.id.to_string(), scene.user.email.clone()]),
+    ] {
+        let shown = format!("{value:?}");
+        assert!(parts.iter().all(|part| shown.contains(part)), "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn errors_do_not_repeat_what_was_secret() {
+    const SHORT: &str = "hunter2!!";
+    const KEY: &str = "0123456789ABCDEFGHIJKLMNOPQRSTUV0sQjhO";
+    let scene = Scene::new().await;
+    let inventory = &scene.world.inventory;
+    let mut user = NewUser::new(scene.world.organization, "b@example.net", Permission::Owner);
+    user.password = Some(SHORT.to_owned());
+    let mut share = NewShare::new(scene.world.organization, "the office");
+    share.password = Some(SHORT.to_owned());
+    let long = SHORT.repeat(200);
+    let mut errors = vec![
+        inventory.create_user(user).await.unwrap_err(),
+        inventory.create_share(share).await.unwrap_err(),
+        inventory.set_user_password(scene.user.id, Some(SHORT.to_owned())).await.unwrap_err(),
+        inventory.set_user_password(scene.user.id, Some(long)).await.unwrap_err(),
+        inventory.authenticate_user_key(&format!("topo_u_{KEY}")).await.unwrap_err(),
+        inventory.authenticate_daemon_key(&format!("topo_d_{KEY}")).await.unwrap_err(),
+        inventory.authenticate_session(KEY).await.unwrap_err(),
+    ];
+    for _ in 0..6 {
+        errors.push(inventory.log_in(&scene.user.email, SHORT.to_owned()).await.unwrap_err());
+    }
+    for error in errors {
+        let shown = format!("{error} {}", shown(&error));
+        assert!(!shown.contains(SHORT) && !shown.contains(&KEY[..12]), "{shown}");
+    }
 }

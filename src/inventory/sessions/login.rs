@@ -87,7 +87,7 @@ impl Inventory {
     ///
     /// # Errors
     /// `Invalid` for what is too short or too long for any e-mail address, with fewer than 3 or more than 254 characters.
-    /// `InvalidCredentials`, `TooManyAttempts`; `Busy` when some hundred logins are under way.
+    /// `InvalidCredentials`, `TooManyAttempts`; `Busy` when 256 logins are under way or waiting.
     pub async fn log_in(&self, email: &str, password: String) -> Result<IssuedSession, Error> {
         let attempts = &self.remembered.attempts;
         let email = text::email_length("email", email)?;

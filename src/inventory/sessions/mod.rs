@@ -55,8 +55,8 @@ impl Inventory {
         Ok(session.verifier.matches(&digest.verifier()).then_some((record.key, session)))
     }
 
-    /// Deletes the sessions that are over, and tells how many. Logins do the same once an hour, so that a host application
-    /// need not.
+    /// Deletes the sessions that are over, and tells how many. Logins have the same done about once an hour, so that a host
+    /// application need not.
     ///
     /// ```
     /// # use toposcope::inventory::Inventory;

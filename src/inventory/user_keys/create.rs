@@ -10,7 +10,7 @@ use crate::model::{Permission, Timestamp, UserApiKey};
 use crate::store::{Batch, Check, Expect};
 
 /// A user's API key to be created.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NewUserApiKey {
     /// Whose it is.

@@ -59,8 +59,8 @@ impl Inventory {
         permissions: Permission,
         network_ids: Vec<Uuid>,
     ) -> Result<User, Error> {
-        let network_ids = text::distinct(network_ids);
         let networks: Vec<Key> = network_ids.iter().map(|id| network_key(*id)).collect();
+        let network_ids = text::distinct(network_ids);
         for _ in 0..ATTEMPTS {
             let (record, mut stored): (_, StoredUser) = self.read(user_key(id), Entity::User).await?;
             let organization = stored.user.organization_id;

@@ -3,25 +3,33 @@
 mod controls;
 mod documents;
 mod failing;
+mod faulty;
 mod interposer;
+mod moments;
+mod people;
 mod random;
 mod recorder;
+mod refusals;
 mod rich;
 
-use std::fmt;
 use std::sync::Arc;
 
 use toposcope::access::{Caller, ManualClock, PasswordCost, PasswordHasher, Scope};
-use toposcope::inventory::{Error, ErrorKind, HostQuery, Inventory};
+use toposcope::inventory::{HostQuery, Inventory};
 use toposcope::model::{Host, Permission, Source, Timestamp};
+use toposcope::store::Store;
 use uuid::Uuid;
 
 pub(crate) use controls::assert_virtualized_by;
 pub(crate) use documents::{Document, jsonl, numbered_hosts, refusal_of_second};
 pub(crate) use failing::Failing;
+pub(crate) use faulty::{Fault, Faulty};
 pub(crate) use interposer::Interposer;
+pub(crate) use moments::{at_every_moment, settle};
+pub(crate) use people::{LEVELS, PASSWORD, in_person, through_a_key};
 pub(crate) use random::{Seeded, SplitMix64};
 pub(crate) use recorder::Recorder;
+pub(crate) use refusals::{access_denied, invalid, not_found, reference_invalid, refusal};
 pub(crate) use rich::{
     bare_host, binding, entry, guest_of, id, interface, port, rich_host, service, service_named,
 };
@@ -36,6 +44,7 @@ pub(crate) fn time(text: &str) -> Timestamp {
 pub(crate) struct World {
     pub(crate) inventory: Inventory,
     pub(crate) clock: ManualClock,
+    pub(crate) random: Arc<Seeded>,
     pub(crate) store: Arc<Recorder>,
     pub(crate) organization: Uuid,
     pub(crate) network: Uuid,
@@ -54,11 +63,8 @@ impl World {
     pub(crate) async fn new() -> Self {
         let store = Arc::new(Recorder::default());
         let clock = ManualClock::new(time(NOW));
-        let cheap = PasswordCost::new(8, 1).expect("the least cost");
-        let inventory = Inventory::in_shared(store.clone())
-            .with_clock(Arc::new(clock.clone()))
-            .with_random(Arc::new(Seeded::default()))
-            .with_passwords(PasswordHasher::new().with_cost(cheap));
+        let random = Arc::new(Seeded::default());
+        let inventory = inventory_in(store.clone(), &clock, &random);
         let organization = inventory.create_organization("Example", true).await.unwrap().id;
         let network = inventory.create_network(organization, "Office").await.unwrap().id;
         let other_network = inventory.create_network(organization, "Laboratory").await.unwrap().id;
@@ -66,7 +72,12 @@ impl World {
             inventory.create_tag(organization, "first").await.unwrap().id,
             inventory.create_tag(organization, "second").await.unwrap().id,
         ];
-        Self { inventory, clock, store, organization, network, other_network, tags }
+        Self { inventory, clock, random, store, organization, network, other_network, tags }
+    }
+
+    /// Another inventory, in a store that leads to the same one or in the very same.
+    pub(crate) fn inventory_in(&self, store: Arc<dyn Store>) -> Inventory {
+        inventory_in(store, &self.clock, &self.random)
     }
 
     pub(crate) async fn foreign(&self) -> Foreign {
@@ -89,6 +100,14 @@ impl World {
     }
 }
 
+fn inventory_in(store: Arc<dyn Store>, clock: &ManualClock, random: &Arc<Seeded>) -> Inventory {
+    let cheap = PasswordCost::new(8, 1).expect("the least cost");
+    Inventory::in_shared(store)
+        .with_clock(Arc::new(clock.clone()))
+        .with_random(random.clone())
+        .with_passwords(PasswordHasher::new().with_cost(cheap))
+}
+
 /// All hosts of an organization as their documents, by age.
 pub(crate) async fn documents(inventory: &Inventory, organization: Uuid) -> Vec<bytes::Bytes> {
     let page = inventory.list_hosts(&owner_of(organization), &HostQuery::default()).await.unwrap();
@@ -99,15 +118,6 @@ pub(crate) async fn documents(inventory: &Inventory, organization: Uuid) -> Vec<
 /// Somebody who sees all of an organization.
 pub(crate) fn owner_of(organization: Uuid) -> Caller {
     Caller::new(organization, Uuid::from_u128(0xca11e4), Permission::Owner, Scope::all())
-}
-
-/// Why something was refused.
-#[track_caller]
-pub(crate) fn refusal<T: fmt::Debug>(result: Result<T, Error>) -> ErrorKind {
-    match result {
-        Ok(value) => panic!("this should have been refused: {value:?}"),
-        Err(error) => error.kind().clone(),
-    }
 }
 
 /// The source that most hosts have here.

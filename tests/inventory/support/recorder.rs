@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use async_trait::async_trait;
@@ -5,8 +6,9 @@ use bytes::Bytes;
 use serde_json::Value;
 use toposcope::model::Timestamp;
 use toposcope::store::{
-    Alias, Batch, Expect, Facets, Key, MemoryStore, Page, Query, Record, Store, StoreError, Write,
+    Alias, Batch, Expect, Facets, Key, MemoryStore, Page, Query, Record, Store, StoreError, Version, Write,
 };
+use uuid::Uuid;
 
 /// A store in memory that keeps a copy of everything that was ever stored in it.
 #[derive(Debug, Default)]
@@ -14,6 +16,7 @@ pub(crate) struct Recorder {
     inner: MemoryStore,
     stored: Mutex<Vec<Stored>>,
     commits: Mutex<u64>,
+    purges: Mutex<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -23,10 +26,56 @@ struct Stored {
     body: Bytes,
 }
 
+/// A record as it lies in the store, and how it is found there.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Kept {
+    pub(crate) key: Key,
+    pub(crate) version: Version,
+    pub(crate) body: Bytes,
+    pub(crate) facets: Facets,
+}
+
+impl Kept {
+    /// Whether an id stands anywhere in it, as its own or as that of another record.
+    fn mentions(&self, id: Uuid) -> bool {
+        let Facets { organization, network, links, aliases, .. } = &self.facets;
+        let holds = |bytes: &[u8], part: &[u8]| bytes.windows(part.len()).any(|window| window == part);
+        self.key.id == id
+            || holds(&self.body, id.to_string().as_bytes())
+            || [*organization, *network].contains(&Some(id))
+            || links.iter().any(|link| link.target == id)
+            || aliases.iter().any(|alias| holds(&alias.value, id.as_bytes()))
+    }
+}
+
 impl Recorder {
     /// How many batches have changed something.
     pub(crate) fn commits(&self) -> u64 {
         *self.commits.lock().unwrap()
+    }
+
+    /// How often it was asked to purge what is over.
+    pub(crate) fn purges(&self) -> u64 {
+        *self.purges.lock().unwrap()
+    }
+
+    /// All that is in the store now.
+    pub(crate) async fn contents(&self) -> Vec<Kept> {
+        let stored = self.stored.lock().unwrap().clone();
+        let facets: BTreeMap<Key, Facets> =
+            stored.into_iter().map(|stored| (stored.key, stored.facets)).collect();
+        let keys: Vec<Key> = facets.keys().copied().collect();
+        let records = self.inner.get(&keys).await.unwrap().into_iter().flatten();
+        let kept = records.map(|Record { key, version, body }| {
+            let facets = facets[&key].clone();
+            Kept { key, version, body, facets }
+        });
+        kept.collect()
+    }
+
+    /// The records in which an id stands anywhere, as their own or as that of another record.
+    pub(crate) async fn mentioning(&self, id: Uuid) -> Vec<Key> {
+        self.contents().await.iter().filter(|kept| kept.mentions(id)).map(|kept| kept.key).collect()
     }
 
     /// Every body that was ever stored.
@@ -95,6 +144,7 @@ impl Store for Recorder {
     }
 
     async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
+        *self.purges.lock().unwrap() += 1;
         self.inner.purge_expired(now).await
     }
 }

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::{MANUAL, NOW, time};
 
-pub(crate) fn id(number: u128) -> Uuid {
+pub(crate) const fn id(number: u128) -> Uuid {
     Uuid::from_u128(number)
 }
 

@@ -260,7 +260,7 @@ async fn a_body_that_is_known_to_be_too_large_is_not_read_at_all() {
     let mut at_least = SizeHint::new();
     at_least.set_lower(10_501);
     for request in with_bodies(&scene) {
-        for hint in [SizeHint::with_exact(10_501), SizeHint::with_exact(u64::MAX), at_least.clone()] {
+        for hint in [SizeHint::with_exact(10_501), SizeHint::with_exact(u64::MAX), at_least] {
             assert_eq!(taken(&server, request.clone(), hint, 413, "request_too_large").await, 0);
         }
     }

@@ -1,11 +1,7 @@
 use toposcope::inventory::{Entity, ErrorKind, NewUser, Problem};
 use toposcope::model::Permission;
 
-use crate::support::{World, id, refusal, time};
-
-fn invalid(field: &str, problem: Problem) -> ErrorKind {
-    ErrorKind::Invalid { field: field.to_owned(), problem }
-}
+use crate::support::{World, id, invalid, refusal, time};
 
 impl World {
     fn new_user(&self, email: &str) -> NewUser {

@@ -3,14 +3,7 @@ use std::time::Duration;
 use toposcope::inventory::{Entity, ErrorKind, NewUser, NewUserApiKey, Problem};
 use toposcope::model::{Permission, User};
 
-use crate::support::{World, id, refusal, time};
-
-const LEVELS: [Permission; 4] =
-    [Permission::Viewer, Permission::Member, Permission::Admin, Permission::Owner];
-
-fn invalid(field: &str, problem: Problem) -> ErrorKind {
-    ErrorKind::Invalid { field: field.to_owned(), problem }
-}
+use crate::support::{LEVELS, World, id, invalid, refusal, time};
 
 /// A user who was granted the first of both networks.
 async fn user(world: &World, permission: Permission) -> User {

@@ -1,0 +1,193 @@
+//! Keys for daemons that are made, by the host application or as a user asks for it.
+
+use toposcope::access::{Caller, Scope};
+use toposcope::inventory::{Entity, ErrorKind, NewDaemonApiKey, Problem};
+use toposcope::model::Permission;
+
+use crate::support::{
+    LEVELS, NOW, World, access_denied, at_every_moment, id, in_person, invalid, not_found, owner_of,
+    reference_invalid, refusal, through_a_key, time,
+};
+
+#[tokio::test]
+async fn a_key_is_recorded_as_asked_for_with_the_key_itself_masked() {
+    let world = World::new().await;
+    let now = time("2026-08-15T00:00:00Z");
+    world.clock.set(now);
+    let mut new = NewDaemonApiKey::new(world.network, " scanner ");
+    new.tags = vec![world.tags[1], world.tags[0], world.tags[1]];
+    new.expires_at = Some(time("2026-08-15T00:00:00.000001Z"));
+    new.is_enabled = false;
+    let by_host = world.inventory.create_daemon_api_key(new.clone()).await.unwrap();
+    let owner = world.owner().await;
+    let by_user = world.inventory.create_daemon_api_key_as(&in_person(&owner), new).await.unwrap();
+    for issued in [&by_host, &by_user] {
+        let (record, text) = (issued.record(), issued.plaintext());
+        assert_eq!((record.name.as_str(), record.network_id), ("scanner", world.network));
+        assert_eq!(record.tags, [world.tags[1], world.tags[0]]);
+        assert_eq!((record.created_at, record.updated_at, record.last_used), (now, now, None));
+        assert_eq!(record.expires_at, Some(time("2026-08-15T00:00:00.000001Z")));
+        assert!(!record.is_enabled);
+        assert_eq!(text.len(), "topo_d_".len() + 38);
+        assert!(text.starts_with("topo_d_"));
+        assert_eq!(record.key, format!("topo_d_…{}", &text[text.len() - 4..]));
+        assert_eq!(&world.inventory.daemon_api_key(record.id).await.unwrap(), record);
+    }
+    assert_ne!(by_host.record().id, by_user.record().id);
+    assert_ne!(by_host.plaintext(), by_user.plaintext());
+}
+
+#[tokio::test]
+async fn a_key_works_without_end_and_bears_no_tag_unless_told_otherwise() {
+    let world = World::new().await;
+    let record = world.daemon_key(|_| {}).await.record().clone();
+    assert!(record.is_enabled);
+    assert_eq!((record.expires_at, record.tags.as_slice()), (None, &[][..]));
+}
+
+/// What is refused to the host application and to a user alike.
+async fn assert_refused(world: &World, expected: ErrorKind, adapt: impl Fn(&mut NewDaemonApiKey)) {
+    let mut new = NewDaemonApiKey::new(world.network, "scanner");
+    adapt(&mut new);
+    let caller = owner_of(world.organization);
+    let by_user = world.inventory.create_daemon_api_key_as(&caller, new.clone());
+    assert_eq!(world.refusal(by_user).await, expected);
+    assert_eq!(world.refusal(world.inventory.create_daemon_api_key(new)).await, expected);
+}
+
+#[tokio::test]
+async fn a_name_has_one_to_a_hundred_characters() {
+    let world = World::new().await;
+    for (name, problem) in [
+        (String::new(), Problem::Empty),
+        (" \u{2003}\t".to_owned(), Problem::Empty),
+        ("🦀".repeat(101), Problem::MaxLength { max: 100 }),
+    ] {
+        assert_refused(&world, invalid("name", problem), |new| new.name.clone_from(&name)).await;
+    }
+    world.daemon_key(|new| new.name = "🦀".repeat(100)).await;
+}
+
+#[tokio::test]
+async fn a_key_does_not_end_now_or_earlier() {
+    let world = World::new().await;
+    let now = time("2026-08-14T12:00:00.5Z");
+    world.clock.set(now);
+    for end in ["2026-08-14T12:00:00.5Z", "2026-08-14T12:00:00.499999Z", "0000-01-01T00:00:00Z"] {
+        let expected = invalid("expires_at", Problem::NotInFuture { now });
+        assert_refused(&world, expected, |new| new.expires_at = Some(time(end))).await;
+    }
+}
+
+#[tokio::test]
+async fn tags_are_the_organizations_own() {
+    let world = World::new().await;
+    let foreign = world.foreign().await;
+    for bad in [foreign.tag, id(7), world.network] {
+        let expected = reference_invalid(Entity::Tag, "tags.1");
+        assert_refused(&world, expected, |new| new.tags = vec![world.tags[0], bad]).await;
+    }
+    // Whoever asks: the tags are those of the network's organization.
+    let mut new = NewDaemonApiKey::new(foreign.network, "theirs");
+    new.tags = vec![world.tags[0]];
+    let attempt = world.inventory.create_daemon_api_key(new);
+    assert_eq!(world.refusal(attempt).await, reference_invalid(Entity::Tag, "tags.0"));
+}
+
+#[tokio::test]
+async fn an_unknown_network_is_not_found_by_the_host_and_denied_to_a_user() {
+    let world = World::new().await;
+    for unknown in [id(7), world.organization] {
+        let new = NewDaemonApiKey::new(unknown, "scanner");
+        let attempt = world.inventory.create_daemon_api_key(new.clone());
+        assert_eq!(world.refusal(attempt).await, not_found(Entity::Network, unknown));
+        let caller = owner_of(world.organization);
+        let attempt = world.inventory.create_daemon_api_key_as(&caller, new);
+        assert_eq!(world.refusal(attempt).await, access_denied(unknown));
+    }
+}
+
+#[tokio::test]
+async fn a_user_makes_keys_for_networks_within_reach_alone() {
+    let world = World::new().await;
+    let foreign = world.foreign().await;
+    for level in LEVELS {
+        let user = world.user(&format!("{level}@example.net"), level, &[world.network]).await;
+        let (person, key) = (in_person(&user), through_a_key(&user));
+        for (caller, network, reaches) in [
+            (&person, world.network, true),
+            (&key, world.network, true),
+            (&person, world.other_network, level.sees_every_network()),
+            (&key, world.other_network, false),
+            (&person, foreign.network, false),
+            (&key, foreign.network, false),
+        ] {
+            let new = NewDaemonApiKey::new(network, "scanner");
+            let attempt = world.inventory.create_daemon_api_key_as(caller, new);
+            if level == Permission::Viewer {
+                assert_eq!(world.refusal(attempt).await, ErrorKind::PermissionDenied);
+            } else if reaches {
+                assert_eq!(attempt.await.unwrap().record().network_id, network);
+            } else {
+                assert_eq!(world.refusal(attempt).await, access_denied(network));
+            }
+        }
+    }
+}
+
+/// A scope knows of no organization: that it allows a network does not make it the caller's.
+#[tokio::test]
+async fn a_scope_that_names_a_foreign_network_does_not_open_it() {
+    let world = World::new().await;
+    let foreign = world.foreign().await;
+    let scope = Scope::only([foreign.network]);
+    let caller = Caller::new(world.organization, id(1), Permission::Owner, scope);
+    let new = NewDaemonApiKey::new(foreign.network, "scanner");
+    let attempt = world.inventory.create_daemon_api_key_as(&caller, new);
+    assert_eq!(world.refusal(attempt).await, access_denied(foreign.network));
+}
+
+/// Everything is wrong at first, and is put right in the order in which it is told.
+#[tokio::test]
+async fn what_is_wrong_with_a_new_key_is_told_in_order() {
+    let world = World::new().await;
+    let viewer = world.user("v@example.net", Permission::Viewer, &[]).await;
+    let member = world.user("m@example.net", Permission::Member, &[world.network]).await;
+    let mut new = NewDaemonApiKey::new(world.other_network, "");
+    new.tags = vec![id(7)];
+    new.expires_at = Some(time("2000-01-01T00:00:00Z"));
+    let told = async |caller: &Caller, new: &NewDaemonApiKey| {
+        world.refusal(world.inventory.create_daemon_api_key_as(caller, new.clone())).await
+    };
+    let caller = in_person(&member);
+    assert_eq!(told(&in_person(&viewer), &new).await, ErrorKind::PermissionDenied);
+    assert_eq!(told(&caller, &new).await, invalid("name", Problem::Empty));
+    new.name = "scanner".to_owned();
+    let now = time(NOW);
+    assert_eq!(told(&caller, &new).await, invalid("expires_at", Problem::NotInFuture { now }));
+    new.expires_at = None;
+    assert_eq!(told(&caller, &new).await, access_denied(world.other_network));
+    new.network_id = world.network;
+    assert_eq!(told(&caller, &new).await, reference_invalid(Entity::Tag, "tags.0"));
+    new.tags.clear();
+    world.inventory.create_daemon_api_key_as(&caller, new).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_key_whose_network_is_deleted_meanwhile_is_not_made() {
+    at_every_moment(
+        async |world: &World| world.network,
+        |inventory, network| {
+            let network = *network;
+            async move { inventory.delete_network(network).await.unwrap() }
+        },
+        async |inventory, network| {
+            inventory.create_daemon_api_key(NewDaemonApiKey::new(*network, "scanner")).await
+        },
+        async |world, network, result| {
+            assert_eq!(refusal(result), not_found(Entity::Network, *network));
+            assert_eq!(world.store.mentioning(*network).await, []);
+        },
+    )
+    .await;
+}

@@ -1,0 +1,5 @@
+//! API keys of discovery daemons.
+
+mod authenticating;
+mod creating;
+mod managing;

@@ -1,0 +1,162 @@
+//! Many guesses at once, and guesses that are broken off.
+
+use tokio::task::{JoinSet, yield_now};
+use toposcope::inventory::{ErrorKind, Inventory};
+use toposcope::model::Permission;
+
+use crate::support::{Fault, Faulty, PASSWORD, World, refusal, settle};
+
+const EMAIL: &str = "owner@example.net";
+
+/// How many of many logins at once failed, and how many were held up.
+async fn guess(inventory: &Inventory, emails: &[&'static str]) -> (usize, usize) {
+    let mut tasks = JoinSet::new();
+    for number in 0..64 {
+        let (inventory, email) = (inventory.clone(), emails[number % emails.len()]);
+        tasks.spawn(async move { inventory.log_in(email, format!("guess number {number}")).await });
+    }
+    let (mut failed, mut held_up) = (0, 0);
+    while let Some(result) = tasks.join_next().await {
+        match refusal(result.unwrap()) {
+            ErrorKind::InvalidCredentials => failed += 1,
+            ErrorKind::TooManyAttempts { retry_after: 900 } => held_up += 1,
+            other => panic!("{other:?}"),
+        }
+    }
+    (failed, held_up)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 8)]
+async fn of_many_guesses_at_once_five_are_verified_and_all_others_held_up() {
+    let world = World::new().await;
+    world.owner().await;
+    assert_eq!(guess(&world.inventory, &[EMAIL]).await, (5, 59));
+    assert_eq!(guess(&world.inventory, &[EMAIL]).await, (0, 64));
+    let cases = ["nobody@example.net", "Nobody@Example.net", " NOBODY@EXAMPLE.NET", "nobody@example.NET\t"];
+    assert_eq!(guess(&world.inventory, &cases).await, (5, 59));
+    let both = ["a@example.net", "b@example.net"];
+    assert_eq!(guess(&world.inventory, &both).await, (10, 54));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 8)]
+async fn a_right_login_among_many_guesses_gets_in_or_is_held_up() {
+    let world = World::new().await;
+    let user = world.owner().await;
+    let (guessing, login) = tokio::join!(
+        guess(&world.inventory, &[EMAIL]),
+        world.inventory.log_in(&user.email, PASSWORD.to_owned())
+    );
+    assert_eq!(guessing, (5, 59));
+    if let Err(error) = login {
+        assert_eq!(*error.kind(), ErrorKind::TooManyAttempts { retry_after: 900 });
+    }
+}
+
+/// Begins a login of which the store never hears the end, and gives up on it.
+async fn break_off(inventory: &Inventory, password: &str) {
+    tokio::select! {
+        biased;
+        result = inventory.log_in(EMAIL, password.to_owned()) => panic!("it does not end: {result:?}"),
+        () = yield_now() => {}
+    }
+}
+
+#[tokio::test]
+async fn a_guess_that_is_broken_off_counts_as_a_failure() {
+    let world = World::new().await;
+    world.owner().await;
+    let store = Faulty::new(world.store.clone());
+    let inventory = world.inventory_in(store.clone());
+    store.set(Fault::Silence);
+    for password in ["battery staple", PASSWORD, "", "battery staple"] {
+        break_off(&inventory, password).await;
+    }
+    assert_eq!(store.calls(), 4, "each was begun");
+    store.set(Fault::None);
+    inventory.log_in(EMAIL, PASSWORD.to_owned()).await.unwrap();
+    store.set(Fault::Silence);
+    break_off(&inventory, PASSWORD).await;
+    store.set(Fault::None);
+    settle().await;
+    let refused = inventory.log_in(EMAIL, PASSWORD.to_owned()).await;
+    assert_eq!(refusal(refused), ErrorKind::TooManyAttempts { retry_after: 900 });
+}
+
+/// Whoever waits for the turn has not guessed yet.
+#[tokio::test]
+async fn who_gives_up_while_another_login_of_the_name_is_under_way_has_not_failed() {
+    let world = World::new().await;
+    world.owner().await;
+    let store = Faulty::new(world.store.clone());
+    let inventory = world.inventory_in(store.clone());
+    store.set(Fault::Silence);
+    let first = tokio::spawn({
+        let inventory = inventory.clone();
+        async move { inventory.log_in(EMAIL, PASSWORD.to_owned()).await }
+    });
+    settle().await;
+    for _ in 0..10 {
+        break_off(&inventory, "battery staple").await;
+    }
+    assert_eq!(store.calls(), 1, "the first is under way, the others wait");
+    store.set(Fault::None);
+    first.await.unwrap().unwrap();
+    inventory.log_in(EMAIL, PASSWORD.to_owned()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_login_that_is_broken_off_does_not_keep_others_waiting() {
+    let world = World::new().await;
+    let user = world.owner().await;
+    let store = Faulty::new(world.store.clone());
+    let inventory = world.inventory_in(store.clone());
+    store.set(Fault::SilentCommits);
+    let mut login = Box::pin(inventory.log_in(EMAIL, PASSWORD.to_owned()));
+    while store.commits() == 0 {
+        tokio::select! {
+            biased;
+            result = &mut login => panic!("it does not end: {result:?}"),
+            () = yield_now() => {}
+        }
+    }
+    drop(login);
+    store.set(Fault::None);
+    inventory.log_in(EMAIL, PASSWORD.to_owned()).await.unwrap();
+    assert_eq!(world.sessions_of(user.id).await, 1, "what was broken off before its commit began no session");
+}
+
+/// Begins logins that the store does not answer, until one is refused.
+async fn fill(inventory: &Inventory, email: impl Fn(usize) -> String) -> JoinSet<()> {
+    let mut under_way = JoinSet::new();
+    for number in 0..1000 {
+        let (inventory, email) = (inventory.clone(), email(number));
+        let begun = tokio::spawn(async move { inventory.log_in(&email, PASSWORD.to_owned()).await });
+        settle().await;
+        if begun.is_finished() {
+            assert_eq!(refusal(begun.await.unwrap()), ErrorKind::Busy);
+            assert!(number >= 100, "{number}");
+            return under_way;
+        }
+        under_way.spawn(async move { drop(begun.await) });
+    }
+    panic!("there is no bound");
+}
+
+#[tokio::test]
+async fn logins_under_way_are_bounded_in_number_and_who_finds_no_room_has_not_failed() {
+    for email in [|number| format!("{number}@example.net"), |_| EMAIL.to_owned()] {
+        let world = World::new().await;
+        let user = world.user("bystander@example.net", Permission::Viewer, &[]).await;
+        let store = Faulty::new(world.store.clone());
+        let inventory = world.inventory_in(store.clone());
+        store.set(Fault::Silence);
+        let mut under_way = fill(&inventory, email).await;
+        for _ in 0..10 {
+            let refused = inventory.log_in(&user.email, "battery staple".to_owned()).await;
+            assert_eq!(refusal(refused), ErrorKind::Busy);
+        }
+        store.set(Fault::None);
+        while under_way.join_next().await.is_some() {}
+        inventory.log_in(&user.email, PASSWORD.to_owned()).await.unwrap();
+    }
+}

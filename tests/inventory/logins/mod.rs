@@ -1,0 +1,9 @@
+//! Logins, and the sessions that they begin.
+
+mod attempts;
+mod attempts_at_once;
+mod beginning;
+mod hashing_anew;
+mod purging;
+mod races;
+mod sessions;

@@ -1,0 +1,4 @@
+//! Networks that are deleted.
+
+mod deleting;
+mod deleting_races;

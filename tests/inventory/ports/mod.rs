@@ -1,0 +1,52 @@
+//! Ports that users change.
+
+mod changing;
+mod moving;
+mod races;
+mod refused;
+
+use toposcope::inventory::PortUpdate;
+use toposcope::model::{BindingTarget, Host, Port, Protocol};
+use uuid::Uuid;
+
+use crate::support::{World, binding, id, port, rich_host, service_named};
+
+/// Two hosts on each of two networks, each with something of everything. The first has a port that nothing is bound to,
+/// 443/Tcp, and one that a service is bound to, 22/Tcp.
+pub(crate) struct Hosts {
+    pub(crate) first: Host,
+    pub(crate) neighbour: Host,
+    pub(crate) elsewhere: Host,
+}
+
+pub(crate) const FREE: Uuid = id(0xf4ee);
+pub(crate) const BOUND: Uuid = id(0xb04d);
+
+impl Hosts {
+    pub(crate) async fn put(world: &World) -> Self {
+        let mut first = rich_host(1, world.network, &world.tags);
+        first.ports.push(port(&first, FREE, 443, Protocol::Tcp));
+        first.ports.push(port(&first, BOUND, 22, Protocol::Tcp));
+        let mut ssh = service_named(&first, id(0x55), "ssh");
+        let target = BindingTarget::Port { port_id: BOUND, interface_id: None };
+        ssh.bindings = vec![binding(&ssh, id(0x56), target)];
+        first.services.push(ssh);
+        let neighbour = rich_host(2, world.network, &world.tags);
+        let elsewhere = rich_host(3, world.other_network, &world.tags);
+        for host in [&first, &neighbour, &elsewhere] {
+            world.put(host).await;
+        }
+        // As they are stored: their lists in order.
+        let first = world.host(first.id).await;
+        Self { first, neighbour, elsewhere }
+    }
+
+    pub(crate) fn port(&self, id: Uuid) -> Port {
+        self.first.ports.iter().find(|port| port.id == id).expect("it is there").clone()
+    }
+}
+
+/// An update to a port of this host.
+pub(crate) fn on(host: &Host, number: u16, protocol: Protocol) -> PortUpdate {
+    PortUpdate::new(host.id, host.network_id, number.try_into().unwrap(), protocol)
+}

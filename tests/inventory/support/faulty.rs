@@ -1,0 +1,129 @@
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use tokio::sync::watch;
+use toposcope::model::Timestamp;
+use toposcope::store::{Alias, Batch, Check, Key, Page, Query, Record, Store, StoreError};
+
+/// What befalls the calls of a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    None,
+    /// All fail.
+    Unavailable,
+    /// Only that of this number fails.
+    UnavailableAt(usize),
+    /// Commits are told that somebody came between. Of all that a batch expects, each in its turn by this number, one is
+    /// said not to be met.
+    Unmet(usize),
+    /// No call is answered until the fault is over.
+    Silence,
+    /// No commit is.
+    SilentCommits,
+    /// No purge is.
+    SilentPurges,
+}
+
+/// A store that does not always do as it should.
+pub(crate) struct Faulty {
+    inner: Arc<dyn Store>,
+    fault: watch::Sender<Fault>,
+    calls: AtomicUsize,
+    commits: AtomicUsize,
+}
+
+impl Faulty {
+    pub(crate) fn new(inner: Arc<dyn Store>) -> Arc<Self> {
+        let fault = watch::Sender::new(Fault::None);
+        Arc::new(Self { inner, fault, calls: AtomicUsize::new(0), commits: AtomicUsize::new(0) })
+    }
+
+    /// Sets what befalls the calls from now on, which are counted anew.
+    pub(crate) fn set(&self, fault: Fault) {
+        self.calls.store(0, Ordering::SeqCst);
+        self.commits.store(0, Ordering::SeqCst);
+        self.fault.send_replace(fault);
+    }
+
+    pub(crate) fn calls(&self) -> usize {
+        self.calls.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn commits(&self) -> usize {
+        self.commits.load(Ordering::SeqCst)
+    }
+
+    async fn call(&self) -> Result<(), StoreError> {
+        let number = self.calls.fetch_add(1, Ordering::SeqCst);
+        match self.fault_after(|fault| fault == Fault::Silence).await {
+            Fault::Unavailable => Err(StoreError::unavailable("told to fail")),
+            Fault::UnavailableAt(place) if place == number => Err(StoreError::unavailable("told to fail")),
+            _ => Ok(()),
+        }
+    }
+
+    async fn before_commit(&self, batch: &Batch) -> Result<(), StoreError> {
+        self.commits.fetch_add(1, Ordering::SeqCst);
+        match self.fault_after(|fault| fault == Fault::SilentCommits).await {
+            Fault::Unmet(number) => Err(unmet(batch, number)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The fault, when it is not, or no longer, one of these.
+    async fn fault_after(&self, is_waited_for: impl Fn(Fault) -> bool) -> Fault {
+        *self.fault.subscribe().wait_for(|fault| !is_waited_for(*fault)).await.expect("the store is there")
+    }
+}
+
+/// The error by which a store would say that one of a batch's expectations is not met.
+fn unmet(batch: &Batch, number: usize) -> StoreError {
+    let place = number % (batch.writes().len() + batch.checks().len());
+    if let Some(write) = batch.writes().get(place) {
+        return StoreError::conflict(write.key());
+    }
+    match &batch.checks()[place - batch.writes().len()] {
+        Check::Record { key, .. } => StoreError::conflict(*key),
+        Check::Alias { alias, .. } => StoreError::alias_taken(alias.clone()),
+        Check::LinkedWithin { link, .. } => StoreError::linked(*link),
+        Check::NetworkEmpty { network, .. } => StoreError::network_in_use(*network),
+    }
+}
+
+impl fmt::Debug for Faulty {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Faulty").finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl Store for Faulty {
+    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, StoreError> {
+        self.call().await?;
+        self.inner.get(keys).await
+    }
+
+    async fn resolve(&self, alias: &Alias) -> Result<Option<Record>, StoreError> {
+        self.call().await?;
+        self.inner.resolve(alias).await
+    }
+
+    async fn list(&self, query: &Query) -> Result<Page, StoreError> {
+        self.call().await?;
+        self.inner.list(query).await
+    }
+
+    async fn commit(&self, batch: Batch) -> Result<(), StoreError> {
+        self.call().await?;
+        self.before_commit(&batch).await?;
+        self.inner.commit(batch).await
+    }
+
+    async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
+        self.call().await?;
+        self.fault_after(|fault| fault == Fault::SilentPurges).await;
+        self.inner.purge_expired(now).await
+    }
+}

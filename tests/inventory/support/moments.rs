@@ -1,0 +1,37 @@
+use toposcope::inventory::Inventory;
+
+use super::{Interposer, World};
+
+/// Does something while somebody else does another thing right before one of the calls of the store, for each of the
+/// calls in turn, every time in a world of its own.
+pub(crate) async fn at_every_moment<S, T, F>(
+    prepare: impl AsyncFn(&World) -> S,
+    interfere: impl Fn(Inventory, &S) -> F,
+    act: impl AsyncFn(Inventory, &S) -> T,
+    check: impl AsyncFn(&World, &S, T),
+) where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let mut moments = 0;
+    loop {
+        let world = World::new().await;
+        let scene = prepare(&world).await;
+        let interference = interfere(world.inventory.clone(), &scene);
+        let store = Interposer::new(world.store.clone(), moments, interference);
+        let result = act(world.inventory_in(store.clone()), &scene).await;
+        if !store.has_fired() {
+            break;
+        }
+        check(&world, &scene, result).await;
+        moments += 1;
+    }
+    assert!(moments > 1, "reading and writing are two moments at least");
+}
+
+/// Lets tasks that nobody waits for come to their end: on a runtime of one thread, over stores that answer at once, they
+/// need no more than their turns.
+pub(crate) async fn settle() {
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+}

@@ -1,0 +1,146 @@
+//! A tag that is deleted while somebody puts it on something.
+
+use toposcope::inventory::{
+    Entity, Error, ErrorKind, Inventory, NewDaemonApiKey, NewUserApiKey, UserApiKeyUpdate,
+};
+use toposcope::model::{Permission, User, UserApiKey};
+use uuid::Uuid;
+
+use crate::support::{World, at_every_moment, bare_host, id, in_person, not_found, refusal, service_named};
+
+const BEARERS: [Bearer; 5] =
+    [Bearer::Host, Bearer::Service, Bearer::NewUserKey, Bearer::UserKey, Bearer::DaemonKey];
+
+#[derive(Clone, Copy, Debug)]
+enum Bearer {
+    Host,
+    Service,
+    NewUserKey,
+    UserKey,
+    DaemonKey,
+}
+
+impl Bearer {
+    const fn entity(self) -> Entity {
+        match self {
+            Self::Host => Entity::Host,
+            Self::Service => Entity::Service,
+            Self::NewUserKey | Self::UserKey => Entity::UserApiKey,
+            Self::DaemonKey => Entity::DaemonApiKey,
+        }
+    }
+}
+
+#[derive(Clone)]
+struct Scene {
+    organization: Uuid,
+    network: Uuid,
+    tag: Uuid,
+    user: User,
+    key: UserApiKey,
+}
+
+impl Scene {
+    async fn new(world: &World) -> Self {
+        let user = world.owner().await;
+        let key = world.user_key(&user, |_| {}).await.record().clone();
+        let (organization, network) = (world.organization, world.network);
+        Self { organization, network, tag: world.tags[0], user, key }
+    }
+
+    async fn put_tag_on(&self, inventory: &Inventory, bearer: Bearer) -> Result<(), Error> {
+        let tags = vec![self.tag];
+        match bearer {
+            Bearer::Host => {
+                let mut host = bare_host(id(1), self.network);
+                host.tags = tags;
+                inventory.put_host(self.organization, host).await.map(drop)
+            }
+            Bearer::Service => {
+                let mut host = bare_host(id(1), self.network);
+                let mut service = service_named(&host, id(2), "dns");
+                service.tags = tags;
+                host.services = vec![service];
+                inventory.put_host(self.organization, host).await.map(drop)
+            }
+            Bearer::NewUserKey => {
+                let mut new = NewUserApiKey::new(self.user.id, "key", Permission::Viewer);
+                new.tags = tags;
+                inventory.create_user_api_key(new).await.map(drop)
+            }
+            Bearer::UserKey => {
+                let update = UserApiKeyUpdate::new(self.organization, self.user.id, "key", tags);
+                let caller = in_person(&self.user);
+                inventory.update_user_api_key_as(&caller, self.key.id, &update).await.map(drop)
+            }
+            Bearer::DaemonKey => {
+                let mut new = NewDaemonApiKey::new(self.network, "scanner");
+                new.tags = tags;
+                inventory.create_daemon_api_key(new).await.map(drop)
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_tag_that_is_put_on_something_while_it_is_deleted_stays() {
+    for bearer in BEARERS {
+        at_every_moment(
+            async |world: &World| Scene::new(world).await,
+            |inventory, scene| {
+                let scene = scene.clone();
+                async move { scene.put_tag_on(&inventory, bearer).await.unwrap() }
+            },
+            async |inventory, scene| inventory.delete_tag(scene.tag).await,
+            async |world, scene, result| {
+                let (name, used_by) = ("first".to_owned(), bearer.entity());
+                let in_use = ErrorKind::InUse { entity: Entity::Tag, name, used_by };
+                assert_eq!(refusal(result), in_use);
+                world.inventory.tag(scene.tag).await.unwrap();
+            },
+        )
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn a_tag_that_is_deleted_meanwhile_is_put_on_nothing() {
+    for bearer in BEARERS {
+        at_every_moment(
+            async |world: &World| Scene::new(world).await,
+            |inventory, scene| {
+                let tag = scene.tag;
+                // Who comes later finds it in use.
+                async move { inventory.delete_tag(tag).await.unwrap_or_default() }
+            },
+            async |inventory, scene| scene.put_tag_on(&inventory, bearer).await,
+            async |world, scene, result| {
+                if world.inventory.tag(scene.tag).await.is_ok() {
+                    return result.unwrap();
+                }
+                assert_eq!(world.store.mentioning(scene.tag).await, []);
+                let kind = refusal(result);
+                let is_told = matches!(kind, ErrorKind::ReferenceInvalid { entity: Entity::Tag, .. });
+                assert!(is_told, "{bearer:?}: {kind:?}");
+            },
+        )
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn of_two_who_delete_a_tag_at_once_one_finds_it_gone() {
+    at_every_moment(
+        async |world: &World| world.tags[0],
+        |inventory, tag| {
+            let tag = *tag;
+            async move { inventory.delete_tag(tag).await.unwrap() }
+        },
+        async |inventory, tag| inventory.delete_tag(*tag).await,
+        async |world, tag, result| {
+            assert_eq!(refusal(result), not_found(Entity::Tag, *tag));
+            assert_eq!(world.store.mentioning(*tag).await, []);
+        },
+    )
+    .await;
+}

@@ -1,0 +1,6 @@
+//! API keys of users.
+
+mod creating;
+mod managing;
+mod updating;
+mod updating_refused;
