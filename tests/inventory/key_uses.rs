@@ -62,6 +62,21 @@ async fn the_use_of_a_key_is_noted_at_most_once_a_minute() {
 }
 
 #[tokio::test]
+async fn the_use_of_a_key_that_is_changed_meanwhile_is_noted_no_later_for_it() {
+    let world = World::new().await;
+    let owner = world.owner().await;
+    let issued = world.user_key(&owner, |_| {}).await;
+    for (seconds, noted) in [(0, 0), (59, 0), (118, 118)] {
+        world.clock.set(after(seconds));
+        if seconds == 59 {
+            world.inventory.set_user_api_key_enabled(issued.record().id, true).await.unwrap();
+        }
+        world.inventory.authenticate_user_key(issued.plaintext()).await.unwrap();
+        assert_eq!(world.last_used(issued.record().id).await, Some(after(noted)), "after {seconds} s");
+    }
+}
+
+#[tokio::test]
 async fn many_requests_at_once_note_one_use() {
     let world = World::new().await;
     let owner = world.owner().await;

@@ -86,9 +86,9 @@ async fn networks_that_are_granted_later_are_the_organizations_own_as_well() {
     for bad in [foreign.network, id(7), world.organization, user.id] {
         // An Owner, who needs no grant, is given no foreign network either.
         for level in LEVELS {
-            let networks = vec![world.other_network, bad];
+            let networks = vec![world.other_network, world.other_network, bad];
             let attempt = world.inventory.set_user_rights(user.id, level, networks);
-            let expected = reference_invalid(Entity::Network, "network_ids.1");
+            let expected = reference_invalid(Entity::Network, "network_ids.2");
             assert_eq!(world.refusal(attempt).await, expected);
         }
     }
