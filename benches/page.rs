@@ -12,24 +12,23 @@
     reason = "a benchmark stops at its first mistake and prints"
 )]
 
+#[path = "support/call.rs"]
+mod call;
 #[path = "support/mod.rs"]
 mod support;
 
 use std::cell::RefCell;
 use std::error::Error;
 use std::hint::black_box;
-use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
+use call::{call, each_frame};
 use http::Request;
-use http_body::Body;
 use support::{Loaded, compare, load};
 use toposcope::inventory::HostQuery;
 use toposcope::model::{HostOrderField, OrderDirection};
 use toposcope::service::{Api, ResponseBody};
-use tower::Service;
 use uuid::Uuid;
 
 const PAGE: usize = 50;
@@ -100,7 +99,7 @@ fn measure_parts(
         let request = Request::get(&uri)
             .header("authorization", format!("Bearer {}", loaded.key))
             .body(String::new())?;
-        assert!(is_page(&read(call(api, &request)), page), "{uri} is another page");
+        assert!(is_page(&read(call(api, request.clone()).into_body()), page), "{uri} is another page");
         let buffer = RefCell::new(Vec::with_capacity(1024 * 1024));
         let copy = || {
             let mut buffer = buffer.borrow_mut();
@@ -111,10 +110,10 @@ fn measure_parts(
         let read = || {
             let mut buffer = buffer.borrow_mut();
             buffer.clear();
-            each_frame(call(api, &request), |frame| buffer.extend_from_slice(frame));
+            each_frame(call(api, request.clone()).into_body(), |frame| buffer.extend_from_slice(frame));
             black_box(&buffer);
         };
-        let hand_out = || each_frame(call(api, &request), |frame| _ = black_box(frame));
+        let hand_out = || each_frame(call(api, request.clone()).into_body(), |frame| _ = black_box(frame));
         let micros = |time: Duration| time.as_secs_f64() * 1e6;
         let (copied, handed_out) = compare(TURNS, CALLS, copy, hand_out);
         let (copied, handed_out) = (micros(copied), micros(handed_out));
@@ -131,30 +130,10 @@ fn measure_parts(
     Ok(ratios)
 }
 
-/// The memory store never waits, so one poll brings the response.
-fn call(api: &Api, request: &Request<String>) -> ResponseBody {
-    let mut api = api.clone();
-    let mut future = api.call(request.clone());
-    match Pin::new(&mut future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(Ok(response)) => response.into_body(),
-        Poll::Pending => panic!("the store waits"),
-    }
-}
-
 fn read(body: ResponseBody) -> Vec<u8> {
     let mut bytes = Vec::new();
     each_frame(body, |frame| bytes.extend_from_slice(frame));
     bytes
-}
-
-fn each_frame(mut body: ResponseBody, mut visit: impl FnMut(&[u8])) {
-    while let Poll::Ready(Some(Ok(frame))) =
-        Pin::new(&mut body).poll_frame(&mut Context::from_waker(Waker::noop()))
-    {
-        if let Some(data) = frame.data_ref() {
-            visit(data);
-        }
-    }
 }
 
 /// Whether a response holds the documents of a page in their order.

@@ -5,6 +5,7 @@
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::panic,
+    clippy::print_stdout,
     clippy::unwrap_used,
     reason = "helpers of tests are tests"
 )]
@@ -12,14 +13,15 @@
 mod access;
 mod caller;
 mod common;
+mod concurrency;
 mod contract;
 mod credentials;
 mod embedding;
 mod envelope;
 mod failing_store;
 mod filters;
-mod garbage;
 mod head;
+mod isolation;
 mod oracle;
 mod order;
 mod page_bytes;
@@ -28,6 +30,8 @@ mod precedence;
 mod query_names;
 mod query_values;
 mod rate_limit;
+mod rate_limit_addresses;
 mod rate_limit_governor;
 mod rate_limit_model;
+mod robustness;
 mod routing;

@@ -6,9 +6,12 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use http::Request;
+use toposcope::model::Permission;
 use toposcope::service::{ClientAddr, RateLimit};
 
-use crate::common::{Server, SplitMix64, World, get, with_key};
+use crate::common::{
+    OFFICE, Reply, Server, SplitMix64, World, at, bare, get, key_for, with_key, with_session,
+};
 
 /// What one request takes out of a bucket into which `per_minute` flow in each microsecond.
 const REQUEST: u64 = 60_000_000;
@@ -46,50 +49,118 @@ impl Model {
     }
 }
 
+/// So many requests to each of the seven limits; in the large size, more than 10,000 in all.
+const STEPS: usize = if cfg!(debug_assertions) { 400 } else { 1_500 };
+
 fn from(last: u8, mut request: Request<String>) -> Request<String> {
     request.extensions_mut().insert(ClientAddr(IpAddr::from([192, 0, 2, last])));
     request
 }
 
+/// Who asks. Each has a bucket, whatever their requests carry.
+struct Clients {
+    /// One key of one user, and one of another.
+    keys: [String; 2],
+    /// Two keys of a third.
+    twins: [String; 2],
+    /// Sessions of the third.
+    sessions: [String; 2],
+    expired: String,
+}
+
+impl Clients {
+    async fn new(world: &World) -> Self {
+        let keys = [world.owner_key(&world.home).await, world.owner_key(&world.abroad).await];
+        let user = world.user(&world.home, Permission::Member, &[OFFICE]).await;
+        let key = key_for(&user, Permission::Viewer, &[OFFICE]);
+        let mut expired = key.clone();
+        expired.expires_at = Some(at(1));
+        let expired = world.issue(expired).await;
+        world.clock.advance(Duration::from_secs(1));
+        let twins = [world.issue(key.clone()).await, world.issue(key).await];
+        let sessions = [world.sign_in(&user).await, world.sign_in(&user).await];
+        Self { keys, twins, sessions, expired }
+    }
+
+    /// A request, and the number of the bucket that it is taken from.
+    fn ask(&self, random: &mut SplitMix64) -> (usize, Request<String>) {
+        let client = random.below(6);
+        let request = match client {
+            0 => with_key(get("/api/v1/hosts?limit=1"), &self.keys[0]),
+            1 => from(7, with_key(get("/nothing"), &self.keys[1])),
+            2 => from(random.choose(&[1, 2, 3]), self.ask_as_third(random)),
+            3 => from(1, self.ask_as_nobody(random)),
+            4 => from(2, random.choose(&[get("/api/version"), with_key(get("/api/version"), &self.keys[0])])),
+            _ => random.choose(&[get("/api/v1/hosts"), with_key(get("/nothing"), "nonsense")]),
+        };
+        (client, request)
+    }
+
+    fn ask_as_third(&self, random: &mut SplitMix64) -> Request<String> {
+        let path = random.choose(&["/api/v1/hosts", "/api/v1/hosts?limit=x", "/nothing"]);
+        match random.below(3) {
+            0 => with_key(get(path), &random.choose(&self.twins)),
+            1 => with_session(get(path), &random.choose(&self.sessions)),
+            _ => with_session(bare("PUT", path), &random.choose(&self.sessions)),
+        }
+    }
+
+    /// Without a credential, or with one that is no good.
+    fn ask_as_nobody(&self, random: &mut SplitMix64) -> Request<String> {
+        let request = get("/api/v1/hosts");
+        match random.below(5) {
+            0 => request,
+            1 => with_key(request, "nonsense"),
+            2 => with_key(request, &self.expired),
+            3 => with_session(request, "nonsense"),
+            // The key decides, and the session is not looked at.
+            _ => with_key(with_session(request, &self.sessions[0]), "nonsense"),
+        }
+    }
+}
+
+/// How much time passes before the next request. Most often none, so that buckets do run dry; sometimes exactly what a
+/// request takes to come back.
+fn pause(random: &mut SplitMix64, model: &Model) -> u64 {
+    let request = REQUEST / model.per_minute;
+    match random.below(12) {
+        0 => request,
+        1 => request - 1,
+        2 => random.next() % (2 * request),
+        3 => random.next() % 3,
+        4 if random.once_in(8) => random.next() % (2 * model.capacity / model.per_minute),
+        _ => 0,
+    }
+}
+
+fn told(reply: &Reply) -> Expected {
+    (
+        reply.status == 429,
+        reply.number("x-ratelimit-remaining"),
+        reply.number("x-ratelimit-reset"),
+        reply.headers.contains_key("retry-after").then(|| reply.number("retry-after")),
+    )
+}
+
 #[tokio::test]
 async fn every_figure_is_that_of_a_naive_bucket() {
     let world = World::new().await;
-    let others = [world.owner_key(&world.home).await, world.owner_key(&world.abroad).await];
+    let clients = Clients::new(&world).await;
     let mut random = SplitMix64(8);
     for (per_minute, burst) in [(300, 150), (60, 3), (600, 20), (4, 2), (1, 1), (6000, 7), (1200, 40)] {
         let limit = RateLimit::new(NonZeroU32::new(per_minute).unwrap(), NonZeroU32::new(burst).unwrap());
         let server = Server::new(world.inventory.clone(), limit);
         let capacity = u64::from(burst) * REQUEST;
-        let per_minute = u64::from(per_minute);
-        let mut model = Model { per_minute, capacity, now: 0, buckets: HashMap::new() };
-        for step in 0..300 {
-            let client = random.below(6);
-            let request = match client {
-                0 => with_key(get("/api/v1/hosts?limit=1"), &world.key),
-                1 => from(7, with_key(get("/nothing"), &others[0])),
-                2 => with_key(get("/api/v1/hosts?limit=x"), &others[1]),
-                3 => from(1, with_key(get("/api/v1/hosts"), "nonsense")),
-                4 => from(2, get("/api/version")),
-                _ => get("/api/v1/hosts"),
-            };
+        let mut model = Model { per_minute: per_minute.into(), capacity, now: 0, buckets: HashMap::new() };
+        for step in 0..STEPS {
+            let (client, request) = clients.ask(&mut random);
             let reply = server.send(request).await;
-            let number = |name: &str| reply.number(name);
-            let told = (
-                reply.status == 429,
-                number("x-ratelimit-remaining"),
-                number("x-ratelimit-reset"),
-                reply.headers.contains_key("retry-after").then(|| number("retry-after")),
+            assert_eq!(
+                told(&reply),
+                model.take(client),
+                "step {step} of {per_minute} a minute, {burst} at once"
             );
-            assert_eq!(told, model.take(client), "step {step} of {per_minute} a minute, {burst} at once");
-            // Most often no time passes, so that buckets do run dry; sometimes exactly what a request takes to come back.
-            let passed = match random.below(12) {
-                0 => REQUEST / per_minute,
-                1 => REQUEST / per_minute - 1,
-                2 => random.next() % (2 * REQUEST / per_minute),
-                3 => random.next() % 3,
-                4 if random.once_in(8) => random.next() % (2 * capacity / per_minute),
-                _ => 0,
-            };
+            let passed = pause(&mut random, &model);
             model.now += passed;
             world.clock.advance(Duration::from_micros(passed));
         }

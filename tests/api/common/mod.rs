@@ -10,7 +10,7 @@ pub(crate) use check::CODES;
 pub(crate) use hosts::{address, at, guest, host, interface, service};
 pub(crate) use random::SplitMix64;
 pub(crate) use server::{Reply, Server, VERSION, ample, bare, get, send_json, with_key, with_session};
-pub(crate) use world::{PASSWORD, Site, World, key_for};
+pub(crate) use world::{PASSWORD, Site, World, cheap_passwords, key_for};
 
 use uuid::Uuid;
 

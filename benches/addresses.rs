@@ -1,0 +1,83 @@
+//! What the rate limit remembers of a million addresses, by the memory of the process: how much more there is afterwards,
+//! and how much more there was at the worst moment. On Linux, which tells it.
+//!
+//! `cargo bench --bench addresses` lets time stand still, so that no bucket is ever full again and none forgotten;
+//! `-- clock` goes by the system's clock. One of them in a process: memory that was given back would hide the other's.
+
+#![allow(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a benchmark stops at its first mistake and prints"
+)]
+
+#[path = "support/call.rs"]
+mod call;
+
+use std::error::Error;
+use std::fs;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::Arc;
+use std::time::Instant;
+
+use call::{call, each_frame};
+use http::Request;
+use toposcope::access::{Clock, ManualClock, SystemClock};
+use toposcope::inventory::Inventory;
+use toposcope::model::Timestamp;
+use toposcope::service::{Api, ClientAddr};
+use toposcope::store::MemoryStore;
+
+const ADDRESSES: u32 = 1_000_000;
+/// What must be there before, so that it does not count: code, and what the allocator keeps in hand.
+const WARM_UP: u32 = 1_000;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("| clock | addresses | more memory, MB | at the worst moment, MB | seconds |");
+    println!("|---|---|---|---|---|");
+    if std::env::args().any(|argument| argument == "clock") {
+        measure("goes on", Arc::new(SystemClock))
+    } else {
+        measure("stands still", Arc::new(ManualClock::new(Timestamp::now())))
+    }
+}
+
+fn measure(name: &str, clock: Arc<dyn Clock>) -> Result<(), Box<dyn Error>> {
+    let api = Api::builder(Inventory::new(MemoryStore::new()).with_clock(clock)).build();
+    for _ in 0..WARM_UP {
+        send(&api, 0)?;
+    }
+    forget_peak()?;
+    let before = memory("VmRSS:")?;
+    let start = Instant::now();
+    for number in 1..=ADDRESSES {
+        send(&api, number)?;
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    let megabytes = |kib: i64| (kib - before) as f64 * 1024.0 / 1e6;
+    let (after, peak) = (megabytes(memory("VmRSS:")?), megabytes(memory("VmHWM:")?));
+    println!("| {name} | {ADDRESSES} | {after:.1} | {peak:.1} | {seconds:.2} |");
+    Ok(())
+}
+
+fn send(api: &Api, number: u32) -> Result<(), Box<dyn Error>> {
+    let address = IpAddr::from(Ipv6Addr::from_bits(0x2001_0db8 << 96 | u128::from(number)));
+    let response =
+        call(api, Request::get("/api/version").extension(ClientAddr(address)).body(String::new())?);
+    let status = response.status();
+    assert!(status == 200 || status == 429, "{status}");
+    each_frame(response.into_body(), |_| {});
+    Ok(())
+}
+
+/// Has the system count the worst moment from now on.
+fn forget_peak() -> Result<(), Box<dyn Error>> {
+    Ok(fs::write("/proc/self/clear_refs", "5")?)
+}
+
+/// What this process has of it, in KiB.
+fn memory(name: &str) -> Result<i64, Box<dyn Error>> {
+    let status = fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).ok_or("this system does not tell")?;
+    Ok(line.trim().trim_end_matches(" kB").parse()?)
+}

@@ -1,0 +1,29 @@
+//! A request in process, without a runtime.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use http::{Request, Response};
+use http_body::Body;
+use toposcope::service::{Api, ResponseBody};
+use tower::Service;
+
+/// The memory store never waits, so one poll brings the response.
+pub(crate) fn call(api: &Api, request: Request<String>) -> Response<ResponseBody> {
+    let mut api = api.clone();
+    let mut future = api.call(request);
+    match Pin::new(&mut future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(Ok(response)) => response,
+        Poll::Pending => panic!("the store waits"),
+    }
+}
+
+pub(crate) fn each_frame(mut body: ResponseBody, mut visit: impl FnMut(&[u8])) {
+    while let Poll::Ready(Some(Ok(frame))) =
+        Pin::new(&mut body).poll_frame(&mut Context::from_waker(Waker::noop()))
+    {
+        if let Some(data) = frame.data_ref() {
+            visit(data);
+        }
+    }
+}

@@ -1,0 +1,46 @@
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use tokio::task::yield_now;
+use toposcope::model::Timestamp;
+use toposcope::store::{Alias, Batch, Key, MemoryStore, Page, Query, Record, Store, StoreError};
+
+/// A store that lets others come first before and after each of its operations, as one behind a network would.
+#[derive(Debug)]
+pub(super) struct Yielding(Arc<MemoryStore>);
+
+impl Yielding {
+    pub(super) const fn new(store: Arc<MemoryStore>) -> Self {
+        Self(store)
+    }
+
+    async fn between<T>(&self, operation: impl Future<Output = T>) -> T {
+        yield_now().await;
+        let result = operation.await;
+        yield_now().await;
+        result
+    }
+}
+
+#[async_trait]
+impl Store for Yielding {
+    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, StoreError> {
+        self.between(self.0.get(keys)).await
+    }
+
+    async fn resolve(&self, alias: &Alias) -> Result<Option<Record>, StoreError> {
+        self.between(self.0.resolve(alias)).await
+    }
+
+    async fn list(&self, query: &Query) -> Result<Page, StoreError> {
+        self.between(self.0.list(query)).await
+    }
+
+    async fn commit(&self, batch: Batch) -> Result<(), StoreError> {
+        self.between(self.0.commit(batch)).await
+    }
+
+    async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
+        self.between(self.0.purge_expired(now)).await
+    }
+}

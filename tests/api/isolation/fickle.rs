@@ -1,0 +1,111 @@
+//! A store that fails when it is told to, and the source of its ids and secrets.
+
+use std::fmt;
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use toposcope::access::{RandomError, RandomSource};
+use toposcope::model::Timestamp;
+use toposcope::store::{Alias, Batch, Key, MemoryStore, Page, Query, Record, Store, StoreError};
+
+use super::leaks::INTERNAL;
+use crate::common::SplitMix64;
+
+/// A store in memory that fails from some call on, until it is mended.
+#[derive(Debug, Default)]
+pub(crate) struct Fickle {
+    inner: MemoryStore,
+    plan: Mutex<Plan>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Plan {
+    /// After how many more calls it fails.
+    left: Option<usize>,
+    is_damaged: bool,
+    has_failed: bool,
+}
+
+impl Fickle {
+    /// Has the store fail after so many more calls: as damaged, or as not to be reached.
+    pub(crate) fn spoil(&self, left: usize, is_damaged: bool) {
+        *self.plan.lock().unwrap() = Plan { left: Some(left), is_damaged, has_failed: false };
+    }
+
+    /// Has the store work again; tells whether it failed meanwhile.
+    pub(crate) fn mend(&self) -> bool {
+        std::mem::take(&mut *self.plan.lock().unwrap()).has_failed
+    }
+
+    pub(crate) fn has_failed(&self) -> bool {
+        self.plan.lock().unwrap().has_failed
+    }
+
+    fn call(&self) -> Result<(), StoreError> {
+        let mut plan = self.plan.lock().unwrap();
+        match &mut plan.left {
+            None => return Ok(()),
+            Some(0) => {}
+            Some(left) => {
+                *left -= 1;
+                return Ok(());
+            }
+        }
+        plan.has_failed = true;
+        let error = if plan.is_damaged { StoreError::corrupt } else { StoreError::unavailable };
+        Err(error(INTERNAL))
+    }
+}
+
+#[async_trait]
+impl Store for Fickle {
+    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, StoreError> {
+        self.call()?;
+        self.inner.get(keys).await
+    }
+
+    async fn resolve(&self, alias: &Alias) -> Result<Option<Record>, StoreError> {
+        self.call()?;
+        self.inner.resolve(alias).await
+    }
+
+    async fn list(&self, query: &Query) -> Result<Page, StoreError> {
+        self.call()?;
+        self.inner.list(query).await
+    }
+
+    async fn commit(&self, batch: Batch) -> Result<(), StoreError> {
+        self.call()?;
+        self.inner.commit(batch).await
+    }
+
+    /// That it fails hinders no login, so here it does not.
+    async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
+        self.inner.purge_expired(now).await
+    }
+}
+
+/// The same ids and secrets every time.
+pub(crate) struct Seeded(Mutex<SplitMix64>);
+
+impl Seeded {
+    pub(crate) const fn new(seed: u64) -> Self {
+        Self(Mutex::new(SplitMix64(seed)))
+    }
+}
+
+impl RandomSource for Seeded {
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomError> {
+        let mut random = self.0.lock().unwrap();
+        for byte in bytes {
+            *byte = random.next().to_le_bytes()[0];
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Seeded {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Seeded")
+    }
+}

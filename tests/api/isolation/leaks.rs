@@ -1,0 +1,141 @@
+//! What nobody may be told: what is another organization's, and what is nobody's to know.
+
+use std::collections::{HashMap, HashSet};
+
+use base64ct::{Base64, Base64UrlUnpadded, Encoding};
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+/// What every marker begins with. A letter follows, which is the organization's.
+const MARK: &str = "zqzq";
+
+/// What the store says for the log alone.
+pub(crate) const INTERNAL: &str = "vault.internal:5432";
+
+/// Of every secret, and of every form in which it might be seen, pieces of this length are known. Nothing that may be told
+/// contains one.
+const PIECE: usize = 16;
+
+#[derive(Debug, Default)]
+pub(crate) struct Leaks {
+    owners: HashMap<Uuid, Uuid>,
+    /// Ids of others that an organization has in its own records, because somebody put them there.
+    noted: HashSet<(Uuid, Uuid)>,
+    markers: Vec<(char, Uuid)>,
+    pieces: HashSet<[u8; PIECE]>,
+}
+
+/// What is looked through.
+#[derive(Clone, Copy)]
+pub(crate) struct Told<'a> {
+    pub(crate) text: &'a str,
+    /// Whose data may be in it.
+    pub(crate) to: Option<Uuid>,
+    /// What the client said itself, as [`said`](super::ask::Ask::said).
+    pub(crate) said: &'a str,
+}
+
+impl Leaks {
+    /// The marker of a new organization.
+    pub(crate) fn mark(&mut self, organization: Uuid) -> String {
+        let letter = char::from(b'a' + u8::try_from(self.markers.len()).unwrap());
+        self.markers.push((letter, organization));
+        format!("{MARK}{letter}")
+    }
+
+    /// Remembers whose a record is, for ever.
+    pub(crate) fn own(&mut self, id: Uuid, organization: Uuid) {
+        self.owners.insert(id, organization);
+    }
+
+    /// Whether there is or was a record of this id.
+    pub(crate) fn knows(&self, id: Uuid) -> bool {
+        self.owners.contains_key(&id)
+    }
+
+    /// Remembers that an organization's own records name something that may be another's.
+    pub(crate) fn note(&mut self, id: Uuid, organization: Uuid) {
+        self.noted.insert((organization, id));
+    }
+
+    /// Remembers a secret and what is computed of it.
+    pub(crate) fn keep(&mut self, secret: &str) {
+        // The prefix of a key is no secret.
+        let bare = ["topo_u_", "topo_d_"].iter().find_map(|prefix| secret.strip_prefix(prefix));
+        self.keep_pieces(bare.unwrap_or(secret));
+        self.keep_digest(secret);
+    }
+
+    /// Remembers what is computed of a secret that is still to be told.
+    pub(crate) fn keep_digest(&mut self, secret: &str) {
+        let digest = Sha256::digest(secret);
+        let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        self.keep_pieces(&hex.to_uppercase());
+        self.keep_pieces(&hex);
+        // A store has the halves apart.
+        for part in [&digest[..], &digest[16..]] {
+            self.keep_pieces(&Base64::encode_string(part));
+            self.keep_pieces(&Base64UrlUnpadded::encode_string(part));
+        }
+    }
+
+    fn keep_pieces(&mut self, text: &str) {
+        let pieces = text.as_bytes().chunks_exact(PIECE);
+        self.pieces.extend(pieces.map(|piece| <[u8; PIECE]>::try_from(piece).unwrap()));
+    }
+
+    /// Looks a text through that somebody is told.
+    pub(crate) fn check(&self, told: Told<'_>) {
+        assert!(!told.text.contains(INTERNAL), "what the store says is for the log: {}", told.text);
+        self.check_log(told);
+    }
+
+    /// Looks a text through that the log is told, which may say what the store says.
+    pub(crate) fn check_log(&self, told: Told<'_>) {
+        assert!(!told.text.contains("$argon2"), "the hash of a password in {}", told.text);
+        for (place, _) in told.text.match_indices('[') {
+            let next = told.text[place + 1..].chars().next();
+            assert!(!next.is_some_and(|next| next.is_ascii_digit()), "bytes in {}", told.text);
+        }
+        self.check_markers(told);
+        let is_apart = |letter: char| !letter.is_ascii_alphanumeric() && !"+/-_".contains(letter);
+        for word in told.text.split(is_apart).filter(|word| word.len() >= PIECE) {
+            self.check_word(word, told);
+        }
+    }
+
+    fn check_markers(&self, told: Told<'_>) {
+        for (place, _) in told.text.match_indices(MARK) {
+            let letter = told.text[place + MARK.len()..].chars().next();
+            let owner = self.markers.iter().find(|(known, _)| Some(*known) == letter);
+            let Some((_, owner)) = owner else { continue };
+            assert_eq!(Some(*owner), told.to, "text of another organization in {}", told.text);
+        }
+    }
+
+    fn check_word(&self, word: &str, told: Told<'_>) {
+        if let Ok(id) = word.parse::<Uuid>() {
+            self.check_id(id, told);
+            return;
+        }
+        for piece in word.as_bytes().windows(PIECE) {
+            assert!(!self.pieces.contains(piece), "a secret in {}", told.text);
+        }
+        // An id may stand within a longer word.
+        for piece in word.as_bytes().windows(36) {
+            if let Ok(id) = Uuid::try_parse_ascii(piece) {
+                self.check_id(id, told);
+            }
+        }
+    }
+
+    fn check_id(&self, id: Uuid, told: Told<'_>) {
+        if told.said.contains(&id.simple().to_string()) {
+            return;
+        }
+        let owner = self.owners.get(&id).copied();
+        let is_noted = told.to.is_some_and(|organization| self.noted.contains(&(organization, id)));
+        let is_own = owner.is_some() && owner == told.to;
+        assert!(is_own || is_noted, "{id}, of {owner:?}, told to {:?} in {}", told.to, told.text);
+    }
+}

@@ -1,0 +1,282 @@
+//! What the oracle knows: plain records in plain lists, which are searched from end to end.
+
+use std::net::IpAddr;
+
+use toposcope::model::{Permission, Timestamp};
+use uuid::Uuid;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Model {
+    pub(crate) now: Timestamp,
+    pub(crate) organizations: Vec<Organization>,
+    pub(crate) networks: Vec<Network>,
+    pub(crate) tags: Vec<Tag>,
+    pub(crate) users: Vec<User>,
+    pub(crate) user_keys: Vec<UserKey>,
+    pub(crate) daemon_keys: Vec<DaemonKey>,
+    pub(crate) sessions: Vec<Session>,
+    pub(crate) shares: Vec<Share>,
+    pub(crate) referrals: Vec<Referral>,
+    pub(crate) hosts: Vec<Host>,
+    /// The addresses as they were counted, and when.
+    pub(crate) failed_logins: Vec<(String, Timestamp)>,
+    /// When a login last removed the sessions that are over.
+    pub(crate) purged_at: Option<Timestamp>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Organization {
+    pub(crate) id: Uuid,
+    /// What every text of this organization contains, and none of another.
+    pub(crate) marker: String,
+    pub(crate) api_access: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Network {
+    pub(crate) id: Uuid,
+    pub(crate) organization: Uuid,
+    pub(crate) name: String,
+    pub(crate) created_at: Timestamp,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Tag {
+    pub(crate) id: Uuid,
+    pub(crate) organization: Uuid,
+    pub(crate) name: String,
+    pub(crate) created_at: Timestamp,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct User {
+    pub(crate) id: Uuid,
+    pub(crate) organization: Uuid,
+    pub(crate) email: String,
+    pub(crate) level: Permission,
+    pub(crate) networks: Vec<Uuid>,
+    pub(crate) password: Option<String>,
+    pub(crate) is_disabled: bool,
+    pub(crate) created_at: Timestamp,
+    pub(crate) updated_at: Timestamp,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct UserKey {
+    pub(crate) id: Uuid,
+    pub(crate) organization: Uuid,
+    pub(crate) user: Uuid,
+    pub(crate) name: String,
+    pub(crate) tags: Vec<Uuid>,
+    pub(crate) text: String,
+    pub(crate) level: Permission,
+    pub(crate) networks: Vec<Uuid>,
+    pub(crate) expires_at: Option<Timestamp>,
+    pub(crate) is_enabled: bool,
+    pub(crate) created_at: Timestamp,
+    pub(crate) updated_at: Timestamp,
+    pub(crate) uses: Uses,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct DaemonKey {
+    pub(crate) id: Uuid,
+    pub(crate) organization: Uuid,
+    pub(crate) network: Uuid,
+    pub(crate) name: String,
+    pub(crate) tags: Vec<Uuid>,
+    pub(crate) text: String,
+    pub(crate) expires_at: Option<Timestamp>,
+    pub(crate) is_enabled: bool,
+    pub(crate) created_at: Timestamp,
+    pub(crate) updated_at: Timestamp,
+    pub(crate) uses: Uses,
+}
+
+/// When a key was used.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Uses {
+    pub(crate) all: Vec<Use>,
+    /// What the key said last of when it was last used.
+    pub(crate) told: Option<Timestamp>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Use {
+    pub(crate) at: Timestamp,
+    /// Whether the store was well, so that it could be noted.
+    pub(crate) is_certain: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Session {
+    pub(crate) text: String,
+    pub(crate) user: Uuid,
+    pub(crate) expires_at: Timestamp,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Share {
+    pub(crate) id: Uuid,
+    pub(crate) organization: Uuid,
+    pub(crate) network: Option<Uuid>,
+    pub(crate) name: String,
+    pub(crate) requires_password: bool,
+    /// Export button, inspect panel, minimap, zoom controls.
+    pub(crate) shows: [bool; 4],
+    pub(crate) is_enabled: bool,
+    pub(crate) expires_at: Option<Timestamp>,
+    pub(crate) created_at: Timestamp,
+    pub(crate) updated_at: Timestamp,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Referral {
+    pub(crate) organization: Uuid,
+    pub(crate) user: Uuid,
+    pub(crate) source: String,
+    pub(crate) other: Option<String>,
+    pub(crate) created_at: Timestamp,
+    pub(crate) updated_at: Timestamp,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Host {
+    pub(crate) id: Uuid,
+    pub(crate) organization: Uuid,
+    pub(crate) network: Uuid,
+    pub(crate) name: String,
+    pub(crate) hostname: Option<String>,
+    pub(crate) hidden: bool,
+    pub(crate) tags: Vec<Uuid>,
+    /// The service that virtualizes it.
+    pub(crate) runs_on: Option<Uuid>,
+    pub(crate) credential: Option<Uuid>,
+    pub(crate) interfaces: Vec<Interface>,
+    pub(crate) ports: Vec<Port>,
+    pub(crate) services: Vec<Service>,
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) created_at: Timestamp,
+    pub(crate) updated_at: Timestamp,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Interface {
+    pub(crate) id: Uuid,
+    pub(crate) name: String,
+    pub(crate) address: IpAddr,
+    pub(crate) position: i64,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Port {
+    pub(crate) id: Uuid,
+    pub(crate) number: u16,
+    pub(crate) protocol: &'static str,
+    pub(crate) created_at: Timestamp,
+    pub(crate) updated_at: Timestamp,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Service {
+    pub(crate) id: Uuid,
+    pub(crate) name: String,
+    pub(crate) position: i64,
+    pub(crate) tags: Vec<Uuid>,
+    pub(crate) bindings: Vec<Binding>,
+}
+
+/// To a port, or to an interface where there is no port.
+#[derive(Clone, Debug)]
+pub(crate) struct Binding {
+    pub(crate) id: Uuid,
+    pub(crate) port: Option<Uuid>,
+    pub(crate) interface: Option<Uuid>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) id: Uuid,
+    pub(crate) index: i64,
+    pub(crate) alias: String,
+    /// A host of the same organization.
+    pub(crate) neighbor: Option<Uuid>,
+}
+
+/// Whoever is recognized, and what they may reach at this moment.
+#[derive(Clone, Debug)]
+pub(crate) struct Caller {
+    pub(crate) organization: Uuid,
+    pub(crate) user: Uuid,
+    pub(crate) level: Permission,
+    /// `None`: every network of the organization.
+    pub(crate) networks: Option<Vec<Uuid>>,
+    pub(crate) by: By,
+}
+
+/// By what a caller is recognized.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum By {
+    Host,
+    Session,
+    Key,
+}
+
+/// How much a level may, not as the crate has it.
+pub(crate) fn rank(level: Permission) -> u8 {
+    match level {
+        Permission::Owner => 4,
+        Permission::Admin => 3,
+        Permission::Member => 2,
+        Permission::Viewer => 1,
+    }
+}
+
+pub(crate) const LEVELS: [Permission; 4] =
+    [Permission::Owner, Permission::Admin, Permission::Member, Permission::Viewer];
+
+/// The numbers that ports have here, few enough to meet.
+pub(crate) const NUMBERS: [u16; 9] = [22, 53, 80, 161, 443, 8080, 9999, 1, 65535];
+
+impl Model {
+    pub(crate) fn organization(&self, id: Uuid) -> Option<&Organization> {
+        self.organizations.iter().find(|organization| organization.id == id)
+    }
+
+    pub(crate) fn user(&self, id: Uuid) -> Option<&User> {
+        self.users.iter().find(|user| user.id == id)
+    }
+
+    pub(crate) fn host(&self, id: Uuid) -> Option<&Host> {
+        self.hosts.iter().find(|host| host.id == id)
+    }
+
+    pub(crate) fn networks_of(&self, organization: Uuid) -> Vec<Uuid> {
+        let own = self.networks.iter().filter(|network| network.organization == organization);
+        own.map(|network| network.id).collect()
+    }
+
+    pub(crate) fn tags_of(&self, organization: Uuid) -> Vec<Uuid> {
+        self.tags.iter().filter(|tag| tag.organization == organization).map(|tag| tag.id).collect()
+    }
+
+    /// Whether there is such a network, and it is the caller's organization's.
+    pub(crate) fn is_own_network(&self, caller: &Caller, id: Uuid) -> bool {
+        self.networks_of(caller.organization).contains(&id)
+    }
+}
+
+impl Caller {
+    /// Whether a network of the organization is one of those that the caller may reach.
+    pub(crate) fn reaches(&self, network: Uuid) -> bool {
+        match &self.networks {
+            None => true,
+            Some(networks) => networks.contains(&network),
+        }
+    }
+}
+
+/// What a user reaches in person.
+pub(crate) fn granted(user: &User) -> Option<Vec<Uuid>> {
+    if rank(user.level) >= rank(Permission::Admin) { None } else { Some(user.networks.clone()) }
+}
