@@ -4,13 +4,11 @@ use std::sync::atomic::AtomicI64;
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::daemon_keys::daemon_api_key_key;
 use super::decoded::Decoded;
-use super::organizations::organization_key;
+use super::records::{daemon_api_key_key, organization_key, user_api_key_key, user_key};
 use super::secrets::{KeyHolder, KeySecret};
 use super::sessions::SessionRecord;
-use super::user_keys::user_api_key_key;
-use super::users::{UserRights, user_key};
+use super::users::UserRights;
 use super::{Entity, Error, ErrorKind, Inventory};
 use crate::access::{Caller, Daemon, KeyKind, KeyText, SessionId};
 use crate::model::{Permission, Timestamp};

@@ -2,11 +2,11 @@
 
 use uuid::Uuid;
 
-use super::networks::network_key;
-use super::records::{DAEMON_API_KEY, TAG_LINK, all_of, encode, facets, links};
+use super::records::{
+    DAEMON_API_KEY, TAG_LINK, all_of, daemon_api_key_key, encode, facets, links, network_key, tag_key,
+};
 use super::references::organization_of;
 use super::secrets::{KeyHolder, put_secret};
-use super::tags::tag_key;
 use super::user_keys::delete_beside;
 use super::{
     ATTEMPTS, Entity, Error, ErrorKind, Inventory, IssuedKey, as_read, conflict, require_level, text,
@@ -218,8 +218,4 @@ fn key_facets(organization: Uuid, record: &DaemonApiKey) -> Facets {
 
 fn not_found(id: Uuid) -> Error {
     ErrorKind::NotFound { entity: Entity::DaemonApiKey, id }.into()
-}
-
-pub(super) const fn daemon_api_key_key(id: Uuid) -> Key {
-    Key::new(DAEMON_API_KEY, id)
 }

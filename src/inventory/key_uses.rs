@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::records::{KEY_USE, decode, encode, facets};
+use super::records::{decode, encode, facets, key_use_key};
 use super::{Error, Inventory, as_read};
 use crate::model::Timestamp;
 use crate::store::{Batch, Check, Expect, Key, Store, StoreErrorKind};
@@ -14,7 +14,7 @@ use crate::store::{Batch, Check, Expect, Key, Store, StoreErrorKind};
 /// For so long no other use of a key is noted.
 const INTERVAL_MICROS: i64 = 60 * 1_000_000;
 
-/// The body of a [`KEY_USE`] record.
+/// The body of a [`KEY_USE`](super::records::KEY_USE) record.
 #[derive(Debug, Serialize, Deserialize)]
 struct KeyUse {
     last_used: Timestamp,
@@ -88,8 +88,4 @@ async fn try_note(
         Err(error) if matches!(error.kind(), StoreErrorKind::Conflict(_)) => Ok(now),
         outcome => Ok(outcome.map(|()| now)?),
     }
-}
-
-pub(super) const fn key_use_key(id: Uuid) -> Key {
-    Key::new(KEY_USE, id)
 }

@@ -1,15 +1,14 @@
 use uuid::Uuid;
 
-use super::organizations::organization_key;
 use super::records::{
     DAEMON_API_KEY, HOST, NAME, NETWORK, NETWORK_LINK, SHARE, USER, USER_API_KEY, all_of, decode, encode,
-    facets, linked,
+    facets, linked, network_key, organization_key,
 };
 use super::user_keys::user_api_key_facets;
 use super::users::{StoredUser, user_facets};
 use super::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, as_read, conflict, text};
 use crate::model::{Network, UserApiKey};
-use crate::store::{Batch, Check, Direction, Expect, Key, Link, Name, Order, Query, SortKey, StoreErrorKind};
+use crate::store::{Batch, Check, Direction, Expect, Link, Name, Order, Query, SortKey, StoreErrorKind};
 
 /// What lies on a network and keeps it from being deleted.
 const OCCUPANTS: [(Entity, Name); 3] =
@@ -138,8 +137,4 @@ impl Inventory {
         batch.check(Check::LinkedWithin { organization: Some(organization), link });
         Ok(())
     }
-}
-
-pub(super) const fn network_key(id: Uuid) -> Key {
-    Key::new(NETWORK, id)
 }

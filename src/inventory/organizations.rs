@@ -1,9 +1,9 @@
 use uuid::Uuid;
 
-use super::records::{CREATED_AT, ORGANIZATION, encode, time_key};
+use super::records::{CREATED_AT, ORGANIZATION, encode, organization_key, time_key};
 use super::{Entity, Error, Inventory, text};
 use crate::model::Organization;
-use crate::store::{Batch, Direction, Expect, Facets, Key, Order, Query};
+use crate::store::{Batch, Direction, Expect, Facets, Order, Query};
 
 impl Inventory {
     /// Creates an organization. `api_access` says whether its users' API keys work at all.
@@ -56,8 +56,4 @@ impl Inventory {
 /// Organizations belong to none, so that those of a store can be listed.
 fn organization_facets(organization: &Organization) -> Facets {
     Facets { sort_keys: vec![time_key(CREATED_AT, organization.created_at)], ..Facets::default() }
-}
-
-pub(super) const fn organization_key(id: Uuid) -> Key {
-    Key::new(ORGANIZATION, id)
 }

@@ -53,6 +53,54 @@ pub(super) const VIRTUALIZED_BY_LINK: Name = Name::new("virtualized_by");
 pub(super) const CREATED_AT: Name = Name::new("created_at");
 pub(super) const NAME: Name = Name::new("name");
 
+pub(super) const fn organization_key(id: Uuid) -> Key {
+    Key::new(ORGANIZATION, id)
+}
+
+pub(super) const fn user_key(id: Uuid) -> Key {
+    Key::new(USER, id)
+}
+
+pub(super) const fn password_key(id: Uuid) -> Key {
+    Key::new(PASSWORD, id)
+}
+
+pub(super) const fn network_key(id: Uuid) -> Key {
+    Key::new(NETWORK, id)
+}
+
+pub(super) const fn tag_key(id: Uuid) -> Key {
+    Key::new(TAG, id)
+}
+
+pub(super) const fn user_api_key_key(id: Uuid) -> Key {
+    Key::new(USER_API_KEY, id)
+}
+
+pub(super) const fn daemon_api_key_key(id: Uuid) -> Key {
+    Key::new(DAEMON_API_KEY, id)
+}
+
+pub(super) const fn secret_key(id: Uuid) -> Key {
+    Key::new(KEY_SECRET, id)
+}
+
+pub(super) const fn key_use_key(id: Uuid) -> Key {
+    Key::new(KEY_USE, id)
+}
+
+pub(super) const fn share_key(id: Uuid) -> Key {
+    Key::new(SHARE, id)
+}
+
+pub(super) const fn share_password_key(id: Uuid) -> Key {
+    Key::new(SHARE_PASSWORD, id)
+}
+
+pub(super) const fn host_key(id: Uuid) -> Key {
+    Key::new(HOST, id)
+}
+
 /// The sort key of a time: its microseconds, the sign bit turned so that earlier is smaller as bytes.
 pub(super) fn time_key(name: Name, time: Timestamp) -> SortKey {
     SortKey::new(name, (time.unix_micros() ^ i64::MIN).to_be_bytes())

@@ -2,8 +2,7 @@
 
 use uuid::Uuid;
 
-use super::records::{REFERRAL, REFERRAL_ALIAS, USER_LINK, all_of, decode, encode, facets};
-use super::users::user_key;
+use super::records::{REFERRAL, REFERRAL_ALIAS, USER_LINK, all_of, decode, encode, facets, user_key};
 use super::{
     ATTEMPTS, Entity, Error, ErrorKind, Inventory, Problem, as_read, conflict, require_session, text,
 };

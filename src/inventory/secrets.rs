@@ -5,13 +5,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::records::{DIGEST_ALIAS, KEY_SECRET, encode, facets};
+use super::records::{DIGEST_ALIAS, encode, facets, secret_key};
 use super::{Error, ErrorKind, Inventory};
 use crate::access::{KeyText, Verifier};
 use crate::model::Timestamp;
-use crate::store::{Alias, Batch, Expect, Key};
+use crate::store::{Alias, Batch, Expect};
 
-/// The body of a [`KEY_SECRET`] record: what verifies a key that was found by its digest, and whose it is.
+/// The body of a [`KEY_SECRET`](super::records::KEY_SECRET) record: what verifies a key that was found by its digest, and whose it is.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct KeySecret {
     pub(super) verifier: Verifier,
@@ -55,8 +55,4 @@ pub(super) fn put_secret(
     facets.aliases.push(Alias::new(DIGEST_ALIAS, digest.lookup()));
     batch.put(secret_key(id), Expect::Absent, facets, encode(&secret)?);
     Ok(())
-}
-
-pub(super) const fn secret_key(id: Uuid) -> Key {
-    Key::new(KEY_SECRET, id)
 }

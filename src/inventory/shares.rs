@@ -4,12 +4,12 @@ use std::fmt;
 
 use uuid::Uuid;
 
-use super::networks::network_key;
-use super::organizations::organization_key;
-use super::records::{SHARE, SHARE_PASSWORD, all_of, encode, facets};
+use super::records::{
+    SHARE, all_of, encode, facets, network_key, organization_key, share_key, share_password_key,
+};
 use super::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, as_read, conflict, text};
 use crate::model::{Share, ShareMetadata, ShareOptions, Timestamp};
-use crate::store::{Batch, Check, Expect, Facets, Key};
+use crate::store::{Batch, Check, Expect, Facets};
 
 /// A share to be created.
 #[derive(Clone)]
@@ -229,12 +229,4 @@ fn share_facets(share: &Share) -> Facets {
 
 fn not_found(id: Uuid) -> Error {
     ErrorKind::NotFound { entity: Entity::Share, id }.into()
-}
-
-const fn share_key(id: Uuid) -> Key {
-    Key::new(SHARE, id)
-}
-
-const fn share_password_key(id: Uuid) -> Key {
-    Key::new(SHARE_PASSWORD, id)
 }

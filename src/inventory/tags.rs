@@ -1,12 +1,12 @@
 use uuid::Uuid;
 
-use super::organizations::organization_key;
 use super::records::{
-    DAEMON_API_KEY, HOST, NAME, SERVICE_TAG_LINK, TAG, TAG_LINK, USER_API_KEY, all_of, encode, facets, linked,
+    DAEMON_API_KEY, HOST, NAME, SERVICE_TAG_LINK, TAG, TAG_LINK, USER_API_KEY, all_of, encode, facets,
+    linked, organization_key, tag_key,
 };
 use super::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, as_read, conflict, text};
 use crate::model::Tag;
-use crate::store::{Batch, Check, Direction, Expect, Key, Link, Name, Order, Query, SortKey, StoreErrorKind};
+use crate::store::{Batch, Check, Direction, Expect, Link, Name, Order, Query, SortKey, StoreErrorKind};
 
 /// What bears tags, and under which relation.
 const BEARERS: [(Entity, Name, Name); 4] = [
@@ -97,8 +97,4 @@ impl Inventory {
         }
         Err(conflict(Entity::Tag, id))
     }
-}
-
-pub(super) const fn tag_key(id: Uuid) -> Key {
-    Key::new(TAG, id)
 }

@@ -12,23 +12,22 @@ use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response};
 use http_body::Body;
 
-use super::cross_site::CrossSite;
 use super::input::{self, Input, RequestBody};
-use super::rate_limit::{Allowance, Buckets, Client, ClientAddr};
-use super::response::{Reply, Responder, add_allowance};
+use super::response::{Reply, add_allowance};
 use super::route::Route;
+use super::shared::Shared;
 use super::{
     ApiBuilder, ResponseBody, credentials, daemon_keys, hosts, ports, referrals, sessions, shares, user_keys,
     version,
 };
-use crate::access::{Caller, Credential};
+use crate::access::Caller;
 use crate::inventory::{Error, ErrorKind, Inventory};
 use crate::wire::ApiError;
 
 /// The API as a [`tower::Service`](tower_service::Service): every endpoint, on an [`Inventory`].
 ///
-/// Always ready, never fails, cheap to clone. It listens to nothing and spawns nothing; mount it in axum by
-/// `Router::new().fallback_service(api)`, in hyper by `TowerToHyperService::new(api)`, or call it in process:
+/// Always ready, never fails, cheap to clone. It listens to nothing, and the few tasks that it spawns end with it. Mount
+/// it in axum by `Router::new().fallback_service(api)`, in hyper by `TowerToHyperService::new(api)`, or call it in process:
 ///
 /// ```
 /// use http::Request;
@@ -47,22 +46,10 @@ use crate::wire::ApiError;
 /// ```
 ///
 /// A host application that authenticates its users itself sets a [`Caller`] as request extension; it is taken at its
-/// word. With a [`ClientAddr`] extension the rate limit tells addresses apart.
+/// word. With a [`ClientAddr`](super::ClientAddr) extension the rate limit tells addresses apart.
 #[derive(Clone)]
 pub struct Api {
     shared: Arc<Shared>,
-}
-
-/// What all clones of an [`Api`] have in common.
-#[derive(Debug)]
-pub(super) struct Shared {
-    pub(super) inventory: Inventory,
-    pub(super) responder: Responder,
-    pub(super) buckets: Option<Buckets>,
-    /// How many bytes a body has at most.
-    pub(super) body_limit: usize,
-    pub(super) cross_site: CrossSite,
-    pub(super) secure_cookies: bool,
 }
 
 impl Api {
@@ -171,32 +158,6 @@ impl Shared {
             Route::ShareMetadata(id) => Box::pin(shares::metadata(self, id, input.query())).await,
             Route::SubmitReferral => Box::pin(referrals::submit(self, &caller()?, input)).await,
         }
-    }
-
-    /// Whoever is known, unless by a session that another site is using.
-    fn admit(&self, caller: Result<Caller, Error>, request: &Parts) -> Result<Caller, ApiError> {
-        let caller = caller?;
-        if caller.credential() == Credential::Session {
-            self.cross_site.check(request)?;
-        }
-        Ok(caller)
-    }
-
-    /// Who asks, once more: a body takes as long as its sender likes, and what was allowed when it began may not be so
-    /// any more when it is there.
-    pub(super) async fn identify_again(&self, request: &Parts) -> Result<Caller, ApiError> {
-        Ok(credentials::identify(&self.inventory, request).await?)
-    }
-
-    fn allowance(&self, request: &Parts, caller: Option<&Caller>) -> Option<Allowance> {
-        let address = || {
-            request.extensions.get::<ClientAddr>().map(|address| Client::Address(address.0.to_canonical()))
-        };
-        let client = match caller {
-            Some(caller) => Client::User(caller.user_id()),
-            None => address().unwrap_or(Client::Anybody),
-        };
-        Some(self.buckets.as_ref()?.take(client, self.inventory.now()))
     }
 }
 

@@ -1,9 +1,10 @@
 use std::sync::Arc;
 
-use super::api::{Api, Shared};
+use super::api::Api;
 use super::cross_site::CrossSite;
 use super::rate_limit::{Buckets, RateLimit};
 use super::response::Responder;
+use super::shared::Shared;
 use crate::inventory::Inventory;
 
 /// How an [`Api`] serves.

@@ -1,8 +1,8 @@
 use serde::Serialize;
 
-use super::api::Shared;
 use super::input::Input;
 use super::response::Reply;
+use super::shared::Shared;
 use crate::access::Caller;
 use crate::inventory::may_create_daemon_api_keys;
 use crate::model::DaemonApiKey;

@@ -15,6 +15,7 @@ mod referrals;
 mod response;
 mod route;
 mod sessions;
+mod shared;
 mod shares;
 mod user_keys;
 mod version;

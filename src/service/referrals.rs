@@ -1,6 +1,6 @@
-use super::api::Shared;
 use super::input::Input;
 use super::response::Reply;
+use super::shared::Shared;
 use crate::access::Caller;
 use crate::inventory::may_submit_referrals;
 use crate::wire::{ApiError, read_no_query, read_referral};

@@ -1,7 +1,7 @@
-use super::api::Shared;
 use super::cookie;
 use super::input::Input;
 use super::response::Reply;
+use super::shared::Shared;
 use crate::inventory::ErrorKind;
 use crate::wire::{ApiError, read_login, read_no_query};
 

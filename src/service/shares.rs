@@ -1,5 +1,5 @@
-use super::api::Shared;
 use super::response::Reply;
+use super::shared::Shared;
 use crate::wire::{ApiError, read_id, read_no_query};
 
 /// `GET /api/v1/shares/public/{id}`, for everybody.

@@ -1,6 +1,6 @@
-use super::api::Shared;
 use super::input::Input;
 use super::response::Reply;
+use super::shared::Shared;
 use crate::access::Caller;
 use crate::inventory::may_manage_user_api_keys;
 use crate::wire::{ApiError, read_id, read_no_query, read_user_key_update};

@@ -19,12 +19,11 @@ pub(crate) use ports::may_update_ports;
 
 use self::change::HostChange;
 use self::summary::Summary;
-use super::networks::network_key;
-use super::records::{HOST, decode, encode_sized};
+use super::records::{decode, encode_sized, host_key, network_key};
 use super::references::belongs_to;
 use super::{Entity, Error, ErrorKind, Inventory};
 use crate::model::Host;
-use crate::store::{Key, Record};
+use crate::store::Record;
 
 /// What became of a host that was put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,8 +162,4 @@ fn tags(host: &Host) -> BTreeMap<Uuid, String> {
         part.tags.iter().enumerate().map(move |(place, id)| (*id, format!("services.{service}.tags.{place}")))
     });
     services.chain(own).collect()
-}
-
-const fn host_key(id: Uuid) -> Key {
-    Key::new(HOST, id)
 }

@@ -19,7 +19,7 @@ use self::chunk::{Chunk, Parsing};
 use self::lines::Lines;
 use self::parse::{ParsedLine, refusal};
 use super::hosts::EncodedHost;
-use super::networks::network_key;
+use super::records::network_key;
 use super::{Error, ErrorKind, Inventory};
 use crate::store::Key;
 

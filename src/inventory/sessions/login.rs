@@ -4,8 +4,10 @@ use uuid::Uuid;
 
 use super::SessionRecord;
 use crate::access::{PasswordError, PasswordHasher, SessionId};
-use crate::inventory::records::{EMAIL_ALIAS, SESSION, SESSION_ALIAS, SESSION_LINK, decode, encode, facets};
-use crate::inventory::users::{StoredUser, password_key};
+use crate::inventory::records::{
+    EMAIL_ALIAS, SESSION, SESSION_ALIAS, SESSION_LINK, decode, encode, facets, password_key,
+};
+use crate::inventory::users::StoredUser;
 use crate::inventory::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, conflict, text};
 use crate::model::{Session, User};
 use crate::store::{Alias, Batch, Check, Expect, Key, Link, Record};

@@ -1,10 +1,10 @@
 use uuid::Uuid;
 
-use super::{Grant, check_references_of, user_api_key_facets, user_api_key_key};
+use super::{Grant, check_references_of, user_api_key_facets};
 use crate::access::{KeyKind, KeyText};
-use crate::inventory::records::encode;
+use crate::inventory::records::{encode, user_api_key_key, user_key};
 use crate::inventory::secrets::{KeyHolder, put_secret};
-use crate::inventory::users::{user_caller, user_key};
+use crate::inventory::users::user_caller;
 use crate::inventory::{ATTEMPTS, Entity, Error, Inventory, IssuedKey, conflict, text};
 use crate::model::{Permission, Timestamp, UserApiKey};
 use crate::store::{Batch, Check, Expect};

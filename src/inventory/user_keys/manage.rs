@@ -1,10 +1,8 @@
 use uuid::Uuid;
 
-use super::{user_api_key_facets, user_api_key_key};
+use super::user_api_key_facets;
 use crate::access::Caller;
-use crate::inventory::key_uses::key_use_key;
-use crate::inventory::records::{USER_API_KEY, USER_LINK, linked};
-use crate::inventory::secrets::secret_key;
+use crate::inventory::records::{USER_API_KEY, USER_LINK, key_use_key, linked, secret_key, user_api_key_key};
 use crate::inventory::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, as_read, conflict, require_session};
 use crate::model::UserApiKey;
 use crate::store::{Batch, Expect, Link};

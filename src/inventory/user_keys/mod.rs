@@ -11,9 +11,7 @@ pub(super) use manage::delete_beside;
 pub use update::UserApiKeyUpdate;
 pub(crate) use update::may_manage_user_api_keys;
 
-use super::networks::network_key;
-use super::records::{NETWORK_LINK, TAG_LINK, USER_API_KEY, USER_LINK, facets, links};
-use super::tags::tag_key;
+use super::records::{NETWORK_LINK, TAG_LINK, USER_LINK, facets, links, network_key, tag_key};
 use super::{Entity, Error, ErrorKind, Inventory};
 use crate::access::Caller;
 use crate::model::{Permission, UserApiKey};
@@ -59,8 +57,4 @@ fn check_references_of(record: &UserApiKey, batch: &mut Batch) {
     for key in networks.chain(record.tags.iter().map(|id| tag_key(*id))) {
         batch.check(Check::Record { key, expect: Expect::Present });
     }
-}
-
-pub(super) const fn user_api_key_key(id: Uuid) -> Key {
-    Key::new(USER_API_KEY, id)
 }

@@ -1,9 +1,9 @@
 use uuid::Uuid;
 
 use super::manage::{is_own, not_found};
-use super::{Grant, check_references_of, user_api_key_facets, user_api_key_key};
+use super::{Grant, check_references_of, user_api_key_facets};
 use crate::access::Caller;
-use crate::inventory::records::encode;
+use crate::inventory::records::{encode, user_api_key_key};
 use crate::inventory::{
     ATTEMPTS, Entity, Error, ErrorKind, Inventory, as_read, conflict, require_session, text,
 };

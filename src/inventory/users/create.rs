@@ -2,10 +2,8 @@ use std::fmt;
 
 use uuid::Uuid;
 
-use super::{StoredUser, check_networks_of, password_key, user_facets, user_key};
-use crate::inventory::networks::network_key;
-use crate::inventory::organizations::organization_key;
-use crate::inventory::records::{encode, facets};
+use super::{StoredUser, check_networks_of, user_facets};
+use crate::inventory::records::{encode, facets, network_key, organization_key, password_key, user_key};
 use crate::inventory::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, conflict, text};
 use crate::model::{Permission, User};
 use crate::store::{Batch, Check, Expect, Key, StoreErrorKind};

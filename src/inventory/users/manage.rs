@@ -1,8 +1,10 @@
 use uuid::Uuid;
 
-use super::{StoredUser, check_networks_of, password_key, user_facets, user_key};
-use crate::inventory::networks::network_key;
-use crate::inventory::records::{REFERRAL, USER, USER_API_KEY, USER_LINK, all_of, encode, facets, linked};
+use super::{StoredUser, check_networks_of, user_facets};
+use crate::inventory::records::{
+    REFERRAL, USER, USER_API_KEY, USER_LINK, all_of, encode, facets, linked, network_key, password_key,
+    user_key,
+};
 use crate::inventory::user_keys::delete_beside;
 use crate::inventory::{ATTEMPTS, Entity, Error, Inventory, as_read, conflict, text};
 use crate::model::{Permission, User};

@@ -8,14 +8,13 @@ use uuid::Uuid;
 
 pub use create::NewUser;
 
-use super::networks::network_key;
-use super::records::{EMAIL_ALIAS, NETWORK_LINK, PASSWORD, USER, facets, links};
+use super::records::{EMAIL_ALIAS, NETWORK_LINK, facets, links, network_key};
 use super::{Entity, Error, ErrorKind};
 use crate::access::{Caller, Scope};
 use crate::model::{Permission, User};
-use crate::store::{Alias, Batch, Check, Expect, Facets, Key};
+use crate::store::{Alias, Batch, Check, Expect, Facets};
 
-/// The body of a [`USER`] record.
+/// The body of a [`USER`](super::records::USER) record.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct StoredUser {
     #[serde(flatten)]
@@ -67,12 +66,4 @@ fn check_networks_of(user: &User, batch: &mut Batch) {
     for network in &user.network_ids {
         batch.check(Check::Record { key: network_key(*network), expect: Expect::Present });
     }
-}
-
-pub(super) const fn user_key(id: Uuid) -> Key {
-    Key::new(USER, id)
-}
-
-pub(super) const fn password_key(id: Uuid) -> Key {
-    Key::new(PASSWORD, id)
 }

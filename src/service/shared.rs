@@ -1,0 +1,50 @@
+use http::request::Parts;
+
+use super::credentials;
+use super::cross_site::CrossSite;
+use super::rate_limit::{Allowance, Buckets, Client, ClientAddr};
+use super::response::Responder;
+use crate::access::{Caller, Credential};
+use crate::inventory::{Error, Inventory};
+use crate::wire::ApiError;
+
+/// What all clones of an [`Api`](super::Api) have in common.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) inventory: Inventory,
+    pub(super) responder: Responder,
+    pub(super) buckets: Option<Buckets>,
+    /// How many bytes a body has at most.
+    pub(super) body_limit: usize,
+    pub(super) cross_site: CrossSite,
+    pub(super) secure_cookies: bool,
+}
+
+impl Shared {
+    /// Whoever is known, unless by a session that another site is using.
+    pub(super) fn admit(&self, caller: Result<Caller, Error>, request: &Parts) -> Result<Caller, ApiError> {
+        let caller = caller?;
+        if caller.credential() == Credential::Session {
+            self.cross_site.check(request)?;
+        }
+        Ok(caller)
+    }
+
+    /// Who asks, once more: a body takes as long as its sender likes, and what was allowed when it began may not be so
+    /// any more when it is there.
+    pub(super) async fn identify_again(&self, request: &Parts) -> Result<Caller, ApiError> {
+        Ok(credentials::identify(&self.inventory, request).await?)
+    }
+
+    /// Takes the request out of the bucket of whoever sends it, if they are counted at all.
+    pub(super) fn allowance(&self, request: &Parts, caller: Option<&Caller>) -> Option<Allowance> {
+        let address = || {
+            request.extensions.get::<ClientAddr>().map(|address| Client::Address(address.0.to_canonical()))
+        };
+        let client = match caller {
+            Some(caller) => Client::User(caller.user_id()),
+            None => address().unwrap_or(Client::Anybody),
+        };
+        Some(self.buckets.as_ref()?.take(client, self.inventory.now()))
+    }
+}
