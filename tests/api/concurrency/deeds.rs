@@ -49,7 +49,7 @@ const OTHERS: [Deed; 7] = [
 pub(super) fn deeds(random: &mut SplitMix64) -> Vec<Deed> {
     let mut deeds = vec![Deed::DeleteNetwork, Deed::DeleteTag];
     deeds.push(random.choose(&[Deed::DeleteUser, Deed::ChangePassword]));
-    if random.once_in(3) {
+    if random.once_in(2) {
         deeds.extend(random.some_of(&OCCUPYING));
     }
     deeds.extend((0..8).map(|_| random.choose(&OTHERS)));

@@ -76,7 +76,7 @@ impl Writer {
 
     async fn change_own(&mut self) {
         let change = self.change_of(self.own.id);
-        let mut refusals = self.refusals_of_access(change, self.own.network_id);
+        let mut refusals = self.refusals(change, self.own.network_id);
         if !LASTING.contains(&(change.host, change.network)) {
             refusals.push(network_mismatch());
             assert_eq!(self.send(change, &refusals).await, None, "{change:?}");
@@ -89,7 +89,7 @@ impl Writer {
             ));
             assert_eq!(self.send(change, &refusals).await, None, "{change:?}");
         } else {
-            refusals.extend([already_exists(change), conflict("Port", change.port)]);
+            refusals.push(already_exists(change));
             if let Some(port) = self.send(change, &refusals).await {
                 assert_eq!(port.created_at, self.own.created_at);
                 self.own = port;
@@ -101,9 +101,9 @@ impl Writer {
         let place = self.random.below(SHARED);
         let change = self.change_of(shared_port(place));
         // Where it is now, nobody knows; perhaps where the Member cannot see it.
-        let mut refusals = self.refusals_of_access(change, VAULT);
+        let mut refusals = self.refusals(change, VAULT);
         if LASTING.contains(&(change.host, change.network)) {
-            refusals.extend([already_exists(change), conflict("Port", change.port)]);
+            refusals.push(already_exists(change));
             self.send(change, &refusals).await;
         } else {
             refusals.push(network_mismatch());
@@ -114,20 +114,20 @@ impl Writer {
     async fn change_fleeting(&mut self) {
         let port = fleeting_port(self.random.below(FLEETING.len()), self.random.below(2));
         let change = Change { host: self.random.choose(&FLEETING), ..self.change_of(port) };
-        let mut refusals = self.refusals_of_access(change, VAULT);
+        let mut refusals = self.refusals(change, VAULT);
         refusals.extend([
             not_found("Port", port),
             reference_invalid("Host", "host_id"),
             network_mismatch(),
             already_exists(change),
-            conflict("Port", port),
         ]);
         self.send(change, &refusals).await;
     }
 
-    /// How the Member may be refused a change of a port that is on this network.
-    fn refusals_of_access(&self, change: Change, network: Uuid) -> Vec<Outcome> {
-        let mut refusals = Vec::new();
+    /// How a change of a port that is on this network may be refused, whatever is wrong with it: others always came between,
+    /// or the Member may not do it just now.
+    fn refusals(&self, change: Change, network: Uuid) -> Vec<Outcome> {
+        let mut refusals = vec![conflict("Port", change.port)];
         if self.is_member() {
             refusals.push(permission_denied());
             if network == VAULT || change.network == VAULT {

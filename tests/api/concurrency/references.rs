@@ -15,7 +15,7 @@ use super::{STORES, Way, join_all};
 use crate::common::{SplitMix64, key_for};
 
 /// Each with a network, a tag and a user of its own that are deleted.
-const ROUNDS: usize = if cfg!(debug_assertions) { 60 } else { 1_500 };
+const ROUNDS: usize = if cfg!(debug_assertions) { 80 } else { 2_000 };
 
 /// What all rounds have in common.
 pub(super) struct Scene {

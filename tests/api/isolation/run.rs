@@ -66,10 +66,9 @@ impl Run {
             while arena.random.once_in(3) {
                 arena.change().await;
             }
-            let ask = Asker::new(&mut arena.random, &arena.model, &arena.lost, &secrets).ask();
-            place.text = format!("{}: {} {} {ask:#?}", place.text, ask.method, ask.target());
-            let times = if arena.random.once_in(20) { arena.random.below(8) } else { 0 };
-            for _ in 0..=times {
+            let asks = Asker::new(&mut arena.random, &arena.model, &arena.lost, &secrets).asks();
+            for ask in asks {
+                place.text = format!("seed {}, step {step}: {ask:#?}", self.seed);
                 seen.insert(send(&mut arena, &ask).await);
             }
             if step % 500 == 499 {

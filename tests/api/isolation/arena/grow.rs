@@ -89,7 +89,9 @@ impl Arena {
     pub(super) async fn sign_in(&mut self, user: Uuid) {
         let user = self.model.user(user).unwrap().clone();
         let Some(password) = user.password.filter(|_| !user.is_disabled) else { return };
-        if self.model.failed_logins.iter().any(|(email, _)| *email == user.email) {
+        let window = 15 * 60 * 1_000_000;
+        let mut failures = self.model.failed_logins.iter();
+        if failures.any(|(email, time)| *email == user.email && time.plus_micros(window) > self.model.now) {
             return;
         }
         let session = self.inventory.log_in(&user.email, password).await.unwrap();

@@ -6,6 +6,7 @@ mod ids;
 mod queries;
 mod spoil;
 
+use serde_json::json;
 use toposcope::access::RandomSource;
 use uuid::Uuid;
 
@@ -38,7 +39,34 @@ impl<'a> Asker<'a> {
         Self { random, model, lost, secrets, caller: None }
     }
 
-    pub(crate) fn ask(mut self) -> Ask {
+    /// What is sent next: mostly one request, sometimes the same one several times, or several logins at one address.
+    pub(crate) fn asks(mut self) -> Vec<Ask> {
+        match self.random.below(60) {
+            0 => self.guesses(),
+            1..4 => {
+                let ask = self.ask();
+                vec![ask; 2 + self.random.below(6)]
+            }
+            _ => vec![self.ask()],
+        }
+    }
+
+    /// With a password that is right now and then.
+    fn guesses(&mut self) -> Vec<Ask> {
+        let user = self.model.users[self.random.below(self.model.users.len())].clone();
+        let guess = |_| {
+            let wrong = "wrong password".to_owned();
+            let right = user.password.clone().filter(|_| self.random.once_in(3));
+            let mut ask = Ask::new("POST", "/api/auth/login");
+            ask.content_type = Some("application/json");
+            let password = json!(right.unwrap_or(wrong)).to_string();
+            ask.body = Body::Fields(vec![("email", json!(user.email).to_string()), ("password", password)]);
+            ask
+        };
+        (0..9).map(guess).collect()
+    }
+
+    fn ask(&mut self) -> Ask {
         let mut ask = Ask::new("GET", "");
         self.add_credentials(&mut ask);
         self.caller = identify(self.model, &ask).0.ok();
