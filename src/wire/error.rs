@@ -161,5 +161,5 @@ fn problem_code_and_params(field: &str, problem: &Problem) -> (ErrorCode, Value)
 
 /// What a client sent, short and without characters that cannot be seen, for a sentence that people read.
 fn printable(text: &str) -> String {
-    text.chars().take(64).flat_map(char::escape_debug).collect()
+    text.chars().flat_map(char::escape_debug).take(64).collect()
 }

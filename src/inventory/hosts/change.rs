@@ -54,7 +54,10 @@ impl Inventory {
         change: &HostChange<'_>,
         before: &Before,
     ) -> Result<Attempt, Error> {
-        self.check_ownership(change, before).await?;
+        if !self.check_ownership(change, before).await? {
+            tokio::task::yield_now().await;
+            return Ok(Attempt::Overtaken);
+        }
         let batch = self.plan(change, before).await?;
         let Err(error) = self.store.commit(batch).await else { return Ok(Attempt::Done) };
         match error.kind() {
@@ -119,25 +122,32 @@ impl Inventory {
     }
 
     /// A host of another organization is neither replaced nor deleted, whatever its id. One that stays on its network
-    /// stays whose it is.
-    async fn check_ownership(&self, change: &HostChange<'_>, before: &Before) -> Result<(), Error> {
+    /// stays whose it is. `false` when one has left its network since it was read.
+    async fn check_ownership(&self, change: &HostChange<'_>, before: &Before) -> Result<bool, Error> {
         if let Some(id) = change.delete {
             let not_found = ErrorKind::NotFound { entity: Entity::Host, id };
             let (record, _) = before.get(&id).ok_or(not_found.clone())?;
-            if !self.is_host_of(change.organization, record).await? {
-                return Err(not_found.into());
+            match self.owner_of(record).await? {
+                Some(owner) if owner == change.organization => {}
+                Some(_) => return Err(not_found.into()),
+                None => return Ok(false),
             }
         }
         for encoded in change.puts {
             let Some((record, summary)) = before.get(&encoded.host.id) else { continue };
-            if summary.network_id != encoded.host.network_id
-                && !self.is_host_of(change.organization, record).await?
-            {
-                let name = encoded.host.id.to_string();
-                return Err(ErrorKind::AlreadyExists { entity: Entity::Host, name }.into());
+            if summary.network_id == encoded.host.network_id {
+                continue;
+            }
+            match self.owner_of(record).await? {
+                Some(owner) if owner == change.organization => {}
+                Some(_) => {
+                    let name = encoded.host.id.to_string();
+                    return Err(ErrorKind::AlreadyExists { entity: Entity::Host, name }.into());
+                }
+                None => return Ok(false),
             }
         }
-        Ok(())
+        Ok(true)
     }
 }
 

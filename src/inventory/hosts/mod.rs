@@ -20,8 +20,8 @@ pub(crate) use ports::may_update_ports;
 use self::change::HostChange;
 use self::summary::Summary;
 use super::records::{decode, encode_sized, host_key, network_key};
-use super::references::belongs_to;
-use super::{Entity, Error, ErrorKind, Inventory};
+use super::references::organization_of;
+use super::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, conflict};
 use crate::model::Host;
 use crate::store::Record;
 
@@ -136,15 +136,22 @@ impl Inventory {
     }
 
     async fn host_record(&self, organization: Uuid, id: Uuid) -> Result<Record, Error> {
-        let not_found = ErrorKind::NotFound { entity: Entity::Host, id };
-        let record = self.get(host_key(id)).await?.ok_or(not_found.clone())?;
-        if self.is_host_of(organization, &record).await? { Ok(record) } else { Err(not_found.into()) }
+        for _ in 0..ATTEMPTS {
+            let not_found = ErrorKind::NotFound { entity: Entity::Host, id };
+            let record = self.get(host_key(id)).await?.ok_or(not_found.clone())?;
+            match self.owner_of(&record).await? {
+                Some(owner) if owner == organization => return Ok(record),
+                Some(_) => return Err(not_found.into()),
+                None => tokio::task::yield_now().await,
+            }
+        }
+        Err(conflict(Entity::Host, id))
     }
 
-    /// Whether a host is the organization's: whether its network is.
-    async fn is_host_of(&self, organization: Uuid, host: &Record) -> Result<bool, Error> {
+    /// Whose a host is: whose its network is. `None` when that is gone, which the host has then left meanwhile.
+    async fn owner_of(&self, host: &Record) -> Result<Option<Uuid>, Error> {
         let Summary { network_id, .. } = decode(host)?;
-        belongs_to(organization, self.get(network_key(network_id)).await?.as_ref())
+        self.get(network_key(network_id)).await?.as_ref().map(organization_of).transpose()
     }
 }
 

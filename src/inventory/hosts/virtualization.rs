@@ -61,7 +61,7 @@ impl Inventory {
         };
         batch.check(Check::Alias { alias, holder: Some(holder.key) });
         batch.check(Check::Record { key: holder.key, expect: Expect::Version(holder.version) });
-        if !self.is_host_of(organization, &holder).await? {
+        if self.owner_of(&holder).await? != Some(organization) {
             return Ok(String::new());
         }
         let summary: Summary = decode(&holder)?;

@@ -7,7 +7,8 @@ use uuid::Uuid;
 use super::RateLimit;
 use crate::model::Timestamp;
 
-/// From how many buckets on further addresses share one. With some 50 bytes each that is about 20 MB.
+/// From how many buckets on further addresses share one. With their table, which doubles as it grows, that is some
+/// 40 MB at most.
 const MAX_BUCKETS: usize = 200_000;
 
 /// A length of time in parts of a microsecond, as many to each as requests come back a minute. So one request takes a

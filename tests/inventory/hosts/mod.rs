@@ -2,6 +2,7 @@
 
 mod checks;
 mod deleting;
+mod moving;
 mod numbers;
 mod order;
 mod putting;
