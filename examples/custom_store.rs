@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use toposcope::model::Timestamp;
-use toposcope::store::{Alias, Batch, Key, MemoryStore, Page, Query, Record, Store, StoreError};
+use toposcope::store::{Alias, Batch, Key, MemoryStore, Page, Query, Record, Snapshot, Store, StoreError};
 
 #[derive(Debug, Default)]
 struct Counting {
@@ -47,6 +47,11 @@ impl Store for Counting {
     async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
         self.writes.fetch_add(1, Ordering::Relaxed);
         self.store.purge_expired(now).await
+    }
+
+    async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        self.store.snapshot().await
     }
 }
 

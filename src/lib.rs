@@ -32,7 +32,7 @@
 //! Each imports only from those above it.
 //!
 //! * [`model`]: the records, as plain typed values.
-//! * [`store`]: what is asked of a database, in five methods, and the backends.
+//! * [`store`]: what is asked of a database, in six methods, and the backends.
 //! * [`access`]: who asks and what they may reach; keys, passwords, clocks.
 //! * [`inventory`]: the rules, on a store; also without HTTP.
 //! * [`wire`]: the envelope, the error codes, the reading of paths, queries and bodies.

@@ -4,8 +4,8 @@ use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use super::index::{Index, RowId};
-use super::{Alias, Batch, Key, Page, Query, Record, Store, StoreError};
+use super::index::{Frozen, Index, RowId};
+use super::{Alias, Batch, Entry, Expect, Key, Page, Query, Record, Snapshot, Store, StoreError, Write};
 use crate::model::Timestamp;
 
 /// A store in memory: for tests, for demonstrations, and for inventories that are loaded anew at every start.
@@ -68,6 +68,16 @@ impl State {
         Some(Record { key, version, body: self.bodies.get(row as usize)?.clone() })
     }
 
+    /// Carries out writes that were checked, and gives back the bodies before.
+    fn apply(&mut self, writes: Vec<Write>) -> Vec<Bytes> {
+        let Self { index, bodies } = self;
+        let mut replaced = Vec::with_capacity(writes.len());
+        index.apply(index.next_version(), writes, |row, body| {
+            replaced.push(Self::set_body(bodies, row, body.unwrap_or_default()));
+        });
+        replaced
+    }
+
     /// Sets the body of a row and gives back the one before.
     fn set_body(bodies: &mut Vec<Bytes>, row: RowId, body: Bytes) -> Bytes {
         let row = row as usize;
@@ -100,13 +110,10 @@ impl Store for MemoryStore {
 
     async fn commit(&self, batch: Batch) -> Result<(), StoreError> {
         let (writes, checks) = batch.into_parts();
-        // Dropped behind the lock: giving back megabytes takes its time, and an owner of bytes may do as it likes then.
-        let mut replaced = Vec::with_capacity(writes.len());
         let mut state = self.write()?;
         state.index.check(&writes, &checks)?;
-        let State { index, bodies } = &mut *state;
-        index
-            .apply(writes, |row, body| replaced.push(State::set_body(bodies, row, body.unwrap_or_default())));
+        // Dropped behind the lock: giving back megabytes takes its time, and an owner of bytes may do as it likes then.
+        let replaced = state.apply(writes);
         drop(state);
         drop(replaced);
         Ok(())
@@ -114,12 +121,60 @@ impl Store for MemoryStore {
 
     async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
         let mut state = self.write()?;
-        let State { index, bodies } = &mut *state;
-        let purged = index.purge_expired(now);
-        let bodies: Vec<Bytes> =
-            purged.iter().map(|row| State::set_body(bodies, *row, Bytes::new())).collect();
+        let expired = state.index.expired(now);
+        let deletions = expired.into_iter().map(|key| Write::Delete { key, expect: Expect::Any }).collect();
+        let purged = state.apply(deletions);
         drop(state);
-        Ok(bodies.len() as u64)
+        Ok(purged.len() as u64)
+    }
+
+    async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
+        let state = self.read()?;
+        Ok(Box::new(MemorySnapshot { frozen: state.index.freeze(), bodies: state.bodies.clone(), read: 0 }))
+    }
+}
+
+/// What a store in memory held at one moment. Facets and bodies are shared with the store as long as it has them.
+struct MemorySnapshot {
+    frozen: Frozen,
+    bodies: Vec<Bytes>,
+    read: usize,
+}
+
+impl MemorySnapshot {
+    /// So many bytes of bodies make a piece; the record that goes beyond them is its last.
+    const PIECE: usize = 4 * 1024 * 1024;
+
+    fn entry(&self, place: usize) -> Option<Entry> {
+        let (row, key, version, facets) = self.frozen.entry(place)?;
+        let body = self.bodies.get(row as usize)?.clone();
+        Some(Entry { record: Record { key, version, body }, facets })
+    }
+}
+
+#[async_trait]
+impl Snapshot for MemorySnapshot {
+    async fn next(&mut self, limit: usize) -> Result<Vec<Entry>, StoreError> {
+        let mut entries = Vec::new();
+        let mut bytes = 0;
+        for place in (self.read..self.frozen.len()).take(limit) {
+            let entry = self.entry(place).ok_or_else(|| StoreError::corrupt("a row cannot be read"))?;
+            bytes += entry.record.body.len();
+            entries.push(entry);
+            if bytes >= Self::PIECE {
+                break;
+            }
+        }
+        self.read += entries.len();
+        Ok(entries)
+    }
+}
+
+/// How many records there are and were read, and nothing of what is in them.
+impl fmt::Debug for MemorySnapshot {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = formatter.debug_struct("MemorySnapshot");
+        debug.field("records", &self.frozen.len()).field("read", &self.read).finish_non_exhaustive()
     }
 }
 

@@ -6,11 +6,18 @@
 
 mod batch;
 mod error;
+#[cfg_attr(
+    not(feature = "sled"),
+    allow(dead_code, unused_imports, reason = "only a store on a disk loads an index")
+)]
 mod index;
 mod memory;
 mod name;
 mod query;
 mod record;
+#[cfg(feature = "sled")]
+mod sled;
+mod snapshot;
 
 use std::fmt;
 use std::sync::Arc;
@@ -23,10 +30,13 @@ pub use memory::MemoryStore;
 pub use name::Name;
 pub use query::{Cursor, Direction, LinkFilter, Order, Page, Query, Start};
 pub use record::{Alias, Facets, Key, Link, Record, SortKey, Version};
+pub use snapshot::{Entry, Snapshot};
 
+#[cfg(feature = "sled")]
+pub use self::sled::{Durability, SledStore, SledStoreBuilder, Verification};
 use crate::model::Timestamp;
 
-/// Where records are kept. Five methods make a backend.
+/// Where records are kept. Six methods make a backend.
 ///
 /// # Contract
 /// The conformance suite (feature `testing`) has a case for every line of the lists below.
@@ -113,6 +123,22 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// # Errors
     /// `Unavailable` and `Corrupt`; some of the records may have been deleted by then.
     async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError>;
+
+    /// Begins to read everything the store holds.
+    ///
+    /// # Contract
+    /// * Every record of the store is in it, of whatever kind, each once, in any order.
+    /// * It is of one state, that of a moment between the call and the return; whatever is committed or purged afterwards,
+    ///   and however slowly it is read, it stays that state.
+    /// * Of a record come key, version and body, and the facets that it was put with: organization, network and
+    ///   `expires_at` as they were; links and aliases each once, in any order; sort keys in any order, and one that is
+    ///   empty may be missing.
+    /// * Nobody waits for a snapshot that is open: reads, commits and purges go on, and so do other snapshots.
+    /// * It may be dropped before its end. It may be read when nobody holds the store any more.
+    ///
+    /// # Errors
+    /// `Unavailable` and `Corrupt`.
+    async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError>;
 }
 
 #[deny(clippy::missing_trait_methods)]
@@ -136,5 +162,9 @@ impl<S: Store + ?Sized> Store for Arc<S> {
 
     async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
         (**self).purge_expired(now).await
+    }
+
+    async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
+        (**self).snapshot().await
     }
 }

@@ -54,8 +54,8 @@ impl fmt::Debug for Record {
 
 /// What a store must know of a record in order to find it, without reading its body.
 ///
-/// Facets go in with every put and never come out again: a backend may keep them as columns, as keys or as an index in
-/// memory, in whatever shape serves its queries.
+/// Facets go in with every put and come out again in a [`Snapshot`](super::Snapshot) alone: a backend may keep them as
+/// columns, as keys or as an index in memory, in whatever shape serves its queries, as long as all of them can be told.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facets {
     /// The organization it belongs to; `None` for a record above all organizations.

@@ -46,7 +46,10 @@ async fn comes_back(mut bench: Bench, body: Bytes) -> Outcome {
     same_bytes("resolve", resolved.as_slice(), &body)?;
     let page = bench.store.list(&bench.query()).await?;
     let listed: Vec<Bytes> = page.records.into_iter().map(|Record { body, .. }| body).collect();
-    same_bytes("list", &listed, &body)
+    same_bytes("list", &listed, &body)?;
+    let entries = bench.entries().await?;
+    let snapped: Vec<Bytes> = entries.into_values().map(|entry| entry.record.body).collect();
+    same_bytes("snapshot", &snapped, &body)
 }
 
 /// Tells where they differ: a body of megabytes is nothing to print.

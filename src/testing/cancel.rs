@@ -24,7 +24,7 @@ super::table! { of "store":
 const POLLS: usize = 48;
 
 /// Polls a future so often, then drops it. `None` when it was not ready by then.
-async fn drop_after<F: Future>(polls: usize, future: F) -> Option<F::Output> {
+pub(super) async fn drop_after<F: Future>(polls: usize, future: F) -> Option<F::Output> {
     let mut future = pin!(future);
     for _ in 0..polls {
         if let Some(output) = poll(future.as_mut()) {
@@ -161,6 +161,7 @@ async fn dropped_reads_leave_the_store_usable(mut bench: Bench) -> Outcome {
         let _ = drop_after(polls, bench.store.get(&keys)).await;
         let _ = drop_after(polls, bench.store.resolve(&alias)).await;
         let _ = drop_after(polls, bench.store.list(&query)).await;
+        let _ = drop_after(polls, bench.store.snapshot()).await;
         same("a read after those that were dropped", &bench.read(key).await?, &Some(record.clone()))?;
     }
     bench.store.commit(delete(key, Expect::Version(record.version))).await?;

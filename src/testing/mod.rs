@@ -15,6 +15,7 @@ mod body;
 mod cancel;
 mod case;
 mod commit;
+mod entries;
 mod fault;
 mod fixture;
 mod get;
@@ -25,6 +26,7 @@ mod race;
 mod random;
 mod report;
 mod resolve;
+mod snapshot;
 #[cfg(test)]
 mod tests;
 mod walk;
@@ -37,6 +39,7 @@ pub use case::Case;
 pub use report::{Failure, Report};
 
 use case::table;
+use entries::{Entries, PIECE, as_put, by_key, read_out, read_piece, take_in};
 use fault::{Fault, Outcome, holds, keys, refused, same, shows};
 use fixture::{
     Bench, GROUP, MAIL, OWNER, PARENT, RANK, aliased, check, delete, expiring, linked, of, put, ranked,
@@ -51,6 +54,7 @@ pub fn cases() -> impl Iterator<Item = &'static Case> {
         .into_iter()
         .chain(list::CASES)
         .chain(commit::CASES)
+        .chain(snapshot::CASES)
         .chain(race::CASES)
         .chain([walk::CASES])
         .flatten()

@@ -5,19 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::Timestamp;
 use crate::store::{
-    Alias, Batch, Check, Cursor, Direction, Expect, Facets, Key, Link, LinkFilter, Order, Page, Query,
-    Record, Start, StoreErrorKind, Version, Write,
+    Alias, Batch, Check, Cursor, Direction, Entry, Expect, Key, Link, LinkFilter, Order, Page, Query, Record,
+    Start, StoreErrorKind, Version, Write,
 };
+use crate::testing::{Entries, as_put, by_key};
 
 #[derive(Debug, Default)]
 pub(super) struct Model {
     entries: BTreeMap<Key, Entry>,
-}
-
-#[derive(Debug)]
-struct Entry {
-    record: Record,
-    facets: Facets,
 }
 
 impl Model {
@@ -76,6 +71,12 @@ impl Model {
                 }
             }
         }
+    }
+
+    /// What a snapshot holds.
+    pub(super) fn entries(&self) -> Entries {
+        let entries = self.entries.values().cloned();
+        by_key(entries.map(|Entry { record, facets }| Entry { record, facets: as_put(facets) }))
     }
 
     pub(super) fn purge_expired(&mut self, now: Timestamp) -> u64 {

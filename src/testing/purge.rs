@@ -1,4 +1,4 @@
-use super::{Bench, Outcome, aliased, check, expiring, holds, linked, put, same, shows};
+use super::{Bench, Entries, Outcome, aliased, check, expiring, holds, linked, put, same, shows};
 use crate::model::Timestamp;
 use crate::store::{Check, Expect, Facets, Query};
 
@@ -91,6 +91,7 @@ async fn what_is_purged_is_gone_from_every_method(mut bench: Bench) -> Outcome {
     same("get", &bench.read(key).await?, &None)?;
     same("resolve", &bench.holder(&alias).await?, &None)?;
     shows("list", &bench.store.list(&bench.query()).await?, &[])?;
+    same("snapshot", &bench.entries().await?, &Entries::new())?;
     let networks = Query { networks: Some(vec![network]), ..bench.query() };
     shows("list by network", &bench.store.list(&networks).await?, &[])?;
     bench.store.commit(check(Check::LinkedWithin { organization: None, link })).await?;

@@ -7,6 +7,7 @@ fn documentation() -> String {
         include_str!("../store/batch.rs"),
         include_str!("../store/query.rs"),
         include_str!("../store/record.rs"),
+        include_str!("../store/snapshot.rs"),
         include_str!("../store/error.rs"),
     ];
     let lines = files.iter().flat_map(|file| file.lines());
@@ -19,8 +20,9 @@ fn documentation() -> String {
 fn points() -> Vec<(String, String)> {
     let mut points: Vec<(String, String)> = Vec::new();
     let mut open: Vec<String> = Vec::new();
-    let file = include_str!("../store/mod.rs");
-    for line in file.lines().map(str::trim).take_while(|line| !line.starts_with("impl")) {
+    let files = [include_str!("../store/mod.rs"), include_str!("../store/snapshot.rs")];
+    let lines = files.into_iter().flat_map(|file| file.lines().take_while(|line| !line.starts_with("impl")));
+    for line in lines.map(str::trim) {
         if let Some(point) = line.strip_prefix("/// * ") {
             open.push(point.to_owned());
         } else if let (Some(more), Some(point)) = (line.strip_prefix("///   "), open.last_mut()) {

@@ -11,7 +11,7 @@ use serde_json::json;
 use toposcope::access::{Caller, Scope};
 use toposcope::inventory::Inventory;
 use toposcope::model::{Permission, Timestamp};
-use toposcope::store::{Alias, Batch, Key, Name, Page, Query, Record, Store, StoreError};
+use toposcope::store::{Alias, Batch, Key, Name, Page, Query, Record, Snapshot, Store, StoreError};
 
 use crate::common::{NOBODY, OFFICE, Server, World, ample, get, host, with_key};
 
@@ -88,6 +88,11 @@ impl Store for Faulty {
 
     async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
         self.inner.purge_expired(now).await
+    }
+
+    async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
+        self.call()?;
+        self.inner.snapshot().await
     }
 }
 

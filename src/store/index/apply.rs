@@ -7,7 +7,7 @@ use super::rows::{PartitionId, Row, Slot};
 use super::table::{Partition, Table};
 use super::{Index, RowId};
 use crate::model::Timestamp;
-use crate::store::{Facets, Key, Name, Write};
+use crate::store::{Facets, Key, Name, Version, Write};
 
 /// A write as the index carries it out.
 #[derive(Debug)]
@@ -22,10 +22,15 @@ enum Change {
 }
 
 impl Index {
-    /// Carries out writes that [`check`](Self::check) has let pass. Tells of every row what its body is now, `None` where
-    /// it is deleted.
-    pub(crate) fn apply(&mut self, writes: Vec<Write>, mut body_of: impl FnMut(RowId, Option<Bytes>)) {
-        self.version += 1;
+    /// Carries out writes that [`check`](Self::check) has let pass, as the writing of this version. Tells of every row what
+    /// its body is now, `None` where it is deleted.
+    pub(crate) fn apply(
+        &mut self,
+        version: Version,
+        writes: Vec<Write>,
+        mut body_of: impl FnMut(RowId, Option<Bytes>),
+    ) {
+        self.version = version.0;
         let changes: Vec<Change> = writes.into_iter().filter_map(|write| self.change(write)).collect();
         // An alias may pass from any record of the batch to any other, so all are let go before one is taken.
         for change in &changes {
@@ -46,16 +51,10 @@ impl Index {
         }
     }
 
-    /// Deletes the rows whose time is over, and names them.
-    pub(crate) fn purge_expired(&mut self, now: Timestamp) -> Vec<RowId> {
-        let expired: Vec<RowId> = self.expiring.range(..=(now, RowId::MAX)).map(|(_, row)| *row).collect();
-        for id in &expired {
-            if let Some(row) = self.rows.get(*id) {
-                self.aliases.remove_all(row, *id);
-            }
-            self.remove(*id);
-        }
-        expired
+    /// The keys of the rows whose time is over.
+    pub(crate) fn expired(&self, now: Timestamp) -> Vec<Key> {
+        let rows = self.expiring.range(..=(now, RowId::MAX)).map(|(_, row)| *row);
+        rows.filter_map(|row| self.key(row)).map(|(key, _)| key).collect()
     }
 
     /// `None` for the deletion of what is not there.
@@ -64,16 +63,16 @@ impl Index {
         match write {
             Write::Delete { .. } => there.map(Change::Delete),
             Write::Put { key, facets, body, .. } => {
-                Some(Change::Put { there, row: self.row(key, &facets)?, body })
+                Some(Change::Put { there, row: self.row(key, Version(self.version), &facets)?, body })
             }
         }
     }
 
-    fn row(&mut self, key: Key, facets: &Facets) -> Option<Row> {
+    pub(super) fn row(&mut self, key: Key, version: Version, facets: &Facets) -> Option<Row> {
         let table = self.names.intern(key.kind)?;
         let partition = self.partition_id(facets);
         let facets = self.pack(table, facets);
-        Some(Row { id: key.id, version: self.version, table, partition, facets })
+        Some(Row { id: key.id, version: version.0, table, partition, facets })
     }
 
     fn release_aliases(&mut self, change: &Change) {
@@ -91,9 +90,15 @@ impl Index {
 
     fn insert(&mut self, row: Row) -> RowId {
         let slots = self.tables.get(&row.table).map_or(0, Table::slots);
+        let id = self.insert_beside_runs(row);
+        self.insert_into_runs(id, 0..slots);
+        id
+    }
+
+    /// Makes a row known by all but its orders.
+    pub(super) fn insert_beside_runs(&mut self, row: Row) -> RowId {
         let id = self.rows.insert(row);
         self.ids.insert(&self.rows, id);
-        self.insert_into_runs(id, 0..slots);
         self.aliases.insert_all(&self.rows, id);
         if let Some(row) = self.rows.get(id) {
             self.links.insert_all(row, id);

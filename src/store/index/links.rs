@@ -18,7 +18,10 @@ impl Links {
     pub(super) fn insert_all(&mut self, row: &Row, id: RowId) {
         for link in row.facets.links() {
             let rows = self.0.entry(link).or_default();
-            if let Err(place) = rows.binary_search(&id) {
+            // Most rows are newer than all that have the link already.
+            if rows.last().is_none_or(|last| *last < id) {
+                rows.push(id);
+            } else if let Err(place) = rows.binary_search(&id) {
                 rows.insert(place, id);
             }
         }

@@ -7,16 +7,21 @@
 mod aliases;
 mod apply;
 mod filter;
+mod freeze;
 mod groups;
 mod ids;
 mod links;
 mod list;
+mod load;
 mod merge;
 mod names;
 mod packed;
 mod rows;
 mod run;
+mod sort;
 mod table;
+#[cfg(test)]
+mod tests;
 mod verify;
 mod walk;
 mod window;
@@ -24,8 +29,10 @@ mod window;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use self::aliases::Aliases;
+pub(crate) use self::freeze::Frozen;
 use self::ids::Ids;
 use self::links::Links;
+pub(crate) use self::load::Loader;
 use self::names::{NameId, Names};
 use self::rows::{PartitionId, Rows};
 pub(crate) use self::run::RowId;
@@ -56,6 +63,16 @@ impl Index {
 
     pub(crate) fn resolve(&self, alias: &Alias) -> Option<RowId> {
         self.aliases.find(&self.rows, self.names.find(alias.name)?, &alias.value)
+    }
+
+    /// The version that the next writing has.
+    pub(crate) fn next_version(&self) -> Version {
+        Version(self.version + 1)
+    }
+
+    /// All rows.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = RowId> + '_ {
+        self.rows.iter().map(|(id, _)| id)
     }
 
     /// What names a row, and which writing of it is there.

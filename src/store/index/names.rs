@@ -4,7 +4,7 @@ use crate::store::Name;
 pub(super) type NameId = u16;
 
 /// The names that were met, numbered. There are a dozen of them, so a scan beats a map.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Names(Vec<Name>);
 
 impl Names {

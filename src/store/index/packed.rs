@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use uuid::Uuid;
 
 use super::names::NameId;
@@ -6,9 +8,9 @@ use crate::model::Timestamp;
 /// The facets of one row in one allocation.
 ///
 /// A store of a million hosts holds a million of these, so they are packed: a header of counts, the ends of the sort
-/// keys, the sort keys, the links, the aliases. Offsets count from the beginning.
-#[derive(Debug, Default)]
-pub(super) struct PackedFacets(Box<[u8]>);
+/// keys, the sort keys, the links, the aliases. Offsets count from the beginning. A frozen index shares them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PackedFacets(Arc<[u8]>);
 
 const NO_EXPIRY: i64 = i64::MIN;
 const EXPIRY: usize = 0;
@@ -52,7 +54,7 @@ impl PackedFacets {
             bytes.extend_from_slice(&(value.len() as u16).to_le_bytes());
             bytes.extend_from_slice(value);
         }
-        Self(bytes.into_boxed_slice())
+        Self(bytes.into())
     }
 
     pub(super) fn expires_at(&self) -> Option<Timestamp> {

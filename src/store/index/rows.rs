@@ -7,7 +7,7 @@ use super::packed::PackedFacets;
 use super::run::RowId;
 
 /// What the index holds of one record.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Row {
     pub(super) id: Uuid,
     pub(super) version: u64,
@@ -36,6 +36,10 @@ impl Rows {
 
     pub(super) fn get_mut(&mut self, row: RowId) -> Option<&mut Row> {
         self.rows.get_mut(row as usize)?.as_mut()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (RowId, &Row)> {
+        (0..).zip(&self.rows).filter_map(|(id, row)| Some((id, row.as_ref()?)))
     }
 
     pub(super) fn insert(&mut self, row: Row) -> RowId {

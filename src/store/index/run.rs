@@ -23,6 +23,14 @@ pub(super) struct Place {
 }
 
 impl Run {
+    /// A run of rows that are in order. Its blocks are full: it takes no more room than it needs.
+    pub(super) fn of_sorted(rows: &[RowId]) -> Self {
+        let blocks = rows.chunks(BLOCK).map(<[RowId]>::to_vec).collect();
+        let mut run = Self { blocks, tree: Vec::new(), length: rows.len() };
+        run.rebuild_tree();
+        run
+    }
+
     pub(super) const fn len(&self) -> usize {
         self.length
     }

@@ -7,7 +7,7 @@ use super::run::{Place, RowId, Run};
 use crate::store::Name;
 
 /// To which network and organization a record belongs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Partition {
     // Before the organization, for the sake of the order.
     pub(super) network: Option<Uuid>,
@@ -58,6 +58,17 @@ impl Table {
                 }
             }
         }
+    }
+
+    /// Sets the runs of an organization as a whole, one for each slot.
+    pub(super) fn set_organization(&mut self, organization: Option<Uuid>, runs: Runs) {
+        self.organizations.entry(organization).or_default().all = runs;
+    }
+
+    /// Sets the runs of a partition, one for each slot.
+    pub(super) fn set_partition(&mut self, partition: Partition, runs: Runs) {
+        let organization = self.organizations.entry(partition.organization).or_default();
+        organization.networks.insert(partition.network, runs);
     }
 
     pub(super) fn insert(&mut self, rows: &Rows, partition: Partition, slot: Slot, row: RowId) {

@@ -21,12 +21,11 @@ impl Index {
                 check_facets(*key, facets)?;
             }
         }
-        if !self.rows.has_room_for(writes.len()) {
-            return Err(StoreError::unavailable("the index can number no more records"));
-        }
-        if !self.names.has_room_for(self.unknown_names(writes)) {
-            return Err(StoreError::invalid("the index can number no more names"));
-        }
+        let puts = writes.iter().filter_map(|write| match write {
+            Write::Put { key, facets, .. } => Some((*key, facets)),
+            Write::Delete { .. } => None,
+        });
+        self.check_room(writes.len(), puts)?;
         for write in writes {
             self.check_expectation(write.key(), write.expect())?;
         }
@@ -34,6 +33,28 @@ impl Index {
             self.check_condition(check, &keys)?;
         }
         self.check_aliases(writes, &keys)
+    }
+
+    /// Whether one more record with these facets can be held.
+    pub(super) fn check_record(&self, key: Key, facets: &Facets) -> Result<(), StoreError> {
+        check_facets(key, facets)?;
+        self.check_room(1, std::iter::once((key, facets)))
+    }
+
+    fn check_room<'a>(
+        &self,
+        rows: usize,
+        puts: impl Iterator<Item = (Key, &'a Facets)> + Clone,
+    ) -> Result<(), StoreError> {
+        if !self.rows.has_room_for(rows) {
+            return Err(StoreError::unavailable("the index can number no more records"));
+        }
+        // Hardly ever is there no room even if all names were unknown, and these need not be counted then.
+        let most: usize = puts.clone().map(|(key, facets)| names_of(key, facets).count()).sum();
+        if !self.names.has_room_for(most) && !self.names.has_room_for(self.unknown_names(puts)) {
+            return Err(StoreError::invalid("the index can number no more names"));
+        }
+        Ok(())
     }
 
     fn check_expectation(&self, key: Key, expect: Expect) -> Result<(), StoreError> {
@@ -84,20 +105,18 @@ impl Index {
         Ok(())
     }
 
-    fn unknown_names(&self, writes: &[Write]) -> usize {
-        let mut unknown = HashSet::new();
-        for write in writes {
-            let Write::Put { key, facets, .. } = write else { continue };
-            let relations = facets.links.iter().map(|link| link.relation);
-            let names = facets
-                .sort_keys
-                .iter()
-                .map(|key| key.name)
-                .chain(facets.aliases.iter().map(|alias| alias.name));
-            let names = std::iter::once(key.kind).chain(relations).chain(names);
-            unknown.extend(names.filter(|name| self.names.find(*name).is_none()));
-        }
-        unknown.len()
+    fn unknown_names<'a>(&self, puts: impl Iterator<Item = (Key, &'a Facets)>) -> usize {
+        let names = puts.flat_map(|(key, facets)| names_of(key, facets));
+        names.filter(|name| self.names.find(*name).is_none()).collect::<HashSet<_>>().len()
+    }
+
+    /// Whether the writes bring a name that has no number yet.
+    pub(crate) fn introduces_names(&self, writes: &[Write]) -> bool {
+        let puts = writes.iter().filter_map(|write| match write {
+            Write::Put { key, facets, .. } => Some((*key, facets)),
+            Write::Delete { .. } => None,
+        });
+        self.unknown_names(puts) > 0
     }
 
     fn belongs_to(&self, row: RowId, organization: Option<Uuid>) -> bool {
@@ -120,6 +139,13 @@ impl Index {
         let partitions = self.partition_ids.range(of(organization)..=of(Some(last)));
         partitions.flat_map(|(partition, _)| self.tables.values().flat_map(|table| table.rows(*partition)))
     }
+}
+
+fn names_of(key: Key, facets: &Facets) -> impl Iterator<Item = Name> + '_ {
+    let relations = facets.links.iter().map(|link| link.relation);
+    let sort_names = facets.sort_keys.iter().map(|key| key.name);
+    let aliases = facets.aliases.iter().map(|alias| alias.name);
+    std::iter::once(key.kind).chain(relations).chain(sort_names).chain(aliases)
 }
 
 fn check_facets(key: Key, facets: &Facets) -> Result<(), StoreError> {

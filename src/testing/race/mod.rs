@@ -2,6 +2,7 @@
 
 mod count;
 mod skew;
+mod snapshot;
 mod watch;
 mod winner;
 
@@ -12,7 +13,8 @@ use tokio::task::JoinSet;
 
 use super::{Case, Outcome};
 
-pub(super) const CASES: [&[Case]; 4] = [count::CASES, winner::CASES, skew::CASES, watch::CASES];
+pub(super) const CASES: [&[Case]; 5] =
+    [count::CASES, winner::CASES, skew::CASES, watch::CASES, snapshot::CASES];
 
 /// Runs as many tasks, begun at the same moment, and gathers their results.
 async fn crowd<T, F>(tasks: usize, task: impl Fn(usize) -> F) -> Outcome<Vec<T>>

@@ -4,8 +4,8 @@ mod pool;
 
 use std::fmt::Debug;
 
-use crate::store::{Key, StoreError, StoreErrorKind, Version, Write};
-use crate::testing::{Bench, Fault, Model, Outcome, same};
+use crate::store::{Key, Snapshot, StoreError, StoreErrorKind, Version, Write};
+use crate::testing::{Bench, Entries, Fault, Model, Outcome, read_out, same};
 
 use pool::Pool;
 
@@ -21,17 +21,19 @@ struct Walk {
     model: Model,
     pool: Pool,
     newest: Version,
+    /// A snapshot that was taken some steps ago, and what it must hold.
+    open: Option<(Box<dyn Snapshot>, Entries)>,
 }
 
 async fn random_operations_agree_with_a_model(mut bench: Bench) -> Outcome {
     let pool = Pool::new(&mut bench);
     // The counts of the purges to come are to be of the walk's own records.
     bench.store.purge_expired(pool.dusk()).await?;
-    let mut walk = Walk { bench, model: Model::default(), pool, newest: Version(0) };
+    let mut walk = Walk { bench, model: Model::default(), pool, newest: Version(0), open: None };
     for step in 0..STEPS {
         walk.step().await.map_err(|fault| fault.within(&format!("at step {step}")))?;
     }
-    Ok(())
+    walk.snapshot().await
 }
 
 impl Walk {
@@ -39,7 +41,8 @@ impl Walk {
         match self.pool.below(100) {
             0..=54 => self.commit().await,
             55..=86 => self.list().await,
-            87..=92 => self.get().await,
+            87..=91 => self.get().await,
+            92 => self.snapshot().await,
             93..=97 => self.resolve().await,
             _ => self.purge().await,
         }
@@ -75,12 +78,20 @@ impl Walk {
         same(&format!("{query:?}"), &kind_of(result)?, &self.model.list(&query))
     }
 
+    /// Reads the snapshot that is open, and takes the next one.
+    async fn snapshot(&mut self) -> Outcome {
+        let next = (self.bench.store.snapshot().await?, self.model.entries());
+        let Some((mut snapshot, expected)) = self.open.replace(next) else { return Ok(()) };
+        let limit = self.pool.piece();
+        same("snapshot", &read_out(&mut *snapshot, limit, self.bench.kinds()).await?, &expected)
+    }
+
     async fn get(&mut self) -> Outcome {
         let keys = self.pool.keys();
         self.agree_on(&keys).await
     }
 
-    async fn agree_on(&self, keys: &[Key]) -> Outcome {
+    async fn agree_on(&mut self, keys: &[Key]) -> Outcome {
         let expected: Vec<_> = keys.iter().map(|key| self.model.get(*key)).collect();
         same(&format!("get {keys:?}"), &self.bench.store.get(keys).await?, &expected)
     }

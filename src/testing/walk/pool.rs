@@ -59,6 +59,11 @@ impl Pool {
         Alias::new(name, self.id(IDS).as_bytes())
     }
 
+    /// How many records of a snapshot are read at once: fewer, as many or more than there are.
+    pub(super) fn piece(&mut self) -> usize {
+        self.random.pick(&[1, 3, 14, 1000]).unwrap_or(1)
+    }
+
     pub(super) fn batch(&mut self, model: &Model) -> Batch {
         let mut batch = Batch::new();
         for _ in 0..self.below(5) {

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use tokio::task::yield_now;
 use toposcope::model::Timestamp;
-use toposcope::store::{Alias, Batch, Key, MemoryStore, Page, Query, Record, Store, StoreError};
+use toposcope::store::{Alias, Batch, Key, MemoryStore, Page, Query, Record, Snapshot, Store, StoreError};
 
 /// A store that lets others come first before and after each of its operations, as one behind a network would.
 #[derive(Debug)]
@@ -42,5 +42,9 @@ impl Store for Yielding {
 
     async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
         self.between(self.0.purge_expired(now)).await
+    }
+
+    async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
+        self.between(self.0.snapshot()).await
     }
 }

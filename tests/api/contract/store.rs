@@ -7,7 +7,9 @@ use toposcope::access::{PasswordCost, PasswordHasher};
 use toposcope::inventory::Inventory;
 use toposcope::model::Timestamp;
 use toposcope::service::Api;
-use toposcope::store::{Alias, Batch, Key, MemoryStore, Name, Page, Query, Record, Store, StoreError, Write};
+use toposcope::store::{
+    Alias, Batch, Key, MemoryStore, Name, Page, Query, Record, Snapshot, Store, StoreError, Write,
+};
 
 use super::scene::Scene;
 use crate::common::{Server, ample};
@@ -104,6 +106,11 @@ impl Store for Interposed {
     async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
         self.ask("purge", "")?;
         self.inner.purge_expired(now).await
+    }
+
+    async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
+        self.ask("snapshot", "")?;
+        self.inner.snapshot().await
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use async_trait::async_trait;
 use toposcope::access::{RandomError, RandomSource};
 use toposcope::model::Timestamp;
-use toposcope::store::{Alias, Batch, Key, MemoryStore, Page, Query, Record, Store, StoreError};
+use toposcope::store::{Alias, Batch, Key, MemoryStore, Page, Query, Record, Snapshot, Store, StoreError};
 
 use super::leaks::INTERNAL;
 use crate::common::SplitMix64;
@@ -82,6 +82,11 @@ impl Store for Fickle {
     /// That it fails hinders no login, so here it does not.
     async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
         self.inner.purge_expired(now).await
+    }
+
+    async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
+        self.call()?;
+        self.inner.snapshot().await
     }
 }
 

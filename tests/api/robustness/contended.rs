@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_trait::async_trait;
 use toposcope::model::Timestamp;
 use toposcope::store::{
-    Alias, Batch, Check, Expect, Key, MemoryStore, Page, Query, Record, Store, StoreError,
+    Alias, Batch, Check, Expect, Key, MemoryStore, Page, Query, Record, Snapshot, Store, StoreError,
 };
 
 /// A store that can be told that others are always quicker: what is committed on the condition that a record has not
@@ -53,5 +53,9 @@ impl Store for Contended {
 
     async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
         self.inner.purge_expired(now).await
+    }
+
+    async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
+        self.inner.snapshot().await
     }
 }

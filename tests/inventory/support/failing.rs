@@ -2,7 +2,7 @@ use std::sync::Mutex;
 
 use async_trait::async_trait;
 use toposcope::model::Timestamp;
-use toposcope::store::{Alias, Batch, Key, MemoryStore, Page, Query, Record, Store, StoreError};
+use toposcope::store::{Alias, Batch, Key, MemoryStore, Page, Query, Record, Snapshot, Store, StoreError};
 
 /// A store that can be told to take only so many batches more.
 #[derive(Debug, Default)]
@@ -49,5 +49,9 @@ impl Store for Failing {
 
     async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
         self.inner.purge_expired(now).await
+    }
+
+    async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
+        self.inner.snapshot().await
     }
 }

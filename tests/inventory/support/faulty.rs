@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use async_trait::async_trait;
 use tokio::sync::watch;
 use toposcope::model::Timestamp;
-use toposcope::store::{Alias, Batch, Check, Key, Page, Query, Record, Store, StoreError};
+use toposcope::store::{Alias, Batch, Check, Key, Page, Query, Record, Snapshot, Store, StoreError};
 
 /// What befalls the calls of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,5 +125,10 @@ impl Store for Faulty {
         self.call().await?;
         self.fault_after(|fault| fault == Fault::SilentPurges).await;
         self.inner.purge_expired(now).await
+    }
+
+    async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
+        self.call().await?;
+        self.inner.snapshot().await
     }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use async_trait::async_trait;
 use tokio::sync::Mutex;
 use toposcope::model::Timestamp;
-use toposcope::store::{Alias, Batch, Key, Page, Query, Record, Store, StoreError};
+use toposcope::store::{Alias, Batch, Key, Page, Query, Record, Snapshot, Store, StoreError};
 
 /// A store whose state somebody else changes right before one of the calls that are made of it. Trying every call in
 /// turn is trying every moment at which two changes can meet.
@@ -80,5 +80,10 @@ impl Store for Interposer {
     async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
         self.before_call().await;
         self.inner.purge_expired(now).await
+    }
+
+    async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
+        self.before_call().await;
+        self.inner.snapshot().await
     }
 }

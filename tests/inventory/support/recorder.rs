@@ -6,7 +6,8 @@ use bytes::Bytes;
 use serde_json::Value;
 use toposcope::model::Timestamp;
 use toposcope::store::{
-    Alias, Batch, Expect, Facets, Key, MemoryStore, Page, Query, Record, Store, StoreError, Version, Write,
+    Alias, Batch, Expect, Facets, Key, MemoryStore, Page, Query, Record, Snapshot, Store, StoreError,
+    Version, Write,
 };
 use uuid::Uuid;
 
@@ -146,5 +147,9 @@ impl Store for Recorder {
     async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
         *self.purges.lock().unwrap() += 1;
         self.inner.purge_expired(now).await
+    }
+
+    async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
+        self.inner.snapshot().await
     }
 }

@@ -1,0 +1,185 @@
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::num::NonZero;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use uuid::Uuid;
+
+use super::names::NameId;
+use super::rows::{Rows, Slot};
+use super::run::Run;
+use super::sort::sorted;
+use super::table::{Partition, Runs, Table};
+use super::{Index, RowId};
+use crate::store::{Facets, Key, StoreError, Version};
+
+/// Fewer rows than this are sorted sooner than a thread begins.
+pub(super) const FEW_ROWS: usize = 1_024;
+
+/// Makes an index of records that are there already, all at once: every order is sorted once, where
+/// [`apply`](Index::apply) looks for the place of each record in each of its orders.
+#[derive(Debug, Default)]
+pub(crate) struct Loader {
+    index: Index,
+}
+
+impl Loader {
+    /// Adds a record. The rows are numbered from 0 on, in the order in which they are added.
+    ///
+    /// # Errors
+    /// `Corrupt` when the key or an alias is there already, or when the index cannot hold the facets. The record is left
+    /// out then.
+    pub(crate) fn add(&mut self, key: Key, version: Version, facets: &Facets) -> Result<RowId, StoreError> {
+        let index = &mut self.index;
+        let unfit = || format!("{key} does not fit into the index");
+        index.check_record(key, facets).map_err(|error| StoreError::corrupt(unfit()).with_source(error))?;
+        if index.find(key).is_some() {
+            return Err(StoreError::corrupt(format!("{key} is there twice")));
+        }
+        if let Some(alias) = facets.aliases.iter().find(|alias| index.resolve(alias).is_some()) {
+            let name = alias.name;
+            return Err(StoreError::corrupt(format!(
+                "{key} has an alias of the sort {name} that is not free"
+            )));
+        }
+        let row = index.row(key, version, facets).ok_or_else(|| StoreError::corrupt(unfit()))?;
+        index.version = index.version.max(version.0);
+        Ok(index.insert_beside_runs(row))
+    }
+
+    /// The index of all that was added. `version` is the greatest that the store ever gave.
+    pub(crate) fn finish(self, version: Version) -> Index {
+        let mut index = self.index;
+        index.version = index.version.max(version.0);
+        let mut members: HashMap<NameId, Vec<RowId>> = HashMap::new();
+        for (id, row) in index.rows.iter() {
+            members.entry(row.table).or_default().push(id);
+        }
+        for (id, table) in &mut index.tables {
+            let members = members.remove(id).unwrap_or_default();
+            load_table(table, &index.rows, &index.partitions, &members);
+        }
+        index
+    }
+}
+
+fn load_table(table: &mut Table, rows: &Rows, partitions: &[Partition], members: &[RowId]) {
+    let members = Members::new(rows, partitions, members);
+    let mut organizations: Vec<Runs> = vec![Runs::new(); members.organizations.values.len()];
+    let mut networks: Vec<Runs> = vec![Runs::new(); members.partitions.values.len()];
+    for (all, by_network) in members.runs_of_slots(table.slots()) {
+        organizations.iter_mut().zip(all).for_each(|(runs, run)| runs.push(run));
+        networks.iter_mut().zip(by_network).for_each(|(runs, run)| runs.push(run));
+    }
+    for (organization, runs) in members.organizations.values.into_iter().zip(organizations) {
+        table.set_organization(organization, runs);
+    }
+    for (partition, runs) in members.partitions.values.into_iter().zip(networks) {
+        table.set_partition(partition, runs);
+    }
+}
+
+/// The runs of one slot: of each organization, and of each partition.
+type SlotRuns = (Vec<Run>, Vec<Run>);
+
+/// The rows of a table, each under its rank in the order by id.
+#[derive(Debug)]
+struct Members<'a> {
+    rows: &'a Rows,
+    by_id: Vec<RowId>,
+    organizations: Shared<Option<Uuid>>,
+    partitions: Shared<Partition>,
+}
+
+impl<'a> Members<'a> {
+    fn new(rows: &'a Rows, partitions: &[Partition], members: &[RowId]) -> Self {
+        let member = |place: u32| members.get(place as usize).and_then(|row| rows.get(*row));
+        let places =
+            sorted(0..members.len() as u32, |place| member(place).map_or(&[][..], |row| row.id.as_bytes()));
+        let by_id = places.iter().filter_map(|place| members.get(*place as usize).copied()).collect();
+        let partition = |place: &u32| partitions.get(member(*place)?.partition as usize).copied();
+        let partitions = Shared::new(places.iter().filter_map(partition));
+        let organizations = Shared::new(partitions.iter().map(|partition| partition.organization));
+        Self { rows, by_id, organizations, partitions }
+    }
+
+    /// The slots are sorted side by side where there are many rows.
+    fn runs_of_slots(&self, slots: Slot) -> Vec<SlotRuns> {
+        let mut runs: Vec<SlotRuns> = Vec::new();
+        runs.resize_with(slots, SlotRuns::default);
+        let waiting = Mutex::new(runs.iter_mut().enumerate());
+        let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let work = || {
+            while let Some((slot, place)) = next() {
+                *place = self.runs_of_slot(slot);
+            }
+        };
+        let helpers = if self.by_id.len() < FEW_ROWS { 0 } else { processors().min(slots) - 1 };
+        thread::scope(|scope| {
+            for _ in 0..helpers {
+                // Without a thread the work is done all the same.
+                _ = thread::Builder::new().spawn_scoped(scope, work);
+            }
+            work();
+        });
+        runs
+    }
+
+    fn runs_of_slot(&self, slot: Slot) -> SlotRuns {
+        let ranks = 0..self.by_id.len() as u32;
+        let ranks = if slot == 0 { ranks.collect() } else { sorted(ranks, |rank| self.key(slot, rank)) };
+        (self.organizations.runs(&ranks, &self.by_id), self.partitions.runs(&ranks, &self.by_id))
+    }
+
+    fn key(&self, slot: Slot, rank: u32) -> &'a [u8] {
+        self.by_id.get(rank as usize).map_or(&[], |row| self.rows.sort_key(slot, *row))
+    }
+}
+
+/// Values that ranks share: every value once, how many ranks have it, and which of them each rank has.
+#[derive(Debug)]
+struct Shared<T> {
+    values: Vec<T>,
+    sizes: Vec<usize>,
+    of_rank: Vec<u32>,
+}
+
+impl<T: Copy + Eq + Hash> Shared<T> {
+    fn new(by_rank: impl Iterator<Item = T>) -> Self {
+        let mut numbers: HashMap<T, u32> = HashMap::new();
+        let mut shared = Self { values: Vec::new(), sizes: Vec::new(), of_rank: Vec::new() };
+        for value in by_rank {
+            let number = *numbers.entry(value).or_insert_with(|| {
+                shared.values.push(value);
+                shared.sizes.push(0);
+                (shared.values.len() - 1) as u32
+            });
+            shared.of_rank.push(number);
+            if let Some(size) = shared.sizes.get_mut(number as usize) {
+                *size += 1;
+            }
+        }
+        shared
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &T> {
+        self.of_rank.iter().filter_map(|number| self.values.get(*number as usize))
+    }
+
+    /// The run of each value, of the rows of sorted ranks.
+    fn runs(&self, ranks: &[u32], by_id: &[RowId]) -> Vec<Run> {
+        let mut rows: Vec<Vec<RowId>> = self.sizes.iter().map(|size| Vec::with_capacity(*size)).collect();
+        for rank in ranks.iter().map(|rank| *rank as usize) {
+            let number = self.of_rank.get(rank).map_or(usize::MAX, |number| *number as usize);
+            if let (Some(rows), Some(row)) = (rows.get_mut(number), by_id.get(rank)) {
+                rows.push(*row);
+            }
+        }
+        rows.iter().map(|rows| Run::of_sorted(rows)).collect()
+    }
+}
+
+fn processors() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
+}

@@ -1,0 +1,153 @@
+//! Random records, writes and questions, of so few values that they meet each other often.
+
+use uuid::Uuid;
+
+use super::{Model, put};
+use crate::model::Timestamp;
+use crate::store::{
+    Alias, Check, Cursor, Direction, Expect, Facets, Key, Link, LinkFilter, Name, Order, Query, SortKey,
+    Start, Write,
+};
+
+const KINDS: [Name; 2] = [Name::new("host"), Name::new("note")];
+const RELATIONS: [Name; 2] = [Name::new("tag"), Name::new("owner")];
+const ALIASES: [Name; 2] = [Name::new("port"), Name::new("address")];
+const SORTS: [Name; 5] =
+    [Name::new("name"), Name::new("time"), Name::new("place"), Name::new("weight"), Name::new("never")];
+
+#[derive(Debug)]
+pub(super) struct Random(u64);
+
+impl Random {
+    pub(super) const fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (mixed ^ (mixed >> 31)) as usize % bound
+    }
+
+    fn chance(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+
+    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len())]
+    }
+
+    /// One of so many ids, spread over all that an id can begin with.
+    fn id(&mut self, of: usize) -> Uuid {
+        let number = self.below(of) as u64;
+        Uuid::from_u64_pair(number.wrapping_mul(0x9E37_79B9_7F4A_7C15), number)
+    }
+
+    fn time(&mut self) -> Timestamp {
+        Timestamp::UNIX_EPOCH.plus_micros(self.below(50) as i64)
+    }
+
+    pub(super) fn key(&mut self, records: usize) -> Key {
+        Key::new(self.pick(&KINDS), self.id(records))
+    }
+
+    /// Keys that end early, that differ early, late or never, and that end in zeros.
+    fn sort_key(&mut self) -> Vec<u8> {
+        let beginning: &[u8] =
+            self.pick(&[&b""[..], b"a", b"sixteen bytes are", b"a beginning of thirty-three bytes"]);
+        let end = match self.below(4) {
+            0 => Vec::new(),
+            1 => vec![0; self.below(20)],
+            2 => vec![self.below(256) as u8; self.below(40)],
+            _ => (self.below(1_000_000) as u64).to_be_bytes().to_vec(),
+        };
+        [beginning, &end].concat()
+    }
+
+    fn alias(&mut self, records: usize) -> Alias {
+        Alias::new(self.pick(&ALIASES), self.id(4 * records).as_bytes().as_slice())
+    }
+
+    fn link(&mut self) -> Link {
+        Link::new(self.pick(&RELATIONS), self.id(30))
+    }
+
+    pub(super) fn facets(&mut self, records: usize) -> Facets {
+        let names = &SORTS[..4];
+        let sort_keys = names.iter().filter_map(|name| {
+            let key = self.sort_key();
+            if self.chance(80) { Some(SortKey::new(*name, key)) } else { None }
+        });
+        Facets {
+            sort_keys: sort_keys.collect(),
+            organization: if self.chance(90) { Some(self.id(2)) } else { None },
+            network: if self.chance(90) { Some(self.id(5)) } else { None },
+            expires_at: if self.chance(20) { Some(self.time()) } else { None },
+            links: (0..self.below(4)).map(|_| self.link()).collect(),
+            aliases: (0..self.below(4)).map(|_| self.alias(records)).collect(),
+        }
+    }
+
+    /// Puts, replacements and deletions of what may be there or not. Some of them an index refuses.
+    pub(super) fn writes(&mut self, records: usize) -> Vec<Write> {
+        let count = self.below(4) + 1;
+        (0..count).map(|_| self.write(records)).collect()
+    }
+
+    fn write(&mut self, records: usize) -> Write {
+        let key = self.key(records);
+        if self.chance(30) {
+            Write::Delete { key, expect: Expect::Any }
+        } else {
+            put(key, self.facets(records))
+        }
+    }
+
+    pub(super) fn checks(&mut self, records: usize, model: &Model) -> Vec<Check> {
+        let organization = if self.chance(70) { Some(self.id(3)) } else { None };
+        let key = self.key(records);
+        let version = model.get(&key).map(|(version, _)| *version);
+        match self.below(5) {
+            0 => vec![Check::Record { key, expect: version.map_or(Expect::Present, Expect::Version) }],
+            1 => vec![Check::Alias { alias: self.alias(records), holder: None }],
+            2 => vec![Check::LinkedWithin { organization, link: self.link() }],
+            3 => vec![Check::NetworkEmpty { organization, network: self.id(6) }],
+            _ => Vec::new(),
+        }
+    }
+
+    pub(super) fn query(&mut self, records: usize) -> Query {
+        let mut query = Query::new(self.pick(&KINDS));
+        query.organization = if self.chance(60) { Some(self.id(3)) } else { None };
+        if self.chance(60) {
+            query.networks = Some((0..self.below(5)).map(|_| self.id(6)).collect());
+        }
+        if self.chance(10) {
+            query.ids = Some((0..self.below(20)).map(|_| self.id(records)).collect());
+        }
+        if self.chance(20) {
+            let targets = (0..self.below(4)).map(|_| self.id(30)).collect();
+            query.links.push(LinkFilter { relation: self.pick(&RELATIONS), targets });
+        }
+        query.order = self.order();
+        let keys = query.order.iter().map(|_| self.sort_key()).collect();
+        query.start = if self.chance(50) {
+            Start::Offset(self.below(records) as u64)
+        } else {
+            Start::After(Cursor::new(keys, self.id(records)))
+        };
+        query.limit = if self.chance(95) { Some(self.below(20)) } else { None };
+        query
+    }
+
+    fn order(&mut self) -> Vec<Order> {
+        let first = self.below(SORTS.len());
+        let terms = (0..self.pick(&[0, 1, 1, 1, 2, 3])).map(|term| {
+            let direction = self.pick(&[Direction::Ascending, Direction::Descending]);
+            Order::new(SORTS[(first + term) % SORTS.len()], direction)
+        });
+        terms.collect()
+    }
+}

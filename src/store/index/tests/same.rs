@@ -1,0 +1,58 @@
+//! Whether two indexes answer alike. The numbers of their rows may differ.
+
+use super::Model;
+use super::random::Random;
+use crate::model::Timestamp;
+use crate::store::index::Index;
+use crate::store::{Check, Cursor, Key, Query, Start, StoreErrorKind, Version, Write};
+
+/// Asks both for all records of a model and for some pages, and whether they would take some writes.
+pub(super) fn assert_same(left: &Index, right: &Index, model: &Model, records: usize, random: &mut Random) {
+    assert_eq!(left.next_version(), right.next_version());
+    for (key, (version, facets)) in model {
+        for index in [left, right] {
+            assert_eq!(index.find(*key).and_then(|row| index.key(row)), Some((*key, *version)));
+            for alias in &facets.aliases {
+                assert_eq!(index.resolve(alias).and_then(|row| index.key(row)), Some((*key, *version)));
+            }
+        }
+    }
+    for micros in [-1, 0, 7, 49] {
+        let now = Timestamp::UNIX_EPOCH.plus_micros(micros);
+        assert_eq!(expired(left, now), expired(right, now));
+    }
+    for _ in 0..100 {
+        assert_same_pages(left, right, random.query(records));
+        let (writes, checks) = (random.writes(records), random.checks(records, model));
+        assert_eq!(
+            refusal(left, &writes, &checks),
+            refusal(right, &writes, &checks),
+            "{writes:?} {checks:?}"
+        );
+    }
+}
+
+/// Whether a few pages that follow each other are alike.
+fn assert_same_pages(left: &Index, right: &Index, mut query: Query) {
+    for _ in 0..4 {
+        let page = page(left, &query);
+        assert_eq!(page, self::page(right, &query), "{query:?}");
+        let Some(next) = page.2 else { return };
+        query.start = Start::After(next);
+    }
+}
+
+fn page(index: &Index, query: &Query) -> (Vec<(Key, Version)>, u64, Option<Cursor>) {
+    let found = index.list(query).expect("the query keeps the contract");
+    (found.rows.iter().filter_map(|row| index.key(*row)).collect(), found.total, found.next)
+}
+
+fn refusal(index: &Index, writes: &[Write], checks: &[Check]) -> Option<StoreErrorKind> {
+    index.check(writes, checks).err().map(|error| error.kind().clone())
+}
+
+fn expired(index: &Index, now: Timestamp) -> Vec<Key> {
+    let mut expired = index.expired(now);
+    expired.sort_unstable();
+    expired
+}

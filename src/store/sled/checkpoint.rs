@@ -1,0 +1,180 @@
+//! Puts into the records what stands in a full journal, beside the writing of the next.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::mpsc::{Receiver, Sender};
+use std::sync::{Arc, PoisonError, Weak};
+
+use super::codec::{Head, Place};
+use super::journal::{Change, Sealed};
+use super::records::{Base, Update, read_head};
+use super::shared::Shared;
+use crate::store::{Key, StoreError};
+
+/// What became of every record that was written since the last checkpoint.
+pub(super) type Changes = HashMap<Key, Change>;
+
+/// How many bytes are put into the records at once. Readers of records wait meanwhile.
+const UPDATE: usize = 1 << 20;
+
+/// How many records a lock is held for that readers of memory wait for.
+const UNPINNED: usize = 512;
+
+/// What a checkpoint is about.
+#[derive(Debug)]
+pub(super) struct Work {
+    pub(super) changes: Changes,
+    /// The files that hold the changes, free when the work is done.
+    pub(super) sealed: Vec<Sealed>,
+    /// Up to where the records have come then.
+    pub(super) applied: u64,
+    pub(super) version: u64,
+    pub(super) body: u64,
+}
+
+/// A work, and what came of it. What failed can be given to the checkpointer again, as often as need be.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    pub(super) work: Work,
+    pub(super) result: Result<(), StoreError>,
+}
+
+/// The thread that does the work.
+#[derive(Debug)]
+pub(super) struct Checkpointer {
+    shared: Arc<Shared>,
+    graves: Graves,
+    failed: bool,
+}
+
+/// Bodies that were replaced, until the last reader is gone that could ask for them.
+#[derive(Debug, Default)]
+struct Graves(VecDeque<(Weak<()>, Vec<Place>)>);
+
+impl Checkpointer {
+    pub(super) fn new(shared: Arc<Shared>, graves: Vec<Place>) -> Self {
+        // Of those that are left from another time nobody can ask any more.
+        Self { shared, graves: Graves(VecDeque::from([(Weak::new(), graves)])), failed: false }
+    }
+
+    /// Works until nobody can give it work any more.
+    #[allow(clippy::needless_pass_by_value, reason = "a thread owns its ends of the channels")]
+    pub(super) fn run(mut self, works: Receiver<Work>, outcomes: Sender<Outcome>) {
+        for work in works {
+            let result = self.check_point(&work);
+            if outcomes.send(Outcome { work, result }).is_err() {
+                return;
+            }
+        }
+    }
+
+    fn check_point(&mut self, work: &Work) -> Result<(), StoreError> {
+        let shared = Arc::clone(&self.shared);
+        let _alone = shared.checkpoint.lock().unwrap_or_else(PoisonError::into_inner);
+        let size = work.changes.values().map(Change::size).sum();
+        shared.folder.require_room(size)?;
+        let base = if self.failed {
+            // What sled does not write once, it does not write any more; and what failed may be there in part.
+            shared.records.reopen()?;
+            shared.records.counted_base()?
+        } else {
+            shared.records.base()?
+        };
+        let outcome = self.write(work, base);
+        self.failed = outcome.is_err();
+        outcome?;
+        self.unpin(work);
+        Ok(())
+    }
+
+    fn write(&mut self, work: &Work, mut base: Base) -> Result<(), StoreError> {
+        let records = &self.shared.records;
+        let lease = Arc::downgrade(&self.shared.write_state()?.renew_lease());
+        let mut replaced = Vec::new();
+        let mut update = Update::default();
+        for (key, change) in in_order(&work.changes) {
+            if let Some(place) = self.add(&mut update, &mut base, key, change)? {
+                // Noted until the work is done: what is cut off leaves nothing behind that nobody knows of.
+                update.put_grave(place);
+                replaced.push(place);
+            }
+            if update.size() >= UPDATE {
+                records.apply(std::mem::take(&mut update), &base)?;
+            }
+        }
+        self.graves.0.push_back((lease, replaced));
+        self.graves.empty(&mut update);
+        (base.applied, base.version, base.body) = (work.applied, work.version, work.body);
+        records.apply(update, &base)?;
+        records.sync()
+    }
+
+    /// Adds a change to an update, and tells which body nobody needs any more.
+    fn add(
+        &self,
+        update: &mut Update,
+        base: &mut Base,
+        key: Key,
+        change: &Change,
+    ) -> Result<Option<Place>, StoreError> {
+        let before = self.shared.records.head(key)?;
+        let mut replaced = None;
+        if let Some(bytes) = &before {
+            let old = read_head(key, bytes)?.body;
+            if matches!(change, Change::Put { place, .. } if place.id == old.id) {
+                // Done by a try that failed later.
+                return Ok(None);
+            }
+            base.subtract(Head::checksum(bytes));
+            replaced = Some(old);
+        }
+        let before = before.map(|bytes| bytes.len());
+        match change {
+            Change::Put { head, place, body } => {
+                update.put_body(*place, body);
+                update.put_head(key, head, before);
+                base.add(Head::checksum(head));
+            }
+            Change::Delete => before.into_iter().for_each(|length| update.remove_head(key, length)),
+        }
+        Ok(replaced)
+    }
+
+    /// Lets the bodies in memory go that the records have now.
+    fn unpin(&self, work: &Work) {
+        let mut changes = work.changes.iter().peekable();
+        while changes.peek().is_some() {
+            let Ok(mut state) = self.shared.write_state() else { return };
+            for (key, change) in changes.by_ref().take(UNPINNED) {
+                if let (Some(row), Change::Put { place, .. }) = (state.index.find(*key), change) {
+                    state.bodies.unpin(row, *place);
+                }
+            }
+            let evicted = state.bodies.evict();
+            drop(state);
+            drop(evicted);
+        }
+    }
+}
+
+impl Graves {
+    /// Adds the removal of all bodies that nobody can ask for any more.
+    fn empty(&mut self, update: &mut Update) {
+        while self.0.front().is_some_and(|(lease, _)| lease.strong_count() == 0) {
+            let (_, places) = self.0.pop_front().unwrap_or_default();
+            for place in places {
+                update.remove_body(place);
+                update.remove_grave(place);
+            }
+        }
+    }
+}
+
+/// In the order of the bodies, which is the order of their keys; deletions first.
+fn in_order(changes: &Changes) -> Vec<(Key, &Change)> {
+    let mut ordered: Vec<(Key, &Change)> = changes.iter().map(|(key, change)| (*key, change)).collect();
+    ordered.sort_unstable_by_key(|(key, change)| match change {
+        Change::Delete => (0, *key),
+        Change::Put { place, .. } => (place.id, *key),
+    });
+    ordered
+}

@@ -1,0 +1,232 @@
+//! How a record is written down beside its body: little endian, each variable part behind its length, a checksum last.
+
+use crc32fast::Hasher;
+use uuid::Uuid;
+
+use crate::model::Timestamp;
+use crate::store::{Alias, Facets, Key, Link, Name, SortKey, Version};
+
+/// Everything of a record but its key and its body: what is read at open, and where the body is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Head {
+    pub(super) version: Version,
+    pub(super) body: Place,
+    pub(super) facets: Facets,
+}
+
+/// Where a body is kept, and how to tell that it is whole. The number is never given twice, so a body is never another one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) id: u64,
+    pub(super) length: u32,
+    pub(super) checksum: u32,
+}
+
+const ORGANIZATION: u8 = 1;
+const NETWORK: u8 = 2;
+const EXPIRES_AT: u8 = 4;
+
+impl Head {
+    /// The checksum covers the key too, so that a head is never taken for that of another record.
+    pub(super) fn encode(&self, key: Key) -> Vec<u8> {
+        let Facets { organization, network, expires_at, links, sort_keys, aliases } = &self.facets;
+        let mut bytes = Vec::with_capacity(256 + links.len() * 24 + aliases.len() * 24);
+        bytes.extend_from_slice(&self.version.0.to_le_bytes());
+        bytes.extend_from_slice(&self.body.id.to_le_bytes());
+        bytes.extend_from_slice(&self.body.length.to_le_bytes());
+        bytes.extend_from_slice(&self.body.checksum.to_le_bytes());
+        let has = |there: bool, flag| if there { flag } else { 0 };
+        bytes.push(
+            has(organization.is_some(), ORGANIZATION)
+                | has(network.is_some(), NETWORK)
+                | has(expires_at.is_some(), EXPIRES_AT),
+        );
+        for id in [organization, network].into_iter().flatten() {
+            bytes.extend_from_slice(id.as_bytes());
+        }
+        if let Some(time) = expires_at {
+            bytes.extend_from_slice(&time.unix_micros().to_le_bytes());
+        }
+        put_length(&mut bytes, links.len());
+        for link in links {
+            put_name(&mut bytes, link.relation);
+            bytes.extend_from_slice(link.target.as_bytes());
+        }
+        put_length(&mut bytes, sort_keys.len());
+        for sort_key in sort_keys {
+            put_name(&mut bytes, sort_key.name);
+            put_bytes(&mut bytes, &sort_key.value);
+        }
+        put_length(&mut bytes, aliases.len());
+        for alias in aliases {
+            put_name(&mut bytes, alias.name);
+            put_bytes(&mut bytes, &alias.value);
+        }
+        let checksum = checksum_with(key, &bytes);
+        bytes.extend_from_slice(&checksum.to_le_bytes());
+        bytes
+    }
+
+    /// `None` when these are not the very bytes that were written for this key.
+    pub(super) fn decode(key: Key, bytes: &[u8]) -> Option<Self> {
+        let (content, checksum) = bytes.split_last_chunk::<4>()?;
+        if checksum_with(key, content) != u32::from_le_bytes(*checksum) {
+            return None;
+        }
+        let mut reader = Reader(content);
+        let version = Version(reader.u64()?);
+        let body = Place { id: reader.u64()?, length: reader.u32()?, checksum: reader.u32()? };
+        let facets = reader.facets()?;
+        reader.0.is_empty().then_some(Self { version, body, facets })
+    }
+
+    /// The checksum at the end of an encoded head.
+    pub(super) fn checksum(encoded: &[u8]) -> u32 {
+        encoded.last_chunk().map_or(0, |checksum| u32::from_le_bytes(*checksum))
+    }
+}
+
+fn checksum_with(key: Key, content: &[u8]) -> u32 {
+    let mut hasher = Hasher::new();
+    hasher.update(key.kind.as_str().as_bytes());
+    hasher.update(key.id.as_bytes());
+    hasher.update(content);
+    hasher.finalize()
+}
+
+pub(super) fn put_key(bytes: &mut Vec<u8>, key: Key) {
+    put_name(bytes, key.kind);
+    bytes.extend_from_slice(key.id.as_bytes());
+}
+
+/// What a length cannot hold is refused before anything is written: see `check_sizes`.
+pub(super) fn put_length(bytes: &mut Vec<u8>, length: usize) {
+    bytes.extend_from_slice(&u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes());
+}
+
+pub(super) fn put_bytes(bytes: &mut Vec<u8>, content: &[u8]) {
+    put_length(bytes, content.len());
+    bytes.extend_from_slice(content);
+}
+
+fn put_name(bytes: &mut Vec<u8>, name: Name) {
+    let text = name.as_str().as_bytes();
+    bytes.push(text.len() as u8);
+    bytes.extend_from_slice(text);
+}
+
+/// Reads from the front of some bytes. Every method is `None` where they end too early or hold what was never written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reader<'b>(pub(super) &'b [u8]);
+
+impl<'b> Reader<'b> {
+    pub(super) fn take(&mut self, length: usize) -> Option<&'b [u8]> {
+        let (taken, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        self.take(N)?.first_chunk().copied()
+    }
+
+    pub(super) fn u8(&mut self) -> Option<u8> {
+        self.array().map(u8::from_le_bytes)
+    }
+
+    pub(super) fn u32(&mut self) -> Option<u32> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    pub(super) fn u64(&mut self) -> Option<u64> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    pub(super) fn bytes(&mut self) -> Option<&'b [u8]> {
+        let length = self.u32()?;
+        self.take(length as usize)
+    }
+
+    pub(super) fn key(&mut self) -> Option<Key> {
+        Some(Key::new(self.name()?, self.id()?))
+    }
+
+    fn id(&mut self) -> Option<Uuid> {
+        self.array().map(Uuid::from_bytes)
+    }
+
+    fn name(&mut self) -> Option<Name> {
+        let length = self.u8()?;
+        Name::parse(std::str::from_utf8(self.take(usize::from(length))?).ok()?)
+    }
+
+    fn facets(&mut self) -> Option<Facets> {
+        let flags = self.u8()?;
+        let mut facets = Facets::default();
+        if flags & ORGANIZATION != 0 {
+            facets.organization = Some(self.id()?);
+        }
+        if flags & NETWORK != 0 {
+            facets.network = Some(self.id()?);
+        }
+        if flags & EXPIRES_AT != 0 {
+            facets.expires_at = Some(Timestamp::from_unix_micros(self.u64()?.cast_signed()).ok()?);
+        }
+        for _ in 0..self.u32()? {
+            facets.links.push(Link::new(self.name()?, self.id()?));
+        }
+        for _ in 0..self.u32()? {
+            facets.sort_keys.push(SortKey::new(self.name()?, self.bytes()?));
+        }
+        for _ in 0..self.u32()? {
+            facets.aliases.push(Alias::new(self.name()?, self.bytes()?));
+        }
+        Some(facets)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head() -> (Key, Head) {
+        let id = Uuid::from_u128;
+        let facets = Facets {
+            organization: Some(id(1)),
+            network: Some(id(2)),
+            expires_at: Some(Timestamp::UNIX_EPOCH.plus_micros(-3)),
+            links: vec![Link::new(Name::new("tag"), id(4)), Link::new(Name::new("tag"), id(5))],
+            sort_keys: vec![
+                SortKey::new(Name::new("name"), vec![0, 255]),
+                SortKey::new(Name::new("x"), vec![]),
+            ],
+            aliases: vec![Alias::new(Name::new("a_sixteen_letter"), vec![7; Alias::MAX_LENGTH])],
+        };
+        let body = Place { id: 8, length: 9, checksum: 10 };
+        (Key::new(Name::new("host"), id(11)), Head { version: Version(12), body, facets })
+    }
+
+    #[test]
+    fn a_head_comes_back_as_it_was_written_with_and_without_each_of_its_parts() {
+        let (key, full) = head();
+        let of_network = Facets { network: full.facets.network, ..Facets::default() };
+        for facets in [full.facets, of_network, Facets::default()] {
+            let head = Head { version: full.version, body: full.body, facets };
+            assert_eq!(Head::decode(key, &head.encode(key)), Some(head));
+        }
+    }
+
+    #[test]
+    fn a_head_that_is_cut_or_changed_anywhere_or_stands_under_another_key_is_none() {
+        let (key, head) = head();
+        let encoded = head.encode(key);
+        let other = Key::new(key.kind, Uuid::nil());
+        assert_eq!(Head::decode(other, &encoded), None);
+        for place in 0..encoded.len() {
+            assert_eq!(Head::decode(key, &encoded[..place]), None, "cut at {place}");
+            let mut changed = encoded.clone();
+            changed[place] ^= 1;
+            assert_eq!(Head::decode(key, &changed), None, "changed at {place}");
+        }
+    }
+}

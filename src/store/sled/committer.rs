@@ -1,0 +1,270 @@
+//! The one thread that writes: it takes what waits, writes it down in one go, and tells everybody at once.
+
+use std::collections::VecDeque;
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SendError, Sender};
+
+use bytes::Bytes;
+
+use super::checkpoint::{Changes, Outcome, Work};
+use super::group::{Group, Parts};
+use super::journal::{Accepted, Journal};
+use super::queue::{Job, Reply, closed};
+use super::shared::Shared;
+use super::witness::Witness;
+use crate::store::{Batch, Expect, Key, StoreError, Write};
+
+/// How much is written in one go: more would keep the first waiting for long.
+const GROUP: usize = 256;
+const GROUP_BYTES: usize = 4 << 20;
+
+/// The writing thread's own.
+#[derive(Debug)]
+pub(super) struct Committer {
+    pub(super) shared: Arc<Shared>,
+    pub(super) jobs: Receiver<Job>,
+    pub(super) journal: Journal,
+    /// Where what is acknowledged is on the disk by then.
+    pub(super) witness: Option<Witness>,
+    pub(super) checkpoints: Checkpoints,
+    /// What was written since the last checkpoint began.
+    pub(super) changes: Changes,
+    pub(super) sequence: u64,
+    pub(super) body: u64,
+    /// What has to wait for the next group.
+    pub(super) deferred: VecDeque<Job>,
+}
+
+/// The checkpointer, as the writing thread sees it.
+#[derive(Debug)]
+pub(super) struct Checkpoints {
+    works: Sender<Work>,
+    outcomes: Receiver<Outcome>,
+    state: Checkpoint,
+}
+
+#[derive(Debug)]
+enum Checkpoint {
+    None,
+    UnderWay,
+    Failed(Work),
+}
+
+impl Committer {
+    /// Works until it is told to close the store, or nobody is left who could tell it anything.
+    pub(super) fn run(mut self) {
+        let reply = loop {
+            let Some(first) = self.deferred.pop_front().or_else(|| self.jobs.recv().ok()) else { break None };
+            match self.turn(first) {
+                None => {}
+                Some(reply) => break Some(reply),
+            }
+        };
+        let outcome = self.close();
+        if let Err(error) = &outcome {
+            tracing::error!(error = error as &dyn Error, "the store was not closed in order");
+        }
+        // The folder is free before anybody is told that it is.
+        drop(self);
+        if let Some(reply) = reply {
+            reply.send(outcome);
+        }
+    }
+
+    /// Writes one group. Gives back whoever wants the store closed.
+    fn turn(&mut self, first: Job) -> Option<Reply> {
+        let shared = Arc::clone(&self.shared);
+        let Ok(state) = shared.read_state() else { return None };
+        let mut group = Group::new(state.index.next_version(), self.body);
+        let (mut count, mut size, mut next, mut deferred) = (0, 0, Some(first), VecDeque::new());
+        let (mut closing, mut settling) = (None, Vec::new());
+        while let Some(job) = next.take() {
+            match job {
+                Job::Close(reply) => {
+                    closing = Some(reply);
+                    break;
+                }
+                Job::Commit(batch, reply) => {
+                    size += batch_size(&batch);
+                    deferred.extend(group.admit(&state.index, batch, reply));
+                }
+                // What expires is asked once nothing is under way that could change it.
+                purge @ Job::Purge(..) if !group.is_empty() => deferred.push_back(purge),
+                Job::Purge(now, reply) => {
+                    let keys = state.index.expired(now);
+                    let reply = reply.with_count(keys.len());
+                    deferred.extend(group.admit(&state.index, deletions(keys), reply));
+                }
+                Job::Settle(reply) => settling.push(reply),
+            }
+            count += 1;
+            if count < GROUP && size < GROUP_BYTES {
+                next = self.deferred.pop_front().or_else(|| self.jobs.try_recv().ok());
+            }
+        }
+        drop(state);
+        self.deferred.extend(deferred);
+        self.finish(group.into_parts());
+        if !settling.is_empty() {
+            let settled = self.settle();
+            settling.into_iter().for_each(|reply| reply.send(settled.as_ref().map_err(again).copied()));
+        }
+        closing
+    }
+
+    /// Writes a group down, shows it to readers, and tells whoever asked for it.
+    fn finish(&mut self, parts: Parts) {
+        let Parts { accepted, facets, replies, last_body } = parts;
+        if accepted.is_empty() {
+            return;
+        }
+        let outcome = self.write(&accepted);
+        if let Err(error) = outcome {
+            tracing::error!(error = &error as &dyn Error, "nothing can be written");
+            for reply in replies {
+                reply.send(Err(StoreError::unavailable("nothing can be written")));
+            }
+            return;
+        }
+        self.body = last_body;
+        let mut dropped: Vec<Bytes> = Vec::new();
+        if let Ok(mut state) = self.shared.write_state() {
+            for (accepted, facets) in accepted.iter().zip(facets) {
+                state.apply(accepted, facets, &mut dropped);
+            }
+        }
+        for reply in replies {
+            reply.send(Ok(()));
+        }
+        self.changes.extend(accepted.into_iter().flat_map(|accepted| accepted.changes));
+    }
+
+    fn write(&mut self, accepted: &[Accepted]) -> Result<(), StoreError> {
+        self.make_room()?;
+        let unwritten = |error| StoreError::unavailable("the journal cannot be written").with_source(error);
+        self.journal.append(self.sequence + 1, accepted).map_err(unwritten)?;
+        self.sequence += 1;
+        if let Some(witness) = &mut self.witness {
+            // What it tells is a lower bound, so it may stay behind.
+            let _ = witness.write(self.sequence);
+        }
+        Ok(())
+    }
+
+    /// Has what is in a full journal put into the records. Waits only for the time before.
+    fn make_room(&mut self) -> Result<(), StoreError> {
+        self.checkpoints.look(&mut self.journal);
+        if !self.journal.is_full() && (self.journal.is_active() || self.journal.has_free_file()) {
+            return Ok(());
+        }
+        self.checkpoints.finish(&mut self.journal)?;
+        self.begin_checkpoint();
+        Ok(())
+    }
+
+    fn begin_checkpoint(&mut self) {
+        let Some(sealed) = self.journal.seal() else { return };
+        let version = self.shared.read_state().map_or(0, |state| state.index.next_version().0 - 1);
+        let changes = std::mem::take(&mut self.changes);
+        let work = Work { changes, sealed: vec![sealed], applied: self.sequence, version, body: self.body };
+        self.checkpoints.begin(work);
+    }
+
+    /// Puts everything into the records and lets go of the folder. What fails leaves the journal as it is, so that nothing
+    /// is lost.
+    fn close(&mut self) -> Result<(), StoreError> {
+        let outcome = self.put_everything_away();
+        let closed = self.shared.records.close();
+        self.shared.folder.release();
+        outcome.and(closed)
+    }
+
+    /// Has everything put into the records, and waits for it.
+    fn settle(&mut self) -> Result<(), StoreError> {
+        self.checkpoints.finish(&mut self.journal)?;
+        self.begin_checkpoint();
+        self.checkpoints.finish(&mut self.journal)
+    }
+
+    fn put_everything_away(&mut self) -> Result<(), StoreError> {
+        self.settle()?;
+        let unwritten = |error| StoreError::unavailable("the journal cannot be emptied").with_source(error);
+        if let Some(witness) = &mut self.witness {
+            witness.write(self.sequence).and_then(|()| witness.sync()).map_err(unwritten)?;
+        }
+        self.journal.clear().map_err(unwritten)
+    }
+}
+
+impl Checkpoints {
+    pub(super) fn new(works: Sender<Work>, outcomes: Receiver<Outcome>) -> Self {
+        Self { works, outcomes, state: Checkpoint::None }
+    }
+
+    pub(super) fn begin(&mut self, work: Work) {
+        self.state = match self.works.send(work) {
+            Ok(()) => Checkpoint::UnderWay,
+            Err(SendError(work)) => Checkpoint::Failed(work),
+        };
+    }
+
+    /// Frees what a checkpoint has freed by now.
+    fn look(&mut self, journal: &mut Journal) {
+        if matches!(self.state, Checkpoint::UnderWay)
+            && let Ok(outcome) = self.outcomes.try_recv()
+            && let Err(error) = self.settle(outcome, journal)
+        {
+            tracing::error!(
+                error = &error as &dyn Error,
+                "what is in the journal cannot be put into the records"
+            );
+        }
+    }
+
+    /// Waits for the checkpoint that is under way, and tries one that failed again.
+    fn finish(&mut self, journal: &mut Journal) -> Result<(), StoreError> {
+        match std::mem::replace(&mut self.state, Checkpoint::UnderWay) {
+            Checkpoint::None => {
+                self.state = Checkpoint::None;
+                return Ok(());
+            }
+            Checkpoint::UnderWay => {}
+            Checkpoint::Failed(work) => self.begin(work),
+        }
+        let outcome = self.outcomes.recv();
+        outcome.map_err(|_| closed()).and_then(|outcome| self.settle(outcome, journal))
+    }
+
+    fn settle(&mut self, outcome: Outcome, journal: &mut Journal) -> Result<(), StoreError> {
+        let Outcome { work, result } = outcome;
+        if result.is_ok() {
+            work.sealed.iter().for_each(|sealed| journal.release(*sealed));
+            self.state = Checkpoint::None;
+        } else {
+            self.state = Checkpoint::Failed(work);
+        }
+        result
+    }
+}
+
+fn batch_size(batch: &Batch) -> usize {
+    let size = |write: &Write| match write {
+        Write::Put { body, .. } => body.len(),
+        Write::Delete { .. } => 0,
+    };
+    batch.writes().iter().map(size).sum()
+}
+
+fn deletions(keys: Vec<Key>) -> Batch {
+    let mut batch = Batch::new();
+    for key in keys {
+        batch.delete(key, Expect::Any);
+    }
+    batch
+}
+
+/// The same error for another who asked for the same.
+fn again(error: &StoreError) -> StoreError {
+    StoreError::unavailable(error.to_string())
+}

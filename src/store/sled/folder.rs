@@ -1,0 +1,149 @@
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::store::StoreError;
+
+/// What the file `format` holds. Whoever changes how anything is written changes the number.
+const FORMAT: &str = "toposcope store, format 1\n";
+
+/// How long a former holder may take to let go.
+const PATIENCE: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// How much more is written to the disk than is put into the records.
+const GROWTH: u64 = 4;
+const MARGIN: u64 = 8 << 20;
+
+/// The folder of a store, which nobody else has meanwhile.
+#[derive(Debug)]
+pub(super) struct Folder {
+    path: PathBuf,
+    lock: File,
+}
+
+impl Folder {
+    /// Takes a folder, and makes it one of a store if it is empty or not there.
+    pub(super) fn take(path: &Path) -> Result<Self, StoreError> {
+        fs::create_dir_all(path).map_err(|error| unusable(path, error))?;
+        let lock = lock(path)?;
+        let folder = Self { path: path.to_owned(), lock };
+        match fs::read_to_string(folder.format()) {
+            Ok(format) if format == FORMAT => {}
+            Ok(_) => {
+                return Err(StoreError::corrupt(format!(
+                    "{} was written by another version of this library, or its file `format` is damaged",
+                    path.display()
+                )));
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => folder.create()?,
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                return Err(StoreError::corrupt(format!(
+                    "the file `format` in {} is damaged",
+                    path.display()
+                )));
+            }
+            Err(error) => return Err(unusable(path, error)),
+        }
+        Ok(folder)
+    }
+
+    /// Lets others have the folder.
+    pub(super) fn release(&self) {
+        // What cannot be unlocked is unlocked by the operating system when the process ends.
+        let _ = self.lock.unlock();
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn records(&self) -> PathBuf {
+        self.path.join("records")
+    }
+
+    pub(super) fn witness(&self) -> PathBuf {
+        self.path.join("acknowledged")
+    }
+
+    /// Whether anything was ever put into the folder.
+    pub(super) fn is_new(&self) -> bool {
+        !self.records().exists()
+    }
+
+    /// Writes the format down if nothing else is here.
+    fn create(&self) -> Result<(), StoreError> {
+        let name = |entry: io::Result<fs::DirEntry>| entry.map(|entry| entry.file_name());
+        let entries = fs::read_dir(&self.path).map_err(|error| unusable(&self.path, error))?;
+        for entry in entries {
+            let name = name(entry).map_err(|error| unusable(&self.path, error))?;
+            if name != "lock" && name != "format.new" {
+                return Err(StoreError::invalid(format!(
+                    "{} is not empty, and not the folder of a store: there is no file `format`",
+                    self.path.display()
+                )));
+            }
+        }
+        self.write_format().map_err(|error| unusable(&self.path, error))
+    }
+
+    /// There whole or not at all.
+    fn write_format(&self) -> io::Result<()> {
+        let new = self.path.join("format.new");
+        let mut file = File::create(&new)?;
+        file.write_all(FORMAT.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(new, self.format())?;
+        sync_directory(&self.path)
+    }
+
+    fn format(&self) -> PathBuf {
+        self.path.join("format")
+    }
+
+    /// Fails when the disk has no room for what is to be put into the records. sled must not find out by itself: it would not
+    /// write any more until it is opened anew.
+    pub(super) fn require_room(&self, size: usize) -> Result<(), StoreError> {
+        let path = self.path.join("room");
+        let needed = (size as u64).saturating_mul(GROWTH).saturating_add(MARGIN);
+        let taken =
+            File::create(&path).and_then(|mut file| io::copy(&mut io::repeat(0).take(needed), &mut file));
+        // Before it has reached the disk: the file system gives the room, and is spared the writing.
+        let removed = fs::remove_file(&path);
+        taken.map(|_| ()).and(removed).map_err(|error| {
+            StoreError::unavailable(format!("there is no room for records in {}", self.path.display()))
+                .with_source(error)
+        })
+    }
+}
+
+fn lock(folder: &Path) -> Result<File, StoreError> {
+    let file = OpenOptions::new().write(true).create(true).truncate(false).open(folder.join("lock"));
+    let file = file.map_err(|error| unusable(folder, error))?;
+    let begin = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if begin.elapsed() < PATIENCE => sleep(PAUSE),
+            Err(TryLockError::WouldBlock) => {
+                return Err(StoreError::unavailable(format!(
+                    "{} is in use by another store, in this process or another",
+                    folder.display()
+                )));
+            }
+            Err(TryLockError::Error(error)) => return Err(unusable(folder, error)),
+        }
+    }
+}
+
+fn unusable(folder: &Path, error: io::Error) -> StoreError {
+    StoreError::unavailable(format!("{} cannot be used", folder.display())).with_source(error)
+}
+
+/// Makes the names in a directory as lasting as the files.
+pub(super) fn sync_directory(path: &Path) -> io::Result<()> {
+    // Only there can a directory be opened as a file; elsewhere its names need no syncing.
+    if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
+}

@@ -1,0 +1,65 @@
+use std::io;
+
+use super::super::codec::Reader;
+use super::file::Header;
+use super::frame::{self, Replayed};
+use super::{Journal, Sealed, decode};
+
+/// What the journal holds beyond the records.
+#[derive(Debug, Default)]
+pub(in crate::store::sled) struct Recovered {
+    pub(in crate::store::sled) batches: Vec<Replayed>,
+    /// The sequence of the last frame, or of the last that is in the records already.
+    pub(in crate::store::sled) last: u64,
+    /// The files that the batches stand in.
+    pub(in crate::store::sled) sealed: Vec<Sealed>,
+    /// Whether frames were missing before frames that are there.
+    pub(in crate::store::sled) has_gap: bool,
+}
+
+/// Reads what was appended after the sequence up to which everything is in the records.
+pub(in crate::store::sled) fn recover(journal: &mut Journal, applied: u64) -> io::Result<Recovered> {
+    let mut found = Vec::new();
+    for (place, file) in journal.files.iter_mut().enumerate() {
+        let content = file.read()?;
+        if let Some(header) = Header::read(&mut Reader(&content)) {
+            found.push((header, Sealed(place), content));
+        }
+    }
+    found.sort_unstable_by_key(|(header, ..)| header.number);
+    journal.number = found.last().map_or(0, |(header, ..)| header.number);
+    let mut recovered = Recovered { last: applied, ..Recovered::default() };
+    for (place, (header, sealed, content)) in found.iter().enumerate() {
+        // A frame that failed may be there whole although its writer was refused. The next frame has its sequence then,
+        // in its place or, where the file was changed meanwhile, at the beginning of the next.
+        let until = found.get(place + 1).map_or(u64::MAX, |(next, ..)| next.first);
+        if read_file(*header, content, until, &mut recovered) {
+            recovered.sealed.push(*sealed);
+        }
+    }
+    journal.sealed.clone_from(&recovered.sealed);
+    Ok(recovered)
+}
+
+/// Whether the file holds anything that is not in the records.
+fn read_file(header: Header, content: &[u8], until: u64, recovered: &mut Recovered) -> bool {
+    let before = recovered.last;
+    let mut reader = Reader(content);
+    let _ = Header::read(&mut reader);
+    let mut sequence = header.first;
+    while sequence < until
+        && let Some(payload) = frame::read(&mut reader, header.salt, sequence)
+    {
+        if sequence > recovered.last {
+            let batches = decode(payload).filter(|_| sequence == recovered.last + 1);
+            let Some(batches) = batches else {
+                recovered.has_gap = true;
+                return recovered.last > before;
+            };
+            recovered.batches.extend(batches);
+            recovered.last = sequence;
+        }
+        sequence += 1;
+    }
+    recovered.last > before
+}

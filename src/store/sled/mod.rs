@@ -1,0 +1,30 @@
+//! A store in a folder: what it has acknowledged is on the disk.
+//!
+//! A batch goes through three places. It is written to the [`journal`], which is on the disk before anybody is told. Then it
+//! is shown to readers, in [`state`]: the index of all facets, and the bodies that are worth keeping in memory. Later, many
+//! batches at once, it is put into the [`records`], which sled keeps, and the journal goes on from its beginning.
+//!
+//! One thread writes the journal ([`committer`]), another the records ([`checkpoint`]); no other thread changes anything.
+
+mod bodies;
+mod builder;
+mod checkpoint;
+mod codec;
+mod committer;
+mod folder;
+mod group;
+mod journal;
+mod open;
+mod queue;
+mod read;
+mod records;
+mod shared;
+mod snapshot;
+mod state;
+mod store;
+mod verify;
+mod witness;
+
+pub use builder::{Durability, SledStoreBuilder};
+pub use store::SledStore;
+pub use verify::Verification;

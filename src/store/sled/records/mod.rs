@@ -1,0 +1,184 @@
+//! Where records are once they are out of the journal: the one place that speaks with sled.
+//!
+//! sled is asked for little: keys and values in order, and batches that are there whole or not at all. It panics on most
+//! damage, so every call is one that may. No call is made on an async thread.
+
+mod base;
+mod guard;
+mod keys;
+mod medium;
+mod update;
+
+use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+
+use bytes::Bytes;
+
+pub(super) use self::base::Base;
+use self::guard::guarded;
+use self::medium::Medium;
+pub(super) use self::update::Update;
+use super::codec::{Head, Place};
+use crate::store::{Key, StoreError};
+
+/// The records in their folder.
+#[derive(Debug)]
+pub(super) struct Records {
+    folder: PathBuf,
+    medium: RwLock<Option<Medium>>,
+}
+
+impl Records {
+    pub(super) fn open(folder: &Path) -> Result<Self, StoreError> {
+        let medium = Medium::open(folder)?;
+        Ok(Self { folder: folder.to_owned(), medium: RwLock::new(Some(medium)) })
+    }
+
+    /// After an error that sled does not recover from by itself: a disk that was full.
+    pub(super) fn reopen(&self) -> Result<(), StoreError> {
+        self.close()?;
+        let medium = Medium::open(&self.folder)?;
+        *self.medium.write().unwrap_or_else(PoisonError::into_inner) = Some(medium);
+        Ok(())
+    }
+
+    /// Returns when nothing of sled's holds the folder any more.
+    pub(super) fn close(&self) -> Result<(), StoreError> {
+        match self.medium.write().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(medium) => medium.close(),
+            None => Ok(()),
+        }
+    }
+
+    /// Up to where the records have come. The default where there are none yet.
+    pub(super) fn base(&self) -> Result<Base, StoreError> {
+        self.with(|medium| match medium.get(keys::BASE)? {
+            None => Ok(Base::default()),
+            Some(bytes) => Base::decode(&bytes)
+                .ok_or_else(|| StoreError::corrupt("the record of what the folder holds is damaged")),
+        })
+    }
+
+    /// The same, with the heads counted that are there.
+    pub(super) fn counted_base(&self) -> Result<Base, StoreError> {
+        let mut base = Base { heads: 0, sum: 0, ..self.base()? };
+        self.heads(|_, bytes| {
+            base.add(Head::checksum(bytes));
+            Ok(())
+        })?;
+        Ok(base)
+    }
+
+    /// Tells of every head, in the order of the keys, with its bytes, whole or not.
+    pub(super) fn heads(
+        &self,
+        mut each: impl FnMut(Key, &[u8]) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        self.with(|medium| {
+            let mut current: Option<(Key, Vec<u8>)> = None;
+            medium.scan(keys::HEADS, |key, value| {
+                let (key, _) = keys::read_head(key).ok_or_else(|| StoreError::corrupt("a key is damaged"))?;
+                match &mut current {
+                    Some((of, bytes)) if *of == key => bytes.extend_from_slice(value),
+                    _ => {
+                        if let Some((key, bytes)) = current.replace((key, value.to_vec())) {
+                            each(key, &bytes)?;
+                        }
+                    }
+                }
+                Ok(())
+            })?;
+            current.take().map_or(Ok(()), |(key, bytes)| each(key, &bytes))
+        })
+    }
+
+    /// The bytes of a head, `None` where there is no such record.
+    pub(super) fn head(&self, key: Key) -> Result<Option<Vec<u8>>, StoreError> {
+        self.with(|medium| {
+            let mut found: Option<Vec<u8>> = None;
+            medium.scan(&keys::head(key), |_, value| {
+                found.get_or_insert_default().extend_from_slice(value);
+                Ok(())
+            })?;
+            Ok(found)
+        })
+    }
+
+    /// The body of a record, which must be the very bytes that were written.
+    pub(super) fn body(&self, key: Key, place: Place) -> Result<Bytes, StoreError> {
+        self.with(|medium| {
+            let mut body = Vec::with_capacity(place.length as usize);
+            let beginning = keys::body(place.id);
+            for part in 0..keys::parts(place.length) {
+                match medium.get(&keys::part(&beginning, part))? {
+                    Some(value) => body.extend_from_slice(&value),
+                    None => return Err(damaged(key)),
+                }
+            }
+            let is_whole = body.len() == place.length as usize && crc32fast::hash(&body) == place.checksum;
+            if is_whole { Ok(body.into()) } else { Err(damaged(key)) }
+        })
+    }
+
+    /// The numbers of all bodies, in order, with the number of parts that are there.
+    pub(super) fn bodies(&self, mut each: impl FnMut(u64, u32)) -> Result<(), StoreError> {
+        self.with(|medium| {
+            let mut current: Option<(u64, u32)> = None;
+            medium.scan(keys::BODIES, |key, _| {
+                let (id, _) = keys::read_body(key).ok_or_else(|| StoreError::corrupt("a key is damaged"))?;
+                match &mut current {
+                    Some((of, parts)) if *of == id => *parts += 1,
+                    _ => {
+                        if let Some((id, parts)) = current.replace((id, 1)) {
+                            each(id, parts);
+                        }
+                    }
+                }
+                Ok(())
+            })?;
+            if let Some((id, parts)) = current {
+                each(id, parts);
+            }
+            Ok(())
+        })
+    }
+
+    /// The bodies that are to be removed as soon as nobody reads them.
+    pub(super) fn graves(&self) -> Result<Vec<Place>, StoreError> {
+        self.with(|medium| {
+            let mut graves = Vec::new();
+            medium.scan(keys::GRAVES, |key, value| {
+                graves.extend(keys::read_grave(key, value));
+                Ok(())
+            })?;
+            Ok(graves)
+        })
+    }
+
+    /// Carries out an update wholly or not at all.
+    pub(super) fn apply(&self, update: Update, base: &Base) -> Result<(), StoreError> {
+        self.with(|medium| medium.apply(update.finish(base)))
+    }
+
+    /// Returns when everything that was applied is on the disk.
+    pub(super) fn sync(&self) -> Result<(), StoreError> {
+        self.with(|medium| medium.sync(&self.folder))
+    }
+
+    fn with<T>(&self, call: impl FnOnce(&Medium) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let medium: RwLockReadGuard<'_, Option<Medium>> =
+            self.medium.read().unwrap_or_else(PoisonError::into_inner);
+        let medium = medium.as_ref().ok_or_else(|| StoreError::unavailable("the records are not open"))?;
+        guarded(|| call(medium))
+    }
+}
+
+/// What is said of a record that is not as it was written.
+pub(super) fn damaged(key: Key) -> StoreError {
+    StoreError::corrupt(format!("{key} is damaged"))
+}
+
+/// Decodes a head, or names the record.
+pub(super) fn read_head(key: Key, bytes: &[u8]) -> Result<Head, StoreError> {
+    Head::decode(key, bytes).ok_or_else(|| damaged(key))
+}

@@ -1,0 +1,160 @@
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_trait::async_trait;
+use tokio::task::spawn_blocking;
+
+use super::builder::SledStoreBuilder;
+use super::open::Opened;
+use super::queue::{Job, Queue, closed};
+use super::read::{Reader, Reading};
+use super::shared::Shared;
+use super::snapshot::SledSnapshot;
+use super::verify::{Verification, verify};
+use crate::model::Timestamp;
+use crate::store::{Alias, Batch, Key, Page, Query, Record, Snapshot, Store, StoreError};
+
+/// A store in a folder on this machine, for inventories that outlive the process.
+pub struct SledStore {
+    inner: Arc<Inner>,
+}
+
+/// What the store and its snapshots have in common. When the last of them is gone, the folder is let go.
+#[derive(Debug)]
+pub(super) struct Inner {
+    shared: Arc<Shared>,
+    queue: Queue,
+    reader: Reader,
+    is_closed: AtomicBool,
+}
+
+impl Inner {
+    pub(super) const fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// Has everything put into the records that was committed by now.
+    pub(super) async fn settle(&self) -> Result<(), StoreError> {
+        self.queue.ask(Job::Settle).await.map(|_| ())
+    }
+
+    fn require_open(&self) -> Result<(), StoreError> {
+        if self.is_closed.load(Ordering::Acquire) { Err(closed()) } else { Ok(()) }
+    }
+}
+
+impl SledStore {
+    pub(super) fn new(opened: Opened) -> Self {
+        let Opened { shared, queue } = opened;
+        let reader = Reader::new(Arc::clone(&shared));
+        Self { inner: Arc::new(Inner { shared, queue, reader, is_closed: AtomicBool::new(false) }) }
+    }
+
+    /// Opens the folder, or makes it, with what is right for most.
+    ///
+    /// # Errors
+    /// Those of [`SledStoreBuilder::open`].
+    pub async fn open(folder: impl Into<PathBuf>) -> Result<Self, StoreError> {
+        Self::builder(folder).open().await
+    }
+
+    /// How the folder is to be opened.
+    #[must_use]
+    pub fn builder(folder: impl Into<PathBuf>) -> SledStoreBuilder {
+        SledStoreBuilder::new(folder.into())
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.inner.shared.folder.path()
+    }
+
+    /// Puts everything into the records and lets the folder go. When it has returned, the folder can be opened again, also
+    /// by another process; every call after it is `Unavailable`.
+    ///
+    /// A store that is dropped does the same a little later, and nothing is lost without it either: it makes the next opening
+    /// quicker, and tells when the folder is free.
+    ///
+    /// # Errors
+    /// `Unavailable` when something cannot be written. It is in the journal still, and there when the folder is opened again.
+    pub async fn close(&self) -> Result<(), StoreError> {
+        self.inner.is_closed.store(true, Ordering::Release);
+        self.inner.queue.ask(Job::Close).await.map(|_| ())
+    }
+
+    /// Reads everything on the disk and compares it with what is in memory. Others may read and write meanwhile.
+    ///
+    /// # Errors
+    /// `Unavailable` when something cannot be read at all. What is damaged is no error here but a finding.
+    pub async fn verify(&self) -> Result<Verification, StoreError> {
+        self.inner.require_open()?;
+        verify(&self.inner).await
+    }
+
+    async fn read_one(&self, reading: Reading) -> Result<Option<Record>, StoreError> {
+        Ok(self.inner.reader.finish(reading).await?.pop().flatten())
+    }
+}
+
+#[async_trait]
+impl Store for SledStore {
+    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, StoreError> {
+        self.inner.require_open()?;
+        let reading = {
+            let state = self.inner.shared.read_state()?;
+            Reading::of(&state, keys.iter().map(|key| state.index.find(*key)))
+        };
+        self.inner.reader.finish(reading).await
+    }
+
+    async fn resolve(&self, alias: &Alias) -> Result<Option<Record>, StoreError> {
+        self.inner.require_open()?;
+        let reading = {
+            let state = self.inner.shared.read_state()?;
+            Reading::of(&state, [state.index.resolve(alias)].into_iter())
+        };
+        self.read_one(reading).await
+    }
+
+    async fn list(&self, query: &Query) -> Result<Page, StoreError> {
+        self.inner.require_open()?;
+        let (reading, total, next) = {
+            let state = self.inner.shared.read_state()?;
+            let selection = state.index.list(query)?;
+            let reading = Reading::of(&state, selection.rows.into_iter().map(Some));
+            (reading, selection.total, selection.next)
+        };
+        let records = self.inner.reader.finish(reading).await?.into_iter().flatten().collect();
+        Ok(Page { records, total, next })
+    }
+
+    async fn commit(&self, batch: Batch) -> Result<(), StoreError> {
+        self.inner.queue.ask(|reply| Job::Commit(batch, reply)).await.map(|_| ())
+    }
+
+    async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
+        self.inner.queue.ask(|reply| Job::Purge(now, reply)).await
+    }
+
+    async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
+        self.inner.require_open()?;
+        let inner = Arc::clone(&self.inner);
+        let snapshot = spawn_blocking(|| SledSnapshot::new(inner)).await.map_err(|_| closed())??;
+        Ok(Box::new(snapshot))
+    }
+}
+
+/// Where it is and how many rows it has, and nothing of what is in them.
+impl fmt::Debug for SledStore {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rows = self.inner.shared.read_state().map(|state| state.bodies.len());
+        formatter
+            .debug_struct("SledStore")
+            .field("folder", &self.folder())
+            .field("rows", &rows.unwrap_or_default())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,181 @@
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::{Arc, PoisonError};
+
+use tokio::task::spawn_blocking;
+
+use super::codec::{Head, Place};
+use super::queue::closed;
+use super::records::{Base, damaged, read_head};
+use super::shared::Shared;
+use super::store::Inner;
+use crate::store::{Facets, Key, StoreError};
+
+/// How many problems are named one by one.
+const NAMED: usize = 100;
+
+/// What [`SledStore::verify`](super::SledStore::verify) found.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Verification {
+    /// How many records were read.
+    pub records: u64,
+    /// How many bytes their bodies have.
+    pub bytes: u64,
+    /// How many problems there are.
+    pub problem_count: u64,
+    /// The first hundred of them.
+    pub problems: Vec<StoreError>,
+}
+
+impl Verification {
+    /// Whether everything is as it was written.
+    #[must_use]
+    pub const fn is_sound(&self) -> bool {
+        self.problem_count == 0
+    }
+
+    fn add(&mut self, problem: StoreError) {
+        self.problem_count += 1;
+        if self.problems.len() < NAMED {
+            self.problems.push(problem);
+        }
+    }
+}
+
+impl fmt::Display for Verification {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { records, bytes, problem_count, problems } = self;
+        write!(formatter, "{records} records with {bytes} bytes, {problem_count} problems")?;
+        problems.iter().try_for_each(|problem| write!(formatter, "\n{problem}"))
+    }
+}
+
+/// Walks over everything twice: what a commit is about to change when the first walk comes by is settled in the second.
+pub(super) async fn verify(inner: &Arc<Inner>) -> Result<Verification, StoreError> {
+    inner.settle().await?;
+    let shared = Arc::clone(inner.shared());
+    let walk = spawn_blocking(move || Walk::new(&shared).run()).await.map_err(|_| closed())?;
+    let (mut verification, unclear) = walk?;
+    if !unclear.is_empty() {
+        inner.settle().await?;
+        let shared = Arc::clone(inner.shared());
+        let problems =
+            spawn_blocking(move || still_wrong(&shared, &unclear)).await.map_err(|_| closed())??;
+        problems.into_iter().for_each(|problem| verification.add(problem));
+    }
+    Ok(verification)
+}
+
+/// One walk over the records, during which they stay as they are.
+struct Walk<'s> {
+    shared: &'s Shared,
+    verification: Verification,
+    /// Records that the index does not know: deleted, or lost.
+    unclear: Vec<Key>,
+    bodies: HashSet<u64>,
+    found: Base,
+}
+
+impl<'s> Walk<'s> {
+    fn new(shared: &'s Shared) -> Self {
+        Self {
+            shared,
+            verification: Verification::default(),
+            unclear: Vec::new(),
+            bodies: HashSet::new(),
+            found: Base::default(),
+        }
+    }
+
+    fn run(mut self) -> Result<(Verification, Vec<Key>), StoreError> {
+        let shared = self.shared;
+        let _still = shared.checkpoint.lock().unwrap_or_else(PoisonError::into_inner);
+        let base = shared.records.base()?;
+        shared.records.heads(|key, bytes| self.head(key, bytes))?;
+        if (self.found.heads, self.found.sum) != (base.heads, base.sum) {
+            self.verification.add(StoreError::corrupt("records are missing or from another time"));
+        }
+        self.rows()?;
+        self.bodies.extend(shared.records.graves()?.iter().map(|place| place.id));
+        let mut strays = 0_u64;
+        shared.records.bodies(|id, _| strays += u64::from(!self.bodies.contains(&id)))?;
+        if strays > 0 {
+            self.verification.add(StoreError::corrupt(format!("{strays} bodies belong to no record")));
+        }
+        Ok((self.verification, self.unclear))
+    }
+
+    fn head(&mut self, key: Key, bytes: &[u8]) -> Result<(), StoreError> {
+        self.verification.records += 1;
+        self.found.add(Head::checksum(bytes));
+        let head = match read_head(key, bytes) {
+            Ok(head) => head,
+            Err(problem) => {
+                self.verification.add(problem);
+                return Ok(());
+            }
+        };
+        self.bodies.insert(head.body.id);
+        self.verification.bytes += u64::from(head.body.length);
+        if let Err(problem) = self.shared.records.body(key, head.body) {
+            self.verification.add(problem);
+        }
+        self.compare(key, head)
+    }
+
+    /// Whether the index has the record as it is here, unless a newer one is on its way.
+    fn compare(&mut self, key: Key, head: Head) -> Result<(), StoreError> {
+        let state = self.shared.read_state()?;
+        let Some(row) = state.index.find(key) else {
+            self.unclear.push(key);
+            return Ok(());
+        };
+        let is_same = state.bodies.place(row) == Some(head.body)
+            && state.index.key(row) == Some((key, head.version))
+            && state.index.facets(row).map(in_order) == Some(in_order(head.facets));
+        if !is_same && !state.bodies.is_pinned(row) {
+            drop(state);
+            self.verification.add(damaged(key));
+        }
+        Ok(())
+    }
+
+    /// Whether the records have every row that is not on its way there.
+    fn rows(&mut self) -> Result<(), StoreError> {
+        let state = self.shared.read_state()?;
+        let settled = state.index.rows().filter(|row| !state.bodies.is_pinned(*row));
+        let located = settled.filter_map(|row| Some((state.index.key(row)?.0, state.bodies.place(row)?)));
+        let missing: Vec<(Key, Place)> =
+            located.filter(|(_, place)| !self.bodies.contains(&place.id)).collect();
+        drop(state);
+        for (key, _) in missing {
+            self.verification.add(damaged(key));
+        }
+        Ok(())
+    }
+}
+
+/// Those that the records still have, and the index still has not.
+fn still_wrong(shared: &Shared, unclear: &[Key]) -> Result<Vec<StoreError>, StoreError> {
+    let _still = shared.checkpoint.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut problems = Vec::new();
+    for key in unclear {
+        let is_known = shared.read_state()?.index.find(*key).is_some();
+        if !is_known && shared.records.head(*key)?.is_some() {
+            problems.push(damaged(*key));
+        }
+    }
+    Ok(problems)
+}
+
+/// Links, sort keys and aliases once and sorted: what is said by them does not depend on their order.
+fn in_order(mut facets: Facets) -> Facets {
+    facets.links.sort_unstable();
+    facets.links.dedup();
+    facets.aliases.sort_unstable();
+    facets.aliases.dedup();
+    facets.sort_keys.retain(|key| !key.value.is_empty());
+    facets.sort_keys.sort_unstable_by_key(|key| key.name);
+    facets
+}

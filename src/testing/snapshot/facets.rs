@@ -1,0 +1,157 @@
+use uuid::Uuid;
+
+use crate::model::Timestamp;
+use crate::store::{Alias, Entry, Facets, Key, Link, Name, SortKey};
+use crate::testing::{
+    Bench, GROUP, MAIL, OWNER, Outcome, PARENT, RANK, aliased, by_key, expiring, linked, of, ranked, same,
+};
+
+crate::testing::table! { of "snapshot":
+    "organization, network and `expires_at` as they were" =>
+        organization_and_network_come_as_they_were,
+        the_time_of_expiry_comes_to_the_microsecond;
+    "links and aliases each once, in any order" =>
+        links_come_each_once,
+        aliases_come_each_once_and_whole,
+        hundreds_of_links_and_aliases_come;
+    "sort keys in any order, and one that is empty may be missing" =>
+        sort_keys_come_with_their_very_bytes,
+        records_of_one_kind_with_different_sort_keys_keep_their_own;
+    "the facets that it was put with" =>
+        facets_come_as_they_were_last_put,
+        an_alias_that_passed_on_comes_with_its_holder_alone;
+}
+
+/// Puts a record for each of the facets, and expects each of them in a snapshot.
+async fn come_back(bench: &mut Bench, cases: &[Facets]) -> Outcome {
+    let mut expected = Vec::new();
+    for facets in cases {
+        let key = bench.key();
+        expected.push(bench.put_entry(key, facets.clone(), "record").await?);
+    }
+    let found = bench.entries().await?;
+    for entry in &expected {
+        same("a record and its facets", &found.get(&entry.record.key), &Some(entry))?;
+    }
+    same("all records", &found, &by_key(expected))
+}
+
+async fn organization_and_network_come_as_they_were(mut bench: Bench) -> Outcome {
+    let [organization, network] = bench.ids();
+    let organizations = [None, Some(organization), Some(network), Some(Uuid::nil()), Some(Uuid::max())];
+    let networks = [None, Some(network), Some(organization), Some(Uuid::nil()), Some(Uuid::max())];
+    let pairs = organizations.into_iter().flat_map(|one| networks.map(|other| of(one, other)));
+    come_back(&mut bench, &pairs.collect::<Vec<_>>()).await
+}
+
+async fn the_time_of_expiry_comes_to_the_microsecond(mut bench: Bench) -> Outcome {
+    let time = bench.antiquity();
+    bench.store.purge_expired(time).await?;
+    let after = [1, 2, 999_999, 1_000_001].map(|micros| time.plus_micros(micros));
+    let mut cases: Vec<Facets> =
+        after.into_iter().chain([Timestamp::MAX, Timestamp::MIN]).map(expiring).collect();
+    cases.push(Facets::default());
+    come_back(&mut bench, &cases).await
+}
+
+async fn links_come_each_once(mut bench: Bench) -> Outcome {
+    let [one, two] = bench.ids();
+    let links = [
+        Link::new(PARENT, two),
+        Link::new(OWNER, two),
+        Link::new(OWNER, one),
+        Link::new(PARENT, two),
+        Link::new(OWNER, Uuid::nil()),
+        Link::new(OWNER, Uuid::max()),
+        Link::new(OWNER, two),
+    ];
+    let prefixes: Vec<Facets> =
+        (0..=links.len()).map(|end| linked(links.get(..end).unwrap_or(&[]))).collect();
+    come_back(&mut bench, &prefixes).await
+}
+
+async fn aliases_come_each_once_and_whole(mut bench: Bench) -> Outcome {
+    const PHONE: Name = Name::new("sixteen-letters!");
+    let stem = bench.random.bytes(12);
+    let odd = |end: &[u8]| Alias::new(MAIL, [&stem, end].concat());
+    let named = Alias::new(PHONE, odd(b"").value);
+    let longest = Alias::new(PHONE, bench.random.bytes(Alias::MAX_LENGTH));
+    let all_bytes = Alias::new(MAIL, (u8::MIN..=u8::MAX).chain(stem.iter().copied()).collect::<Vec<u8>>());
+    let cases = [
+        aliased(&[&odd(b"\0"), &odd(b""), &named, &odd(b"\0")]),
+        aliased(&[&odd(b"\xff"), &odd(b"\x80\n"), &odd(b"a")]),
+        aliased(&[&longest, &all_bytes]),
+        Facets::default(),
+    ];
+    come_back(&mut bench, &cases).await
+}
+
+async fn hundreds_of_links_and_aliases_come(mut bench: Bench) -> Outcome {
+    let mut facets = ranked(b"a");
+    for _ in 0..700 {
+        let (link, alias) = (bench.link(), bench.alias());
+        facets.links.push(link);
+        facets.aliases.push(alias);
+    }
+    come_back(&mut bench, &[facets, ranked(b"b")]).await
+}
+
+async fn sort_keys_come_with_their_very_bytes(mut bench: Bench) -> Outcome {
+    let long = bench.random.bytes(3000);
+    let values: [&[u8]; 9] = [b"", b"\0", b"\0\0", b"a", b"a\0", b" a ", b"\x80", b"\xff\xff", &long];
+    let both = |value: &[u8]| {
+        let sort_keys = vec![SortKey::new(RANK, value), SortKey::new(GROUP, [value, b"x"].concat())];
+        Facets { sort_keys, ..Facets::default() }
+    };
+    let cases: Vec<Facets> = values.into_iter().flat_map(|value| [ranked(value), both(value)]).collect();
+    come_back(&mut bench, &cases).await
+}
+
+/// The later ones bring names that the earlier ones were put without.
+async fn records_of_one_kind_with_different_sort_keys_keep_their_own(mut bench: Bench) -> Outcome {
+    let names = ["rank", "group", "third", "fourth"].map(|name| Name::parse(name).unwrap_or(RANK));
+    let choices = (0..16_u32).map(|choice| {
+        let chosen = names.iter().enumerate().filter(|(place, _)| choice & (1 << place) != 0);
+        let sort_keys = chosen.map(|(place, name)| SortKey::new(*name, format!("{choice} {place}")));
+        Facets { sort_keys: sort_keys.collect(), ..Facets::default() }
+    });
+    come_back(&mut bench, &choices.collect::<Vec<_>>()).await
+}
+
+async fn facets_come_as_they_were_last_put(mut bench: Bench) -> Outcome {
+    let (key, alias, other, time) = (bench.key(), bench.alias(), bench.alias(), bench.antiquity());
+    let ([red, blue, home, office], link) = (bench.ids(), bench.link());
+    let full = |organization, network, alias: &Alias| Facets {
+        expires_at: Some(time),
+        links: vec![link],
+        sort_keys: vec![SortKey::new(RANK, "a"), SortKey::new(GROUP, "b")],
+        aliases: vec![alias.clone()],
+        ..of(Some(organization), Some(network))
+    };
+    let facets = [
+        full(red, home, &alias),
+        full(blue, office, &other),
+        Facets { expires_at: None, ..full(blue, home, &other) },
+        Facets { links: Vec::new(), ..full(blue, home, &alias) },
+        Facets { sort_keys: Vec::new(), ..full(blue, home, &alias) },
+        ranked(b"c"),
+        full(red, office, &alias),
+        Facets::default(),
+    ];
+    for facets in facets {
+        let entry = bench.put_entry(key, facets, "record").await?;
+        same("after a put", &bench.entries().await?, &by_key([entry]))?;
+    }
+    Ok(())
+}
+
+async fn an_alias_that_passed_on_comes_with_its_holder_alone(mut bench: Bench) -> Outcome {
+    let (keys, alias): ([Key; 2], _) = (bench.keys(), bench.alias());
+    let [one, two] = keys;
+    for (from, to) in [(one, two), (two, one), (one, two)] {
+        let without = bench.put_entry(from, Facets::default(), "gives").await?;
+        let with: Entry = bench.put_entry(to, aliased(&[&alias]), "takes").await?;
+        same("after the alias passed on", &bench.entries().await?, &by_key([without, with]))?;
+    }
+    Ok(())
+}
