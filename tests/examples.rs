@@ -1,5 +1,6 @@
 //! What the example servers do before they serve: the flags, what they fill the inventory with, and what they tell of it.
 
+#![cfg(feature = "sled")]
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -23,6 +24,7 @@ use std::collections::HashSet;
 use std::fmt::Display;
 use std::io::Cursor;
 
+use tempfile::TempDir;
 use toposcope::access::{Credential, PasswordCost, PasswordHasher};
 use toposcope::inventory::{HostQuery, Inventory, NewUser, NewUserApiKey, Written};
 use toposcope::model::{Host, Neighbor, Permission};
@@ -31,7 +33,7 @@ use uuid::Uuid;
 
 use announce::{advice, variables};
 use args::{Args, Command, Content, HELP, Input, Place};
-use setup::{Given, Source};
+use setup::{Backend, Given, Source};
 
 /// A program prints its progress; nobody reads it here.
 fn note(_: impl Display) {}
@@ -52,14 +54,15 @@ fn args(line: &str) -> Args {
 fn without_flags_there_are_200_made_up_hosts_on_port_8080_of_this_machine() {
     let expected = Args {
         listen: "127.0.0.1:8080".to_owned(),
-        store: Place::Memory,
+        store: Place::Folder("toposcope-data".into()),
         content: Content::Demo(200),
         server_version: env!("CARGO_PKG_VERSION").to_owned(),
         rate_limit: true,
         secure_cookies: true,
     };
     assert_eq!(args(""), expected);
-    assert_eq!(args("--memory"), expected);
+    assert_eq!(args("--memory").store, Place::Memory);
+    assert_eq!(args("--data here").store, Place::Folder("here".into()));
 }
 
 #[test]
@@ -92,7 +95,7 @@ fn help_is_given_whatever_else_is_asked_for() {
 fn help_lists_flags_that_there_are() {
     let flags: Vec<&str> =
         HELP.lines().filter_map(|line| line.trim_start().split(' ').next()?.strip_prefix("--")).collect();
-    assert_eq!(flags.len(), 8);
+    assert_eq!(flags.len(), 9);
     for flag in flags {
         let outcome = parse(&format!("--{flag}"));
         assert!(
@@ -110,6 +113,8 @@ fn what_cannot_be_understood_is_told_in_one_sentence() {
         ("hosts.jsonl", "\"hosts.jsonl\" does not belong to a flag"),
         ("--import", "--import needs a file"),
         ("--import --memory", "--import needs a file"),
+        ("--data", "--data needs a folder"),
+        ("--data x --memory", "Records are kept in a folder or in memory: leave out --data or --memory"),
         ("--import=", "--import needs a file"),
         (
             "--listen 8080",
@@ -192,7 +197,8 @@ async fn an_inventory_takes_every_host_that_is_made_up() {
 
 async fn filled(source: Source) -> (Inventory, Given) {
     let passwords = PasswordHasher::new().with_cost(PasswordCost::new(8, 1).unwrap());
-    let inventory = Inventory::in_shared(setup::open(&Place::Memory)).with_passwords(passwords);
+    let store = Backend::open(&Place::Memory).await.unwrap().store();
+    let inventory = Inventory::in_shared(store).with_passwords(passwords);
     let given = setup::fill(&inventory, source).await.unwrap();
     (inventory, given)
 }
@@ -211,7 +217,7 @@ async fn whatever_there_is_to_begin_with_all_that_is_told_holds() {
         let caller = inventory.authenticate_user_key(&given.key).await.unwrap();
         assert_eq!(caller.credential(), Credential::UserApiKey { id: given.key_id });
         assert_eq!(caller.permission(), Permission::Owner);
-        let session = inventory.log_in(given.email, given.password).await.unwrap();
+        let session = inventory.log_in(given.email, given.password.unwrap()).await.unwrap();
         assert_eq!(session.user().id, caller.user_id());
 
         let organization = caller.organization_id();
@@ -222,6 +228,36 @@ async fn whatever_there_is_to_begin_with_all_that_is_told_holds() {
         let share = inventory.share(given.share).await.unwrap();
         assert_eq!((share.organization_id, share.network_id), (organization, Some(given.network)));
         assert!(!inventory.share_metadata(given.share).await.unwrap().requires_password);
+    }
+}
+
+#[tokio::test]
+async fn a_folder_that_is_opened_again_goes_on_where_it_was_with_a_further_key() {
+    let folder = TempDir::new().unwrap();
+    let passwords = || PasswordHasher::new().with_cost(PasswordCost::new(8, 1).unwrap());
+    let mut earlier: Option<Given> = None;
+    for count in [20, 30, 0] {
+        let backend = Backend::open(&Place::Folder(folder.path().join("data"))).await.unwrap();
+        let inventory = Inventory::in_shared(backend.store()).with_passwords(passwords());
+        let given = setup::fill(&inventory, Source::Demo(count)).await.unwrap();
+        let keys = [Some(&given), earlier.as_ref()].into_iter().flatten().map(|given| &given.key);
+        for key in keys {
+            let caller = inventory.authenticate_user_key(key).await.unwrap();
+            assert_eq!(inventory.list_hosts(&caller, &HostQuery::default()).await.unwrap().total, 20);
+        }
+        if let Some(earlier) = &earlier {
+            assert_eq!(
+                (given.network, given.tag, given.share),
+                (earlier.network, earlier.tag, earlier.share)
+            );
+            assert_eq!(given.password, None);
+            assert!(advice("127.0.0.1:80".parse().unwrap(), &given, true).contains("the one that was told"));
+            let password = earlier.password.clone();
+            inventory.log_in(given.email, password.unwrap()).await.unwrap();
+        }
+        let password = earlier.and_then(|earlier| earlier.password);
+        earlier = Some(Given { password: given.password.clone().or(password), ..given });
+        backend.close().await.unwrap();
     }
 }
 
@@ -250,7 +286,7 @@ async fn while_hosts_are_made_up_others_have_their_turn() {
 
 fn given() -> Given {
     let id = Uuid::from_u128;
-    let (email, password) = ("owner@example.net", "secret".to_owned());
+    let (email, password) = ("owner@example.net", Some("secret".to_owned()));
     Given { key: "key".to_owned(), key_id: id(1), email, password, network: id(2), tag: id(3), share: id(4) }
 }
 

@@ -1,4 +1,4 @@
-//! The API on axum: a server with an inventory in memory.
+//! The API on axum: a server with an inventory in a folder.
 //!
 //! ```text
 //! cargo run --release --example axum

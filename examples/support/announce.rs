@@ -7,6 +7,7 @@ use super::setup::Given;
 /// What scripts read: NAME=VALUE, one a line.
 pub(crate) fn variables(address: SocketAddr, given: &Given) -> String {
     let Given { key, key_id, email, password, network, tag, share } = given;
+    let password = password.as_deref().unwrap_or_default();
     format!(
         "TOPOSCOPE_URL={url}
 TOPOSCOPE_API_KEY={key}
@@ -25,6 +26,13 @@ TOPOSCOPE_SHARE={share}
 pub(crate) fn advice(address: SocketAddr, given: &Given, secure_cookies: bool) -> String {
     let Given { key, email, password, .. } = given;
     let url = url(address);
+    let hosts =
+        format!("To try it:\n  curl -H \"Authorization: Bearer {key}\" \"{url}/api/v1/hosts?limit=2\"");
+    let Some(password) = password else {
+        return format!(
+            "{hosts}\nThe password of {email} is the one that was told when the inventory was new."
+        );
+    };
     let login = format!(r#"{{"email":"{email}","password":"{password}"}}"#);
     let is_local = [IpAddr::from(Ipv4Addr::LOCALHOST), Ipv6Addr::LOCALHOST.into()].contains(&address.ip());
     let warning = if secure_cookies && !is_local {
@@ -33,8 +41,7 @@ pub(crate) fn advice(address: SocketAddr, given: &Given, secure_cookies: bool) -
         ""
     };
     format!(
-        "To try it:
-  curl -H \"Authorization: Bearer {key}\" \"{url}/api/v1/hosts?limit=2\"
+        "{hosts}
   curl -c session.txt -H \"Content-Type: application/json\" -d '{login}' \"{url}/api/auth/login\"
 The second logs in and keeps the session for curl -b session.txt.{warning}"
     )

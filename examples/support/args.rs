@@ -7,12 +7,13 @@ use super::failure::Failure;
 
 /// What `--help` prints after the line that tells how the program is called.
 pub(crate) const HELP: &str = "\
-Serves a network inventory over HTTP. Everything is kept in memory and gone at the end.
+Serves a network inventory over HTTP. It is kept in a folder: a server that is started again goes on where it was.
 
   --listen ADDR          the address and port to listen on [127.0.0.1:8080]; port 0: any free one
-  --memory               keep everything in memory (so far the only store)
-  --import FILE          hosts to begin with, one a line as JSON; - for standard input
-  --demo N               without --import: so many made-up hosts [200], the same for the same N
+  --data DIR             the folder [toposcope-data]; it is made if it is not there
+  --memory               keep everything in memory instead, gone at the end
+  --import FILE          put hosts in, one a line as JSON, in the place of those with the same ids; - for standard input
+  --demo N               without --import: so many made-up hosts [200] in a new inventory, the same for the same N
   --server-version TEXT  the server_version that responses tell [the version of the library]
   --no-rate-limit        answer any number of requests
   --insecure-cookies     send the cookie of a session without Secure: for plain http from other machines
@@ -21,8 +22,8 @@ Serves a network inventory over HTTP. Everything is kept in memory and gone at t
 Once it listens, it prints to standard output, as NAME=VALUE, one a line and in this order:
 
   TOPOSCOPE_URL                            where it is
-  TOPOSCOPE_API_KEY, TOPOSCOPE_KEY_ID      the API key of its owner, and the id of that key
-  TOPOSCOPE_EMAIL, TOPOSCOPE_PASSWORD      what the owner logs in with
+  TOPOSCOPE_API_KEY, TOPOSCOPE_KEY_ID      a new API key of its owner, and the id of that key
+  TOPOSCOPE_EMAIL, TOPOSCOPE_PASSWORD      what the owner logs in with; the password is told once, with a new inventory
   TOPOSCOPE_NETWORK                        the id of a network that the key reaches
   TOPOSCOPE_TAG                            the id of a tag; some of the made-up hosts bear it
   TOPOSCOPE_SHARE                          the id of a share of that network
@@ -54,9 +55,10 @@ pub(crate) struct Args {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Memory,
+    Folder(PathBuf),
 }
 
-/// What an empty store is filled with.
+/// What is put into the store: made-up hosts only into a new one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     Demo(u32),
@@ -76,19 +78,20 @@ impl Command {
         let mut arguments = arguments.into_iter();
         let mut args = Args {
             listen: "127.0.0.1:8080".to_owned(),
-            store: Place::Memory,
+            store: Place::Folder("toposcope-data".into()),
             content: Content::Demo(200),
             server_version: env!("CARGO_PKG_VERSION").to_owned(),
             rate_limit: true,
             secure_cookies: true,
         };
-        let (mut demo, mut import) = (None, None);
+        let (mut demo, mut import, mut folder, mut in_memory) = (None, None, None, false);
         while let Some(argument) = arguments.next() {
             let mut flag = Flag::new(text(argument)?, &mut arguments);
             match flag.name.as_str() {
                 "--help" | "-h" => return Ok(Self::Help),
                 "--listen" => args.listen = address(flag.value("an address and a port")?)?,
-                "--memory" => args.store = flag.alone(Place::Memory)?,
+                "--data" => folder = Some(PathBuf::from(flag.value("a folder")?)),
+                "--memory" => in_memory = flag.alone(true)?,
                 "--import" => import = Some(input(flag.value("a file")?)),
                 "--demo" => demo = Some(number(&flag.value("a number of hosts")?)?),
                 "--server-version" => args.server_version = flag.value("a version")?,
@@ -100,6 +103,16 @@ impl Command {
                 name => return Err(Failure::usage(format_args!("{name:?} does not belong to a flag"))),
             }
         }
+        args.store = match (folder, in_memory) {
+            (Some(_), true) => {
+                return Err(Failure::usage(
+                    "Records are kept in a folder or in memory: leave out --data or --memory",
+                ));
+            }
+            (Some(folder), false) => Place::Folder(folder),
+            (None, true) => Place::Memory,
+            (None, false) => args.store,
+        };
         args.content = match (import, demo) {
             (Some(_), Some(_)) => {
                 return Err(Failure::usage(

@@ -22,7 +22,7 @@ use tracing::Level;
 use self::announce::{advice, variables};
 use self::args::{Args, Command, HELP};
 use self::failure::Failure;
-use self::setup::Source;
+use self::setup::{Backend, Source};
 use self::stop::Stop;
 
 /// All that a server needs to begin.
@@ -67,30 +67,45 @@ where
     // The library tells what goes wrong inside it through `tracing`. Where that goes is the program's affair.
     tracing_subscriber::fmt().with_max_level(Level::WARN).with_writer(io::stderr).init();
     let runtime = Runtime::new().map_err(|error| Failure::because("No threads can be started", &error))?;
-    let outcome = runtime.block_on(async {
-        let stop = Stop::listen();
-        tokio::select! {
-            outcome = prepare_and_serve(args, stop.clone(), serve) => outcome,
-            () = stop.grace_over() => {
-                note("Some requests were not answered in time and are cut off.");
-                Ok(())
-            }
-        }
-    });
+    let outcome = runtime.block_on(open_and_serve(args, serve));
     // A read of standard input cannot be called off, and is not waited for long.
     runtime.shutdown_timeout(Duration::from_secs(1));
     outcome
 }
 
-async fn prepare_and_serve<F>(args: Args, stop: Stop, serve: impl FnOnce(Ready) -> F) -> Result<(), Failure>
+/// Whatever ends the serving, the store is closed behind it.
+async fn open_and_serve<F>(args: Args, serve: impl FnOnce(Ready) -> F) -> Result<(), Failure>
 where
     F: Future<Output = io::Result<()>>,
 {
-    let source = Source::open(args.content).await?;
+    let stop = Stop::listen();
+    let source = Source::open(args.content.clone()).await?;
     // Before the hosts are read, which may take a while: a port in use is told at once.
     let listener = bind(&args.listen).await?;
+    let backend = Backend::open(&args.store).await?;
+    let inventory = Inventory::in_shared(backend.store());
+    let outcome = tokio::select! {
+        outcome = fill_and_serve(args, listener, inventory, source, stop.clone(), serve) => outcome,
+        () = stop.grace_over() => {
+            note("Some requests were not answered in time and are cut off.");
+            Ok(())
+        }
+    };
+    outcome.and(backend.close().await)
+}
+
+async fn fill_and_serve<F>(
+    args: Args,
+    listener: TcpListener,
+    inventory: Inventory,
+    source: Source,
+    stop: Stop,
+    serve: impl FnOnce(Ready) -> F,
+) -> Result<(), Failure>
+where
+    F: Future<Output = io::Result<()>>,
+{
     let address = listener.local_addr().map_err(|error| Failure::because("The port is not known", &error))?;
-    let inventory = Inventory::in_shared(setup::open(&args.store));
     let given = tokio::select! {
         filled = setup::fill(&inventory, source) => filled?,
         () = stop.clone().asked() => return Ok(()),

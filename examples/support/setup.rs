@@ -1,5 +1,5 @@
-//! What has to be there before anybody can ask for anything: an organization with its owner, networks, a tag, hosts, a
-//! key and a share.
+//! What has to be there before anybody can ask for anything: a store, an organization with its owner, networks, a tag,
+//! hosts, a key and a share.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use tokio::task::yield_now;
 use toposcope::access::{RandomSource, SystemRandom};
 use toposcope::inventory::{Import, Inventory, NewShare, NewUser, NewUserApiKey};
 use toposcope::model::Permission;
-use toposcope::store::{MemoryStore, Store};
+use toposcope::store::{MemoryStore, SledStore, Store};
 use uuid::Uuid;
 
 use super::args::{Content, Input, Place};
@@ -24,7 +24,8 @@ pub(crate) struct Given {
     pub(crate) key: String,
     pub(crate) key_id: Uuid,
     pub(crate) email: &'static str,
-    pub(crate) password: String,
+    /// Known only when the owner is new.
+    pub(crate) password: Option<String>,
     /// One that the key reaches.
     pub(crate) network: Uuid,
     pub(crate) tag: Uuid,
@@ -32,10 +33,43 @@ pub(crate) struct Given {
     pub(crate) share: Uuid,
 }
 
-/// The backend. A further one is a further arm; one that outlives the program is filled only when it is new.
-pub(crate) fn open(place: &Place) -> Arc<dyn Store> {
-    match place {
-        Place::Memory => Arc::new(MemoryStore::new()),
+/// The backend. A further one is a further arm.
+#[derive(Clone)]
+pub(crate) enum Backend {
+    Memory(Arc<MemoryStore>),
+    Folder(Arc<SledStore>),
+}
+
+impl Backend {
+    pub(crate) async fn open(place: &Place) -> Result<Self, Failure> {
+        match place {
+            Place::Memory => Ok(Self::Memory(Arc::default())),
+            Place::Folder(folder) => {
+                let store = SledStore::open(folder).await;
+                let name = folder.display();
+                let store = store
+                    .map_err(|error| Failure::because(format_args!("{name} cannot be opened"), &error))?;
+                note(format_args!("The inventory is kept in {name}."));
+                Ok(Self::Folder(Arc::new(store)))
+            }
+        }
+    }
+
+    pub(crate) fn store(&self) -> Arc<dyn Store> {
+        match self {
+            Self::Memory(store) => Arc::clone(store) as _,
+            Self::Folder(store) => Arc::clone(store) as _,
+        }
+    }
+
+    /// Returns when the folder is free again. What was acknowledged is kept with or without it.
+    pub(crate) async fn close(&self) -> Result<(), Failure> {
+        match self {
+            Self::Memory(_) => Ok(()),
+            Self::Folder(store) => store.close().await.map_err(|error| {
+                Failure::because("The folder was not closed in order; nothing is lost", &error)
+            }),
+        }
     }
 }
 
@@ -63,28 +97,52 @@ impl Source {
     }
 }
 
-/// Fills an empty store.
+/// Sees to it that everything is there that is told of, and puts the hosts in. What an earlier start has made is found
+/// again, however far it came.
 pub(crate) async fn fill(inventory: &Inventory, source: Source) -> Result<Given, Failure> {
-    let organization = inventory.create_organization("Example", true).await?.id;
-    let password = generate_password()?;
-    let mut owner = NewUser::new(organization, EMAIL, Permission::Owner);
-    owner.password = Some(password.clone());
-    let owner = inventory.create_user(owner).await?.id;
-    let tag = inventory.create_tag(organization, demo::TAG).await?.id;
+    let (organization, is_new) = match inventory.organizations().await?.first() {
+        Some(organization) => (organization.id, false),
+        None => (inventory.create_organization("Example", true).await?.id, true),
+    };
+    let (owner, password) = owner(inventory, organization).await?;
+    let tag = match inventory.tags(organization).await?.iter().find(|tag| tag.name == demo::TAG) {
+        Some(tag) => tag.id,
+        None => inventory.create_tag(organization, demo::TAG).await?.id,
+    };
     match source {
-        Source::Demo(count) => make_up(inventory, organization, tag, count).await?,
+        Source::Demo(count) if is_new => make_up(inventory, organization, tag, count).await?,
+        Source::Demo(_) => note("The inventory is not new: no hosts are made up."),
         Source::Import { name, reader } => import(inventory, organization, &name, reader).await?,
     }
     let (network, networks) = networks(inventory, organization).await?;
-    let mut key = NewUserApiKey::new(owner, "first key", Permission::Owner);
+    let mut key = NewUserApiKey::new(owner, "key of the example server", Permission::Owner);
     // The key reaches the networks that it names and no others: it has to come after them.
     key.network_ids = networks;
     let key = inventory.create_user_api_key(key).await?;
-    let mut share = NewShare::new(organization, "first share");
-    share.network_id = Some(network);
-    let share = inventory.create_share(share).await?.id;
+    let share = share(inventory, organization, network).await?;
     let (key, key_id) = (key.plaintext().to_owned(), key.record().id);
     Ok(Given { key, key_id, email: EMAIL, password, network, tag, share })
+}
+
+/// The owner, and the password if it has just been set.
+async fn owner(inventory: &Inventory, organization: Uuid) -> Result<(Uuid, Option<String>), Failure> {
+    if let Some(user) = inventory.users(organization).await?.iter().find(|user| user.email == EMAIL) {
+        return Ok((user.id, None));
+    }
+    let password = generate_password()?;
+    let mut owner = NewUser::new(organization, EMAIL, Permission::Owner);
+    owner.password = Some(password.clone());
+    Ok((inventory.create_user(owner).await?.id, Some(password)))
+}
+
+async fn share(inventory: &Inventory, organization: Uuid, network: Uuid) -> Result<Uuid, Failure> {
+    let shares = inventory.shares(organization).await?;
+    if let Some(share) = shares.iter().find(|share| share.network_id == Some(network)) {
+        return Ok(share.id);
+    }
+    let mut share = NewShare::new(organization, "first share");
+    share.network_id = Some(network);
+    Ok(inventory.create_share(share).await?.id)
 }
 
 /// The first network by name, and all of them. Where nothing came with one, there is one to begin with.
