@@ -33,7 +33,7 @@ pub use record::{Alias, Facets, Key, Link, Record, SortKey, Version};
 pub use snapshot::{Entry, Snapshot};
 
 #[cfg(feature = "sled")]
-pub use self::sled::{Durability, SledStore, SledStoreBuilder, Verification};
+pub use self::sled::{Durability, Repair, SledStore, SledStoreBuilder, Verification};
 use crate::model::Timestamp;
 
 /// Where records are kept. Six methods make a backend.

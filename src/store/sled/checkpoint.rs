@@ -70,6 +70,9 @@ impl Checkpointer {
     fn check_point(&mut self, work: &Work) -> Result<(), StoreError> {
         let shared = Arc::clone(&self.shared);
         let _alone = shared.checkpoint.lock().unwrap_or_else(PoisonError::into_inner);
+        if work.changes.is_empty() {
+            return Ok(());
+        }
         let size = work.changes.values().map(Change::size).sum();
         shared.folder.require_room(size)?;
         let base = if self.failed {
@@ -91,8 +94,8 @@ impl Checkpointer {
         let lease = Arc::downgrade(&self.shared.write_state()?.renew_lease());
         let mut replaced = Vec::new();
         let mut update = Update::default();
-        for (key, change) in in_order(&work.changes) {
-            if let Some(place) = self.add(&mut update, &mut base, key, change)? {
+        for (key, change) in &work.changes {
+            if let Some(place) = self.add(&mut update, &mut base, *key, change)? {
                 // Noted until the work is done: what is cut off leaves nothing behind that nobody knows of.
                 update.put_grave(place);
                 replaced.push(place);
@@ -167,14 +170,4 @@ impl Graves {
             }
         }
     }
-}
-
-/// In the order of the bodies, which is the order of their keys; deletions first.
-fn in_order(changes: &Changes) -> Vec<(Key, &Change)> {
-    let mut ordered: Vec<(Key, &Change)> = changes.iter().map(|(key, change)| (*key, change)).collect();
-    ordered.sort_unstable_by_key(|(key, change)| match change {
-        Change::Delete => (0, *key),
-        Change::Put { place, .. } => (place.id, *key),
-    });
-    ordered
 }

@@ -1,5 +1,5 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -15,7 +15,10 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 /// How much more is written to the disk than is put into the records.
 const GROWTH: u64 = 4;
-const MARGIN: u64 = 8 << 20;
+const MARGIN: u64 = 2 << 20;
+
+/// What room is asked for with.
+static ZEROS: [u8; 256 << 10] = [0; 256 << 10];
 
 /// The folder of a store, which nobody else has meanwhile.
 #[derive(Debug)]
@@ -50,6 +53,20 @@ impl Folder {
         Ok(folder)
     }
 
+    /// Takes the folder of a store whatever is said of it, as long as it has records.
+    pub(super) fn take_damaged(path: &Path) -> Result<Self, StoreError> {
+        let lock = lock(path)?;
+        let folder = Self { path: path.to_owned(), lock };
+        if !folder.records().exists() && !folder.damaged_records().exists() {
+            return Err(StoreError::invalid(format!("{} is not the folder of a store", path.display())));
+        }
+        if folder.new_records().exists() {
+            // Of a repair that was broken off.
+            fs::remove_dir_all(folder.new_records()).map_err(|error| unusable(path, error))?;
+        }
+        Ok(folder)
+    }
+
     /// Lets others have the folder.
     pub(super) fn release(&self) {
         // What cannot be unlocked is unlocked by the operating system when the process ends.
@@ -62,6 +79,16 @@ impl Folder {
 
     pub(super) fn records(&self) -> PathBuf {
         self.path.join("records")
+    }
+
+    /// Where a repair keeps the records as it found them.
+    pub(super) fn damaged_records(&self) -> PathBuf {
+        self.path.join("records.damaged")
+    }
+
+    /// Where a repair writes the records anew.
+    pub(super) fn new_records(&self) -> PathBuf {
+        self.path.join("records.new")
     }
 
     pub(super) fn witness(&self) -> PathBuf {
@@ -90,7 +117,7 @@ impl Folder {
     }
 
     /// There whole or not at all.
-    fn write_format(&self) -> io::Result<()> {
+    pub(super) fn write_format(&self) -> io::Result<()> {
         let new = self.path.join("format.new");
         let mut file = File::create(&new)?;
         file.write_all(FORMAT.as_bytes())?;
@@ -108,15 +135,24 @@ impl Folder {
     pub(super) fn require_room(&self, size: usize) -> Result<(), StoreError> {
         let path = self.path.join("room");
         let needed = (size as u64).saturating_mul(GROWTH).saturating_add(MARGIN);
-        let taken =
-            File::create(&path).and_then(|mut file| io::copy(&mut io::repeat(0).take(needed), &mut file));
+        let taken = File::create(&path).and_then(|file| fill(file, needed));
         // Before it has reached the disk: the file system gives the room, and is spared the writing.
         let removed = fs::remove_file(&path);
-        taken.map(|_| ()).and(removed).map_err(|error| {
+        taken.and(removed).map_err(|error| {
             StoreError::unavailable(format!("there is no room for records in {}", self.path.display()))
                 .with_source(error)
         })
     }
+}
+
+fn fill(mut file: File, size: u64) -> io::Result<()> {
+    let mut left = size;
+    while left > 0 {
+        let piece = usize::try_from(left).unwrap_or(usize::MAX).min(ZEROS.len());
+        file.write_all(ZEROS.get(..piece).unwrap_or_default())?;
+        left -= piece as u64;
+    }
+    Ok(())
 }
 
 fn lock(folder: &Path) -> Result<File, StoreError> {

@@ -18,6 +18,7 @@ mod open;
 mod queue;
 mod read;
 mod records;
+mod repair;
 mod shared;
 mod snapshot;
 mod state;
@@ -26,5 +27,6 @@ mod verify;
 mod witness;
 
 pub use builder::{Durability, SledStoreBuilder};
+pub use repair::Repair;
 pub use store::SledStore;
 pub use verify::Verification;

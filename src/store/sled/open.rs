@@ -9,7 +9,7 @@ use super::checkpoint::{Changes, Checkpointer, Work};
 use super::codec::{Head, Place};
 use super::committer::{Checkpoints, Committer};
 use super::folder::Folder;
-use super::journal::{Change, Journal, Recovered, recover};
+use super::journal::{Journal, Recovered, recover};
 use super::queue::Queue;
 use super::records::{Base, Records, read_head};
 use super::shared::Shared;
@@ -37,15 +37,13 @@ pub(super) fn open(options: &SledStoreBuilder) -> Result<Opened, StoreError> {
     let mut recovered = recover(&mut journal, base.applied).map_err(|error| unreadable(&folder, error))?;
     require_all(&folder, &mut witness, &recovered)?;
 
-    let (mut state, mut body) = load(&records, &base, options.cache_size)?;
+    let mut state = load(&records, &base, options.cache_size)?;
     let mut changes = Changes::new();
     for replayed in std::mem::take(&mut recovered.batches) {
         state.apply(&replayed.accepted, replayed.facets, &mut Vec::new());
-        body =
-            replayed.accepted.changes.iter().filter_map(|(_, change)| body_of(change)).fold(body, u64::max);
         changes.extend(replayed.accepted.changes);
     }
-    let version = state.index.next_version().0 - 1;
+    let (version, body) = (base.version.max(recovered.version), base.body.max(recovered.body));
     let shared = Arc::new(Shared { state: RwLock::new(state), records, folder, checkpoint: Mutex::new(()) });
     let work = Work { changes, sealed: recovered.sealed, applied: recovered.last, version, body };
     let checkpoints = begin_checkpoints(&shared, graves, work)?;
@@ -94,8 +92,8 @@ fn require_all(folder: &Folder, witness: &mut Witness, recovered: &Recovered) ->
     Ok(())
 }
 
-/// The index and the places of the bodies, of what is in the records; and the number of the last body there.
-fn load(records: &Records, base: &Base, cache_size: usize) -> Result<(State, u64), StoreError> {
+/// The index and the places of the bodies, of what is in the records.
+fn load(records: &Records, base: &Base, cache_size: usize) -> Result<State, StoreError> {
     let mut loader = Loader::default();
     let mut bodies = Bodies::new(cache_size);
     let mut found = Base { heads: 0, sum: 0, ..*base };
@@ -112,14 +110,7 @@ fn load(records: &Records, base: &Base, cache_size: usize) -> Result<(State, u64
             found.heads, base.heads
         )));
     }
-    Ok((State::new(loader.finish(Version(base.version)), bodies), base.body))
-}
-
-fn body_of(change: &Change) -> Option<u64> {
-    match change {
-        Change::Put { place, .. } => Some(place.id),
-        Change::Delete => None,
-    }
+    Ok(State::new(loader.finish(Version(base.version)), bodies))
 }
 
 /// Begins the thread, and gives it what the journal was found to hold.

@@ -10,6 +10,7 @@ use super::builder::SledStoreBuilder;
 use super::open::Opened;
 use super::queue::{Job, Queue, closed};
 use super::read::{Reader, Reading};
+use super::repair::{Repair, repair};
 use super::shared::Shared;
 use super::snapshot::SledSnapshot;
 use super::verify::{Verification, verify};
@@ -92,6 +93,19 @@ impl SledStore {
     pub async fn verify(&self) -> Result<Verification, StoreError> {
         self.inner.require_open()?;
         verify(&self.inner).await
+    }
+
+    /// Saves what can be saved out of a folder that [`open`](Self::open) finds damaged, so that it can be opened again.
+    ///
+    /// What was in `records` before is left in `records.damaged`, to be deleted by hand. Sled's own files have no second copy
+    /// of anything: where they are damaged in the middle, nothing but an export brings the records back.
+    ///
+    /// # Errors
+    /// `Corrupt` when the records cannot be read at all; `Unavailable` when the folder is in use or cannot be written to;
+    /// `Invalid` when it is not the folder of a store.
+    pub async fn repair(folder: impl Into<PathBuf>) -> Result<Repair, StoreError> {
+        let folder = folder.into();
+        spawn_blocking(move || repair(&folder)).await.map_err(|_| closed())?
     }
 
     async fn read_one(&self, reading: Reading) -> Result<Option<Record>, StoreError> {

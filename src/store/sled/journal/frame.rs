@@ -13,6 +13,17 @@ pub(in crate::store::sled) struct Accepted {
     pub(in crate::store::sled) changes: Vec<(Key, Change)>,
 }
 
+impl Accepted {
+    /// The greatest number of a body that is put.
+    pub(in crate::store::sled) fn last_body(&self) -> u64 {
+        let places = self.changes.iter().filter_map(|(_, change)| match change {
+            Change::Put { place, .. } => Some(place.id),
+            Change::Delete => None,
+        });
+        places.max().unwrap_or(0)
+    }
+}
+
 /// What becomes of a record.
 #[derive(Clone, Debug)]
 pub(in crate::store::sled) enum Change {

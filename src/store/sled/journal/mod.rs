@@ -13,7 +13,7 @@ use std::path::Path;
 
 use self::file::{Header, JournalFile};
 pub(super) use self::frame::{Accepted, Change, decode};
-pub(super) use self::recover::{Recovered, recover};
+pub(super) use self::recover::{Recovered, first_sequence, recover};
 
 /// One that is written, one that is put into the records, and one more, so that a store that was killed finds a free one.
 const FILES: usize = 3;

@@ -11,10 +11,22 @@ pub(in crate::store::sled) struct Recovered {
     pub(in crate::store::sled) batches: Vec<Replayed>,
     /// The sequence of the last frame, or of the last that is in the records already.
     pub(in crate::store::sled) last: u64,
+    /// The greatest version that was given, and the greatest number of a body, among the batches.
+    pub(in crate::store::sled) version: u64,
+    pub(in crate::store::sled) body: u64,
     /// The files that the batches stand in.
     pub(in crate::store::sled) sealed: Vec<Sealed>,
     /// Whether frames were missing before frames that are there.
     pub(in crate::store::sled) has_gap: bool,
+}
+
+/// The sequence of the first frame in the file that was begun first; `None` when none was begun.
+pub(in crate::store::sled) fn first_sequence(journal: &mut Journal) -> io::Result<Option<u64>> {
+    let mut headers = Vec::new();
+    for file in &mut journal.files {
+        headers.extend(Header::read(&mut Reader(&file.read()?)));
+    }
+    Ok(headers.iter().min_by_key(|header| header.number).map(|header| header.first))
 }
 
 /// Reads what was appended after the sequence up to which everything is in the records.
@@ -56,7 +68,11 @@ fn read_file(header: Header, content: &[u8], until: u64, recovered: &mut Recover
                 recovered.has_gap = true;
                 return recovered.last > before;
             };
-            recovered.batches.extend(batches);
+            for replayed in batches {
+                recovered.version = recovered.version.max(replayed.accepted.version.0);
+                recovered.body = recovered.body.max(replayed.accepted.last_body());
+                recovered.batches.push(replayed);
+            }
             recovered.last = sequence;
         }
         sequence += 1;

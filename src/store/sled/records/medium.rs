@@ -1,10 +1,11 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
-use std::thread::sleep;
+use std::sync::mpsc::channel;
+use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
-use ::sled::{Batch, Config, Db, IVec, Mode, Tree};
+use ::sled::{Batch, Config, Db, IVec, Tree};
 
 use super::guard::{failed, guarded};
 use crate::store::StoreError;
@@ -19,6 +20,10 @@ const PAGES: u64 = 16 << 20;
 const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(10);
 
+/// After how long a flush is taken for one that sled has forgotten, and how often it is reminded.
+const FORGOTTEN: Duration = Duration::from_secs(30);
+const REMINDERS: usize = 4;
+
 /// What sled is asked for.
 #[derive(Debug)]
 pub(super) struct Medium {
@@ -29,15 +34,9 @@ pub(super) struct Medium {
 
 impl Medium {
     pub(super) fn open(folder: &Path) -> Result<Self, StoreError> {
-        remove_unfinished_snapshots(folder)
+        remove_misleading_files(folder)
             .map_err(|error| StoreError::unavailable("the records cannot be read").with_source(error))?;
-        let config = Config::new()
-            .path(folder)
-            .segment_size(SEGMENT)
-            .cache_capacity(PAGES)
-            .mode(Mode::LowSpace)
-            .flush_every_ms(None);
-        let db = guarded(|| open_patiently(&config))?;
+        let db = guarded(|| open_patiently(&config(folder)))?;
         let tree = guarded(|| {
             db.open_tree("records").map_err(|error| failed("the records cannot be opened", error))
         })?;
@@ -52,9 +51,13 @@ impl Medium {
             drop(db);
             Ok(())
         })?;
-        let free = || File::open(folder.join("db")).is_ok_and(|file| file.try_lock().is_ok());
+        let is_free = || match File::open(folder.join("db")) {
+            Ok(file) => file.try_lock().is_ok(),
+            // What is not there any more is held by nobody.
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        };
         let begin = Instant::now();
-        while !free() {
+        while !is_free() {
             if begin.elapsed() > PATIENCE {
                 return Err(StoreError::unavailable("the records are still held by a thread of sled's"));
             }
@@ -70,10 +73,23 @@ impl Medium {
     pub(super) fn scan(
         &self,
         prefix: &[u8],
+        each: impl FnMut(&[u8], &[u8]) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        self.scan_from(prefix, prefix, each)
+    }
+
+    /// The same from a key on that begins with the prefix.
+    pub(super) fn scan_from(
+        &self,
+        prefix: &[u8],
+        from: &[u8],
         mut each: impl FnMut(&[u8], &[u8]) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        for entry in self.tree.scan_prefix(prefix) {
+        for entry in self.tree.range(from..) {
             let (key, value) = entry.map_err(|error| failed("the records cannot be read", error))?;
+            if !key.starts_with(prefix) {
+                break;
+            }
             each(&key, &value)?;
         }
         Ok(())
@@ -85,10 +101,34 @@ impl Medium {
 
     /// What sled calls a flush starts the writing, and does not wait for the disk.
     pub(super) fn sync(&self, folder: &Path) -> Result<(), StoreError> {
-        self.db.flush().map_err(|error| failed("the records cannot be written", error))?;
+        self.flush()?;
         sync_files(folder)
             .map_err(|error| StoreError::unavailable("the records cannot be written").with_source(error))
     }
+
+    /// A write that fails beside a flush can leave the flush waiting for ever; a second one wakes it.
+    fn flush(&self) -> Result<(), StoreError> {
+        let (done, flushed) = channel();
+        for _ in 0..REMINDERS {
+            let (db, done) = (self.db.clone(), done.clone());
+            let flush = move || {
+                let flush = || db.flush().map_err(|error| failed("the records cannot be written", error));
+                // Nobody waits any more when another flush was quicker.
+                let _ = done.send(guarded(flush));
+            };
+            let begun = thread::Builder::new().name("toposcope-flush".to_owned()).spawn(flush);
+            begun.map_err(|error| StoreError::unavailable("a thread cannot be begun").with_source(error))?;
+            if let Ok(outcome) = flushed.recv_timeout(FORGOTTEN) {
+                return outcome.map(|_| ());
+            }
+        }
+        Err(StoreError::unavailable("the records are not written, however long it is waited for"))
+    }
+}
+
+/// How sled is to work in a folder.
+fn config(folder: &Path) -> Config {
+    Config::new().path(folder).segment_size(SEGMENT).cache_capacity(PAGES).flush_every_ms(None)
 }
 
 fn open_patiently(config: &Config) -> Result<Db, StoreError> {
@@ -106,14 +146,15 @@ fn is_held(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::WouldBlock || error.to_string().contains("lock")
 }
 
-/// A snapshot that was not finished would be taken for the newest one, and the opening refused.
-fn remove_unfinished_snapshots(folder: &Path) -> io::Result<()> {
+/// A snapshot that was not finished would be taken for the newest one, and the opening refused. The settings sled writes down
+/// again from those it is given; where they are damaged, it would work by wrong ones.
+fn remove_misleading_files(folder: &Path) -> io::Result<()> {
     if !folder.exists() {
         return Ok(());
     }
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "generating") {
+        if path.extension().is_some_and(|extension| extension == "generating") || path.ends_with("conf") {
             fs::remove_file(path)?;
         }
     }

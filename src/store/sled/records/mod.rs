@@ -7,6 +7,7 @@ mod base;
 mod guard;
 mod keys;
 mod medium;
+mod salvage;
 mod update;
 
 use std::path::{Path, PathBuf};
@@ -74,9 +75,17 @@ impl Records {
         &self,
         mut each: impl FnMut(Key, &[u8]) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        self.with(|medium| {
-            let mut current: Option<(Key, Vec<u8>)> = None;
-            medium.scan(keys::HEADS, |key, value| {
+        self.heads_from(keys::HEADS, &mut each)
+    }
+
+    fn heads_from(
+        &self,
+        from: &[u8],
+        each: &mut impl FnMut(Key, &[u8]) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let mut current: Option<(Key, Vec<u8>)> = None;
+        let scanned = self.with(|medium| {
+            medium.scan_from(keys::HEADS, from, |key, value| {
                 let (key, _) = keys::read_head(key).ok_or_else(|| StoreError::corrupt("a key is damaged"))?;
                 match &mut current {
                     Some((of, bytes)) if *of == key => bytes.extend_from_slice(value),
@@ -87,9 +96,10 @@ impl Records {
                     }
                 }
                 Ok(())
-            })?;
-            current.take().map_or(Ok(()), |(key, bytes)| each(key, &bytes))
-        })
+            })
+        });
+        let last = current.map_or(Ok(()), |(key, bytes)| each(key, &bytes));
+        scanned.and(last)
     }
 
     /// The bytes of a head, `None` where there is no such record.

@@ -1,0 +1,244 @@
+//! Saves what can be saved out of a folder that does not open any more.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use bytes::Bytes;
+
+use super::codec::Head;
+use super::folder::{Folder, sync_directory};
+use super::journal::{Change, Journal, Recovered, first_sequence, recover};
+use super::records::{Base, Records, Update, read_head};
+use super::witness::Witness;
+use crate::store::index::Loader;
+use crate::store::{Key, StoreError, Version};
+
+/// How many records are named one by one.
+const NAMED: usize = 100;
+
+/// How much is written at once.
+const UPDATE: usize = 1 << 20;
+
+/// By how much the numbers go on that may have been given to what is lost.
+const LEAP: u64 = 1 << 32;
+
+/// What [`SledStore::repair`](super::SledStore::repair) has saved, and what not.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Repair {
+    /// How many records were saved. Each is as it was once acknowledged.
+    pub records: u64,
+    /// How many records were seen that could not be saved.
+    pub damaged_count: u64,
+    /// The first hundred of them.
+    pub damaged: Vec<Key>,
+    /// Whether anything else is missing: records of which nothing was seen any more, or commits, so that records that were
+    /// saved may be older than the newest acknowledged, and some may be there that were deleted.
+    pub is_behind: bool,
+}
+
+impl Repair {
+    /// Whether everything was saved that was ever acknowledged.
+    #[must_use]
+    pub const fn is_complete(&self) -> bool {
+        self.damaged_count == 0 && !self.is_behind
+    }
+
+    fn leave_out(&mut self, key: Key) {
+        self.damaged_count += 1;
+        if self.damaged.len() < NAMED {
+            self.damaged.push(key);
+        }
+    }
+}
+
+impl fmt::Display for Repair {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { records, damaged_count, damaged, is_behind } = self;
+        write!(formatter, "{records} records saved, {damaged_count} damaged")?;
+        formatter.write_str(if *is_behind { ", and others or newer ones lost" } else { "" })?;
+        damaged.iter().try_for_each(|key| write!(formatter, "\n{key} is damaged"))
+    }
+}
+
+/// A record that was found, with its body if that stands in the journal.
+type Found = (Head, Option<Bytes>);
+
+/// Repairs a folder, blocking. Until the last step nothing is taken away.
+pub(super) fn repair(path: &Path) -> Result<Repair, StoreError> {
+    let folder = Folder::take_damaged(path)?;
+    let unusable = |error: io::Error| {
+        StoreError::unavailable(format!("{} cannot be repaired", path.display())).with_source(error)
+    };
+    set_aside(&folder).map_err(unusable)?;
+    let mut witness = Witness::open(&folder.witness()).map_err(unusable)?;
+    let acknowledged = witness.read().map_err(unusable)?;
+    let mut journal = Journal::open(path, true).map_err(unusable)?;
+
+    let mut repair = Repair::default();
+    let old = Records::open_damaged(&folder.records()).map_err(|error| {
+        StoreError::corrupt("the records cannot be read at all: what is left is an export, if there is one")
+            .with_source(error)
+    })?;
+    let base = old.base().ok();
+    let mut found = read_records(&old, base, &mut repair);
+    let recovered = read_journal(&mut journal, base, &mut found).map_err(unusable)?;
+    repair.is_behind |= recovered.has_gap || acknowledged.is_none_or(|sequence| recovered.last < sequence);
+    leave_out_rivals(&mut found, &mut repair);
+
+    let sequence = recovered.last.max(acknowledged.unwrap_or(0));
+    let numbers = numbers_after(base, &found, &recovered, sequence, &repair);
+    let new = Records::open(&folder.new_records())?;
+    write_records(&old, &new, found, numbers, &mut repair)?;
+    old.close()?;
+    new.close()?;
+    put_in_place(&folder).map_err(unusable)?;
+    journal.clear().map_err(unusable)?;
+    witness.write(sequence).and_then(|()| witness.sync()).map_err(unusable)?;
+    folder.write_format().map_err(unusable)?;
+    folder.release();
+    Ok(repair)
+}
+
+/// Keeps the records as they are, since already to open them changes them.
+fn set_aside(folder: &Folder) -> io::Result<()> {
+    let (records, aside) = (folder.records(), folder.damaged_records());
+    if !records.exists() {
+        // A repair was broken off between its last two steps.
+        return copy_files(&aside, &records);
+    }
+    if aside.exists() {
+        fs::remove_dir_all(&aside)?;
+    }
+    copy_files(&records, &aside)
+}
+
+fn copy_files(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() {
+            fs::copy(entry.path(), to.join(entry.file_name()))?;
+        }
+    }
+    sync_directory(to)
+}
+
+fn read_records(old: &Records, base: Option<Base>, repair: &mut Repair) -> BTreeMap<Key, Found> {
+    let mut found = BTreeMap::new();
+    let mut seen = Base { heads: 0, sum: 0, ..base.unwrap_or_default() };
+    let gaps = old.readable_heads(|key, bytes| {
+        seen.add(Head::checksum(bytes));
+        match read_head(key, bytes) {
+            Ok(head) => {
+                found.insert(key, (head, None));
+            }
+            Err(_) => repair.leave_out(key),
+        }
+    });
+    repair.is_behind |= gaps > 0 || base != Some(seen);
+    found
+}
+
+/// Carries out what the journal holds, as much of it as follows without a gap.
+fn read_journal(
+    journal: &mut Journal,
+    base: Option<Base>,
+    found: &mut BTreeMap<Key, Found>,
+) -> io::Result<Recovered> {
+    let first = first_sequence(journal)?;
+    let applied = base.map_or(0, |base| base.applied);
+    let begins_late = first.is_some_and(|first| first > applied + 1);
+    let from = if begins_late { first.unwrap_or(1) - 1 } else { applied };
+    let mut recovered = recover(journal, from)?;
+    recovered.has_gap |= begins_late;
+    for replayed in std::mem::take(&mut recovered.batches) {
+        let mut facets = replayed.facets.into_iter();
+        for (key, change) in replayed.accepted.changes {
+            match change {
+                Change::Delete => {
+                    found.remove(&key);
+                }
+                Change::Put { place, body, .. } => {
+                    let facets = facets.next().unwrap_or_default();
+                    let head = Head { version: replayed.accepted.version, body: place, facets };
+                    found.insert(key, (head, Some(body)));
+                }
+            }
+        }
+    }
+    Ok(recovered)
+}
+
+/// Of records that claim one alias, which are from different times then, the newest stays.
+fn leave_out_rivals(found: &mut BTreeMap<Key, Found>, repair: &mut Repair) {
+    let mut keys: Vec<(Reverse<Version>, Key)> =
+        found.iter().map(|(key, (head, _))| (Reverse(head.version), *key)).collect();
+    keys.sort_unstable();
+    let mut loader = Loader::default();
+    for (_, key) in keys {
+        let Some((head, _)) = found.get(&key) else { continue };
+        if loader.add(key, head.version, &head.facets).is_err() {
+            found.remove(&key);
+            repair.leave_out(key);
+        }
+    }
+}
+
+/// Where the numbering goes on: behind whatever was given, also to what is lost.
+fn numbers_after(
+    base: Option<Base>,
+    found: &BTreeMap<Key, Found>,
+    recovered: &Recovered,
+    sequence: u64,
+    repair: &Repair,
+) -> Base {
+    let base = base.unwrap_or_default();
+    let leap = if repair.is_behind { LEAP } else { 0 };
+    let heads = || found.values().map(|(head, _)| head);
+    let version = heads().map(|head| head.version.0).fold(base.version, u64::max).max(recovered.version);
+    let body = heads().map(|head| head.body.id).fold(base.body, u64::max).max(recovered.body);
+    Base {
+        applied: sequence,
+        version: version.saturating_add(leap),
+        body: body.saturating_add(leap),
+        heads: 0,
+        sum: 0,
+    }
+}
+
+fn write_records(
+    old: &Records,
+    new: &Records,
+    found: BTreeMap<Key, Found>,
+    mut base: Base,
+    repair: &mut Repair,
+) -> Result<(), StoreError> {
+    let mut update = Update::default();
+    for (key, (head, body)) in found {
+        let Ok(body) = body.map_or_else(|| old.body(key, head.body), Ok) else {
+            repair.leave_out(key);
+            continue;
+        };
+        let encoded = head.encode(key);
+        update.put_body(head.body, &body);
+        update.put_head(key, &encoded, None);
+        base.add(Head::checksum(&encoded));
+        repair.records += 1;
+        if update.size() >= UPDATE {
+            new.apply(std::mem::take(&mut update), &base)?;
+        }
+    }
+    new.apply(update, &base)?;
+    new.sync()
+}
+
+fn put_in_place(folder: &Folder) -> io::Result<()> {
+    fs::remove_dir_all(folder.records())?;
+    fs::rename(folder.new_records(), folder.records())?;
+    sync_directory(folder.path())
+}
