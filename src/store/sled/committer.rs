@@ -25,8 +25,9 @@ pub(super) struct Committer {
     pub(super) shared: Arc<Shared>,
     pub(super) jobs: Receiver<Job>,
     pub(super) journal: Journal,
-    /// Where what is acknowledged is on the disk by then.
-    pub(super) witness: Option<Witness>,
+    pub(super) witness: Witness,
+    /// Whether what is acknowledged is on the disk by then.
+    pub(super) witnesses: bool,
     pub(super) checkpoints: Checkpoints,
     /// What was written since the last checkpoint began.
     pub(super) changes: Changes,
@@ -145,9 +146,9 @@ impl Committer {
         let unwritten = |error| StoreError::unavailable("the journal cannot be written").with_source(error);
         self.journal.append(self.sequence + 1, accepted).map_err(unwritten)?;
         self.sequence += 1;
-        if let Some(witness) = &mut self.witness {
+        if self.witnesses {
             // What it tells is a lower bound, so it may stay behind.
-            let _ = witness.write(self.sequence);
+            let _ = self.witness.write(self.sequence);
         }
         Ok(())
     }
@@ -190,9 +191,7 @@ impl Committer {
     fn put_everything_away(&mut self) -> Result<(), StoreError> {
         self.settle()?;
         let unwritten = |error| StoreError::unavailable("the journal cannot be emptied").with_source(error);
-        if let Some(witness) = &mut self.witness {
-            witness.write(self.sequence).and_then(|()| witness.sync()).map_err(unwritten)?;
-        }
+        self.witness.write(self.sequence).and_then(|()| self.witness.sync()).map_err(unwritten)?;
         self.journal.clear().map_err(unwritten)
     }
 }

@@ -113,7 +113,11 @@ impl Folder {
                 )));
             }
         }
-        self.write_format().map_err(|error| unusable(&self.path, error))
+        let made = self.write_format().and_then(|()| match fs::canonicalize(&self.path)?.parent() {
+            Some(parent) => sync_directory(parent),
+            None => Ok(()),
+        });
+        made.map_err(|error| unusable(&self.path, error))
     }
 
     /// There whole or not at all.

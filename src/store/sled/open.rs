@@ -1,4 +1,4 @@
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, RwLock};
 use std::thread;
@@ -8,15 +8,15 @@ use super::builder::{Durability, SledStoreBuilder};
 use super::checkpoint::{Changes, Checkpointer, Work};
 use super::codec::{Head, Place};
 use super::committer::{Checkpoints, Committer};
-use super::folder::Folder;
-use super::journal::{Journal, Recovered, recover};
+use super::folder::{Folder, sync_directory};
+use super::journal::{Accepted, Change, Journal, Recovered, Replayed, recover};
 use super::queue::Queue;
 use super::records::{Base, Records, read_head};
 use super::shared::Shared;
 use super::state::State;
 use super::witness::Witness;
 use crate::store::index::Loader;
-use crate::store::{StoreError, Version};
+use crate::store::{Facets, Key, StoreError, Version};
 
 /// An open store: what is shared with readers, and the way to the thread that writes.
 #[derive(Debug)]
@@ -28,22 +28,17 @@ pub(super) struct Opened {
 /// Opens a folder, blocking. No thread is begun before everything was found in order.
 pub(super) fn open(options: &SledStoreBuilder) -> Result<Opened, StoreError> {
     let folder = Folder::take(&options.folder)?;
-    let is_durable = options.durability == Durability::Durable;
     let mut witness = open_witness(&folder)?;
     let records = Records::open(&folder.records())?;
     let base = records.base()?;
     let graves = records.graves()?;
-    let mut journal = Journal::open(folder.path(), is_durable).map_err(|error| unreadable(&folder, error))?;
-    let mut recovered = recover(&mut journal, base.applied).map_err(|error| unreadable(&folder, error))?;
+    let (journal, recovered) = open_journal(&folder, options.durability, base.applied)?;
     require_all(&folder, &mut witness, &recovered)?;
 
-    let mut state = load(&records, &base, options.cache_size)?;
-    let mut changes = Changes::new();
-    for replayed in std::mem::take(&mut recovered.batches) {
-        state.apply(&replayed.accepted, replayed.facets, &mut Vec::new());
-        changes.extend(replayed.accepted.changes);
-    }
     let (version, body) = (base.version.max(recovered.version), base.body.max(recovered.body));
+    let latest = latest(recovered.batches);
+    let state = load(&records, &base, &latest, Version(version), options.cache_size)?;
+    let changes = latest.into_iter().map(|(key, latest)| (key, latest.change)).collect();
     let shared = Arc::new(Shared { state: RwLock::new(state), records, folder, checkpoint: Mutex::new(()) });
     let work = Work { changes, sealed: recovered.sealed, applied: recovered.last, version, body };
     let checkpoints = begin_checkpoints(&shared, graves, work)?;
@@ -52,7 +47,8 @@ pub(super) fn open(options: &SledStoreBuilder) -> Result<Opened, StoreError> {
         shared: Arc::clone(&shared),
         jobs,
         journal,
-        witness: is_durable.then_some(witness),
+        witness,
+        witnesses: options.durability == Durability::Durable,
         checkpoints,
         changes: Changes::new(),
         sequence: recovered.last,
@@ -76,6 +72,21 @@ fn open_witness(folder: &Folder) -> Result<Witness, StoreError> {
     open().map_err(|error| unreadable(folder, error))
 }
 
+/// Opens the journal and reads it. What it holds is on the disk then, with the names of all files.
+fn open_journal(
+    folder: &Folder,
+    durability: Durability,
+    applied: u64,
+) -> Result<(Journal, Recovered), StoreError> {
+    let open = || {
+        let mut journal = Journal::open(folder.path(), durability == Durability::Durable)?;
+        let recovered = recover(&mut journal, applied)?;
+        sync_directory(folder.path())?;
+        Ok((journal, recovered))
+    };
+    open().map_err(|error| unreadable(folder, error))
+}
+
 /// That everything is there which anybody was told of.
 fn require_all(folder: &Folder, witness: &mut Witness, recovered: &Recovered) -> Result<(), StoreError> {
     let folder_name = folder.path().display();
@@ -92,16 +103,48 @@ fn require_all(folder: &Folder, witness: &mut Witness, recovered: &Recovered) ->
     Ok(())
 }
 
-/// The index and the places of the bodies, of what is in the records.
-fn load(records: &Records, base: &Base, cache_size: usize) -> Result<State, StoreError> {
+/// What the journal makes of a record in the end.
+#[derive(Debug)]
+struct Latest {
+    version: Version,
+    change: Change,
+    /// Those of what is put.
+    facets: Facets,
+}
+
+fn latest(batches: Vec<Replayed>) -> HashMap<Key, Latest> {
+    let mut latest = HashMap::new();
+    for Replayed { accepted: Accepted { version, changes }, facets } in batches {
+        let mut facets = facets.into_iter();
+        for (key, change) in changes {
+            let facets = match change {
+                Change::Put { .. } => facets.next().unwrap_or_default(),
+                Change::Delete => Facets::default(),
+            };
+            latest.insert(key, Latest { version, change, facets });
+        }
+    }
+    latest
+}
+
+/// The index and the bodies of what is in the records, but for what the journal changes: a checkpoint that was cut off has put
+/// a part of that into the records, so that only with all of it they come from one time.
+fn load(
+    records: &Records,
+    base: &Base,
+    latest: &HashMap<Key, Latest>,
+    version: Version,
+    cache_size: usize,
+) -> Result<State, StoreError> {
     let mut loader = Loader::default();
     let mut bodies = Bodies::new(cache_size);
     let mut found = Base { heads: 0, sum: 0, ..*base };
     records.heads(|key, bytes| {
-        let Head { version, body, facets } = read_head(key, bytes)?;
-        let row = loader.add(key, version, &facets)?;
-        bodies.set_place(row, body);
         found.add(Head::checksum(bytes));
+        let Head { version, body, facets } = read_head(key, bytes)?;
+        if !latest.contains_key(&key) {
+            bodies.set_place(loader.add(key, version, &facets)?, body);
+        }
         Ok(())
     })?;
     if found != *base {
@@ -110,7 +153,13 @@ fn load(records: &Records, base: &Base, cache_size: usize) -> Result<State, Stor
             found.heads, base.heads
         )));
     }
-    Ok(State::new(loader.finish(Version(base.version)), bodies))
+    for (key, Latest { version, change, facets }) in latest {
+        if let Change::Put { place, body, .. } = change {
+            let row = loader.add(*key, *version, facets)?;
+            bodies.pin(row, *place, body.clone());
+        }
+    }
+    Ok(State::new(loader.finish(version), bodies))
 }
 
 /// Begins the thread, and gives it what the journal was found to hold.

@@ -17,7 +17,56 @@ use super::verify::{Verification, verify};
 use crate::model::Timestamp;
 use crate::store::{Alias, Batch, Key, Page, Query, Record, Snapshot, Store, StoreError};
 
-/// A store in a folder on this machine, for inventories that outlive the process.
+/// A store in a folder on this machine, for inventories that outlive the process: no server, one process at a time.
+///
+/// # What is promised
+/// * A commit that has returned `Ok` is on the disk, whole. So is a commit whose outcome nobody was told, or nothing of it.
+///   That holds through the end of the process at any moment, and through a loss of power as far as the disk and the file
+///   system keep their own promises. [`Durability::Buffered`] promises less, and is quicker.
+/// * What readers see is on the disk too: nobody decides on what may be gone tomorrow.
+/// * What was damaged on the disk is an error that says so, when the folder is opened or the record is read, and never
+///   another answer. [`verify`](Self::verify) looks for damage, [`repair`](Self::repair) saves what can be saved.
+/// * When the disk is full, or cannot be written for another reason, commits fail as `Unavailable`, and reads go on. When the
+///   cause is gone, commits succeed again.
+///
+/// # What it costs
+/// Every commit waits for the disk once, and all that wait at the same time share it, so many writers commit many times as
+/// much as one. Bodies that were read or written of late are in memory, up to the
+/// [size of the cache](SledStoreBuilder::cache_size); others cost a read on a blocking thread. In memory are besides: the
+/// facets of all records, as in a [`MemoryStore`](crate::store::MemoryStore); 56 bytes for each record; what was committed
+/// since the last checkpoint, at most some 100 MB and a group of batches more; and what sled keeps.
+///
+/// On the disk a record takes twice its size after it was written first, and about four times after it was replaced
+/// often: sled gives back what is replaced little by little, while others are written. An export into a new folder
+/// gives back all of it.
+///
+/// # What to know of sled
+/// The last release of sled is 0.34.7, of 2021, and there will be no other of this line. Its own promises are weaker than
+/// those above, so little is left to it: it keeps what the journal of this store has put there, it is never the only
+/// place of what was committed since, and everything that it gives back is compared with a checksum. What it cannot do is to
+/// open a file that was damaged in the middle: keep an export elsewhere.
+///
+/// ```
+/// use toposcope::store::{Batch, Expect, Facets, Key, Name, SledStore, Store};
+/// use uuid::Uuid;
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// # let place = tempfile::tempdir()?;
+/// # let folder = place.path().join("inventory");
+/// let key = Key::new(Name::new("note"), Uuid::nil());
+/// let store = SledStore::open(&folder).await?;
+/// let mut batch = Batch::new();
+/// batch.put(key, Expect::Absent, Facets::default(), "a body");
+/// store.commit(batch).await?;
+/// store.close().await?;
+///
+/// let store = SledStore::open(&folder).await?;
+/// let found = store.get(&[key]).await?;
+/// assert_eq!(found[0].as_ref().map(|record| &record.body[..]), Some(&b"a body"[..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct SledStore {
     inner: Arc<Inner>,
 }

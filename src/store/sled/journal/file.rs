@@ -10,7 +10,7 @@ use super::super::codec::Reader;
 const STEP: u64 = 1 << 20;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"topojrnl");
-pub(super) const HEADER: usize = 8 + 8 + 8 + 8 + 4;
+pub(super) const HEADER: usize = 8 + 8 + 8 + 8 + 8 + 4;
 
 /// One of the files that the journal goes round in.
 #[derive(Debug)]
@@ -28,12 +28,14 @@ pub(super) struct Header {
     /// The sequence of the first frame.
     pub(super) first: u64,
     pub(super) salt: u64,
+    /// Whether every frame was on the disk before the next was written.
+    pub(super) is_synced: bool,
 }
 
 impl Header {
     pub(super) fn write(&self, bytes: &mut Vec<u8>) {
         let start = bytes.len();
-        for number in [MAGIC, self.number, self.first, self.salt] {
+        for number in [MAGIC, self.number, self.first, self.salt, u64::from(self.is_synced)] {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
         let checksum = checksum(bytes.get(start..).unwrap_or_default());
@@ -44,7 +46,8 @@ impl Header {
     pub(super) fn read(reader: &mut Reader<'_>) -> Option<Self> {
         let content = Reader(reader.0).take(HEADER - 4)?;
         let magic = reader.u64()?;
-        let header = Self { number: reader.u64()?, first: reader.u64()?, salt: reader.u64()? };
+        let (number, first, salt) = (reader.u64()?, reader.u64()?, reader.u64()?);
+        let header = Self { number, first, salt, is_synced: reader.u64()? != 0 };
         (reader.u32()? == checksum(content) && magic == MAGIC).then_some(header)
     }
 }

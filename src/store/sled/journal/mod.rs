@@ -12,7 +12,8 @@ use std::io;
 use std::path::Path;
 
 use self::file::{Header, JournalFile};
-pub(super) use self::frame::{Accepted, Change, decode};
+use self::frame::decode;
+pub(super) use self::frame::{Accepted, Change, Replayed};
 pub(super) use self::recover::{Recovered, first_sequence, recover};
 
 /// One that is written, one that is put into the records, and one more, so that a store that was killed finds a free one.
@@ -117,7 +118,7 @@ impl Journal {
         getrandom::fill(&mut salt).map_err(io::Error::other)?;
         let salt = u64::from_le_bytes(salt);
         self.number += 1;
-        Header { number: self.number, first, salt }.write(&mut self.buffer);
+        Header { number: self.number, first, salt, is_synced: self.syncs }.write(&mut self.buffer);
         Ok(Active { file, place: 0, salt })
     }
 

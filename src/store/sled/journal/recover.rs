@@ -16,7 +16,7 @@ pub(in crate::store::sled) struct Recovered {
     pub(in crate::store::sled) body: u64,
     /// The files that the batches stand in.
     pub(in crate::store::sled) sealed: Vec<Sealed>,
-    /// Whether frames were missing before frames that are there.
+    /// Whether frames that were on the disk once are missing before others.
     pub(in crate::store::sled) has_gap: bool,
 }
 
@@ -29,33 +29,43 @@ pub(in crate::store::sled) fn first_sequence(journal: &mut Journal) -> io::Resul
     Ok(headers.iter().min_by_key(|header| header.number).map(|header| header.first))
 }
 
-/// Reads what was appended after the sequence up to which everything is in the records.
+/// Reads what was appended after the sequence up to which everything is in the records. What is given back is on the disk:
+/// it may be of one who was killed before it was, or who never asked for that.
 pub(in crate::store::sled) fn recover(journal: &mut Journal, applied: u64) -> io::Result<Recovered> {
     let mut found = Vec::new();
     for (place, file) in journal.files.iter_mut().enumerate() {
         let content = file.read()?;
         if let Some(header) = Header::read(&mut Reader(&content)) {
-            found.push((header, Sealed(place), content));
+            found.push((header, place, content));
         }
     }
     found.sort_unstable_by_key(|(header, ..)| header.number);
     journal.number = found.last().map_or(0, |(header, ..)| header.number);
     let mut recovered = Recovered { last: applied, ..Recovered::default() };
-    for (place, (header, sealed, content)) in found.iter().enumerate() {
+    for (turn, (header, place, content)) in found.iter().enumerate() {
         // A frame that failed may be there whole although its writer was refused. The next frame has its sequence then,
         // in its place or, where the file was changed meanwhile, at the beginning of the next.
-        let until = found.get(place + 1).map_or(u64::MAX, |(next, ..)| next.first);
-        if read_file(*header, content, until, &mut recovered) {
-            recovered.sealed.push(*sealed);
+        let until = found.get(turn + 1).map_or(u64::MAX, |(next, ..)| next.first);
+        let before = recovered.last;
+        let is_reached = read_file(*header, content, until, &mut recovered);
+        let Some(file) = journal.files.get_mut(*place) else { continue };
+        if recovered.last > before {
+            recovered.sealed.push(Sealed(*place));
+            file.sync()?;
+        }
+        if !is_reached && header.is_synced {
+            recovered.has_gap = true;
+        } else if !is_reached {
+            // Nobody was promised that it would be there, and it must not be taken for what is written now.
+            file.clear()?;
         }
     }
     journal.sealed.clone_from(&recovered.sealed);
     Ok(recovered)
 }
 
-/// Whether the file holds anything that is not in the records.
+/// Reads the frames of a file that are not in the records. Whether they follow what was read before.
 fn read_file(header: Header, content: &[u8], until: u64, recovered: &mut Recovered) -> bool {
-    let before = recovered.last;
     let mut reader = Reader(content);
     let _ = Header::read(&mut reader);
     let mut sequence = header.first;
@@ -64,10 +74,7 @@ fn read_file(header: Header, content: &[u8], until: u64, recovered: &mut Recover
     {
         if sequence > recovered.last {
             let batches = decode(payload).filter(|_| sequence == recovered.last + 1);
-            let Some(batches) = batches else {
-                recovered.has_gap = true;
-                return recovered.last > before;
-            };
+            let Some(batches) = batches else { return false };
             for replayed in batches {
                 recovered.version = recovered.version.max(replayed.accepted.version.0);
                 recovered.body = recovered.body.max(replayed.accepted.last_body());
@@ -77,5 +84,5 @@ fn read_file(header: Header, content: &[u8], until: u64, recovered: &mut Recover
         }
         sequence += 1;
     }
-    recovered.last > before
+    true
 }
