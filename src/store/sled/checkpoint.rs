@@ -4,17 +4,15 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, PoisonError, Weak};
 
-use super::codec::{Head, Place};
+use super::codec::Place;
 use super::journal::{Change, Sealed};
-use super::records::{Base, Update, read_head};
+use super::records::Base;
 use super::shared::Shared;
+use super::writer::Writer;
 use crate::store::{Key, StoreError};
 
 /// What became of every record that was written since the last checkpoint.
 pub(super) type Changes = HashMap<Key, Change>;
-
-/// How many bytes are put into the records at once. Readers of records wait meanwhile.
-const UPDATE: usize = 1 << 20;
 
 /// How many records a lock is held for that readers of memory wait for.
 const UNPINNED: usize = 512;
@@ -89,57 +87,17 @@ impl Checkpointer {
         Ok(())
     }
 
-    fn write(&mut self, work: &Work, mut base: Base) -> Result<(), StoreError> {
-        let records = &self.shared.records;
+    fn write(&mut self, work: &Work, base: Base) -> Result<(), StoreError> {
         let lease = Arc::downgrade(&self.shared.write_state()?.renew_lease());
+        let mut writer = Writer::new(&self.shared.records, base);
         let mut replaced = Vec::new();
-        let mut update = Update::default();
         for (key, change) in &work.changes {
-            if let Some(place) = self.add(&mut update, &mut base, *key, change)? {
-                // Noted until the work is done: what is cut off leaves nothing behind that nobody knows of.
-                update.put_grave(place);
-                replaced.push(place);
-            }
-            if update.size() >= UPDATE {
-                records.apply(std::mem::take(&mut update), &base)?;
-            }
+            replaced.extend(writer.write(*key, change)?);
         }
         self.graves.0.push_back((lease, replaced));
-        self.graves.empty(&mut update);
-        (base.applied, base.version, base.body) = (work.applied, work.version, work.body);
-        records.apply(update, &base)?;
-        records.sync()
-    }
-
-    /// Adds a change to an update, and tells which body nobody needs any more.
-    fn add(
-        &self,
-        update: &mut Update,
-        base: &mut Base,
-        key: Key,
-        change: &Change,
-    ) -> Result<Option<Place>, StoreError> {
-        let before = self.shared.records.head(key)?;
-        let mut replaced = None;
-        if let Some(bytes) = &before {
-            let old = read_head(key, bytes)?.body;
-            if matches!(change, Change::Put { place, .. } if place.id == old.id) {
-                // Done by a try that failed later.
-                return Ok(None);
-            }
-            base.subtract(Head::checksum(bytes));
-            replaced = Some(old);
-        }
-        let before = before.map(|bytes| bytes.len());
-        match change {
-            Change::Put { head, place, body } => {
-                update.put_body(*place, body);
-                update.put_head(key, head, before);
-                base.add(Head::checksum(head));
-            }
-            Change::Delete => before.into_iter().for_each(|length| update.remove_head(key, length)),
-        }
-        Ok(replaced)
+        self.graves.empty(&mut writer)?;
+        writer.finish(work.applied, work.version, work.body)?;
+        self.shared.records.sync()
     }
 
     /// Lets the bodies in memory go that the records have now.
@@ -160,14 +118,12 @@ impl Checkpointer {
 }
 
 impl Graves {
-    /// Adds the removal of all bodies that nobody can ask for any more.
-    fn empty(&mut self, update: &mut Update) {
+    /// Removes all bodies that nobody can ask for any more.
+    fn empty(&mut self, writer: &mut Writer<'_>) -> Result<(), StoreError> {
         while self.0.front().is_some_and(|(lease, _)| lease.strong_count() == 0) {
             let (_, places) = self.0.pop_front().unwrap_or_default();
-            for place in places {
-                update.remove_body(place);
-                update.remove_grave(place);
-            }
+            places.into_iter().try_for_each(|place| writer.remove_body(place))?;
         }
+        Ok(())
     }
 }

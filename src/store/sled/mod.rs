@@ -25,6 +25,7 @@ mod state;
 mod store;
 mod verify;
 mod witness;
+mod writer;
 
 pub use builder::{Durability, SledStoreBuilder};
 pub use repair::Repair;

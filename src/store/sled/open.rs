@@ -1,4 +1,4 @@
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, RwLock};
 use std::thread;
@@ -31,14 +31,14 @@ pub(super) fn open(options: &SledStoreBuilder) -> Result<Opened, StoreError> {
     let mut witness = open_witness(&folder)?;
     let records = Records::open(&folder.records())?;
     let base = records.base()?;
-    let graves = records.graves()?;
     let (journal, recovered) = open_journal(&folder, options.durability, base.applied)?;
     require_all(&folder, &mut witness, &recovered)?;
 
     let (version, body) = (base.version.max(recovered.version), base.body.max(recovered.body));
     let latest = latest(recovered.batches);
     let state = load(&records, &base, &latest, Version(version), options.cache_size)?;
-    let changes = latest.into_iter().map(|(key, latest)| (key, latest.change)).collect();
+    let graves = unneeded(records.graves()?, &latest);
+    let changes: Changes = latest.into_iter().map(|(key, latest)| (key, latest.change)).collect();
     let shared = Arc::new(Shared { state: RwLock::new(state), records, folder, checkpoint: Mutex::new(()) });
     let work = Work { changes, sealed: recovered.sealed, applied: recovered.last, version, body };
     let checkpoints = begin_checkpoints(&shared, graves, work)?;
@@ -160,6 +160,17 @@ fn load(
         }
     }
     Ok(State::new(loader.finish(version), bodies))
+}
+
+/// Bodies that are to be removed, but for those that were not written to their end and are about to be.
+fn unneeded(mut graves: Vec<Place>, latest: &HashMap<Key, Latest>) -> Vec<Place> {
+    let places = latest.values().filter_map(|latest| match &latest.change {
+        Change::Put { place, .. } => Some(place.id),
+        Change::Delete => None,
+    });
+    let written: HashSet<u64> = places.collect();
+    graves.retain(|grave| !written.contains(&grave.id));
+    graves
 }
 
 /// Begins the thread, and gives it what the journal was found to hold.

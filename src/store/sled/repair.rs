@@ -12,16 +12,14 @@ use bytes::Bytes;
 use super::codec::Head;
 use super::folder::{Folder, sync_directory};
 use super::journal::{Change, Journal, Recovered, first_sequence, recover};
-use super::records::{Base, Records, Update, read_head};
+use super::records::{Base, Records, read_head};
 use super::witness::Witness;
+use super::writer::Writer;
 use crate::store::index::Loader;
 use crate::store::{Key, StoreError, Version};
 
 /// How many records are named one by one.
 const NAMED: usize = 100;
-
-/// How much is written at once.
-const UPDATE: usize = 1 << 20;
 
 /// By how much the numbers go on that may have been given to what is lost.
 const LEAP: u64 = 1 << 32;
@@ -215,25 +213,19 @@ fn write_records(
     old: &Records,
     new: &Records,
     found: BTreeMap<Key, Found>,
-    mut base: Base,
+    base: Base,
     repair: &mut Repair,
 ) -> Result<(), StoreError> {
-    let mut update = Update::default();
+    let mut writer = Writer::new(new, base);
     for (key, (head, body)) in found {
         let Ok(body) = body.map_or_else(|| old.body(key, head.body), Ok) else {
             repair.leave_out(key);
             continue;
         };
-        let encoded = head.encode(key);
-        update.put_body(head.body, &body);
-        update.put_head(key, &encoded, None);
-        base.add(Head::checksum(&encoded));
+        writer.write(key, &Change::Put { head: head.encode(key).into(), place: head.body, body })?;
         repair.records += 1;
-        if update.size() >= UPDATE {
-            new.apply(std::mem::take(&mut update), &base)?;
-        }
     }
-    new.apply(update, &base)?;
+    writer.finish(base.applied, base.version, base.body)?;
     new.sync()
 }
 

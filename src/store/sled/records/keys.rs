@@ -5,6 +5,8 @@
 //! of 7.5 KB some pages did after many replacements, with 6 KB none. Smaller ones keep down what a single read brings into
 //! memory, which sled counts late; they take longer to write, and 2 KiB is where that begins to tell.
 
+use std::ops::Range;
+
 use crate::store::Key;
 
 use super::super::codec::{Place, Reader, put_key};
@@ -94,8 +96,23 @@ pub(super) fn part(beginning: &[u8], part: u32) -> Vec<u8> {
 }
 
 /// How many parts a value of this length has.
-pub(super) fn parts(length: u32) -> u32 {
-    length.div_ceil(CHUNK as u32)
+pub(super) fn parts(length: usize) -> u32 {
+    u32::try_from(length.div_ceil(CHUNK)).unwrap_or(u32::MAX)
+}
+
+/// The parts of a value.
+pub(super) fn cut(value: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
+    (0..).zip(value.chunks(CHUNK))
+}
+
+impl Place {
+    pub(in crate::store::sled) fn parts(self) -> Range<u32> {
+        0..parts(self.length as usize)
+    }
+
+    pub(in crate::store::sled) fn cut(body: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
+        cut(body)
+    }
 }
 
 #[cfg(test)]

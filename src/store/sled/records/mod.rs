@@ -119,7 +119,7 @@ impl Records {
         self.with(|medium| {
             let mut body = Vec::with_capacity(place.length as usize);
             let beginning = keys::body(place.id);
-            for part in 0..keys::parts(place.length) {
+            for part in place.parts() {
                 match medium.get(&keys::part(&beginning, part))? {
                     Some(value) => body.extend_from_slice(&value),
                     None => return Err(damaged(key)),

@@ -1,46 +1,56 @@
+use std::ops::Range;
+
 use super::super::codec::Place;
 use super::{Base, keys};
 use crate::store::Key;
+
+/// When an update is full: sled gives back late what it needs for a large one.
+const FULL_SIZE: usize = 64 << 10;
+const FULL_OPERATIONS: usize = 128;
 
 /// Changes of the records that are carried out together.
 #[derive(Debug, Default)]
 pub(in crate::store::sled) struct Update {
     batch: ::sled::Batch,
     size: usize,
+    operations: usize,
 }
 
 impl Update {
-    /// How many bytes are written, roughly.
-    pub(in crate::store::sled) const fn size(&self) -> usize {
-        self.size
+    pub(in crate::store::sled) const fn is_full(&self) -> bool {
+        self.size >= FULL_SIZE || self.operations >= FULL_OPERATIONS
     }
 
     /// Puts a head in the place of the one before, which had this length.
-    pub(in crate::store::sled) fn put_head(&mut self, key: Key, head: &[u8], before: Option<usize>) {
+    pub(in crate::store::sled) fn put_head(&mut self, key: Key, head: &[u8], before: usize) {
         let beginning = keys::head(key);
-        let parts = self.put_parts(&beginning, head);
-        self.remove_parts(&beginning, parts..part_count(before.unwrap_or(0)));
+        let mut parts = 0;
+        for (part, content) in keys::cut(head) {
+            self.insert(keys::part(&beginning, part), content);
+            parts = part + 1;
+        }
+        self.remove_head_parts(&beginning, parts..keys::parts(before));
     }
 
     pub(in crate::store::sled) fn remove_head(&mut self, key: Key, before: usize) {
-        self.remove_parts(&keys::head(key), 0..part_count(before));
+        self.remove_head_parts(&keys::head(key), 0..keys::parts(before));
     }
 
-    pub(in crate::store::sled) fn put_body(&mut self, place: Place, body: &[u8]) {
-        self.put_parts(&keys::body(place.id), body);
+    pub(in crate::store::sled) fn put_part(&mut self, place: Place, part: u32, content: &[u8]) {
+        self.insert(keys::part(&keys::body(place.id), part), content);
     }
 
-    pub(in crate::store::sled) fn remove_body(&mut self, place: Place) {
-        self.remove_parts(&keys::body(place.id), 0..keys::parts(place.length));
+    pub(in crate::store::sled) fn remove_part(&mut self, place: Place, part: u32) {
+        self.remove(keys::part(&keys::body(place.id), part));
     }
 
-    /// Notes that a body is to be removed later, because somebody still reads it.
+    /// Notes that a body is to be removed later: somebody may still read it, or it is not written to its end.
     pub(in crate::store::sled) fn put_grave(&mut self, place: Place) {
-        self.batch.insert(keys::grave(place.id), &place.length.to_le_bytes());
+        self.insert(keys::grave(place.id), &place.length.to_le_bytes());
     }
 
     pub(in crate::store::sled) fn remove_grave(&mut self, place: Place) {
-        self.batch.remove(keys::grave(place.id));
+        self.remove(keys::grave(place.id));
     }
 
     pub(super) fn finish(mut self, base: &Base) -> ::sled::Batch {
@@ -48,23 +58,20 @@ impl Update {
         self.batch
     }
 
-    fn put_parts(&mut self, beginning: &[u8], value: &[u8]) -> u32 {
-        let mut parts = 0;
-        for chunk in value.chunks(keys::CHUNK) {
-            self.batch.insert(keys::part(beginning, parts), chunk);
-            parts += 1;
-        }
-        self.size += value.len();
-        parts
-    }
-
-    fn remove_parts(&mut self, beginning: &[u8], parts: std::ops::Range<u32>) {
+    fn remove_head_parts(&mut self, beginning: &[u8], parts: Range<u32>) {
         for part in parts {
-            self.batch.remove(keys::part(beginning, part));
+            self.remove(keys::part(beginning, part));
         }
     }
-}
 
-fn part_count(length: usize) -> u32 {
-    u32::try_from(length).map_or(u32::MAX, keys::parts)
+    fn insert(&mut self, key: Vec<u8>, value: &[u8]) {
+        self.size += value.len();
+        self.operations += 1;
+        self.batch.insert(key, value);
+    }
+
+    fn remove(&mut self, key: Vec<u8>) {
+        self.operations += 1;
+        self.batch.remove(key);
+    }
 }
