@@ -48,6 +48,7 @@
 
 pub mod access;
 pub mod inventory;
+mod lines;
 pub mod model;
 pub mod service;
 pub mod store;

@@ -18,6 +18,7 @@ mod record;
 #[cfg(feature = "sled")]
 mod sled;
 mod snapshot;
+mod transfer;
 
 use std::fmt;
 use std::sync::Arc;
@@ -31,6 +32,7 @@ pub use name::Name;
 pub use query::{Cursor, Direction, LinkFilter, Order, Page, Query, Start};
 pub use record::{Alias, Facets, Key, Link, Record, SortKey, Version};
 pub use snapshot::{Entry, Snapshot};
+pub use transfer::{Export, Restore, TransferError, TransferErrorKind, TransferReport};
 
 #[cfg(feature = "sled")]
 pub use self::sled::{Durability, Repair, SledStore, SledStoreBuilder, Verification};

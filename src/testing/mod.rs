@@ -8,8 +8,9 @@
 //! single-threaded one.
 //!
 //! The store may be shared with other records, but with nobody who purges or commits records that expire before the year
-//! 1000 while the suite runs: not with a second suite, then. What the cases put, they leave behind. What cannot be tried
-//! from within a process is left out: that a commit outlives a crash.
+//! 1000 while the suite runs: not with a second suite, then. What the cases put, they leave behind. Some read the whole
+//! store again and again, so on one that holds much they take their time. What cannot be tried from within a process is
+//! left out: that a commit outlives a crash.
 
 mod body;
 mod cancel;

@@ -1,10 +1,10 @@
 use tokio::io::{AsyncRead, BufReader};
 use tokio::task::JoinHandle;
 
-use super::lines::{Line, Lines};
 use super::parse::{ParsedLine, parse};
 use super::report::Refusal;
 use crate::inventory::Error;
+use crate::lines::{Line, Lines};
 
 /// So many lines, or so many bytes, are stored together at most; a longer line is stored alone.
 const CHUNK_LINES: u64 = 256;

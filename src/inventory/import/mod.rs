@@ -2,7 +2,6 @@
 
 mod chunk;
 mod document;
-mod lines;
 mod parse;
 mod repair;
 mod report;
@@ -16,11 +15,11 @@ use uuid::Uuid;
 pub use report::{Alteration, DroppedPort, ImportReport, Refusal};
 
 use self::chunk::{Chunk, Parsing};
-use self::lines::Lines;
 use self::parse::{ParsedLine, refusal};
 use super::hosts::EncodedHost;
 use super::records::network_key;
 use super::{Error, ErrorKind, Inventory};
+use crate::lines::Lines;
 use crate::store::Key;
 
 /// How an import goes about it.

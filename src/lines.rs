@@ -4,7 +4,7 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
 /// A line of the input.
 #[derive(Debug)]
-pub(super) enum Line {
+pub(crate) enum Line {
     /// Its bytes, without the end of the line.
     Whole(Vec<u8>),
     /// It was longer than allowed; its bytes were passed over.
@@ -13,22 +13,22 @@ pub(super) enum Line {
 
 /// Reads lines of bounded length, whatever the input.
 #[derive(Debug)]
-pub(super) struct Lines<R> {
+pub(crate) struct Lines<R> {
     reader: R,
-    pub(super) max_length: usize,
+    pub(crate) max_length: usize,
     /// Lines read.
-    pub(super) count: u64,
+    pub(crate) count: u64,
     /// Bytes taken from the reader.
-    pub(super) bytes: u64,
+    pub(crate) bytes: u64,
 }
 
 impl<R: AsyncBufRead + Unpin> Lines<R> {
-    pub(super) const fn new(reader: R, max_length: usize) -> Self {
+    pub(crate) const fn new(reader: R, max_length: usize) -> Self {
         Self { reader, max_length, count: 0, bytes: 0 }
     }
 
     /// The next line; `None` at the end. The last line need not be ended.
-    pub(super) async fn next(&mut self) -> io::Result<Option<Line>> {
+    pub(crate) async fn next(&mut self) -> io::Result<Option<Line>> {
         let mut line = Vec::new();
         let mut too_long = false;
         let mut begun = false;

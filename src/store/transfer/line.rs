@@ -1,0 +1,193 @@
+//! The lines of an export: a header, the records, and the end.
+
+use std::borrow::Cow;
+
+use base64ct::{Base64, Encoding};
+use bytes::Bytes;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::value::RawValue;
+use serde_path_to_error::Segment;
+use uuid::Uuid;
+
+use super::{TransferError, TransferErrorKind};
+use crate::model::Timestamp;
+use crate::store::{Alias, Entry, Facets, Key, Link, Name, SortKey};
+
+const FORMAT: &str = "toposcope-store";
+const VERSION: u64 = 1;
+
+/// What tells the last line from the line of a record, whose first field is the kind.
+const END: &[u8] = b"{\"records\":";
+
+const FIELDS: [&str; 10] = [
+    "kind",
+    "id",
+    "organization",
+    "network",
+    "expires_at",
+    "links",
+    "sort_keys",
+    "aliases",
+    "body",
+    "body_base64",
+];
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Header<'a> {
+    #[serde(borrow)]
+    format: Cow<'a, str>,
+    version: u64,
+}
+
+impl Header<'_> {
+    pub(super) const THIS: Header<'static> = Header { format: Cow::Borrowed(FORMAT), version: VERSION };
+
+    /// Whether a line is the first one of an export that can be read here.
+    pub(super) fn check(line: &[u8]) -> Result<(), TransferError> {
+        let header = serde_json::from_slice::<Header<'_>>(line).ok();
+        match header.filter(|header| header.format == FORMAT) {
+            None => Err(TransferError::new(TransferErrorKind::NotAnExport)),
+            Some(Header { version: VERSION, .. }) => Ok(()),
+            Some(_) => Err(TransferError::new(TransferErrorKind::UnknownVersion)),
+        }
+    }
+}
+
+/// The last line.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct End {
+    pub(super) records: u64,
+    /// Over all lines before, with their ends.
+    pub(super) crc32: u32,
+}
+
+impl End {
+    pub(super) fn begins(line: &[u8]) -> bool {
+        line.starts_with(END)
+    }
+
+    pub(super) fn parse(line: &[u8]) -> Result<Self, TransferError> {
+        serde_json::from_slice(line).map_err(|error| {
+            let kind = if error.is_eof() { TransferErrorKind::Cut } else { TransferErrorKind::Malformed };
+            TransferError::new(kind)
+        })
+    }
+}
+
+/// The line of a record.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RecordLine<'a> {
+    kind: NameText,
+    id: Uuid,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    organization: Option<Uuid>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    network: Option<Uuid>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    expires_at: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    links: Vec<(NameText, Uuid)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    sort_keys: Vec<(NameText, Base64Text)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    aliases: Vec<(NameText, Base64Text)>,
+    #[serde(borrow, default, deserialize_with = "json", skip_serializing_if = "Option::is_none")]
+    body: Option<&'a RawValue>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    body_base64: Option<Base64Text>,
+}
+
+/// Writes the line of a record, without its end.
+pub(super) fn write(entry: Entry, line: &mut Vec<u8>) -> serde_json::Result<()> {
+    let Entry { record, facets } = entry;
+    let body = embeddable(&record.body);
+    let body_base64 = if body.is_some() { None } else { Some(Base64Text(record.body.to_vec())) };
+    let keys = facets.sort_keys.into_iter().map(|key| (NameText(key.name), Base64Text(key.value)));
+    let aliases = facets.aliases.into_iter().map(|alias| (NameText(alias.name), Base64Text(alias.value)));
+    let record = RecordLine {
+        kind: NameText(record.key.kind),
+        id: record.key.id,
+        organization: facets.organization,
+        network: facets.network,
+        expires_at: facets.expires_at,
+        links: facets.links.into_iter().map(|link| (NameText(link.relation), link.target)).collect(),
+        sort_keys: keys.collect(),
+        aliases: aliases.collect(),
+        body,
+        body_base64,
+    };
+    serde_json::to_writer(line, &record)
+}
+
+/// Reads the line of a record: what names it, its facets and its body.
+pub(super) fn parse(line: &[u8]) -> Result<(Key, Facets, Bytes), TransferError> {
+    let mut reader = serde_json::Deserializer::from_slice(line);
+    let read = serde_path_to_error::deserialize(&mut reader);
+    let record: RecordLine<'_> = read.map_err(|error| TransferError::malformed(field(error.path())))?;
+    reader.end().map_err(|_| TransferError::malformed(None))?;
+    let body = match (record.body, record.body_base64) {
+        (Some(json), None) => Bytes::copy_from_slice(json.get().as_bytes()),
+        (None, Some(Base64Text(bytes))) => Bytes::from(bytes),
+        _ => return Err(TransferError::malformed(Some("body"))),
+    };
+    let keys = record.sort_keys.into_iter().map(|(name, value)| SortKey::new(name.0, value.0));
+    let facets = Facets {
+        organization: record.organization,
+        network: record.network,
+        expires_at: record.expires_at,
+        links: record.links.into_iter().map(|(relation, target)| Link::new(relation.0, target)).collect(),
+        sort_keys: keys.collect(),
+        aliases: record.aliases.into_iter().map(|(name, value)| Alias::new(name.0, value.0)).collect(),
+    };
+    Ok((Key::new(record.kind.0, record.id), facets, body))
+}
+
+/// The body as JSON that comes out of a line byte by byte as it went in: nothing around it, and no end of a line in it.
+fn embeddable(body: &[u8]) -> Option<&RawValue> {
+    let json: &RawValue = serde_json::from_slice(body).ok()?;
+    let is_whole = json.get().len() == body.len();
+    (is_whole && memchr::memchr2(b'\n', b'\r', body).is_none()).then_some(json)
+}
+
+/// The field of a path, by the name that is known here: an unknown one may be a piece of anything.
+fn field(path: &serde_path_to_error::Path) -> Option<&'static str> {
+    let Some(Segment::Map { key }) = path.iter().next() else { return None };
+    FIELDS.into_iter().find(|field| field == key)
+}
+
+/// JSON as it stands there; also `null`, which is a body like any other.
+fn json<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+struct NameText(Name);
+
+impl Serialize for NameText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for NameText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<str>::deserialize(deserializer)?;
+        Name::parse(&text).map(Self).ok_or_else(|| de::Error::custom("no name"))
+    }
+}
+
+struct Base64Text(Vec<u8>);
+
+impl Serialize for Base64Text {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&Base64::encode_string(&self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Base64Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<str>::deserialize(deserializer)?;
+        Base64::decode_vec(&text).map(Self).map_err(de::Error::custom)
+    }
+}

@@ -1,0 +1,27 @@
+//! From memory into a folder and back.
+
+use tempfile::TempDir;
+use toposcope::store::{Alias, Facets, MemoryStore, Restore, SledStore};
+
+use crate::support::{MAIL, SplitMix64, contents, export, note, put, small_store};
+
+#[tokio::test]
+async fn a_store_moves_into_a_folder_and_back() {
+    let store = small_store().await;
+    let mut random = SplitMix64(4);
+    for number in 10..1500 {
+        let facets = Facets { aliases: vec![Alias::new(MAIL, random.bytes(8))], ..Facets::default() };
+        put(&store, note(number), facets, random.bytes(40)).await;
+    }
+    let (before, folder) = (contents(&store).await, TempDir::new().unwrap());
+
+    let kept = SledStore::open(folder.path()).await.unwrap();
+    Restore::new().read(&kept, &export(&store).await[..]).await.unwrap();
+    kept.close().await.unwrap();
+
+    let again = SledStore::open(folder.path()).await.unwrap();
+    assert!(contents(&again).await == before);
+    let back = MemoryStore::new();
+    Restore::new().read(&back, &export(&again).await[..]).await.unwrap();
+    assert!(contents(&back).await == before);
+}

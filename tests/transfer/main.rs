@@ -1,0 +1,15 @@
+//! Exporting a store and restoring it: what comes out is what went in, or an error.
+
+#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "helpers of tests are tests")]
+
+mod bodies;
+mod damage;
+mod faults;
+#[cfg(feature = "sled")]
+mod folder;
+mod inventory;
+mod lines;
+mod refusals;
+mod round_trip;
+mod streams;
+mod support;
