@@ -1,6 +1,7 @@
 //! Puts into the records what stands in a full journal, beside the writing of the next.
 
 use std::collections::{HashMap, VecDeque};
+use std::fs::File;
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, PoisonError, Weak};
 
@@ -23,6 +24,8 @@ pub(super) struct Work {
     pub(super) changes: Changes,
     /// The files that hold the changes, free when the work is done.
     pub(super) sealed: Vec<Sealed>,
+    /// The file, if it is not on the disk yet.
+    pub(super) unsynced: Option<File>,
     /// Up to where the records have come then.
     pub(super) applied: u64,
     pub(super) version: u64,
@@ -71,6 +74,8 @@ impl Checkpointer {
         if work.changes.is_empty() {
             return Ok(());
         }
+        let unwritten = |error| StoreError::unavailable("the journal cannot be written").with_source(error);
+        work.unsynced.as_ref().map_or(Ok(()), File::sync_data).map_err(unwritten)?;
         let size = work.changes.values().map(Change::size).sum();
         shared.folder.require_room(size)?;
         let base = if self.failed {

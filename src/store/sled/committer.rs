@@ -160,16 +160,24 @@ impl Committer {
             return Ok(());
         }
         self.checkpoints.finish(&mut self.journal)?;
-        self.begin_checkpoint();
-        Ok(())
+        self.begin_checkpoint()
     }
 
-    fn begin_checkpoint(&mut self) {
-        let Some(sealed) = self.journal.seal() else { return };
-        let version = self.shared.read_state().map_or(0, |state| state.index.next_version().0 - 1);
+    fn begin_checkpoint(&mut self) -> Result<(), StoreError> {
+        let unsealed = |error| StoreError::unavailable("the journal cannot be changed").with_source(error);
+        let Some((sealed, journal)) = self.journal.seal().map_err(unsealed)? else { return Ok(()) };
+        let version = self.shared.read_state()?.index.next_version().0 - 1;
         let changes = std::mem::take(&mut self.changes);
-        let work = Work { changes, sealed: vec![sealed], applied: self.sequence, version, body: self.body };
-        self.checkpoints.begin(work);
+        self.checkpoints.begin(Work {
+            changes,
+            sealed: vec![sealed],
+            // Where commits do not wait for the disk, the records must not be there before the journal.
+            unsynced: if self.witnesses { None } else { Some(journal) },
+            applied: self.sequence,
+            version,
+            body: self.body,
+        });
+        Ok(())
     }
 
     /// Puts everything into the records and lets go of the folder. What fails leaves the journal as it is, so that nothing
@@ -184,7 +192,7 @@ impl Committer {
     /// Has everything put into the records, and waits for it.
     fn settle(&mut self) -> Result<(), StoreError> {
         self.checkpoints.finish(&mut self.journal)?;
-        self.begin_checkpoint();
+        self.begin_checkpoint()?;
         self.checkpoints.finish(&mut self.journal)
     }
 

@@ -31,8 +31,9 @@ pub(super) fn open(options: &SledStoreBuilder) -> Result<Opened, StoreError> {
     let mut witness = open_witness(&folder)?;
     let records = Records::open(&folder.records())?;
     let base = records.base()?;
-    let (journal, recovered) = open_journal(&folder, options.durability, base.applied)?;
+    let (mut journal, recovered) = open_journal(&folder, options.durability, base.applied)?;
     require_all(&folder, &mut witness, &recovered)?;
+    journal.discard(&recovered.unreached).map_err(|error| unreadable(&folder, error))?;
 
     let (version, body) = (base.version.max(recovered.version), base.body.max(recovered.body));
     let latest = latest(recovered.batches);
@@ -40,7 +41,8 @@ pub(super) fn open(options: &SledStoreBuilder) -> Result<Opened, StoreError> {
     let graves = unneeded(records.graves()?, &latest);
     let changes: Changes = latest.into_iter().map(|(key, latest)| (key, latest.change)).collect();
     let shared = Arc::new(Shared { state: RwLock::new(state), records, folder, checkpoint: Mutex::new(()) });
-    let work = Work { changes, sealed: recovered.sealed, applied: recovered.last, version, body };
+    let work =
+        Work { changes, sealed: recovered.sealed, unsynced: None, applied: recovered.last, version, body };
     let checkpoints = begin_checkpoints(&shared, graves, work)?;
     let (queue, jobs) = Queue::new();
     let committer = Committer {

@@ -90,6 +90,10 @@ impl JournalFile {
         Ok(())
     }
 
+    pub(super) fn handle(&self) -> io::Result<File> {
+        self.file.try_clone()
+    }
+
     pub(super) fn sync(&self) -> io::Result<()> {
         self.file.sync_data()
     }

@@ -7,7 +7,7 @@ mod file;
 mod frame;
 mod recover;
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::Path;
 
@@ -94,11 +94,23 @@ impl Journal {
         self.free_file().is_some()
     }
 
-    /// Ends the file that was written so far; `None` when nothing was.
-    pub(super) fn seal(&mut self) -> Option<Sealed> {
-        let sealed = Sealed(self.active.take()?.file);
-        self.sealed.push(sealed);
-        Some(sealed)
+    /// Ends the file that was written so far, and tells which it is and how it is synced; `None` when nothing was.
+    pub(super) fn seal(&mut self) -> io::Result<Option<(Sealed, File)>> {
+        let Some(Active { file: number, .. }) = self.active else { return Ok(None) };
+        let file = self.files.get(number).ok_or(io::ErrorKind::NotFound)?.handle()?;
+        self.active = None;
+        self.sealed.push(Sealed(number));
+        Ok(Some((Sealed(number), file)))
+    }
+
+    /// Removes what must not be taken for a part of what is written from now on.
+    pub(super) fn discard(&mut self, unreached: &[Sealed]) -> io::Result<()> {
+        for Sealed(number) in unreached {
+            if let Some(file) = self.files.get_mut(*number) {
+                file.clear()?;
+            }
+        }
+        Ok(())
     }
 
     /// Frees a file whose frames are in the records, on the disk.

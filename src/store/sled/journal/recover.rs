@@ -18,6 +18,8 @@ pub(in crate::store::sled) struct Recovered {
     pub(in crate::store::sled) sealed: Vec<Sealed>,
     /// Whether frames that were on the disk once are missing before others.
     pub(in crate::store::sled) has_gap: bool,
+    /// The files with frames that follow others which are missing, and of which nobody was promised that they would be there.
+    pub(in crate::store::sled) unreached: Vec<Sealed>,
 }
 
 /// The sequence of the first frame in the file that was begun first; `None` when none was begun.
@@ -56,8 +58,7 @@ pub(in crate::store::sled) fn recover(journal: &mut Journal, applied: u64) -> io
         if !is_reached && header.is_synced {
             recovered.has_gap = true;
         } else if !is_reached {
-            // Nobody was promised that it would be there, and it must not be taken for what is written now.
-            file.clear()?;
+            recovered.unreached.push(Sealed(*place));
         }
     }
     journal.sealed.clone_from(&recovered.sealed);
