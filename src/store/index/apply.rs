@@ -32,6 +32,10 @@ impl Index {
     ) {
         self.version = version.0;
         let changes: Vec<Change> = writes.into_iter().filter_map(|write| self.change(write)).collect();
+        self.reserve(changes.iter().filter_map(|change| match change {
+            Change::Put { row, .. } => Some(row),
+            Change::Delete(_) => None,
+        }));
         // An alias may pass from any record of the batch to any other, so all are let go before one is taken.
         for change in &changes {
             self.release_aliases(change);
@@ -88,23 +92,27 @@ impl Index {
         }
     }
 
+    /// Makes room for what names these rows. All rows that are there must have their aliases.
+    pub(super) fn reserve<'r>(&mut self, rows: impl Iterator<Item = &'r Row> + Clone) {
+        self.ids.reserve(&self.rows, rows.clone().count());
+        self.aliases.reserve(&self.rows, rows.map(|row| row.facets.aliases().count()).sum());
+    }
+
     fn insert(&mut self, row: Row) -> RowId {
         let slots = self.tables.get(&row.table).map_or(0, Table::slots);
-        let id = self.insert_beside_runs(row);
+        let id = self.rows.insert(row);
+        self.ids.insert(&self.rows, id);
         self.insert_into_runs(id, 0..slots);
+        self.aliases.insert_all(&self.rows, id);
+        self.insert_links_and_expiry(id);
         id
     }
 
-    /// Makes a row known by all but its orders.
-    pub(super) fn insert_beside_runs(&mut self, row: Row) -> RowId {
-        let id = self.rows.insert(row);
-        self.ids.insert(&self.rows, id);
-        self.aliases.insert_all(&self.rows, id);
+    pub(super) fn insert_links_and_expiry(&mut self, id: RowId) {
         if let Some(row) = self.rows.get(id) {
             self.links.insert_all(row, id);
             self.expiring.extend(row.facets.expires_at().map(|time| (time, id)));
         }
-        id
     }
 
     /// Puts a row in the place of another whose aliases were released. What is the same in both is left alone: an order

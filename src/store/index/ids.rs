@@ -20,6 +20,22 @@ impl Ids {
         self.table.find(hash, |row| key(rows, *row) == Some((table, id))).copied()
     }
 
+    /// Makes room for so many more. Every row must be there.
+    ///
+    /// A table that grows by itself asks the rows in the order of their hashes, which takes several times as long.
+    pub(super) fn reserve(&mut self, rows: &Rows, more: usize) {
+        let needed = self.table.len() + more;
+        if needed <= self.table.capacity() {
+            return;
+        }
+        // Let go before the next is there: both would be much memory.
+        self.table = HashTable::new();
+        self.table = HashTable::with_capacity(needed + needed / 2);
+        for (id, _) in rows.iter() {
+            self.insert(rows, id);
+        }
+    }
+
     pub(super) fn insert(&mut self, rows: &Rows, row: RowId) {
         let hash_of = |row: &RowId| self.hasher.hash_one(key(rows, *row).unwrap_or_default());
         self.table.insert_unique(hash_of(&row), row, hash_of);

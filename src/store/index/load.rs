@@ -37,15 +37,17 @@ impl Loader {
         if index.find(key).is_some() {
             return Err(StoreError::corrupt(format!("{key} is there twice")));
         }
-        if let Some(alias) = facets.aliases.iter().find(|alias| index.resolve(alias).is_some()) {
-            let name = alias.name;
-            return Err(StoreError::corrupt(format!(
-                "{key} has an alias of the sort {name} that is not free"
-            )));
-        }
         let row = index.row(key, version, facets).ok_or_else(|| StoreError::corrupt(unfit()))?;
+        index.reserve(std::iter::once(&row));
+        let id = index.rows.insert(row);
+        if !index.aliases.insert_all_if_new(&index.rows, id) {
+            index.rows.remove(id);
+            return Err(StoreError::corrupt(format!("{key} has an alias that another record has")));
+        }
+        index.ids.insert(&index.rows, id);
+        index.insert_links_and_expiry(id);
         index.version = index.version.max(version.0);
-        Ok(index.insert_beside_runs(row))
+        Ok(id)
     }
 
     /// The index of all that was added. `version` is the greatest that the store ever gave.

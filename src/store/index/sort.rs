@@ -100,6 +100,15 @@ mod tests {
         assert_sorted(&keys);
     }
 
+    /// A sort that went on by itself for as long as keys are alike would run out of stack.
+    #[test]
+    fn long_keys_that_are_alike_are_in_order() {
+        let mut greatest = vec![7; 4_000_000];
+        let key = greatest.clone();
+        greatest.push(0);
+        assert_sorted(&[greatest, key.clone(), key]);
+    }
+
     #[test]
     fn nothing_and_a_single_number_are_in_order() {
         assert_sorted(&[]);
