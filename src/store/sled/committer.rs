@@ -1,29 +1,26 @@
 //! The one thread that writes: it takes what waits, writes it down in one go, and tells everybody at once.
 
-use std::collections::VecDeque;
 use std::error::Error;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SendError, Sender};
+use std::time::Instant;
 
 use bytes::Bytes;
 
 use super::checkpoint::{Changes, Outcome, Work};
+use super::gather::Gatherer;
 use super::group::{Group, Parts};
 use super::journal::{Accepted, Journal};
 use super::queue::{Job, Reply, closed};
 use super::shared::Shared;
 use super::witness::Witness;
-use crate::store::{Batch, Expect, Key, StoreError, Write};
-
-/// How much is written in one go: more would keep the first waiting for long.
-const GROUP: usize = 256;
-const GROUP_BYTES: usize = 4 << 20;
+use crate::store::{Batch, Expect, Key, StoreError};
 
 /// The writing thread's own.
 #[derive(Debug)]
 pub(super) struct Committer {
     pub(super) shared: Arc<Shared>,
-    pub(super) jobs: Receiver<Job>,
+    pub(super) jobs: Gatherer,
     pub(super) journal: Journal,
     pub(super) witness: Witness,
     /// Whether what is acknowledged is on the disk by then.
@@ -33,8 +30,6 @@ pub(super) struct Committer {
     pub(super) changes: Changes,
     pub(super) sequence: u64,
     pub(super) body: u64,
-    /// What has to wait for the next group.
-    pub(super) deferred: VecDeque<Job>,
 }
 
 /// The checkpointer, as the writing thread sees it.
@@ -56,10 +51,12 @@ impl Committer {
     /// Works until it is told to close the store, or nobody is left who could tell it anything.
     pub(super) fn run(mut self) {
         let reply = loop {
-            let Some(first) = self.deferred.pop_front().or_else(|| self.jobs.recv().ok()) else { break None };
-            match self.turn(first) {
-                None => {}
-                Some(reply) => break Some(reply),
+            let jobs = self.jobs.next();
+            if jobs.is_empty() {
+                break None;
+            }
+            if let Some(reply) = self.turn(jobs) {
+                break Some(reply);
             }
         };
         let outcome = self.close();
@@ -74,38 +71,33 @@ impl Committer {
     }
 
     /// Writes one group. Gives back whoever wants the store closed.
-    fn turn(&mut self, first: Job) -> Option<Reply> {
+    fn turn(&mut self, jobs: Vec<Job>) -> Option<Reply> {
         let shared = Arc::clone(&self.shared);
         let Ok(state) = shared.read_state() else { return None };
         let mut group = Group::new(state.index.next_version(), self.body);
-        let (mut count, mut size, mut next, mut deferred) = (0, 0, Some(first), VecDeque::new());
         let (mut closing, mut settling) = (None, Vec::new());
-        while let Some(job) = next.take() {
-            match job {
-                Job::Close(reply) => {
-                    closing = Some(reply);
-                    break;
-                }
-                Job::Commit(batch, reply) => {
-                    size += batch_size(&batch);
-                    deferred.extend(group.admit(&state.index, batch, reply));
-                }
+        for job in jobs {
+            let deferred = match job {
+                Job::Commit(batch, reply) => group.admit(&state.index, batch, reply),
                 // What expires is asked once nothing is under way that could change it.
-                purge @ Job::Purge(..) if !group.is_empty() => deferred.push_back(purge),
+                purge @ Job::Purge(..) if !group.is_empty() => Some(purge),
                 Job::Purge(now, reply) => {
                     let keys = state.index.expired(now);
                     let reply = reply.with_count(keys.len());
-                    deferred.extend(group.admit(&state.index, deletions(keys), reply));
+                    group.admit(&state.index, deletions(keys), reply)
                 }
-                Job::Settle(reply) => settling.push(reply),
-            }
-            count += 1;
-            if count < GROUP && size < GROUP_BYTES {
-                next = self.deferred.pop_front().or_else(|| self.jobs.try_recv().ok());
-            }
+                Job::Settle(reply) => {
+                    settling.push(reply);
+                    None
+                }
+                Job::Close(reply) => {
+                    closing = Some(reply);
+                    None
+                }
+            };
+            deferred.into_iter().for_each(|job| self.jobs.defer(job));
         }
         drop(state);
-        self.deferred.extend(deferred);
         self.finish(group.into_parts());
         if !settling.is_empty() {
             let settled = self.settle();
@@ -120,7 +112,9 @@ impl Committer {
         if accepted.is_empty() {
             return;
         }
+        let begin = Instant::now();
         let outcome = self.write(&accepted);
+        self.jobs.learn(begin.elapsed());
         if let Err(error) = outcome {
             tracing::error!(error = &error as &dyn Error, "nothing can be written");
             for reply in replies {
@@ -253,14 +247,6 @@ impl Checkpoints {
         }
         result
     }
-}
-
-fn batch_size(batch: &Batch) -> usize {
-    let size = |write: &Write| match write {
-        Write::Put { body, .. } => body.len(),
-        Write::Delete { .. } => 0,
-    };
-    batch.writes().iter().map(size).sum()
 }
 
 fn deletions(keys: Vec<Key>) -> Batch {

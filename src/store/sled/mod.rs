@@ -12,6 +12,7 @@ mod checkpoint;
 mod codec;
 mod committer;
 mod folder;
+mod gather;
 mod group;
 mod journal;
 mod open;

@@ -1,4 +1,4 @@
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, RwLock};
 use std::thread;
@@ -9,6 +9,7 @@ use super::checkpoint::{Changes, Checkpointer, Work};
 use super::codec::{Head, Place};
 use super::committer::{Checkpoints, Committer};
 use super::folder::{Folder, sync_directory};
+use super::gather::Gatherer;
 use super::journal::{Accepted, Change, Journal, Recovered, Replayed, recover};
 use super::queue::Queue;
 use super::records::{Base, Records, read_head};
@@ -47,7 +48,7 @@ pub(super) fn open(options: &SledStoreBuilder) -> Result<Opened, StoreError> {
     let (queue, jobs) = Queue::new();
     let committer = Committer {
         shared: Arc::clone(&shared),
-        jobs,
+        jobs: Gatherer::new(jobs),
         journal,
         witness,
         witnesses: options.durability == Durability::Durable,
@@ -55,7 +56,6 @@ pub(super) fn open(options: &SledStoreBuilder) -> Result<Opened, StoreError> {
         changes: Changes::new(),
         sequence: recovered.last,
         body,
-        deferred: VecDeque::new(),
     };
     begin_thread("toposcope-writer", || committer.run())?;
     Ok(Opened { shared, queue })
