@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SendError, Sender};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
@@ -15,6 +15,9 @@ use super::queue::{Job, Reply, closed};
 use super::shared::Shared;
 use super::witness::Witness;
 use crate::store::{Batch, Expect, Key, StoreError};
+
+/// How long a checkpoint that failed is left alone, if the journal has room.
+const RETRY: Duration = Duration::from_secs(1);
 
 /// The writing thread's own.
 #[derive(Debug)]
@@ -44,7 +47,8 @@ pub(super) struct Checkpoints {
 enum Checkpoint {
     None,
     UnderWay,
-    Failed(Work),
+    /// And since when.
+    Failed(Work, Instant),
 }
 
 impl Committer {
@@ -206,12 +210,16 @@ impl Checkpoints {
     pub(super) fn begin(&mut self, work: Work) {
         self.state = match self.works.send(work) {
             Ok(()) => Checkpoint::UnderWay,
-            Err(SendError(work)) => Checkpoint::Failed(work),
+            Err(SendError(work)) => Checkpoint::Failed(work, Instant::now()),
         };
     }
 
-    /// Frees what a checkpoint has freed by now.
+    /// Frees what a checkpoint has freed by now, or tries one again that failed a while ago.
     fn look(&mut self, journal: &mut Journal) {
+        self.state = match std::mem::replace(&mut self.state, Checkpoint::None) {
+            Checkpoint::Failed(work, since) if since.elapsed() >= RETRY => return self.begin(work),
+            state => state,
+        };
         if matches!(self.state, Checkpoint::UnderWay)
             && let Ok(outcome) = self.outcomes.try_recv()
             && let Err(error) = self.settle(outcome, journal)
@@ -231,7 +239,7 @@ impl Checkpoints {
                 return Ok(());
             }
             Checkpoint::UnderWay => {}
-            Checkpoint::Failed(work) => self.begin(work),
+            Checkpoint::Failed(work, _) => self.begin(work),
         }
         let outcome = self.outcomes.recv();
         outcome.map_err(|_| closed()).and_then(|outcome| self.settle(outcome, journal))
@@ -243,7 +251,7 @@ impl Checkpoints {
             work.sealed.iter().for_each(|sealed| journal.release(*sealed));
             self.state = Checkpoint::None;
         } else {
-            self.state = Checkpoint::Failed(work);
+            self.state = Checkpoint::Failed(work, Instant::now());
         }
         result
     }
