@@ -2,22 +2,19 @@
 
 use std::error::Error;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SendError, Sender};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bytes::Bytes;
 
-use super::checkpoint::{Changes, Outcome, Work};
+use super::checkpoint::{Changes, Work};
+use super::checkpoints::Checkpoints;
 use super::gather::Gatherer;
 use super::group::{Group, Parts};
 use super::journal::{Accepted, Journal};
-use super::queue::{Job, Reply, closed};
+use super::queue::{Job, Reply};
 use super::shared::Shared;
 use super::witness::Witness;
 use crate::store::{Batch, Expect, Key, StoreError};
-
-/// How long a checkpoint that failed is left alone, if the journal has room.
-const RETRY: Duration = Duration::from_secs(1);
 
 /// The writing thread's own.
 #[derive(Debug)]
@@ -33,22 +30,6 @@ pub(super) struct Committer {
     pub(super) changes: Changes,
     pub(super) sequence: u64,
     pub(super) body: u64,
-}
-
-/// The checkpointer, as the writing thread sees it.
-#[derive(Debug)]
-pub(super) struct Checkpoints {
-    works: Sender<Work>,
-    outcomes: Receiver<Outcome>,
-    state: Checkpoint,
-}
-
-#[derive(Debug)]
-enum Checkpoint {
-    None,
-    UnderWay,
-    /// And since when.
-    Failed(Work, Instant),
 }
 
 impl Committer {
@@ -199,61 +180,6 @@ impl Committer {
         let unwritten = |error| StoreError::unavailable("the journal cannot be emptied").with_source(error);
         self.witness.write(self.sequence).and_then(|()| self.witness.sync()).map_err(unwritten)?;
         self.journal.clear().map_err(unwritten)
-    }
-}
-
-impl Checkpoints {
-    pub(super) fn new(works: Sender<Work>, outcomes: Receiver<Outcome>) -> Self {
-        Self { works, outcomes, state: Checkpoint::None }
-    }
-
-    pub(super) fn begin(&mut self, work: Work) {
-        self.state = match self.works.send(work) {
-            Ok(()) => Checkpoint::UnderWay,
-            Err(SendError(work)) => Checkpoint::Failed(work, Instant::now()),
-        };
-    }
-
-    /// Frees what a checkpoint has freed by now, or tries one again that failed a while ago.
-    fn look(&mut self, journal: &mut Journal) {
-        self.state = match std::mem::replace(&mut self.state, Checkpoint::None) {
-            Checkpoint::Failed(work, since) if since.elapsed() >= RETRY => return self.begin(work),
-            state => state,
-        };
-        if matches!(self.state, Checkpoint::UnderWay)
-            && let Ok(outcome) = self.outcomes.try_recv()
-            && let Err(error) = self.settle(outcome, journal)
-        {
-            tracing::error!(
-                error = &error as &dyn Error,
-                "what is in the journal cannot be put into the records"
-            );
-        }
-    }
-
-    /// Waits for the checkpoint that is under way, and tries one that failed again.
-    fn finish(&mut self, journal: &mut Journal) -> Result<(), StoreError> {
-        match std::mem::replace(&mut self.state, Checkpoint::UnderWay) {
-            Checkpoint::None => {
-                self.state = Checkpoint::None;
-                return Ok(());
-            }
-            Checkpoint::UnderWay => {}
-            Checkpoint::Failed(work, _) => self.begin(work),
-        }
-        let outcome = self.outcomes.recv();
-        outcome.map_err(|_| closed()).and_then(|outcome| self.settle(outcome, journal))
-    }
-
-    fn settle(&mut self, outcome: Outcome, journal: &mut Journal) -> Result<(), StoreError> {
-        let Outcome { work, result } = outcome;
-        if result.is_ok() {
-            work.sealed.iter().for_each(|sealed| journal.release(*sealed));
-            self.state = Checkpoint::None;
-        } else {
-            self.state = Checkpoint::Failed(work, Instant::now());
-        }
-        result
     }
 }
 

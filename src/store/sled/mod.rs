@@ -9,6 +9,7 @@
 mod bodies;
 mod builder;
 mod checkpoint;
+mod checkpoints;
 mod codec;
 mod committer;
 mod folder;

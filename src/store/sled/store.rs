@@ -22,7 +22,7 @@ use crate::store::{Alias, Batch, Key, Page, Query, Record, Snapshot, Store, Stor
 /// # What is promised
 /// * A commit that has returned `Ok` is on the disk, whole. So is a commit whose outcome nobody was told, or nothing of it.
 ///   That holds through the end of the process at any moment, and through a loss of power as far as the disk and the file
-///   system keep their own promises. [`Durability::Buffered`] promises less, and is quicker.
+///   system keep their own promises. [`Durability::Buffered`](crate::store::Durability::Buffered) promises less, and is quicker.
 /// * What readers see is on the disk too: nobody decides on what may be gone tomorrow.
 /// * What was damaged on the disk is an error that says so, when the folder is opened or the record is read, and never
 ///   another answer. [`verify`](Self::verify) looks for damage, [`repair`](Self::repair) saves what can be saved.
