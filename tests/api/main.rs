@@ -11,6 +11,7 @@
 )]
 
 mod access;
+mod backend;
 mod caller;
 mod common;
 mod concurrency;

@@ -9,6 +9,9 @@ use crate::store::StoreError;
 /// What the file `format` holds. Whoever changes how anything is written changes the number.
 const FORMAT: &str = "toposcope store, format 1\n";
 
+const RECORDS: &str = "records";
+const DAMAGED: &str = "records.damaged";
+
 /// How long a former holder may take to let go.
 const PATIENCE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(10);
@@ -31,6 +34,7 @@ impl Folder {
     /// Takes a folder, and makes it one of a store if it is empty or not there.
     pub(super) fn take(path: &Path) -> Result<Self, StoreError> {
         fs::create_dir_all(path).map_err(|error| unusable(path, error))?;
+        require_own(path)?;
         let lock = lock(path)?;
         let folder = Self { path: path.to_owned(), lock };
         match fs::read_to_string(folder.format()) {
@@ -41,7 +45,9 @@ impl Folder {
                     path.display()
                 )));
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => folder.create()?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                folder.create().map_err(|error| unusable(path, error))?;
+            }
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                 return Err(StoreError::corrupt(format!(
                     "the file `format` in {} is damaged",
@@ -55,11 +61,10 @@ impl Folder {
 
     /// Takes the folder of a store whatever is said of it, as long as it has records.
     pub(super) fn take_damaged(path: &Path) -> Result<Self, StoreError> {
-        let lock = lock(path)?;
-        let folder = Self { path: path.to_owned(), lock };
-        if !folder.records().exists() && !folder.damaged_records().exists() {
+        if !path.join(RECORDS).exists() && !path.join(DAMAGED).exists() {
             return Err(StoreError::invalid(format!("{} is not the folder of a store", path.display())));
         }
+        let folder = Self { path: path.to_owned(), lock: lock(path)? };
         if folder.new_records().exists() {
             // Of a repair that was broken off.
             fs::remove_dir_all(folder.new_records()).map_err(|error| unusable(path, error))?;
@@ -78,12 +83,12 @@ impl Folder {
     }
 
     pub(super) fn records(&self) -> PathBuf {
-        self.path.join("records")
+        self.path.join(RECORDS)
     }
 
     /// Where a repair keeps the records as it found them.
     pub(super) fn damaged_records(&self) -> PathBuf {
-        self.path.join("records.damaged")
+        self.path.join(DAMAGED)
     }
 
     /// Where a repair writes the records anew.
@@ -100,24 +105,9 @@ impl Folder {
         !self.records().exists()
     }
 
-    /// Writes the format down if nothing else is here.
-    fn create(&self) -> Result<(), StoreError> {
-        let name = |entry: io::Result<fs::DirEntry>| entry.map(|entry| entry.file_name());
-        let entries = fs::read_dir(&self.path).map_err(|error| unusable(&self.path, error))?;
-        for entry in entries {
-            let name = name(entry).map_err(|error| unusable(&self.path, error))?;
-            if name != "lock" && name != "format.new" {
-                return Err(StoreError::invalid(format!(
-                    "{} is not empty, and not the folder of a store: there is no file `format`",
-                    self.path.display()
-                )));
-            }
-        }
-        let made = self.write_format().and_then(|()| match fs::canonicalize(&self.path)?.parent() {
-            Some(parent) => sync_directory(parent),
-            None => Ok(()),
-        });
-        made.map_err(|error| unusable(&self.path, error))
+    fn create(&self) -> io::Result<()> {
+        self.write_format()?;
+        fs::canonicalize(&self.path)?.parent().map_or(Ok(()), sync_directory)
     }
 
     /// There whole or not at all.
@@ -157,6 +147,24 @@ fn fill(mut file: File, size: u64) -> io::Result<()> {
         left -= piece as u64;
     }
     Ok(())
+}
+
+/// That the folder is one of a store, or can become one. Asked before anything is put there: what is somebody else's stays
+/// as it is.
+fn require_own(path: &Path) -> Result<(), StoreError> {
+    let mut is_empty = true;
+    for entry in fs::read_dir(path).map_err(|error| unusable(path, error))? {
+        let name = entry.map_err(|error| unusable(path, error))?.file_name();
+        is_empty &= name == "lock" || name == "format.new";
+    }
+    // The format comes before all other files, so where another store has just put them it is there by now.
+    if is_empty || path.join("format").exists() {
+        return Ok(());
+    }
+    Err(StoreError::invalid(format!(
+        "{} is not empty, and not the folder of a store: there is no file `format`",
+        path.display()
+    )))
 }
 
 fn lock(folder: &Path) -> Result<File, StoreError> {

@@ -17,7 +17,7 @@ const READERS: usize = 8;
 #[derive(Debug)]
 pub(super) struct Reader {
     shared: Arc<Shared>,
-    turns: Semaphore,
+    turns: Arc<Semaphore>,
 }
 
 /// What was asked for, as far as it is in memory.
@@ -51,7 +51,7 @@ impl Reading {
 
 impl Reader {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared, turns: Semaphore::new(READERS) }
+        Self { shared, turns: Arc::new(Semaphore::new(READERS)) }
     }
 
     /// Reads what is missing from the disk, and keeps it in memory for the next.
@@ -60,11 +60,13 @@ impl Reader {
             Reading::Done(records) => return Ok(records),
             Reading::Missing(located, lease) => (located, lease),
         };
-        let _turn = self.turns.acquire().await.map_err(|_| closed())?;
+        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| closed())?;
         let shared = Arc::clone(&self.shared);
         let read = spawn_blocking(move || {
             let records = read_all(&shared, &located);
             drop(lease);
+            // Only now: a read that nobody waits for any more goes on all the same.
+            drop(turn);
             records
         });
         read.await.map_err(|_| closed())?

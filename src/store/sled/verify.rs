@@ -71,8 +71,8 @@ pub(super) async fn verify(inner: &Arc<Inner>) -> Result<Verification, StoreErro
 struct Walk<'s> {
     shared: &'s Shared,
     verification: Verification,
-    /// Records that the index does not know: deleted, or lost.
-    unclear: Vec<Key>,
+    /// Records that the index does not know: deleted, or lost. Each with the number of its body.
+    unclear: Vec<(Key, u64)>,
     bodies: HashSet<u64>,
     found: Base,
 }
@@ -88,22 +88,27 @@ impl<'s> Walk<'s> {
         }
     }
 
-    fn run(mut self) -> Result<(Verification, Vec<Key>), StoreError> {
+    fn run(mut self) -> Result<(Verification, Vec<(Key, u64)>), StoreError> {
         let shared = self.shared;
         let _still = shared.checkpoint.lock().unwrap_or_else(PoisonError::into_inner);
         let base = shared.records.base()?;
         shared.records.heads(|key, bytes| self.head(key, bytes))?;
         if (self.found.heads, self.found.sum) != (base.heads, base.sum) {
-            self.verification.add(StoreError::corrupt("records are missing or from another time"));
+            self.add_of_folder("records are missing or from another time");
         }
         self.rows()?;
         self.bodies.extend(shared.records.graves()?.iter().map(|place| place.id));
         let mut strays = 0_u64;
         shared.records.bodies(|id, _| strays += u64::from(!self.bodies.contains(&id)))?;
         if strays > 0 {
-            self.verification.add(StoreError::corrupt(format!("{strays} bodies belong to no record")));
+            self.add_of_folder(&format!("{strays} bodies belong to no record"));
         }
         Ok((self.verification, self.unclear))
+    }
+
+    fn add_of_folder(&mut self, problem: &str) {
+        let folder = self.shared.folder.path().display();
+        self.verification.add(StoreError::corrupt(format!("{problem} in {folder}")));
     }
 
     fn head(&mut self, key: Key, bytes: &[u8]) -> Result<(), StoreError> {
@@ -128,7 +133,7 @@ impl<'s> Walk<'s> {
     fn compare(&mut self, key: Key, head: Head) -> Result<(), StoreError> {
         let state = self.shared.read_state()?;
         let Some(row) = state.index.find(key) else {
-            self.unclear.push(key);
+            self.unclear.push((key, head.body.id));
             return Ok(());
         };
         let is_same = state.bodies.place(row) == Some(head.body)
@@ -156,13 +161,15 @@ impl<'s> Walk<'s> {
     }
 }
 
-/// Those that the records still have, and the index still has not.
-fn still_wrong(shared: &Shared, unclear: &[Key]) -> Result<Vec<StoreError>, StoreError> {
+/// Those that the records still have with the same body: what was put anew and deleted again meanwhile has another.
+fn still_wrong(shared: &Shared, unclear: &[(Key, u64)]) -> Result<Vec<StoreError>, StoreError> {
     let _still = shared.checkpoint.lock().unwrap_or_else(PoisonError::into_inner);
     let mut problems = Vec::new();
-    for key in unclear {
+    for (key, body) in unclear {
         let is_known = shared.read_state()?.index.find(*key).is_some();
-        if !is_known && shared.records.head(*key)?.is_some() {
+        let head = if is_known { None } else { shared.records.head(*key)? };
+        let is_another = |bytes: Vec<u8>| read_head(*key, &bytes).is_ok_and(|head| head.body.id != *body);
+        if !head.is_none_or(is_another) {
             problems.push(damaged(*key));
         }
     }

@@ -4,13 +4,17 @@ mod check;
 mod hosts;
 mod random;
 mod server;
+mod watched;
 mod world;
+mod yielding;
 
 pub(crate) use check::CODES;
 pub(crate) use hosts::{address, at, guest, host, interface, service};
 pub(crate) use random::SplitMix64;
 pub(crate) use server::{Reply, Server, VERSION, ample, bare, get, send_json, with_key, with_session};
+pub(crate) use watched::Watched;
 pub(crate) use world::{PASSWORD, Site, World, cheap_passwords, key_for};
+pub(crate) use yielding::Yielding;
 
 use uuid::Uuid;
 

@@ -4,10 +4,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use toposcope::access::{ManualClock, PasswordCost, PasswordHasher};
 use toposcope::inventory::{Inventory, NewUser, NewUserApiKey};
 use toposcope::model::{Host, Organization, Permission, User};
-use toposcope::store::MemoryStore;
 use uuid::Uuid;
 
-use super::{Reply, Server, ample, at};
+use super::{Reply, Server, Watched, ample, at};
 
 /// The password of every user of a [`World`].
 pub(crate) const PASSWORD: &str = "correct horse battery";
@@ -20,7 +19,7 @@ pub(crate) fn cheap_passwords() -> PasswordHasher {
 /// Two organizations in one store, with a clock that stands still.
 pub(crate) struct World {
     pub(crate) clock: ManualClock,
-    pub(crate) store: Arc<MemoryStore>,
+    pub(crate) store: Arc<Watched>,
     pub(crate) inventory: Inventory,
     /// Of which most tests speak.
     pub(crate) home: Site,
@@ -42,7 +41,7 @@ pub(crate) struct Site {
 
 impl World {
     pub(crate) async fn new() -> Self {
-        let store = Arc::new(MemoryStore::new());
+        let store = Watched::new().await;
         let clock = ManualClock::new(at(0));
         let inventory = Inventory::in_shared(store.clone())
             .with_clock(Arc::new(clock.clone()))

@@ -45,6 +45,7 @@ pub(super) async fn audit(scene: &Scene) {
         assert!(known.users.contains(&referral.user_id), "a referral is of a user who is gone");
     }
     audit_credentials(scene, &known).await;
+    scene.stage.world.store.verify().await;
 }
 
 async fn audit_hosts(scene: &Scene, known: &Known) {

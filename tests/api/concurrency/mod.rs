@@ -8,22 +8,21 @@ mod outcome;
 mod ports;
 mod references;
 mod stage;
-mod yielding;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::JoinSet;
 use tokio::time::timeout;
-use toposcope::store::{MemoryStore, Store};
+use toposcope::store::Store;
 
-use self::yielding::Yielding;
+use crate::common::Yielding;
 
 /// Far more than all of it takes; who waits so long waits for ever.
 const FOR_EVER: Duration = Duration::from_secs(60);
 
 /// How calls come to a store.
-type Way = fn(Arc<MemoryStore>) -> Arc<dyn Store>;
+type Way = fn(Arc<dyn Store>) -> Arc<dyn Store>;
 
 /// Straight, and with others coming between.
 const STORES: [Way; 2] = [|store| store, |store| Arc::new(Yielding::new(store))];

@@ -16,10 +16,11 @@ use super::stage::{
     FLEETING, LASTING, SHARED, Stage, WRITERS, fleeting_port, is_bound, own_port, shared_port,
 };
 use super::{STORES, join_all};
+use crate::backend::effort;
 use crate::common::{LAB, OFFICE, SplitMix64, VAULT, send_json, with_key};
 
 /// How many changes each of the writers makes.
-const CHANGES: usize = if cfg!(debug_assertions) { 4 } else { 150 };
+const CHANGES: usize = effort(4, 150);
 
 /// What a writer asks for.
 #[derive(Clone, Copy, Debug)]
@@ -232,6 +233,7 @@ async fn check_aftermath(stage: &Stage, before: &HashMap<Uuid, Port>, writers: &
         assert!(times.max().is_none_or(|time| host.updated_at >= time));
     }
     check_effort(writers);
+    stage.world.store.verify().await;
 }
 
 /// Whether there was anything to lose: that much was done, and how much of it while others came between.

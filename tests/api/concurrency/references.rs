@@ -12,10 +12,11 @@ use super::audit::audit;
 use super::deeds::deeds;
 use super::stage::Stage;
 use super::{STORES, Way, join_all};
+use crate::backend::effort;
 use crate::common::{SplitMix64, key_for};
 
 /// Each with a network, a tag and a user of its own that are deleted.
-const ROUNDS: usize = if cfg!(debug_assertions) { 80 } else { 2_000 };
+const ROUNDS: usize = effort(80, 2_000);
 
 /// What all rounds have in common.
 pub(super) struct Scene {

@@ -2,6 +2,7 @@
 
 mod access;
 mod clients;
+mod dropped;
 mod endpoints;
 mod envelope;
 mod errors;

@@ -7,16 +7,14 @@ use toposcope::access::{PasswordCost, PasswordHasher};
 use toposcope::inventory::Inventory;
 use toposcope::model::Timestamp;
 use toposcope::service::Api;
-use toposcope::store::{
-    Alias, Batch, Key, MemoryStore, Name, Page, Query, Record, Snapshot, Store, StoreError, Write,
-};
+use toposcope::store::{Alias, Batch, Key, Name, Page, Query, Record, Snapshot, Store, StoreError, Write};
 
 use super::scene::Scene;
-use crate::common::{Server, ample};
+use crate::common::{Server, Watched, ample};
 
 /// The store of a scene, seen from within: it notes what is asked of it, and fails where it is told to.
 pub(super) struct Interposed {
-    inner: Arc<MemoryStore>,
+    inner: Arc<Watched>,
     fault: Fault,
     calls: AtomicUsize,
     asked: Mutex<Vec<String>>,

@@ -1,20 +1,21 @@
 //! A store that fails when it is told to, and the source of its ids and secrets.
 
 use std::fmt;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use tokio::task;
 use toposcope::access::{RandomError, RandomSource};
 use toposcope::model::Timestamp;
-use toposcope::store::{Alias, Batch, Key, MemoryStore, Page, Query, Record, Snapshot, Store, StoreError};
+use toposcope::store::{Alias, Batch, Key, Page, Query, Record, Snapshot, Store, StoreError};
 
 use super::leaks::INTERNAL;
-use crate::common::SplitMix64;
+use crate::common::{SplitMix64, Watched};
 
-/// A store in memory that fails from some call on, until it is mended.
-#[derive(Debug, Default)]
+/// A store that fails from some call on, until it is mended.
+#[derive(Debug)]
 pub(crate) struct Fickle {
-    inner: MemoryStore,
+    inner: Arc<Watched>,
     plan: Mutex<Plan>,
 }
 
@@ -27,6 +28,20 @@ struct Plan {
 }
 
 impl Fickle {
+    pub(crate) fn new(inner: Arc<Watched>) -> Self {
+        Self { inner, plan: Mutex::default() }
+    }
+
+    /// Lets the tasks run to their ends that no request waits for.
+    pub(crate) async fn settle(&self) {
+        self.inner.settle().await;
+    }
+
+    /// Whether everything is kept as it was written.
+    pub(crate) async fn verify(&self) {
+        self.inner.verify().await;
+    }
+
     /// Has the store fail after so many more calls: as damaged, or as not to be reached.
     pub(crate) fn spoil(&self, left: usize, is_damaged: bool) {
         *self.plan.lock().unwrap() = Plan { left: Some(left), is_damaged, has_failed: false };
@@ -43,15 +58,17 @@ impl Fickle {
 
     fn call(&self) -> Result<(), StoreError> {
         let mut plan = self.plan.lock().unwrap();
+        // Tasks that no request waits for run beside it when they like: they are not counted.
+        let is_waited_for = task::try_id().is_none();
         match &mut plan.left {
             None => return Ok(()),
             Some(0) => {}
             Some(left) => {
-                *left -= 1;
+                *left -= usize::from(is_waited_for);
                 return Ok(());
             }
         }
-        plan.has_failed = true;
+        plan.has_failed |= is_waited_for;
         let error = if plan.is_damaged { StoreError::corrupt } else { StoreError::unavailable };
         Err(error(INTERNAL))
     }

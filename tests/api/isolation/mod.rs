@@ -21,11 +21,13 @@ use std::thread;
 
 use run::{Run, Seen};
 
+use crate::backend::effort;
+
 /// Each in a world of its own.
 const SEEDS: [u64; 4] = [1, 2, 3, 4];
 
 /// How many requests are sent in each world.
-const STEPS: usize = if cfg!(debug_assertions) { 700 } else { 25_000 };
+const STEPS: usize = effort(700, 25_000);
 
 /// What must have come up, or the requests would prove less than they seem to.
 const REACHED: [&str; 41] = [

@@ -1,20 +1,30 @@
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use toposcope::model::Timestamp;
-use toposcope::store::{
-    Alias, Batch, Check, Expect, Key, MemoryStore, Page, Query, Record, Snapshot, Store, StoreError,
-};
+use toposcope::store::{Alias, Batch, Check, Expect, Key, Page, Query, Record, Snapshot, Store, StoreError};
+
+use crate::common::Watched;
 
 /// A store that can be told that others are always quicker: what is committed on the condition that a record has not
 /// changed finds it changed.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Contended {
-    inner: MemoryStore,
+    inner: Arc<Watched>,
     is_contended: AtomicBool,
 }
 
 impl Contended {
+    pub(super) const fn new(inner: Arc<Watched>) -> Self {
+        Self { inner, is_contended: AtomicBool::new(false) }
+    }
+
+    /// Whether everything is kept as it was written.
+    pub(super) async fn verify(&self) {
+        self.inner.verify().await;
+    }
+
     pub(super) fn set_contended(&self, is_contended: bool) {
         self.is_contended.store(is_contended, Ordering::SeqCst);
     }

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::contended::Contended;
 use crate::common::{
-    NOBODY, PASSWORD, Server, Site, SplitMix64, address, at, cheap_passwords, host, key_for, service,
+    NOBODY, PASSWORD, Server, Site, SplitMix64, Watched, address, at, cheap_passwords, host, key_for, service,
 };
 
 /// The largest body that the server takes.
@@ -73,7 +73,7 @@ impl RandomSource for Seeded {
 
 impl Ground {
     pub(super) async fn new(seed: u64) -> Self {
-        let store = Arc::new(Contended::default());
+        let store = Arc::new(Contended::new(Watched::new().await));
         let clock = ManualClock::new(at(-WEEK));
         let inventory = Inventory::in_shared(store.clone())
             .with_clock(Arc::new(clock.clone()))

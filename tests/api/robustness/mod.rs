@@ -25,10 +25,11 @@ use self::endpoint::Endpoint;
 use self::ground::Ground;
 use self::sent::Sent;
 use self::tally::Tally;
+use crate::backend::effort;
 use crate::common::{SplitMix64, World, bare, with_session};
 
 /// Each round begins with new records, so that nothing grows.
-const ROUNDS: u64 = if cfg!(debug_assertions) { 2 } else { 400 };
+const ROUNDS: u64 = effort(2, 400) as u64;
 const REQUESTS: u64 = 2_500;
 
 /// Tells which request it was when a check of its answer fails.
@@ -76,6 +77,7 @@ async fn run(round: u64) -> Tally {
             ground.pass_time(&mut random);
         }
     }
+    ground.store.verify().await;
     tally
 }
 

@@ -18,6 +18,9 @@ pub(super) struct JournalFile {
     file: File,
     /// How far the file is known to reach.
     length: u64,
+    /// Whether it could not be synced once. What is written to the same place from then on may never reach the disk,
+    /// whatever a later sync says.
+    is_spoiled: bool,
 }
 
 /// What a file begins with each time it is begun anew.
@@ -61,7 +64,7 @@ fn checksum(content: &[u8]) -> u32 {
 impl JournalFile {
     pub(super) fn new(file: File) -> io::Result<Self> {
         let length = file.metadata()?.len();
-        Ok(Self { file, length })
+        Ok(Self { file, length, is_spoiled: false })
     }
 
     pub(super) fn read(&mut self) -> io::Result<Vec<u8>> {
@@ -94,14 +97,22 @@ impl JournalFile {
         self.file.try_clone()
     }
 
-    pub(super) fn sync(&self) -> io::Result<()> {
-        self.file.sync_data()
+    pub(super) fn sync(&mut self) -> io::Result<()> {
+        let synced = self.file.sync_data();
+        self.is_spoiled |= synced.is_err();
+        synced
+    }
+
+    pub(super) const fn is_spoiled(&self) -> bool {
+        self.is_spoiled
     }
 
     /// Gives the room back to the file system.
     pub(super) fn clear(&mut self) -> io::Result<()> {
         self.file.set_len(0)?;
         self.length = 0;
-        self.file.sync_all()
+        self.file.sync_all()?;
+        self.is_spoiled = false;
+        Ok(())
     }
 }

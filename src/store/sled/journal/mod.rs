@@ -58,7 +58,7 @@ impl Journal {
         Ok(Self { files, sealed: Vec::new(), active: None, number: 0, syncs, buffer: Vec::new() })
     }
 
-    /// Appends a frame. After an error the frame may be there or not, and the next takes its place.
+    /// Appends a frame. After an error the frame may be there or not, and the next takes its place, or stands in another file.
     pub(super) fn append(&mut self, sequence: u64, group: &[Accepted]) -> io::Result<()> {
         self.buffer.clear();
         let mut active = match self.active {
@@ -81,7 +81,9 @@ impl Journal {
 
     /// Whether the next frame should go to another file, if one is free.
     pub(super) fn is_full(&self) -> bool {
-        self.active.is_some_and(|active| active.place >= FULL)
+        let is_spoiled = |file: &JournalFile| file.is_spoiled();
+        self.active
+            .is_some_and(|active| active.place >= FULL || self.files.get(active.file).is_some_and(is_spoiled))
     }
 
     /// Whether a file is begun.
@@ -126,6 +128,9 @@ impl Journal {
     /// Puts the beginning of a file into the buffer. It is written together with the first frame.
     fn begin(&mut self, first: u64) -> io::Result<Active> {
         let file = self.free_file().ok_or_else(|| io::Error::other("no journal is free"))?;
+        if let Some(spoiled) = self.files.get_mut(file).filter(|file| file.is_spoiled()) {
+            spoiled.clear()?;
+        }
         let mut salt = [0; 8];
         getrandom::fill(&mut salt).map_err(io::Error::other)?;
         let salt = u64::from_le_bytes(salt);

@@ -1,13 +1,14 @@
 use std::fs::{self, File};
-use std::io;
-use std::path::Path;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
 use ::sled::{Batch, Config, Db, IVec, Tree};
 
-use super::guard::{failed, guarded};
+use super::super::folder::sync_directory;
+use super::guard::{failed, guarded, unavailable};
 use crate::store::StoreError;
 
 /// The size of a segment of sled's, for good from the creation on.
@@ -24,21 +25,25 @@ const PAUSE: Duration = Duration::from_millis(10);
 const FORGOTTEN: Duration = Duration::from_secs(30);
 const REMINDERS: usize = 4;
 
+/// What a copy is called until it is whole.
+const COPY: &str = "copy";
+const PIECE: usize = 1 << 20;
+
 /// What sled is asked for.
 #[derive(Debug)]
 pub(super) struct Medium {
     db: Db,
     tree: Tree,
-    folder: std::path::PathBuf,
+    folder: PathBuf,
 }
 
 impl Medium {
     pub(super) fn open(folder: &Path) -> Result<Self, StoreError> {
         remove_misleading_files(folder)
-            .map_err(|error| StoreError::unavailable("the records cannot be read").with_source(error))?;
-        let db = guarded(|| open_patiently(&config(folder)))?;
-        let tree = guarded(|| {
-            db.open_tree("records").map_err(|error| failed("the records cannot be opened", error))
+            .map_err(|error| unavailable("cannot be read", folder).with_source(error))?;
+        let db = guarded(folder, || open_patiently(&config(folder), folder))?;
+        let tree = guarded(folder, || {
+            db.open_tree("records").map_err(|error| failed("cannot be opened", folder, error))
         })?;
         Ok(Self { db, tree, folder: folder.to_owned() })
     }
@@ -46,7 +51,7 @@ impl Medium {
     /// sled lets go of its folder a little after its last handle was dropped.
     pub(super) fn close(self) -> Result<(), StoreError> {
         let Self { db, tree, folder } = self;
-        guarded(|| {
+        guarded(&folder, || {
             drop(tree);
             drop(db);
             Ok(())
@@ -59,15 +64,23 @@ impl Medium {
         let begin = Instant::now();
         while !is_free() {
             if begin.elapsed() > PATIENCE {
-                return Err(StoreError::unavailable("the records are still held by a thread of sled's"));
+                return Err(unavailable("are still held by a thread of sled's", &folder));
             }
             sleep(PAUSE);
         }
         Ok(())
     }
 
+    /// Puts copies in the place of all files, while nobody has them open. What could not be brought to the disk when it was
+    /// synced, the system takes for written from then on: it may be in memory alone, whatever a later sync says.
+    pub(super) fn renew(folder: &Path) -> Result<(), StoreError> {
+        for_each_file(folder, |path| renew_file(&path))
+            .and_then(|()| sync_directory(folder))
+            .map_err(|error| unavailable("cannot be written", folder).with_source(error))
+    }
+
     pub(super) fn get(&self, key: &[u8]) -> Result<Option<IVec>, StoreError> {
-        self.tree.get(key).map_err(|error| failed("a record cannot be read", error))
+        self.tree.get(key).map_err(|error| failed("cannot be read", &self.folder, error))
     }
 
     pub(super) fn scan(
@@ -86,7 +99,7 @@ impl Medium {
         mut each: impl FnMut(&[u8], &[u8]) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         for entry in self.tree.range(from..) {
-            let (key, value) = entry.map_err(|error| failed("the records cannot be read", error))?;
+            let (key, value) = entry.map_err(|error| failed("cannot be read", &self.folder, error))?;
             if !key.starts_with(prefix) {
                 break;
             }
@@ -96,25 +109,24 @@ impl Medium {
     }
 
     pub(super) fn apply(&self, batch: Batch) -> Result<(), StoreError> {
-        self.tree.apply_batch(batch).map_err(|error| failed("the records cannot be written", error))
+        self.tree.apply_batch(batch).map_err(|error| failed("cannot be written", &self.folder, error))
     }
 
     /// What sled calls a flush starts the writing, and does not wait for the disk.
     pub(super) fn sync(&self, folder: &Path) -> Result<(), StoreError> {
         self.flush()?;
-        sync_files(folder)
-            .map_err(|error| StoreError::unavailable("the records cannot be written").with_source(error))
+        sync_files(folder).map_err(|error| unavailable("cannot be written", folder).with_source(error))
     }
 
     /// A write that fails beside a flush can leave the flush waiting for ever; a second one wakes it.
     fn flush(&self) -> Result<(), StoreError> {
         let (done, flushed) = channel();
         for _ in 0..REMINDERS {
-            let (db, done) = (self.db.clone(), done.clone());
+            let (db, folder, done) = (self.db.clone(), self.folder.clone(), done.clone());
             let flush = move || {
-                let flush = || db.flush().map_err(|error| failed("the records cannot be written", error));
+                let flush = || db.flush().map_err(|error| failed("cannot be written", &folder, error));
                 // Nobody waits any more when another flush was quicker.
-                let _ = done.send(guarded(flush));
+                let _ = done.send(guarded(&folder, flush));
             };
             let begun = thread::Builder::new().name("toposcope-flush".to_owned()).spawn(flush);
             begun.map_err(|error| StoreError::unavailable("a thread cannot be begun").with_source(error))?;
@@ -122,7 +134,7 @@ impl Medium {
                 return outcome.map(|_| ());
             }
         }
-        Err(StoreError::unavailable("the records are not written, however long it is waited for"))
+        Err(unavailable("are not written, however long it is waited for", &self.folder))
     }
 }
 
@@ -131,12 +143,12 @@ fn config(folder: &Path) -> Config {
     Config::new().path(folder).segment_size(SEGMENT).cache_capacity(PAGES).flush_every_ms(None)
 }
 
-fn open_patiently(config: &Config) -> Result<Db, StoreError> {
+fn open_patiently(config: &Config, folder: &Path) -> Result<Db, StoreError> {
     let begin = Instant::now();
     loop {
         match config.open() {
             Err(::sled::Error::Io(error)) if is_held(&error) && begin.elapsed() < PATIENCE => sleep(PAUSE),
-            outcome => return outcome.map_err(|error| failed("the records cannot be opened", error)),
+            outcome => return outcome.map_err(|error| failed("cannot be opened", folder, error)),
         }
     }
 }
@@ -147,14 +159,17 @@ fn is_held(error: &io::Error) -> bool {
 }
 
 /// A snapshot that was not finished would be taken for the newest one, and the opening refused. The settings sled writes down
-/// again from those it is given; where they are damaged, it would work by wrong ones.
+/// again from those it is given; where they are damaged, it would work by wrong ones. A copy that is not whole takes room.
 fn remove_misleading_files(folder: &Path) -> io::Result<()> {
     if !folder.exists() {
         return Ok(());
     }
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "generating") || path.ends_with("conf") {
+        if path.extension().is_some_and(|extension| extension == "generating")
+            || path.ends_with("conf")
+            || path.ends_with(COPY)
+        {
             fs::remove_file(path)?;
         }
     }
@@ -162,11 +177,31 @@ fn remove_misleading_files(folder: &Path) -> io::Result<()> {
 }
 
 fn sync_files(folder: &Path) -> io::Result<()> {
+    for_each_file(folder, |path| File::open(path)?.sync_all())?;
+    sync_directory(folder)
+}
+
+fn for_each_file(folder: &Path, mut each: impl FnMut(PathBuf) -> io::Result<()>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         if entry.file_type()?.is_file() {
-            File::open(entry.path())?.sync_all()?;
+            each(entry.path())?;
         }
     }
-    super::super::folder::sync_directory(folder)
+    Ok(())
+}
+
+/// By reading and writing: what the system copies by itself it may take from the disk.
+fn renew_file(path: &Path) -> io::Result<()> {
+    let copy = path.with_file_name(COPY);
+    let (mut from, mut to) = (File::open(path)?, File::create(&copy)?);
+    let mut piece = vec![0; PIECE];
+    loop {
+        let length = from.read(&mut piece)?;
+        if length == 0 {
+            to.sync_all()?;
+            return fs::rename(copy, path);
+        }
+        to.write_all(piece.get(..length).unwrap_or_default())?;
+    }
 }

@@ -16,7 +16,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 use bytes::Bytes;
 
 pub(super) use self::base::Base;
-use self::guard::guarded;
+use self::guard::{guarded, unavailable};
 use self::medium::Medium;
 pub(super) use self::update::Update;
 use super::codec::{Head, Place};
@@ -35,12 +35,14 @@ impl Records {
         Ok(Self { folder: folder.to_owned(), medium: RwLock::new(Some(medium)) })
     }
 
-    /// After an error that sled does not recover from by itself: a disk that was full.
+    /// After an error that sled does not recover from by itself: a disk that was full, or failed. Readers wait meanwhile.
     pub(super) fn reopen(&self) -> Result<(), StoreError> {
-        self.close()?;
-        let medium = Medium::open(&self.folder)?;
-        *self.medium.write().unwrap_or_else(PoisonError::into_inner) = Some(medium);
-        Ok(())
+        let mut medium = self.medium.write().unwrap_or_else(PoisonError::into_inner);
+        medium.take().map_or(Ok(()), Medium::close)?;
+        // Also where the disk still fails: who only reads may have more luck.
+        let renewed = Medium::renew(&self.folder);
+        *medium = Some(Medium::open(&self.folder)?);
+        renewed
     }
 
     /// Returns when nothing of sled's holds the folder any more.
@@ -56,7 +58,7 @@ impl Records {
         self.with(|medium| match medium.get(keys::BASE)? {
             None => Ok(Base::default()),
             Some(bytes) => Base::decode(&bytes)
-                .ok_or_else(|| StoreError::corrupt("the record of what the folder holds is damaged")),
+                .ok_or_else(|| guard::damaged("the record of what there is", &self.folder)),
         })
     }
 
@@ -86,7 +88,7 @@ impl Records {
         let mut current: Option<(Key, Vec<u8>)> = None;
         let scanned = self.with(|medium| {
             medium.scan_from(keys::HEADS, from, |key, value| {
-                let (key, _) = keys::read_head(key).ok_or_else(|| StoreError::corrupt("a key is damaged"))?;
+                let (key, _) = keys::read_head(key).ok_or_else(|| guard::damaged("a key", &self.folder))?;
                 match &mut current {
                     Some((of, bytes)) if *of == key => bytes.extend_from_slice(value),
                     _ => {
@@ -135,7 +137,7 @@ impl Records {
         self.with(|medium| {
             let mut current: Option<(u64, u32)> = None;
             medium.scan(keys::BODIES, |key, _| {
-                let (id, _) = keys::read_body(key).ok_or_else(|| StoreError::corrupt("a key is damaged"))?;
+                let (id, _) = keys::read_body(key).ok_or_else(|| guard::damaged("a key", &self.folder))?;
                 match &mut current {
                     Some((of, parts)) if *of == id => *parts += 1,
                     _ => {
@@ -178,8 +180,8 @@ impl Records {
     fn with<T>(&self, call: impl FnOnce(&Medium) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let medium: RwLockReadGuard<'_, Option<Medium>> =
             self.medium.read().unwrap_or_else(PoisonError::into_inner);
-        let medium = medium.as_ref().ok_or_else(|| StoreError::unavailable("the records are not open"))?;
-        guarded(|| call(medium))
+        let medium = medium.as_ref().ok_or_else(|| unavailable("are not open", &self.folder))?;
+        guarded(&self.folder, || call(medium))
     }
 }
 

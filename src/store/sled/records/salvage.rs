@@ -2,6 +2,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use super::guard::unavailable;
 use super::medium::Medium;
 use super::{Records, keys};
 use crate::store::{Key, StoreError};
@@ -9,8 +10,7 @@ use crate::store::{Key, StoreError};
 impl Records {
     /// Opens a folder that may be damaged, if need be without what is only there to make the opening quicker.
     pub(in crate::store::sled) fn open_damaged(folder: &Path) -> Result<Self, StoreError> {
-        let unreadable =
-            |error: io::Error| StoreError::unavailable("the records cannot be read").with_source(error);
+        let unreadable = |error: io::Error| unavailable("cannot be read", folder).with_source(error);
         if Medium::open(folder).and_then(Medium::close).is_err() {
             remove_snapshots(folder).map_err(unreadable)?;
         }

@@ -9,13 +9,6 @@ use crate::common::{Server, at, get, with_key};
 use crate::contract::scene::{HOSTS, Scene};
 use crate::contract::store::{Fault, Interposed};
 
-/// Lets the tasks run that nobody waits for.
-async fn settle() {
-    for _ in 0..20 {
-        tokio::task::yield_now().await;
-    }
-}
-
 async fn last_used(scene: &Scene) -> Option<Timestamp> {
     scene.world.inventory.user_api_key(scene.key_id).await.unwrap().last_used
 }
@@ -32,7 +25,7 @@ async fn it_is_the_time_of_a_use_at_most_a_minute_ago() {
     for (second, noted) in [(0, 0), (1, 0), (59, 0), (60, 60), (119, 60), (120, 120), (1000, 1000)] {
         scene.world.clock.set(at(second));
         list(&scene, scene.server()).await;
-        settle().await;
+        scene.world.store.settle().await;
         assert_eq!(last_used(&scene).await, Some(at(noted)), "used after {second} seconds");
     }
 }
@@ -43,7 +36,7 @@ async fn it_is_shown_with_the_key_and_is_no_change_of_it() {
     let scene = Scene::new().await;
     scene.world.clock.set(at(5));
     list(&scene, scene.server()).await;
-    settle().await;
+    scene.world.store.settle().await;
     let key = scene.world.inventory.user_api_key(scene.key_id).await.unwrap();
     assert_eq!((key.last_used, key.updated_at), (Some(at(5)), at(0)));
     scene.world.clock.set(at(6));
@@ -56,7 +49,7 @@ async fn it_is_shown_with_the_key_and_is_no_change_of_it() {
 async fn a_daemons_key_is_noted_and_one_that_does_not_work_is_not() {
     let scene = Scene::new().await;
     let noted = async || {
-        settle().await;
+        scene.world.store.settle().await;
         scene.world.inventory.daemon_api_key(scene.daemon_key_id).await.unwrap().last_used
     };
     assert_eq!(noted().await, None);
@@ -65,7 +58,7 @@ async fn a_daemons_key_is_noted_and_one_that_does_not_work_is_not() {
     assert_eq!(noted().await, Some(at(0)), "a daemon was there with it");
     scene.world.inventory.set_user_api_key_enabled(scene.key_id, false).await.unwrap();
     scene.server().get_with(&scene.key, HOSTS).await.refuses(401, "entity_disabled");
-    settle().await;
+    scene.world.store.settle().await;
     assert_eq!(last_used(&scene).await, None, "what does not work is not used");
 }
 
@@ -80,7 +73,7 @@ async fn it_is_written_once_a_minute_and_the_record_of_the_key_never() {
         for _ in 0..3 {
             list(&scene, &server).await;
         }
-        settle().await;
+        scene.world.store.settle().await;
         writes.extend(store.take_written().iter().map(|write| write.key()));
     }
     assert_eq!(writes.len(), 3, "{writes:?}");
@@ -96,7 +89,7 @@ async fn servers_on_one_store_write_it_once_a_minute_together() {
         scene.world.clock.set(at(number));
         let server = store.server(&scene);
         list(&scene, &server).await;
-        settle().await;
+        scene.world.store.settle().await;
     }
     assert_eq!(store.take_written().len(), 1);
     assert_eq!(last_used(&scene).await, Some(at(0)));
@@ -115,7 +108,7 @@ async fn that_it_cannot_be_written_harms_no_request() {
         let server = store.server(&scene);
         for _ in 0..3 {
             list(&scene, &server).await;
-            settle().await;
+            scene.world.store.settle().await;
             scene.world.clock.advance(Duration::from_secs(60));
         }
         let tried = store.take_asked().iter().filter(|call| *call == "commit key_use").count();
@@ -133,6 +126,6 @@ async fn no_request_waits_for_it() {
     list(&scene, &server).await;
     assert_eq!(store.take_written().len(), 0);
     assert!(store.take_asked().iter().all(|call| !call.contains("key_use")));
-    settle().await;
+    scene.world.store.settle().await;
     assert_eq!(store.take_written().len(), 1);
 }

@@ -44,6 +44,7 @@ impl Arena {
         for host in self.model.hosts.clone() {
             self.audit_host(host.id).await;
         }
+        self.store.verify().await;
     }
 
     pub(crate) async fn audit_host(&self, id: Uuid) {

@@ -23,7 +23,7 @@ use super::fickle::{Fickle, Seeded};
 use super::leaks::Leaks;
 use super::log::Log;
 use super::records::Model;
-use crate::common::{Server, SplitMix64, ample, at};
+use crate::common::{Server, SplitMix64, Watched, ample, at};
 
 pub(crate) struct Arena {
     pub(crate) random: SplitMix64,
@@ -43,7 +43,7 @@ pub(crate) struct Arena {
 impl Arena {
     /// Three organizations, and one without API access.
     pub(crate) async fn new(seed: u64, log: Log) -> Self {
-        let store = Arc::new(Fickle::default());
+        let store = Arc::new(Fickle::new(Watched::new().await));
         let clock = ManualClock::new(at(0));
         // As little work as a password can take.
         let passwords = PasswordHasher::new().with_cost(PasswordCost::new(8, 1).unwrap());
@@ -99,8 +99,6 @@ impl Arena {
 
     /// Lets tasks run that no request waits for.
     pub(crate) async fn settle_tasks(&self) {
-        for _ in 0..3 {
-            tokio::task::yield_now().await;
-        }
+        self.store.settle().await;
     }
 }

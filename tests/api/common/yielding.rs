@@ -3,14 +3,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use tokio::task::yield_now;
 use toposcope::model::Timestamp;
-use toposcope::store::{Alias, Batch, Key, MemoryStore, Page, Query, Record, Snapshot, Store, StoreError};
+use toposcope::store::{Alias, Batch, Key, Page, Query, Record, Snapshot, Store, StoreError};
 
 /// A store that lets others come first before and after each of its operations, as one behind a network would.
 #[derive(Debug)]
-pub(super) struct Yielding(Arc<MemoryStore>);
+pub(crate) struct Yielding(Arc<dyn Store>);
 
 impl Yielding {
-    pub(super) const fn new(store: Arc<MemoryStore>) -> Self {
+    pub(crate) const fn new(store: Arc<dyn Store>) -> Self {
         Self(store)
     }
 

@@ -1,0 +1,86 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use tokio::task::yield_now;
+use toposcope::model::Timestamp;
+use toposcope::store::{Alias, Batch, Key, Page, Query, Record, Snapshot, Store, StoreError};
+
+use crate::backend::Backend;
+
+/// The store of a test. It knows what is asked of it just now.
+#[derive(Debug)]
+pub(crate) struct Watched {
+    backend: Backend,
+    calls: AtomicUsize,
+}
+
+/// A call that is under way until this is dropped.
+struct Call<'c>(&'c AtomicUsize);
+
+impl Drop for Call<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Watched {
+    pub(crate) async fn new() -> Arc<Self> {
+        Arc::new(Self { backend: Backend::new().await, calls: AtomicUsize::new(0) })
+    }
+
+    /// Lets the tasks run to their ends that no request waits for. Only for a runtime of one thread.
+    pub(crate) async fn settle(&self) {
+        loop {
+            for _ in 0..20 {
+                yield_now().await;
+            }
+            if self.calls.load(Ordering::SeqCst) == 0 {
+                return;
+            }
+        }
+    }
+
+    /// Whether everything is kept as it was written.
+    pub(crate) async fn verify(&self) {
+        self.backend.verify().await;
+    }
+
+    fn call(&self) -> Call<'_> {
+        self.calls.fetch_add(1, Ordering::SeqCst);
+        Call(&self.calls)
+    }
+}
+
+#[async_trait]
+impl Store for Watched {
+    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, StoreError> {
+        let _call = self.call();
+        self.backend.get(keys).await
+    }
+
+    async fn resolve(&self, alias: &Alias) -> Result<Option<Record>, StoreError> {
+        let _call = self.call();
+        self.backend.resolve(alias).await
+    }
+
+    async fn list(&self, query: &Query) -> Result<Page, StoreError> {
+        let _call = self.call();
+        self.backend.list(query).await
+    }
+
+    async fn commit(&self, batch: Batch) -> Result<(), StoreError> {
+        let _call = self.call();
+        self.backend.commit(batch).await
+    }
+
+    async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
+        let _call = self.call();
+        self.backend.purge_expired(now).await
+    }
+
+    async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
+        let _call = self.call();
+        self.backend.snapshot().await
+    }
+}

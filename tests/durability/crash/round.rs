@@ -1,0 +1,109 @@
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::write::{Orders, open, verify};
+use crate::support::{Child, PATIENCE, SplitMix64, start_runtime};
+use crate::workload::{Progress, settle};
+
+/// When a process is killed: some time after it has said something.
+#[derive(Debug)]
+enum Moment {
+    /// Somewhere from its beginning on.
+    AtOnce,
+    /// While what the last one left is put into the records.
+    Open,
+    /// After so many batches.
+    Done(usize),
+}
+
+/// A folder, and the processes that write into it one after the other.
+#[derive(Debug)]
+pub(super) struct Series {
+    folder: PathBuf,
+    seed: u64,
+    progress: Progress,
+}
+
+impl Series {
+    pub(super) fn new(folder: &Path, seed: u64) -> Self {
+        Self { folder: folder.to_owned(), seed, progress: Progress::new() }
+    }
+
+    /// Begins a process and kills it.
+    pub(super) fn round(&mut self, random: &mut SplitMix64) {
+        let orders = self.orders(random);
+        let moment = match random.below(5) {
+            0 => Moment::AtOnce,
+            1 => Moment::Open,
+            _ => Moment::Done(1 + random.below(1_000)),
+        };
+        let pause = Duration::from_micros(match moment {
+            Moment::AtOnce => random.next() % 300_000,
+            Moment::Open => random.next() % 200_000,
+            Moment::Done(_) => random.next() % 5_000,
+        });
+        let child = Child::start("write", &[serde_json::to_string(&orders).unwrap()]);
+        if !matches!(moment, Moment::AtOnce) {
+            self.wait(&child, &moment);
+        }
+        let deadline = Instant::now() + pause;
+        while let Some(line) = child.next(deadline.saturating_duration_since(Instant::now())) {
+            self.hear(&line);
+        }
+        let ended = child.kill();
+        ended.lines.iter().for_each(|line| self.hear(line));
+        assert!(!ended.status.success() && ended.status.code().is_none(), "{moment:?}: {ended:?}");
+    }
+
+    fn wait(&mut self, child: &Child, moment: &Moment) {
+        let mut done = 0;
+        loop {
+            let line =
+                child.next(PATIENCE).unwrap_or_else(|| panic!("a child hangs, or ended: {:?}", self.folder));
+            done += usize::from(line.starts_with("done "));
+            self.hear(&line);
+            match moment {
+                Moment::AtOnce => return,
+                Moment::Open if line == "open" => return,
+                Moment::Done(wanted) if done == *wanted => return,
+                Moment::Open | Moment::Done(_) => {}
+            }
+        }
+    }
+
+    fn hear(&mut self, line: &str) {
+        assert!(!line.starts_with("failed "), "{line}");
+        if line != "open" {
+            self.progress.hear(line);
+        }
+    }
+
+    fn orders(&self, random: &mut SplitMix64) -> Orders {
+        Orders {
+            folder: self.folder.clone(),
+            seed: self.seed,
+            progress: self.progress.clone(),
+            is_durable: !random.once_in(3),
+            cache_size: random.choose(&[0, 10_000, 64 << 20]),
+            verifies: random.once_in(3),
+        }
+    }
+
+    /// Opens the folder twice, the second time after it was closed in order. Tells how much was acknowledged in all.
+    pub(super) fn finish(mut self, random: &mut SplitMix64) -> u64 {
+        for _ in 0..2 {
+            let orders = self.orders(random);
+            let outcome = start_runtime().block_on(look_through(&orders));
+            self.progress.come(&outcome.unwrap_or_else(|problem| panic!("{problem}")));
+        }
+        self.progress.total()
+    }
+}
+
+async fn look_through(orders: &Orders) -> Result<Vec<u64>, String> {
+    let store = open(orders).await?;
+    let writers = settle(&store, orders.seed, &orders.progress).await?;
+    verify(&store).await?;
+    store.close().await.map_err(|error| format!("close: {error}"))?;
+    Ok(writers.iter().map(|writer| writer.done).collect())
+}

@@ -1,0 +1,59 @@
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use toposcope::store::SledStore;
+
+use crate::support::copy;
+use crate::workload::{WRITERS, Writer, commit};
+
+/// A folder that nothing has happened to, and what is known of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Original {
+    pub(super) name: String,
+    pub(super) folder: PathBuf,
+    pub(super) seed: u64,
+    /// How many batches each writer has written.
+    pub(super) batches: u64,
+}
+
+impl Original {
+    pub(super) fn writers(&self) -> Vec<Writer> {
+        (0..WRITERS).map(|number| Writer::after(self.seed, number, self.batches)).collect()
+    }
+}
+
+/// Folders as they are found: closed in order, left behind by a process that was killed, and opened many times.
+pub(super) async fn originals(folder: &Path, seed: u64) -> Vec<Original> {
+    let mut originals = Vec::new();
+    for (name, closings, batches) in
+        [("closed", 1, 24), ("killed", 0, 12), ("continued", 1, 12), ("old", 6, 4)]
+    {
+        let (work, kept) = (folder.join(format!("{name}.work")), folder.join(name));
+        let mut writers: Vec<Writer> = (0..WRITERS).map(|number| Writer::new(seed, number)).collect();
+        for _ in 0..closings {
+            let store = SledStore::open(&work).await.unwrap();
+            write(&store, &mut writers, batches).await;
+            store.close().await.unwrap();
+        }
+        if name == "closed" {
+            copy(&work, &kept);
+        } else {
+            let store = SledStore::open(&work).await.unwrap();
+            write(&store, &mut writers, batches).await;
+            // Nothing is under way, so this is what a kill would leave.
+            copy(&work, &kept);
+            store.close().await.unwrap();
+        }
+        originals.push(Original { name: name.to_owned(), folder: kept, seed, batches: writers[0].done });
+    }
+    originals
+}
+
+async fn write(store: &SledStore, writers: &mut [Writer], batches: u64) {
+    for _ in 0..batches {
+        for writer in &mut *writers {
+            commit(store, writer).await.unwrap();
+            writer.go_on();
+        }
+    }
+}

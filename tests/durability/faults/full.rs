@@ -1,0 +1,188 @@
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use serde_json::Value;
+use tempfile::TempDir;
+use toposcope::store::{SledStore, StoreError, StoreErrorKind};
+
+use super::disk::Ballast;
+use super::world::{Served, World};
+use crate::support::{Child, PATIENCE, chain, say};
+use crate::workload::Progress;
+
+/// More than what fits into the room that the journal has taken already.
+const MANY: usize = 200;
+
+pub(super) async fn while_committing(folder: &Path) {
+    let disk = folder.join("disk");
+    let mut world = World::new(&disk.join("store")).await;
+    world.write_all(6).await;
+    world.assert_sound().await;
+    for _ in 0..3 {
+        let ballast = Ballast::fill(&disk);
+        let tally = world.write(MANY).await;
+        assert!(tally.refused > 0, "{tally:?}");
+        world.assert_read().await;
+        drop(ballast);
+        world.write_all(2).await;
+        world.assert_sound().await;
+    }
+    let world = World::open(&disk.join("store"), world.close().await).await;
+    world.assert_sound().await;
+    serve(&disk).await;
+}
+
+/// What a client is told.
+async fn serve(disk: &Path) {
+    let world = World::new(&disk.join("served")).await;
+    let served = Served::new(&world.store).await;
+    let ballast = Ballast::fill(disk);
+    let mut answers = Vec::new();
+    for _ in 0..2000 {
+        answers.push(served.write().await);
+        assert_eq!(served.read().await, (200, Value::Null));
+        if answers.last().is_some_and(|(status, _)| *status == 503) {
+            break;
+        }
+    }
+    assert_eq!(answers.pop(), Some((503, Value::from("store_unavailable"))));
+    assert!(answers.iter().all(|answer| *answer == (200, Value::Null)), "{answers:?}");
+    drop(ballast);
+    assert_eq!(served.write().await, (200, Value::Null));
+    assert_eq!(served.read().await, (200, Value::Null));
+}
+
+pub(super) async fn at_a_checkpoint(folder: &Path) {
+    let disk = folder.join("disk");
+    let mut world = World::new(&disk.join("store")).await;
+    world.write_all(4).await;
+    // Not even the room is there that is asked for, and then a little more each time, until there is enough.
+    let ballast = Ballast::fill(&disk);
+    let mut refusals = 0;
+    loop {
+        match world.store.verify().await {
+            Ok(found) => {
+                assert!(found.is_sound(), "{found}");
+                break;
+            }
+            Err(error) => assert_eq!(*error.kind(), StoreErrorKind::Unavailable, "{}", chain(&error)),
+        }
+        refusals += 1;
+        world.assert_read().await;
+        ballast.give_back(1 << 20);
+    }
+    assert!(refusals > 0);
+    drop(ballast);
+    world.write_all(1).await;
+    world.assert_sound().await;
+    let world = World::open(&disk.join("store"), world.close().await).await;
+    world.assert_sound().await;
+}
+
+/// The room comes and goes at any moment, also in the middle of what sled writes.
+pub(super) async fn now_and_then(folder: &Path) {
+    let disk = folder.join("disk");
+    let mut world = World::new(&disk.join("store")).await;
+    let is_over = AtomicBool::new(false);
+    let (mut refused, mut unsound) = (0, 0);
+    let fill_and_free = || {
+        while !is_over.load(Ordering::Relaxed) {
+            drop(Ballast::fill(&disk));
+        }
+    };
+    // On a thread of its own the runtime can be waited for here.
+    let (disk_filled, runtime) = (&fill_and_free, tokio::runtime::Handle::current());
+    thread::scope(|scope| {
+        scope.spawn(disk_filled);
+        let work = async {
+            for _ in 0..6 {
+                refused += world.write(2).await.refused;
+                world.assert_read().await;
+                unsound += usize::from(world.store.verify().await.is_err());
+            }
+        };
+        tokio::task::block_in_place(|| runtime.block_on(work));
+        is_over.store(true, Ordering::Relaxed);
+    });
+    say(&format!("{refused} batches and {unsound} checkpoints refused"));
+    world.write_all(1).await;
+    world.assert_sound().await;
+    let world = World::open(&disk.join("store"), world.close().await).await;
+    world.assert_sound().await;
+}
+
+pub(super) async fn when_opened(folder: &Path) {
+    let disk = folder.join("disk");
+    let path = disk.join("store");
+    let mut world = World::new(&path).await;
+    world.write_all(2).await;
+    let mut progress = world.close().await;
+    for _ in 0..3 {
+        let ballast = Ballast::fill(&disk);
+        match World::try_to_open(&path, progress.clone()).await {
+            Ok(world) => progress = world.close().await,
+            Err(error) => assert_unavailable(&error, &path),
+        }
+        drop(ballast);
+        let mut world = World::open(&path, progress).await;
+        world.assert_sound().await;
+        world.write_all(1).await;
+        progress = world.close().await;
+    }
+    let _ballast = Ballast::fill(&disk);
+    let new = disk.join("new");
+    if let Err(error) = SledStore::open(&new).await {
+        assert_unavailable(&error, &new);
+    }
+}
+
+pub(super) fn assert_unavailable(error: &StoreError, folder: &Path) {
+    assert_eq!(*error.kind(), StoreErrorKind::Unavailable, "{}", chain(error));
+    assert!(chain(error).contains(folder.to_str().unwrap()), "{}", chain(error));
+}
+
+pub(super) async fn when_killed(folder: &Path) {
+    let disk = folder.join("disk");
+    for _ in 0..3 {
+        let store = TempDir::new_in(&disk).unwrap();
+        let path = store.path().to_str().unwrap().to_owned();
+        let child = Child::start("fault", &["write on".to_owned(), path]);
+        let (mut ballast, mut progress) = (None, Progress::new());
+        while let Some(line) = child.next(PATIENCE) {
+            match line.as_str() {
+                "ready" if ballast.is_none() => ballast = Some(Ballast::fill(&disk)),
+                "ready" => {}
+                "refused" => break,
+                line => progress = said(line),
+            }
+        }
+        let ended = child.kill();
+        assert!(ended.status.code().is_none(), "{ended:?}");
+        if let Ok(world) = World::try_to_open(store.path(), progress.clone()).await {
+            progress = world.progress.clone();
+        }
+        drop(ballast);
+        let mut world = World::open(store.path(), progress).await;
+        world.assert_sound().await;
+        world.write_all(1).await;
+        world.close().await;
+    }
+}
+
+/// What a child that writes on has told before it began another round.
+pub(super) fn said(line: &str) -> Progress {
+    serde_json::from_str::<Progress>(line).unwrap().with_all_begun()
+}
+
+/// In a process of its own: writes until it is killed, and tells how far every writer has come, and of what is refused.
+pub(super) async fn write_on(folder: &Path) {
+    let mut world = World::new(folder).await;
+    world.write_all(2).await;
+    let mut refused = 0;
+    loop {
+        say(&serde_json::to_string(&world.progress).unwrap());
+        say(if refused > 0 { "refused" } else { "ready" });
+        refused = world.write(1).await.refused;
+    }
+}

@@ -1,0 +1,130 @@
+//! Disks that are full, that fail, or that must not be written to. Each is made for the test, in a mount namespace of its
+//! own, which only root may do: elsewhere these tests say that they were skipped.
+
+mod disk;
+mod failing;
+mod full;
+mod limited;
+mod read_only;
+mod world;
+
+use std::path::Path;
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::support::{Child, PATIENCE};
+
+/// How a disk is made in the folder `$1`, for the command that follows.
+const SMALL: &str = r#"mkdir "$1/disk" && mount -t tmpfs -o size=96m none "$1/disk""#;
+
+/// A file system that believes to be much larger than what it stands on: what does not fit fails when it is written back,
+/// where the system only can tell whoever syncs.
+const HOLLOW: &str = r#"mkdir "$1/disk" "$1/below" && mount -t tmpfs -o size=200m none "$1/below" &&
+    truncate -s 600m "$1/below/image" &&
+    mkfs.ext4 -q -O ^has_journal -E lazy_itable_init=1,nodiscard "$1/below/image" &&
+    mount -o loop,errors=continue "$1/below/image" "$1/disk""#;
+
+/// The same, which becomes read-only as soon as it meets an error.
+const STRICT: &str = r#"mkdir "$1/disk" "$1/below" && mount -t tmpfs -o size=200m none "$1/below" &&
+    truncate -s 600m "$1/below/image" &&
+    mkfs.ext4 -q -J size=4 -E lazy_itable_init=1,lazy_journal_init=1,nodiscard "$1/below/image" &&
+    mount -o loop,errors=remount-ro "$1/below/image" "$1/disk""#;
+
+/// No file may be longer than this, which who writes beyond is told and not killed for.
+const LIMITED: &str = r#"mkdir "$1/disk" && trap "" XFSZ && ulimit -S -f 20000"#;
+
+#[test]
+fn a_disk_that_is_full_refuses_commits_and_nothing_else_until_there_is_room() {
+    play(SMALL, "full");
+}
+
+#[test]
+fn a_disk_that_is_full_at_a_checkpoint_loses_nothing() {
+    play(SMALL, "full at a checkpoint");
+}
+
+#[test]
+fn a_disk_that_is_full_now_and_then_loses_nothing() {
+    play(SMALL, "full now and then");
+}
+
+#[test]
+fn a_folder_on_a_disk_that_is_full_opens_or_tells_that_it_cannot() {
+    play(SMALL, "full when opened");
+}
+
+#[test]
+fn a_process_that_is_killed_while_the_disk_is_full_loses_nothing() {
+    play(SMALL, "killed when full");
+}
+
+#[test]
+fn a_folder_that_must_not_be_written_to_is_refused_by_its_name() {
+    play(SMALL, "read-only");
+}
+
+#[test]
+fn a_store_whose_disk_becomes_read_only_goes_on_being_read() {
+    play(STRICT, "becoming read-only");
+}
+
+#[test]
+fn a_commit_after_one_that_could_not_be_synced_is_there_when_the_machine_stops() {
+    play(HOLLOW, "a journal that fails");
+}
+
+#[test]
+fn records_that_could_not_be_synced_are_there_when_the_machine_stops() {
+    play(HOLLOW, "records that fail");
+}
+
+#[test]
+fn files_that_must_not_grow_refuse_commits_and_nothing_else() {
+    play(LIMITED, "limited");
+}
+
+/// Has the scene played in a process of its own, on a disk of its own.
+fn play(disk: &str, scene: &str) {
+    let folder = TempDir::new().unwrap();
+    if let Err(reason) = try_out(disk) {
+        println!("SKIPPED, because no such disk can be made here: {reason}");
+        return;
+    }
+    let script = format!("{disk} && shift && exec \"$@\"");
+    let path = folder.path().to_str().unwrap();
+    let way = ["unshare", "--mount", "sh", "-c", &script, "sh", path];
+    let child = Child::start_through(&way, "fault", &[scene.to_owned(), path.to_owned()]);
+    let ended = child.finish(PATIENCE).unwrap_or_else(|| panic!("{scene}: hangs"));
+    assert!(ended.status.success(), "{scene}: {} after {:?}: {}", ended.status, ended.lines, ended.errors);
+    assert_eq!(ended.lines.last().map(String::as_str), Some("over"), "{scene}: {}", ended.errors);
+}
+
+fn try_out(disk: &str) -> Result<(), String> {
+    let folder = TempDir::new().unwrap();
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "sh", "-c", disk, "sh"]).arg(folder.path());
+    let output = command.output().map_err(|error| error.to_string())?;
+    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
+}
+
+/// Plays a scene; in the process that has the disk.
+pub(crate) async fn fault(arguments: &[String]) {
+    let folder = Path::new(&arguments[1]);
+    match arguments[0].as_str() {
+        "full" => full::while_committing(folder).await,
+        "full at a checkpoint" => full::at_a_checkpoint(folder).await,
+        "full now and then" => full::now_and_then(folder).await,
+        "full when opened" => full::when_opened(folder).await,
+        "killed when full" => full::when_killed(folder).await,
+        "write on" => full::write_on(folder).await,
+        "read-only" => read_only::when_opened(folder).await,
+        "becoming read-only" => read_only::while_open(folder).await,
+        "a journal that fails" => failing::journal(folder).await,
+        "records that fail" => failing::records(folder).await,
+        "limited" => limited::files(folder).await,
+        "look" => limited::look(folder, &arguments[2]).await,
+        scene => panic!("there is no scene {scene}"),
+    }
+    crate::support::say("over");
+}

@@ -1,0 +1,100 @@
+//! Records that are larger than what is put away in one piece, and such as have hardly anything to be put away.
+
+use std::path::Path;
+
+use bytes::Bytes;
+use tempfile::TempDir;
+use toposcope::store::{Alias, Batch, Durability, Expect, Facets, Key, Name, SledStore, Store};
+use uuid::Uuid;
+
+use crate::support::{Content, Kept, Truth, compare, copy};
+
+const MANY: u32 = 52_000;
+
+fn made(number: u64, length: usize) -> Kept {
+    Kept { facets: Facets::default(), content: Content::Made { seed: number, length } }
+}
+
+fn with_many_aliases(mut kept: Kept) -> Kept {
+    let alias =
+        |number: u32| Alias::new(Name::new("service"), format!("a service, the {number}th").into_bytes());
+    kept.facets.aliases = (0..MANY).map(alias).collect();
+    kept
+}
+
+#[tokio::test]
+async fn a_body_of_14_mb_and_52_000_aliases_of_one_record() {
+    let others = [made(2, 14_000_000), with_many_aliases(made(3, 100))];
+    let [plain, many] = others.clone();
+    keeps([plain, many]).await;
+    keeps([made(1, 10), with_many_aliases(made(2, 14_000_000)), made(3, 10)]).await;
+}
+
+#[tokio::test]
+async fn bodies_around_the_length_of_a_part_and_the_empty_one() {
+    let lengths =
+        [0, 1, 2047, 2048, 2049, 4095, 4096, 4097, 8191, 8192, 8193, (1 << 20) - 1, 1 << 20, (1 << 20) + 1];
+    keeps(lengths.into_iter().zip(0..).map(|(length, number)| made(number, length))).await;
+}
+
+#[tokio::test]
+async fn a_batch_of_64_mb() {
+    keeps((0..64).map(|number| made(number, 1_000_000))).await;
+}
+
+#[tokio::test]
+async fn a_batch_of_10_000_records_without_anything() {
+    let empty = Kept { facets: Facets::default(), content: Content::Given(Bytes::new()) };
+    keeps(std::iter::repeat_n(empty, 10_000)).await;
+}
+
+/// Puts the records in one batch, and looks whether they are there: at once, after a kill, after an orderly end, and
+/// whether they go without a trace.
+async fn keeps(records: impl IntoIterator<Item = Kept>) {
+    let key = |number| Key::new(Name::new("document"), Uuid::from_u128(number));
+    let records = (0..).map(key).zip(records).collect();
+    let truth = Truth { records, ..Truth::default() };
+    for (durability, cache_size) in [(Durability::Durable, 0), (Durability::Buffered, 64 << 20)] {
+        let folder = TempDir::new().unwrap();
+        let open = async |path: &Path| {
+            let builder = SledStore::builder(path).durability(durability).cache_size(cache_size);
+            builder.open().await.unwrap()
+        };
+        let (path, killed) = (folder.path().join("store"), folder.path().join("killed"));
+        let store = open(&path).await;
+        store.commit(puts(&truth)).await.unwrap();
+        compare(&store, &truth).await.unwrap();
+        copy(&path, &killed);
+        assert_holds(&open(&killed).await, &truth).await;
+        store.close().await.unwrap();
+        let store = open(&path).await;
+        assert_holds(&store, &truth).await;
+        store.commit(deletions(&truth)).await.unwrap();
+        assert_holds(&store, &Truth::default()).await;
+        drop(store);
+        assert_holds(&open(&path).await, &Truth::default()).await;
+    }
+}
+
+fn puts(truth: &Truth) -> Batch {
+    let mut batch = Batch::new();
+    for (key, kept) in &truth.records {
+        batch.put(*key, Expect::Absent, kept.facets.clone(), kept.content.body());
+    }
+    batch
+}
+
+fn deletions(truth: &Truth) -> Batch {
+    let mut batch = Batch::new();
+    for key in truth.records.keys() {
+        batch.delete(*key, Expect::Present);
+    }
+    batch
+}
+
+async fn assert_holds(store: &SledStore, truth: &Truth) {
+    compare(store, truth).await.unwrap();
+    let found = store.verify().await.unwrap();
+    assert!(found.is_sound(), "{found}");
+    assert_eq!(found.records, truth.records.len() as u64);
+}

@@ -1,0 +1,52 @@
+//! Folders as they are found, in use or free, and stores as they are closed.
+
+mod closing;
+mod folders;
+mod in_use;
+
+use std::path::Path;
+
+use toposcope::store::{Batch, Expect, Facets, Key, Name, SledStore, Store, StoreError, StoreErrorKind};
+use uuid::Uuid;
+
+pub(crate) use self::in_use::hold;
+use crate::support::{Content, Kept, Truth};
+
+fn key(number: u128) -> Key {
+    Key::new(Name::new("note"), Uuid::from_u128(number))
+}
+
+/// A batch that puts one record; the same number, the same record.
+fn batch(number: u128) -> Batch {
+    let mut batch = Batch::new();
+    batch.put(key(number), Expect::Absent, Facets::default(), body(number));
+    batch
+}
+
+fn body(number: u128) -> String {
+    format!("the body of {number}")
+}
+
+/// What these batches have put.
+fn truth(numbers: impl IntoIterator<Item = u128>) -> Truth {
+    let kept = |number| Kept { facets: Facets::default(), content: Content::Given(body(number).into()) };
+    let records = numbers.into_iter().map(|number| (key(number), kept(number))).collect();
+    Truth { records, ..Truth::default() }
+}
+
+async fn open(folder: &Path) -> SledStore {
+    SledStore::open(folder).await.unwrap()
+}
+
+/// A folder with one record, closed.
+async fn fill(folder: &Path) {
+    let store = open(folder).await;
+    store.commit(batch(1)).await.unwrap();
+    store.close().await.unwrap();
+}
+
+/// That an error is of this kind and names the folder.
+fn assert_error(error: &StoreError, kind: &StoreErrorKind, folder: &Path) {
+    assert_eq!(error.kind(), kind, "{error}");
+    assert!(error.to_string().contains(folder.to_str().unwrap()), "{error}");
+}

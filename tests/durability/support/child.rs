@@ -1,0 +1,135 @@
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek, Write};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Which scene a child plays, and with what.
+const SCENE: &str = "TOPOSCOPE_SCENE";
+const ARGUMENTS: &str = "TOPOSCOPE_SCENE_ARGUMENTS";
+
+/// What comes before all that a child has to say: the test harness writes to the same place, also on the same line.
+const MARK: &str = "~ ";
+
+/// The name of the test that plays the scene in the child.
+const STAGE: &str = "stage::the_scene_of_a_child";
+
+/// When a child is given up as hanging.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A process of its own, which plays one scene. It ends with its value.
+#[derive(Debug)]
+pub(crate) struct Child {
+    process: std::process::Child,
+    lines: Receiver<String>,
+    errors: File,
+}
+
+/// How a child ended, with what it had said since anybody asked.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) lines: Vec<String>,
+    pub(crate) status: ExitStatus,
+    pub(crate) errors: String,
+}
+
+impl Child {
+    pub(crate) fn start(scene: &str, arguments: &[String]) -> Self {
+        Self::start_through(&[], scene, arguments)
+    }
+
+    /// The same by way of another command, which is given the child's own as its last arguments.
+    pub(crate) fn start_through(way: &[&str], scene: &str, arguments: &[String]) -> Self {
+        let own = std::env::current_exe().unwrap();
+        let line = [STAGE, "--exact", "--ignored", "--nocapture", "--test-threads=1"];
+        let mut command = match way {
+            [] => Command::new(&own),
+            [first, rest @ ..] => {
+                let mut command = Command::new(first);
+                command.args(rest).arg(&own);
+                command
+            }
+        };
+        let errors = tempfile::tempfile().unwrap();
+        let mut process = command
+            .args(line)
+            .env(SCENE, scene)
+            .env(ARGUMENTS, serde_json::to_string(arguments).unwrap())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(errors.try_clone().unwrap())
+            .spawn()
+            .unwrap();
+        let (said, lines) = channel();
+        let output = BufReader::new(process.stdout.take().unwrap());
+        thread::spawn(move || {
+            let lines = output.split(b'\n').map_while(Result::ok);
+            // The last line may have been cut off: it counts as not said.
+            for line in lines.filter_map(|line| String::from_utf8(line).ok()) {
+                let told = line.split_once(MARK).and_then(|(_, told)| told.strip_suffix('.'));
+                if told.is_some_and(|told| said.send(told.to_owned()).is_err()) {
+                    return;
+                }
+            }
+        });
+        Self { process, lines, errors }
+    }
+
+    /// What the child says next, `None` when it ends or says nothing for that long.
+    pub(crate) fn next(&self, limit: Duration) -> Option<String> {
+        self.lines.recv_timeout(limit).ok()
+    }
+
+    /// Kills it, as suddenly as a process can end.
+    pub(crate) fn kill(mut self) -> Ended {
+        let _ = self.process.kill();
+        self.end(Instant::now() + PATIENCE).expect("a process that is killed ends")
+    }
+
+    /// Waits for its end. `None` where it hangs; it is killed then.
+    pub(crate) fn finish(mut self, limit: Duration) -> Option<Ended> {
+        self.end(Instant::now() + limit)
+    }
+
+    fn end(&mut self, deadline: Instant) -> Option<Ended> {
+        let mut lines = Vec::new();
+        loop {
+            match self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(line) => lines.push(line),
+                Err(RecvTimeoutError::Timeout) => return None,
+                // It has closed its end, so it is about to end.
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        let status = self.process.wait().unwrap();
+        Some(Ended { lines, status, errors: self.errors() })
+    }
+
+    /// What it has written for whoever looks for an error.
+    pub(crate) fn errors(&mut self) -> String {
+        let mut text = Vec::new();
+        self.errors.rewind().and_then(|()| self.errors.read_to_end(&mut text)).unwrap();
+        String::from_utf8_lossy(&text).into_owned()
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// The scene that this process is to play, `None` in a process that tests.
+pub(crate) fn scene() -> Option<(String, Vec<String>)> {
+    let scene = std::env::var(SCENE).ok()?;
+    Some((scene, serde_json::from_str(&std::env::var(ARGUMENTS).unwrap()).unwrap()))
+}
+
+/// Tells the parent a line, in one write: it arrives whole or not at all.
+pub(crate) fn say(line: &str) {
+    let mut output = std::io::stdout().lock();
+    output.write_all(format!("{MARK}{}.\n", line.replace('\n', " | ")).as_bytes()).unwrap();
+    output.flush().unwrap();
+}

@@ -1,0 +1,197 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
+use std::fmt;
+
+use toposcope::store::{Alias, Direction, Entry, Facets, Key, Name, Order, Query, Record, Store, StoreError};
+use uuid::Uuid;
+
+use super::truth::{Kept, Truth, in_order};
+
+/// What the tests sort by.
+pub(crate) const RANK: Name = Name::new("rank");
+
+/// How a store did not give what it should.
+#[derive(Clone, Debug)]
+pub(crate) enum Fault {
+    /// It said that it cannot.
+    Told(String),
+    /// It gave something else.
+    Wrong(String),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Told(text) => write!(formatter, "told: {text}"),
+            Self::Wrong(text) => write!(formatter, "wrong: {text}"),
+        }
+    }
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        Self::Told(chain(&error))
+    }
+}
+
+/// An error with all that it comes from.
+pub(crate) fn chain(error: &StoreError) -> String {
+    let mut text = format!("{:?}: {error}", error.kind());
+    let mut source = error.source();
+    while let Some(error) = source {
+        text = format!("{text} < {error}");
+        source = error.source();
+    }
+    text
+}
+
+fn wrong(text: impl Into<String>) -> Fault {
+    Fault::Wrong(text.into())
+}
+
+/// Everything a store holds, as a snapshot tells it.
+pub(crate) async fn everything(store: &impl Store) -> Result<BTreeMap<Key, Entry>, Fault> {
+    let mut snapshot = store.snapshot().await?;
+    let mut entries = BTreeMap::new();
+    loop {
+        let piece = snapshot.next(100).await?;
+        if piece.is_empty() {
+            return Ok(entries);
+        }
+        for mut entry in piece {
+            let key = entry.record.key;
+            entry.facets = in_order(entry.facets);
+            if entries.insert(key, entry).is_some() {
+                return Err(wrong(format!("{key} is there twice")));
+            }
+        }
+    }
+}
+
+/// Whether the store holds the truth, whichever way it is read.
+pub(crate) async fn compare(store: &impl Store, truth: &Truth) -> Result<(), String> {
+    match faults(store, truth).await.first() {
+        None => Ok(()),
+        Some(fault) => Err(fault.to_string()),
+    }
+}
+
+/// All that is not as it should be, whichever way it is read.
+pub(crate) async fn faults(store: &impl Store, truth: &Truth) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let entries = everything(store).await;
+    faults.extend(entries.and_then(|entries| compare_entries(&entries, truth)).err());
+    let keys: Vec<Key> = truth.records.keys().copied().collect();
+    for keys in keys.chunks(50) {
+        if compare_records(store, keys, truth).await.is_err() {
+            for key in keys {
+                faults.extend(compare_records(store, &[*key], truth).await.err());
+            }
+        }
+    }
+    let holders = holders(truth);
+    for alias in truth.aliases.iter().chain(holders.keys().copied()) {
+        faults.extend(compare_alias(store, alias, holders.get(alias).copied()).await.err());
+    }
+    for query in queries(truth) {
+        faults.extend(compare_list(store, &query, &expected_list(truth, &query)).await.err());
+    }
+    faults
+}
+
+pub(crate) fn compare_entries(entries: &BTreeMap<Key, Entry>, truth: &Truth) -> Result<(), Fault> {
+    if let Some(key) = entries.keys().find(|key| !truth.records.contains_key(key)) {
+        return Err(wrong(format!("{key} should not be there")));
+    }
+    for (key, kept) in &truth.records {
+        let entry = entries.get(key).ok_or_else(|| wrong(format!("{key} is missing")))?;
+        if entry.facets != in_order(kept.facets.clone()) {
+            let (found, expected) = (&entry.facets, &kept.facets);
+            return Err(wrong(format!("{key} has other facets: {found:?} instead of {expected:?}")));
+        }
+        compare_body(&entry.record, kept)?;
+    }
+    Ok(())
+}
+
+fn compare_body(record: &Record, kept: &Kept) -> Result<(), Fault> {
+    let (key, found, expected) = (record.key, &record.body, kept.content.body());
+    if *found == expected {
+        return Ok(());
+    }
+    let place = found.iter().zip(&expected).position(|(found, expected)| found != expected);
+    let lengths = format!("{} bytes instead of {}", found.len(), expected.len());
+    Err(wrong(format!("{key} has another body: {lengths}, different at {place:?}")))
+}
+
+async fn compare_records(store: &impl Store, keys: &[Key], truth: &Truth) -> Result<(), Fault> {
+    for (key, record) in keys.iter().zip(store.get(keys).await?) {
+        let record = record.ok_or_else(|| wrong(format!("{key} is not found by its key")))?;
+        compare_body(&record, &truth.records[key])?;
+    }
+    Ok(())
+}
+
+async fn compare_alias(store: &impl Store, alias: &Alias, expected: Option<Key>) -> Result<(), Fault> {
+    let found = store.resolve(alias).await?.map(|record| record.key);
+    if found == expected {
+        Ok(())
+    } else {
+        Err(wrong(format!("{alias:?} finds {found:?} instead of {expected:?}")))
+    }
+}
+
+fn holders<'a>(truth: &'a Truth) -> BTreeMap<&'a Alias, Key> {
+    let of_record = |(key, kept): (&Key, &'a Kept)| {
+        let (aliases, key) = (&kept.facets.aliases, *key);
+        // With each alias comes the body: of very many a few must do.
+        aliases.iter().step_by(1 + aliases.len() / 100).map(move |alias| (alias, key))
+    };
+    truth.records.iter().flat_map(of_record).collect()
+}
+
+/// The bodies were looked at already.
+async fn compare_list(store: &impl Store, query: &Query, expected: &[Key]) -> Result<(), Fault> {
+    let page = store.list(query).await?;
+    let found: Vec<Key> = page.records.iter().map(|record| record.key).collect();
+    if found == expected && page.total == expected.len() as u64 {
+        return Ok(());
+    }
+    let totals = format!("{} of {} records, or in another order", page.total, expected.len());
+    Err(wrong(format!("the list {query:?} has {totals}")))
+}
+
+/// A list of each kind, of each organization, and of each of its networks.
+fn queries(truth: &Truth) -> Vec<Query> {
+    let of_record = |(key, kept): (&Key, &Kept)| {
+        let Facets { organization, network, .. } = kept.facets;
+        [(key.kind, organization, network), (key.kind, organization, None), (key.kind, None, None)]
+    };
+    let lists: BTreeSet<(Name, Option<Uuid>, Option<Uuid>)> =
+        truth.records.iter().flat_map(of_record).collect();
+    let query = |(kind, organization, network): (Name, Option<Uuid>, Option<Uuid>)| {
+        let mut query = Query::new(kind);
+        query.organization = organization;
+        query.networks = network.map(|network| vec![network]);
+        query.order = vec![Order::new(RANK, Direction::Ascending)];
+        query
+    };
+    lists.into_iter().map(query).collect()
+}
+
+fn expected_list(truth: &Truth, query: &Query) -> Vec<Key> {
+    let is_on = |networks: &[Uuid], facets: &Facets| facets.network.is_some_and(|it| networks.contains(&it));
+    let is_listed = |key: &Key, facets: &Facets| {
+        key.kind == query.kind
+            && query.organization.is_none_or(|organization| facets.organization == Some(organization))
+            && query.networks.as_ref().is_none_or(|networks| is_on(networks, facets))
+    };
+    let listed = truth.records.iter().filter(|(key, kept)| is_listed(key, &kept.facets));
+    let mut ranked: Vec<(&[u8], Key)> = listed.map(|(key, kept)| (rank(&kept.facets), *key)).collect();
+    ranked.sort_unstable_by_key(|(rank, key)| (*rank, key.id));
+    ranked.into_iter().map(|(_, key)| key).collect()
+}
+
+fn rank(facets: &Facets) -> &[u8] {
+    facets.sort_keys.iter().find(|key| key.name == RANK).map_or(&[], |key| &key.value)
+}

@@ -1,0 +1,113 @@
+use std::collections::BTreeSet;
+
+use toposcope::model::Timestamp;
+use toposcope::store::{Alias, Facets, Link, Name, SortKey};
+use uuid::Uuid;
+
+use super::WRITERS;
+use super::writer::{Slot, Writer};
+use crate::support::{Content, Kept, RANK, SplitMix64, numbered};
+
+/// How many records a writer has at most.
+pub(crate) const SLOTS: Slot = 14;
+
+/// The record that is large, of the writers that have one.
+const LARGE: Slot = 0;
+
+/// What is done in one go.
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    Commit { changes: Vec<Change>, in_ledger: bool },
+    Purge(Timestamp),
+}
+
+/// A change of one record.
+#[derive(Clone, Debug)]
+pub(crate) enum Change {
+    Put { slot: Slot, wanted: Wanted, kept: Kept },
+    Delete { slot: Slot, wanted: Wanted },
+}
+
+/// What a change expects of the record as it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Wanted {
+    Absent,
+    Present,
+    SameVersion,
+    Any,
+}
+
+impl Writer {
+    /// What this writer does next.
+    pub(crate) fn next_step(&self) -> Step {
+        let batch = self.done + 1;
+        let mut random = numbered(self.seed, &[self.number, batch]);
+        if self.purges() && random.once_in(5) {
+            return Step::Purge(moment(batch.saturating_sub(random.next() % 4)));
+        }
+        let mut slots = BTreeSet::new();
+        for _ in 0..1 + random.below(5) {
+            slots.insert(1 + random.next() % (SLOTS - 1));
+        }
+        if self.has_large() && random.once_in(2) {
+            slots.insert(LARGE);
+        }
+        let mut free = self.free_aliases(&slots);
+        let changes = slots.into_iter().map(|slot| self.change_of(slot, &mut free, &mut random)).collect();
+        Step::Commit { changes, in_ledger: random.once_in(6) }
+    }
+
+    /// One writer alone has records that expire, so that no purge takes those of others.
+    const fn purges(&self) -> bool {
+        self.number == 0
+    }
+
+    const fn has_large(&self) -> bool {
+        self.number % (WRITERS / 2) == 1
+    }
+
+    /// Those that no record has which stays as it is: within the batch they may go from any to any.
+    fn free_aliases(&self, changed: &BTreeSet<Slot>) -> Vec<Alias> {
+        let staying = self.records.iter().filter(|(slot, _)| !changed.contains(slot));
+        let taken: BTreeSet<&Alias> = staying.flat_map(|(_, kept)| &kept.facets.aliases).collect();
+        self.aliases().into_iter().filter(|alias| !taken.contains(alias)).collect()
+    }
+
+    fn change_of(&self, slot: Slot, free: &mut Vec<Alias>, random: &mut SplitMix64) -> Change {
+        let wanted = match self.records.contains_key(&slot) {
+            false => random.choose(&[Wanted::Absent, Wanted::Any]),
+            true => random.choose(&[Wanted::Present, Wanted::SameVersion, Wanted::SameVersion, Wanted::Any]),
+        };
+        if self.records.contains_key(&slot) && random.once_in(4) {
+            return Change::Delete { slot, wanted };
+        }
+        let facets = self.facets(free, random);
+        let seed = random.next();
+        let length = match slot {
+            LARGE => (2 << 20) - random.below(10_000),
+            _ if random.once_in(10) => 50_000 + random.below(5_000),
+            _ => random.below(1_000),
+        };
+        Change::Put { slot, wanted, kept: Kept { facets, content: Content::Made { seed, length } } }
+    }
+
+    fn facets(&self, free: &mut Vec<Alias>, random: &mut SplitMix64) -> Facets {
+        let aliases = random.some_of(free);
+        free.retain(|alias| !aliases.contains(alias));
+        let target = |number: u128| Uuid::from_u128(0xB000 + number);
+        let links = random.some_of(&[0, 1, 2, 3]).into_iter();
+        let rank = random.below(50).to_string();
+        Facets {
+            organization: Some(self.organization()),
+            network: random.choose(&[None, Some(target(10)), Some(target(11))]),
+            expires_at: if self.purges() { Some(moment(self.done + 1)) } else { None },
+            links: links.map(|number| Link::new(Name::new("tag"), target(number))).collect(),
+            sort_keys: vec![SortKey::new(RANK, rank)],
+            aliases,
+        }
+    }
+}
+
+fn moment(number: u64) -> Timestamp {
+    Timestamp::UNIX_EPOCH.plus_micros(i64::try_from(number).unwrap())
+}

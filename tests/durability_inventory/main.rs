@@ -1,0 +1,59 @@
+//! A real inventory in a folder: the process that imports it is killed, and what it was told is stored is served, as it is
+//! where it was imported into memory. Where there is no inventory, there is nothing to test here.
+
+#![cfg(all(feature = "sled", unix))]
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "helpers of tests are tests"
+)]
+
+mod child;
+mod expected;
+#[path = "../inventory/real/file.rs"]
+mod file;
+mod home;
+mod random;
+
+use self::child::Child;
+use self::expected::Expected;
+use self::file::unpacked;
+use self::home::Home;
+use self::random::Random;
+use tokio::sync::OnceCell;
+use toposcope::store::Durability;
+
+static EXPECTED: OnceCell<Option<Expected>> = OnceCell::const_new();
+
+/// Kills imports at any time, one after the other on the same folder, lets one come to its end, and kills one at its end.
+async fn survives(durability: Durability, kills: usize) {
+    let expected = EXPECTED.get_or_init(async || Some(Expected::of(unpacked()?).await)).await;
+    let Some(expected) = expected else { return };
+    let home = Home::new(&expected.input, durability).await;
+    let mut random = Random::fresh();
+    let chunks = expected.chunks.len();
+    let mut present = 0;
+    for _ in 0..kills {
+        let told = Child::start(&home).kill_after(random.below(chunks), &mut random);
+        let served = home.check(expected).await;
+        println!("killed after {told} of {chunks} chunks: {served} are there, {present} were before");
+        assert!(served >= told.max(present));
+        present = served;
+    }
+    home.import_again(expected, present).await;
+    assert_eq!(Child::start(&home).kill_at_end(), chunks);
+    assert_eq!(home.check(expected).await, chunks);
+}
+
+#[tokio::test]
+async fn an_import_that_is_killed_leaves_what_it_has_stored() {
+    survives(Durability::Durable, 2).await;
+}
+
+#[tokio::test]
+async fn an_import_that_is_killed_leaves_what_it_has_stored_where_nothing_waits_for_the_disk() {
+    survives(Durability::Buffered, 1).await;
+}

@@ -1,0 +1,123 @@
+//! A store in a folder on a runtime of one thread: whoever waits for the disk holds up nobody else.
+
+#![cfg(all(feature = "sled", unix))]
+#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "helpers of tests are tests")]
+
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+use std::pin::{Pin, pin};
+use std::process::Command;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::task::{Context, Poll, Waker};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use tempfile::TempDir;
+use tokio::sync::oneshot;
+use tokio::task::yield_now;
+use toposcope::store::{Alias, Batch, Expect, Facets, Key, Name, Query, SledStore, Store};
+use uuid::Uuid;
+
+const KIND: Name = Name::new("note");
+const MAIL: Name = Name::new("mail");
+
+/// Far longer than anything here takes.
+const FOR_EVER: Duration = Duration::from_secs(60);
+
+fn key(number: u128) -> Key {
+    Key::new(KIND, Uuid::from_u128(number))
+}
+
+fn note(number: u128) -> Batch {
+    let mut batch = Batch::new();
+    let alias = Alias::new(MAIL, number.to_be_bytes());
+    batch.put(key(number), Expect::Absent, Facets { aliases: vec![alias], ..Facets::default() }, "a note");
+    batch
+}
+
+/// Everything that a reader can ask for, again and again, while others have their turns.
+async fn read(store: &SledStore, count: u64) {
+    for _ in 0..20 {
+        assert!(store.get(&[key(1)]).await.unwrap()[0].is_some());
+        assert!(store.resolve(&Alias::new(MAIL, 1_u128.to_be_bytes())).await.unwrap().is_some());
+        assert_eq!(store.list(&Query::new(KIND)).await.unwrap().total, count);
+        assert_eq!(store.snapshot().await.unwrap().next(10).await.unwrap().len() as u64, count);
+        yield_now().await;
+    }
+}
+
+fn is_pending<F: Future>(future: Pin<&mut F>) -> bool {
+    matches!(future.poll(&mut Context::from_waker(Waker::noop())), Poll::Pending)
+}
+
+/// Waits until somebody writes into a pipe, and reads what it is when told to, or when so much time has passed that the
+/// test has failed.
+fn hold_up(pipe: PathBuf, arrived: oneshot::Sender<()>, told: Receiver<()>) -> JoinHandle<bool> {
+    thread::spawn(move || {
+        let mut pipe = File::open(pipe).unwrap();
+        arrived.send(()).unwrap();
+        let is_told = told.recv_timeout(FOR_EVER) != Err(RecvTimeoutError::Timeout);
+        io::copy(&mut pipe, &mut io::sink()).unwrap();
+        is_told
+    })
+}
+
+/// A checkpoint first makes sure of room on the disk. Where it wants to write for that, it finds a pipe that nobody reads.
+#[tokio::test]
+async fn while_a_checkpoint_waits_for_the_disk_others_read_and_begin_to_write() {
+    let folder = TempDir::new().unwrap();
+    let store = SledStore::open(folder.path().join("store")).await.unwrap();
+    store.commit(note(1)).await.unwrap();
+    store.commit(note(2)).await.unwrap();
+    let pipe = store.folder().join("room");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let ((arrive, arrived), (tell, told)) = (oneshot::channel(), channel());
+    let held_up = hold_up(pipe, arrive, told);
+
+    let mut verification = pin!(store.verify());
+    tokio::select! {
+        biased;
+        _ = &mut verification => panic!("nobody has read from the pipe"),
+        arrived = arrived => arrived.unwrap(),
+    }
+    let mut commit = pin!(store.commit(note(3)));
+    assert!(is_pending(commit.as_mut()));
+    read(&store, 2).await;
+    tell.send(()).unwrap();
+    assert!(verification.await.unwrap().is_sound());
+    commit.await.unwrap();
+    read(&store, 3).await;
+    assert!(held_up.join().unwrap(), "the thread was held up");
+}
+
+#[tokio::test]
+async fn an_opening_that_waits_for_a_former_holder_lets_it_go() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("store");
+    let first = SledStore::open(&path).await.unwrap();
+    first.commit(note(1)).await.unwrap();
+    let mut second = pin!(SledStore::open(&path));
+    assert!(is_pending(second.as_mut()));
+    read(&first, 1).await;
+    let (second, closed) = tokio::join!(second, first.close());
+    closed.unwrap();
+    read(&second.unwrap(), 1).await;
+}
+
+#[test]
+fn a_store_outlives_the_runtime_and_so_does_what_was_begun_there() {
+    let runtime = || tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let folder = TempDir::new().unwrap();
+    let store = runtime().block_on(SledStore::open(folder.path().join("store"))).unwrap();
+    runtime().block_on(async {
+        let begun = store.commit(note(1));
+        is_pending(pin!(begun).as_mut());
+    });
+    runtime().block_on(async {
+        // Whoever comes later waits for those before.
+        store.purge_expired("2026-08-14T12:00:00Z".parse().unwrap()).await.unwrap();
+        read(&store, 1).await;
+        store.close().await.unwrap();
+    });
+}
