@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
-use toposcope::inventory::{Import, Inventory};
+use toposcope::inventory::{Import, ImportReport, Inventory};
 use toposcope::store::{Durability, SledStore};
 use uuid::Uuid;
 
@@ -22,7 +22,8 @@ const BUFFERED: &str = "TOPOSCOPE_IMPORT_BUFFERED";
 /// What stands before all that the child says: the harness writes to the same place.
 const MARK: &str = "~ ";
 const STORED: &str = "stored.";
-const DONE: &str = "done.";
+/// How the last line begins.
+const DONE: &str = "done: ";
 
 /// A chunk takes about so long.
 const CHUNK_MICROS: usize = 100_000;
@@ -70,11 +71,11 @@ impl Child {
         chunks + usize::from(one_more) + self.rest()
     }
 
-    /// Kills it when the import is done. Tells how many chunks were stored.
-    pub(crate) fn kill_at_end(mut self) -> usize {
-        let chunks = self.lines.iter().take_while(|line| line != DONE).count();
+    /// Kills it when the import is done. Gives its report.
+    pub(crate) fn kill_at_end(mut self) -> String {
+        let report = self.lines.iter().find_map(|line| line.strip_prefix(DONE).map(str::to_owned));
         self.process.kill().unwrap();
-        chunks + self.rest()
+        report.unwrap()
     }
 
     /// How many chunks it said were stored before it ended.
@@ -98,11 +99,18 @@ fn say(line: &str) {
     output.flush().unwrap();
 }
 
+/// What an import that goes on over another has to say.
+pub(crate) fn in_short(report: &ImportReport) -> String {
+    let ImportReport { lines, imported, refused, replaced, alterations, .. } = report;
+    format!("{lines} lines, {imported} imported, {refused} refused, {alterations:?}, {replaced} replaced")
+}
+
 async fn import(folder: &Path, input: &[u8], organization: Uuid, durability: Durability) {
     let store = SledStore::builder(folder).durability(durability).open().await.unwrap();
     let import = Import::new().create_networks(true).on_progress(|_| say(STORED));
-    Inventory::new(store).import_hosts(organization, input, import).await.unwrap();
-    say(DONE);
+    let inventory = Inventory::new(store);
+    let report = inventory.import_hosts(organization, input, import).await.unwrap();
+    say(&format!("{DONE}{}", in_short(&report)));
     // The store stays open.
     std::future::pending::<()>().await;
 }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use tempfile::TempDir;
 use toposcope::access::{PasswordCost, PasswordHasher};
-use toposcope::inventory::{Import, Inventory, NewUser};
+use toposcope::inventory::{Inventory, NewUser};
 use toposcope::model::Permission;
 use toposcope::service::Api;
 use toposcope::store::{Durability, SledStore};
@@ -111,19 +111,5 @@ impl Home {
                 return served;
             }
         }
-    }
-
-    /// Imports everything once more, over what is there, to the end.
-    pub(crate) async fn import_again(&self, expected: &Expected, present: usize) {
-        let store = self.open().await;
-        let inventory = Inventory::in_shared(store.clone());
-        let input = fs::read(self.input()).unwrap();
-        let import = Import::new().create_networks(true);
-        let report = inventory.import_hosts(self.organization, &input[..], import).await.unwrap();
-        let replaced: usize = expected.chunks[..present].iter().map(Vec::len).sum();
-        assert_eq!((report.imported, report.refused), (expected.report.imported, 0));
-        assert_eq!(report.replaced, u64::try_from(replaced).unwrap());
-        assert_eq!(report.alterations, expected.report.alterations);
-        store.close().await.unwrap();
     }
 }

@@ -101,8 +101,7 @@ impl Checkpointer {
         }
         self.graves.0.push_back((lease, replaced));
         self.graves.empty(&mut writer)?;
-        writer.finish(work.applied, work.version, work.body)?;
-        self.shared.records.sync()
+        writer.finish(work.applied, work.version, work.body)
     }
 
     /// Lets the bodies in memory go that the records have now.

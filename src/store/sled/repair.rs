@@ -225,8 +225,7 @@ fn write_records(
         writer.write(key, &Change::Put { head: head.encode(key).into(), place: head.body, body })?;
         repair.records += 1;
     }
-    writer.finish(base.applied, base.version, base.body)?;
-    new.sync()
+    writer.finish(base.applied, base.version, base.body)
 }
 
 fn put_in_place(folder: &Folder) -> io::Result<()> {

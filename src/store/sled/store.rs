@@ -44,7 +44,9 @@ use crate::store::{Alias, Batch, Key, Page, Query, Record, Snapshot, Store, Stor
 /// The last release of sled is 0.34.7, of 2021, and there will be no other of this line. Its own promises are weaker than
 /// those above, so little is left to it: it keeps what the journal of this store has put there, it is never the only
 /// place of what was committed since, and everything that it gives back is compared with a checksum. What it cannot do is to
-/// open a file that was damaged in the middle: keep an export elsewhere.
+/// open a file that was damaged in the middle: keep an export elsewhere. And it writes over room that became free before what
+/// replaces it is safe from a loss of power; each 64 KB that are put into it are synced before the next, which leaves short
+/// moments, while a full journal is put into it, in which the failing of the power (not the end of the process) can damage it.
 ///
 /// ```
 /// use toposcope::store::{Batch, Expect, Facets, Key, Name, SledStore, Store};

@@ -85,7 +85,10 @@ impl<'r> Writer<'r> {
         if self.update.is_full() { self.apply() } else { Ok(()) }
     }
 
+    /// Has every update on the disk before the next: sled writes into room that became free without waiting until what has
+    /// replaced it there is safe from a loss of power.
     fn apply(&mut self) -> Result<(), StoreError> {
-        self.records.apply(std::mem::take(&mut self.update), &self.base)
+        self.records.apply(std::mem::take(&mut self.update), &self.base)?;
+        self.records.sync()
     }
 }

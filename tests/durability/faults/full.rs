@@ -1,5 +1,5 @@
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
 use std::thread;
 
 use serde_json::Value;
@@ -84,28 +84,22 @@ pub(super) async fn at_a_checkpoint(folder: &Path) {
 pub(super) async fn now_and_then(folder: &Path) {
     let disk = folder.join("disk");
     let mut world = World::new(&disk.join("store")).await;
-    let is_over = AtomicBool::new(false);
-    let (mut refused, mut unsound) = (0, 0);
-    let fill_and_free = || {
-        while !is_over.load(Ordering::Relaxed) {
-            drop(Ballast::fill(&disk));
+    let go_on = Arc::new(());
+    let (is_wanted, filled) = (Arc::downgrade(&go_on), disk.clone());
+    let filling = thread::spawn(move || {
+        while is_wanted.strong_count() > 0 {
+            drop(Ballast::fill(&filled));
         }
-    };
-    // On a thread of its own the runtime can be waited for here.
-    let (disk_filled, runtime) = (&fill_and_free, tokio::runtime::Handle::current());
-    thread::scope(|scope| {
-        scope.spawn(disk_filled);
-        let work = async {
-            for _ in 0..6 {
-                refused += world.write(2).await.refused;
-                world.assert_read().await;
-                unsound += usize::from(world.store.verify().await.is_err());
-            }
-        };
-        tokio::task::block_in_place(|| runtime.block_on(work));
-        is_over.store(true, Ordering::Relaxed);
     });
+    let (mut refused, mut unsound) = (0, 0);
+    for _ in 0..6 {
+        refused += world.write(2).await.refused;
+        world.assert_read_or_told().await;
+        unsound += usize::from(world.store.verify().await.is_err());
+    }
     say(&format!("{refused} batches and {unsound} checkpoints refused"));
+    drop(go_on);
+    filling.join().unwrap();
     world.write_all(1).await;
     world.assert_sound().await;
     let world = World::open(&disk.join("store"), world.close().await).await;
