@@ -20,6 +20,7 @@ mod support;
 use std::cell::RefCell;
 use std::error::Error;
 use std::hint::black_box;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -29,6 +30,7 @@ use support::{Loaded, compare, load};
 use toposcope::inventory::HostQuery;
 use toposcope::model::{HostOrderField, OrderDirection};
 use toposcope::service::{Api, ResponseBody};
+use toposcope::store::MemoryStore;
 use uuid::Uuid;
 
 const PAGE: usize = 50;
@@ -45,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("|---|---|---|---|---|---|---|---|---|");
     let mut ratios = Vec::new();
     for size in sizes {
-        let loaded = runtime.block_on(load(size))?;
+        let loaded = runtime.block_on(load(Arc::new(MemoryStore::new()), size))?;
         let api = Api::builder(loaded.inventory.clone()).rate_limit(None).build();
         for network in [None, loaded.networks.first().copied()] {
             for order in HostOrderField::ALL.iter().copied() {
@@ -76,7 +78,8 @@ async fn documents(
     query.order_by = Some(order);
     query.order_direction = direction;
     query.network_id = network;
-    Ok(loaded.inventory.list_hosts(&loaded.caller, &query).await?.documents)
+    let caller = loaded.inventory.authenticate_user_key(&loaded.key).await?;
+    Ok(loaded.inventory.list_hosts(&caller, &query).await?.documents)
 }
 
 fn measure_parts(

@@ -1,14 +1,14 @@
 //! What the benchmarks share: the benchmark host, inventories of any number of them, and honest clocks.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use toposcope::access::Caller;
 use toposcope::inventory::{Inventory, NewUser, NewUserApiKey};
 use toposcope::model::{
     AdminStatus, Binding, BindingTarget, Host, IfEntry, Interface, MacAddress, OperStatus, Permission, Port,
     PortNumber, Protocol, Service, ServiceDefinition, Source, Timestamp,
 };
-use toposcope::store::MemoryStore;
+use toposcope::store::Store;
 use uuid::Uuid;
 
 /// Numbers that are the same in every run.
@@ -28,7 +28,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    fn uuid(&mut self) -> Uuid {
+    pub(crate) fn uuid(&mut self) -> Uuid {
         Uuid::from_u64_pair(self.next(), self.next())
     }
 
@@ -37,18 +37,17 @@ impl Random {
     }
 }
 
-/// An inventory of benchmark hosts in memory, and who may read all of it.
+/// An inventory of benchmark hosts, and a key of somebody who may read all of it.
 #[derive(Debug)]
 pub(crate) struct Loaded {
     pub(crate) inventory: Inventory,
-    pub(crate) caller: Caller,
     pub(crate) networks: Vec<Uuid>,
     pub(crate) key: String,
 }
 
 /// Loads so many benchmark hosts onto ten networks.
-pub(crate) async fn load(hosts: usize) -> Result<Loaded, Box<dyn std::error::Error>> {
-    let inventory = Inventory::new(MemoryStore::new());
+pub(crate) async fn load(store: Arc<dyn Store>, hosts: usize) -> Result<Loaded, Box<dyn std::error::Error>> {
+    let inventory = Inventory::in_shared(store);
     let organization = inventory.create_organization("Benchmark", true).await?;
     let owner =
         inventory.create_user(NewUser::new(organization.id, "owner@example.net", Permission::Owner)).await?;
@@ -64,8 +63,7 @@ pub(crate) async fn load(hosts: usize) -> Result<Loaded, Box<dyn std::error::Err
     let mut key = NewUserApiKey::new(owner.id, "benchmark", Permission::Viewer);
     key.network_ids.clone_from(&networks);
     let key = inventory.create_user_api_key(key).await?.plaintext().to_owned();
-    let caller = inventory.authenticate_user_key(&key).await?;
-    Ok(Loaded { inventory, caller, networks, key })
+    Ok(Loaded { inventory, networks, key })
 }
 
 /// The benchmark host: 2 interfaces, 5 ports, 3 services with one binding each, 4 if_entries; about 7.35 KB of JSON.

@@ -1,0 +1,61 @@
+//! What the store in a folder costs: commits, pages, opening, room on the disk and in memory.
+//!
+//! `cargo bench --bench sled` prints all of it; `-- commit`, `-- page`, `-- open` and `-- size` choose parts, and
+//! `-- page 1000 10000` sets how many hosts there are. It writes to a folder beside what cargo builds, or to the one that
+//! `TOPOSCOPE_BENCH_FOLDER` names, several gigabytes, and leaves nothing there. On a disk: what is in memory is refused,
+//! unless `-- tmpfs` asks for it.
+
+#![allow(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "a benchmark stops at its first mistake and prints"
+)]
+
+#[path = "../support/call.rs"]
+mod call;
+mod child;
+mod commit;
+mod folder;
+#[path = "../support/memory.rs"]
+mod memory;
+mod opening;
+mod page;
+mod plain;
+mod record;
+mod size;
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::error::Error;
+
+use folder::Folder;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [name, folder] = &arguments[..]
+        && name == child::CHILD
+    {
+        return runtime.block_on(child::run(folder.into()));
+    }
+    let sizes: Vec<usize> = arguments.iter().filter_map(|argument| argument.parse().ok()).collect();
+    let sizes = if sizes.is_empty() { vec![1_000, 100_000] } else { sizes };
+    let has = |name: &str| arguments.iter().any(|argument| argument == name);
+    let has_none = !["commit", "page", "open", "size"].into_iter().any(has);
+    let folder = Folder::new(has("tmpfs"))?;
+    if has_none || has("commit") {
+        commit::measure(&runtime, &folder)?;
+    }
+    if has_none || has("page") {
+        page::measure(&runtime, &folder, &sizes)?;
+    }
+    if has_none || has("open") {
+        opening::measure(&runtime, &folder, &sizes)?;
+    }
+    if has_none || has("size") {
+        size::measure(&runtime, &folder, &sizes)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,61 @@
+//! A plain loop that writes to a file and waits for the disk: what the disk can do.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::PathBuf;
+use std::time::Instant;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// To the end of a file that grows with every write.
+    Append,
+    /// Into room that was taken before.
+    Overwrite,
+}
+
+/// A file that is written so many times in a round, so many bytes each time.
+#[derive(Debug)]
+pub(crate) struct PlainFile {
+    path: PathBuf,
+    way: Way,
+    size: usize,
+    count: usize,
+    /// Writes a second, of every round.
+    pub(crate) rates: Vec<f64>,
+}
+
+/// No file becomes longer.
+const LONGEST: usize = 64 << 20;
+
+impl PlainFile {
+    pub(crate) fn new(path: PathBuf, way: Way, size: usize, count: usize) -> Self {
+        Self { path, way, size, count: count.min(LONGEST / size), rates: Vec::new() }
+    }
+
+    pub(crate) fn take_turn(&mut self, counts: bool) -> io::Result<()> {
+        let mut file = OpenOptions::new().write(true).create(true).truncate(false).open(&self.path)?;
+        self.prepare(&mut file)?;
+        let bytes = vec![b'.'; self.size];
+        let start = Instant::now();
+        for _ in 0..self.count {
+            file.write_all(&bytes)?;
+            file.sync_data()?;
+        }
+        if counts {
+            self.rates.push(self.count as f64 / start.elapsed().as_secs_f64());
+        }
+        Ok(())
+    }
+
+    fn prepare(&self, file: &mut File) -> io::Result<()> {
+        match self.way {
+            Way::Append => file.set_len(0)?,
+            Way::Overwrite if file.metadata()?.len() == 0 => {
+                file.write_all(&vec![0; self.size * self.count])?;
+            }
+            Way::Overwrite => {}
+        }
+        file.sync_all()?;
+        file.seek(SeekFrom::Start(0)).map(|_| ())
+    }
+}

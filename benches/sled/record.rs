@@ -1,0 +1,157 @@
+//! What is written: records that are small, and benchmark hosts, with the facets that the inventory gives them.
+
+use std::error::Error;
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use toposcope::store::{
+    Batch, Durability, Entry, Expect, Facets, Key, MemoryStore, Name, SledStore, SortKey, Store, StoreError,
+};
+use uuid::Uuid;
+
+use crate::support::{Loaded, Random, load};
+
+pub(crate) const HOST: Name = Name::new("host");
+const NOTE: Name = Name::new("note");
+
+/// How many small records each writer has, one of which every commit replaces.
+const OWN: u64 = 100;
+
+/// How many records a batch has where many are written: about as many as an import puts together.
+const TOGETHER: usize = 256;
+
+/// What writers write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sort {
+    /// The note of when a key was used, and the like: one is written again.
+    Small,
+    /// The benchmark host: a new one.
+    Host,
+}
+
+impl Sort {
+    pub(crate) const ALL: [Self; 2] = [Self::Small, Self::Host];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Small => "small record",
+            Self::Host => "benchmark host",
+        }
+    }
+}
+
+/// Makes batches of one record each.
+#[derive(Debug)]
+pub(crate) struct Records {
+    random: Random,
+    host: Entry,
+}
+
+impl Records {
+    pub(crate) async fn new() -> Result<Self, Box<dyn Error>> {
+        let entries = InMemory::load(1).await?.entries;
+        let host = entries.into_iter().find(|entry| entry.record.key.kind == HOST);
+        Ok(Self { random: Random::new(11), host: host.ok_or("there is no host")? })
+    }
+
+    /// The batches of one writer.
+    pub(crate) fn batches(&mut self, sort: Sort, writer: u64, count: usize) -> Vec<Batch> {
+        (0..count).map(|_| self.batch(sort, writer)).collect()
+    }
+
+    fn batch(&mut self, sort: Sort, writer: u64) -> Batch {
+        let mut batch = Batch::new();
+        match sort {
+            Sort::Small => {
+                let key = Key::new(NOTE, Uuid::from_u64_pair(writer, self.random.next() % OWN));
+                batch.put(key, Expect::Any, self.small_facets(), vec![b'.'; 300]);
+            }
+            Sort::Host => {
+                let key = Key::new(HOST, self.random.uuid());
+                // A copy, as each host is in a place of its own.
+                let body = Bytes::copy_from_slice(&self.host.record.body);
+                batch.put(key, Expect::Absent, self.host_facets(), body);
+            }
+        }
+        batch
+    }
+
+    fn small_facets(&mut self) -> Facets {
+        let time = self.random.next().to_be_bytes();
+        Facets {
+            organization: Some(Uuid::nil()),
+            sort_keys: vec![SortKey::new(Name::new("created_at"), time)],
+            ..Facets::default()
+        }
+    }
+
+    /// Ports and services of its own, and a place of its own in every order.
+    fn host_facets(&mut self) -> Facets {
+        let mut facets = self.host.facets.clone();
+        for alias in &mut facets.aliases {
+            alias.value = self.random.uuid().as_bytes().to_vec();
+        }
+        for sort_key in &mut facets.sort_keys {
+            if let Some(end) = sort_key.value.last_chunk_mut() {
+                *end = (self.random.next() as u16).to_be_bytes();
+            }
+        }
+        facets
+    }
+}
+
+/// Deletes the hosts that were written, so that there are as few when the next are written.
+pub(crate) fn deletion(keys: Vec<Key>) -> Batch {
+    let mut batch = Batch::new();
+    for key in keys.into_iter().filter(|key| key.kind == HOST) {
+        batch.delete(key, Expect::Present);
+    }
+    batch
+}
+
+/// An inventory in memory, and everything that is in it.
+#[derive(Debug)]
+pub(crate) struct InMemory {
+    pub(crate) store: Arc<MemoryStore>,
+    pub(crate) loaded: Loaded,
+    pub(crate) entries: Vec<Entry>,
+}
+
+impl InMemory {
+    pub(crate) async fn load(hosts: usize) -> Result<Self, Box<dyn Error>> {
+        let store = Arc::new(MemoryStore::new());
+        let loaded = load(Arc::clone(&store) as Arc<dyn Store>, hosts).await?;
+        let mut snapshot = store.snapshot().await?;
+        let mut entries = Vec::new();
+        loop {
+            let next = snapshot.next(usize::MAX).await?;
+            if next.is_empty() {
+                return Ok(Self { store, loaded, entries });
+            }
+            entries.extend(next);
+        }
+    }
+
+    /// Puts all of it into a new folder, closed.
+    pub(crate) async fn copy_to(&self, folder: &Path) -> Result<(), StoreError> {
+        let store = SledStore::builder(folder).durability(Durability::Buffered).open().await?;
+        put_all(&store, &self.entries).await?;
+        store.close().await
+    }
+}
+
+/// Writes records, some hundred at a time.
+pub(crate) async fn put_all<'e>(
+    store: &SledStore,
+    entries: impl IntoIterator<Item = &'e Entry>,
+) -> Result<(), StoreError> {
+    let mut batch = Batch::new();
+    for Entry { record, facets } in entries {
+        batch.put(record.key, Expect::Any, facets.clone(), record.body.clone());
+        if batch.writes().len() == TOGETHER {
+            store.commit(std::mem::take(&mut batch)).await?;
+        }
+    }
+    store.commit(batch).await
+}
