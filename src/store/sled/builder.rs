@@ -55,7 +55,7 @@ impl SledStoreBuilder {
     ///
     /// # Errors
     /// `Unavailable` when the folder cannot be used, or is in use by another store after two seconds still. `Invalid` when it
-    /// holds something else. `Corrupt` when what it holds is damaged: nothing is changed then, but for what sled does to
+    /// holds something else. `Corrupt` when what it holds is damaged, in both copies: nothing is changed then, but for what sled does to
     /// its own files; [`SledStore::repair`] saves what can be saved.
     pub async fn open(self) -> Result<SledStore, StoreError> {
         let opened = spawn_blocking(move || open(&self)).await.map_err(|_| closed())?;

@@ -1,13 +1,15 @@
 //! Puts into the records what stands in a full journal, beside the writing of the next.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs::File;
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, PoisonError, Weak};
 
 use super::codec::Place;
+use super::copies::Copies;
 use super::journal::{Change, Sealed};
-use super::records::Base;
+use super::records::Records;
+use super::room::require_room;
 use super::shared::Shared;
 use super::writer::Writer;
 use crate::store::{Key, StoreError};
@@ -44,17 +46,21 @@ pub(super) struct Outcome {
 pub(super) struct Checkpointer {
     shared: Arc<Shared>,
     graves: Graves,
-    failed: bool,
+    has_second: bool,
 }
 
 /// Bodies that were replaced, until the last reader is gone that could ask for them.
 #[derive(Debug, Default)]
-struct Graves(VecDeque<(Weak<()>, Vec<Place>)>);
+struct Graves(VecDeque<(Weak<()>, HashSet<Place>)>);
 
 impl Checkpointer {
     pub(super) fn new(shared: Arc<Shared>, graves: Vec<Place>) -> Self {
         // Of those that are left from another time nobody can ask any more.
-        Self { shared, graves: Graves(VecDeque::from([(Weak::new(), graves)])), failed: false }
+        Self {
+            shared,
+            graves: Graves(VecDeque::from([(Weak::new(), graves.into_iter().collect())])),
+            has_second: false,
+        }
     }
 
     /// Works until nobody can give it work any more.
@@ -71,37 +77,32 @@ impl Checkpointer {
     fn check_point(&mut self, work: &Work) -> Result<(), StoreError> {
         let shared = Arc::clone(&self.shared);
         let _alone = shared.checkpoint.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.has_second {
+            shared.copies.prepare_second(&shared.folder, work.applied)?;
+            self.has_second = true;
+        }
         if work.changes.is_empty() {
             return Ok(());
         }
         let unwritten = |error| StoreError::unavailable("the journal cannot be written").with_source(error);
         work.unsynced.as_ref().map_or(Ok(()), File::sync_data).map_err(unwritten)?;
-        let size = work.changes.values().map(Change::size).sum();
-        shared.folder.require_room(size)?;
-        let base = if self.failed {
-            // What sled does not write once, it does not write any more; and what failed may be there in part.
-            shared.records.reopen()?;
-            shared.records.counted_base()?
-        } else {
-            shared.records.base()?
-        };
-        let outcome = self.write(work, base);
-        self.failed = outcome.is_err();
-        outcome?;
+        require_room(shared.folder.path(), work.changes.values().map(Change::size).sum())?;
+        self.write(work)?;
         self.unpin(work);
         Ok(())
     }
 
-    fn write(&mut self, work: &Work, base: Base) -> Result<(), StoreError> {
-        let lease = Arc::downgrade(&self.shared.write_state()?.renew_lease());
-        let mut writer = Writer::new(&self.shared.records, base);
-        let mut replaced = Vec::new();
-        for (key, change) in &work.changes {
-            replaced.extend(writer.write(*key, change)?);
+    /// Into one copy after the other, so that one of them is whole at any time.
+    fn write(&mut self, work: &Work) -> Result<(), StoreError> {
+        let unread = self.graves.take_unread();
+        self.graves.begin(Arc::downgrade(&self.shared.write_state()?.renew_lease()));
+        let is_read = self.graves.are_read();
+        let Copies { first, second } = &self.shared.copies;
+        for copy in [second, first] {
+            let outcome = write_into(copy, work, is_read, &unread);
+            self.graves.add(outcome.inspect_err(|_| copy.distrust())?);
         }
-        self.graves.0.push_back((lease, replaced));
-        self.graves.empty(&mut writer)?;
-        writer.finish(work.applied, work.version, work.body)
+        Ok(())
     }
 
     /// Lets the bodies in memory go that the records have now.
@@ -122,12 +123,45 @@ impl Checkpointer {
 }
 
 impl Graves {
-    /// Removes all bodies that nobody can ask for any more.
-    fn empty(&mut self, writer: &mut Writer<'_>) -> Result<(), StoreError> {
-        while self.0.front().is_some_and(|(lease, _)| lease.strong_count() == 0) {
-            let (_, places) = self.0.pop_front().unwrap_or_default();
-            places.into_iter().try_for_each(|place| writer.remove_body(place))?;
-        }
-        Ok(())
+    /// What is added from now on was shown to those who hold this.
+    fn begin(&mut self, readers: Weak<()>) {
+        self.0.push_back((readers, HashSet::new()));
     }
+
+    fn add(&mut self, replaced: Vec<Place>) {
+        if let Some((_, places)) = self.0.back_mut() {
+            places.extend(replaced);
+        }
+    }
+
+    /// Whether anybody can still ask for what is replaced.
+    fn are_read(&self) -> bool {
+        self.0.iter().any(|(readers, _)| readers.strong_count() > 0)
+    }
+
+    /// The bodies that nobody can ask for any more.
+    fn take_unread(&mut self) -> HashSet<Place> {
+        let mut unread = HashSet::new();
+        while self.0.front().is_some_and(|(readers, _)| readers.strong_count() == 0) {
+            unread.extend(self.0.pop_front().unwrap_or_default().1);
+        }
+        unread
+    }
+}
+
+/// Puts a work into one copy, and tells which bodies are left to be removed later.
+fn write_into(
+    copy: &Records,
+    work: &Work,
+    is_read: bool,
+    unread: &HashSet<Place>,
+) -> Result<Vec<Place>, StoreError> {
+    let mut writer = Writer::new(copy, copy.base_to_write()?, is_read);
+    let mut replaced = Vec::new();
+    for (key, change) in &work.changes {
+        replaced.extend(writer.write(*key, change)?);
+    }
+    unread.iter().try_for_each(|place| writer.remove_body(*place))?;
+    writer.finish(work.applied, work.version, work.body)?;
+    Ok(replaced)
 }

@@ -15,7 +15,7 @@ pub(super) struct Head {
 }
 
 /// Where a body is kept, and how to tell that it is whole. The number is never given twice, so a body is never another one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Place {
     pub(super) id: u64,
     pub(super) length: u32,

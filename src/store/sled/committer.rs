@@ -163,7 +163,7 @@ impl Committer {
     /// is lost.
     fn close(&mut self) -> Result<(), StoreError> {
         let outcome = self.put_everything_away();
-        let closed = self.shared.records.close();
+        let closed = self.shared.copies.close();
         self.shared.folder.release();
         outcome.and(closed)
     }

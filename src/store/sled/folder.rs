@@ -10,18 +10,12 @@ use crate::store::StoreError;
 const FORMAT: &str = "toposcope store, format 1\n";
 
 const RECORDS: &str = "records";
+const SECOND: &str = "records.second";
 const DAMAGED: &str = "records.damaged";
 
 /// How long a former holder may take to let go.
 const PATIENCE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(10);
-
-/// How much more is written to the disk than is put into the records.
-const GROWTH: u64 = 4;
-const MARGIN: u64 = 2 << 20;
-
-/// What room is asked for with.
-static ZEROS: [u8; 256 << 10] = [0; 256 << 10];
 
 /// The folder of a store, which nobody else has meanwhile.
 #[derive(Debug)]
@@ -56,19 +50,19 @@ impl Folder {
             }
             Err(error) => return Err(unusable(path, error)),
         }
+        folder.finish_exchange().map_err(|error| unusable(path, error))?;
         Ok(folder)
     }
 
     /// Takes the folder of a store whatever is said of it, as long as it has records.
     pub(super) fn take_damaged(path: &Path) -> Result<Self, StoreError> {
-        if !path.join(RECORDS).exists() && !path.join(DAMAGED).exists() {
+        if ![RECORDS, SECOND, DAMAGED].iter().any(|name| path.join(name).exists()) {
             return Err(StoreError::invalid(format!("{} is not the folder of a store", path.display())));
         }
         let folder = Self { path: path.to_owned(), lock: lock(path)? };
-        if folder.new_records().exists() {
-            // Of a repair that was broken off.
-            fs::remove_dir_all(folder.new_records()).map_err(|error| unusable(path, error))?;
-        }
+        // Of a repair that was broken off.
+        let cleared = remove_folder(&folder.new_records());
+        cleared.and_then(|()| folder.finish_exchange()).map_err(|error| unusable(path, error))?;
         Ok(folder)
     }
 
@@ -86,6 +80,56 @@ impl Folder {
         self.path.join(RECORDS)
     }
 
+    pub(super) fn second_records(&self) -> PathBuf {
+        self.path.join(SECOND)
+    }
+
+    pub(super) fn has_second(&self) -> bool {
+        self.second_records().exists()
+    }
+
+    /// Where the second copy is made.
+    pub(super) fn new_second_records(&self) -> PathBuf {
+        self.path.join("records.second.new")
+    }
+
+    /// Removes what is left of a second copy that was not made to its end.
+    pub(super) fn clear_new_second(&self) -> Result<(), StoreError> {
+        remove_folder(&self.new_second_records()).map_err(|error| unusable(&self.path, error))
+    }
+
+    /// Puts the second copy that was made in the place of the one before.
+    pub(super) fn put_second_in_place(&self) -> Result<(), StoreError> {
+        let put = || {
+            remove_folder(&self.second_records())?;
+            fs::rename(self.new_second_records(), self.second_records())?;
+            sync_directory(&self.path)
+        };
+        put().map_err(|error| unusable(&self.path, error))
+    }
+
+    /// Makes the second copy the first, and the first the second.
+    pub(super) fn exchange_copies(&self) -> io::Result<()> {
+        fs::rename(self.records(), self.exchanged_records())?;
+        self.finish_exchange()
+    }
+
+    /// Also one that was cut off.
+    fn finish_exchange(&self) -> io::Result<()> {
+        if !self.exchanged_records().exists() {
+            return Ok(());
+        }
+        if !self.records().exists() {
+            fs::rename(self.second_records(), self.records())?;
+        }
+        fs::rename(self.exchanged_records(), self.second_records())?;
+        sync_directory(&self.path)
+    }
+
+    fn exchanged_records(&self) -> PathBuf {
+        self.path.join("records.exchanged")
+    }
+
     /// Where a repair keeps the records as it found them.
     pub(super) fn damaged_records(&self) -> PathBuf {
         self.path.join(DAMAGED)
@@ -100,9 +144,9 @@ impl Folder {
         self.path.join("acknowledged")
     }
 
-    /// Whether anything was ever put into the folder.
+    /// Whether nothing was ever put into the folder.
     pub(super) fn is_new(&self) -> bool {
-        !self.records().exists()
+        !self.records().exists() && !self.has_second()
     }
 
     fn create(&self) -> io::Result<()> {
@@ -123,30 +167,6 @@ impl Folder {
     fn format(&self) -> PathBuf {
         self.path.join("format")
     }
-
-    /// Fails when the disk has no room for what is to be put into the records. sled must not find out by itself: it would not
-    /// write any more until it is opened anew.
-    pub(super) fn require_room(&self, size: usize) -> Result<(), StoreError> {
-        let path = self.path.join("room");
-        let needed = (size as u64).saturating_mul(GROWTH).saturating_add(MARGIN);
-        let taken = File::create(&path).and_then(|file| fill(file, needed));
-        // Before it has reached the disk: the file system gives the room, and is spared the writing.
-        let removed = fs::remove_file(&path);
-        taken.and(removed).map_err(|error| {
-            StoreError::unavailable(format!("there is no room for records in {}", self.path.display()))
-                .with_source(error)
-        })
-    }
-}
-
-fn fill(mut file: File, size: u64) -> io::Result<()> {
-    let mut left = size;
-    while left > 0 {
-        let piece = usize::try_from(left).unwrap_or(usize::MAX).min(ZEROS.len());
-        file.write_all(ZEROS.get(..piece).unwrap_or_default())?;
-        left -= piece as u64;
-    }
-    Ok(())
 }
 
 /// That the folder is one of a store, or can become one. Asked before anything is put there: what is somebody else's stays
@@ -188,6 +208,10 @@ fn lock(folder: &Path) -> Result<File, StoreError> {
 
 fn unusable(folder: &Path, error: io::Error) -> StoreError {
     StoreError::unavailable(format!("{} cannot be used", folder.display())).with_source(error)
+}
+
+fn remove_folder(path: &Path) -> io::Result<()> {
+    if path.exists() { fs::remove_dir_all(path) } else { Ok(()) }
 }
 
 /// Makes the names in a directory as lasting as the files.

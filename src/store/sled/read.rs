@@ -81,7 +81,7 @@ fn read_all(shared: &Shared, located: &[Option<Located>]) -> Result<Vec<Option<R
             Some(Located { key, version, body, .. }) => {
                 let body = match body {
                     Found::Here(body) => body.clone(),
-                    Found::InRecords(place) => shared.records.body(*key, *place)?,
+                    Found::InRecords(place) => shared.copies.body(*key, *place)?,
                 };
                 Some(Record { key: *key, version: *version, body })
             }

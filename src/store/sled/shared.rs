@@ -1,7 +1,7 @@
 use std::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use super::copies::Copies;
 use super::folder::Folder;
-use super::records::Records;
 use super::state::State;
 use crate::store::StoreError;
 
@@ -9,7 +9,7 @@ use crate::store::StoreError;
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) state: RwLock<State>,
-    pub(super) records: Records,
+    pub(super) copies: Copies,
     pub(super) folder: Folder,
     /// Held by whoever needs the records to stay as they are.
     pub(super) checkpoint: Mutex<()>,

@@ -74,7 +74,7 @@ impl Contents {
             found.ok_or_else(|| StoreError::corrupt("a row of the index stands for nothing"))?;
         let body = match body {
             Found::Here(body) => body.clone(),
-            Found::InRecords(place) => self.inner.shared().records.body(key, *place)?,
+            Found::InRecords(place) => self.inner.shared().copies.body(key, *place)?,
         };
         Ok(Entry { record: Record { key, version, body }, facets })
     }

@@ -24,8 +24,10 @@ use crate::store::{Alias, Batch, Key, Page, Query, Record, Snapshot, Store, Stor
 ///   That holds through the end of the process at any moment, and through a loss of power as far as the disk and the file
 ///   system keep their own promises. [`Durability::Buffered`](crate::store::Durability::Buffered) promises less, and is quicker.
 /// * What readers see is on the disk too: nobody decides on what may be gone tomorrow.
-/// * What was damaged on the disk is an error that says so, when the folder is opened or the record is read, and never
-///   another answer. [`verify`](Self::verify) looks for damage, [`repair`](Self::repair) saves what can be saved.
+/// * There are two copies of all records, of which one is whole at any moment. A copy that does not open is made anew from the
+///   other, and a body that is damaged in one is read from the other.
+/// * What is damaged in both is an error that says so, when the folder is opened or the record is read, and never another
+///   answer. [`verify`](Self::verify) looks for damage, [`repair`](Self::repair) saves what can be saved.
 /// * When the disk is full, or cannot be written for another reason, commits fail as `Unavailable`, and reads go on. When the
 ///   cause is gone, commits succeed again.
 ///
@@ -43,10 +45,10 @@ use crate::store::{Alias, Batch, Key, Page, Query, Record, Snapshot, Store, Stor
 /// # What to know of sled
 /// The last release of sled is 0.34.7, of 2021, and there will be no other of this line. Its own promises are weaker than
 /// those above, so little is left to it: it keeps what the journal of this store has put there, it is never the only
-/// place of what was committed since, and everything that it gives back is compared with a checksum. What it cannot do is to
-/// open a file that was damaged in the middle: keep an export elsewhere. And it writes over room that became free before what
-/// replaces it is safe from a loss of power; each 64 KB that are put into it are synced before the next, which leaves short
-/// moments, while a full journal is put into it, in which the failing of the power (not the end of the process) can damage it.
+/// place of what was committed since, and everything that it gives back is compared with a checksum. A file of its that was
+/// damaged in the middle may not open, and it writes over room that became free before what replaces it is safe from a loss
+/// of power. That is why there are two copies, each in files of its own, and never both changed before one is on the disk.
+/// Against the loss of the disk itself only an export elsewhere helps.
 ///
 /// ```
 /// use toposcope::store::{Batch, Expect, Facets, Key, Name, SledStore, Store};
@@ -148,11 +150,11 @@ impl SledStore {
 
     /// Saves what can be saved out of a folder that [`open`](Self::open) finds damaged, so that it can be opened again.
     ///
-    /// What was in `records` before is left in `records.damaged`, to be deleted by hand. Sled's own files have no second copy
-    /// of anything: where they are damaged in the middle, nothing but an export brings the records back.
+    /// What is damaged in one copy is taken from the other; where one is whole, everything is saved. What was in `records`
+    /// before is left in `records.damaged`, to be deleted by hand.
     ///
     /// # Errors
-    /// `Corrupt` when the records cannot be read at all; `Unavailable` when the folder is in use or cannot be written to;
+    /// `Corrupt` when the records cannot be read at all, in neither copy; `Unavailable` when the folder is in use or cannot be written to;
     /// `Invalid` when it is not the folder of a store.
     pub async fn repair(folder: impl Into<PathBuf>) -> Result<Repair, StoreError> {
         let folder = folder.into();

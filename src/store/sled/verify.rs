@@ -6,7 +6,7 @@ use tokio::task::spawn_blocking;
 
 use super::codec::{Head, Place};
 use super::queue::closed;
-use super::records::{Base, damaged, read_head};
+use super::records::{Base, Records, damaged, read_head};
 use super::shared::Shared;
 use super::store::Inner;
 use crate::store::{Facets, Key, StoreError};
@@ -91,19 +91,47 @@ impl<'s> Walk<'s> {
     fn run(mut self) -> Result<(Verification, Vec<(Key, u64)>), StoreError> {
         let shared = self.shared;
         let _still = shared.checkpoint.lock().unwrap_or_else(PoisonError::into_inner);
-        let base = shared.records.base()?;
-        shared.records.heads(|key, bytes| self.head(key, bytes))?;
+        let first = &shared.copies.first;
+        let base = first.base()?;
+        first.heads(|key, bytes| self.head(key, bytes))?;
         if (self.found.heads, self.found.sum) != (base.heads, base.sum) {
             self.add_of_folder("records are missing or from another time");
         }
         self.rows()?;
-        self.bodies.extend(shared.records.graves()?.iter().map(|place| place.id));
-        let mut strays = 0_u64;
-        shared.records.bodies(|id, _| strays += u64::from(!self.bodies.contains(&id)))?;
+        let strays = count_strays(first, std::mem::take(&mut self.bodies))?;
         if strays > 0 {
             self.add_of_folder(&format!("{strays} bodies belong to no record"));
         }
+        if let Err(problem) = self.second(base) {
+            self.verification.add(problem);
+        }
         Ok((self.verification, self.unclear))
+    }
+
+    /// The second copy has come as far as the first, while nothing is put into the records.
+    fn second(&mut self, base: Base) -> Result<(), StoreError> {
+        let second = &self.shared.copies.second;
+        let mut found = Base { heads: 0, sum: 0, ..second.base()? };
+        let mut bodies = HashSet::new();
+        second.heads(|key, bytes| {
+            found.add(Head::checksum(bytes));
+            let body = read_head(key, bytes).and_then(|head| {
+                bodies.insert(head.body.id);
+                second.body(key, head.body)
+            });
+            if body.is_err() {
+                self.verification.add(StoreError::corrupt(format!("{key} is damaged in the second copy")));
+            }
+            Ok(())
+        })?;
+        if found != base {
+            self.add_of_folder("the second copy of the records is not the same as the first");
+        }
+        let strays = count_strays(second, bodies)?;
+        if strays > 0 {
+            self.add_of_folder(&format!("{strays} bodies of the second copy belong to no record"));
+        }
+        Ok(())
     }
 
     fn add_of_folder(&mut self, problem: &str) {
@@ -123,7 +151,7 @@ impl<'s> Walk<'s> {
         };
         self.bodies.insert(head.body.id);
         self.verification.bytes += u64::from(head.body.length);
-        if let Err(problem) = self.shared.records.body(key, head.body) {
+        if let Err(problem) = self.shared.copies.first.body(key, head.body) {
             self.verification.add(problem);
         }
         self.compare(key, head)
@@ -161,13 +189,21 @@ impl<'s> Walk<'s> {
     }
 }
 
+/// How many bodies are there that belong neither to a record nor to those that are to be removed.
+fn count_strays(copy: &Records, mut known: HashSet<u64>) -> Result<u64, StoreError> {
+    known.extend(copy.graves()?.iter().map(|place| place.id));
+    let mut strays = 0;
+    copy.bodies(|id, _| strays += u64::from(!known.contains(&id)))?;
+    Ok(strays)
+}
+
 /// Those that the records still have with the same body: what was put anew and deleted again meanwhile has another.
 fn still_wrong(shared: &Shared, unclear: &[(Key, u64)]) -> Result<Vec<StoreError>, StoreError> {
     let _still = shared.checkpoint.lock().unwrap_or_else(PoisonError::into_inner);
     let mut problems = Vec::new();
     for (key, body) in unclear {
         let is_known = shared.read_state()?.index.find(*key).is_some();
-        let head = if is_known { None } else { shared.records.head(*key)? };
+        let head = if is_known { None } else { shared.copies.first.head(*key)? };
         let is_another = |bytes: Vec<u8>| read_head(*key, &bytes).is_ok_and(|head| head.body.id != *body);
         if !head.is_none_or(is_another) {
             problems.push(damaged(*key));

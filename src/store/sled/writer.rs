@@ -3,7 +3,7 @@ use super::journal::Change;
 use super::records::{Base, Records, Update, read_head};
 use crate::store::{Key, StoreError};
 
-/// Above this a body is written in several updates, before the one that its head is in.
+/// Above this a body is written in several updates, before the one that its head is in, and removed in others after it.
 const LARGE: usize = 32 << 10;
 
 /// Puts changes into the records, update by update, so that the updates stay small: readers of records wait for each, and what
@@ -14,15 +14,17 @@ const LARGE: usize = 32 << 10;
 pub(super) struct Writer<'r> {
     records: &'r Records,
     base: Base,
+    /// Whether somebody may still read what is replaced.
+    is_read: bool,
     update: Update,
 }
 
 impl<'r> Writer<'r> {
-    pub(super) fn new(records: &'r Records, base: Base) -> Self {
-        Self { records, base, update: Update::default() }
+    pub(super) fn new(records: &'r Records, base: Base, is_read: bool) -> Self {
+        Self { records, base, is_read, update: Update::default() }
     }
 
-    /// Writes a change, and tells which body it leaves without a record.
+    /// Writes a change, and tells which body it leaves to be removed later.
     pub(super) fn write(&mut self, key: Key, change: &Change) -> Result<Option<Place>, StoreError> {
         let before = self.records.head(key)?;
         let replaced = before.as_ref().map(|bytes| read_head(key, bytes)).transpose()?.map(|head| head.body);
@@ -40,12 +42,20 @@ impl<'r> Writer<'r> {
         if let Some(bytes) = &before {
             self.base.subtract(Head::checksum(bytes));
         }
-        if let Some(place) = replaced {
-            // Noted until it is removed: what is cut off leaves nothing behind that nobody knows of.
-            self.update.put_grave(place);
-        }
+        let left = replaced.and_then(|place| self.remove_or_note(place));
         self.apply_if_full()?;
-        Ok(replaced)
+        Ok(left)
+    }
+
+    /// Removes a body together with what pointed to it, or gives it back with a note that it is to be removed: what is cut
+    /// off leaves nothing behind that nobody knows of.
+    fn remove_or_note(&mut self, place: Place) -> Option<Place> {
+        if self.is_read || place.length as usize > LARGE {
+            self.update.put_grave(place);
+            return Some(place);
+        }
+        place.parts().for_each(|part| self.update.remove_part(place, part));
+        None
     }
 
     /// Removes a body that nobody can ask for any more.
@@ -58,10 +68,11 @@ impl<'r> Writer<'r> {
         Ok(())
     }
 
-    /// Writes the rest, with up to where the records have come by it.
+    /// Writes the rest, with up to where the records have come by it, and waits until all of it is on the disk.
     pub(super) fn finish(mut self, applied: u64, version: u64, body: u64) -> Result<(), StoreError> {
         (self.base.applied, self.base.version, self.base.body) = (applied, version, body);
-        self.apply()
+        self.apply()?;
+        self.records.sync()
     }
 
     fn put_body(&mut self, place: Place, body: &[u8]) -> Result<(), StoreError> {
@@ -85,10 +96,7 @@ impl<'r> Writer<'r> {
         if self.update.is_full() { self.apply() } else { Ok(()) }
     }
 
-    /// Has every update on the disk before the next: sled writes into room that became free without waiting until what has
-    /// replaced it there is safe from a loss of power.
     fn apply(&mut self) -> Result<(), StoreError> {
-        self.records.apply(std::mem::take(&mut self.update), &self.base)?;
-        self.records.sync()
+        self.records.apply(std::mem::take(&mut self.update), &self.base)
     }
 }

@@ -1,9 +1,13 @@
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::write::{Orders, open, verify};
 use crate::support::{Child, PATIENCE, SplitMix64, start_runtime};
 use crate::workload::{Progress, settle};
+
+/// What a file is filled with that is lost.
+const DESTROYED: &[u8] = b"destroyed";
 
 /// When a process is killed: some time after it has said something.
 #[derive(Debug)]
@@ -29,7 +33,7 @@ impl Series {
         Self { folder: folder.to_owned(), seed, progress: Progress::new() }
     }
 
-    /// Begins a process and kills it.
+    /// Begins a process and kills it. Now and then one copy of the records is lost besides, whichever was being written.
     pub(super) fn round(&mut self, random: &mut SplitMix64) {
         let orders = self.orders(random);
         let moment = match random.below(5) {
@@ -53,6 +57,9 @@ impl Series {
         let ended = child.kill();
         ended.lines.iter().for_each(|line| self.hear(line));
         assert!(!ended.status.success() && ended.status.code().is_none(), "{moment:?}: {ended:?}");
+        if random.once_in(3) {
+            destroy_a_copy(&self.folder, random);
+        }
     }
 
     fn wait(&mut self, child: &Child, moment: &Moment) {
@@ -97,6 +104,15 @@ impl Series {
             self.progress.come(&outcome.unwrap_or_else(|problem| panic!("{problem}")));
         }
         self.progress.total()
+    }
+}
+
+/// Unless there is only one that is whole: the other was lost a short while ago, or is only being made.
+fn destroy_a_copy(folder: &Path, random: &mut SplitMix64) {
+    let copies = ["records", "records.second"].map(|copy| folder.join(copy).join("db"));
+    let is_whole = |file: &PathBuf| fs::read(file).is_ok_and(|content| !content.starts_with(DESTROYED));
+    if copies.iter().all(is_whole) {
+        fs::write(random.choose(&copies), DESTROYED.repeat(100_000)).unwrap();
     }
 }
 

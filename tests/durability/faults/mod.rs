@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use crate::support::{Child, PATIENCE};
 
 /// How a disk is made in the folder `$1`, for the command that follows.
-const SMALL: &str = r#"mkdir "$1/disk" && mount -t tmpfs -o size=96m none "$1/disk""#;
+const SMALL: &str = r#"mkdir "$1/disk" && mount -t tmpfs -o size=192m none "$1/disk""#;
 
 /// A file system that believes to be much larger than what it stands on: what does not fit fails when it is written back,
 /// where the system only can tell whoever syncs.

@@ -1,6 +1,7 @@
 //! Folders as they are found, in use or free, and stores as they are closed.
 
 mod closing;
+mod copies;
 mod folders;
 mod in_use;
 

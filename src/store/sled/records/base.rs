@@ -1,4 +1,5 @@
 use super::super::codec::Reader;
+use crate::store::StoreError;
 
 /// Up to where the records have come, and what they are in all. Written in the same batch as what it tells of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,6 +32,27 @@ impl Base {
             Self { applied: field()?, version: field()?, body: field()?, heads: field()?, sum: field()? };
         let is_whole = crc32fast::hash(content).to_le_bytes() == *checksum;
         (is_whole && reader.0.is_empty()).then_some(base)
+    }
+
+    /// That what was found is what there is to be.
+    pub(in crate::store::sled) fn require(self, found: Self) -> Result<Self, StoreError> {
+        if found == self {
+            return Ok(self);
+        }
+        Err(StoreError::corrupt(format!(
+            "records are missing or from another time: there are {} of {}",
+            found.heads, self.heads
+        )))
+    }
+
+    /// Up to where both have come, with the greater of the numbers that were given.
+    pub(in crate::store::sled) fn before(self, other: Self) -> Self {
+        Self {
+            applied: self.applied.min(other.applied),
+            version: self.version.max(other.version),
+            body: self.body.max(other.body),
+            ..self
+        }
     }
 
     /// Counts a head in.

@@ -177,7 +177,11 @@ fn remove_misleading_files(folder: &Path) -> io::Result<()> {
 }
 
 fn sync_files(folder: &Path) -> io::Result<()> {
-    for_each_file(folder, |path| File::open(path)?.sync_all())?;
+    for_each_file(folder, |path| match File::open(path) {
+        // A snapshot is removed by sled when there is a newer one.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        file => file?.sync_all(),
+    })?;
     sync_directory(folder)
 }
 

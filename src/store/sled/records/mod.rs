@@ -11,6 +11,7 @@ mod salvage;
 mod update;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 use bytes::Bytes;
@@ -27,16 +28,49 @@ use crate::store::{Key, StoreError};
 pub(super) struct Records {
     folder: PathBuf,
     medium: RwLock<Option<Medium>>,
+    is_distrusted: AtomicBool,
 }
 
 impl Records {
     pub(super) fn open(folder: &Path) -> Result<Self, StoreError> {
-        let medium = Medium::open(folder)?;
-        Ok(Self { folder: folder.to_owned(), medium: RwLock::new(Some(medium)) })
+        let records = Self::closed(folder);
+        records.begin()?;
+        Ok(records)
     }
 
-    /// After an error that sled does not recover from by itself: a disk that was full, or failed. Readers wait meanwhile.
-    pub(super) fn reopen(&self) -> Result<(), StoreError> {
+    /// Not to be read or written before [`begin`](Self::begin).
+    pub(super) fn closed(folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), medium: RwLock::new(None), is_distrusted: AtomicBool::new(false) }
+    }
+
+    /// Opens what is closed.
+    pub(super) fn begin(&self) -> Result<(), StoreError> {
+        let mut medium = self.medium.write().unwrap_or_else(PoisonError::into_inner);
+        if medium.is_none() {
+            *medium = Some(Medium::open(&self.folder)?);
+        }
+        Ok(())
+    }
+
+    /// After writing has failed: what sled does not write once, it does not write any more, and what failed may be there in
+    /// part.
+    pub(super) fn distrust(&self) {
+        self.is_distrusted.store(true, Ordering::Relaxed);
+    }
+
+    /// The base that writing goes on from.
+    pub(super) fn base_to_write(&self) -> Result<Base, StoreError> {
+        if !self.is_distrusted.load(Ordering::Relaxed) {
+            return self.base();
+        }
+        self.reopen()?;
+        let base = self.counted_base()?;
+        self.is_distrusted.store(false, Ordering::Relaxed);
+        Ok(base)
+    }
+
+    /// Readers wait meanwhile.
+    fn reopen(&self) -> Result<(), StoreError> {
         let mut medium = self.medium.write().unwrap_or_else(PoisonError::into_inner);
         medium.take().map_or(Ok(()), Medium::close)?;
         // Also where the disk still fails: who only reads may have more luck.
@@ -62,10 +96,16 @@ impl Records {
         })
     }
 
+    /// The same, where every head is as it was written and none is missing.
+    pub(super) fn verified_base(&self) -> Result<Base, StoreError> {
+        self.base()?.require(self.counted_base()?)
+    }
+
     /// The same, with the heads counted that are there.
-    pub(super) fn counted_base(&self) -> Result<Base, StoreError> {
+    fn counted_base(&self) -> Result<Base, StoreError> {
         let mut base = Base { heads: 0, sum: 0, ..self.base()? };
-        self.heads(|_, bytes| {
+        self.heads(|key, bytes| {
+            read_head(key, bytes)?;
             base.add(Head::checksum(bytes));
             Ok(())
         })?;
@@ -108,10 +148,11 @@ impl Records {
     pub(super) fn head(&self, key: Key) -> Result<Option<Vec<u8>>, StoreError> {
         self.with(|medium| {
             let mut found: Option<Vec<u8>> = None;
-            medium.scan(&keys::head(key), |_, value| {
-                found.get_or_insert_default().extend_from_slice(value);
-                Ok(())
-            })?;
+            let beginning = keys::head(key);
+            for part in 0.. {
+                let Some(value) = medium.get(&keys::part(&beginning, part))? else { break };
+                found.get_or_insert_default().extend_from_slice(&value);
+            }
             Ok(found)
         })
     }

@@ -1,5 +1,7 @@
 //! Saves what can be saved out of a folder that does not open any more.
 
+mod sources;
+
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,10 +11,11 @@ use std::path::Path;
 
 use bytes::Bytes;
 
+use self::sources::Sources;
 use super::codec::Head;
 use super::folder::{Folder, sync_directory};
 use super::journal::{Change, Journal, Recovered, first_sequence, recover};
-use super::records::{Base, Records, read_head};
+use super::records::{Base, Records};
 use super::witness::Witness;
 use super::writer::Writer;
 use crate::store::index::Loader;
@@ -77,22 +80,22 @@ pub(super) fn repair(path: &Path) -> Result<Repair, StoreError> {
     let acknowledged = witness.read().map_err(unusable)?;
     let mut journal = Journal::open(path, true).map_err(unusable)?;
 
-    let mut repair = Repair::default();
-    let old = Records::open_damaged(&folder.records()).map_err(|error| {
-        StoreError::corrupt("the records cannot be read at all: what is left is an export, if there is one")
-            .with_source(error)
-    })?;
-    let base = old.base().ok();
-    let mut found = read_records(&old, base, &mut repair);
+    let mut sources = Sources::open(&folder)?;
+    let saved = sources.save();
+    let base = saved.base;
+    let mut found: BTreeMap<Key, Found> =
+        saved.heads.into_iter().map(|(key, head)| (key, (head, None))).collect();
     let recovered = read_journal(&mut journal, base, &mut found).map_err(unusable)?;
-    repair.is_behind |= recovered.has_gap || acknowledged.is_none_or(|sequence| recovered.last < sequence);
+    let sequence = recovered.last.max(acknowledged.unwrap_or(0)).max(sources.applied());
+    let is_behind = saved.is_behind || recovered.has_gap || recovered.last < sequence;
+    let mut repair = Repair { is_behind: is_behind || acknowledged.is_none(), ..Repair::default() };
+    saved.damaged.into_iter().filter(|key| !found.contains_key(key)).for_each(|key| repair.leave_out(key));
     leave_out_rivals(&mut found, &mut repair);
 
-    let sequence = recovered.last.max(acknowledged.unwrap_or(0));
     let numbers = numbers_after(base, &found, &recovered, sequence, &repair);
     let new = Records::open(&folder.new_records())?;
-    write_records(&old, &new, found, numbers, &mut repair)?;
-    old.close()?;
+    write_records(&sources, &new, found, numbers, &mut repair)?;
+    sources.close()?;
     new.close()?;
     put_in_place(&folder).map_err(unusable)?;
     journal.clear().map_err(unusable)?;
@@ -106,8 +109,8 @@ pub(super) fn repair(path: &Path) -> Result<Repair, StoreError> {
 fn set_aside(folder: &Folder) -> io::Result<()> {
     let (records, aside) = (folder.records(), folder.damaged_records());
     if !records.exists() {
-        // A repair was broken off between its last two steps.
-        return copy_files(&aside, &records);
+        // A repair was broken off between its last two steps, or only the second copy is left.
+        return if aside.exists() { copy_files(&aside, &records) } else { Ok(()) };
     }
     if aside.exists() {
         fs::remove_dir_all(&aside)?;
@@ -124,22 +127,6 @@ fn copy_files(from: &Path, to: &Path) -> io::Result<()> {
         }
     }
     sync_directory(to)
-}
-
-fn read_records(old: &Records, base: Option<Base>, repair: &mut Repair) -> BTreeMap<Key, Found> {
-    let mut found = BTreeMap::new();
-    let mut seen = Base { heads: 0, sum: 0, ..base.unwrap_or_default() };
-    let gaps = old.readable_heads(|key, bytes| {
-        seen.add(Head::checksum(bytes));
-        match read_head(key, bytes) {
-            Ok(head) => {
-                found.insert(key, (head, None));
-            }
-            Err(_) => repair.leave_out(key),
-        }
-    });
-    repair.is_behind |= gaps > 0 || base != Some(seen);
-    found
 }
 
 /// Carries out what the journal holds, as much of it as follows without a gap.
@@ -196,7 +183,8 @@ fn numbers_after(
     repair: &Repair,
 ) -> Base {
     let base = base.unwrap_or_default();
-    let leap = if repair.is_behind { LEAP } else { 0 };
+    // By one at least, so that the second copy is told from this and made anew.
+    let leap = if repair.is_behind { LEAP } else { 1 };
     let heads = || found.values().map(|(head, _)| head);
     let version = heads().map(|head| head.version.0).fold(base.version, u64::max).max(recovered.version);
     let body = heads().map(|head| head.body.id).fold(base.body, u64::max).max(recovered.body);
@@ -210,15 +198,15 @@ fn numbers_after(
 }
 
 fn write_records(
-    old: &Records,
+    sources: &Sources,
     new: &Records,
     found: BTreeMap<Key, Found>,
     base: Base,
     repair: &mut Repair,
 ) -> Result<(), StoreError> {
-    let mut writer = Writer::new(new, base);
+    let mut writer = Writer::new(new, base, false);
     for (key, (head, body)) in found {
-        let Ok(body) = body.map_or_else(|| old.body(key, head.body), Ok) else {
+        let Ok(body) = body.map_or_else(|| sources.body(key, head.body), Ok) else {
             repair.leave_out(key);
             continue;
         };
@@ -229,7 +217,9 @@ fn write_records(
 }
 
 fn put_in_place(folder: &Folder) -> io::Result<()> {
-    fs::remove_dir_all(folder.records())?;
+    if folder.records().exists() {
+        fs::remove_dir_all(folder.records())?;
+    }
     fs::rename(folder.new_records(), folder.records())?;
     sync_directory(folder.path())
 }

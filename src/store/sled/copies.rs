@@ -1,0 +1,96 @@
+//! The records twice. sled writes over room that became free before what replaces it is safe from a loss of power, and it
+//! has no second place for anything. So only one copy is changed at a time, and the other is whole on the disk by then.
+
+use std::error::Error;
+
+use bytes::Bytes;
+
+use super::codec::{Head, Place};
+use super::folder::Folder;
+use super::journal::Change;
+use super::records::{Base, Records, read_head};
+use super::writer::Writer;
+use crate::store::{Key, StoreError};
+
+/// The copy that is read, and the one for when that is damaged.
+///
+/// A checkpoint is put into the second first, so that the journal has all that the first lacks, and more than the second.
+#[derive(Debug)]
+pub(super) struct Copies {
+    pub(super) first: Records,
+    pub(super) second: Records,
+}
+
+impl Copies {
+    /// The second copy waits for [`prepare_second`](Self::prepare_second): two that are opened at a time are changed at a time.
+    pub(super) fn new(first: Records, folder: &Folder) -> Self {
+        Self { first, second: Records::closed(&folder.second_records()) }
+    }
+
+    /// The body of a record, which must be the very bytes that were written, from wherever it is whole.
+    pub(super) fn body(&self, key: Key, place: Place) -> Result<Bytes, StoreError> {
+        self.first.body(key, place).or_else(|error| match self.second.body(key, place) {
+            Ok(body) => {
+                tracing::warn!(
+                    error = &error as &dyn Error,
+                    "a record was read from the second copy: the store should be repaired"
+                );
+                Ok(body)
+            }
+            Err(_) => Err(error),
+        })
+    }
+
+    /// Returns when nothing holds the folder any more.
+    pub(super) fn close(&self) -> Result<(), StoreError> {
+        let first = self.first.close();
+        self.second.close().and(first)
+    }
+
+    /// Opens the second copy, or makes it anew from the first if it is not one. `last` is the last sequence there ever was.
+    pub(super) fn prepare_second(&self, folder: &Folder, last: u64) -> Result<(), StoreError> {
+        self.first.sync()?;
+        if folder.has_second() {
+            match self.open_second(last) {
+                Ok(()) => return Ok(()),
+                Err(error) => tracing::warn!(
+                    error = &error as &dyn Error,
+                    "the second copy of the records is made anew from the first"
+                ),
+            }
+        }
+        self.make_second(folder)
+    }
+
+    fn open_second(&self, last: u64) -> Result<(), StoreError> {
+        self.second.begin()?;
+        let (first, second) = (self.first.base()?, self.second.verified_base()?);
+        let is_ahead = first.applied < second.applied && second.applied <= last;
+        if is_ahead || first == second {
+            return Ok(());
+        }
+        Err(StoreError::corrupt("the second copy of the records is from another time than the first"))
+    }
+
+    /// What was there takes its leave only when the new one is whole.
+    fn make_second(&self, folder: &Folder) -> Result<(), StoreError> {
+        folder.clear_new_second()?;
+        let new = Records::open(&folder.new_second_records())?;
+        let copied = self.copy_into(&new);
+        new.close().and(copied)?;
+        self.second.close()?;
+        folder.put_second_in_place()?;
+        self.second.begin()
+    }
+
+    fn copy_into(&self, new: &Records) -> Result<(), StoreError> {
+        let base = self.first.base()?;
+        let mut writer = Writer::new(new, Base { heads: 0, sum: 0, ..base }, false);
+        self.first.heads(|key, bytes| {
+            let Head { body: place, .. } = read_head(key, bytes)?;
+            let body = self.body(key, place)?;
+            writer.write(key, &Change::Put { head: bytes.to_vec().into(), place, body }).map(|_| ())
+        })?;
+        writer.finish(base.applied, base.version, base.body)
+    }
+}

@@ -1,0 +1,86 @@
+//! The two copies of the records: one is enough.
+
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+use toposcope::store::Store;
+
+use super::{batch, fill, open, truth};
+use crate::support::{compare, copy};
+
+/// Opens the folder, and everything is there: in both copies.
+async fn assert_whole(folder: &Path) {
+    let store = open(folder).await;
+    compare(&store, &truth([1])).await.unwrap();
+    let found = store.verify().await.unwrap();
+    assert!(found.is_sound(), "{found}");
+    store.close().await.unwrap();
+    let names: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.starts_with("records"))
+        .collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+}
+
+#[tokio::test]
+async fn each_copy_is_made_anew_from_the_other() {
+    let folder = TempDir::new().unwrap();
+    fill(folder.path()).await;
+    for _ in 0..2 {
+        for name in ["records", "records.second"] {
+            fs::remove_dir_all(folder.path().join(name)).unwrap();
+            assert_whole(folder.path()).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_exchange_of_the_copies_that_was_cut_off_is_ended() {
+    let folder = TempDir::new().unwrap();
+    fill(folder.path()).await;
+    let at = |name: &str| folder.path().join(name);
+    fs::rename(at("records"), at("records.exchanged")).unwrap();
+    assert_whole(folder.path()).await;
+    fs::rename(at("records"), at("records.exchanged")).unwrap();
+    fs::rename(at("records.second"), at("records")).unwrap();
+    assert_whole(folder.path()).await;
+}
+
+#[tokio::test]
+async fn what_is_left_of_a_copy_that_was_being_made_is_no_copy() {
+    let folder = TempDir::new().unwrap();
+    fill(folder.path()).await;
+    fs::rename(folder.path().join("records.second"), folder.path().join("records.second.new")).unwrap();
+    fs::write(folder.path().join("records.second.new/db"), "half").unwrap();
+    assert_whole(folder.path()).await;
+}
+
+#[tokio::test]
+async fn a_copy_from_another_time_is_made_anew() {
+    let (folder, kept) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    open(folder.path()).await.close().await.unwrap();
+    for empty in ["records.second", "records"] {
+        copy(&folder.path().join(empty), &kept.path().join(empty));
+    }
+    fill(folder.path()).await;
+    for name in ["records.second", "records"] {
+        fs::remove_dir_all(folder.path().join(name)).unwrap();
+        copy(&kept.path().join(name), &folder.path().join(name));
+        assert_whole(folder.path()).await;
+    }
+}
+
+#[tokio::test]
+async fn a_store_that_came_back_from_its_second_copy_goes_on_being_written() {
+    let folder = TempDir::new().unwrap();
+    fill(folder.path()).await;
+    fs::write(folder.path().join("records/db"), "nothing of what there was").unwrap();
+    let store = open(folder.path()).await;
+    store.commit(batch(2)).await.unwrap();
+    store.close().await.unwrap();
+    fs::write(folder.path().join("records/db"), "nothing of what there was").unwrap();
+    let store = open(folder.path()).await;
+    compare(&store, &truth([1, 2])).await.unwrap();
+}
