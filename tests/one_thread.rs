@@ -3,6 +3,9 @@
 #![cfg(all(feature = "sled", unix))]
 #![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "helpers of tests are tests")]
 
+#[path = "support/place.rs"]
+mod place;
+
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
@@ -13,11 +16,12 @@ use std::task::{Context, Poll, Waker};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use tempfile::TempDir;
 use tokio::sync::oneshot;
 use tokio::task::yield_now;
 use toposcope::store::{Alias, Batch, Expect, Facets, Key, Name, Query, SledStore, Store};
 use uuid::Uuid;
+
+use self::place::Place;
 
 const KIND: Name = Name::new("note");
 const MAIL: Name = Name::new("mail");
@@ -66,7 +70,7 @@ fn hold_up(pipe: PathBuf, arrived: oneshot::Sender<()>, told: Receiver<()>) -> J
 /// A checkpoint first makes sure of room on the disk. Where it wants to write for that, it finds a pipe that nobody reads.
 #[tokio::test]
 async fn while_a_checkpoint_waits_for_the_disk_others_read_and_begin_to_write() {
-    let folder = TempDir::new().unwrap();
+    let folder = Place::new();
     let store = SledStore::open(folder.path().join("store")).await.unwrap();
     store.commit(note(1)).await.unwrap();
     store.commit(note(2)).await.unwrap();
@@ -93,7 +97,7 @@ async fn while_a_checkpoint_waits_for_the_disk_others_read_and_begin_to_write() 
 
 #[tokio::test]
 async fn an_opening_that_waits_for_a_former_holder_lets_it_go() {
-    let folder = TempDir::new().unwrap();
+    let folder = Place::new();
     let path = folder.path().join("store");
     let first = SledStore::open(&path).await.unwrap();
     first.commit(note(1)).await.unwrap();
@@ -108,7 +112,7 @@ async fn an_opening_that_waits_for_a_former_holder_lets_it_go() {
 #[test]
 fn a_store_outlives_the_runtime_and_so_does_what_was_begun_there() {
     let runtime = || tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let folder = TempDir::new().unwrap();
+    let folder = Place::new();
     let store = runtime().block_on(SledStore::open(folder.path().join("store"))).unwrap();
     runtime().block_on(async {
         let begun = store.commit(note(1));

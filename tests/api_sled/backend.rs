@@ -2,8 +2,9 @@
 
 use std::ops::Deref;
 
-use tempfile::TempDir;
 use toposcope::store::SledStore;
+
+use crate::place::Place;
 
 /// So little that bodies are read from the disk, once they are there, as often as from memory.
 const CACHE_SIZE: usize = 4096;
@@ -11,16 +12,16 @@ const CACHE_SIZE: usize = 4096;
 /// A store of a test's own, with nothing in it, in a folder that lasts as long.
 #[derive(Debug)]
 pub(crate) struct Backend {
-    /// Dropped first, so that nothing is put away that nobody will look for.
-    _folder: TempDir,
     store: SledStore,
+    /// Dropped last, because it waits for the store.
+    _place: Place,
 }
 
 impl Backend {
     pub(crate) async fn new() -> Self {
-        let folder = TempDir::new().unwrap();
-        let store = SledStore::builder(folder.path().join("store")).cache_size(CACHE_SIZE).open().await;
-        Self { _folder: folder, store: store.unwrap() }
+        let place = Place::new();
+        let store = SledStore::builder(place.path().join("store")).cache_size(CACHE_SIZE).open().await;
+        Self { store: store.unwrap(), _place: place }
     }
 
     /// Whether everything is kept as it was written. From then on it is on the disk, and read from there.

@@ -44,6 +44,8 @@ mod order;
 mod page_bytes;
 #[path = "../api/pages.rs"]
 mod pages;
+#[path = "../support/place.rs"]
+mod place;
 #[path = "../api/precedence.rs"]
 mod precedence;
 #[path = "../api/query_names.rs"]

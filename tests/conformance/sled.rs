@@ -7,7 +7,7 @@ use toposcope::testing;
 use super::settling::Settling;
 
 /// So many cases share a store: to open one takes longer than most cases, and snapshots have the records of them all.
-const CASES: usize = 8;
+const CASES: usize = 16;
 
 /// Runs all cases on stores that are opened and seen in these ways. What each has in the end is as it was written.
 async fn conforms<S: Store>(options: fn(SledStoreBuilder) -> SledStoreBuilder, see: fn(Arc<SledStore>) -> S) {

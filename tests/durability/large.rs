@@ -3,13 +3,19 @@
 use std::path::Path;
 
 use bytes::Bytes;
-use tempfile::TempDir;
 use toposcope::store::{Alias, Batch, Durability, Expect, Facets, Key, Name, SledStore, Store};
 use uuid::Uuid;
 
+use crate::place::Place;
 use crate::support::{Content, Kept, Truth, compare, copy};
 
 const MANY: u32 = 52_000;
+
+/// How a folder is opened: whether commits wait for the disk, and how much is kept in memory.
+type Way = (Durability, usize);
+
+const ON_THE_DISK: Way = (Durability::Durable, 0);
+const IN_MEMORY: Way = (Durability::Buffered, 64 << 20);
 
 fn made(number: u64, length: usize) -> Kept {
     Kept { facets: Facets::default(), content: Content::Made { seed: number, length } }
@@ -24,56 +30,56 @@ fn with_many_aliases(mut kept: Kept) -> Kept {
 
 #[tokio::test]
 async fn a_body_of_14_mb_and_52_000_aliases_of_one_record() {
-    let others = [made(2, 14_000_000), with_many_aliases(made(3, 100))];
-    let [plain, many] = others.clone();
-    keeps([plain, many]).await;
-    keeps([made(1, 10), with_many_aliases(made(2, 14_000_000)), made(3, 10)]).await;
+    keeps(ON_THE_DISK, [made(1, 10), with_many_aliases(made(2, 14_000_000)), made(3, 10)]).await;
+    keeps(IN_MEMORY, [made(2, 14_000_000), with_many_aliases(made(3, 100))]).await;
 }
 
 #[tokio::test]
 async fn bodies_around_the_length_of_a_part_and_the_empty_one() {
     let lengths =
         [0, 1, 2047, 2048, 2049, 4095, 4096, 4097, 8191, 8192, 8193, (1 << 20) - 1, 1 << 20, (1 << 20) + 1];
-    keeps(lengths.into_iter().zip(0..).map(|(length, number)| made(number, length))).await;
+    for way in [ON_THE_DISK, IN_MEMORY] {
+        keeps(way, lengths.into_iter().zip(0..).map(|(length, number)| made(number, length))).await;
+    }
 }
 
 #[tokio::test]
-async fn a_batch_of_64_mb() {
-    keeps((0..64).map(|number| made(number, 1_000_000))).await;
+async fn a_batch_that_is_longer_than_a_file_of_the_journal() {
+    keeps(ON_THE_DISK, (0..34).map(|number| made(number, 1_000_000))).await;
 }
 
 #[tokio::test]
-async fn a_batch_of_10_000_records_without_anything() {
+async fn a_batch_of_2_000_records_without_anything() {
     let empty = Kept { facets: Facets::default(), content: Content::Given(Bytes::new()) };
-    keeps(std::iter::repeat_n(empty, 10_000)).await;
+    for way in [ON_THE_DISK, IN_MEMORY] {
+        keeps(way, std::iter::repeat_n(empty.clone(), 2_000)).await;
+    }
 }
 
 /// Puts the records in one batch, and looks whether they are there: at once, after a kill, after an orderly end, and
 /// whether they go without a trace.
-async fn keeps(records: impl IntoIterator<Item = Kept>) {
+async fn keeps((durability, cache_size): Way, records: impl IntoIterator<Item = Kept>) {
     let key = |number| Key::new(Name::new("document"), Uuid::from_u128(number));
     let records = (0..).map(key).zip(records).collect();
     let truth = Truth { records, ..Truth::default() };
-    for (durability, cache_size) in [(Durability::Durable, 0), (Durability::Buffered, 64 << 20)] {
-        let folder = TempDir::new().unwrap();
-        let open = async |path: &Path| {
-            let builder = SledStore::builder(path).durability(durability).cache_size(cache_size);
-            builder.open().await.unwrap()
-        };
-        let (path, killed) = (folder.path().join("store"), folder.path().join("killed"));
-        let store = open(&path).await;
-        store.commit(puts(&truth)).await.unwrap();
-        compare(&store, &truth).await.unwrap();
-        copy(&path, &killed);
-        assert_holds(&open(&killed).await, &truth).await;
-        store.close().await.unwrap();
-        let store = open(&path).await;
-        assert_holds(&store, &truth).await;
-        store.commit(deletions(&truth)).await.unwrap();
-        assert_holds(&store, &Truth::default()).await;
-        drop(store);
-        assert_holds(&open(&path).await, &Truth::default()).await;
-    }
+    let folder = Place::new();
+    let open = async |path: &Path| {
+        let builder = SledStore::builder(path).durability(durability).cache_size(cache_size);
+        builder.open().await.unwrap()
+    };
+    let (path, killed) = (folder.path().join("store"), folder.path().join("killed"));
+    let store = open(&path).await;
+    store.commit(puts(&truth)).await.unwrap();
+    compare(&store, &truth).await.unwrap();
+    copy(&path, &killed);
+    assert_holds(&open(&killed).await, &truth).await;
+    store.close().await.unwrap();
+    let store = open(&path).await;
+    assert_holds(&store, &truth).await;
+    store.commit(deletions(&truth)).await.unwrap();
+    assert_holds(&store, &Truth::default()).await;
+    drop(store);
+    assert_holds(&open(&path).await, &Truth::default()).await;
 }
 
 fn puts(truth: &Truth) -> Batch {

@@ -1,7 +1,7 @@
 //! What the store in a folder promises: whatever happens to the process, the disk or the folder, what was acknowledged is
 //! there, what was not is there whole or not at all, and what is damaged is told and never served.
 //!
-//! `TOPOSCOPE_CRASH_ROUNDS` (5 unless set) and `TOPOSCOPE_DAMAGE_ROUNDS` (10) make it longer:
+//! `TOPOSCOPE_CRASH_ROUNDS` (3 unless set) and `TOPOSCOPE_DAMAGE_ROUNDS` (6) make it longer:
 //!
 //! ```sh
 //! TOPOSCOPE_CRASH_ROUNDS=200 TOPOSCOPE_DAMAGE_ROUNDS=200 cargo test --release --test durability -- --nocapture
@@ -23,6 +23,8 @@ mod damage;
 mod faults;
 mod large;
 mod opening;
+#[path = "../support/place.rs"]
+mod place;
 mod stage;
 mod support;
 mod walk;

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use tempfile::TempDir;
 use toposcope::store::{Durability, Key, SledStore, Store, Version};
 
+use crate::place::Place;
 use crate::support::{SplitMix64, compare, numbered};
 use crate::workload::{WRITERS, Writer, commit, truth_of};
 
-const STEPS: usize = 400;
+const STEPS: usize = 250;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn with_everything_in_memory() {
@@ -32,7 +32,7 @@ async fn with_commits_that_do_not_wait_for_the_disk() {
 }
 
 async fn walk(seed: u64, cache_size: usize, durability: Durability) {
-    let folder = TempDir::new().unwrap();
+    let folder = Place::new();
     let open = async |path: &Path| {
         let builder = SledStore::builder(path).cache_size(cache_size).durability(durability);
         builder.open().await.unwrap()

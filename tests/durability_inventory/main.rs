@@ -28,33 +28,40 @@ use toposcope::store::Durability;
 
 static EXPECTED: OnceCell<Option<Expected>> = OnceCell::const_new();
 
-/// Kills imports at any time, one after the other on the same folder, and the last one when it has come to its end.
-async fn survives(durability: Durability, kills: usize) {
-    let expected = EXPECTED.get_or_init(async || Some(Expected::of(unpacked()?).await)).await;
-    let Some(expected) = expected else { return };
-    let home = Home::new(&expected.input, durability).await;
+/// `None` where there is no inventory.
+async fn expected() -> Option<&'static Expected> {
+    EXPECTED.get_or_init(async || Some(Expected::of(unpacked()?).await)).await.as_ref()
+}
+
+/// Kills imports at any time, one after the other on the same folder. Tells how many chunks are there in the end.
+async fn survives(home: &Home, expected: &Expected, kills: usize) -> usize {
     let mut random = Random::fresh();
     let chunks = expected.chunks.len();
     let mut present = 0;
     for _ in 0..kills {
-        let told = Child::start(&home).kill_after(random.below(chunks), &mut random);
+        let told = Child::start(home).kill_after(random.below(chunks), &mut random);
         let served = home.check(expected).await;
         println!("killed after {told} of {chunks} chunks: {served} are there, {present} were before");
         assert!(served >= told.max(present));
         present = served;
     }
-    let mut report = expected.report.clone();
-    report.replaced = expected.chunks[..present].iter().map(|chunk| chunk.len() as u64).sum();
-    assert_eq!(Child::start(&home).kill_at_end(), in_short(&report));
-    assert_eq!(home.check(expected).await, chunks);
+    present
 }
 
 #[tokio::test]
-async fn an_import_that_is_killed_leaves_what_it_has_stored() {
-    survives(Durability::Durable, 2).await;
+async fn an_import_that_is_killed_leaves_what_it_has_stored_and_another_goes_on_to_the_end() {
+    let Some(expected) = expected().await else { return };
+    let home = Home::new(&expected.input, Durability::Durable).await;
+    let present = survives(&home, expected, 2).await;
+    let mut report = expected.report.clone();
+    report.replaced = expected.chunks[..present].iter().map(|chunk| chunk.len() as u64).sum();
+    assert_eq!(Child::start(&home).kill_at_end(), in_short(&report));
+    assert_eq!(home.check(expected).await, expected.chunks.len());
 }
 
 #[tokio::test]
 async fn an_import_that_is_killed_leaves_what_it_has_stored_where_nothing_waits_for_the_disk() {
-    survives(Durability::Buffered, 1).await;
+    let Some(expected) = expected().await else { return };
+    let home = Home::new(&expected.input, Durability::Buffered).await;
+    survives(&home, expected, 1).await;
 }

@@ -1,8 +1,8 @@
 //! From memory into a folder and back.
 
-use tempfile::TempDir;
 use toposcope::store::{Alias, Facets, MemoryStore, Restore, SledStore};
 
+use crate::place::Place;
 use crate::support::{MAIL, SplitMix64, contents, export, note, put, small_store};
 
 #[tokio::test]
@@ -13,7 +13,7 @@ async fn a_store_moves_into_a_folder_and_back() {
         let facets = Facets { aliases: vec![Alias::new(MAIL, random.bytes(8))], ..Facets::default() };
         put(&store, note(number), facets, random.bytes(40)).await;
     }
-    let (before, folder) = (contents(&store).await, TempDir::new().unwrap());
+    let (before, folder) = (contents(&store).await, Place::new());
 
     let kept = SledStore::open(folder.path()).await.unwrap();
     Restore::new().read(&kept, &export(&store).await[..]).await.unwrap();

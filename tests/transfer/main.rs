@@ -9,6 +9,9 @@ mod faults;
 mod folder;
 mod inventory;
 mod lines;
+#[cfg(feature = "sled")]
+#[path = "../support/place.rs"]
+mod place;
 mod refusals;
 mod round_trip;
 mod streams;

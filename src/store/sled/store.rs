@@ -67,6 +67,7 @@ use crate::store::{Alias, Batch, Key, Page, Query, Record, Snapshot, Store, Stor
 /// let store = SledStore::open(&folder).await?;
 /// let found = store.get(&[key]).await?;
 /// assert_eq!(found[0].as_ref().map(|record| &record.body[..]), Some(&b"a body"[..]));
+/// # store.close().await?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -11,7 +11,7 @@ use crate::support::{SplitMix64, rounds, seed};
 
 #[test]
 fn what_was_acknowledged_is_there_whole_and_nothing_in_part_whenever_the_process_is_killed() {
-    let (rounds, mut random) = (rounds("TOPOSCOPE_CRASH_ROUNDS", 5), SplitMix64(seed()));
+    let (rounds, mut random) = (rounds("TOPOSCOPE_CRASH_ROUNDS", 3), SplitMix64(seed()));
     let (mut round, mut total) = (0, 0);
     while round < rounds {
         let folder = TempDir::new().unwrap();

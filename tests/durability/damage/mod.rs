@@ -21,7 +21,7 @@ use crate::support::{Child, PATIENCE, SplitMix64, copy, rounds, seed, start_runt
 
 #[test]
 fn a_damaged_folder_gives_what_is_right_or_an_error_and_can_be_repaired() {
-    let (rounds, mut random) = (rounds("TOPOSCOPE_DAMAGE_ROUNDS", 10), SplitMix64(seed()));
+    let (rounds, mut random) = (rounds("TOPOSCOPE_DAMAGE_ROUNDS", 6), SplitMix64(seed()));
     let folder = TempDir::new().unwrap();
     let originals = start_runtime().block_on(originals(folder.path(), random.next()));
     let (mut table, mut problems) = (Table::default(), Vec::new());

@@ -25,8 +25,7 @@ impl Original {
 /// Folders as they are found: closed in order, left behind by a process that was killed, and opened many times.
 pub(super) async fn originals(folder: &Path, seed: u64) -> Vec<Original> {
     let mut originals = Vec::new();
-    for (name, closings, batches) in
-        [("closed", 1, 24), ("killed", 0, 12), ("continued", 1, 12), ("old", 6, 4)]
+    for (name, closings, batches) in [("closed", 1, 12), ("killed", 0, 8), ("continued", 1, 6), ("old", 6, 2)]
     {
         let (work, kept) = (folder.join(format!("{name}.work")), folder.join(name));
         let mut writers: Vec<Writer> = (0..WRITERS).map(|number| Writer::new(seed, number)).collect();

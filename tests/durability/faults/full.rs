@@ -12,14 +12,14 @@ use crate::support::{Child, PATIENCE, chain, say};
 use crate::workload::Progress;
 
 /// More than what fits into the room that the journal has taken already.
-const MANY: usize = 200;
+const MANY: usize = 100;
 
 pub(super) async fn while_committing(folder: &Path) {
     let disk = folder.join("disk");
     let mut world = World::new(&disk.join("store")).await;
     world.write_all(6).await;
     world.assert_sound().await;
-    for _ in 0..3 {
+    for _ in 0..2 {
         let ballast = Ballast::fill(&disk);
         let tally = world.write(MANY).await;
         assert!(tally.refused > 0, "{tally:?}");

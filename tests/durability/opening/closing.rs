@@ -1,11 +1,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use tempfile::TempDir;
 use toposcope::model::Timestamp;
 use toposcope::store::{Alias, Name, Query, SledStore, Store, StoreError, StoreErrorKind};
 
 use super::{batch, key, open, truth};
+use crate::place::Place;
 use crate::support::{compare, everything};
 
 fn is_unavailable<T>(outcome: Result<T, StoreError>) -> bool {
@@ -14,7 +14,7 @@ fn is_unavailable<T>(outcome: Result<T, StoreError>) -> bool {
 
 #[tokio::test]
 async fn every_call_after_the_close_is_unavailable_also_a_second_close() {
-    let folder = TempDir::new().unwrap();
+    let folder = Place::new();
     let store = open(folder.path()).await;
     store.commit(batch(1)).await.unwrap();
     store.close().await.unwrap();
@@ -33,7 +33,7 @@ async fn every_call_after_the_close_is_unavailable_also_a_second_close() {
 
 #[tokio::test]
 async fn of_two_closes_at_the_same_time_none_hangs_and_the_folder_is_free() {
-    let folder = TempDir::new().unwrap();
+    let folder = Place::new();
     let store = open(folder.path()).await;
     store.commit(batch(1)).await.unwrap();
     let (first, second) = tokio::join!(store.close(), store.close());
@@ -43,7 +43,7 @@ async fn of_two_closes_at_the_same_time_none_hangs_and_the_folder_is_free() {
 
 #[tokio::test]
 async fn a_snapshot_keeps_a_dropped_store_open_until_it_is_dropped_too() {
-    let folder = TempDir::new().unwrap();
+    let folder = Place::new();
     let store = SledStore::builder(folder.path()).cache_size(0).open().await.unwrap();
     store.commit(batch(1)).await.unwrap();
     let mut snapshot = store.snapshot().await.unwrap();
@@ -58,7 +58,7 @@ async fn a_snapshot_keeps_a_dropped_store_open_until_it_is_dropped_too() {
 
 #[tokio::test]
 async fn a_snapshot_of_a_store_that_was_closed_ends_in_an_error_and_does_not_keep_the_folder() {
-    let folder = TempDir::new().unwrap();
+    let folder = Place::new();
     let store = open(folder.path()).await;
     store.commit(batch(1)).await.unwrap();
     let store = {
@@ -76,7 +76,7 @@ async fn a_snapshot_of_a_store_that_was_closed_ends_in_an_error_and_does_not_kee
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_what_is_committed_while_the_store_is_closed_all_is_there_that_was_acknowledged() {
     for round in 0..5 {
-        let folder = TempDir::new().unwrap();
+        let folder = Place::new();
         let store = Arc::new(open(folder.path()).await);
         let mut commits = tokio::task::JoinSet::new();
         for number in 0..200 {
@@ -101,7 +101,7 @@ async fn of_what_is_committed_while_the_store_is_closed_all_is_there_that_was_ac
 
 #[tokio::test]
 async fn a_store_that_is_dropped_outside_of_any_runtime_lets_its_folder_go() {
-    let folder = TempDir::new().unwrap();
+    let folder = Place::new();
     let path = folder.path().to_owned();
     let store = open(&path).await;
     store.commit(batch(1)).await.unwrap();

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use tempfile::TempDir;
+use crate::place::Place;
 use toposcope::store::Store;
 
 use super::{batch, fill, open, truth};
@@ -26,7 +26,7 @@ async fn assert_whole(folder: &Path) {
 
 #[tokio::test]
 async fn each_copy_is_made_anew_from_the_other() {
-    let folder = TempDir::new().unwrap();
+    let folder = Place::new();
     fill(folder.path()).await;
     for _ in 0..2 {
         for name in ["records", "records.second"] {
@@ -38,7 +38,7 @@ async fn each_copy_is_made_anew_from_the_other() {
 
 #[tokio::test]
 async fn an_exchange_of_the_copies_that_was_cut_off_is_ended() {
-    let folder = TempDir::new().unwrap();
+    let folder = Place::new();
     fill(folder.path()).await;
     let at = |name: &str| folder.path().join(name);
     fs::rename(at("records"), at("records.exchanged")).unwrap();
@@ -50,7 +50,7 @@ async fn an_exchange_of_the_copies_that_was_cut_off_is_ended() {
 
 #[tokio::test]
 async fn what_is_left_of_a_copy_that_was_being_made_is_no_copy() {
-    let folder = TempDir::new().unwrap();
+    let folder = Place::new();
     fill(folder.path()).await;
     fs::rename(folder.path().join("records.second"), folder.path().join("records.second.new")).unwrap();
     fs::write(folder.path().join("records.second.new/db"), "half").unwrap();
@@ -59,7 +59,7 @@ async fn what_is_left_of_a_copy_that_was_being_made_is_no_copy() {
 
 #[tokio::test]
 async fn a_copy_from_another_time_is_made_anew() {
-    let (folder, kept) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let (folder, kept) = (Place::new(), Place::new());
     open(folder.path()).await.close().await.unwrap();
     for empty in ["records.second", "records"] {
         copy(&folder.path().join(empty), &kept.path().join(empty));
@@ -74,7 +74,7 @@ async fn a_copy_from_another_time_is_made_anew() {
 
 #[tokio::test]
 async fn a_store_that_came_back_from_its_second_copy_goes_on_being_written() {
-    let folder = TempDir::new().unwrap();
+    let folder = Place::new();
     fill(folder.path()).await;
     fs::write(folder.path().join("records/db"), "nothing of what there was").unwrap();
     let store = open(folder.path()).await;

@@ -6,6 +6,7 @@ use tempfile::TempDir;
 use toposcope::store::{SledStore, Store, StoreErrorKind};
 
 use super::{assert_error, batch, fill, open, truth};
+use crate::place::Place;
 use crate::support::compare;
 
 /// Everything in a folder, without what is in folders in it.
@@ -23,7 +24,7 @@ async fn refusal(folder: &Path, kind: StoreErrorKind) {
 
 #[tokio::test]
 async fn an_empty_folder_and_one_that_is_not_there_become_stores() {
-    let folder = TempDir::new().unwrap();
+    let folder = Place::new();
     for path in [folder.path().join("empty"), folder.path().join("not/there/yet")] {
         if path.ends_with("empty") {
             fs::create_dir(&path).unwrap();
@@ -38,12 +39,14 @@ async fn a_relative_path_is_a_folder_like_any_other() {
     let folder = TempDir::new_in("target").or_else(|_| TempDir::new_in(".")).unwrap();
     assert!(folder.path().is_relative() || fs::metadata(folder.path()).is_ok());
     fill(folder.path()).await;
-    compare(&open(folder.path()).await, &truth([1])).await.unwrap();
+    let store = open(folder.path()).await;
+    compare(&store, &truth([1])).await.unwrap();
+    store.close().await.unwrap();
 }
 
 #[tokio::test]
 async fn a_folder_of_something_else_is_refused_and_left_as_it_is() {
-    let folder = TempDir::new().unwrap();
+    let folder = Place::new();
     fs::write(folder.path().join("a letter"), "Dear Sir").unwrap();
     let before = files(folder.path());
     refusal(folder.path(), StoreErrorKind::Invalid).await;
@@ -52,7 +55,7 @@ async fn a_folder_of_something_else_is_refused_and_left_as_it_is() {
 
 #[tokio::test]
 async fn a_file_in_the_place_of_the_folder_is_refused_and_left_as_it_is() {
-    let folder = TempDir::new().unwrap();
+    let folder = Place::new();
     let path = folder.path().join("file");
     fs::write(&path, "Dear Sir").unwrap();
     refusal(&path, StoreErrorKind::Unavailable).await;
@@ -62,7 +65,7 @@ async fn a_file_in_the_place_of_the_folder_is_refused_and_left_as_it_is() {
 
 #[tokio::test]
 async fn a_folder_of_another_format_is_refused_and_opens_when_the_format_is_back() {
-    let folder = TempDir::new().unwrap();
+    let folder = Place::new();
     fill(folder.path()).await;
     let path = folder.path().join("format");
     let format = fs::read_to_string(&path).unwrap();
@@ -79,7 +82,7 @@ async fn a_folder_of_another_format_is_refused_and_opens_when_the_format_is_back
 
 #[tokio::test]
 async fn a_folder_without_its_witness_is_refused_until_it_is_repaired() {
-    let folder = TempDir::new().unwrap();
+    let folder = Place::new();
     fill(folder.path()).await;
     fs::remove_file(folder.path().join("acknowledged")).unwrap();
     refusal(folder.path(), StoreErrorKind::Corrupt).await;
@@ -92,7 +95,7 @@ async fn a_folder_without_its_witness_is_refused_until_it_is_repaired() {
 
 #[tokio::test]
 async fn what_a_kill_leaves_of_sleds_own_files_does_not_hinder_the_opening() {
-    let folder = TempDir::new().unwrap();
+    let folder = Place::new();
     fill(folder.path()).await;
     for content in [&b""[..], b"half a snapshot", &[0; 5000]] {
         for name in ["snap.0000000000000F00.generating", "snap.FFFFFFFFFFFFFFF0.generating"] {
@@ -108,7 +111,7 @@ async fn what_a_kill_leaves_of_sleds_own_files_does_not_hinder_the_opening() {
 async fn a_folder_that_was_only_begun_is_one_that_can_be_opened() {
     let begun: [(&str, &[u8]); 3] = [("lock", b""), ("format.new", b"topo"), ("room", &[0; 100])];
     for number in 1..=2 {
-        let folder = TempDir::new().unwrap();
+        let folder = Place::new();
         for (name, content) in &begun[..number] {
             fs::write(folder.path().join(name), content).unwrap();
         }
@@ -116,7 +119,7 @@ async fn a_folder_that_was_only_begun_is_one_that_can_be_opened() {
         compare(&open(folder.path()).await, &truth([1])).await.unwrap();
     }
     // Killed while it made sure of the room for a checkpoint.
-    let folder = TempDir::new().unwrap();
+    let folder = Place::new();
     fill(folder.path()).await;
     let (name, content) = begun[2];
     fs::write(folder.path().join(name), content).unwrap();
@@ -133,7 +136,7 @@ async fn fill_again(folder: &Path) {
 
 #[tokio::test]
 async fn a_folder_that_is_moved_or_copied_holds_the_same() {
-    let folder = TempDir::new().unwrap();
+    let folder = Place::new();
     let (first, second) = (folder.path().join("first"), folder.path().join("second"));
     fill(&first).await;
     fs::rename(&first, &second).unwrap();

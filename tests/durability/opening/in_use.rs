@@ -4,10 +4,10 @@ use std::pin::pin;
 use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
-use tempfile::TempDir;
 use toposcope::store::{SledStore, Store, StoreErrorKind};
 
 use super::{assert_error, batch, fill, open, truth};
+use crate::place::Place;
 use crate::support::{Child, PATIENCE, compare, say};
 
 /// When whoever finds the folder in use must have been told.
@@ -23,7 +23,7 @@ pub(crate) async fn hold(arguments: &[String]) {
 
 #[tokio::test]
 async fn a_folder_that_this_process_has_open_is_refused_by_its_name_and_the_first_store_goes_on() {
-    let folder = TempDir::new().unwrap();
+    let folder = Place::new();
     let first = open(folder.path()).await;
     let begin = Instant::now();
     let error = SledStore::open(folder.path()).await.unwrap_err();
@@ -36,7 +36,7 @@ async fn a_folder_that_this_process_has_open_is_refused_by_its_name_and_the_firs
 #[cfg(unix)]
 #[tokio::test]
 async fn a_folder_that_another_process_has_open_is_refused_until_that_process_is_gone() {
-    let folder = TempDir::new().unwrap();
+    let folder = Place::new();
     fill(folder.path()).await;
     let child = Child::start("hold", &[folder.path().to_str().unwrap().to_owned()]);
     assert_eq!(child.next(PATIENCE).as_deref(), Some("held"));
@@ -50,7 +50,7 @@ async fn a_folder_that_another_process_has_open_is_refused_until_that_process_is
 
 #[tokio::test]
 async fn a_folder_opens_at_once_after_its_store_was_closed_or_dropped_whatever_was_under_way() {
-    let folder = TempDir::new().unwrap();
+    let folder = Place::new();
     for round in 0..10 {
         let store = open(folder.path()).await;
         compare(&store, &truth(0..round)).await.unwrap();
@@ -64,7 +64,7 @@ async fn a_folder_opens_at_once_after_its_store_was_closed_or_dropped_whatever_w
 
 #[tokio::test]
 async fn a_store_that_is_waited_for_opens_when_the_one_before_lets_go() {
-    let folder = TempDir::new().unwrap();
+    let folder = Place::new();
     let first = open(folder.path()).await;
     first.commit(batch(1)).await.unwrap();
     let (second, ()) = tokio::join!(SledStore::open(folder.path()), async { drop(first) });
@@ -73,7 +73,7 @@ async fn a_store_that_is_waited_for_opens_when_the_one_before_lets_go() {
 
 #[tokio::test]
 async fn an_opening_that_is_given_up_leaves_the_folder_to_the_next() {
-    let folder = TempDir::new().unwrap();
+    let folder = Place::new();
     fill(folder.path()).await;
     for _ in 0..5 {
         let mut opening = pin!(SledStore::open(folder.path()));
