@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 use tokio::task::yield_now;
-use toposcope::store::{Alias, Batch, Expect, Facets, Key, Name, Query, SledStore, Store};
+use toposcope::store::{Alias, Batch, Expect, Facets, Key, Name, Query, SledStore, Store, StoreErrorKind};
 use uuid::Uuid;
 
 use self::place::Place;
@@ -124,4 +124,21 @@ fn a_store_outlives_the_runtime_and_so_does_what_was_begun_there() {
         read(&store, 1).await;
         store.close().await.unwrap();
     });
+}
+
+#[test]
+fn what_needs_the_disk_is_refused_outside_of_any_runtime() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let folder = Place::new();
+    let store = runtime.block_on(async {
+        let store = SledStore::builder(folder.path().join("store")).cache_size(0).open().await.unwrap();
+        store.commit(note(1)).await.unwrap();
+        store.verify().await.unwrap();
+        store
+    });
+    let keys = [key(1)];
+    let mut reading = pin!(store.get(&keys));
+    let outcome = reading.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    let Poll::Ready(Err(error)) = outcome else { panic!("{outcome:?}") };
+    assert_eq!(*error.kind(), StoreErrorKind::Invalid, "{error}");
 }

@@ -32,6 +32,7 @@ use self::aliases::Aliases;
 pub(crate) use self::freeze::Frozen;
 use self::ids::Ids;
 use self::links::Links;
+pub(crate) use self::list::Selection;
 pub(crate) use self::load::Loader;
 use self::names::{NameId, Names};
 use self::rows::{PartitionId, Rows};

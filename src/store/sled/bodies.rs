@@ -44,17 +44,21 @@ impl Bodies {
         self.slots.len()
     }
 
-    /// Marks a body that is there as read.
-    pub(super) fn find(&self, row: RowId) -> Option<Found> {
+    /// A body that is in memory, which is marked as read.
+    pub(super) fn read(&self, row: RowId) -> Option<&Bytes> {
         let slot = self.slots.get(row as usize)?;
-        if let Some(body) = &slot.body {
-            // Most are marked already, and a line of the cache that is not written to can be shared.
-            if !slot.was_read.load(Ordering::Relaxed) {
-                slot.was_read.store(true, Ordering::Relaxed);
-            }
-            return Some(Found::Here(body.clone()));
+        let body = slot.body.as_ref()?;
+        // Most are marked already, and a line of the cache that is not written to can be shared.
+        if !slot.was_read.load(Ordering::Relaxed) {
+            slot.was_read.store(true, Ordering::Relaxed);
         }
-        Some(Found::InRecords(slot.place))
+        Some(body)
+    }
+
+    /// Where a body is found. One that is in memory is marked as read.
+    pub(super) fn find(&self, row: RowId) -> Option<Found> {
+        let found = self.read(row).cloned().map(Found::Here);
+        found.or_else(|| self.place(row).map(Found::InRecords))
     }
 
     /// The same for one who reads everything once. Gives no body that may be read from the records.

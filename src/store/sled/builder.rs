@@ -1,10 +1,8 @@
 use std::path::PathBuf;
 
-use tokio::task::spawn_blocking;
-
 use super::SledStore;
+use super::blocking::blocking;
 use super::open::open;
-use super::queue::closed;
 use crate::store::StoreError;
 
 /// What an acknowledged commit has behind it.
@@ -58,7 +56,7 @@ impl SledStoreBuilder {
     /// holds something else. `Corrupt` when what it holds is damaged, in both copies: nothing is changed then, but for what sled does to
     /// its own files; [`SledStore::repair`] saves what can be saved.
     pub async fn open(self) -> Result<SledStore, StoreError> {
-        let opened = spawn_blocking(move || open(&self)).await.map_err(|_| closed())?;
+        let opened = blocking(move || open(&self)).await?;
         opened.map(SledStore::new)
     }
 }

@@ -61,6 +61,7 @@ impl Committer {
         let Ok(state) = shared.read_state() else { return None };
         let mut group = Group::new(state.index.next_version(), self.body);
         let (mut closing, mut settling) = (None, Vec::new());
+        let mut is_complete = true;
         for job in jobs {
             let deferred = match job {
                 Job::Commit(batch, reply) => group.admit(&state.index, batch, reply),
@@ -75,11 +76,14 @@ impl Committer {
                     settling.push(reply);
                     None
                 }
+                // What has to wait for the next group was asked for before.
+                close @ Job::Close(_) if !is_complete => Some(close),
                 Job::Close(reply) => {
                     closing = Some(reply);
                     None
                 }
             };
+            is_complete &= deferred.is_none();
             deferred.into_iter().for_each(|job| self.jobs.defer(job));
         }
         drop(state);
@@ -99,7 +103,7 @@ impl Committer {
         }
         let begin = Instant::now();
         let outcome = self.write(&accepted);
-        self.jobs.learn(begin.elapsed());
+        self.jobs.learn(begin.elapsed(), replies.len());
         if let Err(error) = outcome {
             tracing::error!(error = &error as &dyn Error, "nothing can be written");
             for reply in replies {

@@ -9,36 +9,36 @@ use crate::store::Write;
 const GROUP: usize = 256;
 const GROUP_BYTES: usize = 4 << 20;
 
-/// So few writers are as quick when each goes by itself.
-const FEW: usize = 3;
-
 /// Picks what is written in one go.
 ///
 /// Writers that were told of the last group come back with their next batch while the other half is being written. So that the
-/// halves do not alternate for ever, each group waits a little for as many as were in the last two.
+/// halves do not alternate for ever, each group waits a little for as many as may come: those who were told of the last, and
+/// those who came while it was written.
 #[derive(Debug)]
 pub(super) struct Gatherer {
     jobs: Receiver<Job>,
     /// What had to wait for the next group.
     deferred: VecDeque<Job>,
-    /// How many were in the last group, and in the one before.
-    last: [usize; 2],
+    /// What came while the last group was being written.
+    arrived: VecDeque<Job>,
+    /// How many may come for the next group.
+    expected: usize,
     /// Less than what a group of its own would take those who come late.
     patience: Duration,
 }
 
 impl Gatherer {
     pub(super) fn new(jobs: Receiver<Job>) -> Self {
-        Self { jobs, deferred: VecDeque::new(), last: [0; 2], patience: Duration::ZERO }
+        let (deferred, arrived) = (VecDeque::new(), VecDeque::new());
+        Self { jobs, deferred, arrived, expected: 0, patience: Duration::ZERO }
     }
 
     /// Waits for the next group; none when nobody can ask for anything any more. A wish to close the store ends the group.
     pub(super) fn next(&mut self) -> Vec<Job> {
-        let Some(first) = self.deferred.pop_front().or_else(|| self.jobs.recv().ok()) else {
-            return Vec::new();
-        };
+        let Some(first) = self.there().or_else(|| self.jobs.recv().ok()) else { return Vec::new() };
         let begin = Instant::now();
-        let expected = self.last.iter().sum();
+        // Taken, so that nobody is waited for after a group of which nothing was written.
+        let expected = std::mem::take(&mut self.expected);
         let (mut group, mut size) = (Vec::new(), 0);
         let mut next = Some(first);
         while let Some(job) = next.take() {
@@ -46,13 +46,12 @@ impl Gatherer {
             let is_last = matches!(job, Job::Close(_));
             group.push(job);
             if group.len() < GROUP && size < GROUP_BYTES && !is_last {
-                let waits = group.len() < expected && expected > FEW;
-                let patience =
-                    if waits { self.patience.saturating_sub(begin.elapsed()) } else { Duration::ZERO };
-                next = self.take(patience);
+                next = self.there();
+                if next.is_none() && group.len() < expected {
+                    next = self.jobs.recv_timeout(self.patience.saturating_sub(begin.elapsed())).ok();
+                }
             }
         }
-        self.last = [group.len(), self.last[0]];
         group
     }
 
@@ -61,14 +60,18 @@ impl Gatherer {
         self.deferred.push_back(job);
     }
 
-    /// Tells how long the last group took to be written.
-    pub(super) fn learn(&mut self, writing: Duration) {
+    /// Hears how long the last group took to be written, and how many are now to be told. Before they are: who comes back is
+    /// not counted twice then.
+    pub(super) fn learn(&mut self, writing: Duration, told: usize) {
+        self.arrived.extend(self.jobs.try_iter());
+        self.expected = self.deferred.len() + self.arrived.len() + told;
         self.patience = writing / 2;
     }
 
-    fn take(&mut self, patience: Duration) -> Option<Job> {
-        let there = self.deferred.pop_front().or_else(|| self.jobs.try_recv().ok());
-        if there.is_some() || patience.is_zero() { there } else { self.jobs.recv_timeout(patience).ok() }
+    /// What waits already, those first who have waited longest.
+    fn there(&mut self) -> Option<Job> {
+        let kept = self.deferred.pop_front().or_else(|| self.arrived.pop_front());
+        kept.or_else(|| self.jobs.try_recv().ok())
     }
 }
 
@@ -80,5 +83,147 @@ fn job_size(job: &Job) -> usize {
     match job {
         Job::Commit(batch, _) => batch.writes().iter().map(size).sum(),
         Job::Purge(..) | Job::Settle(_) | Job::Close(_) => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::task::{Context, Waker};
+    use std::thread;
+
+    use uuid::Uuid;
+
+    use super::super::queue::{Queue, Reply};
+    use super::*;
+    use crate::model::Timestamp;
+    use crate::store::{Batch, Expect, Facets, Key, Name};
+
+    /// Nobody waits for so long: a test that ends did not.
+    const LONG: Duration = Duration::from_secs(3_600);
+
+    /// Asks for jobs that are known by their numbers, and minds no answer.
+    #[derive(Debug)]
+    struct Asking {
+        queue: Queue,
+        gatherer: Gatherer,
+    }
+
+    impl Asking {
+        fn new() -> Self {
+            let (queue, jobs) = Queue::new();
+            Self { queue, gatherer: Gatherer::new(jobs) }
+        }
+
+        fn ask(&self, number: i64) {
+            send(&self.queue, |reply| Job::Purge(Timestamp::UNIX_EPOCH.plus_micros(number), reply));
+        }
+
+        fn next(&mut self) -> Vec<i64> {
+            self.gatherer.next().iter().map(number).collect()
+        }
+    }
+
+    fn send(queue: &Queue, job: impl FnOnce(Reply) -> Job) {
+        let mut asked = pin!(queue.ask(job));
+        assert!(asked.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    }
+
+    fn number(job: &Job) -> i64 {
+        match job {
+            Job::Purge(time, _) => time.unix_micros(),
+            _ => -1,
+        }
+    }
+
+    #[test]
+    fn nobody_is_waited_for_where_one_writes_alone() {
+        let mut asking = Asking::new();
+        for number in 0..3 {
+            asking.ask(number);
+            assert_eq!(asking.next(), [number]);
+            asking.gatherer.learn(LONG, 1);
+        }
+    }
+
+    #[test]
+    fn who_was_told_is_waited_for_together_with_who_came_meanwhile() {
+        let mut asking = Asking::new();
+        asking.ask(0);
+        assert_eq!(asking.next(), [0]);
+        asking.ask(1);
+        asking.gatherer.learn(LONG, 1);
+        let Asking { queue, mut gatherer } = asking;
+        let group = thread::scope(|scope| {
+            let group = scope.spawn(|| gatherer.next().iter().map(number).collect::<Vec<_>>());
+            send(&queue, |reply| Job::Purge(Timestamp::UNIX_EPOCH.plus_micros(2), reply));
+            group.join().unwrap_or_default()
+        });
+        assert_eq!(group, [1, 2]);
+    }
+
+    #[test]
+    fn nobody_is_waited_for_after_a_group_of_which_nothing_was_written() {
+        let mut asking = Asking::new();
+        asking.ask(0);
+        asking.next();
+        asking.gatherer.learn(LONG, 2);
+        asking.ask(1);
+        asking.ask(2);
+        assert_eq!(asking.next(), [1, 2]);
+        asking.ask(3);
+        assert_eq!(asking.next(), [3]);
+    }
+
+    #[test]
+    fn who_does_not_come_back_is_given_up() {
+        let mut asking = Asking::new();
+        asking.gatherer.learn(Duration::from_micros(2), 64);
+        asking.ask(0);
+        assert_eq!(asking.next(), [0]);
+    }
+
+    #[test]
+    fn what_had_to_wait_goes_first_and_all_else_in_the_order_it_came() {
+        let mut asking = Asking::new();
+        (0..GROUP as i64 + 2).for_each(|number| asking.ask(number));
+        let mut group = asking.gatherer.next();
+        assert_eq!(group.len(), GROUP);
+        let deferred = group.split_off(GROUP - 2);
+        deferred.into_iter().for_each(|job| asking.gatherer.defer(job));
+        asking.gatherer.learn(Duration::ZERO, 0);
+        asking.ask(1_000);
+        assert_eq!(asking.next(), [254, 255, 256, 257, 1_000]);
+    }
+
+    #[test]
+    fn a_wish_to_close_is_the_last_of_its_group_also_where_more_are_expected() {
+        let mut asking = Asking::new();
+        asking.ask(0);
+        send(&asking.queue, Job::Close);
+        asking.ask(1);
+        asking.gatherer.learn(LONG, 64);
+        assert_eq!(asking.next(), [0, -1]);
+        assert_eq!(asking.next(), [1]);
+    }
+
+    #[test]
+    fn a_group_ends_with_the_batch_that_fills_it() {
+        let mut asking = Asking::new();
+        for _ in 0..3 {
+            let mut batch = Batch::new();
+            let key = Key::new(Name::new("note"), Uuid::nil());
+            batch.put(key, Expect::Any, Facets::default(), vec![0; GROUP_BYTES / 2]);
+            send(&asking.queue, |reply| Job::Commit(batch, reply));
+        }
+        asking.gatherer.learn(LONG, 3);
+        assert_eq!(asking.next().len(), 2);
+    }
+
+    #[test]
+    fn there_is_no_group_when_nobody_can_ask_any_more() {
+        let Asking { queue, mut gatherer } = Asking::new();
+        drop(queue);
+        assert!(gatherer.next().is_empty());
     }
 }

@@ -7,6 +7,7 @@
 //!
 //! One thread writes the journal ([`committer`]), another the records ([`checkpoint`]); no other thread changes anything.
 
+mod blocking;
 mod bodies;
 mod builder;
 mod checkpoint;

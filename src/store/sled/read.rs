@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
-use tokio::task::spawn_blocking;
 
+use super::blocking::blocking;
 use super::bodies::Found;
 use super::queue::closed;
 use super::shared::Shared;
@@ -22,30 +22,45 @@ pub(super) struct Reader {
 
 /// What was asked for, as far as it is in memory.
 #[derive(Debug)]
-pub(super) enum Reading {
-    Done(Vec<Option<Record>>),
+pub(super) enum Reading<R> {
+    Done(Vec<R>),
     /// All of it, with the lease that keeps the rest readable.
     Missing(Vec<Option<Located>>, Lease),
 }
 
-impl Reading {
+impl Reading<Option<Record>> {
     /// Reads what is in memory, under the lock of the state.
-    pub(super) fn of(state: &State, rows: impl ExactSizeIterator<Item = Option<RowId>> + Clone) -> Self {
+    pub(super) fn of_each(state: &State, rows: impl ExactSizeIterator<Item = Option<RowId>> + Clone) -> Self {
         let mut records = Vec::with_capacity(rows.len());
         for row in rows.clone() {
-            let record = match row.and_then(|row| state.locate(row)) {
-                None => None,
-                Some(Located { key, version, body: Found::Here(body), .. }) => {
-                    Some(Record { key, version, body })
-                }
-                Some(Located { body: Found::InRecords(_), .. }) => {
-                    let located = rows.map(|row| row.and_then(|row| state.locate(row))).collect();
-                    return Self::Missing(located, state.lease());
-                }
-            };
+            let record = row.and_then(|row| state.record(row));
+            if row.is_some() && record.is_none() {
+                return Self::missing(state, rows);
+            }
             records.push(record);
         }
         Self::Done(records)
+    }
+}
+
+impl Reading<Record> {
+    /// The same for rows that are there. Nearly every page is in memory as a whole, and costs little then.
+    pub(super) fn of_page(state: &State, rows: &[RowId]) -> Self {
+        let mut records = Vec::with_capacity(rows.len());
+        for row in rows {
+            match state.record(*row) {
+                Some(record) => records.push(record),
+                None => return Self::missing(state, rows.iter().copied().map(Some)),
+            }
+        }
+        Self::Done(records)
+    }
+}
+
+impl<R> Reading<R> {
+    fn missing(state: &State, rows: impl Iterator<Item = Option<RowId>>) -> Self {
+        let located = rows.map(|row| row.and_then(|row| state.locate(row))).collect();
+        Self::Missing(located, state.lease())
     }
 }
 
@@ -54,22 +69,42 @@ impl Reader {
         Self { shared, turns: Arc::new(Semaphore::new(READERS)) }
     }
 
-    /// Reads what is missing from the disk, and keeps it in memory for the next.
-    pub(super) async fn finish(&self, reading: Reading) -> Result<Vec<Option<Record>>, StoreError> {
-        let (located, lease) = match reading {
-            Reading::Done(records) => return Ok(records),
-            Reading::Missing(located, lease) => (located, lease),
-        };
+    /// Reads what is missing.
+    pub(super) async fn finish(
+        &self,
+        reading: Reading<Option<Record>>,
+    ) -> Result<Vec<Option<Record>>, StoreError> {
+        match reading {
+            Reading::Done(records) => Ok(records),
+            Reading::Missing(located, lease) => self.read(located, lease).await,
+        }
+    }
+
+    pub(super) async fn finish_page(&self, reading: Reading<Record>) -> Result<Vec<Record>, StoreError> {
+        match reading {
+            Reading::Done(records) => Ok(records),
+            Reading::Missing(located, lease) => {
+                Ok(self.read(located, lease).await?.into_iter().flatten().collect())
+            }
+        }
+    }
+
+    /// Reads from the disk what is not in memory, and keeps it there for the next.
+    async fn read(
+        &self,
+        located: Vec<Option<Located>>,
+        lease: Lease,
+    ) -> Result<Vec<Option<Record>>, StoreError> {
         let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| closed())?;
         let shared = Arc::clone(&self.shared);
-        let read = spawn_blocking(move || {
+        let read = blocking(move || {
             let records = read_all(&shared, &located);
             drop(lease);
             // Only now: a read that nobody waits for any more goes on all the same.
             drop(turn);
             records
         });
-        read.await.map_err(|_| closed())?
+        read.await?
     }
 }
 

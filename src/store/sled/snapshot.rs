@@ -2,10 +2,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use tokio::task::spawn_blocking;
 
+use super::blocking::blocking;
 use super::bodies::Found;
-use super::queue::closed;
 use super::state::Lease;
 use super::store::Inner;
 use crate::store::index::Frozen;
@@ -47,7 +46,7 @@ impl SledSnapshot {
 impl Snapshot for SledSnapshot {
     async fn next(&mut self, limit: usize) -> Result<Vec<Entry>, StoreError> {
         let (contents, from) = (Arc::clone(&self.contents), self.read);
-        let entries = spawn_blocking(move || contents.read(from, limit)).await.map_err(|_| closed())??;
+        let entries = blocking(move || contents.read(from, limit)).await??;
         self.read += entries.len();
         Ok(entries)
     }

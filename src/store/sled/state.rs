@@ -6,7 +6,7 @@ use super::bodies::{Bodies, Found};
 use super::codec::Place;
 use super::journal::{Accepted, Change};
 use crate::store::index::{Index, RowId};
-use crate::store::{Expect, Facets, Key, Version, Write};
+use crate::store::{Expect, Facets, Key, Record, Version, Write};
 
 /// What readers see: the index and the bodies in memory. Only what is in the journal gets here, one group after the other.
 #[derive(Debug)]
@@ -31,6 +31,12 @@ pub(super) struct Located {
 impl State {
     pub(super) fn new(index: Index, bodies: Bodies) -> Self {
         Self { index, bodies, lease: Lease::default() }
+    }
+
+    /// A record whose body is in memory.
+    pub(super) fn record(&self, row: RowId) -> Option<Record> {
+        let (key, version) = self.index.key(row)?;
+        Some(Record { key, version, body: self.bodies.read(row)?.clone() })
     }
 
     pub(super) fn locate(&self, row: RowId) -> Option<Located> {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
-use tokio::task::spawn_blocking;
 
+use super::blocking::blocking;
 use super::builder::SledStoreBuilder;
 use super::open::Opened;
 use super::queue::{Job, Queue, closed};
@@ -15,6 +15,7 @@ use super::shared::Shared;
 use super::snapshot::SledSnapshot;
 use super::verify::{Verification, verify};
 use crate::model::Timestamp;
+use crate::store::index::Selection;
 use crate::store::{Alias, Batch, Key, Page, Query, Record, Snapshot, Store, StoreError};
 
 /// A store in a folder on this machine, for inventories that outlive the process: no server, one process at a time.
@@ -159,11 +160,7 @@ impl SledStore {
     /// `Invalid` when it is not the folder of a store.
     pub async fn repair(folder: impl Into<PathBuf>) -> Result<Repair, StoreError> {
         let folder = folder.into();
-        spawn_blocking(move || repair(&folder)).await.map_err(|_| closed())?
-    }
-
-    async fn read_one(&self, reading: Reading) -> Result<Option<Record>, StoreError> {
-        Ok(self.inner.reader.finish(reading).await?.pop().flatten())
+        blocking(move || repair(&folder)).await?
     }
 }
 
@@ -173,7 +170,7 @@ impl Store for SledStore {
         self.inner.require_open()?;
         let reading = {
             let state = self.inner.shared.read_state()?;
-            Reading::of(&state, keys.iter().map(|key| state.index.find(*key)))
+            Reading::of_each(&state, keys.iter().map(|key| state.index.find(*key)))
         };
         self.inner.reader.finish(reading).await
     }
@@ -182,20 +179,19 @@ impl Store for SledStore {
         self.inner.require_open()?;
         let reading = {
             let state = self.inner.shared.read_state()?;
-            Reading::of(&state, [state.index.resolve(alias)].into_iter())
+            Reading::of_each(&state, [state.index.resolve(alias)].into_iter())
         };
-        self.read_one(reading).await
+        Ok(self.inner.reader.finish(reading).await?.pop().flatten())
     }
 
     async fn list(&self, query: &Query) -> Result<Page, StoreError> {
         self.inner.require_open()?;
         let (reading, total, next) = {
             let state = self.inner.shared.read_state()?;
-            let selection = state.index.list(query)?;
-            let reading = Reading::of(&state, selection.rows.into_iter().map(Some));
-            (reading, selection.total, selection.next)
+            let Selection { rows, total, next } = state.index.list(query)?;
+            (Reading::of_page(&state, &rows), total, next)
         };
-        let records = self.inner.reader.finish(reading).await?.into_iter().flatten().collect();
+        let records = self.inner.reader.finish_page(reading).await?;
         Ok(Page { records, total, next })
     }
 
@@ -210,7 +206,7 @@ impl Store for SledStore {
     async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
         self.inner.require_open()?;
         let inner = Arc::clone(&self.inner);
-        let snapshot = spawn_blocking(|| SledSnapshot::new(inner)).await.map_err(|_| closed())??;
+        let snapshot = blocking(|| SledSnapshot::new(inner)).await??;
         Ok(Box::new(snapshot))
     }
 }

@@ -2,10 +2,8 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Arc, PoisonError};
 
-use tokio::task::spawn_blocking;
-
+use super::blocking::blocking;
 use super::codec::{Head, Place};
-use super::queue::closed;
 use super::records::{Base, Records, damaged, read_head};
 use super::shared::Shared;
 use super::store::Inner;
@@ -55,13 +53,12 @@ impl fmt::Display for Verification {
 pub(super) async fn verify(inner: &Arc<Inner>) -> Result<Verification, StoreError> {
     inner.settle().await?;
     let shared = Arc::clone(inner.shared());
-    let walk = spawn_blocking(move || Walk::new(&shared).run()).await.map_err(|_| closed())?;
+    let walk = blocking(move || Walk::new(&shared).run()).await?;
     let (mut verification, unclear) = walk?;
     if !unclear.is_empty() {
         inner.settle().await?;
         let shared = Arc::clone(inner.shared());
-        let problems =
-            spawn_blocking(move || still_wrong(&shared, &unclear)).await.map_err(|_| closed())??;
+        let problems = blocking(move || still_wrong(&shared, &unclear)).await??;
         problems.into_iter().for_each(|problem| verification.add(problem));
     }
     Ok(verification)

@@ -2,9 +2,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use toposcope::model::Timestamp;
-use toposcope::store::{Alias, Name, Query, SledStore, Store, StoreError, StoreErrorKind};
+use toposcope::store::{
+    Alias, Batch, Expect, Facets, Name, Query, SledStore, Store, StoreError, StoreErrorKind,
+};
 
-use super::{batch, key, open, truth};
+use super::{batch, body, key, open, truth};
 use crate::place::Place;
 use crate::support::{compare, everything};
 
@@ -38,6 +40,21 @@ async fn of_two_closes_at_the_same_time_none_hangs_and_the_folder_is_free() {
     store.commit(batch(1)).await.unwrap();
     let (first, second) = tokio::join!(store.close(), store.close());
     assert!(first.is_ok() || second.is_ok());
+    compare(&open(folder.path()).await, &truth([1])).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_was_asked_for_before_the_close_is_done_before_it() {
+    let folder = Place::new();
+    let store = open(folder.path()).await;
+    let again = || {
+        let mut batch = Batch::new();
+        batch.put(key(1), Expect::Any, Facets::default(), body(1));
+        store.commit(batch)
+    };
+    // Each has to wait for the one before it to be written.
+    let (first, second, third, closed) = tokio::join!(again(), again(), again(), store.close());
+    first.and(second).and(third).and(closed).unwrap();
     compare(&open(folder.path()).await, &truth([1])).await.unwrap();
 }
 
