@@ -64,8 +64,9 @@ impl Records {
         let mut batch = Batch::new();
         match sort {
             Sort::Small => {
-                let key = Key::new(NOTE, Uuid::from_u64_pair(writer, self.random.next() % OWN));
-                batch.put(key, Expect::Any, self.small_facets(), vec![b'.'; 300]);
+                let number = self.random.next() % OWN;
+                let key = Key::new(NOTE, Uuid::from_u64_pair(writer, number));
+                batch.put(key, Expect::Any, small_facets(writer, number), vec![b'.'; 300]);
             }
             Sort::Host => {
                 let key = Key::new(HOST, self.random.uuid());
@@ -75,15 +76,6 @@ impl Records {
             }
         }
         batch
-    }
-
-    fn small_facets(&mut self) -> Facets {
-        let time = self.random.next().to_be_bytes();
-        Facets {
-            organization: Some(Uuid::nil()),
-            sort_keys: vec![SortKey::new(Name::new("created_at"), time)],
-            ..Facets::default()
-        }
     }
 
     /// Ports and services of its own, and a place of its own in every order.
@@ -98,6 +90,16 @@ impl Records {
             }
         }
         facets
+    }
+}
+
+/// When it was created does not change when it is written again.
+fn small_facets(writer: u64, number: u64) -> Facets {
+    let time = (number * 1_000 + writer).to_be_bytes();
+    Facets {
+        organization: Some(Uuid::nil()),
+        sort_keys: vec![SortKey::new(Name::new("created_at"), time)],
+        ..Facets::default()
     }
 }
 

@@ -98,7 +98,9 @@ impl Checkpointer {
         self.graves.begin(Arc::downgrade(&self.shared.write_state()?.renew_lease()));
         let is_read = self.graves.are_read();
         let Copies { first, second } = &self.shared.copies;
-        for copy in [second, first] {
+        // What failed is carried out to its end before the other is changed again.
+        let order = if first.is_in_change() { [first, second] } else { [second, first] };
+        for copy in order {
             let outcome = write_into(copy, work, is_read, &unread);
             self.graves.add(outcome.inspect_err(|_| copy.distrust())?);
         }
@@ -156,6 +158,7 @@ fn write_into(
     is_read: bool,
     unread: &HashSet<Place>,
 ) -> Result<Vec<Place>, StoreError> {
+    copy.begin_change()?;
     let mut writer = Writer::new(copy, copy.base_to_write()?, is_read);
     let mut replaced = Vec::new();
     for (key, change) in &work.changes {
@@ -163,5 +166,6 @@ fn write_into(
     }
     unread.iter().try_for_each(|place| writer.remove_body(*place))?;
     writer.finish(work.applied, work.version, work.body)?;
+    copy.end_change()?;
     Ok(replaced)
 }

@@ -1,6 +1,8 @@
 //! The records twice. sled writes over room that became free before what replaces it is safe from a loss of power, and it
-//! has no second place for anything. So only one copy is changed at a time, and the other is whole on the disk by then.
+//! has no second place for anything. So only one copy is changed at a time, and the other is whole on the disk by then. The
+//! one that is changed is marked, so that it is not trusted unread when the change was cut off.
 
+use std::collections::HashMap;
 use std::error::Error;
 
 use bytes::Bytes;
@@ -66,10 +68,60 @@ impl Copies {
         self.second.begin()?;
         let (first, second) = (self.first.base()?, self.second.verified_base()?);
         let is_ahead = first.applied < second.applied && second.applied <= last;
-        if is_ahead || first == second {
+        let was_in_change = self.second.is_in_change();
+        if was_in_change {
+            self.second.require_whole()?;
+        }
+        // What was cut off is about to be carried out again.
+        let is_on_the_way = was_in_change && first.applied == second.applied;
+        if is_ahead || is_on_the_way || first == second {
             return Ok(());
         }
+        if was_in_change && second.applied < first.applied {
+            return self.catch_up().inspect_err(|_| self.second.distrust());
+        }
         Err(StoreError::corrupt("the second copy of the records is from another time than the first"))
+    }
+
+    /// Brings the second copy to where the first is, which has carried out the change to the end that was cut off.
+    fn catch_up(&self) -> Result<(), StoreError> {
+        let Self { first, second } = self;
+        second.begin_change()?;
+        let mut writer = Writer::new(second, second.base_to_write()?, false);
+        let mut unneeded: HashMap<u64, Place> =
+            second.graves()?.into_iter().map(|grave| (grave.id, grave)).collect();
+        let gone = self.gone()?;
+        first.heads(|key, bytes| {
+            let place = read_head(key, bytes)?.body;
+            if second.head(key)?.is_none_or(|there| there != bytes) {
+                let put = Change::Put { head: bytes.to_vec().into(), place, body: first.body(key, place)? };
+                unneeded.extend(writer.write(key, &put)?.map(|left| (left.id, left)));
+            }
+            if unneeded.remove(&place.id).is_some() {
+                writer.keep_body(place);
+            }
+            Ok(())
+        })?;
+        for key in gone {
+            unneeded.extend(writer.write(key, &Change::Delete)?.map(|left| (left.id, left)));
+        }
+        unneeded.into_values().try_for_each(|place| writer.remove_body(place))?;
+        let base = first.base()?;
+        writer.finish(base.applied, base.version, base.body)?;
+        base.require(second.base()?)?;
+        second.end_change()
+    }
+
+    /// The records that only the second copy has.
+    fn gone(&self) -> Result<Vec<Key>, StoreError> {
+        let mut gone = Vec::new();
+        self.second.heads(|key, _| {
+            if self.first.head(key)?.is_none() {
+                gone.push(key);
+            }
+            Ok(())
+        })?;
+        Ok(gone)
     }
 
     /// What was there takes its leave only when the new one is whole.

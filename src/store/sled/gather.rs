@@ -1,13 +1,10 @@
 use std::collections::VecDeque;
-use std::sync::mpsc::Receiver;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::queue::Job;
-use crate::store::Write;
+use super::queue::{GROUP_BYTES, Job, Jobs};
 
-/// How much is written in one go: more would keep the first waiting for long.
+/// How many jobs are done in one go.
 const GROUP: usize = 256;
-const GROUP_BYTES: usize = 4 << 20;
 
 /// Picks what is written in one go.
 ///
@@ -16,11 +13,11 @@ const GROUP_BYTES: usize = 4 << 20;
 /// those who came while it was written.
 #[derive(Debug)]
 pub(super) struct Gatherer {
-    jobs: Receiver<Job>,
+    jobs: Jobs,
     /// What had to wait for the next group.
     deferred: VecDeque<Job>,
-    /// What came while the last group was being written.
-    arrived: VecDeque<Job>,
+    /// What came in after the last group was full.
+    left: VecDeque<Job>,
     /// How many may come for the next group.
     expected: usize,
     /// Less than what a group of its own would take those who come late.
@@ -28,30 +25,30 @@ pub(super) struct Gatherer {
 }
 
 impl Gatherer {
-    pub(super) fn new(jobs: Receiver<Job>) -> Self {
-        let (deferred, arrived) = (VecDeque::new(), VecDeque::new());
-        Self { jobs, deferred, arrived, expected: 0, patience: Duration::ZERO }
+    pub(super) fn new(jobs: Jobs) -> Self {
+        let (deferred, left) = (VecDeque::new(), VecDeque::new());
+        Self { jobs, deferred, left, expected: 0, patience: Duration::ZERO }
     }
 
     /// Waits for the next group; none when nobody can ask for anything any more. A wish to close the store ends the group.
     pub(super) fn next(&mut self) -> Vec<Job> {
-        let Some(first) = self.there().or_else(|| self.jobs.recv().ok()) else { return Vec::new() };
-        let begin = Instant::now();
-        // Taken, so that nobody is waited for after a group of which nothing was written.
-        let expected = std::mem::take(&mut self.expected);
+        self.wait();
+        let mut waiting = std::mem::take(&mut self.deferred);
+        waiting.append(&mut self.left);
+        waiting.append(&mut self.jobs.take());
         let (mut group, mut size) = (Vec::new(), 0);
-        let mut next = Some(first);
-        while let Some(job) = next.take() {
-            size += job_size(&job);
+        while group.len() < GROUP
+            && size < GROUP_BYTES
+            && let Some(job) = waiting.pop_front()
+        {
+            size += job.size();
             let is_last = matches!(job, Job::Close(_));
             group.push(job);
-            if group.len() < GROUP && size < GROUP_BYTES && !is_last {
-                next = self.there();
-                if next.is_none() && group.len() < expected {
-                    next = self.jobs.recv_timeout(self.patience.saturating_sub(begin.elapsed())).ok();
-                }
+            if is_last {
+                break;
             }
         }
+        self.left = waiting;
         group
     }
 
@@ -63,26 +60,25 @@ impl Gatherer {
     /// Hears how long the last group took to be written, and how many are now to be told. Before they are: who comes back is
     /// not counted twice then.
     pub(super) fn learn(&mut self, writing: Duration, told: usize) {
-        self.arrived.extend(self.jobs.try_iter());
-        self.expected = self.deferred.len() + self.arrived.len() + told;
+        self.expected = self.kept() + self.jobs.len() + told;
         self.patience = writing / 2;
     }
 
-    /// What waits already, those first who have waited longest.
-    fn there(&mut self) -> Option<Job> {
-        let kept = self.deferred.pop_front().or_else(|| self.arrived.pop_front());
-        kept.or_else(|| self.jobs.try_recv().ok())
+    /// For somebody, and then a little for all who are expected.
+    fn wait(&mut self) {
+        let kept = self.kept();
+        if kept == 0 {
+            self.jobs.wait();
+        }
+        // Taken, so that nobody is waited for after a group of which nothing was written.
+        let expected = std::mem::take(&mut self.expected).min(GROUP);
+        if expected > kept + self.jobs.len() {
+            self.jobs.wait_for(expected - kept, self.patience);
+        }
     }
-}
 
-fn job_size(job: &Job) -> usize {
-    let size = |write: &Write| match write {
-        Write::Put { body, .. } => body.len(),
-        Write::Delete { .. } => 0,
-    };
-    match job {
-        Job::Commit(batch, _) => batch.writes().iter().map(size).sum(),
-        Job::Purge(..) | Job::Settle(_) | Job::Close(_) => 0,
+    fn kept(&self) -> usize {
+        self.deferred.len() + self.left.len()
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 use std::error::Error;
+use std::io;
+use std::path::Path;
 
 use super::bodies::Bodies;
 use super::builder::{Durability, SledStoreBuilder};
@@ -31,6 +33,7 @@ pub(super) fn load(
     witness: &mut Witness,
     options: &SledStoreBuilder,
 ) -> Result<Loaded, StoreError> {
+    avoid_change(folder).map_err(|error| unreadable(folder, error))?;
     load_first(folder, witness, options).or_else(|error| {
         if !folder.has_second() || folder.exchange_copies().is_err() {
             return Err(error);
@@ -42,6 +45,13 @@ pub(super) fn load(
             error
         })
     })
+}
+
+/// Of two copies the one is read that nobody was changing.
+fn avoid_change(folder: &Folder) -> io::Result<()> {
+    let is_in_change = |copy: &Path| Records::closed(copy).is_in_change();
+    let is_better = folder.has_second() && !is_in_change(&folder.second_records());
+    if is_better && is_in_change(&folder.records()) { folder.exchange_copies() } else { Ok(()) }
 }
 
 fn load_first(
@@ -175,6 +185,6 @@ fn unneeded(mut graves: Vec<Place>, latest: &HashMap<Key, Latest>) -> Vec<Place>
     graves
 }
 
-pub(super) fn unreadable(folder: &Folder, error: std::io::Error) -> StoreError {
+pub(super) fn unreadable(folder: &Folder, error: io::Error) -> StoreError {
     StoreError::unavailable(format!("{} cannot be read", folder.path().display())).with_source(error)
 }

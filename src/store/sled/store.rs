@@ -25,8 +25,8 @@ use crate::store::{Alias, Batch, Key, Page, Query, Record, Snapshot, Store, Stor
 ///   That holds through the end of the process at any moment, and through a loss of power as far as the disk and the file
 ///   system keep their own promises. [`Durability::Buffered`](crate::store::Durability::Buffered) promises less, and is quicker.
 /// * What readers see is on the disk too: nobody decides on what may be gone tomorrow.
-/// * There are two copies of all records, of which one is whole at any moment. A copy that does not open is made anew from the
-///   other, and a body that is damaged in one is read from the other.
+/// * There are two copies of all records, of which one is whole at any moment. A copy that does not open, or lacks something
+///   when a change of it was cut off, is made anew from the other, and a body that is damaged in one is read from the other.
 /// * What is damaged in both is an error that says so, when the folder is opened or the record is read, and never another
 ///   answer. [`verify`](Self::verify) looks for damage, [`repair`](Self::repair) saves what can be saved.
 /// * When the disk is full, or cannot be written for another reason, commits fail as `Unavailable`, and reads go on. When the

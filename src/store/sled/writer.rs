@@ -58,6 +58,11 @@ impl<'r> Writer<'r> {
         None
     }
 
+    /// Takes back the note that a body is to be removed.
+    pub(super) fn keep_body(&mut self, place: Place) {
+        self.update.remove_grave(place);
+    }
+
     /// Removes a body that nobody can ask for any more.
     pub(super) fn remove_body(&mut self, place: Place) -> Result<(), StoreError> {
         for part in place.parts() {

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use crate::place::Place;
 use toposcope::store::Store;
 
-use super::{batch, fill, open, truth};
+use super::{batch, body, fill, open, truth};
+use crate::place::Place;
 use crate::support::{compare, copy};
 
 /// Opens the folder, and everything is there: in both copies.
@@ -69,6 +69,60 @@ async fn a_copy_from_another_time_is_made_anew() {
         fs::remove_dir_all(folder.path().join(name)).unwrap();
         copy(&kept.path().join(name), &folder.path().join(name));
         assert_whole(folder.path()).await;
+    }
+}
+
+/// The folder as it is, with a copy of the records from before the last commit in the place of one of them, as if the power
+/// had been lost while that was being changed.
+async fn cut_off(folder: &Path, name: &str) {
+    let kept = Place::new();
+    copy(&folder.join(name), kept.path());
+    let store = open(folder).await;
+    store.commit(batch(2)).await.unwrap();
+    store.close().await.unwrap();
+    fs::remove_dir_all(folder.join(name)).unwrap();
+    copy(kept.path(), &folder.join(name));
+    fs::write(folder.join(name).join("changing"), "").unwrap();
+}
+
+async fn assert_whole_with_both(folder: &Path) {
+    let store = open(folder).await;
+    compare(&store, &truth([1, 2])).await.unwrap();
+    let found = store.verify().await.unwrap();
+    assert!(found.is_sound(), "{found}");
+    store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_copy_that_was_being_changed_is_not_read_and_comes_to_where_the_other_is() {
+    for name in ["records", "records.second"] {
+        let folder = Place::new();
+        fill(folder.path()).await;
+        cut_off(folder.path(), name).await;
+        assert_whole_with_both(folder.path()).await;
+        // Either alone has everything.
+        fs::remove_dir_all(folder.path().join(name)).unwrap();
+        assert_whole_with_both(folder.path()).await;
+    }
+}
+
+#[tokio::test]
+async fn a_copy_that_was_being_changed_and_lacks_a_body_is_made_anew() {
+    for name in ["records", "records.second"] {
+        let folder = Place::new();
+        fill(folder.path()).await;
+        cut_off(folder.path(), name).await;
+        let file = folder.path().join(name).join("db");
+        let mut content = fs::read(&file).unwrap();
+        let body = body(1);
+        let places: Vec<usize> =
+            (0..content.len()).filter(|at| content[*at..].starts_with(body.as_bytes())).collect();
+        assert!(!places.is_empty());
+        for place in places {
+            content[place..place + 4].fill(b'?');
+        }
+        fs::write(&file, content).unwrap();
+        assert_whole_with_both(folder.path()).await;
     }
 }
 

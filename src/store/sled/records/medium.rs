@@ -112,6 +112,12 @@ impl Medium {
         self.tree.apply_batch(batch).map_err(|error| failed("cannot be written", &self.folder, error))
     }
 
+    /// Pages that have become too large or too small, sled divides and joins when somebody comes by, also one who only reads.
+    /// Whoever comes by here leaves nothing to write for readers.
+    pub(super) fn settle(&self, keys: &[Vec<u8>]) -> Result<(), StoreError> {
+        keys.iter().try_for_each(|key| self.get(key).map(|_| ()))
+    }
+
     /// What sled calls a flush starts the writing, and does not wait for the disk.
     pub(super) fn sync(&self, folder: &Path) -> Result<(), StoreError> {
         self.flush()?;

@@ -4,6 +4,7 @@
 //! damage, so every call is one that may. No call is made on an async thread.
 
 mod base;
+mod change;
 mod guard;
 mod keys;
 mod medium;
@@ -210,7 +211,11 @@ impl Records {
 
     /// Carries out an update wholly or not at all.
     pub(super) fn apply(&self, update: Update, base: &Base) -> Result<(), StoreError> {
-        self.with(|medium| medium.apply(update.finish(base)))
+        let (batch, keys) = update.finish(base);
+        self.with(|medium| {
+            medium.apply(batch)?;
+            medium.settle(&keys)
+        })
     }
 
     /// Returns when everything that was applied is on the disk.

@@ -12,13 +12,13 @@ const FULL_OPERATIONS: usize = 128;
 #[derive(Debug, Default)]
 pub(in crate::store::sled) struct Update {
     batch: ::sled::Batch,
+    keys: Vec<Vec<u8>>,
     size: usize,
-    operations: usize,
 }
 
 impl Update {
     pub(in crate::store::sled) const fn is_full(&self) -> bool {
-        self.size >= FULL_SIZE || self.operations >= FULL_OPERATIONS
+        self.size >= FULL_SIZE || self.keys.len() >= FULL_OPERATIONS
     }
 
     /// Puts a head in the place of the one before, which had this length.
@@ -53,9 +53,10 @@ impl Update {
         self.remove(keys::grave(place.id));
     }
 
-    pub(super) fn finish(mut self, base: &Base) -> ::sled::Batch {
-        self.batch.insert(keys::BASE, base.encode());
-        self.batch
+    /// With the keys that are changed.
+    pub(super) fn finish(mut self, base: &Base) -> (::sled::Batch, Vec<Vec<u8>>) {
+        self.insert(keys::BASE.to_vec(), &base.encode());
+        (self.batch, self.keys)
     }
 
     fn remove_head_parts(&mut self, beginning: &[u8], parts: Range<u32>) {
@@ -66,12 +67,12 @@ impl Update {
 
     fn insert(&mut self, key: Vec<u8>, value: &[u8]) {
         self.size += value.len();
-        self.operations += 1;
-        self.batch.insert(key, value);
+        self.batch.insert(key.as_slice(), value);
+        self.keys.push(key);
     }
 
     fn remove(&mut self, key: Vec<u8>) {
-        self.operations += 1;
-        self.batch.remove(key);
+        self.batch.remove(key.as_slice());
+        self.keys.push(key);
     }
 }

@@ -30,6 +30,8 @@ struct Source {
     base: Option<Base>,
     heads: BTreeMap<Key, Head>,
     damaged: BTreeSet<Key>,
+    /// Whether it may lack bodies that are in the journal still.
+    is_in_change: bool,
     /// Whether all heads were seen that there are to be, damaged or not.
     is_counted: bool,
 }
@@ -49,10 +51,10 @@ impl Sources {
         if sources.is_empty() { Err(unreadable) } else { Ok(Self(sources)) }
     }
 
-    /// All of a copy that is whole, or else the newest that any has of each record.
+    /// All of a copy that is whole, better of one that nobody was changing, or else the newest that any has of each record.
     pub(super) fn save(&mut self) -> Saved {
         let whole = self.0.iter_mut().filter(|source| source.is_counted && source.damaged.is_empty());
-        if let Some(source) = whole.max_by_key(|source| source.applied()) {
+        if let Some(source) = whole.max_by_key(|source| (!source.is_in_change, source.applied())) {
             let heads = std::mem::take(&mut source.heads);
             return Saved { base: source.base, heads, damaged: BTreeSet::new(), is_behind: false };
         }
@@ -107,7 +109,8 @@ impl Source {
             }
         });
         let is_counted = gaps == 0 && base == Some(seen);
-        Ok(Self { records, base, heads, damaged, is_counted })
+        let is_in_change = records.is_in_change();
+        Ok(Self { records, base, heads, damaged, is_in_change, is_counted })
     }
 
     fn applied(&self) -> u64 {
