@@ -29,6 +29,8 @@ pub(super) fn open(options: &SledStoreBuilder) -> Result<Opened, StoreError> {
     let mut witness = open_witness(&folder)?;
     let Loaded { records, state, graves, journal, recovered } = load(&folder, &mut witness, options)?;
     let (sequence, body) = (recovered.applied, recovered.body);
+    // All of it is on the disk now, also what nobody was promised: a copy that is behind must not be taken for the newest.
+    witness.write(sequence).map_err(|error| unreadable(&folder, error))?;
     let copies = Copies::new(records, &folder);
     let shared = Arc::new(Shared { state: RwLock::new(state), copies, folder, checkpoint: Mutex::new(()) });
     let checkpoints = begin_checkpoints(&shared, graves, recovered)?;

@@ -107,12 +107,16 @@ impl Series {
     }
 }
 
-/// Unless there is only one that is whole: the other was lost a short while ago, or is only being made.
+/// Unless there is only one that is whole: the other was lost a short while ago, or is only being made. Of two, one of which
+/// is being changed, that is the one.
 fn destroy_a_copy(folder: &Path, random: &mut SplitMix64) {
-    let copies = ["records", "records.second"].map(|copy| folder.join(copy).join("db"));
-    let is_whole = |file: &PathBuf| fs::read(file).is_ok_and(|content| !content.starts_with(DESTROYED));
+    let copies = ["records", "records.second"].map(|copy| folder.join(copy));
+    let is_destroyed = |content: Vec<u8>| content.starts_with(DESTROYED);
+    let is_whole = |copy: &PathBuf| fs::read(copy.join("db")).is_ok_and(|content| !is_destroyed(content));
     if copies.iter().all(is_whole) {
-        fs::write(random.choose(&copies), DESTROYED.repeat(100_000)).unwrap();
+        let changing = copies.iter().find(|copy| copy.join("changing").exists()).cloned();
+        let copy = changing.unwrap_or_else(|| random.choose(&copies));
+        fs::write(copy.join("db"), DESTROYED.repeat(100_000)).unwrap();
     }
 }
 
