@@ -69,6 +69,7 @@ async fn keeps((durability, cache_size): Way, records: impl IntoIterator<Item = 
     };
     let (path, killed) = (folder.path().join("store"), folder.path().join("killed"));
     let store = open(&path).await;
+    store.verify().await.unwrap();
     store.commit(puts(&truth)).await.unwrap();
     compare(&store, &truth).await.unwrap();
     copy(&path, &killed);

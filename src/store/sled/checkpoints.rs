@@ -16,6 +16,8 @@ pub(super) struct Checkpoints {
     works: Sender<Work>,
     outcomes: Receiver<Outcome>,
     state: Checkpoint,
+    /// Up to where everything is in the records.
+    applied: u64,
 }
 
 #[derive(Debug)]
@@ -28,7 +30,11 @@ enum Checkpoint {
 
 impl Checkpoints {
     pub(super) fn new(works: Sender<Work>, outcomes: Receiver<Outcome>) -> Self {
-        Self { works, outcomes, state: Checkpoint::None }
+        Self { works, outcomes, state: Checkpoint::None, applied: 0 }
+    }
+
+    pub(super) const fn applied(&self) -> u64 {
+        self.applied
     }
 
     pub(super) fn begin(&mut self, work: Work) {
@@ -74,6 +80,7 @@ impl Checkpoints {
         if result.is_ok() {
             work.sealed.iter().for_each(|sealed| journal.release(*sealed));
             self.state = Checkpoint::None;
+            self.applied = work.applied;
         } else {
             self.state = Checkpoint::Failed(work, Instant::now());
         }

@@ -149,6 +149,10 @@ impl Committer {
     fn begin_checkpoint(&mut self) -> Result<(), StoreError> {
         let unsealed = |error| StoreError::unavailable("the journal cannot be changed").with_source(error);
         let Some((sealed, journal)) = self.journal.seal().map_err(unsealed)? else { return Ok(()) };
+        if !self.witnesses {
+            // What is in the records is on the disk, and its journal is about to be written over.
+            let _ = self.witness.write(self.checkpoints.applied());
+        }
         let version = self.shared.read_state()?.index.next_version().0 - 1;
         let changes = std::mem::take(&mut self.changes);
         self.checkpoints.begin(Work {

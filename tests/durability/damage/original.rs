@@ -38,6 +38,7 @@ pub(super) async fn originals(folder: &Path, seed: u64) -> Vec<Original> {
             copy(&work, &kept);
         } else {
             let store = SledStore::open(&work).await.unwrap();
+            store.verify().await.unwrap();
             write(&store, &mut writers, batches).await;
             // Nothing is under way, so this is what a kill would leave.
             copy(&work, &kept);
