@@ -21,8 +21,8 @@ fn collect(folder: &Path, within: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Copies a folder as it is. While a store has it open and nothing is under way
-/// (not even what follows an opening, for which to verify it waits), the copy is what a kill would leave.
+/// Copies a folder as it is. While a store has it open and nothing is under way, not even what follows an opening (it is
+/// over when the store was verified), the copy is what a kill would leave.
 pub(crate) fn copy(from: &Path, to: &Path) {
     for file in files(from) {
         let target = to.join(&file);
