@@ -156,13 +156,15 @@ fn fill(
     let mut loader = Loader::default();
     let mut bodies = Bodies::new(cache_size);
     let mut found = Base { heads: 0, sum: 0, ..*base };
-    records.heads(|key, bytes| {
-        found.add(Head::checksum(bytes));
-        let Head { version, body, facets } = read_head(key, bytes)?;
-        if !latest.contains_key(&key) {
-            bodies.set_place(loader.add(key, version, &facets)?, body);
-        }
-        Ok(())
+    records.read_ahead(|| {
+        records.heads(|key, bytes| {
+            found.add(Head::checksum(bytes));
+            let Head { version, body, facets } = read_head(key, bytes)?;
+            if !latest.contains_key(&key) {
+                bodies.set_place(loader.add(key, version, &facets)?, body);
+            }
+            Ok(())
+        })
     })?;
     base.require(found)?;
     for (key, Latest { version, change, facets }) in latest {

@@ -39,9 +39,9 @@ use crate::store::{Alias, Batch, Key, Page, Query, Record, Snapshot, Store, Stor
 /// facets of all records, as in a [`MemoryStore`](crate::store::MemoryStore); 56 bytes for each record; what was committed
 /// since the last checkpoint, at most some 100 MB and a group of batches more; and what sled keeps.
 ///
-/// On the disk a record takes twice its size after it was written first, and about four times after it was replaced
-/// often: sled gives back what is replaced little by little, while others are written. An export into a new folder
-/// gives back all of it.
+/// On the disk the two copies together take three to four times the size of the records when these were written once, and
+/// six to seven times when they were replaced often: sled gives back what is replaced little by little, while others are
+/// written. An export into a new folder gives back all of it.
 ///
 /// # What to know of sled
 /// The last release of sled is 0.34.7, of 2021, and there will be no other of this line. Its own promises are weaker than

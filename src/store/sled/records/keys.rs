@@ -7,9 +7,10 @@
 
 use std::ops::Range;
 
-use crate::store::Key;
+use uuid::Uuid;
 
 use super::super::codec::{Place, Reader, put_key};
+use crate::store::{Key, Name};
 
 /// The longest value.
 pub(super) const CHUNK: usize = 2 << 10;
@@ -24,6 +25,13 @@ pub(super) fn head(key: Key) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEADS.len() + 1 + 16 + 16 + 4);
     bytes.extend_from_slice(HEADS);
     put_key(&mut bytes, key);
+    bytes
+}
+
+/// Behind the keys of all heads of a kind.
+pub(super) fn behind(kind: Name) -> Vec<u8> {
+    let mut bytes = head(Key::new(kind, Uuid::max()));
+    bytes.extend_from_slice(&[u8::MAX; 5]);
     bytes
 }
 
@@ -127,7 +135,7 @@ mod tests {
     }
     #[test]
     fn the_way_further_goes_through_all_ids_of_a_kind_and_ends() {
-        let mut at = head(Key::new(crate::store::Name::new("host"), uuid::Uuid::nil()));
+        let mut at = head(Key::new(Name::new("host"), Uuid::nil()));
         let mut steps = 0;
         while let Some(next) = further(&at) {
             assert!(next > at && next.starts_with(b"h\x04host"));

@@ -108,6 +108,29 @@ impl Medium {
         Ok(())
     }
 
+    /// The first key that is not before another.
+    pub(super) fn first_from(&self, key: &[u8]) -> Result<Option<IVec>, StoreError> {
+        self.key_of(self.tree.range(key..).next())
+    }
+
+    /// The last key that is before another.
+    pub(super) fn last_before(&self, key: &[u8]) -> Result<Option<IVec>, StoreError> {
+        self.key_of(self.tree.range(..key).next_back())
+    }
+
+    fn key_of(&self, found: Option<::sled::Result<(IVec, IVec)>>) -> Result<Option<IVec>, StoreError> {
+        let key = found.map(|entry| entry.map(|(key, _)| key)).transpose();
+        key.map_err(|error| failed("cannot be read", &self.folder, error))
+    }
+
+    /// Has everything between two keys brought into memory.
+    pub(super) fn touch(&self, from: &[u8], to: &[u8]) -> Result<(), StoreError> {
+        self.tree
+            .range(from..to)
+            .try_for_each(|entry| entry.map(|_| ()))
+            .map_err(|error| failed("cannot be read", &self.folder, error))
+    }
+
     pub(super) fn apply(&self, batch: Batch) -> Result<(), StoreError> {
         self.tree.apply_batch(batch).map_err(|error| failed("cannot be written", &self.folder, error))
     }

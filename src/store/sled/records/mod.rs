@@ -3,6 +3,7 @@
 //! sled is asked for little: keys and values in order, and batches that are there whole or not at all. It panics on most
 //! damage, so every call is one that may. No call is made on an async thread.
 
+mod ahead;
 mod base;
 mod change;
 mod guard;
