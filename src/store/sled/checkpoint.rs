@@ -97,7 +97,7 @@ impl Checkpointer {
         let unread = self.graves.take_unread();
         self.graves.begin(Arc::downgrade(&self.shared.write_state()?.renew_lease()));
         let is_read = self.graves.are_read();
-        let Copies { first, second } = &self.shared.copies;
+        let Copies { first, second, .. } = &self.shared.copies;
         // What failed is carried out to its end before the other is changed again.
         let order = if first.is_in_change() { [first, second] } else { [second, first] };
         for copy in order {

@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 use std::error::Error;
+use std::sync::OnceLock;
 
 use bytes::Bytes;
 
@@ -21,25 +22,31 @@ use crate::store::{Key, StoreError};
 pub(super) struct Copies {
     pub(super) first: Records,
     pub(super) second: Records,
+    /// Set when the second copy was opened, or could not be.
+    was_tried: OnceLock<()>,
 }
 
 impl Copies {
     /// The second copy waits for [`prepare_second`](Self::prepare_second): two that are opened at a time are changed at a time.
     pub(super) fn new(first: Records, folder: &Folder) -> Self {
-        Self { first, second: Records::closed(&folder.second_records()) }
+        Self { first, second: Records::closed(&folder.second_records()), was_tried: OnceLock::new() }
     }
 
-    /// The body of a record, which must be the very bytes that were written, from wherever it is whole.
+    /// The body of a record, which must be the very bytes that were written, from wherever it is whole. The second copy is
+    /// waited for, if the folder was opened only just now.
     pub(super) fn body(&self, key: Key, place: Place) -> Result<Bytes, StoreError> {
-        self.first.body(key, place).or_else(|error| match self.second.body(key, place) {
-            Ok(body) => {
-                tracing::warn!(
-                    error = &error as &dyn Error,
-                    "a record was read from the second copy: the store should be repaired"
-                );
-                Ok(body)
+        self.first.body(key, place).or_else(|error| {
+            self.was_tried.wait();
+            match self.second.body(key, place) {
+                Ok(body) => {
+                    tracing::warn!(
+                        error = &error as &dyn Error,
+                        "a record was read from the second copy: the store should be repaired"
+                    );
+                    Ok(body)
+                }
+                Err(_) => Err(error),
             }
-            Err(_) => Err(error),
         })
     }
 
@@ -51,9 +58,10 @@ impl Copies {
 
     /// Opens the second copy, or makes it anew from the first if it is not one. `last` is the last sequence there ever was.
     pub(super) fn prepare_second(&self, folder: &Folder, last: u64) -> Result<(), StoreError> {
-        self.first.sync()?;
-        if folder.has_second() {
-            match self.open_second(last) {
+        let begun = self.first.sync().map(|()| folder.has_second().then(|| self.second.begin()));
+        let _ = self.was_tried.set(());
+        if let Some(begun) = begun? {
+            match begun.and_then(|()| self.follow(last)) {
                 Ok(()) => return Ok(()),
                 Err(error) => tracing::warn!(
                     error = &error as &dyn Error,
@@ -64,8 +72,8 @@ impl Copies {
         self.make_second(folder)
     }
 
-    fn open_second(&self, last: u64) -> Result<(), StoreError> {
-        self.second.begin()?;
+    /// Makes sure that the second copy is one of what the first holds, or is about to be.
+    fn follow(&self, last: u64) -> Result<(), StoreError> {
         let (first, second) = (self.first.base()?, self.second.verified_base()?);
         let is_ahead = first.applied < second.applied && second.applied <= last;
         let was_in_change = self.second.is_in_change();
@@ -85,7 +93,7 @@ impl Copies {
 
     /// Brings the second copy to where the first is, which has carried out the change to the end that was cut off.
     fn catch_up(&self) -> Result<(), StoreError> {
-        let Self { first, second } = self;
+        let Self { first, second, .. } = self;
         second.begin_change()?;
         let mut writer = Writer::new(second, second.base_to_write()?, false);
         let mut unneeded: HashMap<u64, Place> =
