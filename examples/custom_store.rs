@@ -11,7 +11,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use toposcope::model::Timestamp;
-use toposcope::store::{Alias, Batch, Key, MemoryStore, Page, Query, Record, Snapshot, Store, StoreError};
+use toposcope::store::{
+    Alias, Batch, Key, MemoryStore, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError,
+};
+use uuid::Uuid;
 
 #[derive(Debug, Default)]
 struct Counting {
@@ -52,6 +55,11 @@ impl Store for Counting {
     async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
         self.reads.fetch_add(1, Ordering::Relaxed);
         self.store.snapshot().await
+    }
+
+    async fn revision(&self, kind: Name, organization: Uuid) -> Result<Option<Revision>, StoreError> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        self.store.revision(kind, organization).await
     }
 }
 

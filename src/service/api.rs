@@ -1,17 +1,16 @@
 use std::convert::Infallible;
 use std::error::Error as StdError;
 use std::fmt;
-use std::future::poll_fn;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use http::header::CONTENT_LENGTH;
 use http::request::Parts;
-use http::{HeaderValue, Method, Request, Response};
+use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body::Body;
 
+use super::contained::contain_panic;
 use super::input::{self, Input, RequestBody};
 use super::response::{Reply, add_allowance};
 use super::route::Route;
@@ -147,7 +146,7 @@ impl Shared {
         let caller = || self.admit(caller, input.request);
         match route? {
             Route::Version => version::get(&self.responder, input.query()),
-            Route::ListHosts => hosts::list(&self.inventory, &caller()?, input.query()).await,
+            Route::ListHosts => hosts::list(self, &caller()?, input.request).await,
             // These are boxed, so that the requests that come most often do not carry the room that they take.
             Route::LogIn => Box::pin(sessions::log_in(self, input)).await,
             Route::LogOut => Box::pin(sessions::log_out(self, input)).await,
@@ -161,23 +160,12 @@ impl Shared {
     }
 }
 
-/// A store that panics costs its request, and not the connection with the others on it.
-async fn contain_panic<T, E: From<Error>>(future: impl Future<Output = Result<T, E>>) -> Result<T, E> {
-    let mut future = pin!(future);
-    let poll = |context: &mut Context<'_>| {
-        let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context)));
-        polled.unwrap_or_else(|payload| {
-            let text = payload.downcast_ref::<&str>().copied();
-            let text = text.or(payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no text");
-            Poll::Ready(Err(Error::internal(format!("a panic: {text}")).into()))
-        })
-    };
-    poll_fn(poll).await
-}
-
-/// The answer to HEAD: the headers of the GET, its length among them.
+/// The answer to HEAD: the headers of the GET, its length among them where that is known.
 fn without_body(mut response: Response<ResponseBody>) -> Response<ResponseBody> {
-    let length = response.body().remaining();
-    response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length));
+    if let Some(length) = response.body().length()
+        && response.status() != StatusCode::NOT_MODIFIED
+    {
+        response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length));
+    }
     response.map(|_| ResponseBody::default())
 }

@@ -1,10 +1,12 @@
-use std::convert::Infallible;
+use std::error::Error as StdError;
 use std::fmt;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
+
+use crate::inventory::Error;
 
 /// A document from this size on is a frame of its own, shared with the store and not copied: the socket takes it from
 /// where it lies. Smaller ones are joined, because every frame has its own cost.
@@ -13,10 +15,11 @@ const SHARED: usize = 2 * 1024;
 /// How much of what is smaller is joined into one frame.
 const FRAME: usize = 16 * 1024;
 
-/// The body of a response. Its length is known before it is read.
+/// The body of a response. Its length is known before it is read, unless it is a list without a limit.
 ///
 /// A page is made frame by frame as it is read, mostly of the stored documents themselves, so that it takes hardly any
-/// memory of its own.
+/// memory of its own. Of a list without a limit no more is read from the store than the next documents, when those before
+/// them are given away; dropping the body ends it.
 #[derive(Default)]
 pub struct ResponseBody {
     head: Bytes,
@@ -25,7 +28,20 @@ pub struct ResponseBody {
     next: usize,
     comma_due: bool,
     tail: Bytes,
+    /// How many bytes are still to come of what is there.
     remaining: u64,
+    following: Option<Following>,
+}
+
+/// The part of a list that comes next, as soon as it is read.
+pub(super) type Following = Pin<Box<dyn Future<Output = Result<Part, Error>> + Send>>;
+
+/// A part of a list.
+pub(super) enum Part {
+    /// Documents, with what follows them.
+    Documents(Vec<Bytes>, Following),
+    /// The text that closes it.
+    Tail(Bytes),
 }
 
 impl ResponseBody {
@@ -35,15 +51,47 @@ impl ResponseBody {
 
     /// The documents with commas between them, behind the text that opens their array and before the text that closes it.
     pub(super) fn page(head: Bytes, documents: Vec<Bytes>, tail: Bytes) -> Self {
-        let commas = documents.len().saturating_sub(1) as u64;
-        let length: u64 = documents.iter().map(|document| document.len() as u64).sum();
-        let remaining = (head.len() + tail.len()) as u64 + commas + length;
-        Self { head, documents, next: 0, comma_due: false, tail, remaining }
+        let mut body = Self::full(head);
+        body.add_documents(documents);
+        body.add_tail(tail);
+        body
     }
 
-    /// How many bytes are still to come.
-    pub(super) const fn remaining(&self) -> u64 {
-        self.remaining
+    /// The same, with documents that are still to be read behind those that are there, and the tail behind these.
+    pub(super) fn list(head: Bytes, documents: Vec<Bytes>, following: Following) -> Self {
+        let mut body = Self::full(head);
+        body.add_documents(documents);
+        body.following = Some(following);
+        body
+    }
+
+    /// How many bytes are still to come, if that is known.
+    pub(super) const fn length(&self) -> Option<u64> {
+        if self.following.is_none() { Some(self.remaining) } else { None }
+    }
+
+    fn add(&mut self, part: Part) {
+        match part {
+            Part::Documents(documents, following) => {
+                self.add_documents(documents);
+                self.following = Some(following);
+            }
+            Part::Tail(tail) => self.add_tail(tail),
+        }
+    }
+
+    /// Puts documents behind others, which are all given away.
+    fn add_documents(&mut self, documents: Vec<Bytes>) {
+        let commas = if self.comma_due { documents.len() } else { documents.len().saturating_sub(1) };
+        let length: usize = documents.iter().map(Bytes::len).sum();
+        self.remaining += (commas + length) as u64;
+        self.documents = documents;
+        self.next = 0;
+    }
+
+    fn add_tail(&mut self, tail: Bytes) {
+        self.remaining += tail.len() as u64;
+        self.tail = tail;
     }
 
     fn next_frame(&mut self) -> Bytes {
@@ -95,28 +143,53 @@ impl fmt::Debug for ResponseBody {
 
 impl Body for ResponseBody {
     type Data = Bytes;
-    type Error = Infallible;
+    type Error = BodyError;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
-        _context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        if self.remaining == 0 {
-            return Poll::Ready(None);
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        while self.remaining == 0 {
+            let Some(following) = &mut self.following else { return Poll::Ready(None) };
+            let part = ready!(following.as_mut().poll(context));
+            self.following = None;
+            match part {
+                Ok(part) => self.add(part),
+                Err(error) => return Poll::Ready(Some(Err(BodyError(error)))),
+            }
         }
         let frame = self.next_frame();
-        if frame.is_empty() {
-            return Poll::Ready(None);
-        }
         self.remaining = self.remaining.saturating_sub(frame.len() as u64);
         Poll::Ready(Some(Ok(Frame::data(frame))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.remaining == 0
+        self.length() == Some(0)
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.remaining)
+        let mut hint = SizeHint::new();
+        match self.length() {
+            Some(length) => hint.set_exact(length),
+            None => hint.set_lower(self.remaining),
+        }
+        hint
+    }
+}
+
+/// Why a list without a limit ends before its end: the store failed, or the caller lost the right to it. The server must
+/// then break off the response, as hyper does, so that nobody takes it for the whole list.
+#[derive(Debug)]
+pub struct BodyError(Error);
+
+impl fmt::Display for BodyError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("the list cannot be read to its end")
+    }
+}
+
+impl StdError for BodyError {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        Some(&self.0)
     }
 }

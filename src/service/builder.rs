@@ -16,6 +16,7 @@ pub struct ApiBuilder {
     body_limit: usize,
     allowed_origins: Vec<String>,
     secure_cookies: bool,
+    whole_list_limit: Option<u64>,
 }
 
 /// 1 MiB.
@@ -31,6 +32,7 @@ impl ApiBuilder {
             body_limit: BODY_LIMIT,
             allowed_origins: Vec::new(),
             secure_cookies: true,
+            whole_list_limit: None,
         }
     }
 
@@ -83,6 +85,16 @@ impl ApiBuilder {
         Self { secure_cookies: secure, ..self }
     }
 
+    /// How many hosts a list without a limit (`limit=0`) has at most, from its offset on; `None`: any number. Longer ones are
+    /// refused with 400 `validation_out_of_range`. Default: any number.
+    ///
+    /// Such a list is sent while it is read, from one page of the store after the other. Of what it has sent the ids are kept
+    /// until it ends, some 40 bytes a host.
+    #[must_use]
+    pub fn whole_list_limit(self, hosts: impl Into<Option<u64>>) -> Self {
+        Self { whole_list_limit: hosts.into(), ..self }
+    }
+
     /// The service.
     #[must_use]
     pub fn build(self) -> Api {
@@ -93,6 +105,7 @@ impl ApiBuilder {
             body_limit: self.body_limit,
             cross_site: CrossSite::new(self.allowed_origins),
             secure_cookies: self.secure_cookies,
+            whole_list_limit: self.whole_list_limit,
         }))
     }
 }

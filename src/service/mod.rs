@@ -3,6 +3,8 @@
 mod api;
 mod body;
 mod builder;
+mod conditional;
+mod contained;
 mod cookie;
 mod credentials;
 mod cross_site;
@@ -19,8 +21,9 @@ mod shared;
 mod shares;
 mod user_keys;
 mod version;
+mod whole_list;
 
 pub use api::{Api, ResponseFuture};
-pub use body::ResponseBody;
+pub use body::{BodyError, ResponseBody};
 pub use builder::ApiBuilder;
 pub use rate_limit::{ClientAddr, RateLimit};

@@ -1,11 +1,14 @@
 use bytes::Bytes;
 use http::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, SET_COOKIE, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    ALLOW, CACHE_CONTROL, CONTENT_TYPE, ETAG, RETRY_AFTER, SET_COOKIE, WWW_AUTHENTICATE,
+    X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 use serde::Serialize;
 
 use super::ResponseBody;
+use super::body::Following;
+use super::conditional::EntityTag;
 use super::rate_limit::Allowance;
 use crate::wire::{API_VERSION, ApiError, Failure, Meta, Pagination, Success};
 
@@ -16,10 +19,14 @@ const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 /// How many headers a response has at most.
 const HEADERS: usize = 9;
 
+/// What opens the envelope of a list.
+const LIST: &[u8] = b"{\"success\":true,\"data\":[";
+
 /// What an endpoint answers.
 pub(super) struct Reply {
     content: Content,
     cookie: Option<HeaderValue>,
+    tag: Option<HeaderValue>,
 }
 
 enum Content {
@@ -27,11 +34,33 @@ enum Content {
     Value(Bytes),
     /// Documents as they were stored, and which part of a list they are.
     Page(Vec<Bytes>, Pagination),
+    /// The first documents of a list, and the rest of it.
+    List(Vec<Bytes>, Following),
+    /// The client has it already.
+    Unchanged,
 }
 
 impl Reply {
     pub(super) const fn page(documents: Vec<Bytes>, pagination: Pagination) -> Self {
-        Self { content: Content::Page(documents, pagination), cookie: None }
+        Self::new(Content::Page(documents, pagination))
+    }
+
+    pub(super) fn list(documents: Vec<Bytes>, following: Following) -> Self {
+        Self::new(Content::List(documents, following))
+    }
+
+    /// That the client has what the tag stands for.
+    pub(super) fn unchanged(tag: &EntityTag) -> Self {
+        Self { tag: Some(tag.header()), ..Self::new(Content::Unchanged) }
+    }
+
+    const fn new(content: Content) -> Self {
+        Self { content, cookie: None, tag: None }
+    }
+
+    /// The same with an `ETag`, if there is one.
+    pub(super) fn with_tag(self, tag: Option<EntityTag>) -> Self {
+        Self { tag: tag.map(|tag| tag.header()), ..self }
     }
 
     /// The same with a `Set-Cookie`.
@@ -58,7 +87,7 @@ impl Responder {
     /// The envelope of a value, encoded.
     pub(super) fn value(&self, data: impl Serialize) -> Result<Reply, ApiError> {
         let envelope = Success { success: true, data, meta: self.meta(None) };
-        Ok(Reply { content: Content::Value(encode(&envelope)?), cookie: None })
+        Ok(Reply::new(Content::Value(encode(&envelope)?)))
     }
 
     /// The envelope of a success that has nothing to tell.
@@ -71,27 +100,34 @@ impl Responder {
     }
 
     pub(super) fn respond(&self, outcome: Result<Reply, ApiError>) -> Response<ResponseBody> {
-        match outcome.and_then(|reply| self.success(reply)) {
-            Ok(response) => with_fixed_headers(response),
-            Err(error) => self.error(error),
-        }
+        outcome.and_then(|reply| self.success(reply)).unwrap_or_else(|error| self.error(error))
     }
 
     fn success(&self, reply: Reply) -> Result<Response<ResponseBody>, ApiError> {
-        let mut response = Response::new(match reply.content {
-            Content::Value(body) => ResponseBody::full(body),
-            Content::Page(documents, pagination) => self.page(documents, pagination)?,
-        });
+        let head = Bytes::from_static(LIST);
+        let mut response = match reply.content {
+            Content::Value(body) => with_body(ResponseBody::full(body)),
+            Content::Page(documents, pagination) => {
+                with_body(ResponseBody::page(head, documents, self.tail(pagination)?))
+            }
+            Content::List(documents, following) => with_body(ResponseBody::list(head, documents, following)),
+            Content::Unchanged => not_modified(),
+        };
+        let headers = response.headers_mut();
         if let Some(cookie) = reply.cookie {
-            response.headers_mut().insert(SET_COOKIE, cookie);
+            headers.insert(SET_COOKIE, cookie);
+        }
+        if let Some(tag) = reply.tag {
+            headers.insert(ETAG, tag);
+            headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
         }
         Ok(response)
     }
 
-    fn page(&self, documents: Vec<Bytes>, pagination: Pagination) -> Result<ResponseBody, ApiError> {
+    /// What closes the envelope of a list.
+    pub(super) fn tail(&self, pagination: Pagination) -> Result<Bytes, ApiError> {
         let meta = encode(&self.meta(Some(pagination)))?;
-        let tail = [b"],\"meta\":", &meta[..], b"}"].concat();
-        Ok(ResponseBody::page(Bytes::from_static(b"{\"success\":true,\"data\":["), documents, tail.into()))
+        Ok([b"],\"meta\":", &meta[..], b"}"].concat().into())
     }
 
     fn error(&self, error: ApiError) -> Response<ResponseBody> {
@@ -104,7 +140,7 @@ impl Responder {
             meta: self.meta(None),
         };
         // Text and numbers alone always encode; and if not, the status would still be right.
-        let mut response = Response::new(ResponseBody::full(encode(&envelope).unwrap_or_default()));
+        let mut response = with_body(ResponseBody::full(encode(&envelope).unwrap_or_default()));
         *response.status_mut() = error.code.status();
         let headers = response.headers_mut();
         if error.code.status() == StatusCode::UNAUTHORIZED {
@@ -116,7 +152,7 @@ impl Responder {
         if let Some(seconds) = error.retry_after {
             headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
-        with_fixed_headers(response)
+        response
     }
 
     fn meta(&self, pagination: Option<Pagination>) -> Meta {
@@ -132,12 +168,26 @@ pub(super) fn add_allowance(response: &mut Response<ResponseBody>, allowance: &A
     headers.insert(RATE_RESET, HeaderValue::from(allowance.reset));
 }
 
-fn with_fixed_headers(mut response: Response<ResponseBody>) -> Response<ResponseBody> {
+/// A response with the headers that are the same for all.
+fn with_fixed_headers(body: ResponseBody) -> Response<ResponseBody> {
+    let mut response = Response::new(body);
     let headers = response.headers_mut();
     headers.reserve(HEADERS);
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
+}
+
+fn with_body(body: ResponseBody) -> Response<ResponseBody> {
+    let mut response = with_fixed_headers(body);
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+/// It has no body, so there is nothing to tell of one.
+fn not_modified() -> Response<ResponseBody> {
+    let mut response = with_fixed_headers(ResponseBody::default());
+    *response.status_mut() = StatusCode::NOT_MODIFIED;
     response
 }
 

@@ -18,6 +18,8 @@ pub(super) struct Shared {
     pub(super) body_limit: usize,
     pub(super) cross_site: CrossSite,
     pub(super) secure_cookies: bool,
+    /// How many hosts a list without a limit has at most.
+    pub(super) whole_list_limit: Option<u64>,
 }
 
 impl Shared {

@@ -3,9 +3,12 @@ use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use uuid::Uuid;
 
 use super::index::{Frozen, Index, RowId};
-use super::{Alias, Batch, Entry, Expect, Key, Page, Query, Record, Snapshot, Store, StoreError, Write};
+use super::{
+    Alias, Batch, Entry, Expect, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError, Write,
+};
 use crate::model::Timestamp;
 
 /// A store in memory: for tests, for demonstrations, and for inventories that are loaded anew at every start.
@@ -134,6 +137,10 @@ impl Store for MemoryStore {
     async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
         let state = self.read()?;
         Ok(Box::new(MemorySnapshot { frozen: state.index.freeze(), bodies: state.bodies.clone(), read: 0 }))
+    }
+
+    async fn revision(&self, kind: Name, organization: Uuid) -> Result<Option<Revision>, StoreError> {
+        Ok(Some(self.read()?.index.revision(kind, organization)))
     }
 }
 

@@ -15,6 +15,7 @@ mod memory;
 mod name;
 mod query;
 mod record;
+mod revision;
 #[cfg(feature = "sled")]
 mod sled;
 mod snapshot;
@@ -24,6 +25,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use uuid::Uuid;
 
 pub use batch::{Batch, Check, Expect, Write};
 pub use error::{StoreError, StoreErrorKind};
@@ -31,6 +33,7 @@ pub use memory::MemoryStore;
 pub use name::Name;
 pub use query::{Cursor, Direction, LinkFilter, Order, Page, Query, Start};
 pub use record::{Alias, Facets, Key, Link, Record, SortKey, Version};
+pub use revision::Revision;
 pub use snapshot::{Entry, Snapshot};
 pub use transfer::{Export, Restore, TransferError, TransferErrorKind, TransferReport};
 
@@ -38,7 +41,8 @@ pub use transfer::{Export, Restore, TransferError, TransferErrorKind, TransferRe
 pub use self::sled::{Durability, Repair, SledStore, SledStoreBuilder, Verification};
 use crate::model::Timestamp;
 
-/// Where records are kept. Six methods make a backend.
+/// Where records are kept. Six methods make a backend; a seventh, [`revision`](Self::revision), spares clients what they know
+/// already.
 ///
 /// # Contract
 /// The conformance suite (feature `testing`) has a case for every line of the lists below.
@@ -141,6 +145,22 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// # Errors
     /// `Unavailable` and `Corrupt`.
     async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError>;
+
+    /// Tells which state the records of a kind are in that belong to an organization, without reading any; `None` where the
+    /// store cannot tell.
+    ///
+    /// # Contract
+    /// * Between two calls that give the same revision, all records of this kind and organization were what they are: every
+    ///   list of them that began after the first call and ended before the second is of that one state.
+    /// * Two states that differ never have the same revision, also not when the store was closed and opened again, restored,
+    ///   or lost commits in a crash. Nor has a state that came back after another.
+    /// * What changes records of other kinds and organizations leaves it as it is, as far as the store can tell them apart.
+    ///
+    /// # Errors
+    /// `Unavailable` and `Corrupt`.
+    async fn revision(&self, _kind: Name, _organization: Uuid) -> Result<Option<Revision>, StoreError> {
+        Ok(None)
+    }
 }
 
 #[deny(clippy::missing_trait_methods)]
@@ -168,5 +188,9 @@ impl<S: Store + ?Sized> Store for Arc<S> {
 
     async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
         (**self).snapshot().await
+    }
+
+    async fn revision(&self, kind: Name, organization: Uuid) -> Result<Option<Revision>, StoreError> {
+        (**self).revision(kind, organization).await
     }
 }

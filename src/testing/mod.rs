@@ -27,6 +27,7 @@ mod race;
 mod random;
 mod report;
 mod resolve;
+mod revision;
 mod snapshot;
 #[cfg(test)]
 mod tests;
@@ -50,7 +51,7 @@ use random::Random;
 
 /// All cases, method by method.
 pub fn cases() -> impl Iterator<Item = &'static Case> {
-    let files = [get::CASES, resolve::CASES, body::CASES, purge::CASES, cancel::CASES];
+    let files = [get::CASES, resolve::CASES, body::CASES, purge::CASES, revision::CASES, cancel::CASES];
     files
         .into_iter()
         .chain(list::CASES)

@@ -60,7 +60,8 @@ pub struct Meta {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Pagination {
-    /// How many items match the query, whatever the page.
+    /// How many items match the query, whatever the page. Without a limit: those before the offset and those in the list, also
+    /// when others came or went while it was sent.
     pub total_count: u64,
     /// The limit that was applied; 0: none.
     pub limit: u64,

@@ -1,6 +1,7 @@
 use serde_json::{Map, Value, json};
 
 use super::ErrorCode;
+use super::hosts_query::MAX_LIMIT;
 use crate::inventory::{Error, ErrorKind, Problem};
 use crate::model::Timestamp;
 
@@ -59,6 +60,15 @@ impl ApiError {
     pub(crate) fn malformed_json(line: usize, column: usize) -> Self {
         let message = format!("The body is not a JSON object: see line {line}, column {column}.");
         Self::new(ErrorCode::ValidationMalformedJson, message, json!({"line": line, "column": column}))
+    }
+
+    /// A list without a limit that would have more than so many items.
+    pub(crate) fn list_too_long(most: u64) -> Self {
+        let message = format!(
+            "Without a limit a list has at most {most} items here, and this one has more: ask with a limit from 1 to {MAX_LIMIT}."
+        );
+        let params = json!({"field": "limit", "min": 1, "max": MAX_LIMIT});
+        Self::new(ErrorCode::ValidationOutOfRange, message, params)
     }
 
     pub(crate) fn request_too_large(limit: usize) -> Self {

@@ -5,7 +5,7 @@ use crate::inventory::HostQuery;
 const PARAMETERS: [&str; 8] =
     ["network_id", "ids", "tag_ids", "group_by", "order_by", "order_direction", "limit", "offset"];
 const DEFAULT_LIMIT: u32 = 50;
-const MAX_LIMIT: u32 = 1000;
+pub(super) const MAX_LIMIT: u32 = 1000;
 /// The API calls an offset a 32-bit integer.
 const MAX_OFFSET: u32 = i32::MAX as u32;
 const MAX_IDS: usize = 1000;

@@ -12,14 +12,14 @@ use http::{Request, Response};
 use http_body::{Body, Frame};
 use http_body_util::combinators::{BoxBody, UnsyncBoxBody};
 use http_body_util::{BodyExt, Empty, Full};
-use toposcope::service::{Api, ApiBuilder, ClientAddr, RateLimit, ResponseBody, ResponseFuture};
+use toposcope::service::{Api, ApiBuilder, BodyError, ClientAddr, RateLimit, ResponseBody, ResponseFuture};
 use tower::{Service, ServiceExt};
 
 use crate::common::{OFFICE, Server, World, get, host, with_key};
 
 const fn is_shared<T: Clone + Send + Sync + 'static>() {}
 const fn is_sent<T: Send + 'static>() {}
-const fn is_response_body<T: Body<Data = Bytes, Error = Infallible> + Send + 'static>() {}
+const fn is_response_body<T: Body<Data = Bytes, Error = BodyError> + Send + 'static>() {}
 const fn serves<B>()
 where
     Api: Service<Request<B>, Response = Response<ResponseBody>, Error = Infallible, Future = ResponseFuture>,

@@ -11,7 +11,8 @@ use serde_json::json;
 use toposcope::access::{Caller, Scope};
 use toposcope::inventory::Inventory;
 use toposcope::model::{Permission, Timestamp};
-use toposcope::store::{Alias, Batch, Key, Name, Page, Query, Record, Snapshot, Store, StoreError};
+use toposcope::store::{Alias, Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError};
+use uuid::Uuid;
 
 use crate::common::{NOBODY, OFFICE, Server, World, ample, get, host, with_key};
 
@@ -94,6 +95,11 @@ impl Store for Faulty {
         self.call()?;
         self.inner.snapshot().await
     }
+
+    async fn revision(&self, kind: Name, organization: Uuid) -> Result<Option<Revision>, StoreError> {
+        self.call()?;
+        self.inner.revision(kind, organization).await
+    }
 }
 
 fn source() -> String {
@@ -112,7 +118,8 @@ const INTERNAL: [Failure; 5] = [
     |_| StoreError::linked(toposcope::store::Link::new(Name::new("hunter2"), NOBODY)),
 ];
 
-/// A server on the store of the world, which fails after so many calls. By a key a list is `resolve`, `get`, `list`.
+/// A server on the store of the world, which fails after so many calls. By a key a list is `resolve`, `get`,
+/// `revision`, `list`.
 fn server(world: &World, fault: Fault, after: usize) -> Server {
     let store = Faulty { inner: world.store.clone(), fault, after, calls: AtomicUsize::new(0) };
     Server::new(Inventory::in_shared(Arc::new(store)).with_clock(Arc::new(world.clock.clone())), ample())
@@ -138,10 +145,10 @@ async fn is_refused(world: &World, fault: Fault, after: usize, status: u16, code
 #[tokio::test]
 async fn a_store_that_cannot_be_reached_is_503_wherever_it_fails() {
     let world = World::with([host(1, OFFICE)]).await;
-    for after in 0..3 {
+    for after in 0..4 {
         is_refused(&world, Fault::Error(unavailable), after, 503, "store_unavailable").await;
     }
-    let healthy = server(&world, Fault::Error(unavailable), 3).send(hosts(&world)).await;
+    let healthy = server(&world, Fault::Error(unavailable), 4).send(hosts(&world)).await;
     assert_eq!(healthy.ids(), [1]);
 }
 
@@ -149,7 +156,7 @@ async fn a_store_that_cannot_be_reached_is_503_wherever_it_fails() {
 async fn any_other_error_of_the_store_is_500() {
     let world = World::new().await;
     for failure in INTERNAL {
-        for after in 0..3 {
+        for after in 0..4 {
             is_refused(&world, Fault::Error(failure), after, 500, "internal_error").await;
         }
     }

@@ -20,6 +20,8 @@ mod caller;
 mod common;
 #[path = "../api/concurrency/mod.rs"]
 mod concurrency;
+#[path = "../api/conditional.rs"]
+mod conditional;
 #[path = "../api/contract/mod.rs"]
 mod contract;
 #[path = "../api/credentials.rs"]
@@ -56,3 +58,5 @@ mod query_values;
 mod robustness;
 #[path = "../api/routing.rs"]
 mod routing;
+#[path = "../api/whole_list.rs"]
+mod whole_list;

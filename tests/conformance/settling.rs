@@ -3,7 +3,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use toposcope::model::Timestamp;
-use toposcope::store::{Alias, Batch, Key, Page, Query, Record, SledStore, Snapshot, Store, StoreError};
+use toposcope::store::{
+    Alias, Batch, Key, Name, Page, Query, Record, Revision, SledStore, Snapshot, Store, StoreError,
+};
+use uuid::Uuid;
 
 /// After so many commits, what they put is put away.
 const COMMITS: usize = 50;
@@ -61,5 +64,10 @@ impl Store for Settling {
     async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
         self.settle().await?;
         self.store.snapshot().await
+    }
+
+    async fn revision(&self, kind: Name, organization: Uuid) -> Result<Option<Revision>, StoreError> {
+        self.settle().await?;
+        self.store.revision(kind, organization).await
     }
 }

@@ -6,7 +6,7 @@ use crate::access::Caller;
 use crate::inventory::records::{HOST, TAG_LINK};
 use crate::inventory::{Error, Inventory};
 use crate::model::{HostOrderField, OrderDirection};
-use crate::store::{Direction, LinkFilter, Order, Query, Start};
+use crate::store::{Direction, LinkFilter, Order, Query, Revision, Start};
 
 /// Which hosts are wanted, in which order, and which part of the list.
 ///
@@ -60,28 +60,35 @@ impl Inventory {
     /// # Errors
     /// None of its own.
     pub async fn list_hosts(&self, caller: &Caller, query: &HostQuery) -> Result<HostPage, Error> {
-        let scope = match query.network_id {
-            Some(network) => caller.scope().narrowed_to(network),
-            None => caller.scope().clone(),
-        };
-        let links = query.tag_ids.iter().map(|tags| LinkFilter { relation: TAG_LINK, targets: tags.clone() });
-        let page = self
-            .store
-            .list(&Query {
-                organization: Some(caller.organization_id()),
-                networks: scope.networks().map(<[Uuid]>::to_vec),
-                ids: query.ids.clone(),
-                links: links.collect(),
-                order: order(query),
-                start: Start::Offset(query.offset),
-                limit: query.limit,
-                ..Query::new(HOST)
-            })
-            .await?;
+        let page = self.store.list(&store_query(caller, query)).await?;
         // Collected by themselves: in the place of the records they would hold on to more than twice the memory.
         let mut documents = Vec::with_capacity(page.records.len());
         documents.extend(page.records.into_iter().map(|record| record.body));
         Ok(HostPage { documents, total: page.total })
+    }
+
+    /// In which state the hosts of a caller's organization are; `None` where the store cannot tell.
+    pub(crate) async fn hosts_revision(&self, caller: &Caller) -> Result<Option<Revision>, Error> {
+        Ok(self.store.revision(HOST, caller.organization_id()).await?)
+    }
+}
+
+/// What the store is asked for.
+pub(super) fn store_query(caller: &Caller, query: &HostQuery) -> Query {
+    let scope = match query.network_id {
+        Some(network) => caller.scope().narrowed_to(network),
+        None => caller.scope().clone(),
+    };
+    let links = query.tag_ids.iter().map(|tags| LinkFilter { relation: TAG_LINK, targets: tags.clone() });
+    Query {
+        organization: Some(caller.organization_id()),
+        networks: scope.networks().map(<[Uuid]>::to_vec),
+        ids: query.ids.clone(),
+        links: links.collect(),
+        order: order(query),
+        start: Start::Offset(query.offset),
+        limit: query.limit,
+        ..Query::new(HOST)
     }
 }
 

@@ -4,6 +4,7 @@ mod change;
 mod check;
 mod facets;
 mod list;
+mod pages;
 mod ports;
 mod summary;
 mod virtualization;
@@ -14,6 +15,7 @@ use bytes::Bytes;
 use uuid::Uuid;
 
 pub use list::{HostPage, HostQuery};
+pub(crate) use pages::HostPages;
 pub use ports::PortUpdate;
 pub(crate) use ports::may_update_ports;
 

@@ -103,9 +103,19 @@ impl Index {
         let id = self.rows.insert(row);
         self.ids.insert(&self.rows, id);
         self.insert_into_runs(id, 0..slots);
+        self.note_change(id);
         self.aliases.insert_all(&self.rows, id);
         self.insert_links_and_expiry(id);
         id
+    }
+
+    /// Notes that the organization of a row is changed, where it is about to leave and where it has come.
+    fn note_change(&mut self, id: RowId) {
+        let Some(row) = self.rows.get(id) else { return };
+        let Some(partition) = self.partitions.get(row.partition as usize) else { return };
+        if let Some(table) = self.tables.get_mut(&row.table) {
+            table.note_change(partition.organization, self.version);
+        }
     }
 
     pub(super) fn insert_links_and_expiry(&mut self, id: RowId) {
@@ -132,11 +142,13 @@ impl Index {
             self.expiring.remove(&(time, id));
         }
         self.expiring.extend(new.facets.expires_at().map(|time| (time, id)));
+        self.note_change(id);
         self.remove_from_runs(id, changed.iter().copied());
         if let Some(row) = self.rows.get_mut(id) {
             *row = new;
         }
         self.insert_into_runs(id, changed.into_iter());
+        self.note_change(id);
         if !keeps_aliases {
             self.aliases.insert_all(&self.rows, id);
         }
@@ -156,6 +168,7 @@ impl Index {
             self.expiring.remove(&(time, id));
         }
         let slots = self.tables.get(&row.table).map_or(0, Table::slots);
+        self.note_change(id);
         self.remove_from_runs(id, 0..slots);
         self.rows.remove(id);
     }

@@ -16,6 +16,7 @@ mod load;
 mod merge;
 mod names;
 mod packed;
+mod revision;
 mod rows;
 mod run;
 mod sort;
@@ -35,6 +36,7 @@ use self::links::Links;
 pub(crate) use self::list::Selection;
 pub(crate) use self::load::Loader;
 use self::names::{NameId, Names};
+use self::revision::Identity;
 use self::rows::{PartitionId, Rows};
 pub(crate) use self::run::RowId;
 use self::table::{Partition, Table};
@@ -44,6 +46,7 @@ use crate::model::Timestamp;
 /// Where the records of a store are, by every way there is to ask for them.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
+    identity: Identity,
     version: u64,
     names: Names,
     tables: HashMap<NameId, Table>,

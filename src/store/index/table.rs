@@ -22,10 +22,14 @@ pub(super) type Runs = Vec<Run>;
 pub(super) struct Table {
     sort_names: Vec<Name>,
     organizations: HashMap<Option<Uuid>, Organization>,
+    /// The last version that changed an organization of which no record is left.
+    forgotten: u64,
 }
 
 #[derive(Debug, Default)]
 struct Organization {
+    /// The last version that changed one of its records.
+    changed: u64,
     all: Runs,
     networks: HashMap<Option<Uuid>, Runs>,
 }
@@ -102,8 +106,19 @@ impl Table {
             organization.networks.remove(&partition.network);
         }
         if organization.networks.is_empty() {
+            self.forgotten = self.forgotten.max(organization.changed);
             self.organizations.remove(&partition.organization);
         }
+    }
+
+    /// The last version that may have changed a record of an organization.
+    pub(super) fn changed(&self, organization: Option<Uuid>) -> u64 {
+        self.organizations.get(&organization).map_or(self.forgotten, |organization| organization.changed)
+    }
+
+    /// Notes the version that changes a record of an organization.
+    pub(super) fn note_change(&mut self, organization: Option<Uuid>, version: u64) {
+        self.organizations.entry(organization).or_default().changed = version;
     }
 
     /// The rows of one partition, by id.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
+use uuid::Uuid;
 
 use super::blocking::blocking;
 use super::builder::SledStoreBuilder;
@@ -16,7 +17,7 @@ use super::snapshot::SledSnapshot;
 use super::verify::{Verification, verify};
 use crate::model::Timestamp;
 use crate::store::index::Selection;
-use crate::store::{Alias, Batch, Key, Page, Query, Record, Snapshot, Store, StoreError};
+use crate::store::{Alias, Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError};
 
 /// A store in a folder on this machine, for inventories that outlive the process: no server, one process at a time.
 ///
@@ -208,6 +209,11 @@ impl Store for SledStore {
         let inner = Arc::clone(&self.inner);
         let snapshot = blocking(|| SledSnapshot::new(inner)).await??;
         Ok(Box::new(snapshot))
+    }
+
+    async fn revision(&self, kind: Name, organization: Uuid) -> Result<Option<Revision>, StoreError> {
+        self.inner.require_open()?;
+        Ok(Some(self.inner.shared.read_state()?.index.revision(kind, organization)))
     }
 }
 

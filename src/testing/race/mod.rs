@@ -17,7 +17,7 @@ pub(super) const CASES: [&[Case]; 5] =
     [count::CASES, winner::CASES, skew::CASES, watch::CASES, snapshot::CASES];
 
 /// Runs as many tasks, begun at the same moment, and gathers their results.
-async fn crowd<T, F>(tasks: usize, task: impl Fn(usize) -> F) -> Outcome<Vec<T>>
+pub(super) async fn crowd<T, F>(tasks: usize, task: impl Fn(usize) -> F) -> Outcome<Vec<T>>
 where
     F: Future<Output = T> + Send + 'static,
     T: Send + 'static,

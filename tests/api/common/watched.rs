@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use async_trait::async_trait;
 use tokio::task::yield_now;
 use toposcope::model::Timestamp;
-use toposcope::store::{Alias, Batch, Key, Page, Query, Record, Snapshot, Store, StoreError};
+use toposcope::store::{Alias, Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError};
+use uuid::Uuid;
 
 use crate::backend::Backend;
 
@@ -82,5 +83,10 @@ impl Store for Watched {
     async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
         let _call = self.call();
         self.backend.snapshot().await
+    }
+
+    async fn revision(&self, kind: Name, organization: Uuid) -> Result<Option<Revision>, StoreError> {
+        let _call = self.call();
+        self.backend.revision(kind, organization).await
     }
 }

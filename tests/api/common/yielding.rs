@@ -3,7 +3,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use tokio::task::yield_now;
 use toposcope::model::Timestamp;
-use toposcope::store::{Alias, Batch, Key, Page, Query, Record, Snapshot, Store, StoreError};
+use toposcope::store::{Alias, Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError};
+use uuid::Uuid;
 
 /// A store that lets others come first before and after each of its operations, as one behind a network would.
 #[derive(Debug)]
@@ -46,5 +47,9 @@ impl Store for Yielding {
 
     async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
         self.between(self.0.snapshot()).await
+    }
+
+    async fn revision(&self, kind: Name, organization: Uuid) -> Result<Option<Revision>, StoreError> {
+        self.between(self.0.revision(kind, organization)).await
     }
 }

@@ -7,7 +7,10 @@ use toposcope::access::{PasswordCost, PasswordHasher};
 use toposcope::inventory::Inventory;
 use toposcope::model::Timestamp;
 use toposcope::service::Api;
-use toposcope::store::{Alias, Batch, Key, Name, Page, Query, Record, Snapshot, Store, StoreError, Write};
+use toposcope::store::{
+    Alias, Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError, Write,
+};
+use uuid::Uuid;
 
 use super::scene::Scene;
 use crate::common::{Server, Watched, ample};
@@ -109,6 +112,11 @@ impl Store for Interposed {
     async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
         self.ask("snapshot", "")?;
         self.inner.snapshot().await
+    }
+
+    async fn revision(&self, kind: Name, organization: Uuid) -> Result<Option<Revision>, StoreError> {
+        self.ask("revision", "")?;
+        self.inner.revision(kind, organization).await
     }
 }
 

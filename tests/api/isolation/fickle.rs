@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use tokio::task;
 use toposcope::access::{RandomError, RandomSource};
 use toposcope::model::Timestamp;
-use toposcope::store::{Alias, Batch, Key, Page, Query, Record, Snapshot, Store, StoreError};
+use toposcope::store::{Alias, Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError};
+use uuid::Uuid;
 
 use super::leaks::INTERNAL;
 use crate::common::{SplitMix64, Watched};
@@ -104,6 +105,11 @@ impl Store for Fickle {
     async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
         self.call()?;
         self.inner.snapshot().await
+    }
+
+    async fn revision(&self, kind: Name, organization: Uuid) -> Result<Option<Revision>, StoreError> {
+        self.call()?;
+        self.inner.revision(kind, organization).await
     }
 }
 

@@ -3,7 +3,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use toposcope::model::Timestamp;
-use toposcope::store::{Alias, Batch, Check, Expect, Key, Page, Query, Record, Snapshot, Store, StoreError};
+use toposcope::store::{
+    Alias, Batch, Check, Expect, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError,
+};
+use uuid::Uuid;
 
 use crate::common::Watched;
 
@@ -67,5 +70,9 @@ impl Store for Contended {
 
     async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
         self.inner.snapshot().await
+    }
+
+    async fn revision(&self, kind: Name, organization: Uuid) -> Result<Option<Revision>, StoreError> {
+        self.inner.revision(kind, organization).await
     }
 }

@@ -1,0 +1,85 @@
+//! Lists without a limit: sent while they are read.
+
+use http::request::Parts;
+
+use super::body::{Following, Part};
+use super::contained::contain_panic;
+use super::credentials;
+use super::response::{Reply, Responder};
+use super::shared::Shared;
+use crate::access::Caller;
+use crate::inventory::{Error, ErrorKind, HostPages, HostQuery, Inventory};
+use crate::wire::{ApiError, Pagination};
+
+/// A list on its way.
+struct WholeList {
+    inventory: Inventory,
+    responder: Responder,
+    request: Parts,
+    caller: Caller,
+    pages: HostPages,
+    offset: u64,
+    /// How many hosts were given.
+    given: u64,
+}
+
+/// Reads the first hosts: what goes wrong until then is answered with an error. Where they are all, it is a page as any other.
+pub(super) async fn begin(
+    shared: &Shared,
+    caller: &Caller,
+    request: &Parts,
+    query: &HostQuery,
+) -> Result<Reply, ApiError> {
+    let mut pages = shared.inventory.host_pages(caller, query);
+    let first = pages.next().await?;
+    if let Some(most) = shared.whole_list_limit
+        && first.total.saturating_sub(query.offset) > most
+    {
+        return Err(ApiError::list_too_long(most));
+    }
+    let given = first.documents.len() as u64;
+    if pages.are_over() {
+        return Ok(Reply::page(first.documents, Pagination::new(first.total, 0, query.offset, given)));
+    }
+    let list = WholeList {
+        inventory: shared.inventory.clone(),
+        responder: shared.responder.clone(),
+        request: request.clone(),
+        caller: caller.clone(),
+        pages,
+        offset: query.offset,
+        given,
+    };
+    Ok(Reply::list(first.documents, following(list)))
+}
+
+fn following(list: WholeList) -> Following {
+    Box::pin(async move {
+        let part = contain_panic(list.read_on()).await;
+        part.inspect_err(|error| tracing::warn!("a list is broken off: {}", error.with_causes()))
+    })
+}
+
+impl WholeList {
+    async fn read_on(mut self) -> Result<Part, Error> {
+        if self.pages.are_over() {
+            let tail = self.responder.tail(self.pagination());
+            return tail.map(Part::Tail).map_err(|_| Error::internal("the end of a list cannot be written"));
+        }
+        self.require_caller().await?;
+        let page = self.pages.next().await?;
+        self.given += page.documents.len() as u64;
+        Ok(Part::Documents(page.documents, following(self)))
+    }
+
+    /// Whoever reads slowly must not read what is no longer theirs to see.
+    async fn require_caller(&self) -> Result<(), Error> {
+        let caller = credentials::identify(&self.inventory, &self.request).await?;
+        if caller == self.caller { Ok(()) } else { Err(ErrorKind::NotAuthenticated.into()) }
+    }
+
+    /// The total is that of what was given, so that nobody misses what came or went meanwhile.
+    fn pagination(&self) -> Pagination {
+        Pagination::new(self.offset + self.given, 0, self.offset, self.given)
+    }
+}

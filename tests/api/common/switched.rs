@@ -1,0 +1,64 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use toposcope::model::Timestamp;
+use toposcope::store::{Alias, Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError};
+use uuid::Uuid;
+
+/// A store whose lists are counted, and can be made to fail or not to tell their revision.
+#[derive(Debug)]
+pub(crate) struct Switched {
+    inner: Arc<dyn Store>,
+    lists: AtomicUsize,
+    pub(crate) fails: AtomicBool,
+    pub(crate) tells_revision: AtomicBool,
+}
+
+impl Switched {
+    pub(crate) fn new(inner: Arc<dyn Store>) -> Arc<Self> {
+        let (fails, tells_revision) = (AtomicBool::new(false), AtomicBool::new(true));
+        Arc::new(Self { inner, lists: AtomicUsize::new(0), fails, tells_revision })
+    }
+
+    /// How many lists were asked for.
+    pub(crate) fn lists(&self) -> usize {
+        self.lists.load(Ordering::SeqCst)
+    }
+}
+
+#[async_trait]
+impl Store for Switched {
+    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, StoreError> {
+        self.inner.get(keys).await
+    }
+
+    async fn resolve(&self, alias: &Alias) -> Result<Option<Record>, StoreError> {
+        self.inner.resolve(alias).await
+    }
+
+    async fn list(&self, query: &Query) -> Result<Page, StoreError> {
+        self.lists.fetch_add(1, Ordering::SeqCst);
+        if self.fails.load(Ordering::SeqCst) {
+            return Err(StoreError::unavailable("the store is away"));
+        }
+        self.inner.list(query).await
+    }
+
+    async fn commit(&self, batch: Batch) -> Result<(), StoreError> {
+        self.inner.commit(batch).await
+    }
+
+    async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
+        self.inner.purge_expired(now).await
+    }
+
+    async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
+        self.inner.snapshot().await
+    }
+
+    async fn revision(&self, kind: Name, organization: Uuid) -> Result<Option<Revision>, StoreError> {
+        let revision = self.inner.revision(kind, organization).await?;
+        Ok(revision.filter(|_| self.tells_revision.load(Ordering::SeqCst)))
+    }
+}
