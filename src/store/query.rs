@@ -80,7 +80,7 @@ impl Order {
 }
 
 /// Which way a term orders. It says nothing of the id that breaks ties: that is always ascending.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// Smallest key first.
     Ascending,

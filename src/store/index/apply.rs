@@ -1,6 +1,7 @@
 use bytes::Bytes;
 use uuid::Uuid;
 
+use super::kept::RowChange;
 use super::names::NameId;
 use super::packed::PackedFacets;
 use super::rows::{PartitionId, Row, Slot};
@@ -103,6 +104,7 @@ impl Index {
         let id = self.rows.insert(row);
         self.ids.insert(&self.rows, id);
         self.insert_into_runs(id, 0..slots);
+        self.kept.insert(&self.rows, &self.partitions, id, RowChange::All);
         self.note_change(id);
         self.aliases.insert_all(&self.rows, id);
         self.insert_links_and_expiry(id);
@@ -142,12 +144,15 @@ impl Index {
             self.expiring.remove(&(time, id));
         }
         self.expiring.extend(new.facets.expires_at().map(|time| (time, id)));
+        let change = RowChange::Some { slots: &changed, links: !keeps_links };
         self.note_change(id);
+        self.kept.remove(&self.rows, &self.partitions, id, change);
         self.remove_from_runs(id, changed.iter().copied());
         if let Some(row) = self.rows.get_mut(id) {
             *row = new;
         }
-        self.insert_into_runs(id, changed.into_iter());
+        self.insert_into_runs(id, changed.iter().copied());
+        self.kept.insert(&self.rows, &self.partitions, id, change);
         self.note_change(id);
         if !keeps_aliases {
             self.aliases.insert_all(&self.rows, id);
@@ -169,6 +174,7 @@ impl Index {
         }
         let slots = self.tables.get(&row.table).map_or(0, Table::slots);
         self.note_change(id);
+        self.kept.remove(&self.rows, &self.partitions, id, RowChange::All);
         self.remove_from_runs(id, 0..slots);
         self.rows.remove(id);
     }

@@ -3,43 +3,56 @@ use uuid::Uuid;
 use super::list::sorted;
 use super::names::NameId;
 use super::rows::Row;
+use super::table::Partition;
 use super::{Index, RowId};
 use crate::store::{LinkFilter, Query};
 
-/// The filters of a query, in the numbers of the index.
-#[derive(Debug)]
-struct Filters {
-    table: NameId,
-    organization: Option<Uuid>,
-    networks: Option<Vec<Uuid>>,
-    links: Vec<(NameId, Vec<Uuid>)>,
+/// The filters of a query but for that on ids, in the numbers of the index, with sorted values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Filters {
+    pub(super) table: NameId,
+    pub(super) organization: Option<Uuid>,
+    pub(super) networks: Option<Vec<Uuid>>,
+    pub(super) links: Vec<(NameId, Vec<Uuid>)>,
+}
+
+impl Filters {
+    /// Whether a row passes.
+    pub(super) fn pass(&self, row: &Row, partitions: &[Partition]) -> bool {
+        let Some(partition) = partitions.get(row.partition as usize) else { return false };
+        row.table == self.table
+            && (self.organization.is_none() || partition.organization == self.organization)
+            && self.networks.as_ref().is_none_or(|networks| {
+                partition.network.is_some_and(|network| networks.binary_search(&network).is_ok())
+            })
+            && self.links.iter().all(|(relation, targets)| {
+                row.facets
+                    .links()
+                    .any(|(name, target)| name == *relation && targets.binary_search(&target).is_ok())
+            })
+    }
 }
 
 impl Index {
-    /// The rows that pass all filters of a query that has some on ids or links, in no order.
-    pub(super) fn candidates(&self, query: &Query, table: NameId) -> Vec<RowId> {
-        let Some(links) = query.links.iter().map(|filter| self.link_filter(filter)).collect() else {
-            return Vec::new();
-        };
+    /// `None` when nothing can pass, since no record ever had a link of some relation.
+    pub(super) fn filters(&self, query: &Query, table: NameId) -> Option<Filters> {
+        let links = query.links.iter().map(|filter| self.link_filter(filter)).collect::<Option<_>>()?;
         let networks = query.networks.as_deref().map(sorted);
-        let filters = Filters { table, organization: query.organization, networks, links };
-        let mut rows: Vec<RowId> = match &query.ids {
-            Some(ids) => {
-                sorted(ids).into_iter().filter_map(|id| self.ids.find(&self.rows, table, id)).collect()
-            }
-            None => self.rows_linked_with_any(&filters),
-        };
-        rows.retain(|row| self.rows.get(*row).is_some_and(|row| self.passes(&filters, row)));
-        rows
+        Some(Filters { table, organization: query.organization, networks, links })
     }
 
-    /// `None` when no record ever had a link of this relation.
     fn link_filter(&self, filter: &LinkFilter) -> Option<(NameId, Vec<Uuid>)> {
         Some((self.names.find(filter.relation)?, sorted(&filter.targets)))
     }
 
-    /// The rows of the link filter that has the fewest.
-    fn rows_linked_with_any(&self, filters: &Filters) -> Vec<RowId> {
+    /// The rows with one of these ids that pass, in no order.
+    pub(super) fn rows_with_ids(&self, filters: &Filters, ids: &[Uuid]) -> Vec<RowId> {
+        let rows = sorted(ids).into_iter().filter_map(|id| self.ids.find(&self.rows, filters.table, id));
+        self.passing(filters, rows.collect())
+    }
+
+    /// All rows that pass, in no order, of filters that have some on links.
+    pub(super) fn linked_rows(&self, filters: &Filters) -> Vec<RowId> {
         let lists = filters.links.iter().map(|(relation, targets)| {
             targets.iter().map(|target| self.links.rows(*relation, *target)).collect::<Vec<_>>()
         });
@@ -47,20 +60,11 @@ impl Index {
         let mut rows = fewest.unwrap_or_default().concat();
         rows.sort_unstable();
         rows.dedup();
-        rows
+        self.passing(filters, rows)
     }
 
-    fn passes(&self, filters: &Filters, row: &Row) -> bool {
-        let Some(partition) = self.partitions.get(row.partition as usize) else { return false };
-        row.table == filters.table
-            && (filters.organization.is_none() || partition.organization == filters.organization)
-            && filters.networks.as_ref().is_none_or(|networks| {
-                partition.network.is_some_and(|network| networks.binary_search(&network).is_ok())
-            })
-            && filters.links.iter().all(|(relation, targets)| {
-                row.facets
-                    .links()
-                    .any(|(name, target)| name == *relation && targets.binary_search(&target).is_ok())
-            })
+    fn passing(&self, filters: &Filters, mut rows: Vec<RowId>) -> Vec<RowId> {
+        rows.retain(|row| self.rows.get(*row).is_some_and(|row| filters.pass(row, &self.partitions)));
+        rows
     }
 }

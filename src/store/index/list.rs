@@ -1,8 +1,12 @@
 use uuid::Uuid;
 
+use super::filter::Filters;
+use super::kept::ListKey;
 use super::names::NameId;
+use super::order::Term;
+use super::run::{Place, Run};
 use super::table::{Table, length};
-use super::walk::{Begin, Sets, Term, Wanted};
+use super::walk::{Begin, Sets, Wanted};
 use super::{Index, RowId};
 use crate::store::{Cursor, Direction, Query, Start, StoreError};
 
@@ -18,6 +22,7 @@ impl Index {
     pub(crate) fn list(&self, query: &Query) -> Result<Selection, StoreError> {
         check_order(query)?;
         let Some((table_id, table)) = self.table(query) else { return Ok(Selection::default()) };
+        let Some(filters) = self.filters(query, table_id) else { return Ok(Selection::default()) };
         let mut terms: Vec<Term> =
             query.order.iter().map(|order| (table.slot(order.name), order.direction)).collect();
         if terms.is_empty() {
@@ -28,29 +33,89 @@ impl Index {
             Start::After(cursor) => Begin::Behind(cursor.keys(), cursor.id()),
         };
         // One more than asked for tells whether any follow.
-        let wanted = query.limit.map_or(usize::MAX, |limit| limit.saturating_add(1));
-        let (mut rows, total) = if query.ids.is_none() && query.links.is_empty() {
-            let networks = query.networks.as_deref().map(sorted);
-            let fewest = table.runs(query.organization, networks.as_deref());
-            let by_network = match terms.as_slice() {
-                [_] => Vec::new(),
-                _ => table.runs_by_network(query.organization, networks.as_deref()),
-            };
-            let total = fewest.iter().map(|runs| length(runs)).sum();
-            let mut rows = Vec::with_capacity(wanted.min(total));
-            let wanted = Wanted { begin, count: wanted };
-            self.walk(&Sets { fewest, by_network }, &terms, wanted, &mut rows);
-            (rows, total)
-        } else {
-            let rows = self.candidates(query, table_id);
-            let total = rows.len();
-            (self.window(rows, &terms, begin, wanted), total)
+        let wanted = Wanted { begin, count: query.limit.map_or(usize::MAX, |limit| limit.saturating_add(1)) };
+        let (mut rows, total) = match &query.ids {
+            Some(ids) => self.cut(self.rows_with_ids(&filters, ids), &terms, wanted),
+            None => self.find_listed(table, ListKey { filters, terms }, wanted),
         };
         let follow = query.limit.is_some_and(|limit| rows.len() > limit);
         rows.truncate(query.limit.unwrap_or(usize::MAX));
         let last = if follow { rows.last() } else { None };
         let next = last.map(|row| self.cursor(*row, table, query));
         Ok(Selection { rows, total: total as u64, next })
+    }
+
+    /// Finds what is wanted of a list, and how many rows it has, in the quickest way there is.
+    fn find_listed(&self, table: &Table, key: ListKey, wanted: Wanted<'_>) -> (Vec<RowId>, usize) {
+        if is_one_run(&key) {
+            return self.find_in_runs(table, &key, wanted);
+        }
+        let page = |run: &Run| self.page_of_run(run, &key.terms, wanted);
+        if let Some(found) = self.kept.read(&key, page) {
+            return found;
+        }
+        if self.kept.is_asked_again(&key) {
+            let run = Run::of_sorted(&self.rows.in_order(&self.listed_rows(table, &key.filters), &key.terms));
+            let found = page(&run);
+            self.kept.keep(key, run, self.rows.len());
+            return found;
+        }
+        if key.filters.links.is_empty() {
+            self.find_in_runs(table, &key, wanted)
+        } else {
+            self.cut(self.linked_rows(&key.filters), &key.terms, wanted)
+        }
+    }
+
+    fn find_in_runs(&self, table: &Table, key: &ListKey, wanted: Wanted<'_>) -> (Vec<RowId>, usize) {
+        let ListKey { filters: Filters { organization, networks, .. }, terms } = key;
+        let fewest = table.runs(*organization, networks.as_deref());
+        let by_network = match terms.as_slice() {
+            [_] => Vec::new(),
+            _ => table.runs_by_network(*organization, networks.as_deref()),
+        };
+        let total = fewest.iter().map(|runs| length(runs)).sum();
+        let mut rows = Vec::with_capacity(wanted.count.min(total));
+        self.walk(&Sets { fewest, by_network }, terms, wanted, &mut rows);
+        (rows, total)
+    }
+
+    fn page_of_run(
+        &self,
+        run: &Run,
+        terms: &[Term],
+        Wanted { begin, count }: Wanted<'_>,
+    ) -> (Vec<RowId>, usize) {
+        let from = match begin {
+            Begin::Rank(rank) => run.place(rank),
+            Begin::Behind(keys, id) => {
+                run.partition_place(|row| self.rows.compare_with_place(terms, row, keys, id).is_le())
+            }
+        };
+        let mut rows = Vec::with_capacity(count.min(run.len()));
+        rows.extend(run.between(from, run.end()).take(count));
+        (rows, run.len())
+    }
+
+    /// All rows of a list, in no order.
+    fn listed_rows(&self, table: &Table, filters: &Filters) -> Vec<RowId> {
+        if !filters.links.is_empty() {
+            return self.linked_rows(filters);
+        }
+        let runs = table.runs(filters.organization, filters.networks.as_deref());
+        let by_id = runs.iter().filter_map(|runs| runs.first());
+        by_id.flat_map(|run| run.between(Place::default(), run.end())).collect()
+    }
+
+    /// What is wanted of rows in no order, and how many these are.
+    fn cut(
+        &self,
+        rows: Vec<RowId>,
+        terms: &[Term],
+        Wanted { begin, count }: Wanted<'_>,
+    ) -> (Vec<RowId>, usize) {
+        let total = rows.len();
+        (self.window(rows, terms, begin, count), total)
     }
 
     fn table(&self, query: &Query) -> Option<(NameId, &Table)> {
@@ -62,6 +127,13 @@ impl Index {
         let keys = query.order.iter().map(|order| self.rows.sort_key(table.slot(order.name), row).to_vec());
         Cursor::new(keys.collect(), self.rows.id(row))
     }
+}
+
+/// Whether a run holds just this list: that of an organization or of one of its networks, by one term.
+fn is_one_run(key: &ListKey) -> bool {
+    let ListKey { filters: Filters { organization, networks, links, .. }, terms } = key;
+    let is_one_set = organization.is_some() && networks.as_ref().is_none_or(|networks| networks.len() <= 1);
+    is_one_set && links.is_empty() && terms.len() == 1
 }
 
 fn check_order(query: &Query) -> Result<(), StoreError> {
@@ -81,7 +153,10 @@ fn check_order(query: &Query) -> Result<(), StoreError> {
 
 pub(super) fn sorted(ids: &[Uuid]) -> Vec<Uuid> {
     let mut ids = ids.to_vec();
-    ids.sort_unstable();
-    ids.dedup();
+    // Those of a scope are in order already.
+    if !ids.is_sorted_by(|left, right| left < right) {
+        ids.sort_unstable();
+        ids.dedup();
+    }
     ids
 }

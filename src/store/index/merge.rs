@@ -47,41 +47,56 @@ impl<'a> Merged<'a> {
     /// would have if the rows were spread evenly hits close where networks are alike; every other probe is in the middle,
     /// so that no spread can make it slow.
     pub(super) fn select(&self, rank: usize, from: &[Place], to: &[Place]) -> Vec<Place> {
-        let ranks = |position: &[Place]| -> Vec<usize> {
-            self.runs.iter().zip(position).map(|(run, place)| run.rank(*place)).collect()
-        };
-        let (mut low, mut high) = (ranks(from), ranks(to));
-        let target = low.iter().sum::<usize>().saturating_add(rank);
+        let (mut low, mut high) = (self.bound(from), self.bound(to));
+        let target = low.rank.saturating_add(rank);
         for step in 0_usize.. {
-            let left: usize = low.iter().sum();
-            let right: usize = high.iter().sum();
-            if target <= left || right <= left {
+            if target <= low.rank || high.rank <= low.rank {
                 break;
             }
-            if target >= right {
-                low = high;
-                break;
+            if target >= high.rank {
+                return high.position;
             }
-            let spans = low.iter().zip(&high).map(|(low, high)| high - low);
+            let spans = low.ranks.iter().zip(&high.ranks).map(|(low, high)| high - low);
             let Some((widest, span)) = spans.enumerate().max_by_key(|(_, span)| *span) else { break };
-            let ahead = if step % 2 == 0 { interpolate(span, target - left, right - left) } else { span / 2 };
-            let Some(probe) = low.get(widest).map(|low| low + ahead) else { break };
-            let Some(pivot) = self.runs.get(widest).and_then(|run| run.at(run.place(probe))) else { break };
-            let pivot = self.rows.rank_key(self.slot, pivot);
-            let mut split = ranks(&self.partition(|key| key < pivot));
-            let smaller: usize = split.iter().sum();
-            if smaller > target {
+            let (part, whole) = (target - low.rank, high.rank - low.rank);
+            let ahead = if step % 2 == 0 { interpolate(span, part, whole) } else { span / 2 };
+            let (Some(run), Some(rank)) = (self.runs.get(widest), low.ranks.get(widest)) else { break };
+            let probe = run.place(rank + ahead);
+            let Some(pivot) = run.at(probe) else { break };
+            let mut split = self.bound(&self.split(&low, &high, widest, probe, pivot));
+            if split.rank > target {
                 high = split;
                 continue;
             }
-            if smaller < target
-                && let Some(split) = split.get_mut(widest)
+            if split.rank < target
+                && let Some(place) = split.position.get_mut(widest)
             {
-                *split += 1;
+                *place = run.next(probe);
+                split = self.bound(&split.position);
             }
             low = split;
         }
-        self.runs.iter().zip(&low).map(|(run, rank)| run.place(*rank)).collect()
+        low.position
+    }
+
+    fn bound(&self, position: &[Place]) -> Bound {
+        let ranks: Vec<usize> = self.runs.iter().zip(position).map(|(run, place)| run.rank(*place)).collect();
+        Bound { rank: ranks.iter().sum(), ranks, position: position.to_vec() }
+    }
+
+    /// The position of a row between two bounds, which is at a place of one of the runs.
+    fn split(&self, low: &Bound, high: &Bound, own: usize, place: Place, row: RowId) -> Vec<Place> {
+        let pivot = self.rows.rank_key(self.slot, row);
+        let bounds = low.position.iter().zip(&high.position);
+        let runs = self.runs.iter().enumerate().zip(bounds);
+        let split = runs.map(|((number, run), (from, to))| {
+            if number == own {
+                place
+            } else {
+                run.partition_between(*from, *to, |row| self.rows.rank_key(self.slot, row) < pivot)
+            }
+        });
+        split.collect()
     }
 
     /// The smallest row between two positions.
@@ -171,6 +186,14 @@ impl<'a> Merged<'a> {
     pub(super) fn compare(&self, left: RowId, right: RowId) -> std::cmp::Ordering {
         self.rows.compare(self.slot, left, right)
     }
+}
+
+/// A position with its rank: that in each run, and in all of them together.
+#[derive(Debug)]
+struct Bound {
+    position: Vec<Place>,
+    ranks: Vec<usize>,
+    rank: usize,
 }
 
 /// The row of a run that is next in a merge; ordered by key and id, which come first.

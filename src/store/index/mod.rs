@@ -2,7 +2,8 @@
 //!
 //! Every kind of record has, for each organization and for each of its networks, one sorted [`run`] of row numbers for
 //! each order. A page is found by rank: in O(log n) where one run covers the query, and by selection over several runs
-//! where it takes more. What is sorted for a query is what a filter has picked, and a group that is a part of a network.
+//! where it takes more. What is sorted for a query is what a filter has picked, and a group that is a part of a network;
+//! what is asked for again is kept in its order.
 
 mod aliases;
 mod apply;
@@ -10,11 +11,13 @@ mod filter;
 mod freeze;
 mod groups;
 mod ids;
+mod kept;
 mod links;
 mod list;
 mod load;
 mod merge;
 mod names;
+mod order;
 mod packed;
 mod revision;
 mod rows;
@@ -32,6 +35,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use self::aliases::Aliases;
 pub(crate) use self::freeze::Frozen;
 use self::ids::Ids;
+use self::kept::Kept;
 use self::links::Links;
 pub(crate) use self::list::Selection;
 pub(crate) use self::load::Loader;
@@ -57,6 +61,7 @@ pub(crate) struct Index {
     ids: Ids,
     aliases: Aliases,
     links: Links,
+    kept: Kept,
     expiring: BTreeSet<(Timestamp, RowId)>,
 }
 

@@ -104,11 +104,24 @@ impl Run {
 
     /// The first place where `is_before` is false.
     pub(super) fn partition_place(&self, is_before: impl Fn(RowId) -> bool) -> Place {
-        let block = self.blocks.partition_point(|rows| rows.last().is_some_and(|row| is_before(*row)));
-        match self.blocks.get(block) {
-            None => self.end(),
-            Some(rows) => Place { block, offset: rows.partition_point(|row| is_before(*row)) },
-        }
+        self.partition_between(Place::default(), self.end(), is_before)
+    }
+
+    /// The same where it is known to be true before one place and false from another on.
+    pub(super) fn partition_between(
+        &self,
+        from: Place,
+        to: Place,
+        is_before: impl Fn(RowId) -> bool,
+    ) -> Place {
+        let whole = self.blocks.get(from.block..to.block).unwrap_or_default();
+        let passed = whole.partition_point(|rows| rows.last().is_some_and(|row| is_before(*row)));
+        let block = from.block + passed;
+        let begin = if passed == 0 { from.offset } else { 0 };
+        let rows = self.blocks.get(block).map(Vec::as_slice).unwrap_or_default();
+        let end = if block == to.block { to.offset } else { rows.len() };
+        let rows = rows.get(begin..end).unwrap_or_default();
+        Place { block, offset: begin + rows.partition_point(|row| is_before(*row)) }
     }
 
     /// Inserts a row behind all those for which `is_before` is true.

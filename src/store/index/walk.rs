@@ -2,14 +2,12 @@ use uuid::Uuid;
 
 use super::groups::Group;
 use super::merge::Merged;
+use super::order::Term;
 use super::rows::Slot;
 use super::run::Place;
 use super::table::Runs;
 use super::{Index, RowId};
 use crate::store::Direction;
-
-/// A term of an order, by slot.
-pub(super) type Term = (Slot, Direction);
 
 /// Where the wanted part of a list begins.
 #[derive(Clone, Copy, Debug)]

@@ -1,5 +1,6 @@
 //! An index that was loaded against one that came to the same records write by write.
 
+mod kept;
 mod load;
 mod random;
 mod refuse;

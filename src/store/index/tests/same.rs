@@ -45,7 +45,7 @@ fn assert_same_pages(left: &Index, right: &Index, mut query: Query) {
     }
 }
 
-fn page(index: &Index, query: &Query) -> (Vec<(Key, Version)>, u64, Option<Cursor>) {
+pub(super) fn page(index: &Index, query: &Query) -> (Vec<(Key, Version)>, u64, Option<Cursor>) {
     let found = index.list(query).expect("the query keeps the contract");
     (found.rows.iter().filter_map(|row| index.key(*row)).collect(), found.total, found.next)
 }
