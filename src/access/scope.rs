@@ -1,5 +1,6 @@
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use crate::model::Permission;
@@ -20,7 +21,28 @@ use crate::model::Permission;
 /// assert_eq!(scope.narrowed_to(lab), Scope::only([]));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Scope(Option<Arc<[Uuid]>>);
+pub struct Scope(Option<Arc<Networks>>);
+
+/// Ids in ascending order, each once.
+#[derive(Debug)]
+struct Networks {
+    ids: Vec<Uuid>,
+    digest: OnceLock<[u8; 32]>,
+}
+
+impl Networks {
+    const fn new(ids: Vec<Uuid>) -> Self {
+        Self { ids, digest: OnceLock::new() }
+    }
+}
+
+impl PartialEq for Networks {
+    fn eq(&self, other: &Self) -> bool {
+        self.ids == other.ids
+    }
+}
+
+impl Eq for Networks {}
 
 impl Scope {
     /// Every network of the organization.
@@ -35,7 +57,7 @@ impl Scope {
         let mut networks: Vec<Uuid> = networks.into_iter().collect();
         networks.sort_unstable();
         networks.dedup();
-        Self(Some(networks.into()))
+        Self(Some(Arc::new(Networks::new(networks))))
     }
 
     /// What a user of this level reaches who was granted these networks: an Owner or an Admin all of them, whatever was
@@ -48,7 +70,7 @@ impl Scope {
     /// Whether the network is within the scope.
     #[must_use]
     pub fn allows(&self, network: Uuid) -> bool {
-        self.0.as_ref().is_none_or(|networks| networks.binary_search(&network).is_ok())
+        self.0.as_ref().is_none_or(|networks| networks.ids.binary_search(&network).is_ok())
     }
 
     /// The networks that both scopes allow.
@@ -58,7 +80,8 @@ impl Scope {
             (None, _) => other.clone(),
             (_, None) => self.clone(),
             (Some(networks), Some(_)) => {
-                Self(Some(networks.iter().copied().filter(|network| other.allows(*network)).collect()))
+                let both = networks.ids.iter().copied().filter(|network| other.allows(*network));
+                Self(Some(Arc::new(Networks::new(both.collect()))))
             }
         }
     }
@@ -72,6 +95,13 @@ impl Scope {
     /// The networks, ascending, each once; `None` when it is every one.
     #[must_use]
     pub fn networks(&self) -> Option<&[Uuid]> {
-        self.0.as_deref()
+        self.0.as_ref().map(|networks| networks.ids.as_slice())
+    }
+
+    /// What tells this scope from all others; `None` where it is every network. Computed once, for a scope may be long.
+    pub(crate) fn digest(&self) -> Option<[u8; 32]> {
+        let networks = self.0.as_ref()?;
+        let digest = || networks.ids.iter().fold(Sha256::new(), Digest::chain_update).finalize().into();
+        Some(*networks.digest.get_or_init(digest))
     }
 }

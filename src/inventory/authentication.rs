@@ -1,5 +1,5 @@
-use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use serde::Deserialize;
 use uuid::Uuid;
@@ -12,6 +12,7 @@ use super::users::UserRights;
 use super::{Entity, Error, ErrorKind, Inventory};
 use crate::access::{Caller, Daemon, KeyKind, KeyText, SessionId};
 use crate::model::{Permission, Timestamp};
+use crate::store::{Record, Version};
 
 /// What every request must know of those it comes from.
 #[derive(Debug, Default)]
@@ -41,6 +42,24 @@ struct UserKeyRights {
     key: KeyRights,
     network_ids: Vec<Uuid>,
     permissions: Permission,
+    /// What the key makes of its owner, and the version of the owner's record that this was told by. Not read from anywhere.
+    #[serde(skip)]
+    caller: RwLock<Option<(Version, Caller)>>,
+}
+
+impl UserKeyRights {
+    /// Its owner as who shows the key. Both are worked out anew only when a record has changed: scopes may be long.
+    fn caller(&self, id: Uuid, owner: &Record, rights: &UserRights) -> Caller {
+        if let Some((version, caller)) = &*self.caller.read().unwrap_or_else(PoisonError::into_inner)
+            && (*version, caller.user_id()) == (owner.version, owner.key.id)
+        {
+            return caller.clone();
+        }
+        let caller = rights.caller().through_key(id, self.permissions, self.network_ids.iter().copied());
+        let known = Some((owner.version, caller.clone()));
+        *self.caller.write().unwrap_or_else(PoisonError::into_inner) = known;
+        caller
+    }
 }
 
 /// As much of an organization as every request of its keys must know.
@@ -81,11 +100,11 @@ impl Inventory {
         let key = user_api_key_key(id);
         let keys = [key, user_key(user), organization_key(secret.organization_id)];
         let records = self.store.get(&keys).await?;
-        let [Some(record), Some(user), Some(organization)] = records.as_slice() else {
+        let [Some(record), Some(owner), Some(organization)] = records.as_slice() else {
             return Err(ErrorKind::NotAuthenticated.into());
         };
         let rights = self.remembered.rights.user_keys.get(record)?;
-        let user = self.remembered.rights.users.get(user)?;
+        let user = self.remembered.rights.users.get(owner)?;
         let organization = self.remembered.rights.organizations.get(organization)?;
         let now = self.now();
         rights.key.check(Entity::UserApiKey, now)?;
@@ -94,7 +113,7 @@ impl Inventory {
             return Err(ErrorKind::ApiAccessRequired.into());
         }
         self.note_use(key, secret.organization_id, &rights.key.noted_at, now);
-        Ok(user.caller().through_key(id, rights.permissions, rights.network_ids.iter().copied()))
+        Ok(rights.caller(id, owner, &user))
     }
 
     /// The daemon that asks with this key: for the endpoints that a host application has for daemons. That the key was

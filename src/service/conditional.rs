@@ -28,14 +28,8 @@ impl EntityTag {
         let mut digest = Sha256::new();
         digest.update(revision.number().to_be_bytes());
         digest.update(caller.organization_id());
-        match caller.scope().networks() {
-            None => digest.update([0]),
-            Some(networks) => {
-                digest.update([1]);
-                digest.update((networks.len() as u64).to_be_bytes());
-                networks.iter().for_each(|network| digest.update(network));
-            }
-        }
+        // The whole organization has a digest that no scope has.
+        digest.update(caller.scope().digest().unwrap_or_default());
         for text in [env!("CARGO_PKG_VERSION"), server_version, query.unwrap_or_default()] {
             digest.update((text.len() as u64).to_be_bytes());
             digest.update(text);

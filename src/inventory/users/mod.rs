@@ -3,6 +3,8 @@
 mod create;
 mod manage;
 
+use std::sync::OnceLock;
+
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -32,6 +34,9 @@ pub(super) struct UserRights {
     network_ids: Vec<Uuid>,
     #[serde(default)]
     is_disabled: bool,
+    /// What they make the user. Not read from anywhere.
+    #[serde(skip)]
+    caller: OnceLock<Caller>,
 }
 
 impl UserRights {
@@ -41,7 +46,8 @@ impl UserRights {
 
     /// The user as a caller, with all rights that are theirs at present.
     pub(super) fn caller(&self) -> Caller {
-        caller(self.organization_id, self.id, self.permissions, &self.network_ids)
+        let caller = || caller(self.organization_id, self.id, self.permissions, &self.network_ids);
+        self.caller.get_or_init(caller).clone()
     }
 }
 

@@ -133,6 +133,9 @@ impl<'a> Merged<'a> {
     /// Appends the rows before a position, greatest key first and what has one key by ascending id, until `found` holds
     /// `wanted`. Most orders have hardly two records of one key, and for one alone nothing need be gathered.
     pub(super) fn take_descending(&self, before: &[Place], wanted: usize, found: &mut Vec<RowId>) {
+        if let ([run], [before]) = (self.runs.as_slice(), before) {
+            return self.take_descending_of(run, *before, wanted, found);
+        }
         let ends = (0..self.runs.len()).zip(before);
         let mut tails: BinaryHeap<_> = ends.filter_map(|(run, end)| self.tail(run, *end)).collect();
         while found.len() < wanted {
@@ -157,6 +160,17 @@ impl<'a> Merged<'a> {
             self.take(&from, &to, wanted, found);
             let emptied = from.iter().zip(&to).enumerate().filter(|(_, (from, to))| from < to);
             tails.extend(emptied.filter_map(|(run, (from, _))| self.tail(run, *from)));
+        }
+    }
+
+    fn take_descending_of(&self, run: &Run, before: Place, wanted: usize, found: &mut Vec<RowId>) {
+        let mut end = before;
+        while found.len() < wanted
+            && let Some(last) = run.before(end).and_then(|place| run.at(place))
+        {
+            let start = self.group_start(run, end, self.key(last));
+            found.extend(run.between(start, end).take(wanted - found.len()));
+            end = start;
         }
     }
 

@@ -1,0 +1,126 @@
+//! The client's end of one connection: as little HTTP/1.1 as it takes to know where a response ends.
+
+use std::io;
+use std::net::SocketAddr;
+
+use memchr::memmem;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+const BUFFER: usize = 256 * 1024;
+
+/// A connection that is kept, and the one buffer that everything is read into.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+    /// What was read into the buffer and not taken out of it yet.
+    start: usize,
+    end: usize,
+}
+
+/// How long a body says that it is.
+enum Length {
+    Bytes(usize),
+    Chunked,
+}
+
+impl Connection {
+    pub(crate) async fn open(address: SocketAddr) -> io::Result<Self> {
+        let stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        Ok(Self { stream, buffer: vec![0; BUFFER], start: 0, end: 0 })
+    }
+
+    /// Sends a request, and hands out the body of its response piece by piece.
+    pub(crate) async fn ask(&mut self, request: &[u8], mut visit: impl FnMut(&[u8])) -> io::Result<()> {
+        self.stream.write_all(request).await?;
+        match self.head().await? {
+            Length::Bytes(length) => self.take(length, &mut visit).await,
+            Length::Chunked => self.chunks(&mut visit).await,
+        }
+    }
+
+    async fn head(&mut self) -> io::Result<Length> {
+        let end = self.until(b"\r\n\r\n").await?;
+        let length = read_head(&self.buffer[self.start..end]);
+        self.start = end;
+        length
+    }
+
+    async fn chunks(&mut self, visit: &mut impl FnMut(&[u8])) -> io::Result<()> {
+        loop {
+            let end = self.until(b"\r\n").await?;
+            let line = String::from_utf8_lossy(&self.buffer[self.start..end]);
+            let size = line.split(';').next().unwrap_or_default().trim();
+            let size = usize::from_str_radix(size, 16).map_err(io::Error::other)?;
+            self.start = end;
+            self.take(size, visit).await?;
+            // No server here sends trailers.
+            self.take(2, &mut |_| ()).await?;
+            if size == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Takes so many bytes, first those that are in the buffer.
+    async fn take(&mut self, count: usize, visit: &mut impl FnMut(&[u8])) -> io::Result<()> {
+        let mut missing = count;
+        loop {
+            let end = self.end.min(self.start + missing);
+            visit(&self.buffer[self.start..end]);
+            missing -= end - self.start;
+            self.start = end;
+            if missing == 0 {
+                return Ok(());
+            }
+            self.fill().await?;
+        }
+    }
+
+    /// Reads up to the end of this text, and tells where in the buffer that is.
+    async fn until(&mut self, text: &[u8]) -> io::Result<usize> {
+        loop {
+            if let Some(position) = memmem::find(&self.buffer[self.start..self.end], text) {
+                return Ok(self.start + position + text.len());
+            }
+            self.fill().await?;
+        }
+    }
+
+    async fn fill(&mut self) -> io::Result<()> {
+        if self.start == self.end {
+            (self.start, self.end) = (0, 0);
+        }
+        if self.end == self.buffer.len() {
+            self.buffer.copy_within(self.start.., 0);
+            (self.start, self.end) = (0, self.end - self.start);
+        }
+        let read = self.stream.read(&mut self.buffer[self.end..]).await?;
+        if read == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        self.end += read;
+        Ok(())
+    }
+}
+
+/// What the head of a success says of its body.
+fn read_head(head: &[u8]) -> io::Result<Length> {
+    let head = String::from_utf8_lossy(head);
+    let mut lines = head.split("\r\n");
+    let status = lines.next().unwrap_or_default();
+    if !status.starts_with("HTTP/1.1 200 ") {
+        return Err(io::Error::other(status.to_owned()));
+    }
+    for (name, value) in lines.filter_map(|line| line.split_once(':')) {
+        if name.eq_ignore_ascii_case("content-length") {
+            return value.trim().parse().map(Length::Bytes).map_err(io::Error::other);
+        }
+        if name.eq_ignore_ascii_case("transfer-encoding") && value.trim() == "chunked" {
+            return Ok(Length::Chunked);
+        }
+    }
+    Err(io::Error::other("a body without an end"))
+}

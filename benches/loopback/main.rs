@@ -1,0 +1,71 @@
+//! What the service costs on a socket: pages of hosts over the loopback, against a server that does less for them and one
+//! that does more. All are hyper with HTTP/1.1, each on a thread of its own, and give the same bytes:
+//!
+//! - bare hyper: one buffer with the whole body, made before, with no work but to send it;
+//! - service, memory and service, folder: the service on a `MemoryStore`, and on a `SledStore` that has read everything;
+//! - naive axum: a handler with the typed hosts in an array, which serialises the page for every request and asks nobody
+//!   who they are.
+//!
+//! One client on another thread asks them in turns, round by round, and reads each response to its last byte. A ratio is
+//! the median of those of all rounds, so that a machine whose speed drifts drifts for all. The time of the processor is that
+//! of the server's thread, which for the loopback includes most of what the system does for the connection.
+//!
+//! `cargo bench --bench loopback` asks for pages of 50 and of 1,000 hosts, on 1 and on 16 connections; `-- page=50`,
+//! `-- connections=1` and the like choose, and `-- rounds=21` takes longer. On Linux, which tells the time of a thread.
+
+#![allow(
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "a benchmark stops at its first mistake and prints"
+)]
+
+mod client;
+mod connection;
+mod naive;
+mod round;
+mod server;
+mod servers;
+#[allow(dead_code, reason = "servers take turns here, and not calls")]
+#[path = "../support/mod.rs"]
+mod support;
+mod table;
+
+use std::error::Error;
+
+use tokio::runtime;
+
+use round::Rounds;
+use servers::Servers;
+
+/// How many hosts there are.
+const HOSTS: usize = 1_000;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+    table::print_head();
+    let mut all = Vec::new();
+    for page in chosen(&arguments, "page", &[50, HOSTS])? {
+        let servers = runtime.block_on(Servers::start(page))?;
+        for connections in chosen(&arguments, "connections", &[1, 16])? {
+            let count = chosen(&arguments, "rounds", &[9])?[0];
+            let rounds = runtime.block_on(Rounds::measure(&servers, connections, count))?;
+            table::print_rows(page, connections, &rounds);
+            all.push(rounds);
+        }
+        runtime.block_on(servers.close())?;
+    }
+    table::print_worst(&all);
+    Ok(())
+}
+
+/// The numbers that the arguments give a name, or those that are usual.
+fn chosen(arguments: &[String], name: &str, usual: &[usize]) -> Result<Vec<usize>, Box<dyn Error>> {
+    let values = arguments.iter().filter_map(|argument| argument.split_once('='));
+    let mut numbers = Vec::new();
+    for (_, value) in values.filter(|(given, _)| *given == name) {
+        numbers.push(value.parse()?);
+    }
+    Ok(if numbers.is_empty() { usual.to_vec() } else { numbers })
+}

@@ -1,0 +1,96 @@
+//! The servers that are compared, and what they are asked.
+
+use std::convert::Infallible;
+use std::error::Error;
+use std::future::ready;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::get;
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::service::TowerToHyperService;
+use tempfile::TempDir;
+use toposcope::inventory::Inventory;
+use toposcope::service::Api;
+use toposcope::store::{Durability, Export, MemoryStore, Restore, SledStore, Store};
+use tower::ServiceExt;
+
+use crate::HOSTS;
+use crate::naive::{self, Naive};
+use crate::server::Server;
+use crate::support::load;
+
+/// All servers, of one size of pages.
+#[derive(Debug)]
+pub(crate) struct Servers {
+    pub(crate) all: [Server; 4],
+    /// The request, as it is sent.
+    pub(crate) request: String,
+    /// The body of every response.
+    pub(crate) body: Bytes,
+    folder: Arc<SledStore>,
+    /// The folder of the store, gone with this.
+    _place: TempDir,
+}
+
+impl Servers {
+    pub(crate) async fn start(page: usize) -> Result<Self, Box<dyn Error>> {
+        eprintln!("servers with {HOSTS} hosts, for pages of {page}");
+        let memory = Arc::new(MemoryStore::new());
+        let loaded = load(Arc::clone(&memory) as Arc<dyn Store>, HOSTS).await?;
+        let place = TempDir::with_prefix_in("loopback-", env!("CARGO_TARGET_TMPDIR"))?;
+        let folder = Arc::new(copy(&memory, &place).await?);
+        let in_folder = Inventory::in_shared(Arc::clone(&folder) as Arc<dyn Store>);
+        let [memory, in_folder] =
+            [loaded.inventory, in_folder].map(|inventory| Api::builder(inventory).rate_limit(None).build());
+        let (headers, body) = ask(&memory, page, &loaded.key).await?;
+        let naive = Naive::read(&ask(&memory, HOSTS, &loaded.key).await?.1)?;
+        let naive = Router::new().route("/api/v1/hosts", get(naive::list)).with_state(Arc::new(naive));
+        let all = [
+            start_bare(headers, body.clone())?,
+            Server::start("service, memory", TowerToHyperService::new(memory))?,
+            Server::start("service, folder", TowerToHyperService::new(in_folder))?,
+            Server::start("naive axum", TowerToHyperService::new(naive))?,
+        ];
+        let key = &loaded.key;
+        let request = format!(
+            "GET /api/v1/hosts?limit={page} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {key}\r\n\r\n"
+        );
+        Ok(Self { all, request, body, folder, _place: place })
+    }
+
+    pub(crate) async fn close(self) -> Result<(), Box<dyn Error>> {
+        Ok(self.folder.close().await?)
+    }
+}
+
+/// The same store in a folder.
+async fn copy(memory: &MemoryStore, place: &TempDir) -> Result<SledStore, Box<dyn Error>> {
+    let mut lines = Vec::new();
+    Export::new().write(memory, &mut lines).await?;
+    let store = SledStore::builder(place.path()).durability(Durability::Buffered).open().await?;
+    Restore::new().read(&store, &lines[..]).await?;
+    Ok(store)
+}
+
+async fn ask(api: &Api, page: usize, key: &str) -> Result<(HeaderMap, Bytes), Box<dyn Error>> {
+    let request = Request::get(format!("/api/v1/hosts?limit={page}"))
+        .header("authorization", format!("Bearer {key}"))
+        .body(String::new())?;
+    let (head, body) = api.clone().oneshot(request).await?.into_parts();
+    Ok((head.headers, body.collect().await?.to_bytes()))
+}
+
+/// Gives the same response whatever is asked.
+fn start_bare(headers: HeaderMap, body: Bytes) -> Result<Server, Box<dyn Error>> {
+    let service = service_fn(move |_: Request<Incoming>| {
+        let mut response = Response::new(Full::new(body.clone()));
+        response.headers_mut().clone_from(&headers);
+        ready(Ok::<_, Infallible>(response))
+    });
+    Server::start("bare hyper", service)
+}
