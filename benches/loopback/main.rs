@@ -22,13 +22,15 @@
 
 mod client;
 mod connection;
+#[path = "../support/host.rs"]
+mod host;
+#[allow(dead_code, reason = "nobody is asked of one network alone")]
+#[path = "../support/load.rs"]
+mod load;
 mod naive;
 mod round;
 mod server;
 mod servers;
-#[allow(dead_code, reason = "servers take turns here, and not calls")]
-#[path = "../support/mod.rs"]
-mod support;
 mod table;
 
 use std::error::Error;

@@ -20,9 +20,9 @@ use toposcope::store::{Durability, Export, MemoryStore, Restore, SledStore, Stor
 use tower::ServiceExt;
 
 use crate::HOSTS;
+use crate::load::load;
 use crate::naive::{self, Naive};
 use crate::server::Server;
-use crate::support::load;
 
 /// All servers, of one size of pages.
 #[derive(Debug)]

@@ -16,8 +16,14 @@
 #[path = "../support/call.rs"]
 mod call;
 mod child;
+#[path = "../support/clock.rs"]
+mod clock;
 mod commit;
 mod folder;
+#[path = "../support/host.rs"]
+mod host;
+#[path = "../support/load.rs"]
+mod load;
 #[path = "../support/memory.rs"]
 mod memory;
 mod opening;
@@ -25,8 +31,6 @@ mod page;
 mod plain;
 mod record;
 mod size;
-#[path = "../support/mod.rs"]
-mod support;
 
 use std::error::Error;
 

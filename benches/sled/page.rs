@@ -18,9 +18,9 @@ use toposcope::store::{Direction, Name, Order, Page, Query, SledStore, Start, St
 use tower::Service;
 
 use crate::call::{call, each_frame};
+use crate::clock::compare;
 use crate::folder::Folder;
 use crate::record::{HOST, InMemory};
-use crate::support::compare;
 
 const PAGE: usize = 50;
 const TURNS: usize = 201;
@@ -104,11 +104,11 @@ fn measure_size(
         runtime.block_on(warm.serve_from_disk(&page.request))?;
         rows.push(compare(
             TURNS,
-            CALLS,
+            [CALLS; 2],
             || _ = black_box(memory.list(&page.query)),
             || _ = black_box(warm.list(&page.query)),
         ));
-        rows.push(compare(TURNS, CALLS, || memory.serve(&page.request), || warm.serve(&page.request)));
+        rows.push(compare(TURNS, [CALLS; 2], || memory.serve(&page.request), || warm.serve(&page.request)));
     }
     runtime.block_on(warm.store.close())?;
     let cold = in_folder(runtime.block_on(SledStore::builder(place).cache_size(0).open())?);

@@ -10,7 +10,8 @@ use toposcope::store::{
 };
 use uuid::Uuid;
 
-use crate::support::{Loaded, Random, load};
+use crate::host::Random;
+use crate::load::{Loaded, load};
 
 pub(crate) const HOST: Name = Name::new("host");
 const NOTE: Name = Name::new("note");

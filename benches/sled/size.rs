@@ -9,8 +9,8 @@ use toposcope::store::{Entry, SledStore};
 
 use crate::child::Opened;
 use crate::folder::{Folder, disk_size};
+use crate::host::Random;
 use crate::record::{InMemory, put_all};
-use crate::support::Random;
 
 const REWRITTEN: usize = 3;
 

@@ -1,4 +1,4 @@
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -20,14 +20,14 @@ const PAGE: usize = 128;
 pub(crate) struct HostPages {
     store: Arc<dyn Store>,
     query: Option<Query>,
-    given: HashSet<Uuid>,
+    given: BTreeSet<Uuid>,
 }
 
 impl Inventory {
     /// All hosts of a list from its offset on, whatever its limit is.
     pub(crate) fn host_pages(&self, caller: &Caller, query: &HostQuery) -> HostPages {
         let query = Query { limit: Some(PAGE), ..store_query(caller, query) };
-        HostPages { store: Arc::clone(&self.store), query: Some(query), given: HashSet::new() }
+        HostPages { store: Arc::clone(&self.store), query: Some(query), given: BTreeSet::new() }
     }
 }
 

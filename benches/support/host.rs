@@ -1,14 +1,9 @@
-//! What the benchmarks share: the benchmark host, inventories of any number of them, and honest clocks.
+//! The benchmark host.
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-use toposcope::inventory::{Inventory, NewUser, NewUserApiKey};
 use toposcope::model::{
-    AdminStatus, Binding, BindingTarget, Host, IfEntry, Interface, MacAddress, OperStatus, Permission, Port,
-    PortNumber, Protocol, Service, ServiceDefinition, Source, Timestamp,
+    AdminStatus, Binding, BindingTarget, Host, IfEntry, Interface, MacAddress, OperStatus, Port, PortNumber,
+    Protocol, Service, ServiceDefinition, Source, Timestamp,
 };
-use toposcope::store::Store;
 use uuid::Uuid;
 
 /// Numbers that are the same in every run.
@@ -35,35 +30,6 @@ impl Random {
     fn time(&mut self) -> Timestamp {
         Timestamp::UNIX_EPOCH.plus_micros(1_760_000_000_000_000 + (self.next() % 30_000_000_000_000) as i64)
     }
-}
-
-/// An inventory of benchmark hosts, and a key of somebody who may read all of it.
-#[derive(Debug)]
-pub(crate) struct Loaded {
-    pub(crate) inventory: Inventory,
-    pub(crate) networks: Vec<Uuid>,
-    pub(crate) key: String,
-}
-
-/// Loads so many benchmark hosts onto ten networks.
-pub(crate) async fn load(store: Arc<dyn Store>, hosts: usize) -> Result<Loaded, Box<dyn std::error::Error>> {
-    let inventory = Inventory::in_shared(store);
-    let organization = inventory.create_organization("Benchmark", true).await?;
-    let owner =
-        inventory.create_user(NewUser::new(organization.id, "owner@example.net", Permission::Owner)).await?;
-    let mut networks = Vec::new();
-    for number in 0..10 {
-        networks.push(inventory.create_network(organization.id, &format!("Network {number}")).await?.id);
-    }
-    let mut random = Random::new(7);
-    for number in 0..hosts {
-        let network = networks[number % networks.len()];
-        inventory.put_host(organization.id, benchmark_host(&mut random, number, network)?).await?;
-    }
-    let mut key = NewUserApiKey::new(owner.id, "benchmark", Permission::Viewer);
-    key.network_ids.clone_from(&networks);
-    let key = inventory.create_user_api_key(key).await?.plaintext().to_owned();
-    Ok(Loaded { inventory, networks, key })
 }
 
 /// The benchmark host: 2 interfaces, 5 ports, 3 services with one binding each, 4 if_entries; about 7.35 KB of JSON.
@@ -196,33 +162,4 @@ fn if_entry(
 fn mac(random: &mut Random) -> MacAddress {
     let [_, _, bytes @ ..] = random.next().to_be_bytes();
     MacAddress::new(bytes)
-}
-
-/// The time of one call of each, in turns, so that a machine whose speed drifts drifts for both; the median of all turns.
-pub(crate) fn compare(
-    turns: usize,
-    calls: u32,
-    mut left: impl FnMut(),
-    mut right: impl FnMut(),
-) -> (Duration, Duration) {
-    let mut lefts = Vec::with_capacity(turns);
-    let mut rights = Vec::with_capacity(turns);
-    for _ in 0..turns {
-        lefts.push(time(calls, &mut left));
-        rights.push(time(calls, &mut right));
-    }
-    (median(lefts), median(rights))
-}
-
-fn time(calls: u32, call: &mut impl FnMut()) -> Duration {
-    let start = Instant::now();
-    for _ in 0..calls {
-        call();
-    }
-    start.elapsed() / calls
-}
-
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort_unstable();
-    times[times.len() / 2]
 }

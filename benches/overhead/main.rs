@@ -1,0 +1,53 @@
+//! What the service itself costs in process, without a socket: from the request that is there to the last byte of the
+//! body, on one core. Times, and, where valgrind is there, instructions.
+//!
+//! `cargo bench --bench overhead` prints every path. `-- check` counts the instructions of those that are asked most often
+//! and fails where one takes more than is written down in `instructions.txt`; `-- record` writes that file anew.
+
+#![allow(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a benchmark stops at its first mistake and prints"
+)]
+
+#[path = "../support/call.rs"]
+mod call;
+mod committed;
+mod count;
+#[path = "../support/host.rs"]
+mod host;
+#[path = "../support/load.rs"]
+mod load;
+mod paths;
+mod regression;
+mod times;
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use paths::{Path, paths};
+
+fn main() -> Result<ExitCode, Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [command, name, requests] = &arguments[..]
+        && command == count::COUNTED
+    {
+        count::be_counted(&find(name)?, requests.parse()?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let has = |name: &str| arguments.iter().any(|argument| argument == name);
+    if has("check") {
+        return regression::check();
+    }
+    if has("record") {
+        return regression::record();
+    }
+    times::measure()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn find(name: &str) -> Result<Path, Box<dyn Error>> {
+    let path = paths()?.into_iter().find(|path| path.name == name);
+    path.ok_or_else(|| format!("there is no path {name}").into())
+}

@@ -1,0 +1,97 @@
+//! Pages of what a filter leaves, and of what is put into groups.
+
+use std::error::Error;
+
+use toposcope::inventory::HostQuery;
+use toposcope::model::{HostOrderField, OrderDirection};
+use uuid::Uuid;
+
+use crate::child::Finding;
+use crate::family::Family;
+use crate::ground::Ground;
+use crate::page::{measure_parts, told};
+use crate::reader::Reader;
+
+/// As many as a request may name.
+const IDS: usize = 1_000;
+
+pub(crate) fn measure(ground: &Ground) -> Result<Vec<Finding>, Box<dyn Error>> {
+    let mut findings = measure_tags(ground)?;
+    findings.extend(measure_picked(ground)?);
+    findings.extend(measure_groups(ground)?);
+    Ok(findings)
+}
+
+fn measure_tags(ground: &Ground) -> Result<Vec<Finding>, Box<dyn Error>> {
+    let tags = &ground.tags;
+    let filters = [
+        (Family::OtherTags, "5 hosts", vec![tags.rare]),
+        (Family::OtherTags, "a hundredth", vec![tags.hundredth]),
+        (Family::TenthTag, "a tenth", vec![tags.tenth]),
+        (Family::OtherTags, "half", vec![tags.half]),
+        (Family::OtherTags, "everywhere", vec![tags.everywhere]),
+        (Family::OtherTags, "5 hosts or a tenth", vec![tags.rare, tags.tenth]),
+        (Family::OtherTags, "a tenth or another tenth", vec![tags.tenth, tags.other_tenth]),
+    ];
+    let mut findings = Vec::new();
+    for (family, which, tag_ids) in filters {
+        let mut query = ordered(HostOrderField::Name, OrderDirection::Ascending);
+        query.tag_ids = Some(tag_ids);
+        for reader in readers(ground) {
+            let label = format!("tag on {which}, {}", told(&query));
+            findings.extend(measure_parts(ground, reader, family, &label, &query)?);
+        }
+    }
+    Ok(findings)
+}
+
+/// Hosts that are named, and those of a network that is.
+fn measure_picked(ground: &Ground) -> Result<Vec<Finding>, Box<dyn Error>> {
+    let step = ground.ports.len().div_ceil(IDS);
+    let ids: Vec<Uuid> = ground.ports.iter().step_by(step).map(|port| port.host).collect();
+    let mut of_ids = ordered(HostOrderField::Name, OrderDirection::Ascending);
+    of_ids.ids = Some(ids);
+    let mut of_network = ordered(HostOrderField::Name, OrderDirection::Ascending);
+    of_network.network_id = ground.ports.first().map(|port| port.network);
+    let owner = &ground.readers[0];
+    let label = format!("1,000 ids, {}", told(&of_ids));
+    let mut findings = measure_parts(ground, owner, Family::Ids, &label, &of_ids)?;
+    let label = format!("network_id, {}", told(&of_network));
+    findings.extend(measure_parts(ground, owner, Family::Lists, &label, &of_network)?);
+    Ok(findings)
+}
+
+/// Groups that are whole networks, parts of all networks, and single hosts.
+fn measure_groups(ground: &Ground) -> Result<Vec<Finding>, Box<dyn Error>> {
+    use HostOrderField::{CreatedAt, Hostname, InterfaceIp, Name, NetworkId, UpdatedAt, VirtualizedBy};
+    use OrderDirection::{Ascending, Descending};
+    let orders = [
+        (NetworkId, Name, Ascending),
+        (NetworkId, CreatedAt, Descending),
+        (VirtualizedBy, Name, Ascending),
+        (VirtualizedBy, UpdatedAt, Descending),
+        (Hostname, Name, Ascending),
+        (InterfaceIp, CreatedAt, Descending),
+    ];
+    let mut findings = Vec::new();
+    for (group, order, direction) in orders {
+        let mut query = ordered(order, direction);
+        query.group_by = Some(group);
+        for reader in readers(ground) {
+            findings.extend(measure_parts(ground, reader, Family::Groups, &told(&query), &query)?);
+        }
+    }
+    Ok(findings)
+}
+
+/// Who sees the whole organization, and who sees some of its networks.
+fn readers(ground: &Ground) -> [&Reader; 2] {
+    [&ground.readers[0], &ground.readers[2]]
+}
+
+fn ordered(order: HostOrderField, direction: OrderDirection) -> HostQuery {
+    let mut query = HostQuery::default();
+    query.order_by = Some(order);
+    query.order_direction = direction;
+    query
+}

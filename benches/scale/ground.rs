@@ -1,0 +1,116 @@
+//! An inventory, and who asks about it.
+
+use std::error::Error;
+
+use tokio::runtime::Runtime;
+use toposcope::access::{PasswordCost, PasswordHasher};
+use toposcope::inventory::{HostPage, HostQuery, Inventory};
+use toposcope::service::Api;
+use toposcope::store::MemoryStore;
+use uuid::Uuid;
+
+use crate::documents::Documents;
+use crate::hosts::{self, Tags};
+use crate::reader::Reader;
+
+/// Over how many networks the hosts are spread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Spread {
+    /// With tags and guests.
+    Ten,
+    /// Nothing but benchmark hosts.
+    Thousand,
+}
+
+impl Spread {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Ten => "10",
+            Self::Thousand => "1,000",
+        }
+    }
+
+    pub(crate) fn named(name: &str) -> Result<Self, String> {
+        let found = [Self::Ten, Self::Thousand].into_iter().find(|spread| spread.name() == name);
+        found.ok_or_else(|| format!("there is no inventory of {name} networks"))
+    }
+
+    const fn networks(self) -> usize {
+        match self {
+            Self::Ten => 10,
+            Self::Thousand => 1_000,
+        }
+    }
+
+    /// How many networks the members see who ask.
+    const fn members(self) -> &'static [usize] {
+        match self {
+            Self::Ten => &[10, 3, 1],
+            Self::Thousand => &[1_000, 500],
+        }
+    }
+}
+
+/// A port, and where it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PortOfHost {
+    pub(crate) host: Uuid,
+    pub(crate) network: Uuid,
+    pub(crate) port: Uuid,
+}
+
+/// An inventory that is loaded.
+#[derive(Debug)]
+pub(crate) struct Ground {
+    pub(crate) size: usize,
+    pub(crate) spread: Spread,
+    pub(crate) api: Api,
+    /// None until they are gathered.
+    pub(crate) documents: Documents,
+    pub(crate) tags: Tags,
+    pub(crate) ports: Vec<PortOfHost>,
+    /// First the owner, then members with fewer and fewer networks.
+    pub(crate) readers: Vec<Reader>,
+    inventory: Inventory,
+    runtime: Runtime,
+}
+
+impl Ground {
+    pub(crate) fn load(size: usize, spread: Spread) -> Result<Self, Box<dyn Error>> {
+        let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+        // A password at its full cost leaves more memory behind than 10,000 hosts take.
+        let passwords = PasswordHasher::new().with_cost(PasswordCost::new(8, 1)?);
+        let inventory = Inventory::new(MemoryStore::new()).with_passwords(passwords);
+        let loading = async {
+            let organization = inventory.create_organization("Benchmark", true).await?.id;
+            let mut networks = Vec::new();
+            for number in 0..spread.networks() {
+                networks.push(inventory.create_network(organization, &format!("Network {number}")).await?.id);
+            }
+            let tags = Tags::create(&inventory, organization).await?;
+            let mut readers = vec![Reader::owner(&inventory, organization, spread.name()).await?];
+            for count in spread.members() {
+                readers.push(
+                    Reader::member(&inventory, organization, &networks[..*count], spread.name()).await?,
+                );
+            }
+            let borne = Some(tags).filter(|_| spread == Spread::Ten);
+            let ports = hosts::put(&inventory, organization, &networks, borne, size).await?;
+            Ok::<_, Box<dyn Error>>((tags, readers, ports))
+        };
+        let (tags, readers, ports) = runtime.block_on(loading)?;
+        let api = Api::builder(inventory.clone()).rate_limit(None).build();
+        let documents = Documents::default();
+        Ok(Self { size, spread, api, documents, tags, ports, readers, inventory, runtime })
+    }
+
+    /// Has the documents at hand that the plain loop copies.
+    pub(crate) fn gather(&mut self) -> Result<(), Box<dyn Error>> {
+        self.documents = Documents::new(self.list(&self.readers[0], &HostQuery::default())?.documents);
+        Ok(())
+    }
+
+    pub(crate) fn list(&self, reader: &Reader, query: &HostQuery) -> Result<HostPage, Box<dyn Error>> {
+        Ok(self.runtime.block_on(self.inventory.list_hosts(&reader.caller, query))?)
+    }
+}

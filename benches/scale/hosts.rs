@@ -1,0 +1,103 @@
+//! The hosts: the benchmark host, and on ten networks some with tags, and some that run on others.
+
+use std::error::Error;
+
+use toposcope::inventory::Inventory;
+use toposcope::model::{Host, HostVirtualization, ProxmoxVirtualization};
+use uuid::Uuid;
+
+use crate::ground::PortOfHost;
+use crate::host::{Random, benchmark_host};
+
+/// How many hosts have the rarest tag.
+const RARE: usize = 5;
+
+/// One host in so many runs guests; they are called by so many names.
+const HYPERVISORS: usize = 100;
+const HYPERVISOR_NAMES: usize = 20;
+
+/// How many ports and ids are remembered at most, taken evenly from all hosts.
+const REMEMBERED: usize = 10_000;
+
+/// Tags, each by how many hosts bear it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tags {
+    pub(crate) rare: Uuid,
+    pub(crate) hundredth: Uuid,
+    pub(crate) tenth: Uuid,
+    pub(crate) other_tenth: Uuid,
+    pub(crate) half: Uuid,
+    pub(crate) everywhere: Uuid,
+}
+
+impl Tags {
+    pub(crate) async fn create(inventory: &Inventory, organization: Uuid) -> Result<Self, Box<dyn Error>> {
+        let tag = async |name| inventory.create_tag(organization, name).await.map(|tag| tag.id);
+        Ok(Self {
+            rare: tag("rare").await?,
+            hundredth: tag("hundredth").await?,
+            tenth: tag("tenth").await?,
+            other_tenth: tag("other tenth").await?,
+            half: tag("half").await?,
+            everywhere: tag("everywhere").await?,
+        })
+    }
+
+    /// Those of a host, by chance where they are not on each.
+    fn of_host(&self, random: &mut Random, number: usize, size: usize) -> Vec<Uuid> {
+        let mut tags = vec![self.everywhere];
+        if number.is_multiple_of(size.div_ceil(RARE)) {
+            tags.push(self.rare);
+        }
+        let shares = [(self.hundredth, 100), (self.tenth, 10), (self.other_tenth, 10), (self.half, 2)];
+        for (tag, share) in shares {
+            if random.next().is_multiple_of(share) {
+                tags.push(tag);
+            }
+        }
+        tags
+    }
+}
+
+/// Puts so many hosts onto the networks in turn, and remembers ports of some of them.
+pub(crate) async fn put(
+    inventory: &Inventory,
+    organization: Uuid,
+    networks: &[Uuid],
+    tags: Option<Tags>,
+    size: usize,
+) -> Result<Vec<PortOfHost>, Box<dyn Error>> {
+    let (mut random, mut chance) = (Random::new(7), Random::new(11));
+    let mut remembered = Vec::new();
+    let mut hypervisor = None;
+    for number in 0..size {
+        let network = networks[number % networks.len()];
+        let mut host = benchmark_host(&mut random, number, network)?;
+        if let Some(tags) = &tags {
+            host.tags = tags.of_host(&mut chance, number, size);
+            hypervisor = virtualize(&mut host, number, hypervisor);
+        }
+        if number.is_multiple_of(size.div_ceil(REMEMBERED)) {
+            remembered.push(PortOfHost { host: host.id, network, port: host.ports[4].id });
+        }
+        inventory.put_host(organization, host).await?;
+    }
+    Ok(remembered)
+}
+
+/// Makes a host a hypervisor, or one in ten a guest of the last one. Tells the service that the next guest runs on.
+fn virtualize(host: &mut Host, number: usize, hypervisor: Option<Uuid>) -> Option<Uuid> {
+    if number.is_multiple_of(HYPERVISORS) {
+        let service = &mut host.services[0];
+        service.name = format!("Proxmox {}", number / HYPERVISORS % HYPERVISOR_NAMES);
+        return Some(service.id);
+    }
+    if let Some(service_id) = hypervisor
+        && number % 10 == number / 10 % 10
+    {
+        let (vm_name, vm_id) = (Some(host.name.clone()), Some(number.to_string()));
+        host.virtualization =
+            Some(HostVirtualization::Proxmox(ProxmoxVirtualization { vm_name, vm_id, service_id }));
+    }
+    hypervisor
+}

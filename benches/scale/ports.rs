@@ -1,0 +1,184 @@
+//! Updates of ports, and what readers notice of them.
+
+use std::error::Error;
+use std::hint::black_box;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use http::Request;
+
+use crate::call::{call, each_frame};
+use crate::child::Finding;
+use crate::ground::Ground;
+use crate::host::Random;
+use crate::page::PAGE;
+use crate::reader::Reader;
+
+const UPDATES: usize = 3_000;
+
+/// How far apart the updates begin that go on beside the readers: 1,000 a second.
+const INTERVAL: Duration = Duration::from_millis(1);
+
+/// Quiet and with updates in turns of so long, so that a machine whose speed drifts drifts for both.
+const TURN: Duration = Duration::from_millis(500);
+const TURNS: usize = 7;
+
+pub(crate) const UPDATE: &str = "update of a port, µs";
+pub(crate) const DISTURBED: &str = "readers' p99 with 1,000 updates a second, to quiet";
+
+/// Updates ports of hosts by chance, never one port to the same number twice in a row.
+#[derive(Debug)]
+struct Updates<'g> {
+    ground: &'g Ground,
+    random: Random,
+    count: u16,
+}
+
+impl<'g> Updates<'g> {
+    const fn new(ground: &'g Ground, seed: u64) -> Self {
+        Self { ground, random: Random::new(seed), count: 0 }
+    }
+
+    fn next(&mut self) -> Result<Request<String>, Box<dyn Error>> {
+        let ports = &self.ground.ports;
+        let port = ports[(self.random.next() % ports.len() as u64) as usize];
+        self.count = (self.count + 1) % 40_000;
+        let body = format!(
+            r#"{{"host_id":"{}","network_id":"{}","number":{},"protocol":"Tcp"}}"#,
+            port.host,
+            port.network,
+            20_000 + self.count,
+        );
+        // A member with all networks.
+        self.ground.readers[1].put(&format!("/api/v1/ports/{}", port.port), body)
+    }
+
+    fn carry_out(&self, request: Request<String>) {
+        let response = call(&self.ground.api, request);
+        assert_eq!(response.status(), 200, "a port is not updated");
+        each_frame(response.into_body(), |frame| _ = black_box(frame));
+    }
+}
+
+/// The times of pages that were read with nothing beside them, beside a thread that works as often and as long as one that
+/// updates ports but touches nothing, and beside one that does.
+#[derive(Debug, Default)]
+struct Readings {
+    quiet: Vec<Duration>,
+    busy: Vec<Duration>,
+    disturbed: Vec<Duration>,
+    updates: u32,
+}
+
+pub(crate) fn measure(ground: &Ground) -> Result<Vec<Finding>, Box<dyn Error>> {
+    let mut findings = Vec::new();
+    let mut figure = |name: &str, value: f64| findings.push(Finding::Figure { name: name.to_owned(), value });
+    let mut updates = Updates::new(ground, 17);
+    let mut times = Vec::with_capacity(UPDATES);
+    for _ in 0..UPDATES {
+        let request = updates.next()?;
+        let start = Instant::now();
+        updates.carry_out(request);
+        times.push(start.elapsed());
+    }
+    figure(UPDATE, percentile(&mut times, 50));
+    figure("update of a port, p99, µs", percentile(&mut times, 99));
+    let update = times[UPDATES / 2];
+    let Readings { mut quiet, mut busy, mut disturbed, updates } = read_in_turns(ground, update)?;
+    for (percent, name) in [(50, "median"), (99, "p99")] {
+        figure(&format!("readers' {name}, quiet, µs"), percentile(&mut quiet, percent));
+        figure(&format!("readers' {name} beside a thread that is busy, µs"), percentile(&mut busy, percent));
+        figure(&format!("readers' {name} with updates, µs"), percentile(&mut disturbed, percent));
+    }
+    figure(DISTURBED, percentile(&mut disturbed, 99) / percentile(&mut quiet, 99));
+    let seconds = TURN.as_secs_f64() * TURNS as f64;
+    figure("updates a second beside the readers", f64::from(updates) / seconds);
+    Ok(findings)
+}
+
+fn read_in_turns(ground: &Ground, update: Duration) -> Result<Readings, Box<dyn Error>> {
+    let mut readings = Readings::default();
+    let mut requests = pages(ground, &ground.readers[0])?.into_iter().cycle();
+    let mut updates = Updates::new(ground, 19);
+    for _ in 0..TURNS {
+        read_for(ground, &mut requests, &mut readings.quiet);
+        read_beside(ground, &mut requests, &mut readings.busy, || spin(update))?;
+        let put = || {
+            let request = updates.next().unwrap_or_else(|error| panic!("{error}"));
+            updates.carry_out(request);
+        };
+        readings.updates += read_beside(ground, &mut requests, &mut readings.disturbed, put)?;
+    }
+    Ok(readings)
+}
+
+/// Reads while another thread does some work at every interval. Tells how often it did.
+fn read_beside(
+    ground: &Ground,
+    requests: &mut impl Iterator<Item = Request<String>>,
+    times: &mut Vec<Duration>,
+    work: impl FnMut() + Send,
+) -> Result<u32, Box<dyn Error>> {
+    let ends = AtomicBool::new(false);
+    let done = thread::scope(|scope| {
+        let worker = scope.spawn(|| work_until(&ends, work));
+        read_for(ground, requests, times);
+        ends.store(true, Ordering::Relaxed);
+        worker.join()
+    });
+    done.map_err(|_| "the work beside the readers failed".into())
+}
+
+/// Begins at every interval by the clock; what is late is followed by the next at once.
+fn work_until(ends: &AtomicBool, mut work: impl FnMut()) -> u32 {
+    let start = Instant::now();
+    let mut count = 0;
+    while !ends.load(Ordering::Relaxed) {
+        thread::sleep((start + INTERVAL * count).saturating_duration_since(Instant::now()));
+        work();
+        count += 1;
+    }
+    count
+}
+
+fn spin(time: Duration) {
+    let start = Instant::now();
+    while start.elapsed() < time {
+        std::hint::spin_loop();
+    }
+}
+
+/// Reads page after page and notes how long each takes.
+fn read_for(
+    ground: &Ground,
+    requests: &mut impl Iterator<Item = Request<String>>,
+    times: &mut Vec<Duration>,
+) {
+    let mut buffer: Vec<u8> = Vec::with_capacity(1024 * 1024);
+    let end = Instant::now() + TURN;
+    for request in requests {
+        let start = Instant::now();
+        if start >= end {
+            return;
+        }
+        buffer.clear();
+        each_frame(call(&ground.api, request).into_body(), |frame| buffer.extend_from_slice(frame));
+        black_box(&buffer);
+        times.push(start.elapsed());
+    }
+}
+
+/// Pages from all over the list.
+fn pages(ground: &Ground, reader: &Reader) -> Result<Vec<Request<String>>, Box<dyn Error>> {
+    let mut random = Random::new(23);
+    let last = ground.size.saturating_sub(PAGE) as u64;
+    let offsets = (0..1_000).map(|_| random.next() % (last + 1));
+    offsets.map(|offset| reader.get(&format!("/api/v1/hosts?order_by=name&offset={offset}"))).collect()
+}
+
+/// In microseconds.
+fn percentile(times: &mut [Duration], percent: usize) -> f64 {
+    times.sort_unstable();
+    times[times.len() * percent / 100].as_secs_f64() * 1e6
+}

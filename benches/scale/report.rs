@@ -1,0 +1,118 @@
+//! What was found, as tables, and the worst of it beside what it may be.
+
+use crate::child::Finding;
+use crate::family::Family;
+use crate::ports::{DISTURBED, UPDATE};
+use crate::whole::{TEN, THOUSAND};
+
+/// All findings of a number of hosts.
+type Found = (usize, Vec<Finding>);
+
+/// What a figure of the largest inventory may be.
+#[derive(Clone, Copy, Debug)]
+enum Bar {
+    AtMost(f64),
+    /// So many times that of the smallest.
+    Growth(f64),
+}
+
+const BARS: [(&str, Bar); 6] = [
+    (UPDATE, Bar::Growth(2.0)),
+    (DISTURBED, Bar::AtMost(2.0)),
+    (TEN.beside, Bar::AtMost(600.0)),
+    (THOUSAND.beside, Bar::AtMost(600.0)),
+    (TEN.whole, Bar::AtMost(64.0)),
+    (THOUSAND.whole, Bar::AtMost(64.0)),
+];
+
+pub(crate) fn print(found: &[Found]) {
+    let Some((_, first)) = found.first() else { return };
+    println!(
+        "A page of 50: microseconds of a plain copy of its documents / handed out / read, as ratios to that.\n"
+    );
+    print_head(found, "read took, last to first");
+    first
+        .iter()
+        .filter(|finding| matches!(finding, Finding::Page { .. }))
+        .for_each(|row| print_row(found, row));
+    println!();
+    print_head(found, "last to first");
+    first
+        .iter()
+        .filter(|finding| matches!(finding, Finding::Figure { .. }))
+        .for_each(|row| print_row(found, row));
+    println!("\n| worst of a family | handed out | read | read may be | |\n|---|---|---|---|---|");
+    Family::ALL.into_iter().for_each(|family| print_family(found, family));
+    println!("\n| at {} hosts | | may be | |\n|---|---|---|---|", found[found.len() - 1].0);
+    BARS.into_iter().for_each(|(name, bar)| print_bar(found, name, bar));
+}
+
+fn print_head(found: &[Found], growth: &str) {
+    let sizes: Vec<String> = found.iter().map(|(size, _)| format!("{size} hosts |")).collect();
+    println!("| | {} {growth} |\n|---{}|---|", sizes.join(" "), "|---".repeat(found.len()));
+}
+
+fn print_row(found: &[Found], row: &Finding) {
+    let cells: Vec<String> = found
+        .iter()
+        .map(|(_, findings)| named(findings, row.name()).map_or_else(|| "- |".to_owned(), cell))
+        .collect();
+    let growth = growth(found, row.name()).map_or_else(|| "-".to_owned(), |growth| format!("{growth:.2}"));
+    println!("| {} | {} {growth} |", row.name(), cells.join(" "));
+}
+
+fn cell(finding: &Finding) -> String {
+    match finding {
+        Finding::Page { copy, handed_out, read, .. } => format!("{copy:.1} / {handed_out:.2} / {read:.2} |"),
+        Finding::Figure { value, .. } => format!("{value:.2} |"),
+    }
+}
+
+fn print_family(found: &[Found], family: Family) {
+    let of_family = found.iter().flat_map(|(size, findings)| {
+        findings.iter().filter_map(move |finding| match finding {
+            Finding::Page { family: other, name, handed_out, read, .. } if *other == family => {
+                Some((*size, name, *handed_out, *read))
+            }
+            _ => None,
+        })
+    });
+    let worst_out = of_family.clone().map(|(_, _, handed_out, _)| handed_out).fold(0.0, f64::max);
+    let worst = of_family.max_by(|(.., left), (.., right)| left.total_cmp(right));
+    let Some((size, name, _, read)) = worst else { return };
+    let bar = family.bar().map_or_else(|| "-".to_owned(), |bar| bar.to_string());
+    let verdict = family.bar().map_or("", |bar| verdict(read, bar));
+    println!("| {}: {name}, {size} hosts | {worst_out:.2} | {read:.2} | {bar} | {verdict} |", family.name());
+}
+
+fn print_bar(found: &[Found], name: &str, bar: Bar) {
+    let last = found.last().and_then(|(_, findings)| named(findings, name)).map(value);
+    let (told, most, value) = match bar {
+        Bar::AtMost(most) => (name.to_owned(), most, last),
+        Bar::Growth(most) => (format!("{name}: last to first"), most, growth(found, name)),
+    };
+    if let Some(value) = value {
+        println!("| {told} | {value:.2} | {most} | {} |", verdict(value, most));
+    }
+}
+
+fn verdict(value: f64, most: f64) -> &'static str {
+    if value <= most { "met" } else { "missed" }
+}
+
+fn named<'f>(findings: &'f [Finding], name: &str) -> Option<&'f Finding> {
+    findings.iter().find(|finding| finding.name() == name)
+}
+
+fn growth(found: &[Found], name: &str) -> Option<f64> {
+    let of = |(_, findings): &Found| named(findings, name).map(value);
+    Some(of(found.last()?)? / of(found.first()?)?)
+}
+
+/// What is compared between sizes: of a page, the microseconds it takes to be read.
+const fn value(finding: &Finding) -> f64 {
+    match finding {
+        Finding::Page { copy, read, .. } => *copy * *read,
+        Finding::Figure { value, .. } => *value,
+    }
+}

@@ -1,0 +1,69 @@
+//! What all hosts take: to be loaded, in memory, and when the whole list is asked for.
+
+use std::error::Error;
+use std::hint::black_box;
+use std::time::Instant;
+
+use crate::call::{call, each_frame};
+use crate::child::Finding;
+use crate::ground::{Ground, Spread};
+use crate::memory::{forget_peak, memory};
+
+/// What is told of an inventory: the names of its figures.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Names {
+    loading: &'static str,
+    json: &'static str,
+    pub(crate) beside: &'static str,
+    pub(crate) whole: &'static str,
+    whole_time: &'static str,
+}
+
+pub(crate) const TEN: Names = Names {
+    loading: "10 networks, tags, guests: loading, s",
+    json: "10 networks, tags, guests: JSON of a host, bytes",
+    beside: "10 networks, tags, guests: bytes a host beyond its JSON",
+    whole: "10 networks: limit=0, MB beyond the store",
+    whole_time: "10 networks: limit=0, s",
+};
+
+pub(crate) const THOUSAND: Names = Names {
+    loading: "1,000 networks: loading, s",
+    json: "1,000 networks: JSON of a host, bytes",
+    beside: "1,000 networks: bytes a host beyond its JSON",
+    whole: "1,000 networks: limit=0 of a member, MB beyond the store",
+    whole_time: "1,000 networks: limit=0 of a member, s",
+};
+
+/// Loads an inventory and asks for all of it, frame by frame.
+pub(crate) fn load(size: usize, spread: Spread) -> Result<(Ground, Vec<Finding>), Box<dyn Error>> {
+    let before = memory("VmRSS:")?;
+    let start = Instant::now();
+    let ground = Ground::load(size, spread)?;
+    let loading = start.elapsed().as_secs_f64();
+    let loaded = memory("VmRSS:")?;
+    // The owner's list is there already; that of a member is put together of the networks.
+    let (names, reader) = match spread {
+        Spread::Ten => (TEN, &ground.readers[0]),
+        Spread::Thousand => (THOUSAND, &ground.readers[1]),
+    };
+    let request = reader.get("/api/v1/hosts?limit=0")?;
+    forget_peak()?;
+    let start = Instant::now();
+    let mut bytes = 0;
+    each_frame(call(&ground.api, request).into_body(), |frame| bytes += black_box(frame).len());
+    let whole_time = start.elapsed().as_secs_f64();
+    let whole = memory("VmHWM:")?.saturating_sub(loaded);
+    // A comma each is not much beside.
+    let json = bytes as f64 / size as f64;
+    let beside = (loaded - before) as f64 / size as f64 - json;
+    let figures = [
+        (names.loading, loading),
+        (names.json, json),
+        (names.beside, beside),
+        (names.whole, whole as f64 / 1e6),
+        (names.whole_time, whole_time),
+    ];
+    let finding = |(name, value): (&str, f64)| Finding::Figure { name: name.to_owned(), value };
+    Ok((ground, figures.into_iter().map(finding).collect()))
+}

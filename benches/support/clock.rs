@@ -1,0 +1,32 @@
+//! Honest clocks.
+
+use std::time::{Duration, Instant};
+
+/// The time of one call of each, in turns of so many calls, so that a machine whose speed drifts drifts for both; the median of all turns.
+pub(crate) fn compare(
+    turns: usize,
+    calls: [u32; 2],
+    mut left: impl FnMut(),
+    mut right: impl FnMut(),
+) -> (Duration, Duration) {
+    let mut lefts = Vec::with_capacity(turns);
+    let mut rights = Vec::with_capacity(turns);
+    for _ in 0..turns {
+        lefts.push(time(calls[0], &mut left));
+        rights.push(time(calls[1], &mut right));
+    }
+    (median(lefts), median(rights))
+}
+
+fn time(calls: u32, call: &mut impl FnMut()) -> Duration {
+    let start = Instant::now();
+    for _ in 0..calls {
+        call();
+    }
+    start.elapsed() / calls
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}
