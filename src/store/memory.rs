@@ -68,6 +68,14 @@ fn poisoned() -> StoreError {
     StoreError::corrupt("a write was broken off by a panic")
 }
 
+/// Gives a write a body of its own. The one it comes with may be a part of something larger, and it stands in memory among
+/// what was made on the way to it: once that is let go, nothing else of this size fits between.
+fn own_body(write: &mut Write) {
+    if let Write::Put { body, .. } = write {
+        *body = Bytes::copy_from_slice(body);
+    }
+}
+
 impl State {
     fn record(&self, row: RowId) -> Option<Record> {
         let (key, version) = self.index.key(row)?;
@@ -115,7 +123,8 @@ impl Store for MemoryStore {
     }
 
     async fn commit(&self, batch: Batch) -> Result<(), StoreError> {
-        let (writes, checks) = batch.into_parts();
+        let (mut writes, checks) = batch.into_parts();
+        writes.iter_mut().for_each(own_body);
         let mut state = self.write()?;
         state.index.check(&writes, &checks)?;
         // Dropped behind the lock: giving back megabytes takes its time, and an owner of bytes may do as it likes then.

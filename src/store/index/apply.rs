@@ -33,10 +33,8 @@ impl Index {
     ) {
         self.version = version.0;
         let changes: Vec<Change> = writes.into_iter().filter_map(|write| self.change(write)).collect();
-        self.reserve(changes.iter().filter_map(|change| match change {
-            Change::Put { row, .. } => Some(row),
-            Change::Delete(_) => None,
-        }));
+        let is_new = |change: &&Change| matches!(change, Change::Put { there: None, .. });
+        self.ids.reserve(&self.rows, changes.iter().filter(is_new).count());
         // An alias may pass from any record of the batch to any other, so all are let go before one is taken.
         for change in &changes {
             self.release_aliases(change);
@@ -93,12 +91,6 @@ impl Index {
         }
     }
 
-    /// Makes room for what names these rows. All rows that are there must have their aliases.
-    pub(super) fn reserve<'r>(&mut self, rows: impl Iterator<Item = &'r Row> + Clone) {
-        self.ids.reserve(&self.rows, rows.clone().count());
-        self.aliases.reserve(&self.rows, rows.map(|row| row.facets.aliases().count()).sum());
-    }
-
     fn insert(&mut self, row: Row) -> RowId {
         let slots = self.tables.get(&row.table).map_or(0, Table::slots);
         let id = self.rows.insert(row);
@@ -106,8 +98,7 @@ impl Index {
         self.insert_into_runs(id, 0..slots);
         self.kept.insert(&self.rows, &self.partitions, id, RowChange::All);
         self.note_change(id);
-        self.aliases.insert_all(&self.rows, id);
-        self.insert_links_and_expiry(id);
+        self.insert_names_and_expiry(id);
         id
     }
 
@@ -120,8 +111,10 @@ impl Index {
         }
     }
 
-    pub(super) fn insert_links_and_expiry(&mut self, id: RowId) {
+    /// Inserts aliases, links and expiry of a row.
+    pub(super) fn insert_names_and_expiry(&mut self, id: RowId) {
         if let Some(row) = self.rows.get(id) {
+            self.aliases.insert_all(row, id);
             self.links.insert_all(row, id);
             self.expiring.extend(row.facets.expires_at().map(|time| (time, id)));
         }
@@ -154,12 +147,11 @@ impl Index {
         self.insert_into_runs(id, changed.iter().copied());
         self.kept.insert(&self.rows, &self.partitions, id, change);
         self.note_change(id);
+        let Some(row) = self.rows.get(id) else { return };
         if !keeps_aliases {
-            self.aliases.insert_all(&self.rows, id);
+            self.aliases.insert_all(row, id);
         }
-        if let Some(row) = self.rows.get(id)
-            && !keeps_links
-        {
+        if !keeps_links {
             self.links.insert_all(row, id);
         }
     }
@@ -224,9 +216,9 @@ impl Index {
         for alias in &facets.aliases {
             aliases.extend(self.names.intern(alias.name).map(|name| (name, alias.value.as_slice())));
         }
-        aliases.sort_unstable();
+        aliases.sort_unstable_by_key(|(name, value)| (*name, value.len(), *value));
         aliases.dedup();
-        PackedFacets::pack(facets.expires_at, &sort_keys, &links, aliases.into_iter())
+        PackedFacets::pack(facets.expires_at, &sort_keys, &links, &aliases)
     }
 }
 

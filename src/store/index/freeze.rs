@@ -58,7 +58,7 @@ fn unpack(row: &Row, names: &Names, partitions: &[Partition], sort_names: &[Name
     let Partition { network, organization } = *partitions.get(row.partition as usize)?;
     let packed = &row.facets;
     let links = packed.links().map(|(relation, target)| Some(Link::new(names.name(relation)?, target)));
-    let aliases = packed.aliases().map(|(_, name, value)| Some(Alias::new(names.name(name)?, value)));
+    let aliases = packed.aliases().map(|(name, value)| Some(Alias::new(names.name(name)?, value)));
     let sort_keys = sort_names.iter().enumerate().map(|(slot, name)| (name, packed.sort_key(slot)));
     let sort_keys = sort_keys.filter(|(_, value)| !value.is_empty());
     Some(Facets {

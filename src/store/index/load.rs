@@ -38,14 +38,13 @@ impl Loader {
             return Err(StoreError::corrupt(format!("{key} is there twice")));
         }
         let row = index.row(key, version, facets).ok_or_else(|| StoreError::corrupt(unfit()))?;
-        index.reserve(std::iter::once(&row));
-        let id = index.rows.insert(row);
-        if !index.aliases.insert_all_if_new(&index.rows, id) {
-            index.rows.remove(id);
+        if index.aliases.has_any_of(&index.rows, &row) {
             return Err(StoreError::corrupt(format!("{key} has an alias that another record has")));
         }
+        index.ids.reserve(&index.rows, 1);
+        let id = index.rows.insert(row);
         index.ids.insert(&index.rows, id);
-        index.insert_links_and_expiry(id);
+        index.insert_names_and_expiry(id);
         index.version = index.version.max(version.0);
         Ok(id)
     }

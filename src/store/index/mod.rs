@@ -5,11 +5,13 @@
 //! where it takes more. What is sorted for a query is what a filter has picked, and a group that is a part of a network;
 //! what is asked for again is kept in its order.
 
+mod alias_group;
 mod aliases;
 mod apply;
 mod filter;
 mod freeze;
 mod groups;
+mod hashed;
 mod ids;
 mod kept;
 mod links;

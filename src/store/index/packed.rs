@@ -2,76 +2,89 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
+use super::alias_group::{AliasGroup, GROUP_HEADER};
 use super::names::NameId;
 use crate::model::Timestamp;
 
 /// The facets of one row in one allocation.
 ///
-/// A store of a million hosts holds a million of these, so they are packed: a header of counts, the ends of the sort
-/// keys, the sort keys, the links, the aliases. Offsets count from the beginning. A frozen index shares them.
-#[derive(Clone, Debug, Default)]
+/// A store of a million hosts holds a million of these, so they are packed: flags, numbers, the time of expiry if there is
+/// one, the sort keys, the links, the aliases. The numbers are how many sort keys there are, where the aliases begin, and
+/// where each sort key ends, counted from the beginning; they take two bytes each unless the facets are long.
+///
+/// A sort key that begins with the whole of the one before it is stored together with it: many a hostname begins with the
+/// name of the host. A frozen index shares the facets.
+#[derive(Clone, Debug)]
 pub(super) struct PackedFacets(Arc<[u8]>);
 
-const NO_EXPIRY: i64 = i64::MIN;
-const EXPIRY: usize = 0;
-const SORT_KEYS: usize = EXPIRY + 8;
-const LINKS: usize = SORT_KEYS + 2;
-const HEADER: usize = LINKS + 4;
+const IS_WIDE: u8 = 1;
+const EXPIRES: u8 = 2;
+const NUMBERS: usize = 1;
+const EXPIRY_SIZE: usize = 8;
 const LINK_SIZE: usize = 2 + 16;
-const ALIAS_HEADER: usize = 2 + 2;
 
-/// Where an alias stands in the packed bytes of its row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct AliasOffset(pub(super) u32);
+/// The places of the numbers.
+const SORT_KEY_COUNT: usize = 0;
+const ALIASES_START: usize = 1;
+const SORT_KEY_ENDS: usize = 2;
+
+/// Beyond this length numbers take four bytes. The lowest bit of the end of a sort key tells something else.
+const MAX_NARROW: usize = u16::MAX as usize / 2;
 
 impl PackedFacets {
-    /// `sort_keys` stand in the table's order of sort names; `links` must be sorted, so that equal facets pack equally.
-    pub(super) fn pack<'a>(
+    /// `sort_keys` stand in the table's order of sort names; `links` must be sorted, so that equal facets pack equally, and
+    /// `aliases` in the order of name, length and value, each once.
+    pub(super) fn pack(
         expires_at: Option<Timestamp>,
         sort_keys: &[&[u8]],
         links: &[(NameId, Uuid)],
-        aliases: impl Iterator<Item = (NameId, &'a [u8])>,
+        aliases: &[(NameId, &[u8])],
     ) -> Self {
-        let keys_length: usize = sort_keys.iter().map(|key| key.len() + 4).sum();
-        let mut bytes = Vec::with_capacity(HEADER + keys_length + links.len() * LINK_SIZE);
-        bytes.extend_from_slice(&expires_at.map_or(NO_EXPIRY, Timestamp::unix_micros).to_le_bytes());
-        bytes.extend_from_slice(&(sort_keys.len() as u16).to_le_bytes());
-        bytes.extend_from_slice(&(links.len() as u32).to_le_bytes());
-        let mut end = HEADER + sort_keys.len() * 4;
-        for key in sort_keys {
-            end += key.len();
-            bytes.extend_from_slice(&(end as u32).to_le_bytes());
+        let keys_length: usize = sort_keys.iter().map(|key| 4 + key.len()).sum();
+        let aliases_length: usize = aliases.iter().map(|(_, value)| GROUP_HEADER + value.len()).sum();
+        let most = NUMBERS + 2 * 4 + EXPIRY_SIZE + keys_length + links.len() * LINK_SIZE + aliases_length;
+        let is_wide = most > MAX_NARROW;
+        let width = if is_wide { 4 } else { 2 };
+        let expiry_length = if expires_at.is_some() { EXPIRY_SIZE } else { 0 };
+        let keys_start = NUMBERS + (SORT_KEY_ENDS + sort_keys.len()) * width + expiry_length;
+        let keys = SharedKeys::new(sort_keys, keys_start);
+        let aliases_start = keys.end + links.len() * LINK_SIZE;
+
+        let mut bytes = Vec::with_capacity(most);
+        bytes.push(if is_wide { IS_WIDE } else { 0 } | if expires_at.is_some() { EXPIRES } else { 0 });
+        let numbers = [sort_keys.len(), aliases_start].into_iter().chain(keys.ends);
+        for number in numbers {
+            let number = (number as u32).to_le_bytes();
+            bytes.extend_from_slice(number.get(..width).unwrap_or_default());
         }
-        for key in sort_keys {
-            bytes.extend_from_slice(key);
-        }
+        bytes.extend(expires_at.into_iter().flat_map(|time| time.unix_micros().to_le_bytes()));
+        keys.stored.iter().for_each(|key| bytes.extend_from_slice(key));
         for (relation, target) in links {
             bytes.extend_from_slice(&relation.to_le_bytes());
             bytes.extend_from_slice(target.as_bytes());
         }
-        for (name, value) in aliases {
-            bytes.extend_from_slice(&name.to_le_bytes());
-            bytes.extend_from_slice(&(value.len() as u16).to_le_bytes());
-            bytes.extend_from_slice(value);
-        }
+        AliasGroup::write_all(aliases, &mut bytes);
         Self(bytes.into())
     }
 
     pub(super) fn expires_at(&self) -> Option<Timestamp> {
-        let micros = i64::from_le_bytes(self.array(EXPIRY));
-        if micros == NO_EXPIRY { None } else { Timestamp::from_unix_micros(micros).ok() }
+        if !self.has(EXPIRES) {
+            return None;
+        }
+        let start = NUMBERS + (SORT_KEY_ENDS + self.number(SORT_KEY_COUNT)) * self.width();
+        Timestamp::from_unix_micros(i64::from_le_bytes(self.array(start))).ok()
     }
 
     /// The sort key in this place of the table's sort names; empty when the row has none.
     pub(super) fn sort_key(&self, slot: usize) -> &[u8] {
-        let count = self.sort_key_count();
-        if slot >= count {
+        if slot >= self.number(SORT_KEY_COUNT) {
             return &[];
         }
-        let start =
-            if slot == 0 { HEADER + count * 4 } else { self.u32_at(HEADER + (slot - 1) * 4) as usize };
-        let end = self.u32_at(HEADER + slot * 4) as usize;
-        self.0.get(start..end).unwrap_or_default()
+        let mut first = slot;
+        while first > 0 && SharedKeys::is_shared(self.number(SORT_KEY_ENDS + first)) {
+            first -= 1;
+        }
+        self.0.get(self.keys_end(first)..self.keys_end(slot + 1)).unwrap_or_default()
     }
 
     pub(super) fn links(&self) -> impl Iterator<Item = (NameId, Uuid)> + '_ {
@@ -81,21 +94,12 @@ impl PackedFacets {
         })
     }
 
-    pub(super) fn aliases(&self) -> impl Iterator<Item = (AliasOffset, NameId, &[u8])> + '_ {
-        let mut offset = self.aliases_start();
-        std::iter::from_fn(move || {
-            let place = AliasOffset(u32::try_from(offset).ok()?);
-            let (name, value) = self.alias(place)?;
-            offset += ALIAS_HEADER + value.len();
-            Some((place, name, value))
-        })
+    pub(super) fn aliases(&self) -> impl Iterator<Item = (NameId, &[u8])> {
+        self.alias_groups().flat_map(|group| group.values().map(move |value| (group.name, value)))
     }
 
-    pub(super) fn alias(&self, offset: AliasOffset) -> Option<(NameId, &[u8])> {
-        let rest = self.0.get(offset.0 as usize..)?;
-        let (name, rest) = rest.split_first_chunk::<2>()?;
-        let (length, rest) = rest.split_first_chunk::<2>()?;
-        Some((NameId::from_le_bytes(*name), rest.get(..usize::from(u16::from_le_bytes(*length)))?))
+    pub(super) fn has_alias(&self, name: NameId, value: &[u8]) -> bool {
+        self.alias_groups().any(|group| group.contains(name, value))
     }
 
     /// Whether these are the very links of the other.
@@ -103,36 +107,159 @@ impl PackedFacets {
         self.links_bytes() == other.links_bytes()
     }
 
-    /// Whether these are the very aliases of the other, at the same offsets.
+    /// Whether these are the very aliases of the other.
     pub(super) fn has_aliases_of(&self, other: &Self) -> bool {
-        let (own, others) = (self.aliases_start(), other.aliases_start());
-        own == others && self.0.get(own..) == other.0.get(others..)
+        self.aliases_bytes() == other.aliases_bytes()
+    }
+
+    fn alias_groups(&self) -> impl Iterator<Item = AliasGroup<'_>> {
+        let mut bytes = self.aliases_bytes();
+        std::iter::from_fn(move || {
+            let (group, rest) = AliasGroup::read(bytes)?;
+            bytes = rest;
+            Some(group)
+        })
+    }
+
+    fn aliases_bytes(&self) -> &[u8] {
+        self.0.get(self.number(ALIASES_START)..).unwrap_or_default()
     }
 
     fn links_bytes(&self) -> &[u8] {
-        self.0.get(self.links_start()..self.aliases_start()).unwrap_or_default()
+        let start = self.keys_end(self.number(SORT_KEY_COUNT));
+        self.0.get(start..self.number(ALIASES_START)).unwrap_or_default()
     }
 
-    fn sort_key_count(&self) -> usize {
-        usize::from(u16::from_le_bytes(self.array(SORT_KEYS)))
-    }
-
-    fn links_start(&self) -> usize {
-        match self.sort_key_count() {
-            0 => HEADER,
-            count => self.u32_at(HEADER + (count - 1) * 4) as usize,
+    /// Where so many sort keys end.
+    fn keys_end(&self, count: usize) -> usize {
+        match count.checked_sub(1) {
+            Some(last) => SharedKeys::end(self.number(SORT_KEY_ENDS + last)),
+            None => {
+                let numbers = (SORT_KEY_ENDS + self.number(SORT_KEY_COUNT)) * self.width();
+                NUMBERS + numbers + if self.has(EXPIRES) { EXPIRY_SIZE } else { 0 }
+            }
         }
     }
 
-    fn aliases_start(&self) -> usize {
-        self.links_start() + self.u32_at(LINKS) as usize * LINK_SIZE
+    fn has(&self, flag: u8) -> bool {
+        self.0.first().is_some_and(|flags| flags & flag != 0)
     }
 
-    fn u32_at(&self, offset: usize) -> u32 {
-        u32::from_le_bytes(self.array(offset))
+    fn width(&self) -> usize {
+        if self.has(IS_WIDE) { 4 } else { 2 }
+    }
+
+    fn number(&self, place: usize) -> usize {
+        if self.has(IS_WIDE) {
+            u32::from_le_bytes(self.array(NUMBERS + place * 4)) as usize
+        } else {
+            usize::from(u16::from_le_bytes(self.array(NUMBERS + place * 2)))
+        }
     }
 
     fn array<const N: usize>(&self, offset: usize) -> [u8; N] {
         self.0.get(offset..).and_then(|rest| rest.first_chunk()).copied().unwrap_or([0; N])
+    }
+}
+
+/// Sort keys as they are stored one behind the other, one that begins with the whole of the former together with it.
+#[derive(Debug)]
+struct SharedKeys<'a> {
+    /// Of each key, what the former does not hold already.
+    stored: Vec<&'a [u8]>,
+    /// Of each key, twice where it ends, and one more where it begins with the former.
+    ends: Vec<usize>,
+    end: usize,
+}
+
+impl<'a> SharedKeys<'a> {
+    fn new(keys: &[&'a [u8]], start: usize) -> Self {
+        let mut shared =
+            Self { stored: Vec::with_capacity(keys.len()), ends: Vec::with_capacity(keys.len()), end: start };
+        let mut former: &[u8] = &[];
+        for key in keys {
+            let rest = key.strip_prefix(former).filter(|_| !former.is_empty());
+            let stored = rest.unwrap_or(key);
+            shared.end += stored.len();
+            shared.stored.push(stored);
+            shared.ends.push(2 * shared.end + usize::from(rest.is_some()));
+            former = key;
+        }
+        shared
+    }
+
+    const fn is_shared(end: usize) -> bool {
+        end % 2 == 1
+    }
+
+    const fn end(end: usize) -> usize {
+        end / 2
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Aliases<'a> = Vec<(NameId, &'a [u8])>;
+
+    /// Packs facets and reads everything back, whichever of them there are.
+    fn assert_comes_back(sort_keys: &[&[u8]], links: &[(NameId, Uuid)], aliases: &Aliases<'_>) {
+        for expires_at in [None, Some(Timestamp::UNIX_EPOCH.plus_micros(-1))] {
+            let packed = PackedFacets::pack(expires_at, sort_keys, links, aliases);
+            assert_eq!(packed.expires_at(), expires_at);
+            for (slot, key) in sort_keys.iter().enumerate() {
+                assert_eq!(packed.sort_key(slot), *key, "key {slot} of {sort_keys:?}");
+            }
+            assert_eq!(packed.sort_key(sort_keys.len()), b"");
+            assert_eq!(packed.links().collect::<Vec<_>>(), links);
+            assert_eq!(packed.aliases().collect::<Aliases<'_>>(), *aliases);
+            assert!(aliases.iter().all(|(name, value)| packed.has_alias(*name, value)));
+            assert!(!packed.has_alias(7, b"never there"));
+        }
+    }
+
+    #[test]
+    fn sort_keys_come_back_whatever_they_share_with_those_before() {
+        let keys: [&[u8]; 5] = [b"", b"a", b"ab", b"abc", b"b"];
+        for number in 0..keys.len().pow(4) {
+            let place = |digit: u32| keys[number / keys.len().pow(digit) % keys.len()];
+            assert_comes_back(&[place(0), place(1), place(2), place(3)], &[], &vec![]);
+        }
+    }
+
+    #[test]
+    fn facets_come_back_whether_their_numbers_are_narrow_or_wide() {
+        let links = [(1, Uuid::from_u128(1)), (2, Uuid::from_u128(0))];
+        let aliases: Aliases<'_> = vec![(1, b""), (1, b"\0"), (1, b"\x01"), (1, b"\0\0"), (3, b"\0")];
+        let lengths = [0, 1, 300, 32_600, 32_700, 32_767, 32_768, 65_535, 65_536, 200_000];
+        for length in lengths {
+            let long = vec![b'a'; length];
+            let longer = vec![b'a'; length + 1];
+            assert_comes_back(&[], &[], &vec![]);
+            assert_comes_back(&[&long], &links, &vec![]);
+            assert_comes_back(&[b"b", &long, &longer, b"", b"c"], &links, &aliases);
+        }
+    }
+
+    #[test]
+    fn every_one_of_many_aliases_is_found_and_nothing_between_them() {
+        let values: Vec<[u8; 4]> = (0..10_000_u32).map(|number| (3 * number + 1).to_be_bytes()).collect();
+        let aliases: Aliases<'_> = values.iter().map(|value| (5, value.as_slice())).collect();
+        let packed = PackedFacets::pack(None, &[], &[], &aliases);
+        for number in 0..30_001_u32 {
+            assert_eq!(packed.has_alias(5, &number.to_be_bytes()), number % 3 == 1, "{number}");
+        }
+        assert!(!packed.has_alias(4, &1_u32.to_be_bytes()));
+    }
+
+    #[test]
+    fn aliases_and_links_are_the_same_whatever_else_is_there() {
+        let (links, aliases) = ([(1, Uuid::from_u128(1))], [(1, &b"value"[..])]);
+        let packed = PackedFacets::pack(None, &[b"key"], &links, &aliases);
+        let other = PackedFacets::pack(Some(Timestamp::UNIX_EPOCH), &[&[0; 100_000]], &links, &aliases);
+        assert!(packed.has_aliases_of(&other) && packed.has_links_of(&other));
+        let other = PackedFacets::pack(None, &[b"key"], &[(1, Uuid::nil())], &[(1, b"valuf")]);
+        assert!(!packed.has_aliases_of(&other) && !packed.has_links_of(&other));
     }
 }

@@ -4,6 +4,9 @@ pub(crate) type RowId = u32;
 /// How many rows a block holds at most: 2 KB, so that inserting moves little and the list of blocks stays short.
 const BLOCK: usize = 512;
 
+/// By how many rows a block grows at most: one that doubled would be empty by a third on average.
+const GROWTH: usize = 32;
+
 /// Rows in some order, with selection by rank: a list of short blocks, and a Fenwick tree over their lengths.
 ///
 /// A run knows nothing of keys. Whoever searches it brings a predicate that is true for a beginning of the run and false
@@ -138,7 +141,7 @@ impl Run {
             return self.rebuild_tree();
         };
         if rows.len() < BLOCK {
-            rows.insert(place.offset, row);
+            insert_tightly(rows, place.offset, row);
             self.count(place.block, 1);
             return;
         }
@@ -149,8 +152,8 @@ impl Run {
             let mut tail = rows.split_off(BLOCK / 2);
             rows.shrink_to(BLOCK / 2);
             match place.offset.checked_sub(rows.len()) {
-                Some(offset) => tail.insert(offset, row),
-                None => rows.insert(place.offset, row),
+                Some(offset) => insert_tightly(&mut tail, offset, row),
+                None => insert_tightly(rows, place.offset, row),
             }
             tail
         };
@@ -202,6 +205,13 @@ impl Run {
             }
         }
     }
+}
+
+fn insert_tightly(rows: &mut Vec<RowId>, offset: usize, row: RowId) {
+    if rows.len() == rows.capacity() {
+        rows.reserve_exact(rows.len().clamp(1, GROWTH));
+    }
+    rows.insert(offset, row);
 }
 
 #[cfg(test)]

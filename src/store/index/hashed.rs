@@ -1,0 +1,129 @@
+use super::run::RowId;
+
+/// How many entries a bucket holds on average.
+const FULL: usize = 32;
+
+/// By how many entries a bucket grows.
+const GROWTH: usize = 4;
+
+/// A hash, and a row that has something of this hash.
+type Entry = (u32, RowId);
+
+/// Rows under the hashes of what they have. A row that has several things of one hash stands there several times.
+///
+/// Whenever the buckets are full on average, one more is added and takes its entries from one that was there: what is held
+/// is never much more than the entries, and no entry waits until all are moved. Nothing but the hashes is asked for that.
+#[derive(Debug)]
+pub(super) struct HashedRows {
+    buckets: Vec<Vec<Entry>>,
+    length: usize,
+}
+
+impl Default for HashedRows {
+    fn default() -> Self {
+        Self { buckets: vec![Vec::new()], length: 0 }
+    }
+}
+
+impl HashedRows {
+    pub(super) fn rows(&self, hash: u32) -> impl Iterator<Item = RowId> + '_ {
+        let entries = self.buckets.get(self.bucket(hash)).into_iter().flatten();
+        entries.filter(move |(other, _)| *other == hash).map(|(_, row)| *row)
+    }
+
+    pub(super) fn insert(&mut self, hash: u32, row: RowId) {
+        let bucket = self.bucket(hash);
+        let Some(entries) = self.buckets.get_mut(bucket) else { return };
+        if entries.len() == entries.capacity() {
+            entries.reserve_exact(GROWTH);
+        }
+        entries.push((hash, row));
+        self.length += 1;
+        if self.length > self.buckets.len() * FULL {
+            self.add_bucket();
+        }
+    }
+
+    /// Removes a row from under a hash once.
+    pub(super) fn remove(&mut self, hash: u32, row: RowId) {
+        let bucket = self.bucket(hash);
+        let Some(entries) = self.buckets.get_mut(bucket) else { return };
+        if let Some(place) = entries.iter().position(|entry| *entry == (hash, row)) {
+            entries.swap_remove(place);
+            self.length -= 1;
+        }
+    }
+
+    /// The number of buckets need be no power of two: what would belong to one that is not there yet is in the one half
+    /// the power of two before it.
+    fn bucket(&self, hash: u32) -> usize {
+        let count = self.buckets.len().next_power_of_two();
+        let bucket = hash as usize & (count - 1);
+        if bucket < self.buckets.len() { bucket } else { bucket - count / 2 }
+    }
+
+    fn add_bucket(&mut self) {
+        let new = self.buckets.len();
+        let old = new - (new + 1).next_power_of_two() / 2;
+        self.buckets.push(Vec::new());
+        let Some(entries) = self.buckets.get_mut(old).map(std::mem::take) else { return };
+        let (mut goes, mut stays): (Vec<Entry>, Vec<Entry>) =
+            entries.into_iter().partition(|(hash, _)| self.bucket(*hash) == new);
+        for (bucket, entries) in [(old, &mut stays), (new, &mut goes)] {
+            entries.shrink_to_fit();
+            if let Some(place) = self.buckets.get_mut(bucket) {
+                *place = std::mem::take(entries);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(table: &HashedRows, hash: u32) -> Vec<RowId> {
+        let mut rows: Vec<RowId> = table.rows(hash).collect();
+        rows.sort_unstable();
+        rows
+    }
+
+    /// Hashes that differ in their low bits, in their high bits, or not at all.
+    fn hash(number: u32) -> u32 {
+        if number.is_multiple_of(2) { number / 8 } else { (number / 8).wrapping_mul(0x9E37_79B9) }
+    }
+
+    #[test]
+    fn every_row_is_under_its_hashes_however_many_there_are() {
+        const COUNT: u32 = 20_000;
+        let mut table = HashedRows::default();
+        for number in 0..COUNT {
+            table.insert(hash(number), number);
+            if number.is_power_of_two() || number % 1_999 == 0 {
+                (0..=number).for_each(|row| assert!(table.rows(hash(row)).any(|other| other == row)));
+            }
+        }
+        for number in (0..COUNT).filter(|number| number % 3 > 0) {
+            table.remove(hash(number), number);
+        }
+        for number in 0..COUNT {
+            let is_there = table.rows(hash(number)).any(|row| row == number);
+            assert_eq!(is_there, number % 3 == 0, "row {number}");
+        }
+    }
+
+    #[test]
+    fn a_row_under_one_hash_twice_is_there_until_it_is_removed_twice() {
+        let mut table = HashedRows::default();
+        for row in [1, 2, 1] {
+            table.insert(7, row);
+        }
+        table.remove(7, 3);
+        table.remove(8, 1);
+        assert_eq!(rows(&table, 7), [1, 1, 2]);
+        table.remove(7, 1);
+        assert_eq!(rows(&table, 7), [1, 2]);
+        table.remove(7, 1);
+        assert_eq!(rows(&table, 7), [2]);
+    }
+}
