@@ -34,8 +34,12 @@ impl<'a> Merged<'a> {
     /// The group of a key, or if there is none, the first group behind it in the list.
     pub(super) fn group_from_key(&self, key: &[u8], direction: Direction) -> Option<Group<'a>> {
         let row = match direction {
-            Direction::Ascending => self.least(&self.partition(|(other, _)| other < key), &self.end())?,
-            Direction::Descending => self.last_before(&self.partition(|(other, _)| other <= key))?,
+            Direction::Ascending => {
+                self.least(&self.partition(key, None, |(other, _)| other < key), &self.end())?
+            }
+            Direction::Descending => {
+                self.last_before(&self.partition(key, None, |(other, _)| other <= key))?
+            }
         };
         Some(self.group_of_key(self.key(row)))
     }
@@ -77,7 +81,7 @@ impl<'a> Merged<'a> {
 
     /// The group of a key, empty at its place when there is none.
     pub(super) fn group_of_key<'k>(&self, key: &'k [u8]) -> Group<'k> {
-        let from = self.partition(|(other, _)| other < key);
+        let from = self.partition(key, None, |(other, _)| other < key);
         let to = self.runs.iter().zip(&from).map(|(run, from)| self.group_end(run, *from, key)).collect();
         Group { key, from, to }
     }
@@ -89,14 +93,18 @@ impl<'a> Merged<'a> {
             return from;
         }
         let next = run.next(from);
-        if in_group(next) { run.partition_place(|row| self.key(row) <= key) } else { next }
+        if in_group(next) {
+            run.partition_place(self.prefixes(key, None), |row| self.key(row) <= key)
+        } else {
+            next
+        }
     }
 
     pub(super) fn group_start(&self, run: &Run, to: Place, key: &[u8]) -> Place {
         let in_group = |place| run.at(place).is_some_and(|row| self.key(row) == key);
         let Some(last) = run.before(to).filter(|place| in_group(*place)) else { return to };
         if run.before(last).is_some_and(in_group) {
-            run.partition_place(|row| self.key(row) < key)
+            run.partition_place(self.prefixes(key, None), |row| self.key(row) < key)
         } else {
             last
         }

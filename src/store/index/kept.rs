@@ -99,7 +99,8 @@ impl Kept {
         let Some(row) = rows.get(id) else { return };
         for List { key, run, .. } in self.lists.get_mut().unwrap_or_else(PoisonError::into_inner) {
             if change.touches(key) && key.filters.pass(row, partitions) {
-                run.remove(id, |other| rows.compare_by(&key.terms, other, id).is_lt());
+                let prefix_of = |row| rows.prefix_by(&key.terms, row);
+                run.remove(id, prefix_of, |other| rows.compare_by(&key.terms, other, id).is_lt());
             }
         }
     }
@@ -109,7 +110,8 @@ impl Kept {
         let Some(row) = rows.get(id) else { return };
         for List { key, run, .. } in self.lists.get_mut().unwrap_or_else(PoisonError::into_inner) {
             if change.touches(key) && key.filters.pass(row, partitions) {
-                run.insert(id, |other| rows.compare_by(&key.terms, other, id).is_lt());
+                let prefix_of = |row| rows.prefix_by(&key.terms, row);
+                run.insert(id, prefix_of, |other| rows.compare_by(&key.terms, other, id).is_lt());
             }
         }
     }

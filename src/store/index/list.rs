@@ -3,7 +3,7 @@ use uuid::Uuid;
 use super::filter::Filters;
 use super::kept::ListKey;
 use super::names::NameId;
-use super::order::Term;
+use super::order::{Term, prefix_of_key};
 use super::run::{Place, Run};
 use super::table::{Table, length};
 use super::walk::{Begin, Sets, Wanted};
@@ -55,7 +55,8 @@ impl Index {
             return found;
         }
         if self.kept.is_asked_again(&key) {
-            let run = Run::of_sorted(&self.rows.in_order(&self.listed_rows(table, &key.filters), &key.terms));
+            let rows = self.rows.in_order(&self.listed_rows(table, &key.filters), &key.terms);
+            let run = Run::of_sorted(&rows, |row| self.rows.prefix_by(&key.terms, row));
             let found = page(&run);
             self.kept.keep(key, run, self.rows.len());
             return found;
@@ -89,7 +90,11 @@ impl Index {
         let from = match begin {
             Begin::Rank(rank) => run.place(rank),
             Begin::Behind(keys, id) => {
-                run.partition_place(|row| self.rows.compare_with_place(terms, row, keys, id).is_le())
+                let first = terms.first().zip(keys.first());
+                let prefix = first.map_or(0, |((_, direction), key)| prefix_of_key(*direction, key));
+                run.partition_place(prefix..=prefix, |row| {
+                    self.rows.compare_with_place(terms, row, keys, id).is_le()
+                })
             }
         };
         let mut rows = Vec::with_capacity(count.min(run.len()));

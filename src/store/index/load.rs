@@ -130,7 +130,9 @@ impl<'a> Members<'a> {
     fn runs_of_slot(&self, slot: Slot) -> SlotRuns {
         let ranks = 0..self.by_id.len() as u32;
         let ranks = if slot == 0 { ranks.collect() } else { sorted(ranks, |rank| self.key(slot, rank)) };
-        (self.organizations.runs(&ranks, &self.by_id), self.partitions.runs(&ranks, &self.by_id))
+        let prefix_of = |row| self.rows.prefix(slot, row);
+        let by_id = &self.by_id;
+        (self.organizations.runs(&ranks, by_id, prefix_of), self.partitions.runs(&ranks, by_id, prefix_of))
     }
 
     fn key(&self, slot: Slot, rank: u32) -> &'a [u8] {
@@ -169,7 +171,7 @@ impl<T: Copy + Eq + Hash> Shared<T> {
     }
 
     /// The run of each value, of the rows of sorted ranks.
-    fn runs(&self, ranks: &[u32], by_id: &[RowId]) -> Vec<Run> {
+    fn runs(&self, ranks: &[u32], by_id: &[RowId], prefix_of: impl Fn(RowId) -> u128) -> Vec<Run> {
         let mut rows: Vec<Vec<RowId>> = self.sizes.iter().map(|size| Vec::with_capacity(*size)).collect();
         for rank in ranks.iter().map(|rank| *rank as usize) {
             let number = self.of_rank.get(rank).map_or(usize::MAX, |number| *number as usize);
@@ -177,7 +179,7 @@ impl<T: Copy + Eq + Hash> Shared<T> {
                 rows.push(*row);
             }
         }
-        rows.iter().map(|rows| Run::of_sorted(rows)).collect()
+        rows.iter().map(|rows| Run::of_sorted(rows, &prefix_of)).collect()
     }
 }
 

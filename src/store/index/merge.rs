@@ -1,10 +1,12 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::RangeInclusive;
 
 use uuid::Uuid;
 
 use super::rows::{Rows, Slot};
 use super::run::{Place, RowId, Run};
+use super::sort::prefix;
 
 /// Several runs of one slot, seen as one sorted sequence. A position in it is one [`Place`] for each run.
 #[derive(Debug)]
@@ -35,10 +37,27 @@ impl<'a> Merged<'a> {
         self.rows.sort_key(self.slot, row)
     }
 
-    /// The first position where `is_before` is false, of a predicate on key and id that is true for a beginning.
-    pub(super) fn partition(&self, is_before: impl Fn((&[u8], Uuid)) -> bool) -> Vec<Place> {
+    /// The first position where `is_before` is false, of a predicate on key and id that is true for what is before a key,
+    /// and maybe an id, and false for what is behind.
+    pub(super) fn partition(
+        &self,
+        key: &[u8],
+        id: Option<Uuid>,
+        is_before: impl Fn((&[u8], Uuid)) -> bool,
+    ) -> Vec<Place> {
         let is_before = |row| is_before(self.rows.rank_key(self.slot, row));
-        self.runs.iter().map(|run| run.partition_place(is_before)).collect()
+        let prefixes = self.prefixes(key, id);
+        self.runs.iter().map(|run| run.partition_place(prefixes.clone(), is_before)).collect()
+    }
+
+    /// Which prefixes the rows of a key have, or the row of a key and an id.
+    pub(super) fn prefixes(&self, key: &[u8], id: Option<Uuid>) -> RangeInclusive<u128> {
+        match (self.slot, id) {
+            // All rows have the empty key there.
+            (0, Some(id)) if key.is_empty() => id.as_u128()..=id.as_u128(),
+            (0, _) => 0..=u128::MAX,
+            _ => prefix(key)..=prefix(key),
+        }
     }
 
     /// The position that has `rank` records before it, counted from `from`, and lies no farther than `to`.
@@ -87,13 +106,15 @@ impl<'a> Merged<'a> {
     /// The position of a row between two bounds, which is at a place of one of the runs.
     fn split(&self, low: &Bound, high: &Bound, own: usize, place: Place, row: RowId) -> Vec<Place> {
         let pivot = self.rows.rank_key(self.slot, row);
+        let prefixes = self.prefixes(pivot.0, Some(pivot.1));
         let bounds = low.position.iter().zip(&high.position);
         let runs = self.runs.iter().enumerate().zip(bounds);
         let split = runs.map(|((number, run), (from, to))| {
             if number == own {
                 place
             } else {
-                run.partition_between(*from, *to, |row| self.rows.rank_key(self.slot, row) < pivot)
+                let is_before = |row| self.rows.rank_key(self.slot, row) < pivot;
+                run.partition_between(*from, *to, prefixes.clone(), is_before)
             }
         });
         split.collect()
@@ -164,13 +185,23 @@ impl<'a> Merged<'a> {
     }
 
     fn take_descending_of(&self, run: &Run, before: Place, wanted: usize, found: &mut Vec<RowId>) {
-        let mut end = before;
+        let last_before = |place| {
+            let place = run.before(place)?;
+            let row = run.at(place)?;
+            Some((place, row, self.key(row)))
+        };
+        let mut next = last_before(before);
         while found.len() < wanted
-            && let Some(last) = run.before(end).and_then(|place| run.at(place))
+            && let Some((place, row, key)) = next
         {
-            let start = self.group_start(run, end, self.key(last));
-            found.extend(run.between(start, end).take(wanted - found.len()));
-            end = start;
+            next = last_before(place);
+            if next.is_none_or(|(_, _, other)| other != key) {
+                found.push(row);
+                continue;
+            }
+            let start = run.partition_place(self.prefixes(key, None), |row| self.key(row) < key);
+            found.extend(run.between(start, run.next(place)).take(wanted - found.len()));
+            next = last_before(start);
         }
     }
 

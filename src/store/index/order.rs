@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::RowId;
 use super::rows::{Rows, Slot};
-use super::sort::sorted;
+use super::sort::{prefix, sorted};
 use crate::store::Direction;
 
 /// A term of an order, by slot.
@@ -33,6 +33,11 @@ impl Rows {
         first_difference(by_key).then_with(|| self.id(row).cmp(&id))
     }
 
+    /// What a list in the order of these terms is searched by before any row is looked at.
+    pub(super) fn prefix_by(&self, terms: &[Term], row: RowId) -> u128 {
+        terms.first().map_or(0, |(slot, direction)| prefix_of_key(*direction, self.sort_key(*slot, row)))
+    }
+
     /// Puts rows into order, the last term first: what is equal in a term stays as it was before.
     pub(super) fn in_order(&self, rows: &[RowId], terms: &[Term]) -> Vec<RowId> {
         let row_of = |rows: &[RowId], place: u32| rows.get(place as usize).copied().unwrap_or(RowId::MAX);
@@ -53,6 +58,14 @@ impl Rows {
             }
         }
         ordered
+    }
+}
+
+/// That of the key of the first term.
+pub(super) fn prefix_of_key(direction: Direction, key: &[u8]) -> u128 {
+    match direction {
+        Direction::Ascending => prefix(key),
+        Direction::Descending => !prefix(key),
     }
 }
 

@@ -5,6 +5,7 @@ use uuid::Uuid;
 use super::names::NameId;
 use super::packed::PackedFacets;
 use super::run::RowId;
+use super::sort::prefix;
 
 /// What the index holds of one record.
 #[derive(Clone, Debug)]
@@ -90,6 +91,12 @@ impl Rows {
             None => (&[], Uuid::nil()),
             Some(row) => (slot.checked_sub(1).map_or(&[], |slot| row.facets.sort_key(slot)), row.id),
         }
+    }
+
+    /// What a run of this slot is searched by before any row is looked at.
+    pub(super) fn prefix(&self, slot: Slot, row: RowId) -> u128 {
+        let (key, id) = self.rank_key(slot, row);
+        if slot == 0 { id.as_u128() } else { prefix(key) }
     }
 
     pub(super) fn compare(&self, slot: Slot, left: RowId, right: RowId) -> Ordering {

@@ -1,3 +1,5 @@
+use std::ops::RangeInclusive;
+
 /// A row of the index, by number.
 pub(crate) type RowId = u32;
 
@@ -9,13 +11,33 @@ const GROWTH: usize = 32;
 
 /// Rows in some order, with selection by rank: a list of short blocks, and a Fenwick tree over their lengths.
 ///
-/// A run knows nothing of keys. Whoever searches it brings a predicate that is true for a beginning of the run and false
-/// for the rest.
+/// A run knows nothing of keys but a number for each, its prefix, that never falls from one row to the next. Whoever
+/// searches it brings a predicate that is true for a beginning of the run and false for the rest, and between which prefixes
+/// the one ends and the other begins.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Run {
-    blocks: Vec<Vec<RowId>>,
+    blocks: Vec<Block>,
     tree: Vec<u32>,
     length: usize,
+}
+
+/// Rows that follow each other, never none.
+#[derive(Clone, Debug)]
+struct Block {
+    rows: Vec<RowId>,
+    /// The prefix of the last of them: a block is found by it without a look at any row, each of which is far away.
+    last: u128,
+}
+
+impl Block {
+    fn new(rows: Vec<RowId>, prefix_of: impl Fn(RowId) -> u128) -> Self {
+        let last = rows.last().map_or(0, |row| prefix_of(*row));
+        Self { rows, last }
+    }
+
+    fn note_last(&mut self, prefix_of: impl Fn(RowId) -> u128) {
+        self.last = self.rows.last().map_or(0, |row| prefix_of(*row));
+    }
 }
 
 /// A place in a run: the block, and the offset in it. The end of a run is the offset 0 of the block behind the last.
@@ -27,15 +49,26 @@ pub(super) struct Place {
 
 impl Run {
     /// A run of rows that are in order. Its blocks are full: it takes no more room than it needs.
-    pub(super) fn of_sorted(rows: &[RowId]) -> Self {
-        let blocks = rows.chunks(BLOCK).map(<[RowId]>::to_vec).collect();
+    pub(super) fn of_sorted(rows: &[RowId], prefix_of: impl Fn(RowId) -> u128) -> Self {
+        let blocks = rows.chunks(BLOCK).map(|rows| Block::new(rows.to_vec(), &prefix_of)).collect();
         let mut run = Self { blocks, tree: Vec::new(), length: rows.len() };
         run.rebuild_tree();
         run
     }
 
+    /// The same rows, all of which have this prefix in another order.
+    pub(super) fn with_prefix(&self, prefix: u128) -> Self {
+        let mut run = self.clone();
+        run.blocks.iter_mut().for_each(|block| block.last = prefix);
+        run
+    }
+
     pub(super) const fn len(&self) -> usize {
         self.length
+    }
+
+    fn rows(&self, block: usize) -> &[RowId] {
+        self.blocks.get(block).map(|block| block.rows.as_slice()).unwrap_or_default()
     }
 
     /// The place of a rank; of every rank behind the end, the end.
@@ -73,11 +106,11 @@ impl Run {
     }
 
     pub(super) fn at(&self, place: Place) -> Option<RowId> {
-        self.blocks.get(place.block)?.get(place.offset).copied()
+        self.rows(place.block).get(place.offset).copied()
     }
 
     pub(super) fn next(&self, place: Place) -> Place {
-        if self.blocks.get(place.block).is_some_and(|block| place.offset + 1 < block.len()) {
+        if place.offset + 1 < self.rows(place.block).len() {
             Place { block: place.block, offset: place.offset + 1 }
         } else {
             Place { block: (place.block + 1).min(self.blocks.len()), offset: 0 }
@@ -89,7 +122,7 @@ impl Run {
             return Some(Place { block: place.block, offset: place.offset - 1 });
         }
         let block = place.block.checked_sub(1)?;
-        Some(Place { block, offset: self.blocks.get(block)?.len().checked_sub(1)? })
+        Some(Place { block, offset: self.rows(block).len().checked_sub(1)? })
     }
 
     /// The rows from one place to another.
@@ -97,7 +130,7 @@ impl Run {
         let last = to.block.min(self.blocks.len().saturating_sub(1));
         (from.block..=last)
             .flat_map(move |block| {
-                let rows = self.blocks.get(block).map(Vec::as_slice).unwrap_or_default();
+                let rows = self.rows(block);
                 let start = if block == from.block { from.offset } else { 0 };
                 let end = if block == to.block { to.offset } else { rows.len() };
                 rows.get(start..end).unwrap_or_default()
@@ -105,9 +138,14 @@ impl Run {
             .copied()
     }
 
-    /// The first place where `is_before` is false.
-    pub(super) fn partition_place(&self, is_before: impl Fn(RowId) -> bool) -> Place {
-        self.partition_between(Place::default(), self.end(), is_before)
+    /// The first place where `is_before` is false, of a predicate that is true for all smaller prefixes than these and false
+    /// for all greater ones.
+    pub(super) fn partition_place(
+        &self,
+        prefixes: RangeInclusive<u128>,
+        is_before: impl Fn(RowId) -> bool,
+    ) -> Place {
+        self.partition_between(Place::default(), self.end(), prefixes, is_before)
     }
 
     /// The same where it is known to be true before one place and false from another on.
@@ -115,75 +153,101 @@ impl Run {
         &self,
         from: Place,
         to: Place,
+        prefixes: RangeInclusive<u128>,
         is_before: impl Fn(RowId) -> bool,
     ) -> Place {
         let whole = self.blocks.get(from.block..to.block).unwrap_or_default();
-        let passed = whole.partition_point(|rows| rows.last().is_some_and(|row| is_before(*row)));
+        let smaller = whole.partition_point(|block| block.last < *prefixes.start());
+        let alike = whole.get(smaller..).unwrap_or_default();
+        let alike =
+            alike.get(..alike.partition_point(|block| block.last <= *prefixes.end())).unwrap_or_default();
+        let passed =
+            smaller + alike.partition_point(|block| block.rows.last().is_some_and(|row| is_before(*row)));
         let block = from.block + passed;
         let begin = if passed == 0 { from.offset } else { 0 };
-        let rows = self.blocks.get(block).map(Vec::as_slice).unwrap_or_default();
+        let rows = self.rows(block);
         let end = if block == to.block { to.offset } else { rows.len() };
         let rows = rows.get(begin..end).unwrap_or_default();
         Place { block, offset: begin + rows.partition_point(|row| is_before(*row)) }
     }
 
     /// Inserts a row behind all those for which `is_before` is true.
-    pub(super) fn insert(&mut self, row: RowId, is_before: impl Fn(RowId) -> bool) {
-        let mut place = self.partition_place(is_before);
+    pub(super) fn insert(
+        &mut self,
+        row: RowId,
+        prefix_of: impl Fn(RowId) -> u128,
+        is_before: impl Fn(RowId) -> bool,
+    ) {
+        let prefix = prefix_of(row);
+        let mut place = self.partition_place(prefix..=prefix, is_before);
         if place == self.end()
             && let Some(last) = self.blocks.len().checked_sub(1)
         {
-            place = Place { block: last, offset: self.blocks.get(last).map_or(0, Vec::len) };
+            place = Place { block: last, offset: self.rows(last).len() };
         }
         self.length += 1;
-        let Some(rows) = self.blocks.get_mut(place.block) else {
-            self.blocks.push(vec![row]);
+        let Some(block) = self.blocks.get_mut(place.block) else {
+            self.blocks.push(Block { rows: vec![row], last: prefix });
             return self.rebuild_tree();
         };
-        if rows.len() < BLOCK {
-            insert_tightly(rows, place.offset, row);
+        if block.rows.len() < BLOCK {
+            insert_tightly(&mut block.rows, place.offset, row);
+            if place.offset + 1 == block.rows.len() {
+                block.last = prefix;
+            }
             self.count(place.block, 1);
             return;
         }
         // Appending leaves full blocks behind: what arrives in order, as times do, takes no more room than it needs.
-        let tail = if place.offset == rows.len() {
+        let tail = if place.offset == block.rows.len() {
             vec![row]
         } else {
-            let mut tail = rows.split_off(BLOCK / 2);
-            rows.shrink_to(BLOCK / 2);
-            match place.offset.checked_sub(rows.len()) {
+            let mut tail = block.rows.split_off(BLOCK / 2);
+            block.rows.shrink_to(BLOCK / 2);
+            match place.offset.checked_sub(block.rows.len()) {
                 Some(offset) => insert_tightly(&mut tail, offset, row),
-                None => insert_tightly(rows, place.offset, row),
+                None => insert_tightly(&mut block.rows, place.offset, row),
             }
             tail
         };
-        self.blocks.insert(place.block + 1, tail);
+        block.note_last(&prefix_of);
+        self.blocks.insert(place.block + 1, Block::new(tail, prefix_of));
         self.rebuild_tree();
     }
 
     /// Removes the row at the first place where `is_before` is false, if it is this one.
-    pub(super) fn remove(&mut self, row: RowId, is_before: impl Fn(RowId) -> bool) {
-        let place = self.partition_place(is_before);
-        let Some(rows) = self.blocks.get_mut(place.block) else { return };
-        if rows.get(place.offset) != Some(&row) {
+    pub(super) fn remove(
+        &mut self,
+        row: RowId,
+        prefix_of: impl Fn(RowId) -> u128,
+        is_before: impl Fn(RowId) -> bool,
+    ) {
+        let prefix = prefix_of(row);
+        let place = self.partition_place(prefix..=prefix, is_before);
+        let follower = self.rows(place.block + 1).len();
+        let Some(block) = self.blocks.get_mut(place.block) else { return };
+        if block.rows.get(place.offset) != Some(&row) {
             return;
         }
-        rows.remove(place.offset);
+        block.rows.remove(place.offset);
         self.length -= 1;
-        let left = rows.len();
-        let follower = self.blocks.get(place.block + 1).map(Vec::len);
+        let left = block.rows.len();
         if left == 0 {
             self.blocks.remove(place.block);
-            self.rebuild_tree();
-        } else if follower.is_some_and(|follower| left + follower <= BLOCK / 2) {
-            let mut follower = self.blocks.remove(place.block + 1);
-            if let Some(rows) = self.blocks.get_mut(place.block) {
-                rows.append(&mut follower);
-            }
-            self.rebuild_tree();
-        } else {
-            self.count(place.block, -1);
+            return self.rebuild_tree();
         }
+        if follower == 0 || left + follower > BLOCK / 2 {
+            if place.offset == left {
+                block.note_last(prefix_of);
+            }
+            return self.count(place.block, -1);
+        }
+        let follower = self.blocks.remove(place.block + 1);
+        if let Some(block) = self.blocks.get_mut(place.block) {
+            block.rows.extend(follower.rows);
+            block.last = follower.last;
+        }
+        self.rebuild_tree();
     }
 
     fn count(&mut self, block: usize, change: i32) {
@@ -196,7 +260,7 @@ impl Run {
 
     fn rebuild_tree(&mut self) {
         self.tree.clear();
-        self.tree.extend(self.blocks.iter().map(|rows| rows.len() as u32));
+        self.tree.extend(self.blocks.iter().map(|block| block.rows.len() as u32));
         for node in 1..=self.tree.len() {
             let parent = node + (node & node.wrapping_neg());
             let count = self.tree.get(node - 1).copied().unwrap_or_default();
@@ -218,6 +282,11 @@ fn insert_tightly(rows: &mut Vec<RowId>, offset: usize, row: RowId) {
 mod tests {
     use super::*;
 
+    /// Several rows that follow each other have one prefix.
+    fn prefix_of(row: RowId) -> u128 {
+        u128::from(row / 700)
+    }
+
     /// Rows are their own keys here: a run of numbers against a sorted vector.
     #[test]
     fn a_run_agrees_with_a_sorted_vector_through_random_insertions_and_removals() {
@@ -234,17 +303,17 @@ mod tests {
             match model.binary_search(&row) {
                 Err(place) if grow => {
                     model.insert(place, row);
-                    run.insert(row, |other| other < row);
+                    run.insert(row, prefix_of, |other| other < row);
                 }
                 Ok(place) if !grow => {
                     model.remove(place);
-                    run.remove(row, |other| other < row);
+                    run.remove(row, prefix_of, |other| other < row);
                 }
                 Err(place) if !model.is_empty() && !grow => {
                     let row = model.remove(place.min(model.len() - 1));
-                    run.remove(row, |other| other < row);
+                    run.remove(row, prefix_of, |other| other < row);
                 }
-                _ => run.remove(u32::MAX, |other| other < row),
+                _ => run.remove(u32::MAX, prefix_of, |other| other < row),
             }
             if step % 997 == 0 {
                 assert_same(&run, &model);
@@ -266,7 +335,10 @@ mod tests {
                 rank.checked_sub(1).map(|rank| model[rank])
             );
             let bound = model[rank];
-            assert_eq!(run.rank(run.partition_place(|row| row < bound)), rank);
+            assert_eq!(
+                run.rank(run.partition_place(prefix_of(bound)..=prefix_of(bound), |row| row < bound)),
+                rank
+            );
             let end = run.place((rank + 700).min(model.len()));
             assert_eq!(
                 run.between(place, end).collect::<Vec<_>>(),

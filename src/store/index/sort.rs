@@ -19,10 +19,7 @@ struct Sorting {
 impl Sorting {
     /// `rest` is what is left of the key.
     fn new(number: u32, rest: &[u8]) -> Self {
-        let prefix = match rest.first_chunk() {
-            Some(bytes) => u128::from_be_bytes(*bytes),
-            None => rest.iter().rev().fold(0, |prefix, byte| prefix >> 8 | u128::from(*byte) << 120),
-        };
+        let prefix = prefix(rest);
         let length = rest.len().min(PREFIX + 1) as u32;
         Self { high: (prefix >> 64) as u64, low: prefix as u64, length, number }
     }
@@ -36,6 +33,14 @@ impl Sorting {
     const fn goes_on_like(&self, other: &Self) -> bool {
         let long = PREFIX as u32 + 1;
         self.length == long && other.length == long && self.high == other.high && self.low == other.low
+    }
+}
+
+/// The beginning of a key, as a number that is in order with those of other keys: what ends reads as if zeros followed.
+pub(super) fn prefix(key: &[u8]) -> u128 {
+    match key.first_chunk() {
+        Some(bytes) => u128::from_be_bytes(*bytes),
+        None => key.iter().rev().fold(0, |prefix, byte| prefix >> 8 | u128::from(*byte) << 120),
     }
 }
 

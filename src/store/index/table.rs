@@ -57,8 +57,8 @@ impl Table {
         self.sort_names.push(name);
         for organization in self.organizations.values_mut() {
             for runs in std::iter::once(&mut organization.all).chain(organization.networks.values_mut()) {
-                if let Some(by_id) = runs.first().cloned() {
-                    runs.push(by_id);
+                if let Some(by_id) = runs.first() {
+                    runs.push(by_id.with_prefix(0));
                 }
             }
         }
@@ -83,7 +83,7 @@ impl Table {
         for runs in [&mut organization.all, network] {
             runs.resize_with(slots, Run::default);
             if let Some(run) = runs.get_mut(slot) {
-                run.insert(row, |other| rows.rank_key(slot, other) < key);
+                run.insert(row, |row| rows.prefix(slot, row), |other| rows.rank_key(slot, other) < key);
             }
         }
     }
@@ -94,7 +94,7 @@ impl Table {
         let network = organization.networks.get_mut(&partition.network);
         for runs in std::iter::once(&mut organization.all).chain(network) {
             if let Some(run) = runs.get_mut(slot) {
-                run.remove(row, |other| rows.rank_key(slot, other) < key);
+                run.remove(row, |row| rows.prefix(slot, row), |other| rows.rank_key(slot, other) < key);
             }
         }
     }

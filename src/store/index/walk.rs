@@ -109,7 +109,7 @@ fn walk_ascending(merged: &Merged<'_>, wanted: Wanted<'_>, found: &mut Vec<RowId
         Begin::Rank(rank) => merged.select(rank, &merged.start(), &merged.end()),
         Begin::Behind(keys, id) => {
             let place = (keys.first().map_or(&[][..], Vec::as_slice), id);
-            merged.partition(|key| key <= place)
+            merged.partition(place.0, Some(id), |key| key <= place)
         }
     };
     merged.take(&from, &merged.end(), wanted.count, found);
@@ -135,7 +135,8 @@ fn walk_descending(merged: &Merged<'_>, wanted: Wanted<'_>, found: &mut Vec<RowI
         Begin::Behind(keys, id) => {
             let key = keys.first().map_or(&[][..], Vec::as_slice);
             let group = merged.group_of_key(key);
-            merged.take(&merged.partition(|other| other <= (key, id)), &group.to, wanted.count, found);
+            let from = merged.partition(key, Some(id), |other| other <= (key, id));
+            merged.take(&from, &group.to, wanted.count, found);
             group.from
         }
     };
