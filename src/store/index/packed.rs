@@ -77,14 +77,26 @@ impl PackedFacets {
 
     /// The sort key in this place of the table's sort names; empty when the row has none.
     pub(super) fn sort_key(&self, slot: usize) -> &[u8] {
-        if slot >= self.number(SORT_KEY_COUNT) {
+        // A page asks for a hundred of these, so how wide numbers are is looked at once for all of them.
+        if self.has(IS_WIDE) { self.sort_key_of_width::<4>(slot) } else { self.sort_key_of_width::<2>(slot) }
+    }
+
+    fn sort_key_of_width<const WIDTH: usize>(&self, slot: usize) -> &[u8] {
+        let numbers = self.numbers::<WIDTH>();
+        if slot >= number_at(numbers, SORT_KEY_COUNT) {
             return &[];
         }
-        let mut first = slot;
-        while first > 0 && SharedKeys::is_shared(self.number(SORT_KEY_ENDS + first)) {
-            first -= 1;
+        let last = number_at(numbers, SORT_KEY_ENDS + slot);
+        let (mut before, mut end) = (slot, last);
+        while before > 0 && SharedKeys::is_shared(end) {
+            before -= 1;
+            end = number_at(numbers, SORT_KEY_ENDS + before);
         }
-        self.0.get(self.keys_end(first)..self.keys_end(slot + 1)).unwrap_or_default()
+        let start = match before.checked_sub(1) {
+            Some(former) => SharedKeys::end(number_at(numbers, SORT_KEY_ENDS + former)),
+            None => self.keys_end(0),
+        };
+        self.0.get(start..SharedKeys::end(last)).unwrap_or_default()
     }
 
     pub(super) fn links(&self) -> impl Iterator<Item = (NameId, Uuid)> + '_ {
@@ -151,15 +163,25 @@ impl PackedFacets {
 
     fn number(&self, place: usize) -> usize {
         if self.has(IS_WIDE) {
-            u32::from_le_bytes(self.array(NUMBERS + place * 4)) as usize
+            number_at(self.numbers::<4>(), place)
         } else {
-            usize::from(u16::from_le_bytes(self.array(NUMBERS + place * 2)))
+            number_at(self.numbers::<2>(), place)
         }
+    }
+
+    /// The numbers, and behind them what else there is.
+    fn numbers<const WIDTH: usize>(&self) -> &[[u8; WIDTH]] {
+        self.0.get(NUMBERS..).unwrap_or_default().as_chunks().0
     }
 
     fn array<const N: usize>(&self, offset: usize) -> [u8; N] {
         self.0.get(offset..).and_then(|rest| rest.first_chunk()).copied().unwrap_or([0; N])
     }
+}
+
+fn number_at<const WIDTH: usize>(numbers: &[[u8; WIDTH]], place: usize) -> usize {
+    let bytes = numbers.get(place).copied().unwrap_or([0; WIDTH]);
+    bytes.iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte))
 }
 
 /// Sort keys as they are stored one behind the other, one that begins with the whole of the former together with it.
