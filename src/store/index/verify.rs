@@ -94,15 +94,25 @@ impl Index {
         let mut claims: HashMap<&Alias, Key> = HashMap::new();
         for write in writes {
             let Write::Put { key, facets, .. } = write else { continue };
+            let there = self.find(*key).and_then(|row| self.rows.get(row));
             for alias in &facets.aliases {
                 let others_claim = claims.insert(alias, *key).is_some_and(|claimant| claimant != *key);
-                let holder = self.resolve(alias).and_then(|row| self.key(row)).map(|(key, _)| key);
-                if others_claim || holder.is_some_and(|holder| !written.contains(&holder)) {
+                // Most puts bring the aliases that the record has, which then is the one to be found by them.
+                let is_own = there.is_some_and(|row| {
+                    self.names.find(alias.name).is_some_and(|name| row.facets.has_alias(name, &alias.value))
+                });
+                if others_claim || (!is_own && self.is_held_by_another(alias, written)) {
                     return Err(StoreError::alias_taken(alias.clone()));
                 }
             }
         }
         Ok(())
+    }
+
+    /// Whether a record has an alias that the batch leaves alone.
+    fn is_held_by_another(&self, alias: &Alias, written: &HashSet<Key>) -> bool {
+        let holder = self.resolve(alias).and_then(|row| self.key(row));
+        holder.is_some_and(|(holder, _)| !written.contains(&holder))
     }
 
     fn unknown_names<'a>(&self, puts: impl Iterator<Item = (Key, &'a Facets)>) -> usize {
