@@ -100,13 +100,18 @@ impl<'a> Merged<'a> {
         }
     }
 
-    pub(super) fn group_start(&self, run: &Run, to: Place, key: &[u8]) -> Place {
-        let in_group = |place| run.at(place).is_some_and(|row| self.key(row) == key);
-        let Some(last) = run.before(to).filter(|place| in_group(*place)) else { return to };
-        if run.before(last).is_some_and(in_group) {
+    fn group_start(&self, run: &Run, to: Place, key: &[u8]) -> Place {
+        let last = run.before(to).filter(|place| run.at(*place).is_some_and(|row| self.key(row) == key));
+        last.map_or(to, |last| self.group_start_before(run, last, key))
+    }
+
+    /// Where in its run the group of a key begins, of which one row stands here.
+    pub(super) fn group_start_before(&self, run: &Run, place: Place, key: &[u8]) -> Place {
+        let former = run.before(place).and_then(|place| run.at(place));
+        if former.is_some_and(|row| self.key(row) == key) {
             run.partition_place(self.prefixes(key, None), |row| self.key(row) < key)
         } else {
-            last
+            place
         }
     }
 }

@@ -207,9 +207,7 @@ impl<'a> Merged<'a> {
 
     /// Where in its run the group of a row begins that is the last of it.
     fn group_ending_with(&self, last: &Head<'_>) -> Place {
-        self.runs
-            .get(last.run)
-            .map_or(last.place, |run| self.group_start(run, run.next(last.place), last.key))
+        self.runs.get(last.run).map_or(last.place, |run| self.group_start_before(run, last.place, last.key))
     }
 
     /// The last row of a run before a place.
