@@ -147,14 +147,13 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError>;
 
     /// Tells which state the records of a kind are in that belong to an organization, without reading any; `None` where the
-    /// store cannot tell.
+    /// store cannot tell. What changes other records leaves it as it is, as far as the store can tell them apart.
     ///
     /// # Contract
     /// * Between two calls that give the same revision, all records of this kind and organization were what they are: every
     ///   list of them that began after the first call and ended before the second is of that one state.
     /// * Two states that differ never have the same revision, also not when the store was closed and opened again, restored,
     ///   or lost commits in a crash. Nor has a state that came back after another.
-    /// * What changes records of other kinds and organizations leaves it as it is, as far as the store can tell them apart.
     ///
     /// # Errors
     /// `Unavailable` and `Corrupt`.
