@@ -1,6 +1,7 @@
 use std::error::Error as StdError;
 use std::fmt;
 use std::pin::Pin;
+use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
@@ -30,7 +31,8 @@ pub struct ResponseBody {
     tail: Bytes,
     /// How many bytes are still to come of what is there.
     remaining: u64,
-    following: Option<Following>,
+    /// Behind a lock that nobody takes: whoever wraps bodies may ask that they can be shared between threads.
+    following: Option<Mutex<Following>>,
 }
 
 /// The part of a list that comes next, as soon as it is read.
@@ -60,8 +62,7 @@ impl ResponseBody {
     /// The same, with documents that are still to be read behind those that are there, and the tail behind these.
     pub(super) fn list(head: Bytes, documents: Vec<Bytes>, following: Following) -> Self {
         let mut body = Self::full(head);
-        body.add_documents(documents);
-        body.following = Some(following);
+        body.add(Part::Documents(documents, following));
         body
     }
 
@@ -74,7 +75,7 @@ impl ResponseBody {
         match part {
             Part::Documents(documents, following) => {
                 self.add_documents(documents);
-                self.following = Some(following);
+                self.following = Some(Mutex::new(following));
             }
             Part::Tail(tail) => self.add_tail(tail),
         }
@@ -151,6 +152,7 @@ impl Body for ResponseBody {
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         while self.remaining == 0 {
             let Some(following) = &mut self.following else { return Poll::Ready(None) };
+            let following = following.get_mut().unwrap_or_else(PoisonError::into_inner);
             let part = ready!(following.as_mut().poll(context));
             self.following = None;
             match part {

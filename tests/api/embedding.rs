@@ -19,7 +19,7 @@ use crate::common::{OFFICE, Server, World, get, host, with_key};
 
 const fn is_shared<T: Clone + Send + Sync + 'static>() {}
 const fn is_sent<T: Send + 'static>() {}
-const fn is_response_body<T: Body<Data = Bytes, Error = BodyError> + Send + 'static>() {}
+const fn is_response_body<T: Body<Data = Bytes, Error = BodyError> + Send + Sync + 'static>() {}
 const fn serves<B>()
 where
     Api: Service<Request<B>, Response = Response<ResponseBody>, Error = Infallible, Future = ResponseFuture>,
