@@ -48,11 +48,11 @@
 //! | Request | Steps |
 //! |---|---|
 //! | a page of the organization or of one network, by any order, from anywhere | log `n`, and the page |
-//! | the same of several networks, with `tag_ids`, or with `group_by` beside `order_by`: asked for again | log `m`, and the page |
-//! | of several networks, for the first time | `k` · log `n` some times over, and the page |
-//! | with `tag_ids`, for the first time | the hosts that have any of the tags |
-//! | with `group_by` beside `order_by`, for the first time | log `n` and the groups of the page; those that are a part of their networks are sorted |
-//! | any of these, for the second time | `m` · log `m`: from then on the list is kept in its order, until others are asked for more lately |
+//! | the same of several networks, with `tag_ids`, or with `group_by` beside `order_by`: once the list is kept | log `m`, and the page |
+//! | of several networks, before | `k` · log `n` some times over, and the page |
+//! | with `tag_ids`, before | the hosts that have any of the tags |
+//! | with `group_by` beside `order_by`, before | log `n` and the groups of the page; those that are a part of their networks are sorted |
+//! | any of these, when it was asked for so often that it pays | `m` · log `m`: from then on the list is kept in its order, until others are asked for more lately |
 //! | with `ids` | the ids |
 //! | `limit=0` | as many pages as there are, one after the other, as the response is read |
 //! | with `If-None-Match`, where nothing has changed | none of these |

@@ -2,13 +2,15 @@
 //!
 //! Runs hold the records of an organization and of each network in the order of one term. Every other list has to be put
 //! together when it is asked for: one of some networks, one that a link filter has picked, one that is ordered by several
-//! terms. Whoever reads such a list page by page asks for it again and again. So it is made into a run of its own at the
-//! second time, which follows every write from then on, until others were asked for more lately.
+//! terms. Whoever reads such a list page by page asks for it again and again. So it is made into a run of its own, which
+//! follows every write from then on, until others were asked for more lately. That is done when what was spent on finding
+//! parts of it would have paid for it: so it never costs more than twice what would have been best.
 
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
+use std::time::Duration;
 
 use super::RowId;
 use super::filter::Filters;
@@ -25,8 +27,14 @@ const LISTS: usize = 32;
 const SHARE: usize = 4;
 const SMALL: usize = 100_000;
 
-/// How many lists are remembered as asked for once.
+/// How many lists are remembered that were asked for.
 const ASKED: usize = 64;
+
+/// About what it takes to put one row of a list into order.
+const ORDERING: Duration = Duration::from_nanos(800);
+
+/// A list of so few rows is kept from the second time on: that takes less than a millisecond.
+const FEW: usize = 1_000;
 
 /// Which rows a list has, and in which order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -38,7 +46,8 @@ pub(super) struct ListKey {
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     lists: RwLock<Vec<List>>,
-    asked: Mutex<VecDeque<u64>>,
+    /// The hashes of lists, with the time that was spent on each.
+    asked: Mutex<VecDeque<(u64, Duration)>>,
     hasher: RandomState,
     /// How many times a list was asked for that is kept.
     uses: AtomicU64,
@@ -61,16 +70,21 @@ impl Kept {
         Some(read(&list.run))
     }
 
-    /// Whether a list that is not kept was asked for of late. It is from now on.
-    pub(super) fn is_asked_again(&self, key: &ListKey) -> bool {
+    /// Notes what was spent on a part of a list that is not kept. Whether it pays to keep it.
+    pub(super) fn pays(&self, key: &ListKey, rows: usize, spent: Duration) -> bool {
         let hash = self.hasher.hash_one(key);
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(place) = asked.iter().position(|known| *known == hash) {
-            asked.remove(place);
+        let Some(place) = asked.iter().position(|(known, _)| *known == hash) else {
+            asked.truncate(ASKED - 1);
+            asked.push_front((hash, spent));
+            return false;
+        };
+        let before = asked.remove(place).map_or(Duration::ZERO, |(_, before)| before);
+        let spent = before.saturating_add(spent);
+        if rows <= FEW || spent >= ORDERING.saturating_mul(u32::try_from(rows).unwrap_or(u32::MAX)) {
             return true;
         }
-        asked.truncate(ASKED - 1);
-        asked.push_front(hash);
+        asked.push_front((hash, spent));
         false
     }
 

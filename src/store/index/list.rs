@@ -1,3 +1,5 @@
+use std::time::Instant;
+
 use uuid::Uuid;
 
 use super::filter::Filters;
@@ -54,18 +56,19 @@ impl Index {
         if let Some(found) = self.kept.read(&key, page) {
             return found;
         }
-        if self.kept.is_asked_again(&key) {
-            let rows = self.rows.in_order(&self.listed_rows(table, &key.filters), &key.terms);
-            let run = Run::of_sorted(&rows, |row| self.rows.prefix_by(&key.terms, row));
-            let found = page(&run);
-            self.kept.keep(key, run, self.rows.len());
-            return found;
-        }
-        if key.filters.links.is_empty() {
+        let begin = Instant::now();
+        let found = if key.filters.links.is_empty() {
             self.find_in_runs(table, &key, wanted)
         } else {
             self.cut(self.linked_rows(&key.filters), &key.terms, wanted)
+        };
+        let (_, total) = &found;
+        if self.kept.pays(&key, *total, begin.elapsed()) {
+            let rows = self.rows.in_order(&self.listed_rows(table, &key.filters), &key.terms);
+            let run = Run::of_sorted(&rows, |row| self.rows.prefix_by(&key.terms, row));
+            self.kept.keep(key, run, self.rows.len());
         }
+        found
     }
 
     fn find_in_runs(&self, table: &Table, key: &ListKey, wanted: Wanted<'_>) -> (Vec<RowId>, usize) {
