@@ -3,8 +3,8 @@
 //! Runs hold the records of an organization and of each network in the order of one term. Every other list has to be put
 //! together when it is asked for: one of some networks, one that a link filter has picked, one that is ordered by several
 //! terms. Whoever reads such a list page by page asks for it again and again. So it is made into a run of its own, which
-//! follows every write from then on, until others were asked for more lately. That is done when what was spent on finding
-//! parts of it would have paid for it: so it never costs more than twice what would have been best.
+//! follows every write from then on, until others were asked for more lately. That is done when a quarter of what it takes was
+//! spent on finding parts of it: so lists that drive each other out never cost more than five times what they would without.
 
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
@@ -30,8 +30,8 @@ const SMALL: usize = 100_000;
 /// How many lists are remembered that were asked for.
 const ASKED: usize = 64;
 
-/// About what it takes to put one row of a list into order.
-const ORDERING: Duration = Duration::from_nanos(800);
+/// What must have been spent for each row of a list: about a quarter of what it takes to put it into order.
+const SPENT: Duration = Duration::from_nanos(200);
 
 /// A list of so few rows is kept from the second time on: that takes less than a millisecond.
 const FEW: usize = 1_000;
@@ -81,7 +81,7 @@ impl Kept {
         };
         let before = asked.remove(place).map_or(Duration::ZERO, |(_, before)| before);
         let spent = before.saturating_add(spent);
-        if rows <= FEW || spent >= ORDERING.saturating_mul(u32::try_from(rows).unwrap_or(u32::MAX)) {
+        if rows <= FEW || spent >= SPENT.saturating_mul(u32::try_from(rows).unwrap_or(u32::MAX)) {
             return true;
         }
         asked.push_front((hash, spent));
