@@ -18,21 +18,24 @@ use crate::support::{Child, PATIENCE};
 /// How a disk is made in the folder `$1`, for the command that follows.
 const SMALL: &str = r#"mkdir "$1/disk" && mount -t tmpfs -o size=192m none "$1/disk""#;
 
-/// A file system that believes to be much larger than what it stands on: what does not fit fails when it is written back,
-/// where the system only can tell whoever syncs.
-const HOLLOW: &str = r#"mkdir "$1/disk" "$1/below" && mount -t tmpfs -o size=200m none "$1/below" &&
-    truncate -s 600m "$1/below/image" &&
-    mkfs.ext4 -q -O ^has_journal -E lazy_itable_init=1,nodiscard "$1/below/image" &&
-    mount -o loop,errors=continue "$1/below/image" "$1/disk""#;
-
-/// The same, which becomes read-only as soon as it meets an error.
-const STRICT: &str = r#"mkdir "$1/disk" "$1/below" && mount -t tmpfs -o size=200m none "$1/below" &&
-    truncate -s 600m "$1/below/image" &&
-    mkfs.ext4 -q -J size=4 -E lazy_itable_init=1,lazy_journal_init=1,nodiscard "$1/below/image" &&
-    mount -o loop,errors=remount-ro "$1/below/image" "$1/disk""#;
-
 /// No file may be longer than this, which who writes beyond is told and not killed for.
 const LIMITED: &str = r#"mkdir "$1/disk" && trap "" XFSZ && ulimit -S -f 20000"#;
+
+/// A file system that believes to be much larger than what it stands on: what does not fit fails when it is written back,
+/// where the system only can tell whoever syncs. `errors` says what becomes of the file system then.
+///
+/// Every request is of one page. Of a longer one that fits in part, Linux's loop device writes that part and says that all of
+/// it is written: no store can do anything about a disk like that.
+fn hollow(features: &str, errors: &str) -> String {
+    format!(
+        r#"mkdir "$1/disk" "$1/below" && mount -t tmpfs -o size=200m none "$1/below" &&
+        truncate -s 600m "$1/below/image" &&
+        mkfs.ext4 -q {features} -E lazy_itable_init=1,lazy_journal_init=1,nodiscard "$1/below/image" &&
+        device=$(losetup -f --show "$1/below/image") &&
+        echo 4 > "/sys/block/${{device#/dev/}}/queue/max_sectors_kb" &&
+        mount -o "errors={errors}" "$device" "$1/disk" && losetup -d "$device""#
+    )
+}
 
 #[test]
 fn a_disk_that_is_full_refuses_commits_and_nothing_else_until_there_is_room() {
@@ -66,17 +69,17 @@ fn a_folder_that_must_not_be_written_to_is_refused_by_its_name() {
 
 #[test]
 fn a_store_whose_disk_becomes_read_only_goes_on_being_read() {
-    play(STRICT, "becoming read-only");
+    play(&hollow("-J size=4", "remount-ro"), "becoming read-only");
 }
 
 #[test]
 fn a_commit_after_one_that_could_not_be_synced_is_there_when_the_machine_stops() {
-    play(HOLLOW, "a journal that fails");
+    play(&hollow("-O ^has_journal", "continue"), "a journal that fails");
 }
 
 #[test]
 fn records_that_could_not_be_synced_are_there_when_the_machine_stops() {
-    play(HOLLOW, "records that fail");
+    play(&hollow("-O ^has_journal", "continue"), "records that fail");
 }
 
 #[test]
