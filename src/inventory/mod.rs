@@ -39,7 +39,7 @@ pub use entity::Entity;
 pub use error::{Error, ErrorKind, Problem};
 pub(crate) use field_path::dotted;
 pub use hosts::{HostPage, HostQuery, PortUpdate, Written};
-pub(crate) use hosts::{HostPages, may_update_ports};
+pub(crate) use hosts::{HostPages, may_update_ports, without_comma};
 pub use import::{Alteration, DroppedPort, Import, ImportReport, Refusal};
 pub use issued::IssuedKey;
 pub(crate) use referrals::may_submit_referrals;

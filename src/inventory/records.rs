@@ -136,20 +136,16 @@ pub(super) fn id_alias(name: Name, id: Uuid) -> Alias {
 }
 
 pub(super) fn encode(value: &impl Serialize) -> Result<Bytes, Error> {
-    encode_sized(value, 512)
-}
-
-/// Encodes a value of which is known about how many bytes it takes: for one of megabytes, growing by doubling would touch
-/// several times the memory.
-pub(super) fn encode_sized(value: &impl Serialize, size: usize) -> Result<Bytes, Error> {
-    let mut body = Vec::with_capacity(size);
-    serde_json::to_writer(&mut body, value).map_err(Error::internal)?;
-    body.shrink_to_fit();
-    Ok(body.into())
+    serde_json::to_vec(value).map(|body| body.into_boxed_slice().into()).map_err(Error::internal)
 }
 
 pub(super) fn decode<T: DeserializeOwned>(record: &Record) -> Result<T, Error> {
-    serde_json::from_slice(&record.body).map_err(|error| damaged(record.key, &error))
+    decode_text(record.key, &record.body)
+}
+
+/// Decodes what the body of a record holds.
+pub(super) fn decode_text<T: DeserializeOwned>(key: Key, text: &[u8]) -> Result<T, Error> {
+    serde_json::from_slice(text).map_err(|error| damaged(key, &error))
 }
 
 /// A record that was written by this crate and cannot be read by it.

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
-use crate::inventory::Error;
+use crate::inventory::{Error, without_comma};
 
 /// A document from this size on is a frame of its own, shared with the store and not copied: the socket takes it from
 /// where it lies. Smaller ones are joined, because every frame has its own cost.
@@ -24,10 +24,11 @@ const FRAME: usize = 16 * 1024;
 #[derive(Default)]
 pub struct ResponseBody {
     head: Bytes,
+    /// Each behind a comma, but for the first of all.
     documents: Vec<Bytes>,
     /// The document that comes next; those before it are given away or joined.
     next: usize,
-    comma_due: bool,
+    has_first: bool,
     tail: Bytes,
     /// How many bytes are still to come of what is there.
     remaining: u64,
@@ -40,7 +41,7 @@ pub(super) type Following = Pin<Box<dyn Future<Output = Result<Part, Error>> + S
 
 /// A part of a list.
 pub(super) enum Part {
-    /// Documents, with what follows them.
+    /// Documents as they are stored, with what follows them.
     Documents(Vec<Bytes>, Following),
     /// The text that closes it.
     Tail(Bytes),
@@ -51,7 +52,7 @@ impl ResponseBody {
         Self { remaining: bytes.len() as u64, head: bytes, ..Self::default() }
     }
 
-    /// The documents with commas between them, behind the text that opens their array and before the text that closes it.
+    /// Documents as they are stored, behind the text that opens their array and before the text that closes it.
     pub(super) fn page(head: Bytes, documents: Vec<Bytes>, tail: Bytes) -> Self {
         let mut body = Self::full(head);
         body.add_documents(documents);
@@ -82,10 +83,14 @@ impl ResponseBody {
     }
 
     /// Puts documents behind others, which are all given away.
-    fn add_documents(&mut self, documents: Vec<Bytes>) {
-        let commas = if self.comma_due { documents.len() } else { documents.len().saturating_sub(1) };
-        let length: usize = documents.iter().map(Bytes::len).sum();
-        self.remaining += (commas + length) as u64;
+    fn add_documents(&mut self, mut documents: Vec<Bytes>) {
+        if !self.has_first
+            && let Some(first) = documents.first_mut()
+        {
+            *first = without_comma(std::mem::take(first));
+            self.has_first = true;
+        }
+        self.remaining += documents.iter().map(|document| document.len() as u64).sum::<u64>();
         self.documents = documents;
         self.next = 0;
     }
@@ -103,10 +108,6 @@ impl ResponseBody {
                 if !self.head.is_empty() {
                     return std::mem::take(&mut self.head);
                 }
-                if std::mem::take(&mut self.comma_due) {
-                    return Bytes::from_static(b",");
-                }
-                self.comma_due = true;
                 self.next += 1;
                 std::mem::take(document)
             }
@@ -120,14 +121,10 @@ impl ResponseBody {
         let mut frame = Vec::with_capacity(room);
         frame.extend_from_slice(&std::mem::take(&mut self.head));
         while let Some(document) = self.documents.get(self.next) {
-            if document.len() >= SHARED || frame.len() + 1 + document.len() > FRAME {
+            if document.len() >= SHARED || frame.len() + document.len() > FRAME {
                 return frame.into();
             }
-            if self.comma_due {
-                frame.push(b',');
-            }
             frame.extend_from_slice(document);
-            self.comma_due = true;
             self.next += 1;
         }
         frame.extend_from_slice(&std::mem::take(&mut self.tail));

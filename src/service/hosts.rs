@@ -18,9 +18,9 @@ pub(super) async fn list(shared: &Shared, caller: &Caller, request: &Parts) -> R
     if query.limit.is_none() {
         return Ok(whole_list::begin(shared, caller, request, &query).await?.with_tag(tag));
     }
-    let page = shared.inventory.list_hosts(caller, &query).await?;
-    let pagination = Pagination::new(page.total, limit, query.offset, page.documents.len() as u64);
-    Ok(Reply::page(page.documents, pagination).with_tag(tag))
+    let page = shared.inventory.listed_hosts(caller, &query).await?;
+    let pagination = Pagination::new(page.total, limit, query.offset, page.bodies.len() as u64);
+    Ok(Reply::page(page.bodies, pagination).with_tag(tag))
 }
 
 async fn entity_tag(

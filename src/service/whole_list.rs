@@ -37,9 +37,9 @@ pub(super) async fn begin(
     {
         return Err(ApiError::list_too_long(most));
     }
-    let given = first.documents.len() as u64;
+    let given = first.bodies.len() as u64;
     if pages.are_over() {
-        return Ok(Reply::page(first.documents, Pagination::new(first.total, 0, query.offset, given)));
+        return Ok(Reply::page(first.bodies, Pagination::new(first.total, 0, query.offset, given)));
     }
     let list = WholeList {
         inventory: shared.inventory.clone(),
@@ -50,7 +50,7 @@ pub(super) async fn begin(
         offset: query.offset,
         given,
     };
-    Ok(Reply::list(first.documents, following(list)))
+    Ok(Reply::list(first.bodies, following(list)))
 }
 
 fn following(list: WholeList) -> Following {
@@ -68,8 +68,8 @@ impl WholeList {
         }
         self.require_caller().await?;
         let page = self.pages.next().await?;
-        self.given += page.documents.len() as u64;
-        Ok(Part::Documents(page.documents, following(self)))
+        self.given += page.bodies.len() as u64;
+        Ok(Part::Documents(page.bodies, following(self)))
     }
 
     /// Whoever reads slowly must not read what is no longer theirs to see.

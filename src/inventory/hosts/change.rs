@@ -3,10 +3,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use uuid::Uuid;
 
 use super::EncodedHost;
+use super::document::decode;
 use super::facets::host_facets;
 use super::summary::Summary;
 use super::virtualization::ServiceNames;
-use crate::inventory::records::{PORT_ALIAS, SERVICE_ALIAS, decode, host_key, network_key, tag_key};
+use crate::inventory::records::{PORT_ALIAS, SERVICE_ALIAS, host_key, network_key, tag_key};
 use crate::inventory::references::belongs_to;
 use crate::inventory::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, as_read, conflict};
 use crate::store::{Alias, Batch, Check, Expect, Key, Record, StoreErrorKind};

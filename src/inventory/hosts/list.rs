@@ -1,6 +1,7 @@
 use bytes::Bytes;
 use uuid::Uuid;
 
+use super::document::without_comma;
 use super::facets::sort_name;
 use crate::access::Caller;
 use crate::inventory::records::{HOST, TAG_LINK};
@@ -52,6 +53,13 @@ pub struct HostPage {
     pub total: u64,
 }
 
+/// A page of hosts as they are stored, each behind a comma.
+#[derive(Debug, Default)]
+pub(crate) struct ListedHosts {
+    pub(crate) bodies: Vec<Bytes>,
+    pub(crate) total: u64,
+}
+
 impl Inventory {
     /// The hosts that a caller may see: those of its organization, on the networks of its scope.
     ///
@@ -60,11 +68,21 @@ impl Inventory {
     /// # Errors
     /// None of its own.
     pub async fn list_hosts(&self, caller: &Caller, query: &HostQuery) -> Result<HostPage, Error> {
+        let ListedHosts { bodies, total } = self.listed_hosts(caller, query).await?;
+        Ok(HostPage { documents: bodies.into_iter().map(without_comma).collect(), total })
+    }
+
+    /// The same as they are stored.
+    pub(crate) async fn listed_hosts(
+        &self,
+        caller: &Caller,
+        query: &HostQuery,
+    ) -> Result<ListedHosts, Error> {
         let page = self.store.list(&store_query(caller, query)).await?;
         // Collected by themselves: in the place of the records they would hold on to more than twice the memory.
-        let mut documents = Vec::with_capacity(page.records.len());
-        documents.extend(page.records.into_iter().map(|record| record.body));
-        Ok(HostPage { documents, total: page.total })
+        let mut bodies = Vec::with_capacity(page.records.len());
+        bodies.extend(page.records.into_iter().map(|record| record.body));
+        Ok(ListedHosts { bodies, total: page.total })
     }
 
     /// In which state the hosts of a caller's organization are; `None` where the store cannot tell.

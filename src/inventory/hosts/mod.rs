@@ -2,6 +2,7 @@
 
 mod change;
 mod check;
+mod document;
 mod facets;
 mod list;
 mod pages;
@@ -14,14 +15,16 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use uuid::Uuid;
 
+pub(crate) use document::without_comma;
 pub use list::{HostPage, HostQuery};
 pub(crate) use pages::HostPages;
 pub use ports::PortUpdate;
 pub(crate) use ports::may_update_ports;
 
 use self::change::HostChange;
+use self::document::{decode, encode};
 use self::summary::Summary;
-use super::records::{decode, encode_sized, host_key, network_key};
+use super::records::{host_key, network_key};
 use super::references::organization_of;
 use super::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, conflict};
 use crate::model::Host;
@@ -51,7 +54,7 @@ impl EncodedHost {
         check::check(&host)?;
         let tags = tags(&host);
         host.sort_embedded();
-        let body = encode_sized(&host, likely_size(&host))?;
+        let body = encode(&host)?;
         Ok(Self { host, body, tags })
     }
 }
@@ -155,14 +158,6 @@ impl Inventory {
         let Summary { network_id, .. } = decode(host)?;
         self.get(network_key(network_id)).await?.as_ref().map(organization_of).transpose()
     }
-}
-
-/// About how many bytes the document of a host takes, rather too many than too few.
-fn likely_size(host: &Host) -> usize {
-    let bindings: usize = host.services.iter().map(|service| service.bindings.len()).sum();
-    1024 + 512 * (host.interfaces.len() + host.services.len() + bindings)
-        + 320 * host.ports.len()
-        + 768 * host.if_entries.len()
 }
 
 fn tags(host: &Host) -> BTreeMap<Uuid, String> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::list::{HostPage, HostQuery, store_query};
+use super::list::{HostQuery, ListedHosts, store_query};
 use crate::access::Caller;
 use crate::inventory::{Error, Inventory};
 use crate::store::{Query, Start, Store};
@@ -38,13 +38,13 @@ impl HostPages {
     }
 
     /// The next page, an empty one behind the last.
-    pub(crate) async fn next(&mut self) -> Result<HostPage, Error> {
-        let Some(query) = self.query.take() else { return Ok(HostPage::default()) };
+    pub(crate) async fn next(&mut self) -> Result<ListedHosts, Error> {
+        let Some(query) = self.query.take() else { return Ok(ListedHosts::default()) };
         let page = self.store.list(&query).await?;
         let records = page.records.into_iter().filter(|record| self.given.insert(record.key.id));
-        let documents = records.map(|record| record.body).collect();
+        let bodies = records.map(|record| record.body).collect();
         self.query = page.next.map(|cursor| Query { start: Start::After(cursor), ..query });
-        Ok(HostPage { documents, total: page.total })
+        Ok(ListedHosts { bodies, total: page.total })
     }
 }
 

@@ -2,9 +2,10 @@ use uuid::Uuid;
 
 use super::EncodedHost;
 use super::change::{Attempt, Before, HostChange};
+use super::document::decode;
 use super::summary::Summary;
 use crate::access::Caller;
-use crate::inventory::records::{PORT_ALIAS, decode, host_key, id_alias, network_key};
+use crate::inventory::records::{PORT_ALIAS, host_key, id_alias, network_key};
 use crate::inventory::references::organization_of;
 use crate::inventory::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, conflict, require_level};
 use crate::model::{BindingTarget, Host, Permission, Port, PortNumber, Protocol, Timestamp};

@@ -6,9 +6,10 @@ use std::collections::{HashMap, HashSet};
 use uuid::Uuid;
 
 use super::EncodedHost;
+use super::document::decode;
 use super::facets::host_facets;
 use super::summary::Summary;
-use crate::inventory::records::{HOST, SERVICE_ALIAS, VIRTUALIZED_BY_LINK, decode, id_alias};
+use crate::inventory::records::{HOST, SERVICE_ALIAS, VIRTUALIZED_BY_LINK, id_alias};
 use crate::inventory::{Error, Inventory};
 use crate::model::Host;
 use crate::store::{Batch, Check, Expect, Key, Link, LinkFilter, Query};
