@@ -6,12 +6,14 @@
 //! - naive axum: a handler with the typed hosts in an array, which serialises the page for every request and asks nobody
 //!   who they are.
 //!
-//! One client on another thread asks them in turns, round by round, and reads each response to its last byte. A ratio is
-//! the median of those of all rounds, so that a machine whose speed drifts drifts for all. The time of the processor is that
-//! of the server's thread, which for the loopback includes most of what the system does for the connection.
+//! One client on another thread asks them in turns, round by round, and reads each response to its last byte. The servers
+//! are on one processor and the client on another. A ratio is the median of those of all rounds, so that a machine whose speed
+//! drifts drifts for all. The time of the processor is that of the server's thread, which for the loopback includes most of
+//! what the system does for the connection.
 //!
 //! `cargo bench --bench loopback` asks for pages of 50 and of 1,000 hosts, on 1 and on 16 connections; `-- page=50`,
-//! `-- connections=1` and the like choose, and `-- rounds=21` takes longer. On Linux, which tells the time of a thread.
+//! `-- connections=1` and the like choose, and `-- rounds=21` takes longer. On Linux, which tells the time of a
+//! thread, with `taskset`.
 
 #![allow(
     clippy::indexing_slicing,
@@ -28,6 +30,7 @@ mod host;
 #[path = "../support/load.rs"]
 mod load;
 mod naive;
+mod processor;
 mod round;
 mod server;
 mod servers;
@@ -37,6 +40,7 @@ use std::error::Error;
 
 use tokio::runtime;
 
+use processor::{Processors, keep_on};
 use round::Rounds;
 use servers::Servers;
 
@@ -45,11 +49,13 @@ const HOSTS: usize = 1_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let processors = Processors::find()?;
+    keep_on(processors.client)?;
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     table::print_head();
     let mut all = Vec::new();
     for page in chosen(&arguments, "page", &[50, HOSTS])? {
-        let servers = runtime.block_on(Servers::start(page))?;
+        let servers = runtime.block_on(Servers::start(page, processors.servers))?;
         for connections in chosen(&arguments, "connections", &[1, 16])? {
             let count = chosen(&arguments, "rounds", &[9])?[0];
             let rounds = runtime.block_on(Rounds::measure(&servers, connections, count))?;

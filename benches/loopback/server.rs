@@ -17,6 +17,8 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpListener;
 use tokio::runtime;
 
+use crate::processor::keep_on;
+
 /// A server that runs as long as the process does.
 #[derive(Debug)]
 pub(crate) struct Server {
@@ -27,8 +29,8 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts one on a port that is free.
-    pub(crate) fn start<S, B>(name: &'static str, service: S) -> Result<Self, Box<dyn Error>>
+    /// Starts one on a processor and a port that is free.
+    pub(crate) fn start<S, B>(name: &'static str, processor: u32, service: S) -> Result<Self, Box<dyn Error>>
     where
         S: HttpService<Incoming, ResBody = B, Future: Send> + Clone + Send + 'static,
         S::Error: Into<Box<dyn Error + Send + Sync>>,
@@ -36,6 +38,7 @@ impl Server {
     {
         let (sender, started) = mpsc::channel();
         thread::Builder::new().name(name.to_owned()).spawn(move || -> io::Result<()> {
+            keep_on(processor)?;
             let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
             let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))?;
             let schedule = Path::new("/proc").join(fs::read_link("/proc/thread-self")?).join("schedstat");

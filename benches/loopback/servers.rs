@@ -38,7 +38,8 @@ pub(crate) struct Servers {
 }
 
 impl Servers {
-    pub(crate) async fn start(page: usize) -> Result<Self, Box<dyn Error>> {
+    /// Starts all on one processor.
+    pub(crate) async fn start(page: usize, processor: u32) -> Result<Self, Box<dyn Error>> {
         eprintln!("servers with {HOSTS} hosts, for pages of {page}");
         let memory = Arc::new(MemoryStore::new());
         let loaded = load(Arc::clone(&memory) as Arc<dyn Store>, HOSTS).await?;
@@ -51,10 +52,10 @@ impl Servers {
         let naive = Naive::read(&ask(&memory, HOSTS, &loaded.key).await?.1)?;
         let naive = Router::new().route("/api/v1/hosts", get(naive::list)).with_state(Arc::new(naive));
         let all = [
-            start_bare(headers, body.clone())?,
-            Server::start("service, memory", TowerToHyperService::new(memory))?,
-            Server::start("service, folder", TowerToHyperService::new(in_folder))?,
-            Server::start("naive axum", TowerToHyperService::new(naive))?,
+            start_bare(processor, headers, body.clone())?,
+            Server::start("service, memory", processor, TowerToHyperService::new(memory))?,
+            Server::start("service, folder", processor, TowerToHyperService::new(in_folder))?,
+            Server::start("naive axum", processor, TowerToHyperService::new(naive))?,
         ];
         let key = &loaded.key;
         let request = format!(
@@ -86,11 +87,11 @@ async fn ask(api: &Api, page: usize, key: &str) -> Result<(HeaderMap, Bytes), Bo
 }
 
 /// Gives the same response whatever is asked.
-fn start_bare(headers: HeaderMap, body: Bytes) -> Result<Server, Box<dyn Error>> {
+fn start_bare(processor: u32, headers: HeaderMap, body: Bytes) -> Result<Server, Box<dyn Error>> {
     let service = service_fn(move |_: Request<Incoming>| {
         let mut response = Response::new(Full::new(body.clone()));
         response.headers_mut().clone_from(&headers);
         ready(Ok::<_, Infallible>(response))
     });
-    Server::start("bare hyper", service)
+    Server::start("bare hyper", processor, service)
 }
