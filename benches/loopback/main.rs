@@ -2,9 +2,11 @@
 //! that does more. All are hyper with HTTP/1.1, each on a thread of its own, and give the same bytes:
 //!
 //! - bare hyper: one buffer with the whole body, made before, with no work but to send it;
-//! - service, memory and service, folder: the service on a `MemoryStore`, and on a `SledStore` that has read everything;
 //! - naive axum: a handler with the typed hosts in an array, which serialises the page for every request and asks nobody
-//!   who they are.
+//!   who they are;
+//! - memory, kept and folder, kept: the service on a `MemoryStore`, and on a `SledStore` that has read everything. The page
+//!   is always the same, so that it is kept;
+//! - memory and folder: the same with no page kept, each made anew of the documents in the store.
 //!
 //! One client on another thread asks them in turns, round by round, and reads each response to its last byte. The servers
 //! are on one processor and the client on another. A ratio is the median of those of all rounds, so that a machine whose speed

@@ -15,7 +15,7 @@ use hyper::service::service_fn;
 use hyper_util::service::TowerToHyperService;
 use tempfile::TempDir;
 use toposcope::inventory::Inventory;
-use toposcope::service::Api;
+use toposcope::service::{Api, ApiBuilder};
 use toposcope::store::{Durability, Export, MemoryStore, Restore, SledStore, Store};
 use tower::ServiceExt;
 
@@ -27,7 +27,7 @@ use crate::server::Server;
 /// All servers, of one size of pages.
 #[derive(Debug)]
 pub(crate) struct Servers {
-    pub(crate) all: [Server; 4],
+    pub(crate) all: [Server; 6],
     /// The request, as it is sent.
     pub(crate) request: String,
     /// The body of every response.
@@ -46,16 +46,20 @@ impl Servers {
         let place = TempDir::with_prefix_in("loopback-", env!("CARGO_TARGET_TMPDIR"))?;
         let folder = Arc::new(copy(&memory, &place).await?);
         let in_folder = Inventory::in_shared(Arc::clone(&folder) as Arc<dyn Store>);
-        let [memory, in_folder] =
-            [loaded.inventory, in_folder].map(|inventory| Api::builder(inventory).rate_limit(None).build());
-        let (headers, body) = ask(&memory, page, &loaded.key).await?;
-        let naive = Naive::read(&ask(&memory, HOSTS, &loaded.key).await?.1)?;
+        let api = |inventory: &Inventory| Api::builder(inventory.clone()).rate_limit(None);
+        let (headers, body) = ask(&api(&loaded.inventory).build(), page, &loaded.key).await?;
+        let naive = Naive::read(&ask(&api(&loaded.inventory).build(), HOSTS, &loaded.key).await?.1)?;
         let naive = Router::new().route("/api/v1/hosts", get(naive::list)).with_state(Arc::new(naive));
+        let start = |name, builder: ApiBuilder| {
+            Server::start(name, processor, TowerToHyperService::new(builder.build()))
+        };
         let all = [
             start_bare(processor, headers, body.clone())?,
-            Server::start("service, memory", processor, TowerToHyperService::new(memory))?,
-            Server::start("service, folder", processor, TowerToHyperService::new(in_folder))?,
             Server::start("naive axum", processor, TowerToHyperService::new(naive))?,
+            start("memory, kept", api(&loaded.inventory))?,
+            start("folder, kept", api(&in_folder))?,
+            start("memory", api(&loaded.inventory).kept_pages(0))?,
+            start("folder", api(&in_folder).kept_pages(0))?,
         ];
         let key = &loaded.key;
         let request = format!(

@@ -30,22 +30,25 @@ pub(crate) fn print_rows(page: usize, connections: usize, rounds: &Rounds) {
 
 /// The lowest ratios of requests a second, over all pages and connections.
 pub(crate) fn print_worst(all: &[Rounds]) {
-    let worst = |of: fn(&[Measured]) -> f64| all.iter().map(|rounds| of(&rounds.0)).fold(f64::MAX, f64::min);
-    println!(
-        "\nWorst ratios of requests a second: memory to bare hyper {:.2}, folder to bare hyper {:.2}, memory to naive axum \
-         {:.1}.",
-        worst(|all| ratio(&all[1].rates, &bare(all).rates)),
-        worst(|all| ratio(&all[2].rates, &bare(all).rates)),
-        worst(|all| ratio(&all[1].rates, &naive(all).rates)),
-    );
+    println!("\n| server | worst to bare hyper | worst to naive axum |\n|---|---|---|");
+    let Some(Rounds(servers)) = all.first() else { return };
+    for (place, server) in servers.iter().enumerate() {
+        let worst = |to: fn(&[Measured]) -> &Measured| {
+            let ratios = all.iter().map(|Rounds(all)| ratio(&all[place].rates, &to(all).rates));
+            ratios.fold(f64::MAX, f64::min)
+        };
+        println!("| {} | {:.2} | {:.1} |", server.name, worst(bare), worst(naive));
+    }
 }
 
+/// The first of the servers.
 const fn bare(all: &[Measured]) -> &Measured {
     &all[0]
 }
 
+/// The second.
 const fn naive(all: &[Measured]) -> &Measured {
-    &all[3]
+    &all[1]
 }
 
 /// The median ratio of what was measured in the same round.

@@ -71,7 +71,8 @@ pub(crate) fn paths() -> Result<Vec<Path>, Box<dyn Error>> {
     let empty = || Api::builder(Inventory::new(MemoryStore::new()));
     let unlimited = empty().rate_limit(None).build();
     let narrow = empty().rate_limit(RateLimit::new(NonZeroU32::MIN, NonZeroU32::MIN)).build();
-    let hosts = Api::builder(loaded.inventory.clone()).rate_limit(plenty()?).build();
+    let keeping = Api::builder(loaded.inventory.clone()).rate_limit(plenty()?).build();
+    let hosts = Api::builder(loaded.inventory.clone()).rate_limit(plenty()?).kept_pages(0).build();
     let anonymous = |uri: &str| Request::get(uri).body(String::new());
     let authorization = format!("Bearer {}", loaded.key);
     let network = loaded.networks.first().ok_or("no network")?;
@@ -98,6 +99,7 @@ pub(crate) fn paths() -> Result<Vec<Path>, Box<dyn Error>> {
         Path::new("page of 1", &hosts, hosts_of("limit=1").body(String::new())?, StatusCode::OK),
         Path::new("page of 50 of one network", &hosts, of_network, StatusCode::OK),
         page_of_50.watched(Duration::from_micros(15)),
+        Path::new("page of 50, kept", &keeping, hosts_of("limit=50").body(String::new())?, StatusCode::OK),
     ];
     if let Some(request) = not_modified {
         let path = Path::new("304", &hosts, request?, StatusCode::NOT_MODIFIED);

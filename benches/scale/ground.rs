@@ -99,7 +99,8 @@ impl Ground {
             Ok::<_, Box<dyn Error>>((tags, readers, ports))
         };
         let (tags, readers, ports) = runtime.block_on(loading)?;
-        let api = Api::builder(inventory.clone()).rate_limit(None).build();
+        // A page that is kept tells nothing of how it is found.
+        let api = Api::builder(inventory.clone()).rate_limit(None).kept_pages(0).build();
         let documents = Documents::default();
         Ok(Self { size, spread, api, documents, tags, ports, readers, inventory, runtime })
     }

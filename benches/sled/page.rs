@@ -43,7 +43,8 @@ struct Served<S> {
 
 impl<S: Store> Served<S> {
     fn new(store: Arc<S>, inventory: Inventory) -> Self {
-        Self { store, api: Api::builder(inventory).rate_limit(None).build() }
+        // A page that is kept tells nothing of the store.
+        Self { store, api: Api::builder(inventory).rate_limit(None).kept_pages(0).build() }
     }
 
     /// What is in memory is there at once.

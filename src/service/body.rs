@@ -13,6 +13,9 @@ use crate::inventory::{Error, without_comma};
 /// where it lies. Smaller ones are joined, because every frame has its own cost.
 const SHARED: usize = 2 * 1024;
 
+/// What opens the envelope of a list.
+const LIST: &[u8] = b"{\"success\":true,\"data\":[";
+
 /// How much of what is smaller is joined into one frame.
 const FRAME: usize = 16 * 1024;
 
@@ -52,19 +55,29 @@ impl ResponseBody {
         Self { remaining: bytes.len() as u64, head: bytes, ..Self::default() }
     }
 
-    /// Documents as they are stored, behind the text that opens their array and before the text that closes it.
-    pub(super) fn page(head: Bytes, documents: Vec<Bytes>, tail: Bytes) -> Self {
-        let mut body = Self::full(head);
+    /// A list of documents as they are stored, with the text that closes it.
+    pub(super) fn page(documents: Vec<Bytes>, tail: Bytes) -> Self {
+        let mut body = Self::full(Bytes::from_static(LIST));
         body.add_documents(documents);
         body.add_tail(tail);
         body
     }
 
     /// The same, with documents that are still to be read behind those that are there, and the tail behind these.
-    pub(super) fn list(head: Bytes, documents: Vec<Bytes>, following: Following) -> Self {
-        let mut body = Self::full(head);
+    pub(super) fn list(documents: Vec<Bytes>, following: Following) -> Self {
+        let mut body = Self::full(Bytes::from_static(LIST));
         body.add(Part::Documents(documents, following));
         body
+    }
+
+    /// What is there, in one piece.
+    pub(super) fn into_bytes(self) -> Bytes {
+        let mut bytes = Vec::with_capacity(usize::try_from(self.remaining).unwrap_or_default());
+        let documents = self.documents.iter().skip(self.next);
+        for piece in [&self.head].into_iter().chain(documents).chain([&self.tail]) {
+            bytes.extend_from_slice(piece);
+        }
+        bytes.into()
     }
 
     /// How many bytes are still to come, if that is known.

@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use super::api::Api;
 use super::cross_site::CrossSite;
+use super::kept_pages::KeptPages;
 use super::rate_limit::{Buckets, RateLimit};
 use super::response::Responder;
 use super::shared::Shared;
@@ -17,10 +18,14 @@ pub struct ApiBuilder {
     allowed_origins: Vec<String>,
     secure_cookies: bool,
     whole_list_limit: Option<u64>,
+    kept_pages: usize,
 }
 
 /// 1 MiB.
 const BODY_LIMIT: usize = 1024 * 1024;
+
+/// 16 MiB.
+const KEPT_PAGES: usize = 16 * 1024 * 1024;
 
 impl ApiBuilder {
     pub(super) fn new(inventory: Inventory) -> Self {
@@ -33,6 +38,7 @@ impl ApiBuilder {
             allowed_origins: Vec::new(),
             secure_cookies: true,
             whole_list_limit: None,
+            kept_pages: KEPT_PAGES,
         }
     }
 
@@ -95,6 +101,16 @@ impl ApiBuilder {
         Self { whole_list_limit: hosts.into(), ..self }
     }
 
+    /// How many bytes of pages are kept, each as one piece, for when they are asked for again and nothing has changed. Default:
+    /// 16 MiB; 0: none.
+    ///
+    /// A page is kept when it is asked for the second time in the same state, by whoever sees the same hosts, and if it takes
+    /// no more than half of this. Of a store without [revisions](crate::store::Store::revision) none is.
+    #[must_use]
+    pub fn kept_pages(self, bytes: usize) -> Self {
+        Self { kept_pages: bytes, ..self }
+    }
+
     /// The service.
     #[must_use]
     pub fn build(self) -> Api {
@@ -106,6 +122,7 @@ impl ApiBuilder {
             cross_site: CrossSite::new(self.allowed_origins),
             secure_cookies: self.secure_cookies,
             whole_list_limit: self.whole_list_limit,
+            kept_pages: KeptPages::new(self.kept_pages),
         }))
     }
 }

@@ -15,7 +15,7 @@ const LENGTH: usize = 18;
 /// A validator for one state of a list as one caller sees it: everything goes in that the response is made from.
 ///
 /// It is weak, since an intermediary may compress a response. What it is made from cannot be read from it.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct EntityTag(HeaderValue);
 
 impl EntityTag {

@@ -18,9 +18,17 @@ pub(super) async fn list(shared: &Shared, caller: &Caller, request: &Parts) -> R
     if query.limit.is_none() {
         return Ok(whole_list::begin(shared, caller, request, &query).await?.with_tag(tag));
     }
+    if let Some(body) = tag.as_ref().and_then(|tag| shared.kept_pages.find(tag)) {
+        return Ok(Reply::new(body).with_tag(tag));
+    }
     let page = shared.inventory.listed_hosts(caller, &query).await?;
     let pagination = Pagination::new(page.total, limit, query.offset, page.bodies.len() as u64);
-    Ok(Reply::page(page.bodies, pagination).with_tag(tag))
+    let body = shared.responder.page(page.bodies, pagination)?;
+    let body = match &tag {
+        Some(tag) => shared.kept_pages.keep(tag, body),
+        None => body,
+    };
+    Ok(Reply::new(body).with_tag(tag))
 }
 
 async fn entity_tag(

@@ -11,6 +11,7 @@ mod cross_site;
 mod daemon_keys;
 mod hosts;
 mod input;
+mod kept_pages;
 mod ports;
 mod rate_limit;
 mod referrals;

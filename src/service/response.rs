@@ -7,7 +7,6 @@ use http::{HeaderName, HeaderValue, Response, StatusCode};
 use serde::Serialize;
 
 use super::ResponseBody;
-use super::body::Following;
 use super::conditional::EntityTag;
 use super::rate_limit::Allowance;
 use crate::wire::{API_VERSION, ApiError, Failure, Meta, Pagination, Success};
@@ -19,43 +18,22 @@ const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 /// How many headers a response has at most.
 const HEADERS: usize = 9;
 
-/// What opens the envelope of a list.
-const LIST: &[u8] = b"{\"success\":true,\"data\":[";
-
 /// What an endpoint answers.
 pub(super) struct Reply {
-    content: Content,
+    /// `None`: the client has it already.
+    body: Option<ResponseBody>,
     cookie: Option<HeaderValue>,
     tag: Option<HeaderValue>,
 }
 
-enum Content {
-    /// A value that was encoded for this response.
-    Value(Bytes),
-    /// Documents as they were stored, and which part of a list they are.
-    Page(Vec<Bytes>, Pagination),
-    /// The first documents of a list, and the rest of it.
-    List(Vec<Bytes>, Following),
-    /// The client has it already.
-    Unchanged,
-}
-
 impl Reply {
-    pub(super) const fn page(documents: Vec<Bytes>, pagination: Pagination) -> Self {
-        Self::new(Content::Page(documents, pagination))
-    }
-
-    pub(super) fn list(documents: Vec<Bytes>, following: Following) -> Self {
-        Self::new(Content::List(documents, following))
+    pub(super) const fn new(body: ResponseBody) -> Self {
+        Self { body: Some(body), cookie: None, tag: None }
     }
 
     /// That the client has what the tag stands for.
     pub(super) fn unchanged(tag: &EntityTag) -> Self {
-        Self { tag: Some(tag.header()), ..Self::new(Content::Unchanged) }
-    }
-
-    const fn new(content: Content) -> Self {
-        Self { content, cookie: None, tag: None }
+        Self { body: None, cookie: None, tag: Some(tag.header()) }
     }
 
     /// The same with an `ETag`, if there is one.
@@ -87,7 +65,7 @@ impl Responder {
     /// The envelope of a value, encoded.
     pub(super) fn value(&self, data: impl Serialize) -> Result<Reply, ApiError> {
         let envelope = Success { success: true, data, meta: self.meta(None) };
-        Ok(Reply::new(Content::Value(encode(&envelope)?)))
+        Ok(Reply::new(ResponseBody::full(encode(&envelope)?)))
     }
 
     /// The envelope of a success that has nothing to tell.
@@ -99,29 +77,17 @@ impl Responder {
         &self.server_version
     }
 
-    pub(super) fn respond(&self, outcome: Result<Reply, ApiError>) -> Response<ResponseBody> {
-        outcome.and_then(|reply| self.success(reply)).unwrap_or_else(|error| self.error(error))
+    /// The envelope of a part of a list.
+    pub(super) fn page(
+        &self,
+        documents: Vec<Bytes>,
+        pagination: Pagination,
+    ) -> Result<ResponseBody, ApiError> {
+        Ok(ResponseBody::page(documents, self.tail(pagination)?))
     }
 
-    fn success(&self, reply: Reply) -> Result<Response<ResponseBody>, ApiError> {
-        let head = Bytes::from_static(LIST);
-        let mut response = match reply.content {
-            Content::Value(body) => with_body(ResponseBody::full(body)),
-            Content::Page(documents, pagination) => {
-                with_body(ResponseBody::page(head, documents, self.tail(pagination)?))
-            }
-            Content::List(documents, following) => with_body(ResponseBody::list(head, documents, following)),
-            Content::Unchanged => not_modified(),
-        };
-        let headers = response.headers_mut();
-        if let Some(cookie) = reply.cookie {
-            headers.insert(SET_COOKIE, cookie);
-        }
-        if let Some(tag) = reply.tag {
-            headers.insert(ETAG, tag);
-            headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
-        }
-        Ok(response)
+    pub(super) fn respond(&self, outcome: Result<Reply, ApiError>) -> Response<ResponseBody> {
+        outcome.map_or_else(|error| self.error(error), success)
     }
 
     /// What closes the envelope of a list.
@@ -158,6 +124,19 @@ impl Responder {
     fn meta(&self, pagination: Option<Pagination>) -> Meta {
         Meta { api_version: API_VERSION, server_version: self.server_version.clone(), pagination }
     }
+}
+
+fn success(reply: Reply) -> Response<ResponseBody> {
+    let mut response = reply.body.map_or_else(not_modified, with_body);
+    let headers = response.headers_mut();
+    if let Some(cookie) = reply.cookie {
+        headers.insert(SET_COOKIE, cookie);
+    }
+    if let Some(tag) = reply.tag {
+        headers.insert(ETAG, tag);
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    }
+    response
 }
 
 /// Adds what the rate limit has to say, true at the moment of the request.

@@ -2,6 +2,7 @@ use http::request::Parts;
 
 use super::credentials;
 use super::cross_site::CrossSite;
+use super::kept_pages::KeptPages;
 use super::rate_limit::{Allowance, Buckets, Client, ClientAddr};
 use super::response::Responder;
 use crate::access::{Caller, Credential};
@@ -20,6 +21,7 @@ pub(super) struct Shared {
     pub(super) secure_cookies: bool,
     /// How many hosts a list without a limit has at most.
     pub(super) whole_list_limit: Option<u64>,
+    pub(super) kept_pages: KeptPages,
 }
 
 impl Shared {

@@ -2,6 +2,7 @@
 
 use http::request::Parts;
 
+use super::ResponseBody;
 use super::body::{Following, Part};
 use super::contained::contain_panic;
 use super::credentials;
@@ -39,7 +40,8 @@ pub(super) async fn begin(
     }
     let given = first.bodies.len() as u64;
     if pages.are_over() {
-        return Ok(Reply::page(first.bodies, Pagination::new(first.total, 0, query.offset, given)));
+        let pagination = Pagination::new(first.total, 0, query.offset, given);
+        return Ok(Reply::new(shared.responder.page(first.bodies, pagination)?));
     }
     let list = WholeList {
         inventory: shared.inventory.clone(),
@@ -50,7 +52,7 @@ pub(super) async fn begin(
         offset: query.offset,
         given,
     };
-    Ok(Reply::list(first.bodies, following(list)))
+    Ok(Reply::new(ResponseBody::list(first.bodies, following(list))))
 }
 
 fn following(list: WholeList) -> Following {

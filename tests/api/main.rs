@@ -24,6 +24,7 @@ mod failing_store;
 mod filters;
 mod head;
 mod isolation;
+mod kept_pages;
 mod oracle;
 mod order;
 mod page_bytes;

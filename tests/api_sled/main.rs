@@ -38,6 +38,8 @@ mod filters;
 mod head;
 #[path = "../api/isolation/mod.rs"]
 mod isolation;
+#[path = "../api/kept_pages.rs"]
+mod kept_pages;
 #[path = "../api/oracle.rs"]
 mod oracle;
 #[path = "../api/order.rs"]

@@ -1,0 +1,112 @@
+//! Pages that were asked for more than once in the same state of the list, each in the one piece that a socket takes best.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+
+use super::ResponseBody;
+use super::conditional::EntityTag;
+
+/// How many pages are known at a time, most of them only by their tag.
+const KNOWN: usize = 64;
+
+/// The pages that were asked for last. What changes a list changes its tag, so that no page of another state is ever found.
+pub(super) struct KeptPages {
+    /// How many bytes all pages have together at most.
+    room: usize,
+    known: Mutex<Known>,
+}
+
+/// From the page that was asked for longest ago to the one that was asked for last.
+#[derive(Default)]
+struct Known {
+    pages: VecDeque<Page>,
+    /// How many bytes they have.
+    size: usize,
+}
+
+struct Page {
+    tag: EntityTag,
+    body: Option<Bytes>,
+}
+
+impl KeptPages {
+    pub(super) fn new(room: usize) -> Self {
+        Self { room, known: Mutex::default() }
+    }
+
+    pub(super) fn find(&self, tag: &EntityTag) -> Option<ResponseBody> {
+        let mut known = self.lock();
+        let page = known.take(tag)?;
+        let body = page.body.clone();
+        // It has left the room that it takes.
+        known.add(page, self.room);
+        body.map(ResponseBody::full)
+    }
+
+    /// Keeps a page that was not found, if it was asked for before. None takes more than half of the room.
+    pub(super) fn keep(&self, tag: &EntityTag, page: ResponseBody) -> ResponseBody {
+        let fits = page.length().is_some_and(|length| length <= self.room as u64 / 2);
+        if !fits {
+            return page;
+        }
+        if self.lock().take(tag).is_none() {
+            self.add(Page { tag: tag.clone(), body: None });
+            return page;
+        }
+        let body = page.into_bytes();
+        self.add(Page { tag: tag.clone(), body: Some(body.clone()) });
+        ResponseBody::full(body)
+    }
+
+    fn add(&self, page: Page) {
+        let mut known = self.lock();
+        // Somebody else may have been quicker.
+        let before = known.take(&page.tag);
+        let forgotten = known.add(page, self.room);
+        drop(known);
+        // Nobody waits for memory to be given back.
+        drop((before, forgotten));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Known {
+    fn take(&mut self, tag: &EntityTag) -> Option<Page> {
+        let place = self.pages.iter().rposition(|page| page.tag == *tag)?;
+        let page = self.pages.remove(place)?;
+        self.size -= page.length();
+        Some(page)
+    }
+
+    /// Adds a page that is not there, and gives back those that make room for it.
+    fn add(&mut self, page: Page, room: usize) -> Vec<Page> {
+        self.size += page.length();
+        self.pages.push_back(page);
+        let mut forgotten = Vec::new();
+        while self.pages.len() > KNOWN || self.size > room {
+            let Some(page) = self.pages.pop_front() else { break };
+            self.size -= page.length();
+            forgotten.push(page);
+        }
+        forgotten
+    }
+}
+
+impl Page {
+    fn length(&self) -> usize {
+        self.body.as_ref().map_or(0, Bytes::len)
+    }
+}
+
+/// Without what is in the pages.
+impl fmt::Debug for KeptPages {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("KeptPages").field("room", &self.room).finish_non_exhaustive()
+    }
+}
