@@ -48,8 +48,11 @@ impl Keeping {
 
 /// Every third one is long enough to be sent as a piece of its own.
 fn described(id: u128) -> Host {
-    let length = if id % 3 == 0 { 5_000 } else { 100 };
-    Host { description: Some("d".repeat(length)), ..host(id, if id % 2 == 0 { OFFICE } else { LAB }) }
+    let length = if id.is_multiple_of(3) { 5_000 } else { 100 };
+    Host {
+        description: Some("d".repeat(length)),
+        ..host(id, if id.is_multiple_of(2) { OFFICE } else { LAB })
+    }
 }
 
 async fn world() -> World {
