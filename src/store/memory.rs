@@ -7,7 +7,8 @@ use uuid::Uuid;
 
 use super::index::{Frozen, Index, RowId};
 use super::{
-    Alias, Batch, Entry, Expect, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError, Write,
+    Alias, Batch, Entry, Expect, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError,
+    Write, lock,
 };
 use crate::model::Timestamp;
 
@@ -55,7 +56,7 @@ impl MemoryStore {
     }
 
     fn read(&self) -> Result<RwLockReadGuard<'_, State>, StoreError> {
-        self.state.read().map_err(|_| poisoned())
+        lock::read(&self.state).map_err(|_| poisoned())
     }
 
     fn write(&self) -> Result<RwLockWriteGuard<'_, State>, StoreError> {

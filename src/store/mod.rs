@@ -11,6 +11,7 @@ mod error;
     allow(dead_code, unused_imports, reason = "only a store on a disk loads an index")
 )]
 mod index;
+mod lock;
 mod memory;
 mod name;
 mod query;

@@ -3,7 +3,7 @@ use std::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use super::copies::Copies;
 use super::folder::Folder;
 use super::state::State;
-use crate::store::StoreError;
+use crate::store::{StoreError, lock};
 
 /// What readers and both threads have in common.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) fn read_state(&self) -> Result<RwLockReadGuard<'_, State>, StoreError> {
-        self.state.read().map_err(|_| poisoned())
+        lock::read(&self.state).map_err(|_| poisoned())
     }
 
     pub(super) fn write_state(&self) -> Result<RwLockWriteGuard<'_, State>, StoreError> {
