@@ -222,8 +222,7 @@ impl Run {
         prefix_of: impl Fn(RowId) -> u128,
         is_before: impl Fn(RowId) -> bool,
     ) {
-        let prefix = prefix_of(row);
-        let place = self.partition_place(prefix..=prefix, is_before);
+        let place = self.find(row, prefix_of(row), is_before);
         let follower = self.rows(place.block + 1).len();
         let Some(block) = self.blocks.get_mut(place.block) else { return };
         if block.rows.get(place.offset) != Some(&row) {
@@ -248,6 +247,19 @@ impl Run {
             block.last = follower.last;
         }
         self.rebuild_tree();
+    }
+
+    /// The first place where `is_before` is false, or the place of the row, if there is only one block that can have it: to
+    /// look for its number there takes less than to look at some other rows, each of which is far away.
+    fn find(&self, row: RowId, prefix: u128, is_before: impl Fn(RowId) -> bool) -> Place {
+        let block = self.blocks.partition_point(|block| block.last < prefix);
+        let is_alone =
+            self.blocks.get(block).is_some_and(|block| prefix < block.last) || block + 1 == self.blocks.len();
+        let offset = if is_alone { self.rows(block).iter().position(|other| *other == row) } else { None };
+        offset.map_or_else(
+            || self.partition_place(prefix..=prefix, is_before),
+            |offset| Place { block, offset },
+        )
     }
 
     fn count(&mut self, block: usize, change: i32) {
