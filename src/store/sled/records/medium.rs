@@ -21,9 +21,10 @@ const PAGES: u64 = 16 << 20;
 const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// After how long a flush is taken for one that sled has forgotten, and how often it is reminded.
-const FORGOTTEN: Duration = Duration::from_secs(30);
-const REMINDERS: usize = 4;
+/// After how long a flush is taken for one that sled may have forgotten, twice as long each time, and how often it is
+/// reminded: it may take two minutes in all.
+const FORGOTTEN: Duration = Duration::from_secs(1);
+const REMINDERS: u32 = 7;
 
 /// What a copy is called until it is whole.
 const COPY: &str = "copy";
@@ -150,7 +151,7 @@ impl Medium {
     /// A write that fails beside a flush can leave the flush waiting for ever; a second one wakes it.
     fn flush(&self) -> Result<(), StoreError> {
         let (done, flushed) = channel();
-        for _ in 0..REMINDERS {
+        for reminder in 0..REMINDERS {
             let (db, folder, done) = (self.db.clone(), self.folder.clone(), done.clone());
             let flush = move || {
                 let flush = || db.flush().map_err(|error| failed("cannot be written", &folder, error));
@@ -159,7 +160,7 @@ impl Medium {
             };
             let begun = thread::Builder::new().name("toposcope-flush".to_owned()).spawn(flush);
             begun.map_err(|error| StoreError::unavailable("a thread cannot be begun").with_source(error))?;
-            if let Ok(outcome) = flushed.recv_timeout(FORGOTTEN) {
+            if let Ok(outcome) = flushed.recv_timeout(FORGOTTEN * 2_u32.pow(reminder)) {
                 return outcome.map(|_| ());
             }
         }
