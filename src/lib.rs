@@ -56,9 +56,11 @@
 //! | with `ids` | the ids |
 //! | `limit=0` | as many pages as there are, one after the other, as the response is read |
 //! | with `If-None-Match`, where nothing has changed | none of these |
+//! | a page that was asked for twice before, where nothing has changed | none of these, and no piece but one for the socket |
 //! | an update of a port | the host, encoded anew; log `n` for each order in which it moves, and for each list that is kept |
 //!
-//! What is kept of lists takes 16 to 32 bytes a host at most, and half a megabyte.
+//! What is kept of lists takes 16 to 32 bytes a host at most, and half a megabyte; what is kept of pages, 16 MiB unless
+//! [`kept_pages`](service::ApiBuilder::kept_pages) says otherwise.
 //!
 //! # Features
 //! * `testing`: the `testing` module, for whoever writes a store. Cases may be added to it in any release.
