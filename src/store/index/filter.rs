@@ -48,7 +48,7 @@ impl Index {
     /// The rows with one of these ids that pass, in no order.
     pub(super) fn rows_with_ids(&self, filters: &Filters, ids: &[Uuid]) -> Vec<RowId> {
         let rows = sorted(ids).into_iter().filter_map(|id| self.ids.find(&self.rows, filters.table, id));
-        self.passing(filters, rows.collect())
+        self.passing(filters, rows)
     }
 
     /// All rows that pass, in no order, of filters that have some on links.
@@ -60,11 +60,12 @@ impl Index {
         let mut rows = fewest.unwrap_or_default().concat();
         rows.sort_unstable();
         rows.dedup();
-        self.passing(filters, rows)
+        self.passing(filters, rows.into_iter())
     }
 
-    fn passing(&self, filters: &Filters, mut rows: Vec<RowId>) -> Vec<RowId> {
-        rows.retain(|row| self.rows.get(*row).is_some_and(|row| filters.pass(row, &self.partitions)));
-        rows
+    /// Those of some rows that pass.
+    pub(super) fn passing(&self, filters: &Filters, rows: impl Iterator<Item = RowId>) -> Vec<RowId> {
+        let passes = |row: &Row| filters.pass(row, &self.partitions);
+        rows.filter(|row| self.rows.get(*row).is_some_and(passes)).collect()
     }
 }

@@ -30,11 +30,11 @@ const SMALL: usize = 100_000;
 /// How many lists are remembered that were asked for.
 const ASKED: usize = 64;
 
-/// What must have been spent for each row of a list: about a quarter of what it takes to put it into order.
-const SPENT: Duration = Duration::from_nanos(200);
+/// What of the price of a list must have been spent on parts of it.
+const SPENT: u32 = 4;
 
-/// A list of so few rows is kept from the second time on: that takes less than a millisecond.
-const FEW: usize = 1_000;
+/// A list that costs no more than this is kept from the second time on.
+const CHEAP: Duration = Duration::from_millis(1);
 
 /// Which rows a list has, and in which order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -70,8 +70,8 @@ impl Kept {
         Some(read(&list.run))
     }
 
-    /// Notes what was spent on a part of a list that is not kept. Whether it pays to keep it.
-    pub(super) fn pays(&self, key: &ListKey, rows: usize, spent: Duration) -> bool {
+    /// Notes what was spent on a part of a list that is not kept. Whether it pays to put it into order at this price.
+    pub(super) fn pays(&self, key: &ListKey, price: Duration, spent: Duration) -> bool {
         let hash = self.hasher.hash_one(key);
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(place) = asked.iter().position(|(known, _)| *known == hash) else {
@@ -81,7 +81,7 @@ impl Kept {
         };
         let before = asked.remove(place).map_or(Duration::ZERO, |(_, before)| before);
         let spent = before.saturating_add(spent);
-        if rows <= FEW || spent >= SPENT.saturating_mul(u32::try_from(rows).unwrap_or(u32::MAX)) {
+        if price <= CHEAP || spent >= price / SPENT {
             return true;
         }
         asked.push_front((hash, spent));

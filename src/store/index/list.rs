@@ -1,4 +1,4 @@
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use uuid::Uuid;
 
@@ -11,6 +11,17 @@ use super::table::{Table, length};
 use super::walk::{Begin, Sets, Wanted};
 use super::{Index, RowId};
 use crate::store::{Cursor, Direction, Query, Start, StoreError};
+
+/// What it takes to put a list into order, in nanoseconds for each of its rows.
+const SORTED: usize = 800;
+
+/// What it takes to pick a list out of a run, in nanoseconds for each row of the run, and for each of its own when they
+/// descend.
+const PICKED: usize = 40;
+const TURNED: usize = 200;
+
+/// Picked out of a run a list is that has at least one row of so many.
+const SCATTERED: usize = 16;
 
 /// The rows of a page.
 #[derive(Debug, Default)]
@@ -62,13 +73,29 @@ impl Index {
         } else {
             self.cut(self.linked_rows(&key.filters), &key.terms, wanted)
         };
-        let (_, total) = &found;
-        if self.kept.pays(&key, *total, begin.elapsed()) {
-            let rows = self.rows.in_order(&self.listed_rows(table, &key.filters), &key.terms);
+        let whole = whole_run(table, &key).filter(|run| run.len() <= found.1.saturating_mul(SCATTERED));
+        if self.kept.pays(&key, price(&key, found.1, whole), begin.elapsed()) {
+            let rows = match whole {
+                Some(run) => self.picked_rows(run, &key),
+                None => self.rows.in_order(&self.listed_rows(table, &key.filters), &key.terms),
+            };
             let run = Run::of_sorted(&rows, |row| self.rows.prefix_by(&key.terms, row));
             self.kept.keep(key, run, self.rows.len());
         }
         found
+    }
+
+    /// The rows of a list out of a run that holds them among others, by its one term.
+    fn picked_rows(&self, run: &Run, ListKey { filters, terms }: &ListKey) -> Vec<RowId> {
+        let all = run.between(Place::default(), run.end());
+        let mut rows = self.passing(filters, all);
+        if let [(slot, Direction::Descending)] = terms.as_slice() {
+            rows.reverse();
+            let key = |row: &RowId| self.rows.sort_key(*slot, *row);
+            // What is equal stays in the order of the ids.
+            rows.chunk_by_mut(|left, right| key(left) == key(right)).for_each(<[RowId]>::reverse);
+        }
+        rows
     }
 
     fn find_in_runs(&self, table: &Table, key: &ListKey, wanted: Wanted<'_>) -> (Vec<RowId>, usize) {
@@ -135,6 +162,22 @@ impl Index {
         let keys = query.order.iter().map(|order| self.rows.sort_key(table.slot(order.name), row).to_vec());
         Cursor::new(keys.collect(), self.rows.id(row))
     }
+}
+
+/// The run that holds the rows of a list among others of the organization, in its order.
+fn whole_run<'t>(table: &'t Table, ListKey { filters, terms }: &ListKey) -> Option<&'t Run> {
+    match (filters.organization, terms.as_slice()) {
+        (Some(_), [(slot, _)]) => table.runs(filters.organization, None).first()?.get(*slot),
+        _ => None,
+    }
+}
+
+/// What it takes to have all of a list in its order, which has so many rows, out of this run if there is one.
+fn price(key: &ListKey, rows: usize, whole: Option<&Run>) -> Duration {
+    let descends = key.terms.iter().any(|(_, direction)| *direction == Direction::Descending);
+    let turned = if descends { rows.saturating_mul(TURNED) } else { 0 };
+    let picked = |run: &Run| run.len().saturating_mul(PICKED).saturating_add(turned);
+    Duration::from_nanos(whole.map_or(rows.saturating_mul(SORTED), picked) as u64)
 }
 
 /// Whether a run holds just this list: that of an organization or of one of its networks, by one term.
