@@ -2,8 +2,9 @@
 //! that does more. All are hyper with HTTP/1.1, each on a thread of its own, and give the same bytes:
 //!
 //! - bare hyper: one buffer with the whole body, made before, with no work but to send it;
-//! - naive axum: a handler with the typed hosts in an array, which serialises the page for every request and asks nobody
-//!   who they are;
+//! - naive axum: a handler with typed hosts behind a lock, which copies the page out of there, serialises it for every request
+//!   and asks nobody who they are;
+//! - frozen axum: the same with hosts that never change, so that nothing is copied;
 //! - memory, kept and folder, kept: the service on a `MemoryStore`, and on a `SledStore` that has read everything. The page
 //!   is always the same, so that it is kept;
 //! - memory and folder: the same with no page kept, each made anew of the documents in the store.

@@ -21,13 +21,13 @@ use tower::ServiceExt;
 
 use crate::HOSTS;
 use crate::load::load;
-use crate::naive::{self, Naive};
+use crate::naive::{self, Frozen, Naive};
 use crate::server::Server;
 
 /// All servers, of one size of pages.
 #[derive(Debug)]
 pub(crate) struct Servers {
-    pub(crate) all: [Server; 6],
+    pub(crate) all: [Server; 7],
     /// The request, as it is sent.
     pub(crate) request: String,
     /// The body of every response.
@@ -48,14 +48,17 @@ impl Servers {
         let in_folder = Inventory::in_shared(Arc::clone(&folder) as Arc<dyn Store>);
         let api = |inventory: &Inventory| Api::builder(inventory.clone()).rate_limit(None);
         let (headers, body) = ask(&api(&loaded.inventory).build(), page, &loaded.key).await?;
-        let naive = Naive::read(&ask(&api(&loaded.inventory).build(), HOSTS, &loaded.key).await?.1)?;
-        let naive = Router::new().route("/api/v1/hosts", get(naive::list)).with_state(Arc::new(naive));
+        let all = ask(&api(&loaded.inventory).build(), HOSTS, &loaded.key).await?.1;
+        let (naive, frozen) = (Arc::new(Naive::read(&all)?), Arc::new(Frozen::read(&all)?));
+        let naive = Router::new().route("/api/v1/hosts", get(naive::list)).with_state(naive);
+        let frozen = Router::new().route("/api/v1/hosts", get(naive::list_frozen)).with_state(frozen);
         let start = |name, builder: ApiBuilder| {
             Server::start(name, processor, TowerToHyperService::new(builder.build()))
         };
         let all = [
             start_bare(processor, headers, body.clone())?,
             Server::start("naive axum", processor, TowerToHyperService::new(naive))?,
+            Server::start("frozen axum", processor, TowerToHyperService::new(frozen))?,
             start("memory, kept", api(&loaded.inventory))?,
             start("folder, kept", api(&in_folder))?,
             start("memory", api(&loaded.inventory).kept_pages(0))?,
