@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use super::disk::{Ballast, run, text, unmount};
-use super::full::said;
+use super::full::{said, said_last};
 use super::world::World;
 use crate::support::{Child, PATIENCE};
 use crate::workload::Progress;
@@ -26,6 +26,7 @@ pub(super) async fn journal(folder: &Path) {
     }
     let ended = child.kill();
     assert!(ended.status.code().is_none(), "{ended:?}");
+    progress = said_last(&ended.lines).unwrap_or(progress);
     forget(folder);
     let mut world = World::open(&path, progress).await;
     world.assert_sound().await;

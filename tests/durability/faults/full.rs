@@ -153,6 +153,7 @@ pub(super) async fn when_killed(folder: &Path) {
         }
         let ended = child.kill();
         assert!(ended.status.code().is_none(), "{ended:?}");
+        progress = said_last(&ended.lines).unwrap_or(progress);
         if let Ok(world) = World::try_to_open(store.path(), progress.clone()).await {
             progress = world.progress.clone();
         }
@@ -167,6 +168,11 @@ pub(super) async fn when_killed(folder: &Path) {
 /// What a child that writes on has told before it began another round.
 pub(super) fn said(line: &str) -> Progress {
     serde_json::from_str::<Progress>(line).unwrap().with_all_begun()
+}
+
+/// The last of what a child has told of that nobody has heard yet: it goes on until it is killed.
+pub(super) fn said_last(lines: &[String]) -> Option<Progress> {
+    lines.iter().rfind(|line| !["ready", "refused"].contains(&line.as_str())).map(|line| said(line))
 }
 
 /// In a process of its own: writes until it is killed, and tells how far every writer has come, and of what is refused.
