@@ -13,11 +13,11 @@ use crate::inventory::{Error, without_comma};
 /// where it lies. Smaller ones are joined, because every frame has its own cost.
 const SHARED: usize = 2 * 1024;
 
-/// What opens the envelope of a list.
-const LIST: &[u8] = b"{\"success\":true,\"data\":[";
-
 /// How much of what is smaller is joined into one frame.
 const FRAME: usize = 16 * 1024;
+
+/// What opens the envelope of a list.
+const LIST: &[u8] = b"{\"success\":true,\"data\":[";
 
 /// The body of a response. Its length is known before it is read, unless it is a list without a limit.
 ///

@@ -15,10 +15,8 @@ use crate::store::{Cursor, Direction, Query, Start, StoreError};
 /// What it takes to put a list into order, in nanoseconds for each of its rows.
 const SORTED: usize = 800;
 
-/// What it takes to pick a list out of a run, in nanoseconds for each row of the run, and for each of its own when they
-/// descend.
+/// What it takes to pick a list out of a run, in nanoseconds for each row of the run.
 const PICKED: usize = 40;
-const TURNED: usize = 200;
 
 /// Picked out of a run a list is that has at least one row of so many.
 const SCATTERED: usize = 16;
@@ -49,7 +47,7 @@ impl Index {
         let wanted = Wanted { begin, count: query.limit.map_or(usize::MAX, |limit| limit.saturating_add(1)) };
         let (mut rows, total) = match &query.ids {
             Some(ids) => self.cut(self.rows_with_ids(&filters, ids), &terms, wanted),
-            None => self.find_listed(table, ListKey { filters, terms }, wanted),
+            None => self.find_listed(table, filters, &terms, wanted),
         };
         let follow = query.limit.is_some_and(|limit| rows.len() > limit);
         rows.truncate(query.limit.unwrap_or(usize::MAX));
@@ -59,49 +57,55 @@ impl Index {
     }
 
     /// Finds what is wanted of a list, and how many rows it has, in the quickest way there is.
-    fn find_listed(&self, table: &Table, key: ListKey, wanted: Wanted<'_>) -> (Vec<RowId>, usize) {
-        if is_one_run(&key) {
-            return self.find_in_runs(table, &key, wanted);
+    fn find_listed(
+        &self,
+        table: &Table,
+        filters: Filters,
+        terms: &[Term],
+        wanted: Wanted<'_>,
+    ) -> (Vec<RowId>, usize) {
+        if is_one_run(&filters, terms) {
+            return self.find_in_runs(table, &filters, terms, wanted);
         }
-        let page = |run: &Run| self.page_of_run(run, &key.terms, wanted);
+        let key = ListKey { filters, terms: kept_terms(terms) };
+        let page = |run: &Run| self.page_of_run(run, terms, wanted);
         if let Some(found) = self.kept.read(&key, page) {
             return found;
         }
         let begin = Instant::now();
         let found = if key.filters.links.is_empty() {
-            self.find_in_runs(table, &key, wanted)
+            self.find_in_runs(table, &key.filters, terms, wanted)
         } else {
-            self.cut(self.linked_rows(&key.filters), &key.terms, wanted)
+            self.cut(self.linked_rows(&key.filters), terms, wanted)
         };
-        let whole = whole_run(table, &key).filter(|run| run.len() <= found.1.saturating_mul(SCATTERED));
-        if self.kept.pays(&key, price(&key, found.1, whole), begin.elapsed()) {
-            let rows = match whole {
-                Some(run) => self.picked_rows(run, &key),
-                None => self.rows.in_order(&self.listed_rows(table, &key.filters), &key.terms),
-            };
-            let run = Run::of_sorted(&rows, |row| self.rows.prefix_by(&key.terms, row));
-            self.kept.keep(key, run, self.rows.len());
-        }
+        self.keep_if_it_pays(table, key, found.1, begin.elapsed());
         found
     }
 
-    /// The rows of a list out of a run that holds them among others, by its one term.
-    fn picked_rows(&self, run: &Run, ListKey { filters, terms }: &ListKey) -> Vec<RowId> {
-        let all = run.between(Place::default(), run.end());
-        let mut rows = self.passing(filters, all);
-        if let [(slot, Direction::Descending)] = terms.as_slice() {
-            rows.reverse();
-            let key = |row: &RowId| self.rows.sort_key(*slot, *row);
-            // What is equal stays in the order of the ids.
-            rows.chunk_by_mut(|left, right| key(left) == key(right)).for_each(<[RowId]>::reverse);
+    /// Keeps a list of so many rows if enough was spent on parts of it.
+    fn keep_if_it_pays(&self, table: &Table, key: ListKey, rows: usize, spent: Duration) {
+        let whole = whole_run(table, &key).filter(|run| run.len() <= rows.saturating_mul(SCATTERED));
+        let price = whole.map_or(rows.saturating_mul(SORTED), |run| run.len().saturating_mul(PICKED));
+        if !self.kept.pays(&key, Duration::from_nanos(price as u64), spent) {
+            return;
         }
-        rows
+        let rows = match whole {
+            Some(run) => self.passing(&key.filters, run.between(Place::default(), run.end())),
+            None => self.rows.in_order(&self.listed_rows(table, &key.filters), &key.terms),
+        };
+        let run = Run::of_sorted(&rows, |row| self.rows.prefix_by(&key.terms, row));
+        self.kept.keep(key, run, self.rows.len());
     }
 
-    fn find_in_runs(&self, table: &Table, key: &ListKey, wanted: Wanted<'_>) -> (Vec<RowId>, usize) {
-        let ListKey { filters: Filters { organization, networks, .. }, terms } = key;
+    fn find_in_runs(
+        &self,
+        table: &Table,
+        Filters { organization, networks, .. }: &Filters,
+        terms: &[Term],
+        wanted: Wanted<'_>,
+    ) -> (Vec<RowId>, usize) {
         let fewest = table.runs(*organization, networks.as_deref());
-        let by_network = match terms.as_slice() {
+        let by_network = match terms {
             [_] => Vec::new(),
             _ => table.runs_by_network(*organization, networks.as_deref()),
         };
@@ -117,6 +121,11 @@ impl Index {
         terms: &[Term],
         Wanted { begin, count }: Wanted<'_>,
     ) -> (Vec<RowId>, usize) {
+        let mut rows = Vec::with_capacity(count.min(run.len()));
+        if let [term] = terms {
+            self.walk_runs(vec![run], *term, Wanted { begin, count }, &mut rows);
+            return (rows, run.len());
+        }
         let from = match begin {
             Begin::Rank(rank) => run.place(rank),
             Begin::Behind(keys, id) => {
@@ -127,7 +136,6 @@ impl Index {
                 })
             }
         };
-        let mut rows = Vec::with_capacity(count.min(run.len()));
         rows.extend(run.between(from, run.end()).take(count));
         (rows, run.len())
     }
@@ -172,17 +180,16 @@ fn whole_run<'t>(table: &'t Table, ListKey { filters, terms }: &ListKey) -> Opti
     }
 }
 
-/// What it takes to have all of a list in its order, which has so many rows, out of this run if there is one.
-fn price(key: &ListKey, rows: usize, whole: Option<&Run>) -> Duration {
-    let descends = key.terms.iter().any(|(_, direction)| *direction == Direction::Descending);
-    let turned = if descends { rows.saturating_mul(TURNED) } else { 0 };
-    let picked = |run: &Run| run.len().saturating_mul(PICKED).saturating_add(turned);
-    Duration::from_nanos(whole.map_or(rows.saturating_mul(SORTED), picked) as u64)
+/// In which order a list is kept: that of one term is read in both directions.
+fn kept_terms(terms: &[Term]) -> Vec<Term> {
+    match terms {
+        [(slot, _)] => vec![(*slot, Direction::Ascending)],
+        _ => terms.to_vec(),
+    }
 }
 
 /// Whether a run holds just this list: that of an organization or of one of its networks, by one term.
-fn is_one_run(key: &ListKey) -> bool {
-    let ListKey { filters: Filters { organization, networks, links, .. }, terms } = key;
+fn is_one_run(Filters { organization, networks, links, .. }: &Filters, terms: &[Term]) -> bool {
     let is_one_set = organization.is_some() && networks.as_ref().is_none_or(|networks| networks.len() <= 1);
     is_one_set && links.is_empty() && terms.len() == 1
 }

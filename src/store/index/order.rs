@@ -35,7 +35,12 @@ impl Rows {
 
     /// What a list in the order of these terms is searched by before any row is looked at.
     pub(super) fn prefix_by(&self, terms: &[Term], row: RowId) -> u128 {
-        terms.first().map_or(0, |(slot, direction)| prefix_of_key(*direction, self.sort_key(*slot, row)))
+        match terms {
+            [] => 0,
+            // As the runs that are in the order of one term.
+            [(slot, Direction::Ascending)] => self.prefix(*slot, row),
+            [(slot, direction), ..] => prefix_of_key(*direction, self.sort_key(*slot, row)),
+        }
     }
 
     /// Puts rows into order, the last term first: what is equal in a term stays as it was before.

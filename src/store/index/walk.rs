@@ -4,7 +4,7 @@ use super::groups::Group;
 use super::merge::Merged;
 use super::order::Term;
 use super::rows::Slot;
-use super::run::Place;
+use super::run::{Place, Run};
 use super::table::Runs;
 use super::{Index, RowId};
 use crate::store::Direction;
@@ -45,6 +45,21 @@ impl Index {
             ([], Direction::Ascending) => walk_ascending(&merged, wanted, found),
             ([], Direction::Descending) => walk_descending(&merged, wanted, found),
             _ => self.walk_groups(sets, &merged, (*direction, rest), wanted, found),
+        }
+    }
+
+    /// The same of runs that are in the order of one term.
+    pub(super) fn walk_runs(
+        &self,
+        runs: Vec<&Run>,
+        (slot, direction): Term,
+        wanted: Wanted<'_>,
+        found: &mut Vec<RowId>,
+    ) {
+        let merged = Merged { rows: &self.rows, slot, runs };
+        match direction {
+            Direction::Ascending => walk_ascending(&merged, wanted, found),
+            Direction::Descending => walk_descending(&merged, wanted, found),
         }
     }
 
