@@ -26,11 +26,9 @@ pub(crate) struct Frozen {
     meta: Meta,
 }
 
-impl Naive {
-    /// Out of a page with all of them.
-    pub(crate) fn read(page: &[u8]) -> serde_json::Result<Self> {
-        let page: Success<Vec<Host>> = serde_json::from_slice(page)?;
-        Ok(Self { hosts: RwLock::new(page.data), meta: page.meta })
+impl From<Frozen> for Naive {
+    fn from(Frozen { hosts, meta }: Frozen) -> Self {
+        Self { hosts: RwLock::new(hosts), meta }
     }
 }
 

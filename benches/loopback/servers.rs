@@ -49,7 +49,7 @@ impl Servers {
         let api = |inventory: &Inventory| Api::builder(inventory.clone()).rate_limit(None);
         let (headers, body) = ask(&api(&loaded.inventory).build(), page, &loaded.key).await?;
         let all = ask(&api(&loaded.inventory).build(), HOSTS, &loaded.key).await?.1;
-        let (naive, frozen) = (Arc::new(Naive::read(&all)?), Arc::new(Frozen::read(&all)?));
+        let (naive, frozen) = (Arc::new(Naive::from(Frozen::read(&all)?)), Arc::new(Frozen::read(&all)?));
         let naive = Router::new().route("/api/v1/hosts", get(naive::list)).with_state(naive);
         let frozen = Router::new().route("/api/v1/hosts", get(naive::list_frozen)).with_state(frozen);
         let start = |name, builder: ApiBuilder| {

@@ -52,23 +52,23 @@ impl KeptPages {
         if !fits {
             return page;
         }
-        if self.lock().take(tag).is_none() {
-            self.add(Page { tag: tag.clone(), body: None });
+        let mut known = self.lock();
+        if known.take(tag).is_none() {
+            let forgotten = known.add(Page { tag: tag.clone(), body: None }, self.room);
+            drop(known);
+            // Nobody waits for memory to be given back.
+            drop(forgotten);
             return page;
         }
+        drop(known);
         let body = page.into_bytes();
-        self.add(Page { tag: tag.clone(), body: Some(body.clone()) });
-        ResponseBody::full(body)
-    }
-
-    fn add(&self, page: Page) {
         let mut known = self.lock();
         // Somebody else may have been quicker.
-        let before = known.take(&page.tag);
-        let forgotten = known.add(page, self.room);
+        let before = known.take(tag);
+        let forgotten = known.add(Page { tag: tag.clone(), body: Some(body.clone()) }, self.room);
         drop(known);
-        // Nobody waits for memory to be given back.
         drop((before, forgotten));
+        ResponseBody::full(body)
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {

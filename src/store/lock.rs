@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// as late.
 const PATIENCE: Duration = Duration::from_micros(20);
 
-/// A lock for reading.
+/// Takes the lock for reading. `Err` if it is poisoned.
 pub(super) fn read<T>(lock: &RwLock<T>) -> LockResult<RwLockReadGuard<'_, T>> {
     let mut start = None;
     loop {

@@ -123,7 +123,7 @@ impl Index {
     ) -> (Vec<RowId>, usize) {
         let mut rows = Vec::with_capacity(count.min(run.len()));
         if let [term] = terms {
-            self.walk_runs(vec![run], *term, Wanted { begin, count }, &mut rows);
+            self.walk_run(run, *term, Wanted { begin, count }, &mut rows);
             return (rows, run.len());
         }
         let from = match begin {

@@ -66,6 +66,9 @@ impl<'a> Merged<'a> {
     /// would have if the rows were spread evenly hits close where networks are alike; every other probe is in the middle,
     /// so that no spread can make it slow.
     pub(super) fn select(&self, rank: usize, from: &[Place], to: &[Place]) -> Vec<Place> {
+        if let ([run], [from], [to]) = (self.runs.as_slice(), from, to) {
+            return vec![run.place(run.rank(*from).saturating_add(rank).min(run.rank(*to)))];
+        }
         let (mut low, mut high) = (self.bound(from), self.bound(to));
         let target = low.rank.saturating_add(rank);
         for step in 0_usize.. {

@@ -41,26 +41,22 @@ impl Index {
     pub(super) fn walk(&self, sets: &Sets<'_>, terms: &[Term], wanted: Wanted<'_>, found: &mut Vec<RowId>) {
         let Some(((slot, direction), rest)) = terms.split_first() else { return };
         let merged = self.merged(&sets.fewest, *slot);
-        match (rest, direction) {
-            ([], Direction::Ascending) => walk_ascending(&merged, wanted, found),
-            ([], Direction::Descending) => walk_descending(&merged, wanted, found),
-            _ => self.walk_groups(sets, &merged, (*direction, rest), wanted, found),
+        if rest.is_empty() {
+            walk_merged(&merged, *direction, wanted, found);
+        } else {
+            self.walk_groups(sets, &merged, (*direction, rest), wanted, found);
         }
     }
 
-    /// The same of runs that are in the order of one term.
-    pub(super) fn walk_runs(
+    /// The same of one run that is in the ascending order of the term.
+    pub(super) fn walk_run(
         &self,
-        runs: Vec<&Run>,
+        run: &Run,
         (slot, direction): Term,
         wanted: Wanted<'_>,
         found: &mut Vec<RowId>,
     ) {
-        let merged = Merged { rows: &self.rows, slot, runs };
-        match direction {
-            Direction::Ascending => walk_ascending(&merged, wanted, found),
-            Direction::Descending => walk_descending(&merged, wanted, found),
-        }
+        walk_merged(&Merged { rows: &self.rows, slot, runs: vec![run] }, direction, wanted, found);
     }
 
     /// Goes through the groups of the first term, each in the order of the terms that follow.
@@ -116,6 +112,13 @@ impl Index {
 
     fn merged<'a>(&'a self, sets: &[&'a Runs], slot: Slot) -> Merged<'a> {
         Merged { rows: &self.rows, slot, runs: sets.iter().filter_map(|runs| runs.get(slot)).collect() }
+    }
+}
+
+fn walk_merged(merged: &Merged<'_>, direction: Direction, wanted: Wanted<'_>, found: &mut Vec<RowId>) {
+    match direction {
+        Direction::Ascending => walk_ascending(merged, wanted, found),
+        Direction::Descending => walk_descending(merged, wanted, found),
     }
 }
 

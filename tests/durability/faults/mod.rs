@@ -32,8 +32,13 @@ fn hollow(features: &str, errors: &str) -> String {
         truncate -s 600m "$1/below/image" &&
         mkfs.ext4 -q {features} -E lazy_itable_init=1,lazy_journal_init=1,nodiscard "$1/below/image" &&
         device=$(losetup -f --show "$1/below/image") &&
-        echo 4 > "/sys/block/${{device#/dev/}}/queue/max_sectors_kb" &&
-        mount -o "errors={errors}" "$device" "$1/disk" && losetup -d "$device""#
+        {{
+            echo 4 > "/sys/block/${{device#/dev/}}/queue/max_sectors_kb" &&
+                mount -o "errors={errors}" "$device" "$1/disk"
+            made=$?
+            # Gone with the mount; at once if there is none.
+            losetup -d "$device" && [ "$made" = 0 ]
+        }}"#
     )
 }
 
