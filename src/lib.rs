@@ -52,7 +52,7 @@
 //! | of several networks, before | `k` · log `n` some times over, and the page |
 //! | with `tag_ids`, before | the hosts that have any of the tags |
 //! | with `group_by` beside `order_by`, before | log `n` and the groups of the page; those that are a part of their networks are sorted |
-//! | any of these, when it was asked for so often that it pays | `n`, or `m` · log `m`: from then on the list is kept in its order, until others are asked for more lately |
+//! | any of these, when it was asked for so often that it pays | `n`, or `m` · log `m` of a short list: from then on the list is kept in its order, until others are asked for more lately |
 //! | with `ids` | the ids |
 //! | `limit=0` | as many pages as there are, one after the other, as the response is read |
 //! | with `If-None-Match`, where nothing has changed | none of these |

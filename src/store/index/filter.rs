@@ -13,24 +13,31 @@ pub(super) struct Filters {
     pub(super) table: NameId,
     pub(super) organization: Option<Uuid>,
     pub(super) networks: Option<Vec<Uuid>>,
-    pub(super) links: Vec<(NameId, Vec<Uuid>)>,
+    pub(super) links: Vec<Linked>,
 }
 
 impl Filters {
     /// Whether a row passes.
     pub(super) fn pass(&self, row: &Row, partitions: &[Partition]) -> bool {
+        self.pass_unlinked(row, partitions) && self.links.iter().all(|filter| has_link(row, filter))
+    }
+
+    /// Whether a row passes all filters but those on links.
+    fn pass_unlinked(&self, row: &Row, partitions: &[Partition]) -> bool {
         let Some(partition) = partitions.get(row.partition as usize) else { return false };
         row.table == self.table
             && (self.organization.is_none() || partition.organization == self.organization)
             && self.networks.as_ref().is_none_or(|networks| {
                 partition.network.is_some_and(|network| networks.binary_search(&network).is_ok())
             })
-            && self.links.iter().all(|(relation, targets)| {
-                row.facets
-                    .links()
-                    .any(|(name, target)| name == *relation && targets.binary_search(&target).is_ok())
-            })
     }
+}
+
+/// A relation, and targets of which a row must be linked to one.
+type Linked = (NameId, Vec<Uuid>);
+
+fn has_link(row: &Row, (relation, targets): &Linked) -> bool {
+    row.facets.links().any(|(name, target)| name == *relation && targets.binary_search(&target).is_ok())
 }
 
 impl Index {
@@ -41,14 +48,14 @@ impl Index {
         Some(Filters { table, organization: query.organization, networks, links })
     }
 
-    fn link_filter(&self, filter: &LinkFilter) -> Option<(NameId, Vec<Uuid>)> {
+    fn link_filter(&self, filter: &LinkFilter) -> Option<Linked> {
         Some((self.names.find(filter.relation)?, sorted(&filter.targets)))
     }
 
     /// The rows with one of these ids that pass, in no order.
     pub(super) fn rows_with_ids(&self, filters: &Filters, ids: &[Uuid]) -> Vec<RowId> {
         let rows = sorted(ids).into_iter().filter_map(|id| self.ids.find(&self.rows, filters.table, id));
-        self.passing(filters, rows)
+        self.passing(rows, |row| filters.pass(row, &self.partitions))
     }
 
     /// All rows that pass, in no order, of filters that have some on links.
@@ -56,16 +63,20 @@ impl Index {
         let lists = filters.links.iter().map(|(relation, targets)| {
             targets.iter().map(|target| self.links.rows(*relation, *target)).collect::<Vec<_>>()
         });
-        let fewest = lists.min_by_key(|lists| lists.iter().map(|rows| rows.len()).sum::<usize>());
-        let mut rows = fewest.unwrap_or_default().concat();
+        let fewest =
+            lists.enumerate().min_by_key(|(_, lists)| lists.iter().map(|rows| rows.len()).sum::<usize>());
+        let Some((place, lists)) = fewest else { return Vec::new() };
+        let mut rows = lists.concat();
         rows.sort_unstable();
         rows.dedup();
-        self.passing(filters, rows.into_iter())
+        // These need not be asked for the links by which they were found, which are far away from the row.
+        let has_others = |row: &Row| {
+            filters.links.iter().enumerate().all(|(other, filter)| other == place || has_link(row, filter))
+        };
+        self.passing(rows.into_iter(), |row| filters.pass_unlinked(row, &self.partitions) && has_others(row))
     }
 
-    /// Those of some rows that pass.
-    pub(super) fn passing(&self, filters: &Filters, rows: impl Iterator<Item = RowId>) -> Vec<RowId> {
-        let passes = |row: &Row| filters.pass(row, &self.partitions);
-        rows.filter(|row| self.rows.get(*row).is_some_and(passes)).collect()
+    fn passing(&self, rows: impl Iterator<Item = RowId>, passes: impl Fn(&Row) -> bool) -> Vec<RowId> {
+        rows.filter(|row| self.rows.get(*row).is_some_and(&passes)).collect()
     }
 }

@@ -1,4 +1,4 @@
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use uuid::Uuid;
 
@@ -6,20 +6,11 @@ use super::filter::Filters;
 use super::kept::ListKey;
 use super::names::NameId;
 use super::order::{Term, prefix_of_key};
-use super::run::{Place, Run};
+use super::run::Run;
 use super::table::{Table, length};
 use super::walk::{Begin, Sets, Wanted};
 use super::{Index, RowId};
 use crate::store::{Cursor, Direction, Query, Start, StoreError};
-
-/// What it takes to put a list into order, in nanoseconds for each of its rows.
-const SORTED: usize = 800;
-
-/// What it takes to pick a list out of a run, in nanoseconds for each row of the run.
-const PICKED: usize = 40;
-
-/// Picked out of a run a list is that has at least one row of so many.
-const SCATTERED: usize = 16;
 
 /// The rows of a page.
 #[derive(Debug, Default)]
@@ -82,21 +73,6 @@ impl Index {
         found
     }
 
-    /// Keeps a list of so many rows if enough was spent on parts of it.
-    fn keep_if_it_pays(&self, table: &Table, key: ListKey, rows: usize, spent: Duration) {
-        let whole = whole_run(table, &key).filter(|run| run.len() <= rows.saturating_mul(SCATTERED));
-        let price = whole.map_or(rows.saturating_mul(SORTED), |run| run.len().saturating_mul(PICKED));
-        if !self.kept.pays(&key, Duration::from_nanos(price as u64), spent) {
-            return;
-        }
-        let rows = match whole {
-            Some(run) => self.passing(&key.filters, run.between(Place::default(), run.end())),
-            None => self.rows.in_order(&self.listed_rows(table, &key.filters), &key.terms),
-        };
-        let run = Run::of_sorted(&rows, |row| self.rows.prefix_by(&key.terms, row));
-        self.kept.keep(key, run, self.rows.len());
-    }
-
     fn find_in_runs(
         &self,
         table: &Table,
@@ -141,13 +117,13 @@ impl Index {
     }
 
     /// All rows of a list, in no order.
-    fn listed_rows(&self, table: &Table, filters: &Filters) -> Vec<RowId> {
+    pub(super) fn listed_rows(&self, table: &Table, filters: &Filters) -> Vec<RowId> {
         if !filters.links.is_empty() {
             return self.linked_rows(filters);
         }
         let runs = table.runs(filters.organization, filters.networks.as_deref());
         let by_id = runs.iter().filter_map(|runs| runs.first());
-        by_id.flat_map(|run| run.between(Place::default(), run.end())).collect()
+        by_id.flat_map(Run::rows).collect()
     }
 
     /// What is wanted of rows in no order, and how many these are.
@@ -169,14 +145,6 @@ impl Index {
     fn cursor(&self, row: RowId, table: &Table, query: &Query) -> Cursor {
         let keys = query.order.iter().map(|order| self.rows.sort_key(table.slot(order.name), row).to_vec());
         Cursor::new(keys.collect(), self.rows.id(row))
-    }
-}
-
-/// The run that holds the rows of a list among others of the organization, in its order.
-fn whole_run<'t>(table: &'t Table, ListKey { filters, terms }: &ListKey) -> Option<&'t Run> {
-    match (filters.organization, terms.as_slice()) {
-        (Some(_), [(slot, _)]) => table.runs(filters.organization, None).first()?.get(*slot),
-        _ => None,
     }
 }
 

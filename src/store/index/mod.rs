@@ -8,6 +8,7 @@
 mod alias_group;
 mod aliases;
 mod apply;
+mod arrange;
 mod filter;
 mod freeze;
 mod groups;
@@ -22,6 +23,7 @@ mod names;
 mod order;
 mod packed;
 mod revision;
+mod row_set;
 mod rows;
 mod run;
 mod sort;

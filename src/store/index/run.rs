@@ -67,7 +67,12 @@ impl Run {
         self.length
     }
 
-    fn rows(&self, block: usize) -> &[RowId] {
+    /// All rows.
+    pub(super) fn rows(&self) -> impl Iterator<Item = RowId> + '_ {
+        self.blocks.iter().flat_map(|block| &block.rows).copied()
+    }
+
+    fn block_rows(&self, block: usize) -> &[RowId] {
         self.blocks.get(block).map(|block| block.rows.as_slice()).unwrap_or_default()
     }
 
@@ -106,11 +111,11 @@ impl Run {
     }
 
     pub(super) fn at(&self, place: Place) -> Option<RowId> {
-        self.rows(place.block).get(place.offset).copied()
+        self.block_rows(place.block).get(place.offset).copied()
     }
 
     pub(super) fn next(&self, place: Place) -> Place {
-        if place.offset + 1 < self.rows(place.block).len() {
+        if place.offset + 1 < self.block_rows(place.block).len() {
             Place { block: place.block, offset: place.offset + 1 }
         } else {
             Place { block: (place.block + 1).min(self.blocks.len()), offset: 0 }
@@ -122,7 +127,7 @@ impl Run {
             return Some(Place { block: place.block, offset: place.offset - 1 });
         }
         let block = place.block.checked_sub(1)?;
-        Some(Place { block, offset: self.rows(block).len().checked_sub(1)? })
+        Some(Place { block, offset: self.block_rows(block).len().checked_sub(1)? })
     }
 
     /// The rows from one place to another.
@@ -130,7 +135,7 @@ impl Run {
         let last = to.block.min(self.blocks.len().saturating_sub(1));
         (from.block..=last)
             .flat_map(move |block| {
-                let rows = self.rows(block);
+                let rows = self.block_rows(block);
                 let start = if block == from.block { from.offset } else { 0 };
                 let end = if block == to.block { to.offset } else { rows.len() };
                 rows.get(start..end).unwrap_or_default()
@@ -165,7 +170,7 @@ impl Run {
             smaller + alike.partition_point(|block| block.rows.last().is_some_and(|row| is_before(*row)));
         let block = from.block + passed;
         let begin = if passed == 0 { from.offset } else { 0 };
-        let rows = self.rows(block);
+        let rows = self.block_rows(block);
         let end = if block == to.block { to.offset } else { rows.len() };
         let rows = rows.get(begin..end).unwrap_or_default();
         Place { block, offset: begin + rows.partition_point(|row| is_before(*row)) }
@@ -183,7 +188,7 @@ impl Run {
         if place == self.end()
             && let Some(last) = self.blocks.len().checked_sub(1)
         {
-            place = Place { block: last, offset: self.rows(last).len() };
+            place = Place { block: last, offset: self.block_rows(last).len() };
         }
         self.length += 1;
         let Some(block) = self.blocks.get_mut(place.block) else {
@@ -223,7 +228,7 @@ impl Run {
         is_before: impl Fn(RowId) -> bool,
     ) {
         let place = self.find(row, prefix_of(row), is_before);
-        let follower = self.rows(place.block + 1).len();
+        let follower = self.block_rows(place.block + 1).len();
         let Some(block) = self.blocks.get_mut(place.block) else { return };
         if block.rows.get(place.offset) != Some(&row) {
             return;
@@ -255,7 +260,8 @@ impl Run {
         let block = self.blocks.partition_point(|block| block.last < prefix);
         let is_alone =
             self.blocks.get(block).is_some_and(|block| prefix < block.last) || block + 1 == self.blocks.len();
-        let offset = if is_alone { self.rows(block).iter().position(|other| *other == row) } else { None };
+        let offset =
+            if is_alone { self.block_rows(block).iter().position(|other| *other == row) } else { None };
         offset.map_or_else(
             || self.partition_place(prefix..=prefix, is_before),
             |offset| Place { block, offset },
@@ -336,7 +342,7 @@ mod tests {
 
     fn assert_same(run: &Run, model: &[RowId]) {
         assert_eq!(run.len(), model.len());
-        assert_eq!(run.between(run.place(0), run.end()).collect::<Vec<_>>(), model);
+        assert_eq!(run.rows().collect::<Vec<_>>(), model);
         for rank in (0..model.len()).step_by(61) {
             let place = run.place(rank);
             assert_eq!(run.at(place), Some(model[rank]));

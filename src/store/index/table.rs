@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use uuid::Uuid;
 
 use super::rows::{Rows, Slot};
-use super::run::{Place, RowId, Run};
+use super::run::{RowId, Run};
 use crate::store::Name;
 
 /// To which network and organization a record belongs.
@@ -125,7 +125,12 @@ impl Table {
     pub(super) fn rows(&self, partition: Partition) -> impl Iterator<Item = RowId> + '_ {
         let organization = self.organizations.get(&partition.organization);
         let by_id = organization.and_then(|found| found.networks.get(&partition.network)?.first());
-        by_id.into_iter().flat_map(|run| run.between(Place::default(), run.end()))
+        by_id.into_iter().flat_map(Run::rows)
+    }
+
+    /// The runs of an organization as a whole, if it is named and has any records.
+    pub(super) fn runs_of_organization(&self, organization: Option<Uuid>) -> Option<&Runs> {
+        organization.and_then(|_| Some(&self.organizations.get(&organization)?.all))
     }
 
     /// The fewest runs that hold the records of this organization (`None`: of all) on these networks (`None`: on any

@@ -1,0 +1,96 @@
+//! Putting a list into order as a whole, so that it can be kept.
+
+use std::time::Duration;
+
+use super::kept::ListKey;
+use super::order::Term;
+use super::row_set::RowSet;
+use super::rows::Slot;
+use super::run::Run;
+use super::table::{Runs, Table};
+use super::{Index, RowId};
+use crate::store::Direction;
+
+/// What it takes to sort a list, in nanoseconds for each of its rows.
+const SORTED: usize = 800;
+
+/// What it takes to pick a list out of a run, in nanoseconds for each row of the list, and for each row of the run.
+const LISTED: usize = 10;
+const PICKED: usize = 3;
+
+/// What each term but the last takes then, in nanoseconds for each row of the list.
+const REGROUPED: usize = 300;
+
+impl Index {
+    /// Keeps a list of so many rows if enough was spent on parts of it.
+    pub(super) fn keep_if_it_pays(&self, table: &Table, key: ListKey, rows: usize, spent: Duration) {
+        let sorted = rows.saturating_mul(SORTED);
+        let whole = table.runs_of_organization(key.filters.organization);
+        let picked = whole.map(|runs| (runs, price_of_picking(runs, rows, key.terms.len())));
+        let picked = picked.filter(|(_, price)| *price < sorted);
+        let price = picked.map_or(sorted, |(_, price)| price);
+        if !self.kept.pays(&key, Duration::from_nanos(price as u64), spent) {
+            return;
+        }
+        let listed = self.listed_rows(table, &key.filters);
+        let rows = match picked {
+            Some((runs, _)) => self.picked(runs, &listed, &key.terms),
+            None => self.rows.in_order(&listed, &key.terms),
+        };
+        let run = Run::of_sorted(&rows, |row| self.rows.prefix_by(&key.terms, row));
+        self.kept.keep(key, run, self.rows.len());
+    }
+
+    /// Some rows of an organization in the order of some terms, each of which one of its runs is in the order of already.
+    fn picked(&self, runs: &Runs, rows: &[RowId], terms: &[Term]) -> Vec<RowId> {
+        let set = RowSet::new(rows);
+        let pick = |term: &Term| {
+            let ascending = runs.get(term.0).map(|run| set.pick(run.rows())).unwrap_or_default();
+            match term.1 {
+                Direction::Ascending => ascending,
+                Direction::Descending => self.groups(&ascending, term.0).rev().flatten().copied().collect(),
+            }
+        };
+        let Some((last, former)) = terms.split_last() else { return Vec::new() };
+        let regroup = |rows: Vec<RowId>, term: &Term| self.regrouped(&rows, &pick(term), term.0);
+        former.iter().rev().fold(pick(last), regroup)
+    }
+
+    /// Rows in the order of others, which are the same, but for those of one key, which stand as they stood.
+    fn regrouped(&self, rows: &[RowId], others: &[RowId], slot: Slot) -> Vec<RowId> {
+        let mut group_of: Vec<u32> = vec![0; others.iter().max().map_or(0, |most| *most as usize + 1)];
+        let mut next_places = Vec::new();
+        let mut passed = 0;
+        for (number, group) in (0..).zip(self.groups(others, slot)) {
+            for row in group {
+                if let Some(place) = group_of.get_mut(*row as usize) {
+                    *place = number;
+                }
+            }
+            next_places.push(passed);
+            passed += group.len();
+        }
+        let mut regrouped = vec![0; rows.len()];
+        for row in rows {
+            let group = group_of.get(*row as usize).copied().unwrap_or_default();
+            let Some(next) = next_places.get_mut(group as usize) else { continue };
+            if let Some(place) = regrouped.get_mut(*next) {
+                *place = *row;
+            }
+            *next += 1;
+        }
+        regrouped
+    }
+
+    /// Rows that are in the order of a slot, those together that have one key.
+    fn groups<'r>(&'r self, rows: &'r [RowId], slot: Slot) -> impl DoubleEndedIterator<Item = &'r [RowId]> {
+        rows.chunk_by(move |left, right| self.rows.sort_key(slot, *left) == self.rows.sort_key(slot, *right))
+    }
+}
+
+/// What it takes to put so many rows into the order of so many terms out of the runs of their organization.
+fn price_of_picking(runs: &Runs, rows: usize, terms: usize) -> usize {
+    let of_run = runs.first().map_or(0, Run::len).saturating_mul(PICKED).saturating_mul(terms);
+    let of_row = LISTED + REGROUPED * terms.saturating_sub(1);
+    rows.saturating_mul(of_row).saturating_add(of_run)
+}
