@@ -1,7 +1,7 @@
 use super::names::NameId;
 
 /// Aliases of one name whose values have one length, as they stand in the packed facets of a row: sorted, so that one of
-/// thousands is found quickly, and with name and length once for all.
+/// thousands is found quickly, and with name and length once for all. More than [`MOST`] are several groups.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AliasGroup<'a> {
     pub(super) name: NameId,
@@ -11,16 +11,20 @@ pub(super) struct AliasGroup<'a> {
 }
 
 /// How many bytes a group takes beside its values.
-pub(super) const GROUP_HEADER: usize = 2 + 2 + 4;
+pub(super) const GROUP_HEADER: usize = 2 + 2 + 2;
+
+/// How many aliases a group has at most.
+const MOST: usize = u16::MAX as usize;
 
 impl<'a> AliasGroup<'a> {
     /// Appends aliases, which must be in the order of name, length and value, each once.
     pub(super) fn write_all(aliases: &[(NameId, &[u8])], bytes: &mut Vec<u8>) {
-        for group in aliases.chunk_by(|left, right| left.0 == right.0 && left.1.len() == right.1.len()) {
+        let alike = aliases.chunk_by(|left, right| left.0 == right.0 && left.1.len() == right.1.len());
+        for group in alike.flat_map(|alike| alike.chunks(MOST)) {
             let Some((name, first)) = group.first() else { continue };
             bytes.extend_from_slice(&name.to_le_bytes());
             bytes.extend_from_slice(&(first.len() as u16).to_le_bytes());
-            bytes.extend_from_slice(&(group.len() as u32).to_le_bytes());
+            bytes.extend_from_slice(&(group.len() as u16).to_le_bytes());
             group.iter().for_each(|(_, value)| bytes.extend_from_slice(value));
         }
     }
@@ -31,7 +35,7 @@ impl<'a> AliasGroup<'a> {
         let (length, bytes) = bytes.split_first_chunk()?;
         let (count, bytes) = bytes.split_first_chunk()?;
         let length = usize::from(u16::from_le_bytes(*length));
-        let count = u32::from_le_bytes(*count) as usize;
+        let count = usize::from(u16::from_le_bytes(*count));
         let (values, bytes) = bytes.split_at_checked(count * length)?;
         Some((Self { name: NameId::from_le_bytes(*name), length, count, values }, bytes))
     }

@@ -4,8 +4,9 @@ use uuid::Uuid;
 use super::kept::RowChange;
 use super::names::NameId;
 use super::packed::PackedFacets;
-use super::rows::{PartitionId, Row, Slot};
-use super::table::{Partition, Table};
+use super::partitions::Partition;
+use super::rows::{Row, Slot};
+use super::table::Table;
 use super::{Index, RowId};
 use crate::model::Timestamp;
 use crate::store::{Facets, Key, Name, Version, Write};
@@ -73,9 +74,10 @@ impl Index {
 
     pub(super) fn row(&mut self, key: Key, version: Version, facets: &Facets) -> Option<Row> {
         let table = self.names.intern(key.kind)?;
-        let partition = self.partition_id(facets);
-        let facets = self.pack(table, facets);
-        Some(Row { id: key.id, version: version.0, table, partition, facets })
+        let Facets { network, organization, .. } = *facets;
+        let partition = self.rows.partitions_mut().number(Partition { network, organization });
+        let (network_slot, facets) = self.pack(table, facets);
+        Some(Row { id: key.id, version: version.0, table, partition, network_slot, facets })
     }
 
     fn release_aliases(&mut self, change: &Change) {
@@ -96,7 +98,7 @@ impl Index {
         let id = self.rows.insert(row);
         self.ids.insert(&self.rows, id);
         self.insert_into_runs(id, 0..slots);
-        self.kept.insert(&self.rows, &self.partitions, id, RowChange::All);
+        self.kept.insert(&self.rows, id, RowChange::All);
         self.note_change(id);
         self.insert_names_and_expiry(id);
         id
@@ -105,7 +107,7 @@ impl Index {
     /// Notes that the organization of a row is changed, where it is about to leave and where it has come.
     fn note_change(&mut self, id: RowId) {
         let Some(row) = self.rows.get(id) else { return };
-        let Some(partition) = self.partitions.get(row.partition as usize) else { return };
+        let Some(partition) = self.rows.partitions().of_row(row) else { return };
         if let Some(table) = self.tables.get_mut(&row.table) {
             table.note_change(partition.organization, self.version);
         }
@@ -126,8 +128,10 @@ impl Index {
         let Some(old) = self.rows.get(id) else { return };
         let Some(table) = self.tables.get(&new.table) else { return };
         let moved = old.partition != new.partition;
-        let changed: Vec<Slot> =
-            (0..table.slots()).filter(|slot| moved || key_differs(old, &new, *slot)).collect();
+        let partitions = self.rows.partitions();
+        let has_moved =
+            |slot: &Slot| moved || old.sort_key(*slot, partitions) != new.sort_key(*slot, partitions);
+        let changed: Vec<Slot> = (0..table.slots()).filter(has_moved).collect();
         let keeps_aliases = old.facets.has_aliases_of(&new.facets);
         let keeps_links = old.facets.has_links_of(&new.facets);
         if !keeps_links {
@@ -139,13 +143,13 @@ impl Index {
         self.expiring.extend(new.facets.expires_at().map(|time| (time, id)));
         let change = RowChange::Some { slots: &changed, links: !keeps_links };
         self.note_change(id);
-        self.kept.remove(&self.rows, &self.partitions, id, change);
+        self.kept.remove(&self.rows, id, change);
         self.remove_from_runs(id, changed.iter().copied());
         if let Some(row) = self.rows.get_mut(id) {
             *row = new;
         }
         self.insert_into_runs(id, changed.iter().copied());
-        self.kept.insert(&self.rows, &self.partitions, id, change);
+        self.kept.insert(&self.rows, id, change);
         self.note_change(id);
         let Some(row) = self.rows.get(id) else { return };
         if !keeps_aliases {
@@ -166,14 +170,14 @@ impl Index {
         }
         let slots = self.tables.get(&row.table).map_or(0, Table::slots);
         self.note_change(id);
-        self.kept.remove(&self.rows, &self.partitions, id, RowChange::All);
+        self.kept.remove(&self.rows, id, RowChange::All);
         self.remove_from_runs(id, 0..slots);
         self.rows.remove(id);
     }
 
     fn insert_into_runs(&mut self, id: RowId, slots: impl Iterator<Item = Slot>) {
         let Some(row) = self.rows.get(id) else { return };
-        let Some(partition) = self.partitions.get(row.partition as usize) else { return };
+        let Some(partition) = self.rows.partitions().of_row(row) else { return };
         let Some(table) = self.tables.get_mut(&row.table) else { return };
         for slot in slots {
             table.insert(&self.rows, *partition, slot, id);
@@ -182,7 +186,7 @@ impl Index {
 
     fn remove_from_runs(&mut self, id: RowId, slots: impl Iterator<Item = Slot>) {
         let Some(row) = self.rows.get(id) else { return };
-        let Some(partition) = self.partitions.get(row.partition as usize) else { return };
+        let Some(partition) = self.rows.partitions().of_row(row) else { return };
         let Some(table) = self.tables.get_mut(&row.table) else { return };
         for slot in slots {
             table.remove(&self.rows, *partition, slot, id);
@@ -190,22 +194,17 @@ impl Index {
         table.forget_if_empty(*partition);
     }
 
-    fn partition_id(&mut self, facets: &Facets) -> PartitionId {
-        let partition = Partition { network: facets.network, organization: facets.organization };
-        *self.partition_ids.entry(partition).or_insert_with(|| {
-            self.partitions.push(partition);
-            (self.partitions.len() - 1) as PartitionId
-        })
-    }
-
-    fn pack(&mut self, table_id: NameId, facets: &Facets) -> PackedFacets {
+    /// Packs facets without the sort key that the network gives a row. Tells its slot.
+    fn pack(&mut self, table_id: NameId, facets: &Facets) -> (u16, PackedFacets) {
         let table = self.tables.entry(table_id).or_default();
         for key in &facets.sort_keys {
             // Numbered with the others, so that their number has one bound.
             self.names.intern(key.name);
             table.add_sort_name(key.name);
         }
-        let sort_keys: Vec<&[u8]> = table.sort_names().iter().map(|name| sort_key(facets, *name)).collect();
+        let mut sort_keys: Vec<&[u8]> =
+            table.sort_names().iter().map(|name| sort_key(facets, *name)).collect();
+        let network_slot = take_network_key(&mut sort_keys, facets.network);
         let mut links: Vec<(NameId, Uuid)> = Vec::with_capacity(facets.links.len());
         for link in &facets.links {
             links.extend(self.names.intern(link.relation).map(|relation| (relation, link.target)));
@@ -218,7 +217,7 @@ impl Index {
         }
         aliases.sort_unstable_by_key(|(name, value)| (*name, value.len(), *value));
         aliases.dedup();
-        PackedFacets::pack(facets.expires_at, &sort_keys, &links, &aliases)
+        (network_slot, PackedFacets::pack(facets.expires_at, &sort_keys, &links, &aliases))
     }
 }
 
@@ -226,6 +225,12 @@ fn sort_key(facets: &Facets, name: Name) -> &[u8] {
     facets.sort_keys.iter().find(|key| key.name == name).map_or(&[], |key| &key.value)
 }
 
-fn key_differs(old: &Row, new: &Row, slot: Slot) -> bool {
-    slot.checked_sub(1).is_some_and(|slot| old.facets.sort_key(slot) != new.facets.sort_key(slot))
+/// Empties the first key that is the id of the network. Tells its slot, 0 if there is none.
+fn take_network_key(sort_keys: &mut [&[u8]], network: Option<Uuid>) -> u16 {
+    let is_network = |key: &[u8]| network.is_some_and(|network| network.as_bytes() == key);
+    let found = (1..=u16::MAX).zip(sort_keys).find(|(_, key)| is_network(key));
+    found.map_or(0, |(slot, key)| {
+        *key = &[];
+        slot
+    })
 }

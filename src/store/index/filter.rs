@@ -2,8 +2,8 @@ use uuid::Uuid;
 
 use super::list::sorted;
 use super::names::NameId;
+use super::partitions::Partitions;
 use super::rows::Row;
-use super::table::Partition;
 use super::{Index, RowId};
 use crate::store::{LinkFilter, Query};
 
@@ -18,13 +18,13 @@ pub(super) struct Filters {
 
 impl Filters {
     /// Whether a row passes.
-    pub(super) fn pass(&self, row: &Row, partitions: &[Partition]) -> bool {
+    pub(super) fn pass(&self, row: &Row, partitions: &Partitions) -> bool {
         self.pass_unlinked(row, partitions) && self.links.iter().all(|filter| has_link(row, filter))
     }
 
     /// Whether a row passes all filters but those on links.
-    fn pass_unlinked(&self, row: &Row, partitions: &[Partition]) -> bool {
-        let Some(partition) = partitions.get(row.partition as usize) else { return false };
+    fn pass_unlinked(&self, row: &Row, partitions: &Partitions) -> bool {
+        let Some(partition) = partitions.of_row(row) else { return false };
         row.table == self.table
             && (self.organization.is_none() || partition.organization == self.organization)
             && self.networks.as_ref().is_none_or(|networks| {
@@ -55,7 +55,7 @@ impl Index {
     /// The rows with one of these ids that pass, in no order.
     pub(super) fn rows_with_ids(&self, filters: &Filters, ids: &[Uuid]) -> Vec<RowId> {
         let rows = sorted(ids).into_iter().filter_map(|id| self.ids.find(&self.rows, filters.table, id));
-        self.passing(rows, |row| filters.pass(row, &self.partitions))
+        self.passing(rows, |row| filters.pass(row, self.rows.partitions()))
     }
 
     /// All rows that pass, in no order, of filters that have some on links.
@@ -73,7 +73,9 @@ impl Index {
         let has_others = |row: &Row| {
             filters.links.iter().enumerate().all(|(other, filter)| other == place || has_link(row, filter))
         };
-        self.passing(rows.into_iter(), |row| filters.pass_unlinked(row, &self.partitions) && has_others(row))
+        self.passing(rows.into_iter(), |row| {
+            filters.pass_unlinked(row, self.rows.partitions()) && has_others(row)
+        })
     }
 
     fn passing(&self, rows: impl Iterator<Item = RowId>, passes: impl Fn(&Row) -> bool) -> Vec<RowId> {

@@ -1,8 +1,8 @@
 use std::collections::HashMap;
 
 use super::names::{NameId, Names};
+use super::partitions::{Partition, Partitions};
 use super::rows::Row;
-use super::table::Partition;
 use super::{Index, RowId};
 use crate::store::{Alias, Facets, Key, Link, Name, SortKey, Version};
 
@@ -12,7 +12,7 @@ use crate::store::{Alias, Facets, Key, Link, Name, SortKey, Version};
 pub(crate) struct Frozen {
     rows: Vec<(RowId, Row)>,
     names: Names,
-    partitions: Vec<Partition>,
+    partitions: Partitions,
     sort_names: HashMap<NameId, Vec<Name>>,
 }
 
@@ -22,7 +22,7 @@ impl Index {
         Frozen {
             rows: self.rows.iter().map(|(id, row)| (id, row.clone())).collect(),
             names: self.names.clone(),
-            partitions: self.partitions.clone(),
+            partitions: self.rows.partitions().clone(),
             sort_names: sort_names.collect(),
         }
     }
@@ -30,7 +30,7 @@ impl Index {
     /// The facets of a row: links and aliases each once and sorted, and no empty sort keys.
     pub(crate) fn facets(&self, row: RowId) -> Option<Facets> {
         let row = self.rows.get(row)?;
-        unpack(row, &self.names, &self.partitions, self.tables.get(&row.table)?.sort_names())
+        unpack(row, &self.names, self.rows.partitions(), self.tables.get(&row.table)?.sort_names())
     }
 }
 
@@ -54,12 +54,12 @@ impl Frozen {
 }
 
 /// `None` when a number in the row stands for nothing.
-fn unpack(row: &Row, names: &Names, partitions: &[Partition], sort_names: &[Name]) -> Option<Facets> {
-    let Partition { network, organization } = *partitions.get(row.partition as usize)?;
+fn unpack(row: &Row, names: &Names, partitions: &Partitions, sort_names: &[Name]) -> Option<Facets> {
+    let Partition { network, organization } = *partitions.of_row(row)?;
     let packed = &row.facets;
     let links = packed.links().map(|(relation, target)| Some(Link::new(names.name(relation)?, target)));
     let aliases = packed.aliases().map(|(name, value)| Some(Alias::new(names.name(name)?, value)));
-    let sort_keys = sort_names.iter().enumerate().map(|(slot, name)| (name, packed.sort_key(slot)));
+    let sort_keys = (1..).zip(sort_names).map(|(slot, name)| (name, row.sort_key(slot, partitions)));
     let sort_keys = sort_keys.filter(|(_, value)| !value.is_empty());
     Some(Facets {
         organization,

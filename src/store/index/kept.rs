@@ -17,7 +17,6 @@ use super::filter::Filters;
 use super::order::Term;
 use super::rows::{Rows, Slot};
 use super::run::Run;
-use super::table::Partition;
 
 /// How many lists are kept. Every write looks at each.
 const LISTS: usize = 32;
@@ -109,10 +108,10 @@ impl Kept {
     }
 
     /// Takes a row out of the lists in which it has no place any more, or may get another one.
-    pub(super) fn remove(&mut self, rows: &Rows, partitions: &[Partition], id: RowId, change: RowChange<'_>) {
+    pub(super) fn remove(&mut self, rows: &Rows, id: RowId, change: RowChange<'_>) {
         let Some(row) = rows.get(id) else { return };
         for List { key, run, .. } in self.lists.get_mut().unwrap_or_else(PoisonError::into_inner) {
-            if change.touches(key) && key.filters.pass(row, partitions) {
+            if change.touches(key) && key.filters.pass(row, rows.partitions()) {
                 let prefix_of = |row| rows.prefix_by(&key.terms, row);
                 run.remove(id, prefix_of, |other| rows.compare_by(&key.terms, other, id).is_lt());
             }
@@ -120,10 +119,10 @@ impl Kept {
     }
 
     /// Puts a row into the lists where it has a place now.
-    pub(super) fn insert(&mut self, rows: &Rows, partitions: &[Partition], id: RowId, change: RowChange<'_>) {
+    pub(super) fn insert(&mut self, rows: &Rows, id: RowId, change: RowChange<'_>) {
         let Some(row) = rows.get(id) else { return };
         for List { key, run, .. } in self.lists.get_mut().unwrap_or_else(PoisonError::into_inner) {
-            if change.touches(key) && key.filters.pass(row, partitions) {
+            if change.touches(key) && key.filters.pass(row, rows.partitions()) {
                 let prefix_of = |row| rows.prefix_by(&key.terms, row);
                 run.insert(id, prefix_of, |other| rows.compare_by(&key.terms, other, id).is_lt());
             }

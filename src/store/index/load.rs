@@ -7,10 +7,11 @@ use std::thread;
 use uuid::Uuid;
 
 use super::names::NameId;
+use super::partitions::Partition;
 use super::rows::{Rows, Slot};
 use super::run::Run;
 use super::sort::sorted;
-use super::table::{Partition, Runs, Table};
+use super::table::{Runs, Table};
 use super::{Index, RowId};
 use crate::store::{Facets, Key, StoreError, Version};
 
@@ -59,14 +60,14 @@ impl Loader {
         }
         for (id, table) in &mut index.tables {
             let members = members.remove(id).unwrap_or_default();
-            load_table(table, &index.rows, &index.partitions, &members);
+            load_table(table, &index.rows, &members);
         }
         index
     }
 }
 
-fn load_table(table: &mut Table, rows: &Rows, partitions: &[Partition], members: &[RowId]) {
-    let members = Members::new(rows, partitions, members);
+fn load_table(table: &mut Table, rows: &Rows, members: &[RowId]) {
+    let members = Members::new(rows, members);
     let mut organizations: Vec<Runs> = vec![Runs::new(); members.organizations.values.len()];
     let mut networks: Vec<Runs> = vec![Runs::new(); members.partitions.values.len()];
     for (all, by_network) in members.runs_of_slots(table.slots()) {
@@ -94,12 +95,12 @@ struct Members<'a> {
 }
 
 impl<'a> Members<'a> {
-    fn new(rows: &'a Rows, partitions: &[Partition], members: &[RowId]) -> Self {
+    fn new(rows: &'a Rows, members: &[RowId]) -> Self {
         let member = |place: u32| members.get(place as usize).and_then(|row| rows.get(*row));
         let places =
             sorted(0..members.len() as u32, |place| member(place).map_or(&[][..], |row| row.id.as_bytes()));
         let by_id = places.iter().filter_map(|place| members.get(*place as usize).copied()).collect();
-        let partition = |place: &u32| partitions.get(member(*place)?.partition as usize).copied();
+        let partition = |place: &u32| rows.partitions().of_row(member(*place)?).copied();
         let partitions = Shared::new(places.iter().filter_map(partition));
         let organizations = Shared::new(partitions.iter().map(|partition| partition.organization));
         Self { rows, by_id, organizations, partitions }

@@ -22,6 +22,7 @@ mod merge;
 mod names;
 mod order;
 mod packed;
+mod partitions;
 mod revision;
 mod row_set;
 mod rows;
@@ -34,7 +35,7 @@ mod verify;
 mod walk;
 mod window;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use self::aliases::Aliases;
 pub(crate) use self::freeze::Frozen;
@@ -45,9 +46,9 @@ pub(crate) use self::list::Selection;
 pub(crate) use self::load::Loader;
 use self::names::{NameId, Names};
 use self::revision::Identity;
-use self::rows::{PartitionId, Rows};
+use self::rows::Rows;
 pub(crate) use self::run::RowId;
-use self::table::{Partition, Table};
+use self::table::Table;
 use super::{Alias, Key, Version};
 use crate::model::Timestamp;
 
@@ -59,9 +60,6 @@ pub(crate) struct Index {
     names: Names,
     tables: HashMap<NameId, Table>,
     rows: Rows,
-    partitions: Vec<Partition>,
-    /// Sorted, so that those of one network are found together.
-    partition_ids: BTreeMap<Partition, PartitionId>,
     ids: Ids,
     aliases: Aliases,
     links: Links,

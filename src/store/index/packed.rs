@@ -266,10 +266,12 @@ mod tests {
 
     #[test]
     fn every_one_of_many_aliases_is_found_and_nothing_between_them() {
-        let values: Vec<[u8; 4]> = (0..10_000_u32).map(|number| (3 * number + 1).to_be_bytes()).collect();
+        const COUNT: u32 = 2 * u16::MAX as u32 + 2;
+        let values: Vec<[u8; 4]> = (0..COUNT).map(|number| (3 * number + 1).to_be_bytes()).collect();
         let aliases: Aliases<'_> = values.iter().map(|value| (5, value.as_slice())).collect();
         let packed = PackedFacets::pack(None, &[], &[], &aliases);
-        for number in 0..30_001_u32 {
+        assert_eq!(packed.aliases().collect::<Aliases<'_>>(), aliases);
+        for number in 0..=3 * COUNT {
             assert_eq!(packed.has_alias(5, &number.to_be_bytes()), number % 3 == 1, "{number}");
         }
         assert!(!packed.has_alias(4, &1_u32.to_be_bytes()));

@@ -4,6 +4,7 @@ use uuid::Uuid;
 
 use super::names::NameId;
 use super::packed::PackedFacets;
+use super::partitions::{PartitionId, Partitions};
 use super::run::RowId;
 use super::sort::prefix;
 
@@ -14,11 +15,20 @@ pub(super) struct Row {
     pub(super) version: u64,
     pub(super) table: NameId,
     pub(super) partition: PartitionId,
+    /// The slot whose key is the id of the network, and therefore not with the others; 0, which has none, if no key is that.
+    pub(super) network_slot: u16,
     pub(super) facets: PackedFacets,
 }
 
-/// The number of an (organization, network) pair.
-pub(super) type PartitionId = u32;
+impl Row {
+    pub(super) fn sort_key<'r>(&'r self, slot: Slot, partitions: &'r Partitions) -> &'r [u8] {
+        match slot.checked_sub(1) {
+            None => &[],
+            Some(_) if slot == Slot::from(self.network_slot) => partitions.network_key(self),
+            Some(place) => self.facets.sort_key(place),
+        }
+    }
+}
 
 /// Which order of a table: 0 is by id alone, the others are the table's sort names, counted from 1.
 pub(super) type Slot = usize;
@@ -28,6 +38,7 @@ pub(super) type Slot = usize;
 pub(super) struct Rows {
     rows: Vec<Option<Row>>,
     free: Vec<RowId>,
+    partitions: Partitions,
 }
 
 impl Rows {
@@ -74,22 +85,27 @@ impl Rows {
         self.rows.len().saturating_add(more) <= RowId::MAX as usize
     }
 
+    pub(super) const fn partitions(&self) -> &Partitions {
+        &self.partitions
+    }
+
+    pub(super) const fn partitions_mut(&mut self) -> &mut Partitions {
+        &mut self.partitions
+    }
+
     pub(super) fn id(&self, row: RowId) -> Uuid {
         self.get(row).map_or(Uuid::nil(), |row| row.id)
     }
 
     pub(super) fn sort_key(&self, slot: Slot, row: RowId) -> &[u8] {
-        match (slot.checked_sub(1), self.get(row)) {
-            (Some(slot), Some(row)) => row.facets.sort_key(slot),
-            _ => &[],
-        }
+        self.get(row).map_or(&[], |row| row.sort_key(slot, &self.partitions))
     }
 
     /// The key and the id, in whose order the runs of this slot stand.
     pub(super) fn rank_key(&self, slot: Slot, row: RowId) -> (&[u8], Uuid) {
         match self.get(row) {
             None => (&[], Uuid::nil()),
-            Some(row) => (slot.checked_sub(1).map_or(&[], |slot| row.facets.sort_key(slot)), row.id),
+            Some(row) => (row.sort_key(slot, &self.partitions), row.id),
         }
     }
 

@@ -2,17 +2,10 @@ use std::collections::HashMap;
 
 use uuid::Uuid;
 
+use super::partitions::Partition;
 use super::rows::{Rows, Slot};
 use super::run::{RowId, Run};
 use crate::store::Name;
-
-/// To which network and organization a record belongs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Partition {
-    // Before the organization, for the sake of the order.
-    pub(super) network: Option<Uuid>,
-    pub(super) organization: Option<Uuid>,
-}
 
 /// One run for each slot of the table.
 pub(super) type Runs = Vec<Run>;

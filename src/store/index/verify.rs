@@ -2,7 +2,6 @@ use std::collections::{HashMap, HashSet};
 
 use uuid::Uuid;
 
-use super::table::Partition;
 use super::{Index, RowId};
 use crate::store::{Alias, Check, Expect, Facets, Key, Link, Name, StoreError, Write};
 
@@ -130,7 +129,7 @@ impl Index {
     }
 
     fn belongs_to(&self, row: RowId, organization: Option<Uuid>) -> bool {
-        let partition = self.rows.get(row).and_then(|row| self.partitions.get(row.partition as usize));
+        let partition = self.rows.get(row).and_then(|row| self.rows.partitions().of_row(row));
         organization.is_none() || partition.is_some_and(|partition| partition.organization == organization)
     }
 
@@ -143,11 +142,8 @@ impl Index {
 
     /// The rows of all kinds on a network that are of this organization (`None`: of all, and of none).
     fn rows_on(&self, network: Uuid, organization: Option<Uuid>) -> impl Iterator<Item = RowId> + '_ {
-        let of = |organization| Partition { network: Some(network), organization };
-        // No organization comes before all organizations, so where any will do, the range begins with it.
-        let last = organization.unwrap_or(Uuid::max());
-        let partitions = self.partition_ids.range(of(organization)..=of(Some(last)));
-        partitions.flat_map(|(partition, _)| self.tables.values().flat_map(|table| table.rows(*partition)))
+        let partitions = self.rows.partitions().on(network, organization);
+        partitions.flat_map(|partition| self.tables.values().flat_map(move |table| table.rows(partition)))
     }
 }
 

@@ -16,6 +16,7 @@ crate::testing::table! { of "snapshot":
         hundreds_of_links_and_aliases_come;
     "sort keys in any order, and one that is empty may be missing" =>
         sort_keys_come_with_their_very_bytes,
+        sort_keys_that_are_ids_of_the_record_come_whichever_it_has,
         records_of_one_kind_with_different_sort_keys_keep_their_own;
     "the facets that it was put with" =>
         facets_come_as_they_were_last_put,
@@ -104,6 +105,19 @@ async fn sort_keys_come_with_their_very_bytes(mut bench: Bench) -> Outcome {
         Facets { sort_keys, ..Facets::default() }
     };
     let cases: Vec<Facets> = values.into_iter().flat_map(|value| [ranked(value), both(value)]).collect();
+    come_back(&mut bench, &cases).await
+}
+
+async fn sort_keys_that_are_ids_of_the_record_come_whichever_it_has(mut bench: Bench) -> Outcome {
+    let [red, blue, home, office] = bench.ids();
+    let keys = |rank: Uuid, group: Uuid| {
+        let sort_keys = vec![SortKey::new(RANK, rank.as_bytes()), SortKey::new(GROUP, group.as_bytes())];
+        Facets { sort_keys, ..of(Some(red), Some(home)) }
+    };
+    let mut cases = vec![keys(home, home), keys(red, home), keys(home, office), keys(blue, office)];
+    cases.push(Facets { network: Some(office), ..keys(home, office) });
+    cases.push(Facets { network: None, ..keys(home, home) });
+    cases.push(Facets { network: Some(Uuid::nil()), ..ranked(Uuid::nil().as_bytes()) });
     come_back(&mut bench, &cases).await
 }
 

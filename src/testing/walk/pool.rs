@@ -179,7 +179,11 @@ impl Pool {
         keys
     }
 
+    /// Now and then the id of an organization or a network, maybe that of the record.
     fn value(&mut self) -> Vec<u8> {
+        if self.random.chance(15) {
+            return self.id(OWNERS).as_bytes().to_vec();
+        }
         self.random.pick(&VALUES).unwrap_or_default().to_vec()
     }
 
