@@ -192,8 +192,7 @@ impl Run {
         }
         self.length += 1;
         let Some(block) = self.blocks.get_mut(place.block) else {
-            self.blocks.push(Block { rows: vec![row], last: prefix });
-            return self.rebuild_tree();
+            return self.insert_block(0, Block { rows: vec![row], last: prefix });
         };
         if block.rows.len() < BLOCK {
             insert_tightly(&mut block.rows, place.offset, row);
@@ -216,7 +215,15 @@ impl Run {
             tail
         };
         block.note_last(&prefix_of);
-        self.blocks.insert(place.block + 1, Block::new(tail, prefix_of));
+        self.insert_block(place.block + 1, Block::new(tail, prefix_of));
+    }
+
+    /// Most runs are short, and there are many of them: no room is taken for blocks that may never come.
+    fn insert_block(&mut self, place: usize, block: Block) {
+        if self.blocks.len() == self.blocks.capacity() {
+            self.blocks.reserve_exact(1 + self.blocks.len() / 8);
+        }
+        self.blocks.insert(place, block);
         self.rebuild_tree();
     }
 
