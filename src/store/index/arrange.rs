@@ -56,7 +56,7 @@ impl Index {
         former.iter().rev().fold(pick(last), regroup)
     }
 
-    /// Rows in the order of others, which are the same, but for those of one key, which stand as they stood.
+    /// The rows of a list as `others` has them, but those of one key as they stand in `rows`, which is the same list.
     fn regrouped(&self, rows: &[RowId], others: &[RowId], slot: Slot) -> Vec<RowId> {
         let mut group_of: Vec<u32> = vec![0; others.iter().max().map_or(0, |most| *most as usize + 1)];
         let mut next_places = Vec::new();
