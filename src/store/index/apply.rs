@@ -107,7 +107,7 @@ impl Index {
     /// Notes that the organization of a row is changed, where it is about to leave and where it has come.
     fn note_change(&mut self, id: RowId) {
         let Some(row) = self.rows.get(id) else { return };
-        let Some(partition) = self.rows.partitions().of_row(row) else { return };
+        let Some(partition) = self.rows.partitions().get(row.partition) else { return };
         if let Some(table) = self.tables.get_mut(&row.table) {
             table.note_change(partition.organization, self.version);
         }
@@ -177,7 +177,7 @@ impl Index {
 
     fn insert_into_runs(&mut self, id: RowId, slots: impl Iterator<Item = Slot>) {
         let Some(row) = self.rows.get(id) else { return };
-        let Some(partition) = self.rows.partitions().of_row(row) else { return };
+        let Some(partition) = self.rows.partitions().get(row.partition) else { return };
         let Some(table) = self.tables.get_mut(&row.table) else { return };
         for slot in slots {
             table.insert(&self.rows, *partition, slot, id);
@@ -186,7 +186,7 @@ impl Index {
 
     fn remove_from_runs(&mut self, id: RowId, slots: impl Iterator<Item = Slot>) {
         let Some(row) = self.rows.get(id) else { return };
-        let Some(partition) = self.rows.partitions().of_row(row) else { return };
+        let Some(partition) = self.rows.partitions().get(row.partition) else { return };
         let Some(table) = self.tables.get_mut(&row.table) else { return };
         for slot in slots {
             table.remove(&self.rows, *partition, slot, id);

@@ -24,7 +24,7 @@ impl Filters {
 
     /// Whether a row passes all filters but those on links.
     fn pass_unlinked(&self, row: &Row, partitions: &Partitions) -> bool {
-        let Some(partition) = partitions.of_row(row) else { return false };
+        let Some(partition) = partitions.get(row.partition) else { return false };
         row.table == self.table
             && (self.organization.is_none() || partition.organization == self.organization)
             && self.networks.as_ref().is_none_or(|networks| {

@@ -55,7 +55,7 @@ impl Frozen {
 
 /// `None` when a number in the row stands for nothing.
 fn unpack(row: &Row, names: &Names, partitions: &Partitions, sort_names: &[Name]) -> Option<Facets> {
-    let Partition { network, organization } = *partitions.of_row(row)?;
+    let Partition { network, organization } = *partitions.get(row.partition)?;
     let packed = &row.facets;
     let links = packed.links().map(|(relation, target)| Some(Link::new(names.name(relation)?, target)));
     let aliases = packed.aliases().map(|(name, value)| Some(Alias::new(names.name(name)?, value)));

@@ -100,7 +100,7 @@ impl<'a> Members<'a> {
         let places =
             sorted(0..members.len() as u32, |place| member(place).map_or(&[][..], |row| row.id.as_bytes()));
         let by_id = places.iter().filter_map(|place| members.get(*place as usize).copied()).collect();
-        let partition = |place: &u32| rows.partitions().of_row(member(*place)?).copied();
+        let partition = |place: &u32| rows.partitions().get(member(*place)?.partition).copied();
         let partitions = Shared::new(places.iter().filter_map(partition));
         let organizations = Shared::new(partitions.iter().map(|partition| partition.organization));
         Self { rows, by_id, organizations, partitions }

@@ -2,8 +2,6 @@ use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
-use super::rows::Row;
-
 /// To which network and organization a record belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Partition {
@@ -31,13 +29,13 @@ impl Partitions {
         })
     }
 
-    pub(super) fn of_row(&self, row: &Row) -> Option<&Partition> {
-        self.all.get(row.partition as usize)
+    pub(super) fn get(&self, number: PartitionId) -> Option<&Partition> {
+        self.all.get(number as usize)
     }
 
-    /// The id of the network of a row as a sort key; empty when it is on none.
-    pub(super) fn network_key(&self, row: &Row) -> &[u8] {
-        self.of_row(row).and_then(|partition| partition.network.as_ref()).map_or(&[], |id| id.as_bytes())
+    /// The id of the network as a sort key; empty when there is none.
+    pub(super) fn network_sort_key(&self, number: PartitionId) -> &[u8] {
+        self.get(number).and_then(|partition| partition.network.as_ref()).map_or(&[], |id| id.as_bytes())
     }
 
     /// Those of a network in this organization (`None`: in any, and in none).

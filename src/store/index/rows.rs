@@ -24,7 +24,7 @@ impl Row {
     pub(super) fn sort_key<'r>(&'r self, slot: Slot, partitions: &'r Partitions) -> &'r [u8] {
         match slot.checked_sub(1) {
             None => &[],
-            Some(_) if slot == Slot::from(self.network_slot) => partitions.network_key(self),
+            Some(_) if slot == Slot::from(self.network_slot) => partitions.network_sort_key(self.partition),
             Some(place) => self.facets.sort_key(place),
         }
     }

@@ -129,7 +129,7 @@ impl Index {
     }
 
     fn belongs_to(&self, row: RowId, organization: Option<Uuid>) -> bool {
-        let partition = self.rows.get(row).and_then(|row| self.rows.partitions().of_row(row));
+        let partition = self.rows.get(row).and_then(|row| self.rows.partitions().get(row.partition));
         organization.is_none() || partition.is_some_and(|partition| partition.organization == organization)
     }
 
