@@ -2,10 +2,8 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
-
-use tokio::task::JoinSet;
 
 use crate::connection::Connection;
 
@@ -21,54 +19,60 @@ pub(crate) struct Asked {
 #[derive(Debug)]
 pub(crate) struct Client {
     connections: Vec<Connection>,
-    request: Arc<[u8]>,
+    request: String,
 }
 
 impl Client {
-    pub(crate) async fn connect(address: SocketAddr, connections: usize, request: &str) -> io::Result<Self> {
-        let mut open = Vec::with_capacity(connections);
-        for _ in 0..connections {
-            open.push(Connection::open(address).await?);
-        }
-        Ok(Self { connections: open, request: request.as_bytes().into() })
+    pub(crate) fn connect(address: SocketAddr, connections: usize, request: &str) -> io::Result<Self> {
+        let connections = (0..connections).map(|_| Connection::open(address)).collect::<io::Result<_>>()?;
+        Ok(Self { connections, request: request.to_owned() })
     }
 
     /// The body of one response.
-    pub(crate) async fn body(&mut self) -> io::Result<Vec<u8>> {
+    pub(crate) fn body(&mut self) -> io::Result<Vec<u8>> {
         let mut body = Vec::new();
-        self.connections[0].ask(&self.request, |piece| body.extend_from_slice(piece)).await?;
+        let ask = self.connections[0].ask(self.request.as_bytes(), |piece| body.extend_from_slice(piece));
+        run(vec![ask])?;
         Ok(body)
     }
 
     /// Asks on all connections at a time for so long, and until every response is there.
-    pub(crate) async fn ask(&mut self, time: Duration) -> io::Result<Asked> {
+    pub(crate) fn ask(&mut self, time: Duration) -> io::Result<Asked> {
         let start = Instant::now();
-        let mut tasks = JoinSet::new();
-        for connection in self.connections.drain(..) {
-            tasks.spawn(ask_on(connection, Arc::clone(&self.request), start + time));
-        }
-        let mut latencies = Vec::new();
-        while let Some(task) = tasks.join_next().await {
-            let (connection, own) = task??;
-            self.connections.push(connection);
-            latencies.extend(own);
-        }
+        let request = self.request.as_bytes();
+        let tasks = self.connections.iter_mut().map(|connection| ask_on(connection, request, start + time));
+        let latencies = run(tasks.collect())?.concat();
         Ok(Asked { latencies, time: start.elapsed() })
     }
 }
 
-async fn ask_on(
-    mut connection: Connection,
-    request: Arc<[u8]>,
-    end: Instant,
-) -> io::Result<(Connection, Vec<Duration>)> {
+async fn ask_on(connection: &mut Connection, request: &[u8], end: Instant) -> io::Result<Vec<Duration>> {
     let mut latencies = Vec::new();
     let mut start = Instant::now();
     while start < end {
-        connection.ask(&request, |_| ()).await?;
+        connection.ask(request, |_| ()).await?;
         let now = Instant::now();
         latencies.push(now - start);
         start = now;
     }
-    Ok((connection, latencies))
+    Ok(latencies)
+}
+
+/// Runs all at a time on this thread, without ever sleeping.
+fn run<T>(tasks: Vec<impl Future<Output = io::Result<T>>>) -> io::Result<Vec<T>> {
+    let mut context = Context::from_waker(Waker::noop());
+    let mut tasks: Vec<_> = tasks.into_iter().map(Box::pin).collect();
+    let mut done = Vec::with_capacity(tasks.len());
+    let mut place = 0;
+    while !tasks.is_empty() {
+        place = if place < tasks.len() { place } else { 0 };
+        match tasks[place].as_mut().poll(&mut context) {
+            Poll::Ready(result) => {
+                done.push(result?);
+                drop(tasks.swap_remove(place));
+            }
+            Poll::Pending => place += 1,
+        }
+    }
+    Ok(done)
 }

@@ -1,11 +1,11 @@
 //! The client's end of one connection: as little HTTP/1.1 as it takes to know where a response ends.
 
-use std::io;
-use std::net::SocketAddr;
+use std::future::poll_fn;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::task::Poll;
 
 use memchr::memmem;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 
 const BUFFER: usize = 256 * 1024;
 
@@ -26,15 +26,17 @@ enum Length {
 }
 
 impl Connection {
-    pub(crate) async fn open(address: SocketAddr) -> io::Result<Self> {
-        let stream = TcpStream::connect(address).await?;
+    pub(crate) fn open(address: SocketAddr) -> io::Result<Self> {
+        let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
+        stream.set_nonblocking(true)?;
         Ok(Self { stream, buffer: vec![0; BUFFER], start: 0, end: 0 })
     }
 
     /// Sends a request, and hands out the body of its response piece by piece.
     pub(crate) async fn ask(&mut self, request: &[u8], mut visit: impl FnMut(&[u8])) -> io::Result<()> {
-        self.stream.write_all(request).await?;
+        // It always fits: the response before was read to its end.
+        self.stream.write_all(request)?;
         match self.head().await? {
             Length::Bytes(length) => self.take(length, &mut visit).await,
             Length::Chunked => self.chunks(&mut visit).await,
@@ -97,9 +99,13 @@ impl Connection {
             self.buffer.copy_within(self.start.., 0);
             (self.start, self.end) = (0, self.end - self.start);
         }
-        let read = self.stream.read(&mut self.buffer[self.end..]).await?;
+        let read = poll_fn(|_| match self.stream.read(&mut self.buffer[self.end..]) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Poll::Pending,
+            read => Poll::Ready(read),
+        });
+        let read = read.await?;
         if read == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
+            return Err(ErrorKind::UnexpectedEof.into());
         }
         self.end += read;
         Ok(())

@@ -2,17 +2,18 @@
 //! that does more. All are hyper with HTTP/1.1, each on a thread of its own, and give the same bytes:
 //!
 //! - bare hyper: one buffer with the whole body, made before, with no work but to send it;
-//! - naive axum: a handler with typed hosts behind a lock, which copies the page out of there, serialises it for every request
-//!   and asks nobody who they are;
-//! - frozen axum: the same with hosts that never change, so that nothing is copied;
+//! - naive axum: a handler with typed hosts that never change, which gives axum's `Json` the page for every request, copies
+//!   nothing before and asks nobody who they are;
+//! - axum, vector: the same, serialised into a vector, which is as fast as typed hosts get;
 //! - memory, kept and folder, kept: the service on a `MemoryStore`, and on a `SledStore` that has read everything. The page
 //!   is always the same, so that it is kept;
 //! - memory and folder: the same with no page kept, each made anew of the documents in the store.
 //!
 //! One client on another thread asks them in turns, round by round, and reads each response to its last byte. The servers
-//! are on one processor and the client on another. A ratio is the median of those of all rounds, so that a machine whose speed
-//! drifts drifts for all. The time of the processor is that of the server's thread, which for the loopback includes most of
-//! what the system does for the connection.
+//! are on one processor and the client on another, which never sleeps: waking it would be a third of what a server does, and
+//! is none of its work where clients are on other machines. A ratio is the median of those of all rounds, so that a machine
+//! whose speed drifts drifts for all. The time of the processor is that of the server's thread, which for the loopback
+//! includes most of what the system does for the connection.
 //!
 //! `cargo bench --bench loopback` asks for pages of 50 and of 1,000 hosts, on 1 and on 16 connections; `-- page=50`,
 //! `-- connections=1` and the like choose, and `-- rounds=21` takes longer. On Linux, which tells the time of a
@@ -61,7 +62,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let servers = runtime.block_on(Servers::start(page, processors.servers))?;
         for connections in chosen(&arguments, "connections", &[1, 16])? {
             let count = chosen(&arguments, "rounds", &[9])?[0];
-            let rounds = runtime.block_on(Rounds::measure(&servers, connections, count))?;
+            let rounds = Rounds::measure(&servers, connections, count)?;
             table::print_rows(page, connections, &rounds);
             all.push(rounds);
         }

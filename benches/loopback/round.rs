@@ -28,7 +28,7 @@ pub(crate) struct Rounds(pub(crate) Vec<Measured>);
 
 impl Rounds {
     /// Asks all servers in turns, after a round that does not count.
-    pub(crate) async fn measure(
+    pub(crate) fn measure(
         servers: &Servers,
         connections: usize,
         count: usize,
@@ -37,9 +37,9 @@ impl Rounds {
         let mut measured = Vec::new();
         let mut clients = Vec::new();
         for server in &servers.all {
-            let mut client = Client::connect(server.address, connections, &servers.request).await?;
-            assert!(client.body().await? == servers.body, "{} gives another body", server.name);
-            client.ask(ROUND).await?;
+            let mut client = Client::connect(server.address, connections, &servers.request)?;
+            assert!(client.body()? == servers.body, "{} gives another body", server.name);
+            client.ask(ROUND)?;
             clients.push((server, client));
             measured.push(Measured::new(server.name));
         }
@@ -48,7 +48,7 @@ impl Rounds {
                 // Each begins as often as the others.
                 let turn = (round + turn) % clients.len();
                 let (server, client) = &mut clients[turn];
-                measured[turn].take_turn(server, client).await?;
+                measured[turn].take_turn(server, client)?;
             }
         }
         for measured in &mut measured {
@@ -63,9 +63,9 @@ impl Measured {
         Self { name, rates: Vec::new(), processor: Vec::new(), latencies: Vec::new() }
     }
 
-    async fn take_turn(&mut self, server: &Server, client: &mut Client) -> Result<(), Box<dyn Error>> {
+    fn take_turn(&mut self, server: &Server, client: &mut Client) -> Result<(), Box<dyn Error>> {
         let before = server.processor_time()?;
-        let asked = client.ask(ROUND).await?;
+        let asked = client.ask(ROUND)?;
         let processor = server.processor_time()?.saturating_sub(before);
         let count = asked.latencies.len() as f64;
         self.rates.push(count / asked.time.as_secs_f64());

@@ -21,7 +21,7 @@ use tower::ServiceExt;
 
 use crate::HOSTS;
 use crate::load::load;
-use crate::naive::{self, Frozen, Naive};
+use crate::naive::{self, Naive};
 use crate::server::Server;
 
 /// All servers, of one size of pages.
@@ -49,16 +49,17 @@ impl Servers {
         let api = |inventory: &Inventory| Api::builder(inventory.clone()).rate_limit(None);
         let (headers, body) = ask(&api(&loaded.inventory).build(), page, &loaded.key).await?;
         let all = ask(&api(&loaded.inventory).build(), HOSTS, &loaded.key).await?.1;
-        let (naive, frozen) = (Arc::new(Naive::from(Frozen::read(&all)?)), Arc::new(Frozen::read(&all)?));
-        let naive = Router::new().route("/api/v1/hosts", get(naive::list)).with_state(naive);
-        let frozen = Router::new().route("/api/v1/hosts", get(naive::list_frozen)).with_state(frozen);
+        let naive = Arc::new(Naive::read(&all)?);
+        let from_vector = get(naive::list_from_vector).with_state(Arc::clone(&naive));
+        let naive = get(naive::list).with_state(naive);
+        let axum = |handler| TowerToHyperService::new(Router::new().route("/api/v1/hosts", handler));
         let start = |name, builder: ApiBuilder| {
             Server::start(name, processor, TowerToHyperService::new(builder.build()))
         };
         let all = [
             start_bare(processor, headers, body.clone())?,
-            Server::start("naive axum", processor, TowerToHyperService::new(naive))?,
-            Server::start("frozen axum", processor, TowerToHyperService::new(frozen))?,
+            Server::start("naive axum", processor, axum(naive))?,
+            Server::start("axum, vector", processor, axum(from_vector))?,
             start("memory, kept", api(&loaded.inventory))?,
             start("folder, kept", api(&in_folder))?,
             start("memory", api(&loaded.inventory).kept_pages(0))?,
