@@ -1,4 +1,4 @@
-//! Pages that were asked for more than once in the same state of the list, each in the one piece that a socket takes best.
+//! Pages that were asked for more than once in the same state of the list, each in one piece, which costs a socket least.
 
 use std::collections::VecDeque;
 use std::fmt;
