@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use crate::family::Family;
 use crate::ground::{Ground, Spread};
+use crate::passes::in_passes;
 use crate::{filters, lists, ports, whole};
 
 /// The argument that a child is begun with, before the size and the spread.
@@ -14,11 +15,19 @@ pub(crate) const CHILD: &str = "child";
 /// What a child tells, a line each.
 #[derive(Clone, Debug)]
 pub(crate) enum Finding {
-    /// A page: what a plain copy of its documents takes, in microseconds, and what times that it takes when its frames are
-    /// handed out and when they are read.
-    Page { family: Family, name: String, copy: f64, handed_out: f64, read: f64 },
+    /// A page, and what a plain copy of its documents takes, in microseconds.
+    Page { family: Family, name: String, copy: f64, ratios: Ratios },
     /// Any other figure.
     Figure { name: String, value: f64 },
+}
+
+/// What times a plain copy a page takes: when its frames are handed out to those who ask first and to the others, and when
+/// they are read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ratios {
+    pub(crate) first: f64,
+    pub(crate) handed_out: f64,
+    pub(crate) read: f64,
 }
 
 impl Finding {
@@ -31,12 +40,15 @@ impl Finding {
     fn read(line: &str) -> Result<Self, Box<dyn Error>> {
         let fields: Vec<&str> = line.split('\t').collect();
         match fields[..] {
-            ["page", family, name, copy, handed_out, read] => Ok(Self::Page {
+            ["page", family, name, copy, first, handed_out, read] => Ok(Self::Page {
                 family: Family::named(family)?,
                 name: name.to_owned(),
                 copy: copy.parse()?,
-                handed_out: handed_out.parse()?,
-                read: read.parse()?,
+                ratios: Ratios {
+                    first: first.parse()?,
+                    handed_out: handed_out.parse()?,
+                    read: read.parse()?,
+                },
             }),
             ["figure", name, value] => Ok(Self::Figure { name: name.to_owned(), value: value.parse()? }),
             _ => Err(format!("the child said: {line}").into()),
@@ -47,8 +59,8 @@ impl Finding {
 impl fmt::Display for Finding {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Page { family, name, copy, handed_out, read } => {
-                write!(formatter, "page\t{}\t{name}\t{copy}\t{handed_out}\t{read}", family.name())
+            Self::Page { family, name, copy, ratios: Ratios { first, handed_out, read } } => {
+                write!(formatter, "page\t{}\t{name}\t{copy}\t{first}\t{handed_out}\t{read}", family.name())
             }
             Self::Figure { name, value } => write!(formatter, "figure\t{name}\t{value}"),
         }
@@ -74,10 +86,10 @@ pub(crate) fn run(size: usize, spread: Spread) -> Result<(), Box<dyn Error>> {
     let (mut ground, mut findings) = whole::load(size, spread)?;
     ground.gather()?;
     say("pages");
-    findings.extend(lists::measure(&ground)?);
+    findings.extend(in_passes(|| lists::measure(&ground))?);
     if spread == Spread::Ten {
         say("filters and groups");
-        findings.extend(filters::measure(&ground)?);
+        findings.extend(in_passes(|| filters::measure(&ground))?);
         say("updates of ports");
         findings.extend(ports::measure(&ground)?);
     }

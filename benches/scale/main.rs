@@ -4,7 +4,7 @@
 //! memory, which is the limit.
 //!
 //! `cargo bench --bench scale` takes 1,000, 100,000 and 1,000,000 hosts, for which 9 GB of memory must be free; `-- 1000
-//! 30000` sets the sizes. It prints all rows, and at the end the worst of each family beside what it may be.
+//! 30000` sets the sizes. It prints all rows, and at the end the median and the worst of each family beside what it may be.
 
 #![allow(
     clippy::indexing_slicing,
@@ -30,6 +30,7 @@ mod lists;
 #[path = "../support/memory.rs"]
 mod memory;
 mod page;
+mod passes;
 mod ports;
 mod reader;
 mod report;

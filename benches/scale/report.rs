@@ -1,6 +1,6 @@
 //! What was found, as tables, and the worst of it beside what it may be.
 
-use crate::child::Finding;
+use crate::child::{Finding, Ratios};
 use crate::family::Family;
 use crate::ports::{DISTURBED, UPDATE};
 use crate::whole::{TEN, THOUSAND};
@@ -28,7 +28,8 @@ const BARS: [(&str, Bar); 6] = [
 pub(crate) fn print(found: &[Found]) {
     let Some((_, first)) = found.first() else { return };
     println!(
-        "A page of 50: microseconds of a plain copy of its documents / handed out / read, as ratios to that.\n"
+        "A page of 50: microseconds of a plain copy of its documents / handed out to those who ask first / to the others / read, \
+         as ratios to that.\n"
     );
     print_head(found, "read took, last to first");
     first
@@ -41,7 +42,10 @@ pub(crate) fn print(found: &[Found]) {
         .iter()
         .filter(|finding| matches!(finding, Finding::Figure { .. }))
         .for_each(|row| print_row(found, row));
-    println!("\n| worst of a family | handed out | read | read may be | |\n|---|---|---|---|---|");
+    println!(
+        "\nThe median and the worst of each family.\n\n\
+         | | first | handed out | read | read may be | | worst |\n|---|---|---|---|---|---|---|"
+    );
     Family::ALL.into_iter().for_each(|family| print_family(found, family));
     println!("\n| at {} hosts | | may be | |\n|---|---|---|---|", found[found.len() - 1].0);
     BARS.into_iter().for_each(|(name, bar)| print_bar(found, name, bar));
@@ -63,26 +67,38 @@ fn print_row(found: &[Found], row: &Finding) {
 
 fn cell(finding: &Finding) -> String {
     match finding {
-        Finding::Page { copy, handed_out, read, .. } => format!("{copy:.1} / {handed_out:.2} / {read:.2} |"),
+        Finding::Page { copy, ratios: Ratios { first, handed_out, read }, .. } => {
+            format!("{copy:.1} / {first:.2} / {handed_out:.2} / {read:.2} |")
+        }
         Finding::Figure { value, .. } => format!("{value:.2} |"),
     }
 }
 
 fn print_family(found: &[Found], family: Family) {
-    let of_family = found.iter().flat_map(|(size, findings)| {
-        findings.iter().filter_map(move |finding| match finding {
-            Finding::Page { family: other, name, handed_out, read, .. } if *other == family => {
-                Some((*size, name, *handed_out, *read))
+    let mut pages = Vec::new();
+    for (size, findings) in found {
+        pages.extend(findings.iter().filter_map(|finding| match finding {
+            Finding::Page { family: other, name, ratios, .. } if *other == family => {
+                Some((*size, name, *ratios))
             }
             _ => None,
-        })
-    });
-    let worst_out = of_family.clone().map(|(_, _, handed_out, _)| handed_out).fold(0.0, f64::max);
-    let worst = of_family.max_by(|(.., left), (.., right)| left.total_cmp(right));
-    let Some((size, name, _, read)) = worst else { return };
+        }));
+    }
+    let worst = pages.iter().max_by(|(.., left), (.., right)| left.read.total_cmp(&right.read));
+    let Some((size, name, worst)) = worst else { return };
+    let summary = |ratio_of: fn(&Ratios) -> f64| {
+        let mut ratios: Vec<f64> = pages.iter().map(|(.., ratios)| ratio_of(ratios)).collect();
+        ratios.sort_unstable_by(f64::total_cmp);
+        format!("{:.2}, {:.2}", ratios[ratios.len() / 2], ratios[ratios.len() - 1])
+    };
+    let (first, handed_out) = (summary(|ratios| ratios.first), summary(|ratios| ratios.handed_out));
+    let read = summary(|ratios| ratios.read);
     let bar = family.bar().map_or_else(|| "-".to_owned(), |bar| bar.to_string());
-    let verdict = family.bar().map_or("", |bar| verdict(read, bar));
-    println!("| {}: {name}, {size} hosts | {worst_out:.2} | {read:.2} | {bar} | {verdict} |", family.name());
+    let verdict = family.bar().map_or("", |bar| verdict(worst.read, bar));
+    println!(
+        "| {} | {first} | {handed_out} | {read} | {bar} | {verdict} | {name}, {size} hosts |",
+        family.name()
+    );
 }
 
 fn print_bar(found: &[Found], name: &str, bar: Bar) {
@@ -112,7 +128,7 @@ fn growth(found: &[Found], name: &str) -> Option<f64> {
 /// What is compared between sizes: of a page, the microseconds it takes to be read.
 const fn value(finding: &Finding) -> f64 {
     match finding {
-        Finding::Page { copy, read, .. } => *copy * *read,
+        Finding::Page { copy, ratios, .. } => *copy * ratios.read,
         Finding::Figure { value, .. } => *value,
     }
 }

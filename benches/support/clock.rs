@@ -18,7 +18,8 @@ pub(crate) fn compare(
     (median(lefts), median(rights))
 }
 
-fn time(calls: u32, call: &mut impl FnMut()) -> Duration {
+/// The time of one of so many calls.
+pub(crate) fn time(calls: u32, mut call: impl FnMut()) -> Duration {
     let start = Instant::now();
     for _ in 0..calls {
         call();
@@ -26,7 +27,7 @@ fn time(calls: u32, call: &mut impl FnMut()) -> Duration {
     start.elapsed() / calls
 }
 
-fn median(mut times: Vec<Duration>) -> Duration {
+pub(crate) fn median(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     times[times.len() / 2]
 }

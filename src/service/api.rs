@@ -1,7 +1,7 @@
 use std::convert::Infallible;
 use std::error::Error as StdError;
 use std::fmt;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -111,13 +111,13 @@ impl fmt::Debug for ResponseFuture {
 impl Shared {
     async fn answer(&self, request: &Parts, body: RequestBody) -> Response<ResponseBody> {
         let route = Route::find(&request.method, request.uri.path());
-        let caller = contain_panic(self.caller(route.as_ref().ok(), request)).await;
+        let caller = contain_panic(pin!(self.caller(route.as_ref().ok(), request))).await;
         let allowance = self.allowance(request, caller.as_ref().ok());
         let outcome = match allowance.and_then(|allowance| allowance.retry_after) {
             Some(seconds) => Err(ApiError::rate_limit_exceeded(seconds)),
             None => {
                 let input = Input { request, body, limit: self.body_limit };
-                contain_panic(self.handle(route, caller, input)).await
+                contain_panic(pin!(self.handle(route, caller, input))).await
             }
         };
         let mut response = self.responder.respond(outcome);

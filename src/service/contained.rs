@@ -1,15 +1,15 @@
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
+use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use crate::inventory::Error;
 
-/// A store that panics costs its request, and not the connection with the others on it.
+/// A store that panics costs its request, and not the connection with the others on it. The future stays where the caller has
+/// it: moved in here, it would take its room twice.
 pub(super) async fn contain_panic<T, E: From<Error>>(
-    future: impl Future<Output = Result<T, E>>,
+    mut future: Pin<&mut impl Future<Output = Result<T, E>>>,
 ) -> Result<T, E> {
-    let mut future = pin!(future);
     let poll = |context: &mut Context<'_>| {
         let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context)));
         polled.unwrap_or_else(|payload| {

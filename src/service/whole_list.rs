@@ -1,5 +1,7 @@
 //! Lists without a limit: sent while they are read.
 
+use std::pin::pin;
+
 use http::request::Parts;
 
 use super::ResponseBody;
@@ -57,7 +59,7 @@ pub(super) async fn begin(
 
 fn following(list: WholeList) -> Following {
     Box::pin(async move {
-        let part = contain_panic(list.read_on()).await;
+        let part = contain_panic(pin!(list.read_on())).await;
         part.inspect_err(|error| tracing::warn!("a list is broken off: {}", error.with_causes()))
     })
 }
