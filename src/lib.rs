@@ -52,17 +52,18 @@
 //! | of several networks, before | `k` · log `n` some times over, and the page |
 //! | with `tag_ids`, before | the hosts that have any of the tags |
 //! | with `group_by` beside `order_by`, before | log `n` and the groups of the page; those that are a part of their networks are sorted |
-//! | any of these, when it was asked for so often that it pays | `n`, or `m` · log `m` of a short list: from then on the list is kept in its order, until others are asked for more lately |
+//! | any of these, when it was asked for so often that it pays | `n`, or `m` · log `m` of a short list, once, in that request and while writers wait: from then on the list is kept in its order, until others are asked for more lately |
 //! | with `ids` | the ids |
 //! | `limit=0` | as many pages as there are, one after the other, as the response is read |
 //! | with `If-None-Match`, where nothing has changed | none of these |
-//! | a page that was asked for twice before, where nothing has changed | none of these, and no piece but one for the socket |
+//! | a page that was asked for twice before, where nothing has changed | none of these: it is sent as it was kept |
 //! | an update of a port | the host, encoded anew; log `n` for each order in which it moves, and for each list that is kept |
 //!
 //! What is kept of lists takes 16 to 32 bytes a host at most, and half a megabyte; what is kept of pages, 16 MiB unless
 //! [`kept_pages`](service::ApiBuilder::kept_pages) says otherwise.
 //!
 //! # Features
+//! * `sled`, on by default: `SledStore`, which keeps everything in a folder.
 //! * `testing`: the `testing` module, for whoever writes a store. Cases may be added to it in any release.
 
 pub mod access;

@@ -10,10 +10,10 @@
 //! - memory and folder: the same with no page kept, each made anew of the documents in the store.
 //!
 //! One client on another thread asks them in turns, round by round, and reads each response to its last byte. The servers
-//! are on one processor and the client on another, which never sleeps: waking it would be a third of what a server does, and
-//! is none of its work where clients are on other machines. A ratio is the median of those of all rounds, so that a machine
-//! whose speed drifts drifts for all. The time of the processor is that of the server's thread, which for the loopback
-//! includes most of what the system does for the connection.
+//! are on one processor and the client on another, which never sleeps: waking it would be a fifth of what a server does for
+//! a page of 50, and is none of its work where clients are on other machines. No server counts requests for a rate limit. A
+//! ratio is the median of those of all rounds, so that a machine whose speed drifts drifts for all. The time of the processor
+//! is that of the server's thread, which for the loopback includes most of what the system does for the connection.
 //!
 //! `cargo bench --bench loopback` asks for pages of 50 and of 1,000 hosts, on 1 and on 16 connections; `-- page=50`,
 //! `-- connections=1` and the like choose, and `-- rounds=21` takes longer. On Linux, which tells the time of a

@@ -21,11 +21,12 @@ pub(crate) enum Finding {
     Figure { name: String, value: f64 },
 }
 
-/// What times a plain copy a page takes: when its frames are handed out to those who ask first and to the others, and when
-/// they are read.
+/// What times a plain copy a page takes: when its frames are handed out to the very first who asks and to the others, and
+/// when they are read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ratios {
-    pub(crate) first: f64,
+    /// `None` where others have asked for the list before.
+    pub(crate) first: Option<f64>,
     pub(crate) handed_out: f64,
     pub(crate) read: f64,
 }
@@ -45,7 +46,7 @@ impl Finding {
                 name: name.to_owned(),
                 copy: copy.parse()?,
                 ratios: Ratios {
-                    first: first.parse()?,
+                    first: first.parse().ok(),
                     handed_out: handed_out.parse()?,
                     read: read.parse()?,
                 },
@@ -60,6 +61,7 @@ impl fmt::Display for Finding {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Page { family, name, copy, ratios: Ratios { first, handed_out, read } } => {
+                let first = first.map_or_else(|| "-".to_owned(), |first| first.to_string());
                 write!(formatter, "page\t{}\t{name}\t{copy}\t{first}\t{handed_out}\t{read}", family.name())
             }
             Self::Figure { name, value } => write!(formatter, "figure\t{name}\t{value}"),

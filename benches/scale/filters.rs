@@ -47,8 +47,8 @@ fn measure_tags(ground: &Ground) -> Result<Vec<Finding>, Box<dyn Error>> {
 
 /// Hosts that are named, and those of a network that is.
 fn measure_picked(ground: &Ground) -> Result<Vec<Finding>, Box<dyn Error>> {
-    let step = ground.ports.len().div_ceil(IDS);
-    let ids: Vec<Uuid> = ground.ports.iter().step_by(step).map(|port| port.host).collect();
+    let step = (ground.ports.len() / IDS).max(1);
+    let ids: Vec<Uuid> = ground.ports.iter().step_by(step).take(IDS).map(|port| port.host).collect();
     let mut of_ids = ordered(HostOrderField::Name, OrderDirection::Ascending);
     of_ids.ids = Some(ids);
     let mut of_network = ordered(HostOrderField::Name, OrderDirection::Ascending);

@@ -16,7 +16,7 @@ const RARE: usize = 5;
 const HYPERVISORS: usize = 100;
 const HYPERVISOR_NAMES: usize = 20;
 
-/// How many ports and ids are remembered at most, taken evenly from all hosts.
+/// About how many hosts are remembered with a port, taken by chance; all if there are no more.
 const REMEMBERED: usize = 10_000;
 
 /// Tags, each by how many hosts bear it.
@@ -67,7 +67,7 @@ pub(crate) async fn put(
     tags: Option<Tags>,
     size: usize,
 ) -> Result<Vec<PortOfHost>, Box<dyn Error>> {
-    let (mut random, mut chance) = (Random::new(7), Random::new(11));
+    let (mut random, mut chance, mut memory) = (Random::new(7), Random::new(11), Random::new(13));
     let mut remembered = Vec::new();
     let mut hypervisor = None;
     for number in 0..size {
@@ -77,7 +77,8 @@ pub(crate) async fn put(
             host.tags = tags.of_host(&mut chance, number, size);
             hypervisor = virtualize(&mut host, number, hypervisor);
         }
-        if number.is_multiple_of(size.div_ceil(REMEMBERED)) {
+        // By chance: whoever is taken at even steps is always of the same network.
+        if memory.next().is_multiple_of(size.div_ceil(REMEMBERED) as u64) {
             remembered.push(PortOfHost { host: host.id, network, port: host.ports[4].id });
         }
         inventory.put_host(organization, host).await?;

@@ -9,6 +9,7 @@ use crate::child::Finding;
 use crate::family::Family;
 use crate::ground::{Ground, Spread};
 use crate::page::{measure_parts, told};
+use crate::scattered;
 
 pub(crate) fn measure(ground: &Ground) -> Result<Vec<Finding>, Box<dyn Error>> {
     let (family, orders) = match ground.spread {
@@ -30,5 +31,6 @@ pub(crate) fn measure(ground: &Ground) -> Result<Vec<Finding>, Box<dyn Error>> {
             }
         }
     }
+    findings.extend(scattered::measure(ground, family)?);
     Ok(findings)
 }

@@ -34,6 +34,7 @@ mod passes;
 mod ports;
 mod reader;
 mod report;
+mod scattered;
 mod whole;
 
 use std::error::Error;

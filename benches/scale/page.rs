@@ -1,6 +1,7 @@
 //! A page of 50 hosts, from the request to the last byte of the body, against the plain loop. A page is measured in three
-//! ways: handed out, as a server hands its frames to the socket, to those who ask first; the same when it was asked for long
-//! enough that a list is kept that is worth it; and then read, with every frame copied into a buffer as the plain loop does it.
+//! ways: handed out, as a server hands its frames to the socket, to who asks for the list as the very first; the same when it
+//! was asked for long enough that a list is kept that is worth it; and then read, with every frame copied into a buffer as the
+//! plain loop does it.
 
 use std::cell::RefCell;
 use std::error::Error;
@@ -10,10 +11,11 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use http::Request;
 use toposcope::inventory::HostQuery;
+use toposcope::model::OrderDirection;
 
 use crate::call::{call, each_frame};
 use crate::child::{Finding, Ratios};
-use crate::clock::{compare, median, time};
+use crate::clock::{compare, time};
 use crate::family::Family;
 use crate::ground::Ground;
 use crate::reader::Reader;
@@ -28,10 +30,8 @@ const COPIES: u32 = 100;
 const LONGEST: Duration = Duration::from_millis(100);
 const FEWEST: usize = 3;
 
-/// Those who ask first, and how long it is asked before it is measured what the others wait, where it costs the first more
-/// than the plain loop.
-const FIRST: usize = 9;
-const SETTLED: Duration = Duration::from_millis(150);
+/// How long a page that takes longer than the plain loop is asked for before it is measured.
+const SETTLED: Duration = Duration::from_millis(300);
 
 /// The first, the middle and the last page of a list, whose label tells what is asked for.
 pub(crate) fn measure_parts(
@@ -43,6 +43,10 @@ pub(crate) fn measure_parts(
 ) -> Result<Vec<Finding>, Box<dyn Error>> {
     let mut query = query.clone();
     query.limit = Some(PAGE);
+    // A list in the other direction may be the same to the store.
+    let is_new = query.order_direction == OrderDirection::Ascending;
+    let first_request = reader.get(&uri(&query))?;
+    let first = time(1, || each_frame(call(&ground.api, first_request.clone()).into_body(), |_| ()));
     let last = ground.list(reader, &query)?.total.saturating_sub(PAGE as u64);
     let mut parts = vec![("first", 0), ("middle", last / 2), ("last", last)];
     parts.dedup_by_key(|(_, offset)| *offset);
@@ -51,7 +55,8 @@ pub(crate) fn measure_parts(
         let page = ground.list(reader, &query)?.documents;
         let request = reader.get(&uri(&query))?;
         let name = format!("{}: {label}, {part}", reader.sees);
-        measure(ground, family, name, &request, &page)
+        let first = Some(first).filter(|_| is_new && part == "first");
+        measure(ground, family, name, &request, &page, first)
     });
     findings.collect()
 }
@@ -62,6 +67,7 @@ fn measure(
     name: String,
     request: &Request<String>,
     page: &[Bytes],
+    first: Option<Duration>,
 ) -> Result<Finding, Box<dyn Error>> {
     let frames =
         |visit: &mut dyn FnMut(&[u8])| each_frame(call(&ground.api, request.clone()).into_body(), visit);
@@ -79,7 +85,7 @@ fn measure(
         black_box(&buffer);
     };
     let hand_out = || frames(&mut |frame| _ = black_box(frame));
-    let first = ask_first(hand_out, copy);
+    settle(hand_out, copy);
     let read = || {
         let mut buffer = buffer.borrow_mut();
         buffer.clear();
@@ -96,22 +102,20 @@ fn measure(
         name,
         copy: copied.as_secs_f64() * 1e6,
         ratios: Ratios {
-            first: first.as_secs_f64() / copied.as_secs_f64(),
+            first: first.map(|first| first.as_secs_f64() / copied.as_secs_f64()),
             handed_out: handed_out.as_secs_f64() / copied.as_secs_f64(),
             read: read.as_secs_f64() / copied_again.as_secs_f64(),
         },
     })
 }
 
-/// What those wait who ask first. When this is done, a list is kept if that is worth it.
-fn ask_first(mut hand_out: impl FnMut(), copy: impl FnMut()) -> Duration {
+/// Asks until a list is kept if that is worth it.
+fn settle(mut hand_out: impl FnMut(), copy: impl FnMut()) {
     let start = Instant::now();
-    let first = median((0..FIRST).map(|_| time(1, &mut hand_out)).collect());
-    let is_slow = first > time(COPIES, copy);
+    let is_slow = time(CALLS, &mut hand_out) > time(COPIES, copy);
     while is_slow && start.elapsed() < SETTLED {
         hand_out();
     }
-    first
 }
 
 /// How often a page is measured that takes so long.
@@ -132,7 +136,7 @@ fn is_page(body: &[u8], page: &[Bytes]) -> bool {
 }
 
 /// The request of a query; the limit is that of every page.
-fn uri(query: &HostQuery) -> String {
+pub(crate) fn uri(query: &HostQuery) -> String {
     let HostQuery { order_direction, offset, .. } = query;
     let mut uri = format!("/api/v1/hosts?limit={PAGE}&order_direction={order_direction}&offset={offset}");
     let mut add = |name: &str, value: Option<String>| {

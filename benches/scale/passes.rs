@@ -4,7 +4,7 @@ use std::error::Error;
 
 use crate::child::{Finding, Ratios};
 
-const PASSES: usize = 3;
+const PASSES: usize = 5;
 
 /// The medians of all passes, but for those who ask first: they do so only once.
 pub(crate) fn in_passes(

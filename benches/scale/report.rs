@@ -28,7 +28,7 @@ const BARS: [(&str, Bar); 6] = [
 pub(crate) fn print(found: &[Found]) {
     let Some((_, first)) = found.first() else { return };
     println!(
-        "A page of 50: microseconds of a plain copy of its documents / handed out to those who ask first / to the others / read, \
+        "A page of 50: microseconds of a plain copy of its documents / handed out to the very first who asks / to the others / read, \
          as ratios to that.\n"
     );
     print_head(found, "read took, last to first");
@@ -68,7 +68,8 @@ fn print_row(found: &[Found], row: &Finding) {
 fn cell(finding: &Finding) -> String {
     match finding {
         Finding::Page { copy, ratios: Ratios { first, handed_out, read }, .. } => {
-            format!("{copy:.1} / {first:.2} / {handed_out:.2} / {read:.2} |")
+            let first = first.map_or_else(|| "-".to_owned(), |first| format!("{first:.2}"));
+            format!("{copy:.1} / {first} / {handed_out:.2} / {read:.2} |")
         }
         Finding::Figure { value, .. } => format!("{value:.2} |"),
     }
@@ -86,13 +87,13 @@ fn print_family(found: &[Found], family: Family) {
     }
     let worst = pages.iter().max_by(|(.., left), (.., right)| left.read.total_cmp(&right.read));
     let Some((size, name, worst)) = worst else { return };
-    let summary = |ratio_of: fn(&Ratios) -> f64| {
-        let mut ratios: Vec<f64> = pages.iter().map(|(.., ratios)| ratio_of(ratios)).collect();
+    let summary = |ratio_of: fn(&Ratios) -> Option<f64>| {
+        let mut ratios: Vec<f64> = pages.iter().filter_map(|(.., ratios)| ratio_of(ratios)).collect();
         ratios.sort_unstable_by(f64::total_cmp);
         format!("{:.2}, {:.2}", ratios[ratios.len() / 2], ratios[ratios.len() - 1])
     };
-    let (first, handed_out) = (summary(|ratios| ratios.first), summary(|ratios| ratios.handed_out));
-    let read = summary(|ratios| ratios.read);
+    let (first, handed_out) = (summary(|ratios| ratios.first), summary(|ratios| Some(ratios.handed_out)));
+    let read = summary(|ratios| Some(ratios.read));
     let bar = family.bar().map_or_else(|| "-".to_owned(), |bar| bar.to_string());
     let verdict = family.bar().map_or("", |bar| verdict(worst.read, bar));
     println!(

@@ -19,11 +19,12 @@ pub(crate) fn call(api: &Api, request: Request<String>) -> Response<ResponseBody
 }
 
 pub(crate) fn each_frame(mut body: ResponseBody, mut visit: impl FnMut(&[u8])) {
-    while let Poll::Ready(Some(Ok(frame))) =
-        Pin::new(&mut body).poll_frame(&mut Context::from_waker(Waker::noop()))
-    {
-        if let Some(data) = frame.data_ref() {
-            visit(data);
+    loop {
+        match Pin::new(&mut body).poll_frame(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(Some(Ok(frame))) => visit(frame.data_ref().map_or(&[], |data| &data[..])),
+            Poll::Ready(Some(Err(error))) => panic!("{error}"),
+            Poll::Ready(None) => return,
+            Poll::Pending => panic!("the body waits"),
         }
     }
 }

@@ -91,11 +91,11 @@ impl ApiBuilder {
         Self { secure_cookies: secure, ..self }
     }
 
-    /// How many hosts a list without a limit (`limit=0`) has at most, from its offset on; `None`: any number. Longer ones are
-    /// refused with 400 `validation_out_of_range`. Default: any number.
+    /// How many hosts a list without a limit (`limit=0`) has at most when it begins, from its offset on; `None`: any number.
+    /// Longer ones are refused with 400 `validation_out_of_range`. Default: any number.
     ///
     /// Such a list is sent while it is read, from one page of the store after the other. Of what it has sent the ids are kept
-    /// until it ends, some 40 bytes a host.
+    /// until it ends, at most some 40 bytes a host.
     #[must_use]
     pub fn whole_list_limit(self, hosts: impl Into<Option<u64>>) -> Self {
         Self { whole_list_limit: hosts.into(), ..self }

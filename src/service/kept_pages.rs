@@ -1,4 +1,4 @@
-//! Pages that were asked for more than once in the same state of the list, each in one piece, which costs a socket least.
+//! Pages that were asked for more than once in the same state of the list, each in one piece and found by its tag alone.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -12,7 +12,8 @@ use super::conditional::EntityTag;
 /// How many pages are known at a time, most of them only by their tag.
 const KNOWN: usize = 64;
 
-/// The pages that were asked for last. What changes a list changes its tag, so that no page of another state is ever found.
+/// The pages that were asked for last. What changes a list changes its tag, so that no page of an older state is ever found. A
+/// request that began before a change may find a page with it.
 pub(super) struct KeptPages {
     /// How many bytes all pages have together at most.
     room: usize,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use http::{Method, Request, Response};
 use http_body::Body;
@@ -157,14 +157,19 @@ async fn whoever_loses_a_right_while_the_list_is_read_reads_no_further() {
 }
 
 #[tokio::test]
-async fn a_store_that_fails_while_the_list_is_read_breaks_it_off() {
+async fn a_store_that_fails_or_panics_while_the_list_is_read_breaks_it_off() {
     let world = world_of(500).await;
+    breaks_off(&world, |store| &store.fails, (503, "store_unavailable")).await;
+    breaks_off(&world, |store| &store.panics, (500, "internal_error")).await;
+}
+
+async fn breaks_off(world: &World, switch: fn(&Switched) -> &AtomicBool, (status, code): (u16, &str)) {
     let store = Switched::new(world.store.clone());
     let inventory = Inventory::in_shared(store.clone()).with_clock(Arc::new(world.clock.clone()));
     let server = Server::new(inventory.clone(), ample());
-    let mut reading = Reading::begin(Api::builder(inventory).build(), asking(&world, WHOLE)).await;
-    store.fails.store(true, Ordering::SeqCst);
-    server.send(asking(&world, WHOLE)).await.refuses(503, "store_unavailable");
+    let mut reading = Reading::begin(Api::builder(inventory).build(), asking(world, WHOLE)).await;
+    switch(&store).store(true, Ordering::SeqCst);
+    server.send(asking(world, WHOLE)).await.refuses(status, code);
     while reading.read_on().await.is_ok_and(|there_is_more| {
         assert!(there_is_more, "the list ends as if it were whole");
         true

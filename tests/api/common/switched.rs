@@ -12,13 +12,19 @@ pub(crate) struct Switched {
     inner: Arc<dyn Store>,
     lists: AtomicUsize,
     pub(crate) fails: AtomicBool,
+    pub(crate) panics: AtomicBool,
     pub(crate) tells_revision: AtomicBool,
 }
 
 impl Switched {
     pub(crate) fn new(inner: Arc<dyn Store>) -> Arc<Self> {
-        let (fails, tells_revision) = (AtomicBool::new(false), AtomicBool::new(true));
-        Arc::new(Self { inner, lists: AtomicUsize::new(0), fails, tells_revision })
+        Arc::new(Self {
+            inner,
+            lists: AtomicUsize::new(0),
+            fails: AtomicBool::new(false),
+            panics: AtomicBool::new(false),
+            tells_revision: AtomicBool::new(true),
+        })
     }
 
     /// How many lists were asked for.
@@ -42,6 +48,7 @@ impl Store for Switched {
         if self.fails.load(Ordering::SeqCst) {
             return Err(StoreError::unavailable("the store is away"));
         }
+        assert!(!self.panics.load(Ordering::SeqCst), "the store panics");
         self.inner.list(query).await
     }
 

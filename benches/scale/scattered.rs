@@ -1,0 +1,74 @@
+//! Pages from places by chance, so that neither the service nor the plain loop finds them in the nearest cache: each has
+//! hundreds of others, of a hundred megabytes, between its turns.
+
+use std::error::Error;
+use std::hint::black_box;
+use std::time::Duration;
+
+use http::Request;
+use toposcope::inventory::HostQuery;
+use toposcope::model::HostOrderField;
+
+use crate::call::{call, each_frame};
+use crate::child::{Finding, Ratios};
+use crate::clock::{median, time};
+use crate::family::Family;
+use crate::ground::Ground;
+use crate::host::Random;
+use crate::page::{PAGE, told, uri};
+use crate::reader::Reader;
+
+const PAGES: usize = 900;
+
+/// A page, and where its documents are in the array.
+#[derive(Debug)]
+struct Scattered {
+    request: Request<String>,
+    places: Vec<usize>,
+}
+
+pub(crate) fn measure(ground: &Ground, family: Family) -> Result<Vec<Finding>, Box<dyn Error>> {
+    ground.readers.iter().map(|reader| measure_of(ground, family, reader)).collect()
+}
+
+fn measure_of(ground: &Ground, family: Family, reader: &Reader) -> Result<Finding, Box<dyn Error>> {
+    let mut query = HostQuery::default();
+    query.order_by = Some(HostOrderField::Name);
+    query.limit = Some(PAGE);
+    let pages = pages(ground, reader, &mut query)?;
+    let mut buffer = Vec::with_capacity(1024 * 1024);
+    let frames = |request: &Request<String>, visit: &mut dyn FnMut(&[u8])| {
+        each_frame(call(&ground.api, request.clone()).into_body(), visit);
+    };
+    let [mut copies, mut handed_out, mut reads] = [const { Vec::new() }; 3];
+    for turn in 0..PAGES {
+        let [to_copy, to_hand_out, to_read] = [0, 1, 2].map(|part| &pages[(turn + part * PAGES / 3) % PAGES]);
+        buffer.clear();
+        copies.push(time(1, || ground.documents.copy(&to_copy.places, &mut buffer)));
+        handed_out.push(time(1, || frames(&to_hand_out.request, &mut |frame| _ = black_box(frame))));
+        buffer.clear();
+        reads.push(time(1, || frames(&to_read.request, &mut |frame| buffer.extend_from_slice(frame))));
+        black_box(&buffer);
+    }
+    let copy = median(copies).as_secs_f64();
+    let ratio = |times: Vec<Duration>| median(times).as_secs_f64() / copy;
+    Ok(Finding::Page {
+        family,
+        name: format!("{}: {}, from places by chance", reader.sees, told(&query)),
+        copy: copy * 1e6,
+        ratios: Ratios { first: None, handed_out: ratio(handed_out), read: ratio(reads) },
+    })
+}
+
+fn pages(ground: &Ground, reader: &Reader, query: &mut HostQuery) -> Result<Vec<Scattered>, Box<dyn Error>> {
+    let offsets = ground.list(reader, query)?.total.saturating_sub(PAGE as u64).max(1);
+    let mut random = Random::new(17);
+    let mut pages = Vec::with_capacity(PAGES);
+    for _ in 0..PAGES {
+        query.offset = random.next() % offsets;
+        let page = ground.list(reader, query)?.documents;
+        let places = ground.documents.places(&page).ok_or("copied documents")?;
+        pages.push(Scattered { request: reader.get(&uri(query))?, places });
+    }
+    Ok(pages)
+}
