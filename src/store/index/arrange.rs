@@ -21,24 +21,45 @@ const PICKED: usize = 3;
 /// What each term but the last takes then, in nanoseconds for each row of the list.
 const REGROUPED: usize = 300;
 
+/// What it takes to cut a page out of a list in no order, in nanoseconds for each of its rows.
+const CUT: usize = 120;
+
+/// How a list is put into order.
+#[derive(Clone, Copy, Debug)]
+enum Way<'t> {
+    Sorted,
+    /// Picked out of the runs of its organization.
+    Picked(&'t Runs),
+}
+
 impl Index {
     /// Keeps a list of so many rows if enough was spent on parts of it.
     pub(super) fn keep_if_it_pays(&self, table: &Table, key: ListKey, rows: usize, spent: Duration) {
-        let sorted = rows.saturating_mul(SORTED);
-        let whole = table.runs_of_organization(key.filters.organization);
-        let picked = whole.map(|runs| (runs, price_of_picking(runs, rows, key.terms.len())));
-        let picked = picked.filter(|(_, price)| *price < sorted);
-        let price = picked.map_or(sorted, |(_, price)| price);
-        if !self.kept.pays(&key, Duration::from_nanos(price as u64), spent) {
-            return;
+        let (way, price) = way(table, &key, rows);
+        if self.kept.pays(&key, Duration::from_nanos(price as u64), spent) {
+            let run = self.arranged(way, &self.listed_rows(table, &key.filters), &key.terms);
+            self.kept.keep(key, run, self.rows.len());
         }
-        let listed = self.listed_rows(table, &key.filters);
-        let rows = match picked {
-            Some((runs, _)) => self.picked(runs, &listed, &key.terms),
-            None => self.rows.in_order(&listed, &key.terms),
+    }
+
+    /// A list of these rows, if it is made sooner than a page is cut out of them; and what it takes to make it.
+    pub(super) fn arranged_sooner(
+        &self,
+        table: &Table,
+        key: &ListKey,
+        rows: &[RowId],
+    ) -> Option<(Run, Duration)> {
+        let (way, price) = way(table, key, rows.len());
+        let is_sooner = price < rows.len().saturating_mul(CUT);
+        is_sooner.then(|| (self.arranged(way, rows, &key.terms), Duration::from_nanos(price as u64)))
+    }
+
+    fn arranged(&self, way: Way<'_>, rows: &[RowId], terms: &[Term]) -> Run {
+        let rows = match way {
+            Way::Sorted => self.rows.in_order(rows, terms),
+            Way::Picked(runs) => self.picked(runs, rows, terms),
         };
-        let run = Run::of_sorted(&rows, |row| self.rows.prefix_by(&key.terms, row));
-        self.kept.keep(key, run, self.rows.len());
+        Run::of_sorted(&rows, |row| self.rows.prefix_by(terms, row))
     }
 
     /// Some rows of an organization in the order of some terms, each of which one of its runs is in the order of already.
@@ -86,6 +107,14 @@ impl Index {
     fn groups<'r>(&'r self, rows: &'r [RowId], slot: Slot) -> impl DoubleEndedIterator<Item = &'r [RowId]> {
         rows.chunk_by(move |left, right| self.rows.sort_key(slot, *left) == self.rows.sort_key(slot, *right))
     }
+}
+
+/// The quicker way to put a list of so many rows into order, and the nanoseconds that it takes.
+fn way<'t>(table: &'t Table, key: &ListKey, rows: usize) -> (Way<'t>, usize) {
+    let sorted = (Way::Sorted, rows.saturating_mul(SORTED));
+    let runs = table.runs_of_organization(key.filters.organization);
+    let picked = runs.map(|runs| (Way::Picked(runs), price_of_picking(runs, rows, key.terms.len())));
+    picked.filter(|(_, price)| *price < sorted.1).unwrap_or(sorted)
 }
 
 /// What it takes to put so many rows into the order of so many terms out of the runs of their organization.

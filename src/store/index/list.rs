@@ -63,13 +63,33 @@ impl Index {
         if let Some(found) = self.kept.read(&key, page) {
             return found;
         }
+        if !key.filters.links.is_empty() {
+            return self.find_linked(table, key, terms, wanted);
+        }
         let begin = Instant::now();
-        let found = if key.filters.links.is_empty() {
-            self.find_in_runs(table, &key.filters, terms, wanted)
-        } else {
-            self.cut(self.linked_rows(&key.filters), terms, wanted)
-        };
+        let found = self.find_in_runs(table, &key.filters, terms, wanted);
         self.keep_if_it_pays(table, key, found.1, begin.elapsed());
+        found
+    }
+
+    fn find_linked(
+        &self,
+        table: &Table,
+        key: ListKey,
+        terms: &[Term],
+        wanted: Wanted<'_>,
+    ) -> (Vec<RowId>, usize) {
+        let begin = Instant::now();
+        let rows = self.linked_rows(&key.filters);
+        let Some((run, price)) = self.arranged_sooner(table, &key, &rows) else {
+            let found = self.cut(rows, terms, wanted);
+            self.keep_if_it_pays(table, key, found.1, begin.elapsed());
+            return found;
+        };
+        let found = self.page_of_run(&run, terms, wanted);
+        if self.kept.pays(&key, price, begin.elapsed()) {
+            self.kept.keep(key, run, self.rows.len());
+        }
         found
     }
 
