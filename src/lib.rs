@@ -50,7 +50,7 @@
 //! | a page of the organization or of one network, by any order, from anywhere | log `n`, and the page |
 //! | the same of several networks, with `tag_ids`, or with `group_by` beside `order_by`: once the list is kept | log `m`, and the page |
 //! | of several networks, before | `k` · log `n` some times over, and the page |
-//! | with `tag_ids`, before | the hosts that have any of the tags |
+//! | with `tag_ids`, before | the hosts that have any of the tags; `n`, where these are not few |
 //! | with `group_by` beside `order_by`, before | log `n` and the groups of the page; those that are a part of their networks are sorted |
 //! | any of these, when it was asked for so often that it pays | `n`, or `m` · log `m` of a short list, once, in that request and while writers wait: from then on the list is kept in its order, until others are asked for more lately |
 //! | with `ids` | the ids |
