@@ -67,7 +67,7 @@ pub(crate) async fn put(
     tags: Option<Tags>,
     size: usize,
 ) -> Result<Vec<PortOfHost>, Box<dyn Error>> {
-    let (mut random, mut chance, mut memory) = (Random::new(7), Random::new(11), Random::new(13));
+    let (mut random, mut chance, mut choice) = (Random::new(7), Random::new(11), Random::new(13));
     let mut remembered = Vec::new();
     let mut hypervisor = None;
     for number in 0..size {
@@ -78,7 +78,7 @@ pub(crate) async fn put(
             hypervisor = virtualize(&mut host, number, hypervisor);
         }
         // By chance: whoever is taken at even steps is always of the same network.
-        if memory.next().is_multiple_of(size.div_ceil(REMEMBERED) as u64) {
+        if choice.next().is_multiple_of(size.div_ceil(REMEMBERED) as u64) {
             remembered.push(PortOfHost { host: host.id, network, port: host.ports[4].id });
         }
         inventory.put_host(organization, host).await?;
