@@ -68,6 +68,7 @@
 
 pub mod access;
 pub mod inventory;
+mod keyed_lock;
 mod lines;
 pub mod model;
 pub mod service;

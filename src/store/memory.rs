@@ -1,11 +1,12 @@
 use std::fmt;
-use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use uuid::Uuid;
 
-use super::index::{Frozen, Index, RowId};
+use super::index::{Frozen, Index, RowId, Selection};
+use super::materializer::{Indexed, Materializer};
 use super::{
     Alias, Batch, Entry, Expect, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError,
     Write, lock,
@@ -39,8 +40,13 @@ use crate::model::Timestamp;
 /// ```
 #[derive(Default)]
 pub struct MemoryStore {
-    state: RwLock<State>,
+    shared: Arc<Shared>,
+    materializer: Materializer,
 }
+
+/// The state behind its lock, shared with the threads that materialize lists.
+#[derive(Default)]
+struct Shared(RwLock<State>);
 
 #[derive(Default)]
 struct State {
@@ -56,11 +62,30 @@ impl MemoryStore {
     }
 
     fn read(&self) -> Result<RwLockReadGuard<'_, State>, StoreError> {
-        lock::read(&self.state).map_err(|_| poisoned())
+        self.shared.lock()
     }
 
     fn write(&self) -> Result<RwLockWriteGuard<'_, State>, StoreError> {
-        self.state.write().map_err(|_| poisoned())
+        self.shared.0.write().map_err(|_| poisoned())
+    }
+}
+
+impl Indexed for Shared {
+    type State = State;
+    type Page = Page;
+
+    fn lock(&self) -> Result<RwLockReadGuard<'_, State>, StoreError> {
+        lock::read(&self.0).map_err(|_| poisoned())
+    }
+
+    fn index(state: &State) -> &Index {
+        &state.index
+    }
+
+    fn page(state: &State, Selection { rows, total, next }: Selection) -> Page {
+        let mut records = Vec::with_capacity(rows.len());
+        records.extend(rows.into_iter().filter_map(|row| state.record(row)));
+        Page { records, total, next }
     }
 }
 
@@ -116,11 +141,7 @@ impl Store for MemoryStore {
     }
 
     async fn list(&self, query: &Query) -> Result<Page, StoreError> {
-        let state = self.read()?;
-        let selection = state.index.list(query)?;
-        let mut records = Vec::with_capacity(selection.rows.len());
-        records.extend(selection.rows.into_iter().filter_map(|row| state.record(row)));
-        Ok(Page { records, total: selection.total, next: selection.next })
+        self.materializer.list(&self.shared, query).await
     }
 
     async fn commit(&self, batch: Batch) -> Result<(), StoreError> {

@@ -12,6 +12,7 @@ mod error;
 )]
 mod index;
 mod lock;
+mod materializer;
 mod memory;
 mod name;
 mod query;
@@ -147,14 +148,15 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// `Unavailable` and `Corrupt`.
     async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError>;
 
-    /// Tells which state the records of a kind are in that belong to an organization, without reading any; `None` where the
-    /// store cannot tell. What changes other records leaves it as it is, as far as the store can tell them apart.
+    /// Returns the revision of an organization's records of one kind, without reading any; `None` if the store has none.
     ///
     /// # Contract
     /// * Between two calls that give the same revision, all records of this kind and organization were what they are: every
     ///   list of them that began after the first call and ended before the second is of that one state.
     /// * Two states that differ never have the same revision, also not when the store was closed and opened again, restored,
     ///   or lost commits in a crash. Nor has a state that came back after another.
+    /// * It depends on nothing of another organization: commits that change only records of others leave it as it is, and
+    ///   it reveals neither their number nor when they happened.
     ///
     /// # Errors
     /// `Unavailable` and `Corrupt`.

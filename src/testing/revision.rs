@@ -13,6 +13,8 @@ super::table! { of "revision":
         what_is_purged_gives_another_revision;
     "Nor has a state that came back after another" =>
         a_state_that_comes_back_has_another_revision;
+    "It depends on nothing of another organization" =>
+        an_organization_that_comes_and_goes_changes_no_revision_of_another;
     "all records of this kind and organization were what they are" =>
         lists_between_two_calls_that_give_the_same_revision_are_of_one_state;
 }
@@ -83,6 +85,30 @@ async fn a_state_that_comes_back_has_another_revision(mut bench: Bench) -> Outco
         bench.store.commit(delete(key, Expect::Present)).await?;
     }
     all_differ(&revisions)
+}
+
+async fn an_organization_that_comes_and_goes_changes_no_revision_of_another(mut bench: Bench) -> Outcome {
+    let ([empty, full, other], [key, theirs]) = (bench.ids(), bench.keys());
+    bench.put(key, of(Some(full), None), "a record").await?;
+    let emptied = bench.random.uuid();
+    bench.put(theirs, of(Some(emptied), None), "a record").await?;
+    bench.delete(theirs).await?;
+    let mut before = Vec::new();
+    for organization in [empty, full, emptied] {
+        before.push((organization, revision(&bench, organization).await?));
+    }
+    for change in 0..6 {
+        if change % 2 == 0 {
+            bench.put(theirs, of(Some(other), None), "theirs").await?;
+        } else {
+            bench.delete(theirs).await?;
+        }
+        for (organization, revision) in &before {
+            let now = bench.store.revision(bench.kind, *organization).await?;
+            same("the revision of an organization after changes of another", &now, revision)?;
+        }
+    }
+    Ok(())
 }
 
 const CHANGES: usize = 100;

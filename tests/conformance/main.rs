@@ -3,6 +3,7 @@
 #![cfg(feature = "testing")]
 #![allow(clippy::unwrap_used, reason = "a test fails where it panics")]
 
+mod long_lists;
 #[cfg(feature = "sled")]
 mod settling;
 #[cfg(feature = "sled")]

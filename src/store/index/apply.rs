@@ -1,11 +1,11 @@
 use bytes::Bytes;
 use uuid::Uuid;
 
-use super::kept::RowChange;
 use super::names::NameId;
+use super::ordering_cache::RowChange;
 use super::packed::PackedFacets;
 use super::partitions::Partition;
-use super::rows::{Row, Slot};
+use super::rows::{Row, Rows, Slot};
 use super::table::Table;
 use super::{Index, RowId};
 use crate::model::Timestamp;
@@ -98,18 +98,35 @@ impl Index {
         let id = self.rows.insert(row);
         self.ids.insert(&self.rows, id);
         self.insert_into_runs(id, 0..slots);
-        self.kept.insert(&self.rows, id, RowChange::All);
-        self.note_change(id);
+        self.insert_into_orderings(id, RowChange::All);
+        self.count_change(id);
         self.insert_names_and_expiry(id);
         id
     }
 
-    /// Notes that the organization of a row is changed, where it is about to leave and where it has come.
-    fn note_change(&mut self, id: RowId) {
+    /// Counts a change of the organization of a row, both where the row leaves and where it arrives.
+    fn count_change(&mut self, id: RowId) {
+        self.with_table(id, |table, _, partition| table.count_change(partition.organization));
+    }
+
+    fn remove_from_orderings(&mut self, id: RowId, change: RowChange<'_>) {
+        self.with_table(id, |table, rows, partition| {
+            table.remove_from_orderings(rows, partition, id, change);
+        });
+    }
+
+    fn insert_into_orderings(&mut self, id: RowId, change: RowChange<'_>) {
+        self.with_table(id, |table, rows, partition| {
+            table.insert_into_orderings(rows, partition, id, change);
+        });
+    }
+
+    /// Changes the table of a row.
+    fn with_table(&mut self, id: RowId, change: impl FnOnce(&mut Table, &Rows, Partition)) {
         let Some(row) = self.rows.get(id) else { return };
         let Some(partition) = self.rows.partitions().get(row.partition) else { return };
         if let Some(table) = self.tables.get_mut(&row.table) {
-            table.note_change(partition.organization, self.version);
+            change(table, &self.rows, *partition);
         }
     }
 
@@ -142,15 +159,15 @@ impl Index {
         }
         self.expiring.extend(new.facets.expires_at().map(|time| (time, id)));
         let change = RowChange::Some { slots: &changed, links: !keeps_links };
-        self.note_change(id);
-        self.kept.remove(&self.rows, id, change);
+        self.count_change(id);
+        self.remove_from_orderings(id, change);
         self.remove_from_runs(id, changed.iter().copied());
         if let Some(row) = self.rows.get_mut(id) {
             *row = new;
         }
         self.insert_into_runs(id, changed.iter().copied());
-        self.kept.insert(&self.rows, id, change);
-        self.note_change(id);
+        self.insert_into_orderings(id, change);
+        self.count_change(id);
         let Some(row) = self.rows.get(id) else { return };
         if !keeps_aliases {
             self.aliases.insert_all(row, id);
@@ -169,29 +186,23 @@ impl Index {
             self.expiring.remove(&(time, id));
         }
         let slots = self.tables.get(&row.table).map_or(0, Table::slots);
-        self.note_change(id);
-        self.kept.remove(&self.rows, id, RowChange::All);
+        self.count_change(id);
+        self.remove_from_orderings(id, RowChange::All);
         self.remove_from_runs(id, 0..slots);
         self.rows.remove(id);
     }
 
     fn insert_into_runs(&mut self, id: RowId, slots: impl Iterator<Item = Slot>) {
-        let Some(row) = self.rows.get(id) else { return };
-        let Some(partition) = self.rows.partitions().get(row.partition) else { return };
-        let Some(table) = self.tables.get_mut(&row.table) else { return };
-        for slot in slots {
-            table.insert(&self.rows, *partition, slot, id);
-        }
+        self.with_table(id, |table, rows, partition| {
+            slots.for_each(|slot| table.insert(rows, partition, slot, id));
+        });
     }
 
     fn remove_from_runs(&mut self, id: RowId, slots: impl Iterator<Item = Slot>) {
-        let Some(row) = self.rows.get(id) else { return };
-        let Some(partition) = self.rows.partitions().get(row.partition) else { return };
-        let Some(table) = self.tables.get_mut(&row.table) else { return };
-        for slot in slots {
-            table.remove(&self.rows, *partition, slot, id);
-        }
-        table.forget_if_empty(*partition);
+        self.with_table(id, |table, rows, partition| {
+            slots.for_each(|slot| table.remove(rows, partition, slot, id));
+            table.forget_if_empty(partition);
+        });
     }
 
     /// Packs facets without the sort key that the network gives a row. Tells its slot.

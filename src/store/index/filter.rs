@@ -34,7 +34,7 @@ impl Filters {
 }
 
 /// A relation, and targets of which a row must be linked to one.
-type Linked = (NameId, Vec<Uuid>);
+pub(super) type Linked = (NameId, Vec<Uuid>);
 
 fn has_link(row: &Row, (relation, targets): &Linked) -> bool {
     row.facets.links().any(|(name, target)| name == *relation && targets.binary_search(&target).is_ok())
@@ -58,18 +58,25 @@ impl Index {
         self.passing(rows, |row| filters.pass(row, self.rows.partitions()))
     }
 
-    /// All rows that pass, in no order, of filters that have some on links.
-    pub(super) fn linked_rows(&self, filters: &Filters) -> Vec<RowId> {
-        let lists = filters.links.iter().map(|(relation, targets)| {
-            targets.iter().map(|target| self.links.rows(*relation, *target)).collect::<Vec<_>>()
-        });
-        let fewest =
-            lists.enumerate().min_by_key(|(_, lists)| lists.iter().map(|rows| rows.len()).sum::<usize>());
-        let Some((place, lists)) = fewest else { return Vec::new() };
+    /// The link filter with the fewest rows, by its place, if there are any filters.
+    pub(super) fn smallest_filter(&self, filters: &Filters) -> Option<usize> {
+        let lengths = filters.links.iter().map(|filter| self.linked_length(filter)).enumerate();
+        lengths.min_by_key(|(_, length)| *length).map(|(place, _)| place)
+    }
+
+    /// The rows linked to the targets of a filter; a row counts once for each target.
+    pub(super) fn linked_length(&self, (relation, targets): &Linked) -> usize {
+        targets.iter().map(|target| self.links.rows(*relation, *target).len()).sum()
+    }
+
+    /// All rows that pass, in no order, found through one of the link filters.
+    pub(super) fn linked_rows(&self, filters: &Filters, place: usize) -> Vec<RowId> {
+        let Some((relation, targets)) = filters.links.get(place) else { return Vec::new() };
+        let lists: Vec<&[RowId]> = targets.iter().map(|target| self.links.rows(*relation, *target)).collect();
         let mut rows = lists.concat();
         rows.sort_unstable();
         rows.dedup();
-        // These need not be asked for the links by which they were found, which are far away from the row.
+        // The links by which rows were found are not compared again: they stand far away from the row.
         let has_others = |row: &Row| {
             filters.links.iter().enumerate().all(|(other, filter)| other == place || has_link(row, filter))
         };

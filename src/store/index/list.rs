@@ -1,11 +1,13 @@
-use std::time::Instant;
+//! The planner: chooses how a page is found.
 
 use uuid::Uuid;
 
 use super::filter::Filters;
-use super::kept::ListKey;
+use super::materialize;
+use super::meter::{Meter, OverLimit};
 use super::names::NameId;
 use super::order::{Term, prefix_of_key};
+use super::ordering_cache::ListKey;
 use super::run::Run;
 use super::table::{Table, length};
 use super::walk::{Begin, Sets, Wanted};
@@ -20,11 +22,35 @@ pub(crate) struct Selection {
     pub(crate) next: Option<Cursor>,
 }
 
+/// The answer to a query.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    /// A page, and the list that it is a part of if that is worth to be materialized.
+    Page(Selection, Option<ListKey>),
+    /// Finding the page would hold the lock too long: the list must be materialized first.
+    Materialize(ListKey),
+}
+
+/// Rows of a page, and the number of rows of the whole list.
+type Found = (Vec<RowId>, usize);
+
+/// The most steps that finding a page may take under the lock: some 500 microseconds.
+const DIRECT_STEPS: usize = 8_192;
+
+/// The steps that it takes to find a rank in one of several runs.
+const STEPS_PER_RUN: usize = 32;
+
 impl Index {
-    pub(crate) fn list(&self, query: &Query) -> Result<Selection, StoreError> {
+    pub(crate) fn list(&self, query: &Query) -> Result<Answer, StoreError> {
+        self.list_within(query, DIRECT_STEPS)
+    }
+
+    /// Answers a query in at most so many steps.
+    pub(super) fn list_within(&self, query: &Query, steps: usize) -> Result<Answer, StoreError> {
         check_order(query)?;
-        let Some((table_id, table)) = self.table(query) else { return Ok(Selection::default()) };
-        let Some(filters) = self.filters(query, table_id) else { return Ok(Selection::default()) };
+        let nothing = || Ok(Answer::Page(Selection::default(), None));
+        let Some((table_id, table)) = self.table(query) else { return nothing() };
+        let Some(filters) = self.filters(query, table_id) else { return nothing() };
         let mut terms: Vec<Term> =
             query.order.iter().map(|order| (table.slot(order.name), order.direction)).collect();
         if terms.is_empty() {
@@ -36,61 +62,73 @@ impl Index {
         };
         // One more than asked for tells whether any follow.
         let wanted = Wanted { begin, count: query.limit.map_or(usize::MAX, |limit| limit.saturating_add(1)) };
-        let (mut rows, total) = match &query.ids {
-            Some(ids) => self.cut(self.rows_with_ids(&filters, ids), &terms, wanted),
-            None => self.find_listed(table, filters, &terms, wanted),
+        let found = match &query.ids {
+            Some(ids) => Ok((self.cut(self.rows_with_ids(&filters, ids), &terms, wanted), None)),
+            None => self.find_listed(table, filters, &terms, wanted, steps),
+        };
+        let ((mut rows, total), worth) = match found {
+            Ok(found) => found,
+            Err(key) => return Ok(Answer::Materialize(key)),
         };
         let follow = query.limit.is_some_and(|limit| rows.len() > limit);
         rows.truncate(query.limit.unwrap_or(usize::MAX));
         let last = if follow { rows.last() } else { None };
         let next = last.map(|row| self.cursor(*row, table, query));
-        Ok(Selection { rows, total: total as u64, next })
+        Ok(Answer::Page(Selection { rows, total: total as u64, next }, worth))
     }
 
-    /// Finds what is wanted of a list, and how many rows it has, in the quickest way there is.
+    /// Finds a part of a list, in one of four ways:
+    ///
+    /// 1. one run has the list as it is: by rank, in O(log n);
+    /// 2. the list is in the ordering cache: the same;
+    /// 3. within so many steps: by merging runs, or by sorting what a filter selects;
+    /// 4. otherwise the list has to be materialized first, then by 2.
+    ///
+    /// Lists across organizations are the host application's own: they are answered by 1 and 3, without a limit.
     fn find_listed(
         &self,
         table: &Table,
         filters: Filters,
         terms: &[Term],
         wanted: Wanted<'_>,
-    ) -> (Vec<RowId>, usize) {
-        if is_one_run(&filters, terms) {
-            return self.find_in_runs(table, &filters, terms, wanted);
+        steps: usize,
+    ) -> Result<(Found, Option<ListKey>), ListKey> {
+        let mut unlimited = Meter::new(usize::MAX);
+        let orderings = filters.organization.and_then(|organization| table.orderings(organization));
+        let Some(orderings) = orderings.filter(|_| !is_one_run(&filters, terms)) else {
+            let found = self.find_directly(table, &filters, terms, wanted, &mut unlimited);
+            return Ok((found.unwrap_or_default(), None));
+        };
+        let key = ListKey::new(filters, terms);
+        if let Some(found) = orderings.read(&key, |run| self.page_of_run(run, terms, wanted)) {
+            return Ok((found, None));
         }
-        let key = ListKey { filters, terms: kept_terms(terms) };
-        let page = |run: &Run| self.page_of_run(run, terms, wanted);
-        if let Some(found) = self.kept.read(&key, page) {
-            return found;
-        }
-        if !key.filters.links.is_empty() {
-            return self.find_linked(table, key, terms, wanted);
-        }
-        let begin = Instant::now();
-        let found = self.find_in_runs(table, &key.filters, terms, wanted);
-        self.keep_if_it_pays(table, key, found.1, begin.elapsed());
-        found
+        let mut meter = Meter::new(steps);
+        let Ok(found) = self.find_directly(table, &key.filters, terms, wanted, &mut meter) else {
+            return Err(key);
+        };
+        let organization_rows = table.runs_of_organization(key.filters.organization).map_or(0, length);
+        let price = materialize::price(&key, found.1, organization_rows);
+        let is_worth = orderings.is_worth(&key, price, meter.spent());
+        Ok((found, is_worth.then_some(key)))
     }
 
-    fn find_linked(
+    fn find_directly(
         &self,
         table: &Table,
-        key: ListKey,
+        filters: &Filters,
         terms: &[Term],
         wanted: Wanted<'_>,
-    ) -> (Vec<RowId>, usize) {
-        let begin = Instant::now();
-        let rows = self.linked_rows(&key.filters);
-        let Some((run, price)) = self.arranged_sooner(table, &key, &rows) else {
-            let found = self.cut(rows, terms, wanted);
-            self.keep_if_it_pays(table, key, found.1, begin.elapsed());
-            return found;
-        };
-        let found = self.page_of_run(&run, terms, wanted);
-        if self.kept.pays(&key, price, begin.elapsed()) {
-            self.kept.keep(key, run, self.rows.len());
+        meter: &mut Meter,
+    ) -> Result<Found, OverLimit> {
+        if let Some((place, filter)) =
+            self.smallest_filter(filters).and_then(|place| Some((place, filters.links.get(place)?)))
+        {
+            // Each row is read once to be filtered, and once more to be sorted.
+            meter.spend(2 * self.linked_length(filter))?;
+            return Ok(self.cut(self.linked_rows(filters, place), terms, wanted));
         }
-        found
+        self.find_in_runs(table, filters, terms, wanted, meter)
     }
 
     fn find_in_runs(
@@ -99,16 +137,20 @@ impl Index {
         Filters { organization, networks, .. }: &Filters,
         terms: &[Term],
         wanted: Wanted<'_>,
-    ) -> (Vec<RowId>, usize) {
+        meter: &mut Meter,
+    ) -> Result<Found, OverLimit> {
         let fewest = table.runs(*organization, networks.as_deref());
+        if fewest.len() > 1 {
+            meter.spend(fewest.len() * STEPS_PER_RUN)?;
+        }
         let by_network = match terms {
             [_] => Vec::new(),
             _ => table.runs_by_network(*organization, networks.as_deref()),
         };
         let total = fewest.iter().map(|runs| length(runs)).sum();
         let mut rows = Vec::with_capacity(wanted.count.min(total));
-        self.walk(&Sets { fewest, by_network }, terms, wanted, &mut rows);
-        (rows, total)
+        self.walk(&Sets { fewest, by_network }, terms, wanted, &mut rows, meter)?;
+        Ok((rows, total))
     }
 
     fn page_of_run(
@@ -136,16 +178,6 @@ impl Index {
         (rows, run.len())
     }
 
-    /// All rows of a list, in no order.
-    pub(super) fn listed_rows(&self, table: &Table, filters: &Filters) -> Vec<RowId> {
-        if !filters.links.is_empty() {
-            return self.linked_rows(filters);
-        }
-        let runs = table.runs(filters.organization, filters.networks.as_deref());
-        let by_id = runs.iter().filter_map(|runs| runs.first());
-        by_id.flat_map(Run::rows).collect()
-    }
-
     /// What is wanted of rows in no order, and how many these are.
     fn cut(
         &self,
@@ -165,14 +197,6 @@ impl Index {
     fn cursor(&self, row: RowId, table: &Table, query: &Query) -> Cursor {
         let keys = query.order.iter().map(|order| self.rows.sort_key(table.slot(order.name), row).to_vec());
         Cursor::new(keys.collect(), self.rows.id(row))
-    }
-}
-
-/// In which order a list is kept: that of one term is read in both directions.
-fn kept_terms(terms: &[Term]) -> Vec<Term> {
-    match terms {
-        [(slot, _)] => vec![(*slot, Direction::Ascending)],
-        _ => terms.to_vec(),
     }
 }
 

@@ -2,25 +2,29 @@
 //!
 //! Every kind of record has, for each organization and for each of its networks, one sorted [`run`] of row numbers for
 //! each order. A page is found by rank: in O(log n) where one run covers the query, and by selection over several runs
-//! where it takes more. What is sorted for a query is what a filter has picked, and a group that is a part of a network;
-//! what is asked for again is kept in its order.
+//! where it takes more. Lists that no run holds are answered by [`list`], which is the planner, and cached in their order
+//! by the [`ordering_cache`].
+//!
+//! The index stands behind one lock, so no look at it may take long. Answering a query under the lock is limited by
+//! *steps*, counted by a [`meter`]; a list that needs more is [materialized](materialize) outside the lock.
 
 mod alias_group;
 mod aliases;
 mod apply;
-mod arrange;
 mod filter;
 mod freeze;
 mod groups;
 mod hashed;
 mod ids;
-mod kept;
 mod links;
 mod list;
 mod load;
+mod materialize;
 mod merge;
+mod meter;
 mod names;
 mod order;
+mod ordering_cache;
 mod packed;
 mod partitions;
 mod revision;
@@ -40,11 +44,12 @@ use std::collections::{BTreeSet, HashMap};
 use self::aliases::Aliases;
 pub(crate) use self::freeze::Frozen;
 use self::ids::Ids;
-use self::kept::Kept;
 use self::links::Links;
-pub(crate) use self::list::Selection;
+pub(crate) use self::list::{Answer, Selection};
 pub(crate) use self::load::Loader;
+pub(crate) use self::materialize::{Built, Finished};
 use self::names::{NameId, Names};
+pub(crate) use self::ordering_cache::ListKey;
 use self::revision::Identity;
 use self::rows::Rows;
 pub(crate) use self::run::RowId;
@@ -63,7 +68,6 @@ pub(crate) struct Index {
     ids: Ids,
     aliases: Aliases,
     links: Links,
-    kept: Kept,
     expiring: BTreeSet<(Timestamp, RowId)>,
 }
 

@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use uuid::Uuid;
 
 use super::RowId;
-use super::rows::{Rows, Slot};
-use super::sort::{prefix, sorted};
+use super::rows::{Row, Rows, Slot};
+use super::sort::prefix;
 use crate::store::Direction;
 
 /// A term of an order, by slot.
@@ -14,10 +14,19 @@ pub(super) type Term = (Slot, Direction);
 
 impl Rows {
     pub(super) fn compare_by(&self, terms: &[Term], left: RowId, right: RowId) -> Ordering {
+        match (self.get(left), self.get(right)) {
+            (Some(left), Some(right)) => self.compare_rows_by(terms, left, right),
+            (left, right) => left.is_some().cmp(&right.is_some()),
+        }
+    }
+
+    /// Compares rows as they are, or as they were.
+    pub(super) fn compare_rows_by(&self, terms: &[Term], left: &Row, right: &Row) -> Ordering {
         let by_key = terms.iter().map(|(slot, direction)| {
-            directed(self.sort_key(*slot, left).cmp(self.sort_key(*slot, right)), *direction)
+            let key = left.sort_key(*slot, self.partitions());
+            directed(key.cmp(right.sort_key(*slot, self.partitions())), *direction)
         });
-        first_difference(by_key).then_with(|| self.id(left).cmp(&self.id(right)))
+        first_difference(by_key).then_with(|| left.id.cmp(&right.id))
     }
 
     pub(super) fn compare_with_place(
@@ -33,40 +42,23 @@ impl Rows {
         first_difference(by_key).then_with(|| self.id(row).cmp(&id))
     }
 
-    /// What a list in the order of these terms is searched by before any row is looked at.
+    /// The number by which a list in the order of these terms is searched before any row is looked at.
     pub(super) fn prefix_by(&self, terms: &[Term], row: RowId) -> u128 {
-        match terms {
-            [] => 0,
-            // As the runs that are in the order of one term.
-            [(slot, Direction::Ascending)] => self.prefix(*slot, row),
-            [(slot, direction), ..] => prefix_of_key(*direction, self.sort_key(*slot, row)),
-        }
+        self.get(row).map_or(0, |row| self.prefix_of_row(terms, row))
     }
 
-    /// Puts rows into order, the last term first: what is equal in a term stays as it was before.
-    pub(super) fn in_order(&self, rows: &[RowId], terms: &[Term]) -> Vec<RowId> {
-        let row_of = |rows: &[RowId], place: u32| rows.get(place as usize).copied().unwrap_or(RowId::MAX);
-        let places = || 0..rows.len() as u32;
-        let id_of = |place| self.get(row_of(rows, place)).map_or(&[][..], |row| row.id.as_bytes());
-        let mut ordered: Vec<RowId> =
-            sorted(places(), id_of).into_iter().map(|place| row_of(rows, place)).collect();
-        for (slot, direction) in terms.iter().rev() {
-            let is_descending = *direction == Direction::Descending;
-            // From behind and turned round, what is equal keeps its order while the keys descend.
-            if is_descending {
-                ordered.reverse();
-            }
-            let places = sorted(places(), |place| self.sort_key(*slot, row_of(&ordered, place)));
-            ordered = places.into_iter().map(|place| row_of(&ordered, place)).collect();
-            if is_descending {
-                ordered.reverse();
-            }
+    /// The same for a row as it is, or as it was.
+    pub(super) fn prefix_of_row(&self, terms: &[Term], row: &Row) -> u128 {
+        match terms {
+            [] => 0,
+            // The order by id alone has ids for prefixes, as the runs of that order have.
+            [(0, Direction::Ascending)] => row.id.as_u128(),
+            [(slot, direction), ..] => prefix_of_key(*direction, row.sort_key(*slot, self.partitions())),
         }
-        ordered
     }
 }
 
-/// That of the key of the first term.
+/// The prefix of a key of the first term.
 pub(super) fn prefix_of_key(direction: Direction, key: &[u8]) -> u128 {
     match direction {
         Direction::Ascending => prefix(key),

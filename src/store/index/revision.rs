@@ -1,4 +1,4 @@
-//! Which state of the records an index holds, told by the last version that changed them.
+//! Revisions: the number of changes of an organization's records, unique to one index.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::Index;
 use crate::store::{Name, Revision};
 
-/// What no other index has: versions are given anew when what had them was never on a disk, or was lost with it.
+/// A random number that no other index has: counts begin anew when a store is opened again.
 #[derive(Debug)]
 pub(super) struct Identity(u64);
 
@@ -20,7 +20,7 @@ impl Default for Identity {
 impl Index {
     pub(crate) fn revision(&self, kind: Name, organization: Uuid) -> Revision {
         let table = self.names.find(kind).and_then(|id| self.tables.get(&id));
-        let changed = table.map_or(0, |table| table.changed(Some(organization)));
-        Revision::new(u128::from(self.identity.0) << 64 | u128::from(changed))
+        let changes = table.map_or(0, |table| table.changes(Some(organization)));
+        Revision::new(u128::from(self.identity.0) << 64 | u128::from(changes))
     }
 }

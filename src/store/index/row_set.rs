@@ -1,32 +1,40 @@
 use super::RowId;
 
-/// A set of rows, a bit for each number up to the greatest of them: small enough to be asked about every row of an index.
-#[derive(Debug)]
-pub(super) struct RowSet {
-    words: Vec<u64>,
-    /// How many rows it was made of.
-    length: usize,
-}
+/// A set of rows: one bit for each number up to the greatest, small enough to be asked about every row of an index.
+#[derive(Debug, Default)]
+pub(super) struct RowSet(Vec<u64>);
 
 impl RowSet {
-    /// The set of rows of which none is named twice.
     pub(super) fn new(rows: &[RowId]) -> Self {
-        let count = rows.iter().max().map_or(0, |greatest| word(*greatest) + 1);
-        let mut words = vec![0; count];
-        for row in rows {
-            if let Some(word) = words.get_mut(word(*row)) {
-                *word |= bit(*row);
-            }
-        }
-        Self { words, length: rows.len() }
+        let mut set = Self(vec![0; rows.iter().max().map_or(0, |greatest| word(*greatest) + 1)]);
+        rows.iter().for_each(|row| set.insert(*row));
+        set
     }
 
-    /// Those of some rows that are in the set, as they come.
-    pub(super) fn pick(&self, rows: impl Iterator<Item = RowId>) -> Vec<RowId> {
-        // There is a place for one row more, so that every row can be written, and be written over when it is not one of
-        // these: where chance decides which are, a branch would be foreseen wrongly for each other row.
-        let mut picked = vec![0; self.length + 1];
-        let mut count = 0;
+    pub(super) fn insert(&mut self, row: RowId) {
+        let place = word(row);
+        if place >= self.0.len() {
+            self.0.resize(place + 1, 0);
+        }
+        if let Some(word) = self.0.get_mut(place) {
+            *word |= bit(row);
+        }
+    }
+
+    pub(super) fn contains(&self, row: RowId) -> bool {
+        self.0.get(word(row)).is_some_and(|word| word & bit(row) != 0)
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Appends the rows that are in the set, out of at most `most` rows.
+    pub(super) fn pick(&self, rows: impl Iterator<Item = RowId>, most: usize, picked: &mut Vec<RowId>) {
+        // Branchless, because membership is random and branch prediction would fail half the time: every row is written,
+        // and overwritten by the next when it is not in the set. The last needs a place, too.
+        let mut count = picked.len();
+        picked.resize(count + most + 1, 0);
         rows.for_each(|row| {
             if let Some(place) = picked.get_mut(count) {
                 *place = row;
@@ -34,11 +42,6 @@ impl RowSet {
             count += usize::from(self.contains(row));
         });
         picked.truncate(count);
-        picked
-    }
-
-    fn contains(&self, row: RowId) -> bool {
-        self.words.get(word(row)).is_some_and(|word| word & bit(row) != 0)
     }
 }
 

@@ -75,11 +75,6 @@ impl Rows {
         Some(row)
     }
 
-    /// How many rows there are.
-    pub(super) fn len(&self) -> usize {
-        self.rows.len() - self.free.len()
-    }
-
     /// Whether so many more rows can be numbered.
     pub(super) fn has_room_for(&self, more: usize) -> bool {
         self.rows.len().saturating_add(more) <= RowId::MAX as usize

@@ -30,7 +30,7 @@ struct Block {
 }
 
 impl Block {
-    fn new(rows: Vec<RowId>, prefix_of: impl Fn(RowId) -> u128) -> Self {
+    fn new(rows: Vec<RowId>, mut prefix_of: impl FnMut(RowId) -> u128) -> Self {
         let last = rows.last().map_or(0, |row| prefix_of(*row));
         Self { rows, last }
     }
@@ -49,11 +49,16 @@ pub(super) struct Place {
 
 impl Run {
     /// A run of rows that are in order. Its blocks are full: it takes no more room than it needs.
-    pub(super) fn of_sorted(rows: &[RowId], prefix_of: impl Fn(RowId) -> u128) -> Self {
-        let blocks = rows.chunks(BLOCK).map(|rows| Block::new(rows.to_vec(), &prefix_of)).collect();
+    pub(super) fn of_sorted(rows: &[RowId], mut prefix_of: impl FnMut(RowId) -> u128) -> Self {
+        let blocks = rows.chunks(BLOCK).map(|rows| Block::new(rows.to_vec(), &mut prefix_of)).collect();
         let mut run = Self { blocks, tree: Vec::new(), length: rows.len() };
         run.rebuild_tree();
         run
+    }
+
+    /// The rows of which [`of_sorted`](Self::of_sorted) asks for the prefixes, in the order in which it does.
+    pub(super) fn ends_of_blocks(rows: &[RowId]) -> impl Iterator<Item = RowId> + '_ {
+        rows.chunks(BLOCK).filter_map(|rows| rows.last().copied())
     }
 
     /// The same rows, all of which have this prefix in another order.

@@ -2,6 +2,7 @@ use std::collections::HashMap;
 
 use uuid::Uuid;
 
+use super::ordering_cache::{OrderingCache, RowChange};
 use super::partitions::Partition;
 use super::rows::{Rows, Slot};
 use super::run::{RowId, Run};
@@ -15,16 +16,18 @@ pub(super) type Runs = Vec<Run>;
 pub(super) struct Table {
     sort_names: Vec<Name>,
     organizations: HashMap<Option<Uuid>, Organization>,
-    /// The last version that changed an organization of which no record is left.
-    forgotten: u64,
+    /// The number of changes of each organization that has no record left: its revision must not come back when it has
+    /// records again. Grows by one small entry for each organization that ever lost its last record.
+    emptied: HashMap<Option<Uuid>, u64>,
 }
 
 #[derive(Debug, Default)]
 struct Organization {
-    /// The last version that changed one of its records.
-    changed: u64,
+    /// The number of changes of its records. Counted for each organization by itself, so that it reveals nothing of others.
+    changes: u64,
     all: Runs,
     networks: HashMap<Option<Uuid>, Runs>,
+    orderings: OrderingCache,
 }
 
 impl Table {
@@ -59,19 +62,18 @@ impl Table {
 
     /// Sets the runs of an organization as a whole, one for each slot.
     pub(super) fn set_organization(&mut self, organization: Option<Uuid>, runs: Runs) {
-        self.organizations.entry(organization).or_default().all = runs;
+        self.organization_mut(organization).all = runs;
     }
 
     /// Sets the runs of a partition, one for each slot.
     pub(super) fn set_partition(&mut self, partition: Partition, runs: Runs) {
-        let organization = self.organizations.entry(partition.organization).or_default();
-        organization.networks.insert(partition.network, runs);
+        self.organization_mut(partition.organization).networks.insert(partition.network, runs);
     }
 
     pub(super) fn insert(&mut self, rows: &Rows, partition: Partition, slot: Slot, row: RowId) {
         let key = rows.rank_key(slot, row);
         let slots = self.slots();
-        let organization = self.organizations.entry(partition.organization).or_default();
+        let organization = self.organization_mut(partition.organization);
         let network = organization.networks.entry(partition.network).or_default();
         for runs in [&mut organization.all, network] {
             runs.resize_with(slots, Run::default);
@@ -99,19 +101,60 @@ impl Table {
             organization.networks.remove(&partition.network);
         }
         if organization.networks.is_empty() {
-            self.forgotten = self.forgotten.max(organization.changed);
+            self.emptied.insert(partition.organization, organization.changes);
             self.organizations.remove(&partition.organization);
         }
     }
 
-    /// The last version that may have changed a record of an organization.
-    pub(super) fn changed(&self, organization: Option<Uuid>) -> u64 {
-        self.organizations.get(&organization).map_or(self.forgotten, |organization| organization.changed)
+    /// The number of changes of an organization's records.
+    pub(super) fn changes(&self, organization: Option<Uuid>) -> u64 {
+        match self.organizations.get(&organization) {
+            Some(organization) => organization.changes,
+            None => self.emptied.get(&organization).copied().unwrap_or_default(),
+        }
     }
 
-    /// Notes the version that changes a record of an organization.
-    pub(super) fn note_change(&mut self, organization: Option<Uuid>, version: u64) {
-        self.organizations.entry(organization).or_default().changed = version;
+    /// Counts a change of an organization's records.
+    pub(super) fn count_change(&mut self, organization: Option<Uuid>) {
+        self.organization_mut(organization).changes += 1;
+    }
+
+    fn organization_mut(&mut self, organization: Option<Uuid>) -> &mut Organization {
+        self.organizations.entry(organization).or_insert_with(|| Organization {
+            changes: self.emptied.remove(&organization).unwrap_or_default(),
+            ..Organization::default()
+        })
+    }
+
+    /// The materialized lists of an organization, if it has any records.
+    pub(super) fn orderings(&self, organization: Uuid) -> Option<&OrderingCache> {
+        self.organizations.get(&Some(organization)).map(|organization| &organization.orderings)
+    }
+
+    /// Takes a row out of the materialized lists of its organization before it changes.
+    pub(super) fn remove_from_orderings(
+        &mut self,
+        rows: &Rows,
+        partition: Partition,
+        row: RowId,
+        change: RowChange<'_>,
+    ) {
+        if let Some(organization) = self.organizations.get_mut(&partition.organization) {
+            organization.orderings.remove_row(rows, row, change);
+        }
+    }
+
+    /// Puts a row into the materialized lists of its organization after it changed.
+    pub(super) fn insert_into_orderings(
+        &mut self,
+        rows: &Rows,
+        partition: Partition,
+        row: RowId,
+        change: RowChange<'_>,
+    ) {
+        if let Some(organization) = self.organizations.get_mut(&partition.organization) {
+            organization.orderings.insert_row(rows, row, change);
+        }
     }
 
     /// The rows of one partition, by id.
@@ -119,6 +162,11 @@ impl Table {
         let organization = self.organizations.get(&partition.organization);
         let by_id = organization.and_then(|found| found.networks.get(&partition.network)?.first());
         by_id.into_iter().flat_map(Run::rows)
+    }
+
+    /// The rows of one network of an organization, by id.
+    pub(super) fn run_by_id(&self, organization: Option<Uuid>, network: Uuid) -> Option<&Run> {
+        self.organizations.get(&organization)?.networks.get(&Some(network))?.first()
     }
 
     /// The runs of an organization as a whole, if it is named and has any records.

@@ -2,6 +2,7 @@ use uuid::Uuid;
 
 use super::groups::Group;
 use super::merge::Merged;
+use super::meter::{Meter, OverLimit};
 use super::order::Term;
 use super::rows::Slot;
 use super::run::{Place, Run};
@@ -38,14 +39,24 @@ pub(super) struct Wanted<'q> {
 
 impl Index {
     /// Appends the rows of sorted sets of runs that are wanted.
-    pub(super) fn walk(&self, sets: &Sets<'_>, terms: &[Term], wanted: Wanted<'_>, found: &mut Vec<RowId>) {
-        let Some(((slot, direction), rest)) = terms.split_first() else { return };
+    ///
+    /// # Errors
+    /// When it takes more steps than the meter allows.
+    pub(super) fn walk(
+        &self,
+        sets: &Sets<'_>,
+        terms: &[Term],
+        wanted: Wanted<'_>,
+        found: &mut Vec<RowId>,
+        meter: &mut Meter,
+    ) -> Result<(), OverLimit> {
+        let Some(((slot, direction), rest)) = terms.split_first() else { return Ok(()) };
         let merged = self.merged(&sets.fewest, *slot);
         if rest.is_empty() {
             walk_merged(&merged, *direction, wanted, found);
-        } else {
-            self.walk_groups(sets, &merged, (*direction, rest), wanted, found);
+            return Ok(());
         }
+        self.walk_groups(sets, &merged, (*direction, rest), wanted, found, meter)
     }
 
     /// The same of one run that is in the ascending order of the term.
@@ -67,23 +78,28 @@ impl Index {
         (direction, rest): (Direction, &[Term]),
         Wanted { begin, count }: Wanted<'_>,
         found: &mut Vec<RowId>,
-    ) {
-        let Some((mut group, mut begin)) = first_group(merged, direction, begin) else { return };
+        meter: &mut Meter,
+    ) -> Result<(), OverLimit> {
+        let Some((mut group, mut begin)) = first_group(merged, direction, begin) else { return Ok(()) };
         loop {
+            // Finding the group behind looks at a row or two of every run.
+            meter.spend(1 + merged.runs.len())?;
             if let Some(whole) = self.whole_sets(sets, merged, &group) {
-                self.walk(&whole, rest, Wanted { begin, count }, found);
+                meter.spend(whole.fewest.len())?;
+                self.walk(&whole, rest, Wanted { begin, count }, found, meter)?;
             } else {
+                meter.spend(2 * (merged.rank(&group.to) - merged.rank(&group.from)))?;
                 let spans = merged.runs.iter().zip(&group.from).zip(&group.to);
                 let rows = spans.flat_map(|((run, from), to)| run.between(*from, *to)).collect();
                 found.extend(self.window(rows, rest, begin, count - found.len()));
             }
             if found.len() >= count {
-                return;
+                return Ok(());
             }
             begin = Begin::Rank(0);
             match merged.group_after(group, direction) {
                 Some(next) => group = next,
-                None => return,
+                None => return Ok(()),
             }
         }
     }

@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::sync::{Arc, RwLockReadGuard};
 
 use tokio::sync::Semaphore;
 
@@ -7,8 +7,9 @@ use super::bodies::Found;
 use super::queue::closed;
 use super::shared::Shared;
 use super::state::{Lease, Located, State};
-use crate::store::index::RowId;
-use crate::store::{Record, StoreError};
+use crate::store::index::{Index, RowId, Selection};
+use crate::store::materializer::Indexed;
+use crate::store::{Cursor, Record, StoreError};
 
 /// How many reads may go to the disk at once: more would not be faster, and each holds what it has read.
 const READERS: usize = 8;
@@ -26,6 +27,31 @@ pub(super) enum Reading<R> {
     Done(Vec<R>),
     /// All of it, with the lease that keeps the rest readable.
     Missing(Vec<Option<Located>>, Lease),
+}
+
+/// A page as far as it is in memory.
+#[derive(Debug)]
+pub(super) struct Listed {
+    pub(super) reading: Reading<Record>,
+    pub(super) total: u64,
+    pub(super) next: Option<Cursor>,
+}
+
+impl Indexed for Shared {
+    type State = State;
+    type Page = Listed;
+
+    fn lock(&self) -> Result<RwLockReadGuard<'_, State>, StoreError> {
+        self.read_state()
+    }
+
+    fn index(state: &State) -> &Index {
+        &state.index
+    }
+
+    fn page(state: &State, Selection { rows, total, next }: Selection) -> Listed {
+        Listed { reading: Reading::of_page(state, &rows), total, next }
+    }
 }
 
 impl Reading<Option<Record>> {

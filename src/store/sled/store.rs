@@ -10,13 +10,13 @@ use super::blocking::blocking;
 use super::builder::SledStoreBuilder;
 use super::open::Opened;
 use super::queue::{Job, Queue, closed};
-use super::read::{Reader, Reading};
+use super::read::{Listed, Reader, Reading};
 use super::repair::{Repair, repair};
 use super::shared::Shared;
 use super::snapshot::SledSnapshot;
 use super::verify::{Verification, verify};
 use crate::model::Timestamp;
-use crate::store::index::Selection;
+use crate::store::materializer::Materializer;
 use crate::store::{Alias, Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError};
 
 /// A store in a folder on this machine, for inventories that outlive the process: no server, one process at a time.
@@ -84,6 +84,7 @@ pub(super) struct Inner {
     shared: Arc<Shared>,
     queue: Queue,
     reader: Reader,
+    materializer: Materializer,
     is_closed: AtomicBool,
 }
 
@@ -106,7 +107,8 @@ impl SledStore {
     pub(super) fn new(opened: Opened) -> Self {
         let Opened { shared, queue } = opened;
         let reader = Reader::new(Arc::clone(&shared));
-        Self { inner: Arc::new(Inner { shared, queue, reader, is_closed: AtomicBool::new(false) }) }
+        let (materializer, is_closed) = (Materializer::default(), AtomicBool::new(false));
+        Self { inner: Arc::new(Inner { shared, queue, reader, materializer, is_closed }) }
     }
 
     /// Opens the folder, or makes it, with what is right for most.
@@ -187,11 +189,7 @@ impl Store for SledStore {
 
     async fn list(&self, query: &Query) -> Result<Page, StoreError> {
         self.inner.require_open()?;
-        let (reading, total, next) = {
-            let state = self.inner.shared.read_state()?;
-            let Selection { rows, total, next } = state.index.list(query)?;
-            (Reading::of_page(&state, &rows), total, next)
-        };
+        let Listed { reading, total, next } = self.inner.materializer.list(&self.inner.shared, query).await?;
         let records = self.inner.reader.finish_page(reading).await?;
         Ok(Page { records, total, next })
     }

@@ -1,6 +1,7 @@
 //! Many tasks at once. On a runtime of one thread, a store that never waits has no races to lose.
 
 mod count;
+mod long;
 mod skew;
 mod snapshot;
 mod watch;
@@ -13,8 +14,8 @@ use tokio::task::JoinSet;
 
 use super::{Case, Outcome};
 
-pub(super) const CASES: [&[Case]; 5] =
-    [count::CASES, winner::CASES, skew::CASES, watch::CASES, snapshot::CASES];
+pub(super) const CASES: [&[Case]; 6] =
+    [count::CASES, long::CASES, winner::CASES, skew::CASES, watch::CASES, snapshot::CASES];
 
 /// Runs as many tasks, begun at the same moment, and gathers their results.
 pub(super) async fn crowd<T, F>(tasks: usize, task: impl Fn(usize) -> F) -> Outcome<Vec<T>>

@@ -1,7 +1,8 @@
 //! An index that was loaded against one that came to the same records write by write.
 
-mod kept;
 mod load;
+mod materialize;
+mod ordering_cache;
 mod random;
 mod refuse;
 mod same;
@@ -10,8 +11,8 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
-use super::{Index, Loader, RowId};
-use crate::store::{Expect, Facets, Key, Version, Write};
+use super::{Answer, Finished, Index, ListKey, Loader, RowId, Selection};
+use crate::store::{Expect, Facets, Key, Query, Version, Write};
 
 /// What an index holds: all that it is loaded from.
 type Model = BTreeMap<Key, (Version, Facets)>;
@@ -40,4 +41,49 @@ fn loaded(model: &Model, version: Version) -> Index {
         assert_eq!(loader.add(*key, *version, facets).expect("the record fits"), place as RowId);
     }
     loader.finish(version)
+}
+
+/// Answers a query in at most so many steps, and materializes its list where the index asks for that.
+fn select(index: &mut Index, query: &Query, steps: usize) -> Selection {
+    match index.list_within(query, steps).expect("the query keeps the contract") {
+        Answer::Page(selection, worth) => {
+            if let Some(key) = worth {
+                assert!(materialize(index, key, |_| {}));
+            }
+            selection
+        }
+        Answer::Materialize(key) => {
+            assert!(materialize(index, key, |_| {}));
+            match index.list_within(query, 0).expect("the query keeps the contract") {
+                Answer::Page(selection, _) => selection,
+                Answer::Materialize(key) => panic!("the list is not in the cache: {key:?}"),
+            }
+        }
+    }
+}
+
+/// Materializes a list in small slices, and changes the index between any two of them. Returns whether it came into the
+/// cache.
+fn materialize(index: &mut Index, key: ListKey, mut change: impl FnMut(&mut Index)) -> bool {
+    let Some(mut list) = index.begin(key) else { return false };
+    change(index);
+    let mut steps = 0;
+    while list.read(index, 1 + steps % 5) {
+        steps += 1;
+        change(index);
+    }
+    change(index);
+    let mut list = list.sort();
+    change(index);
+    list.read_prefixes(index);
+    change(index);
+    let mut list = list.build();
+    loop {
+        change(index);
+        match index.finish(list) {
+            Finished::Cached(_) => return true,
+            Finished::Abandoned => return false,
+            Finished::Unfinished(unfinished) => list = unfinished,
+        }
+    }
 }

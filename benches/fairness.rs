@@ -1,0 +1,290 @@
+//! How much one organization can slow down another: the latency of a page of 50 hosts of a small organization, while a large
+//! one asks for the most expensive lists there are, or changes the largest hosts, beside 1,000 updates a second.
+//!
+//! `cargo bench --bench fairness` takes 1,000,000 hosts, for which 4 GB of memory must be free; `-- 60000` sets their number.
+//! Everything runs in one process, on one runtime with as many threads as the machine has processors.
+
+#![allow(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a benchmark stops at its first mistake and prints"
+)]
+
+#[path = "support/host.rs"]
+mod host;
+
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use host::{Random, benchmark_host};
+use http::{Request, header};
+use http_body_util::BodyExt;
+use tokio::task::JoinSet;
+use toposcope::inventory::{Inventory, NewUser, NewUserApiKey};
+use toposcope::model::{Host, Permission, Port, PortNumber, Protocol};
+use toposcope::service::Api;
+use toposcope::store::MemoryStore;
+use tower::ServiceExt;
+use uuid::Uuid;
+
+const NETWORKS: usize = 10;
+const TAGS: usize = 40;
+const SMALL: usize = 1_000;
+const PORTS: u16 = 20_000;
+const PHASE: Duration = Duration::from_secs(10);
+/// The time between two pages of the small organization.
+const EVERY: Duration = Duration::from_millis(2);
+/// Requests of the large organization that are under way at a time.
+const CLIENTS: usize = 8;
+
+/// What the large organization does meanwhile.
+#[derive(Clone, Copy, Debug)]
+enum Load {
+    Nothing,
+    Lists,
+    WholeLists,
+    LargeHosts,
+}
+
+/// An organization with its hosts, and a key that may do anything in it.
+struct Tenant {
+    key: String,
+    tags: Vec<Uuid>,
+    ports: Vec<Port>,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let hosts = std::env::args().skip(1).find_map(|argument| argument.parse().ok()).unwrap_or(1_000_000);
+    tokio::runtime::Runtime::new()?.block_on(measure(hosts))
+}
+
+async fn measure(hosts: usize) -> Result<(), Box<dyn Error>> {
+    let inventory = Inventory::new(MemoryStore::new());
+    let small = Arc::new(tenant(&inventory, "small", SMALL).await?);
+    let large = Arc::new(tenant(&inventory, "large", hosts).await?);
+    let giants = Arc::new(giants(&inventory).await?);
+    let api = Api::builder(inventory).rate_limit(None).kept_pages(0).build();
+    println!(
+        "{hosts} hosts of a large organization, {SMALL} of a small one; pages of 50 of the small one, in ms"
+    );
+    println!("| the large one asks for | pages | median | 99 % | slowest | its own requests | updates |");
+    println!("|---|---|---|---|---|---|---|");
+    for load in [Load::Nothing, Load::Lists, Load::WholeLists, Load::LargeHosts] {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let (asked, updated) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+        let mut tasks = JoinSet::new();
+        tasks.spawn(update(api.clone(), Arc::clone(&large), Arc::clone(&is_over), Arc::clone(&updated)));
+        let clients = if matches!(load, Load::Nothing) { 0 } else { CLIENTS };
+        for number in 0..clients {
+            let (api, is_over, asked) = (api.clone(), Arc::clone(&is_over), Arc::clone(&asked));
+            let tenant = if matches!(load, Load::LargeHosts) { &giants } else { &large };
+            tasks.spawn(ask(api, Arc::clone(tenant), load, number as u64, is_over, asked));
+        }
+        let mut times = page_times(&api, &small.key).await?;
+        is_over.store(true, Ordering::Relaxed);
+        while let Some(task) = tasks.join_next().await {
+            task?;
+        }
+        times.sort_unstable();
+        let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize].as_secs_f64() * 1e3;
+        println!(
+            "| {load:?} | {} | {:.2} | {:.2} | {:.2} | {} | {} |",
+            times.len(),
+            at(0.5),
+            at(0.99),
+            at(1.0),
+            asked.load(Ordering::Relaxed),
+            updated.load(Ordering::Relaxed)
+        );
+    }
+    Ok(())
+}
+
+/// The pages of the small organization, one after the other.
+async fn page_times(api: &Api, key: &str) -> Result<Vec<Duration>, Box<dyn Error>> {
+    let orders = ["name", "created_at", "hostname", "updated_at"];
+    let mut times = Vec::new();
+    // Measured from the moment at which a request was due, so that a page that comes late delays those behind it.
+    let mut due = Instant::now();
+    let end = due + PHASE;
+    while due < end {
+        tokio::time::sleep_until(due.into()).await;
+        let order = orders[times.len() % orders.len()];
+        let status = send(api, key, "GET", &format!("/api/v1/hosts?limit=50&order_by={order}"), "").await;
+        times.push(due.elapsed());
+        assert_eq!(status, 200);
+        due += EVERY;
+    }
+    Ok(times)
+}
+
+/// Updates ports a thousand times a second.
+async fn update(api: Api, tenant: Arc<Tenant>, is_over: Arc<AtomicBool>, updated: Arc<AtomicU64>) {
+    let mut ticks = tokio::time::interval(Duration::from_millis(1));
+    let mut random = Random::new(3);
+    while !is_over.load(Ordering::Relaxed) {
+        ticks.tick().await;
+        let port = &tenant.ports[random.next() as usize % tenant.ports.len()];
+        if put(&api, &tenant.key, port, 10_000 + (random.next() % 50_000) as u16).await == 200 {
+            updated.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+async fn ask(
+    api: Api,
+    tenant: Arc<Tenant>,
+    load: Load,
+    seed: u64,
+    is_over: Arc<AtomicBool>,
+    asked: Arc<AtomicU64>,
+) {
+    let mut random = Random::new(100 + seed);
+    while !is_over.load(Ordering::Relaxed) {
+        match load {
+            Load::Nothing => return,
+            Load::Lists => {
+                let path = expensive(&mut random, &tenant.tags, 50 + random_below(951, seed));
+                send(&api, &tenant.key, "GET", &path, "").await;
+            }
+            Load::WholeLists => {
+                let path = expensive(&mut random, &tenant.tags, 0);
+                send(&api, &tenant.key, "GET", &path, "").await;
+            }
+            Load::LargeHosts => {
+                let port = &tenant.ports[random.next() as usize % tenant.ports.len()];
+                put(&api, &tenant.key, port, (random.next() % 65_000) as u16 + 1).await;
+            }
+        }
+        asked.fetch_add(1, Ordering::Relaxed);
+        tokio::task::yield_now().await;
+    }
+}
+
+fn random_below(bound: u64, seed: u64) -> u64 {
+    Random::new(seed).next() % bound
+}
+
+/// A list that no index has in its order, rarely the same twice.
+fn expensive(random: &mut Random, tags: &[Uuid], limit: u64) -> String {
+    let fields = ["created_at", "updated_at", "name", "hostname", "network_id", "interface_ip"];
+    let mut path = format!("/api/v1/hosts?limit={limit}");
+    if random.next().is_multiple_of(2) {
+        path += &format!("&group_by={}", fields[random.next() as usize % fields.len()]);
+    }
+    path += &format!("&order_by={}", fields[random.next() as usize % fields.len()]);
+    if random.next().is_multiple_of(2) {
+        path += "&order_direction=desc";
+    }
+    for _ in 0..random.next() % 4 {
+        path += &format!("&tag_ids={}", tags[random.next() as usize % tags.len()]);
+    }
+    if limit > 0 {
+        path += &format!("&offset={}", random.next() % 500_000);
+    }
+    path
+}
+
+async fn send(api: &Api, key: &str, method: &str, path: &str, body: &str) -> u16 {
+    let request =
+        Request::builder().method(method).uri(path).header(header::AUTHORIZATION, format!("Bearer {key}"));
+    let request = request.header(header::CONTENT_TYPE, "application/json").body(body.to_owned()).unwrap();
+    let response = api.clone().oneshot(request).await.unwrap();
+    let status = response.status().as_u16();
+    let mut body = response.into_body();
+    while let Some(Ok(_)) = body.frame().await {
+        // A server waits for its socket here.
+        tokio::task::yield_now().await;
+    }
+    status
+}
+
+async fn put(api: &Api, key: &str, port: &Port, number: u16) -> u16 {
+    let (host, network) = (port.host_id, port.network_id);
+    let body =
+        format!(r#"{{"host_id":"{host}","network_id":"{network}","number":{number},"protocol":"Udp"}}"#);
+    send(api, key, "PUT", &format!("/api/v1/ports/{}", port.id), &body).await
+}
+
+async fn tenant(inventory: &Inventory, name: &str, hosts: usize) -> Result<Tenant, Box<dyn Error>> {
+    let organization = inventory.create_organization(name, true).await?.id;
+    let mut networks = Vec::new();
+    for number in 0..NETWORKS {
+        networks.push(inventory.create_network(organization, &format!("Network {number}")).await?.id);
+    }
+    let mut tags = Vec::new();
+    for number in 0..TAGS {
+        tags.push(inventory.create_tag(organization, &format!("Tag {number}")).await?.id);
+    }
+    let (mut random, mut ports) = (Random::new(hosts as u64), Vec::new());
+    for number in 0..hosts {
+        let host = lean_host(&mut random, number, networks[number % NETWORKS], &tags)?;
+        if number.is_multiple_of(hosts.div_ceil(10_000)) {
+            ports.push(host.ports[0].clone());
+        }
+        inventory.put_host(organization, host).await?;
+    }
+    let key = key(inventory, organization, name, networks).await?;
+    Ok(Tenant { key, tags, ports })
+}
+
+/// An organization of a few hosts that have as many ports as there can be.
+async fn giants(inventory: &Inventory) -> Result<Tenant, Box<dyn Error>> {
+    let organization = inventory.create_organization("giants", true).await?.id;
+    let network = inventory.create_network(organization, "Network").await?.id;
+    let (mut random, mut ports) = (Random::new(8), Vec::new());
+    for number in 0..4 {
+        let mut host = lean_host(&mut random, number, network, &[])?;
+        let port = host.ports[0].clone();
+        host.ports = (1..=PORTS)
+            .map(|number| Port {
+                id: random.uuid(),
+                number: PortNumber::try_from(number).unwrap(),
+                protocol: Protocol::Tcp,
+                ..port.clone()
+            })
+            .collect();
+        ports.extend(host.ports.iter().step_by(100).cloned());
+        inventory.put_host(organization, host).await?;
+    }
+    let key = key(inventory, organization, "giants", vec![network]).await?;
+    Ok(Tenant { key, tags: Vec::new(), ports })
+}
+
+async fn key(
+    inventory: &Inventory,
+    organization: Uuid,
+    name: &str,
+    networks: Vec<Uuid>,
+) -> Result<String, Box<dyn Error>> {
+    let user = NewUser::new(organization, format!("{name}@example.net"), Permission::Owner);
+    let mut key = NewUserApiKey::new(inventory.create_user(user).await?.id, "benchmark", Permission::Owner);
+    key.network_ids = networks;
+    Ok(inventory.create_user_api_key(key).await?.plaintext().to_owned())
+}
+
+/// A host with one port, so that a million of them fit into little memory. Every third has no hostname, the others share
+/// a thousand.
+fn lean_host(
+    random: &mut Random,
+    number: usize,
+    network: Uuid,
+    tags: &[Uuid],
+) -> Result<Host, Box<dyn Error>> {
+    let mut host = benchmark_host(random, number, network)?;
+    host.services.clear();
+    host.interfaces.clear();
+    host.if_entries.clear();
+    host.ports.truncate(1);
+    host.hostname = (!number.is_multiple_of(3)).then(|| format!("rack-{}", number % 1_000));
+    // The first tag is on half of the hosts, each further one on fewer.
+    let bears = |place: usize, random: &mut Random| random.next().is_multiple_of(2 + place as u64);
+    host.tags =
+        tags.iter().enumerate().filter(|(place, _)| bears(*place, random)).map(|(_, tag)| *tag).collect();
+    host.description = None;
+    Ok(host)
+}

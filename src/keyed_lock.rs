@@ -1,0 +1,87 @@
+//! A lock for each key, for work on one thing that must happen one after the other.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// A lock for each key. Those that wait for one key get it in the order in which they asked; other keys do not matter.
+///
+/// A key takes memory only while it is held or waited for, so the number of keys is bounded by the number of callers. The
+/// number of callers that wait for one key is bounded by [`new`](Self::new).
+#[derive(Clone, Debug)]
+pub(crate) struct KeyedLock<K: Eq + Hash + Copy> {
+    slots: Arc<Mutex<HashMap<K, Slot>>>,
+    most: usize,
+}
+
+#[derive(Debug)]
+struct Slot {
+    turn: Arc<Semaphore>,
+    /// How many callers hold the lock or wait for it.
+    callers: usize,
+}
+
+/// Holds the lock of a key until it is dropped.
+#[derive(Debug)]
+pub(crate) struct KeyGuard<K: Eq + Hash + Copy> {
+    // The field order matters: the lock is released before its slot is given up.
+    _permit: OwnedSemaphorePermit,
+    _caller: Caller<K>,
+}
+
+/// Counts a caller, also one that stops waiting.
+#[derive(Debug)]
+struct Caller<K: Eq + Hash + Copy> {
+    slots: Arc<Mutex<HashMap<K, Slot>>>,
+    key: K,
+    turn: Arc<Semaphore>,
+}
+
+impl<K: Eq + Hash + Copy> KeyedLock<K> {
+    /// Locks for which at most this many callers wait at a time, the one included that holds it.
+    pub(crate) fn new(most: usize) -> Self {
+        Self { slots: Arc::default(), most }
+    }
+
+    /// Waits for the lock of a key. `None` when too many wait for it already.
+    pub(crate) async fn lock(&self, key: K) -> Option<KeyGuard<K>> {
+        let caller = self.enter(key)?;
+        let permit = Arc::clone(&caller.turn).acquire_owned().await.ok()?;
+        Some(KeyGuard { _permit: permit, _caller: caller })
+    }
+
+    /// Takes the lock of a key if nobody holds it.
+    pub(crate) fn try_lock(&self, key: K) -> Option<KeyGuard<K>> {
+        let caller = self.enter(key)?;
+        let permit = Arc::clone(&caller.turn).try_acquire_owned().ok()?;
+        Some(KeyGuard { _permit: permit, _caller: caller })
+    }
+
+    fn enter(&self, key: K) -> Option<Caller<K>> {
+        let mut slots = lock(&self.slots);
+        let slot = slots.entry(key).or_insert_with(|| Slot { turn: Arc::new(Semaphore::new(1)), callers: 0 });
+        if slot.callers >= self.most {
+            return None;
+        }
+        slot.callers += 1;
+        Some(Caller { slots: Arc::clone(&self.slots), key, turn: Arc::clone(&slot.turn) })
+    }
+}
+
+impl<K: Eq + Hash + Copy> Drop for Caller<K> {
+    fn drop(&mut self) {
+        let mut slots = lock(&self.slots);
+        if let Some(slot) = slots.get_mut(&self.key) {
+            slot.callers -= 1;
+            if slot.callers == 0 {
+                slots.remove(&self.key);
+            }
+        }
+    }
+}
+
+fn lock<K>(slots: &Mutex<HashMap<K, Slot>>) -> MutexGuard<'_, HashMap<K, Slot>> {
+    slots.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,148 @@
+//! Picking the rows of a list out of the runs of its terms, and combining the terms.
+
+use uuid::Uuid;
+
+use super::super::RowId;
+use super::super::merge::Merged;
+use super::super::order::Term;
+use super::super::row_set::RowSet;
+use super::super::rows::{Rows, Slot};
+use super::super::run::{Place, Run};
+use super::PASSED_PER_STEP;
+use super::members::Members;
+use crate::store::Direction;
+
+/// The rows of a list in the ascending order of one term, as far as they were read.
+#[derive(Debug, Default)]
+pub(super) struct Pick {
+    rows: Vec<RowId>,
+    /// The number of the key of each row, equal for equal keys; empty when the list needs no numbers.
+    groups: Vec<u32>,
+    last_key: Vec<u8>,
+    /// Key and id of the last row of the run that was passed.
+    after: Option<(Vec<u8>, Uuid)>,
+    is_over: bool,
+}
+
+/// How far to read at a time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slice {
+    pub(super) steps: usize,
+    /// Whether the keys of the rows are to be numbered.
+    pub(super) is_grouped: bool,
+}
+
+impl Pick {
+    /// Reads a slice of the run of a slot. `false` when the whole run was read before.
+    pub(super) fn read(
+        &mut self,
+        rows: &Rows,
+        run: &Run,
+        slot: Slot,
+        members: &Members,
+        Slice { steps, is_grouped }: Slice,
+    ) -> bool {
+        if self.is_over {
+            return false;
+        }
+        let from = match &self.after {
+            None => Place::default(),
+            Some((key, id)) => {
+                let merged = Merged { rows, slot, runs: vec![run] };
+                let place = merged.partition(key, Some(*id), |other| other <= (key, *id));
+                place.first().copied().unwrap_or_default()
+            }
+        };
+        // Where keys are compared, every row costs a step.
+        let most = if is_grouped { steps } else { steps * PASSED_PER_STEP };
+        let picked = self.rows.len();
+        let end = run.place(run.rank(from).saturating_add(most));
+        let slice = || run.between(from, end);
+        match &members.set {
+            None => self.rows.extend(slice()),
+            Some(set) => set.pick(slice(), most, &mut self.rows),
+        }
+        if is_grouped {
+            self.number_groups(rows, slot, picked);
+        }
+        let last = run.before(end).filter(|last| *last >= from).and_then(|last| run.at(last));
+        if let Some(last) = last {
+            let (key, id) = rows.rank_key(slot, last);
+            self.after = Some((key.to_vec(), id));
+        }
+        self.is_over = end == run.end();
+        true
+    }
+
+    /// Numbers the keys of the rows from a place on. A key that goes on from the slice before keeps its number, even when
+    /// the rows that had it then have another key by now.
+    fn number_groups(&mut self, rows: &Rows, slot: Slot, from: usize) {
+        let mut group = self.groups.last().copied().unwrap_or_default();
+        let mut last_key = self.last_key.as_slice();
+        for row in self.rows.get(from..).unwrap_or_default() {
+            let key = rows.sort_key(slot, *row);
+            if key != last_key {
+                group += 1;
+                last_key = key;
+            }
+            self.groups.push(group);
+        }
+        self.last_key = last_key.to_vec();
+    }
+
+    fn discard(&mut self, discarded: &RowSet) {
+        if discarded.is_empty() {
+            return;
+        }
+        let mut kept = self.rows.iter().map(|row| !discarded.contains(*row));
+        self.groups.retain(|_| kept.next().unwrap_or_default());
+        self.rows.retain(|row| !discarded.contains(*row));
+    }
+
+    /// Sorts rows by the numbers of their keys; rows with equal keys stay in the order they are in.
+    fn sort(&self, rows: &[RowId], direction: Direction) -> Vec<RowId> {
+        let greatest = self.groups.last().copied().unwrap_or_default();
+        let directed = |group: u32| match direction {
+            Direction::Ascending => group,
+            Direction::Descending => greatest - group,
+        };
+        let mut group_of: Vec<u32> = vec![0; self.rows.iter().max().map_or(0, |most| *most as usize + 1)];
+        // The number of rows before each group: counted one group later, then added up.
+        let mut next_places: Vec<usize> = vec![0; greatest as usize + 2];
+        for (row, group) in self.rows.iter().zip(&self.groups) {
+            if let Some(place) = group_of.get_mut(*row as usize) {
+                *place = directed(*group);
+            }
+            if let Some(count) = next_places.get_mut(directed(*group) as usize + 1) {
+                *count += 1;
+            }
+        }
+        let mut passed = 0;
+        for count in &mut next_places {
+            passed += *count;
+            *count = passed;
+        }
+        let mut sorted = vec![0; rows.len()];
+        for row in rows {
+            let group = group_of.get(*row as usize).copied().unwrap_or_default();
+            let Some(next) = next_places.get_mut(group as usize) else { continue };
+            if let Some(place) = sorted.get_mut(*next) {
+                *place = *row;
+            }
+            *next += 1;
+        }
+        sorted
+    }
+}
+
+/// The rows of a list in the order of its terms, without those that were discarded.
+pub(super) fn in_order(mut picks: Vec<Pick>, terms: &[Term], discarded: &RowSet) -> Vec<RowId> {
+    picks.iter_mut().for_each(|pick| pick.discard(discarded));
+    let mut terms = picks.iter().zip(terms).rev();
+    let Some((last, (_, direction))) = terms.next() else { return Vec::new() };
+    let rows = match direction {
+        Direction::Ascending => last.rows.clone(),
+        Direction::Descending => last.sort(&last.rows, *direction),
+    };
+    terms.fold(rows, |rows, (pick, (_, direction))| pick.sort(&rows, *direction))
+}

@@ -1,0 +1,136 @@
+//! Lists of many records while these change: a store that prepares or caches long lists must not serve a mixture of states.
+
+use bytes::Bytes;
+use uuid::Uuid;
+
+use super::crowd;
+use crate::store::{
+    Batch, Direction, Expect, Facets, Key, Link, LinkFilter, Order, Query, SortKey, Start, Store,
+};
+use crate::testing::{Bench, Fault, GROUP, Outcome, RANK, Random, same};
+
+crate::testing::table! { of "list":
+    "Records and total are from one state" =>
+        long_lists_are_of_one_state_while_records_swap_their_places;
+}
+
+const RECORDS: u32 = 6_000;
+const GROUPS: u32 = 7;
+const SWAPS: usize = 60;
+const READS: usize = 6;
+const READERS: usize = 2;
+
+/// The records of one organization on two networks, all with one link; each has a rank that no other has.
+#[derive(Clone)]
+struct Ranked {
+    keys: Vec<Key>,
+    organization: Uuid,
+    networks: [Uuid; 2],
+    link: Link,
+}
+
+async fn long_lists_are_of_one_state_while_records_swap_their_places(mut bench: Bench) -> Outcome {
+    let keys = (0..RECORDS).map(|_| bench.key()).collect();
+    let ranked =
+        Ranked { keys, organization: bench.random.uuid(), networks: bench.ids(), link: bench.link() };
+    let numbers: Vec<u32> = (0..RECORDS).collect();
+    for numbers in numbers.chunks(500) {
+        let mut batch = Batch::new();
+        numbers.iter().for_each(|number| ranked.put(&mut batch, *number, *number));
+        bench.store.commit(batch).await?;
+    }
+    let (store, kind, seed) = (bench.store.clone(), bench.kind, bench.random.draw());
+    let tasks = crowd(READERS + 1, move |number| {
+        let (store, ranked, random) = (store.clone(), ranked.clone(), Random::new(seed ^ number as u64));
+        async move {
+            if number == 0 {
+                ranked.swap(&*store, random).await
+            } else {
+                ranked.watch(&*store, Query::new(kind), random).await
+            }
+        }
+    });
+    tasks.await?.into_iter().collect()
+}
+
+impl Ranked {
+    fn put(&self, batch: &mut Batch, number: u32, rank: u32) {
+        let Some(key) = self.keys.get(number as usize) else { return };
+        let [even, odd] = self.networks;
+        let (group, rank_key) = ((rank % GROUPS).to_be_bytes(), rank.to_be_bytes());
+        let facets = Facets {
+            organization: Some(self.organization),
+            network: Some(if number.is_multiple_of(2) { even } else { odd }),
+            links: vec![self.link],
+            sort_keys: vec![SortKey::new(GROUP, group), SortKey::new(RANK, rank_key)],
+            ..Facets::default()
+        };
+        batch.put(*key, Expect::Any, facets, Bytes::copy_from_slice(&rank_key));
+    }
+
+    /// Swaps the ranks of two records, time and again.
+    async fn swap(&self, store: &dyn Store, mut random: Random) -> Outcome {
+        let mut ranks: Vec<u32> = (0..RECORDS).collect();
+        for _ in 0..SWAPS {
+            let places = [(); 2].map(|()| random.below(u64::from(RECORDS)) as usize);
+            let [one, two] = places;
+            ranks.swap(one, two);
+            let mut batch = Batch::new();
+            // One record only, when both places are the same.
+            for place in places.iter().take(if one == two { 1 } else { 2 }) {
+                let rank = ranks.get(*place).copied().unwrap_or_default();
+                self.put(&mut batch, *place as u32, rank);
+            }
+            store.commit(batch).await?;
+        }
+        Ok(())
+    }
+
+    /// Reads lists that no sort key alone has in its order.
+    async fn watch(&self, store: &dyn Store, query: Query, mut random: Random) -> Outcome {
+        let filter = LinkFilter { relation: self.link.relation, targets: vec![self.link.target] };
+        for read in 0..READS {
+            let mut query = Query { organization: Some(self.organization), ..query.clone() };
+            let direction = if read % 2 == 0 { Direction::Ascending } else { Direction::Descending };
+            query.order = vec![Order::new(GROUP, direction), Order::new(RANK, Direction::Descending)];
+            match random.below(3) {
+                0 => query.links = vec![filter.clone()],
+                1 => query.networks = Some(self.networks.to_vec()),
+                _ => query.order = vec![Order::new(RANK, direction)],
+            }
+            if query.order.len() == 1 {
+                query.links = vec![filter.clone()];
+            }
+            let from = random.below(u64::from(RECORDS));
+            query.start = Start::Offset(from);
+            let page = store.list(&query).await?;
+            same("the total of a long list", &page.total, &u64::from(RECORDS))?;
+            let mut expected: Vec<u32> = (0..RECORDS).collect();
+            expected.sort_by_key(|rank| place(*rank, &query.order));
+            let expected: Vec<u32> = expected.into_iter().skip(from as usize).collect();
+            let ranks: Result<Vec<u32>, Fault> =
+                page.records.iter().map(|record| read_rank(&record.body)).collect();
+            same("whether the ranks are in order", &(ranks? == expected), &true)?;
+        }
+        Ok(())
+    }
+}
+
+/// By what a rank is ordered.
+fn place(rank: u32, order: &[Order]) -> (i64, i64) {
+    let directed = |value: u32, direction| match direction {
+        Direction::Ascending => i64::from(value),
+        Direction::Descending => -i64::from(value),
+    };
+    match order {
+        [group, by] => (directed(rank % GROUPS, group.direction), directed(rank, by.direction)),
+        [by] => (directed(rank, by.direction), 0),
+        _ => (0, 0),
+    }
+}
+
+fn read_rank(body: &[u8]) -> Outcome<u32> {
+    let bytes =
+        body.first_chunk().ok_or_else(|| Fault::new("a body is not the one that was put".to_owned()))?;
+    Ok(u32::from_be_bytes(*bytes))
+}
