@@ -1,9 +1,12 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use tokio::runtime::Handle;
 
 use super::queue::closed;
 use crate::store::StoreError;
 
-/// Has something done on a thread that may wait for the disk.
+/// Does something on a thread that may wait for the disk. It goes on to its end when the future is dropped.
 pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, StoreError> {
@@ -12,4 +15,38 @@ pub(super) async fn blocking<T: Send + 'static>(
     })?;
     // It does not panic, so it ended with the runtime.
     runtime.spawn_blocking(work).await.map_err(|_| closed())
+}
+
+/// Does something that takes long, and stops it when the future is dropped.
+pub(super) async fn stoppable<T: Send + 'static>(
+    work: impl FnOnce(&Stop) -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
+    let stop = Stop::default();
+    let _guard = StopOnDrop(stop.clone());
+    blocking(move || work(&stop)).await?
+}
+
+/// Tells work on another thread that no caller waits for its result any more.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Checks that the work may go on.
+    ///
+    /// # Errors
+    /// `Unavailable` when it is to stop.
+    pub(super) fn check(&self) -> Result<(), StoreError> {
+        if self.0.load(Ordering::Relaxed) {
+            return Err(StoreError::unavailable("the call was dropped before it was complete"));
+        }
+        Ok(())
+    }
+}
+
+struct StopOnDrop(Stop);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.0.store(true, Ordering::Relaxed);
+    }
 }

@@ -3,12 +3,12 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs::File;
 use std::sync::mpsc::{Receiver, Sender};
-use std::sync::{Arc, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use super::codec::Place;
-use super::copies::Copies;
+use super::copies::{Copies, Side};
 use super::journal::{Change, Sealed};
-use super::records::Records;
+use super::progress::Progress;
 use super::room::require_room;
 use super::shared::Shared;
 use super::writer::Writer;
@@ -76,7 +76,7 @@ impl Checkpointer {
 
     fn check_point(&mut self, work: &Work) -> Result<(), StoreError> {
         let shared = Arc::clone(&self.shared);
-        let _alone = shared.checkpoint.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut progress = shared.records.blocking_lock();
         if !self.has_second {
             shared.copies.prepare_second(&shared.folder, work.applied)?;
             self.has_second = true;
@@ -87,22 +87,28 @@ impl Checkpointer {
         let unwritten = |error| StoreError::unavailable("the journal cannot be written").with_source(error);
         work.unsynced.as_ref().map_or(Ok(()), File::sync_data).map_err(unwritten)?;
         require_room(shared.folder.path(), work.changes.values().map(Change::size).sum())?;
-        self.write(work)?;
+        let outcome = self.write(work, &mut progress);
+        progress.end_checkpoint(outcome.is_err());
+        outcome?;
         self.unpin(work);
         Ok(())
     }
 
-    /// Into one copy after the other, so that one of them is whole at any time.
-    fn write(&mut self, work: &Work) -> Result<(), StoreError> {
+    /// Writes a work into one copy after the other, so that one of them is whole at any time.
+    fn write(&mut self, work: &Work, progress: &mut Progress) -> Result<(), StoreError> {
         let unread = self.graves.take_unread();
         self.graves.begin(Arc::downgrade(&self.shared.write_state()?.renew_lease()));
         let is_read = self.graves.are_read();
-        let Copies { first, second, .. } = &self.shared.copies;
+        let copies = &self.shared.copies;
         // What failed is carried out to its end before the other is changed again.
-        let order = if first.is_in_change() { [first, second] } else { [second, first] };
-        for copy in order {
-            let outcome = write_into(copy, work, is_read, &unread);
-            self.graves.add(outcome.inspect_err(|_| copy.distrust())?);
+        let order = if copies.first.is_in_change() {
+            [Side::First, Side::Second]
+        } else {
+            [Side::Second, Side::First]
+        };
+        for side in order {
+            let outcome = write_into(copies, side, work, is_read, &unread, progress);
+            self.graves.add(outcome.inspect_err(|_| copies.of(side).distrust())?);
         }
         Ok(())
     }
@@ -151,18 +157,23 @@ impl Graves {
     }
 }
 
-/// Puts a work into one copy, and tells which bodies are left to be removed later.
+/// Puts a work into one copy, and returns which bodies are left to be removed later.
 fn write_into(
-    copy: &Records,
+    copies: &Copies,
+    side: Side,
     work: &Work,
     is_read: bool,
     unread: &HashSet<Place>,
+    progress: &mut Progress,
 ) -> Result<Vec<Place>, StoreError> {
+    let copy = copies.of(side);
     copy.begin_change()?;
     let mut writer = Writer::new(copy, copy.base_to_write()?, is_read);
     let mut replaced = Vec::new();
     for (key, change) in &work.changes {
+        let before = *writer.base();
         replaced.extend(writer.write(*key, change)?);
+        progress.note(side, *key, &before, writer.base());
     }
     unread.iter().try_for_each(|place| writer.remove_body(*place))?;
     writer.finish(work.applied, work.version, work.body)?;

@@ -171,7 +171,11 @@ impl Committer {
     /// is lost.
     fn close(&mut self) -> Result<(), StoreError> {
         let outcome = self.put_everything_away();
+        // After the slice of a verification that is under way: it finds both copies open up to its end.
+        let mut progress = self.shared.records.blocking_lock();
         let closed = self.shared.copies.close();
+        progress.close();
+        drop(progress);
         self.shared.folder.release();
         outcome.and(closed)
     }

@@ -15,6 +15,13 @@ use super::records::{Base, Records, read_head};
 use super::writer::Writer;
 use crate::store::{Key, StoreError};
 
+/// One of the two copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    First,
+    Second,
+}
+
 /// The copy that is read, and the one for when that is damaged.
 ///
 /// A checkpoint is put into the second first, so that the journal has all that the first lacks, and more than the second.
@@ -30,6 +37,13 @@ impl Copies {
     /// The second copy waits for [`prepare_second`](Self::prepare_second): two that are opened at a time are changed at a time.
     pub(super) fn new(first: Records, folder: &Folder) -> Self {
         Self { first, second: Records::closed(&folder.second_records()), was_tried: OnceLock::new() }
+    }
+
+    pub(super) const fn of(&self, side: Side) -> &Records {
+        match side {
+            Side::First => &self.first,
+            Side::Second => &self.second,
+        }
     }
 
     /// The body of a record, which must be the very bytes that were written, from wherever it is whole. The second copy is

@@ -1,6 +1,8 @@
 use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, RwLock};
 use std::thread;
+
+use tokio::sync::Mutex;
 
 use super::builder::{Durability, SledStoreBuilder};
 use super::checkpoint::{Changes, Checkpointer, Work};
@@ -11,6 +13,7 @@ use super::copies::Copies;
 use super::folder::Folder;
 use super::gather::Gatherer;
 use super::load::{Loaded, load, unreadable};
+use super::progress::Progress;
 use super::queue::Queue;
 use super::shared::Shared;
 use super::witness::Witness;
@@ -32,7 +35,8 @@ pub(super) fn open(options: &SledStoreBuilder) -> Result<Opened, StoreError> {
     // All of it is on the disk now, also what nobody was promised: a copy that is behind must not be taken for the newest.
     witness.write(sequence).map_err(|error| unreadable(&folder, error))?;
     let copies = Copies::new(records, &folder);
-    let shared = Arc::new(Shared { state: RwLock::new(state), copies, folder, checkpoint: Mutex::new(()) });
+    let (verifying, records) = (Mutex::new(()), Mutex::new(Progress::default()));
+    let shared = Arc::new(Shared { state: RwLock::new(state), copies, folder, verifying, records });
     let checkpoints = begin_checkpoints(&shared, graves, recovered)?;
     let (queue, jobs) = Queue::new();
     let committer = Committer {

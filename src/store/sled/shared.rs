@@ -1,18 +1,24 @@
-use std::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use tokio::sync::Mutex;
 
 use super::copies::Copies;
 use super::folder::Folder;
+use super::progress::Progress;
 use super::state::State;
 use crate::store::{StoreError, lock};
 
-/// What readers and both threads have in common.
+/// What readers, verifications and both threads share. The module's documentation says in which order the locks are taken.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) state: RwLock<State>,
     pub(super) copies: Copies,
     pub(super) folder: Folder,
-    /// Held by whoever needs the records to stay as they are.
-    pub(super) checkpoint: Mutex<()>,
+    /// Held by the one verification that runs.
+    pub(super) verifying: Mutex<()>,
+    /// Held while the records are changed or closed, and for each slice of a verification. It is a lock of tokio's because
+    /// that is taken in turn: a verification that locks it again at once does not overtake a checkpoint that waits.
+    pub(super) records: Mutex<Progress>,
 }
 
 impl Shared {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_trait::async_trait;
 use uuid::Uuid;
 
-use super::blocking::blocking;
+use super::blocking::{blocking, stoppable};
 use super::builder::SledStoreBuilder;
 use super::open::Opened;
 use super::queue::{Job, Queue, closed};
@@ -98,7 +98,7 @@ impl Inner {
         self.queue.ask(Job::Settle).await.map(|_| ())
     }
 
-    fn require_open(&self) -> Result<(), StoreError> {
+    pub(super) fn require_open(&self) -> Result<(), StoreError> {
         if self.is_closed.load(Ordering::Acquire) { Err(closed()) } else { Ok(()) }
     }
 }
@@ -144,10 +144,16 @@ impl SledStore {
         self.inner.queue.ask(Job::Close).await.map(|_| ())
     }
 
-    /// Reads everything on the disk and compares it with what is in memory. Others may read and write meanwhile.
+    /// Reads everything on the disk and compares it with what is in memory.
+    ///
+    /// It works in slices of some milliseconds and lets checkpoints run between them, so readers and writers hardly notice
+    /// it. It finds all damage that was there when it began, unless the damaged data was overwritten or deleted since. Of
+    /// several verifications at a time one runs, and the others wait for it. Dropping the future ends the verification
+    /// with the slice that is under way.
     ///
     /// # Errors
-    /// `Unavailable` when something cannot be read at all. What is damaged is no error here but a finding.
+    /// `Unavailable` when something cannot be read at all, when a checkpoint fails during the verification, and when the
+    /// store is closed before it is complete. Damage is not an error here but a finding.
     pub async fn verify(&self) -> Result<Verification, StoreError> {
         self.inner.require_open()?;
         verify(&self.inner).await
@@ -156,14 +162,15 @@ impl SledStore {
     /// Saves what can be saved out of a folder that [`open`](Self::open) finds damaged, so that it can be opened again.
     ///
     /// What is damaged in one copy is taken from the other; where one is whole, everything is saved. What was in `records`
-    /// before is left in `records.damaged`, to be deleted by hand.
+    /// before is left in `records.damaged`, to be deleted by hand. Dropping the future stops the repair, unless it has come
+    /// to its last step; the folder is then as it was, and can be repaired again.
     ///
     /// # Errors
     /// `Corrupt` when the records cannot be read at all, in neither copy; `Unavailable` when the folder is in use or cannot be written to;
     /// `Invalid` when it is not the folder of a store.
     pub async fn repair(folder: impl Into<PathBuf>) -> Result<Repair, StoreError> {
         let folder = folder.into();
-        blocking(move || repair(&folder)).await?
+        stoppable(move |stop| repair(&folder, stop)).await
     }
 }
 

@@ -24,6 +24,11 @@ impl<'r> Writer<'r> {
         Self { records, base, is_read, update: Update::default() }
     }
 
+    /// Returns what the records are in all, with everything that was written so far.
+    pub(super) const fn base(&self) -> &Base {
+        &self.base
+    }
+
     /// Writes a change, and tells which body it leaves to be removed later.
     pub(super) fn write(&mut self, key: Key, change: &Change) -> Result<Option<Place>, StoreError> {
         let before = self.records.head(key)?;

@@ -66,4 +66,15 @@ impl Base {
         self.heads = self.heads.wrapping_sub(1);
         self.sum = self.sum.wrapping_sub(u64::from(checksum));
     }
+
+    /// Counts in what a change has counted in or out of the base of the records.
+    pub(in crate::store::sled) const fn follow(&mut self, before: &Self, after: &Self) {
+        self.heads = self.heads.wrapping_add(after.heads.wrapping_sub(before.heads));
+        self.sum = self.sum.wrapping_add(after.sum.wrapping_sub(before.sum));
+    }
+
+    /// Returns whether another base counts the same heads.
+    pub(in crate::store::sled) const fn counts_same(&self, other: &Self) -> bool {
+        self.heads == other.heads && self.sum == other.sum
+    }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::folder::sync_directory;
 use super::guard::{damaged, unavailable};
-use super::{Records, read_head};
+use super::{Cursor, Records, read_head};
 use crate::store::StoreError;
 
 /// A file that is there while the records are changed. Of what sled writes, a loss of power can leave any part, and what is
@@ -34,7 +34,10 @@ impl Records {
         self.mark().exists()
     }
 
-    /// That every record is there with its body, and nothing else. Reads everything.
+    /// Checks that every record is there with its body, and nothing else. Reads everything.
+    ///
+    /// # Errors
+    /// `Corrupt` when a record is damaged or a body belongs to no record.
     pub(in crate::store::sled) fn require_whole(&self) -> Result<(), StoreError> {
         let mut known = HashSet::new();
         self.heads(|key, bytes| {
@@ -43,9 +46,15 @@ impl Records {
             self.body(key, place).map(|_| ())
         })?;
         known.extend(self.graves()?.iter().map(|grave| grave.id));
-        let mut strays = 0;
-        self.bodies(|id, _| strays += u64::from(!known.contains(&id)))?;
-        if strays == 0 { Ok(()) } else { Err(damaged("what belongs to no record", &self.folder)) }
+        let mut from = Some(Cursor::before_bodies());
+        while let Some(begin) = from {
+            let (ids, next) = self.bodies_from(&begin)?;
+            if ids.iter().any(|id| !known.contains(id)) {
+                return Err(damaged("what belongs to no record", &self.folder));
+            }
+            from = next;
+        }
+        Ok(())
     }
 
     fn mark(&self) -> PathBuf {

@@ -30,9 +30,13 @@ pub(super) fn head(key: Key) -> Vec<u8> {
 
 /// Behind the keys of all heads of a kind.
 pub(super) fn behind(kind: Name) -> Vec<u8> {
-    let mut bytes = head(Key::new(kind, Uuid::max()));
-    bytes.extend_from_slice(&[u8::MAX; 5]);
-    bytes
+    behind_parts(head(Key::new(kind, Uuid::max())))
+}
+
+/// Behind the keys of all parts, which begin with this and continue with the number of the part.
+pub(super) fn behind_parts(mut beginning: Vec<u8>) -> Vec<u8> {
+    beginning.extend_from_slice(&[u8::MAX; 5]);
+    beginning
 }
 
 /// The beginning of the keys of heads a little further on: by the 65,536th part of the ids of a kind, or with the next

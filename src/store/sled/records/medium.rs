@@ -1,5 +1,6 @@
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::thread::{self, sleep};
@@ -84,29 +85,24 @@ impl Medium {
         self.tree.get(key).map_err(|error| failed("cannot be read", &self.folder, error))
     }
 
+    /// Calls `each` for the entries from a key on, as long as it continues and their keys begin with the prefix. Returns
+    /// `Break` when `each` ended the scan.
     pub(super) fn scan(
         &self,
         prefix: &[u8],
-        each: impl FnMut(&[u8], &[u8]) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
-        self.scan_from(prefix, prefix, each)
-    }
-
-    /// The same from a key on that begins with the prefix.
-    pub(super) fn scan_from(
-        &self,
-        prefix: &[u8],
         from: &[u8],
-        mut each: impl FnMut(&[u8], &[u8]) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
+        mut each: impl FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>, StoreError>,
+    ) -> Result<ControlFlow<()>, StoreError> {
         for entry in self.tree.range(from..) {
             let (key, value) = entry.map_err(|error| failed("cannot be read", &self.folder, error))?;
             if !key.starts_with(prefix) {
                 break;
             }
-            each(&key, &value)?;
+            if each(&key, &value)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
         }
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     }
 
     /// The first key that is not before another.

@@ -10,6 +10,7 @@ mod guard;
 mod keys;
 mod medium;
 mod salvage;
+mod scan;
 mod update;
 
 use std::path::{Path, PathBuf};
@@ -21,6 +22,7 @@ use bytes::Bytes;
 pub(super) use self::base::Base;
 use self::guard::{guarded, unavailable};
 use self::medium::Medium;
+pub(super) use self::scan::{Cursor, Heads};
 pub(super) use self::update::Update;
 use super::codec::{Head, Place};
 use crate::store::{Key, StoreError};
@@ -114,38 +116,6 @@ impl Records {
         Ok(base)
     }
 
-    /// Tells of every head, in the order of the keys, with its bytes, whole or not.
-    pub(super) fn heads(
-        &self,
-        mut each: impl FnMut(Key, &[u8]) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
-        self.heads_from(keys::HEADS, &mut each)
-    }
-
-    fn heads_from(
-        &self,
-        from: &[u8],
-        each: &mut impl FnMut(Key, &[u8]) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
-        let mut current: Option<(Key, Vec<u8>)> = None;
-        let scanned = self.with(|medium| {
-            medium.scan_from(keys::HEADS, from, |key, value| {
-                let (key, _) = keys::read_head(key).ok_or_else(|| guard::damaged("a key", &self.folder))?;
-                match &mut current {
-                    Some((of, bytes)) if *of == key => bytes.extend_from_slice(value),
-                    _ => {
-                        if let Some((key, bytes)) = current.replace((key, value.to_vec())) {
-                            each(key, &bytes)?;
-                        }
-                    }
-                }
-                Ok(())
-            })
-        });
-        let last = current.map_or(Ok(()), |(key, bytes)| each(key, &bytes));
-        scanned.and(last)
-    }
-
     /// The bytes of a head, `None` where there is no such record.
     pub(super) fn head(&self, key: Key) -> Result<Option<Vec<u8>>, StoreError> {
         self.with(|medium| {
@@ -172,41 +142,6 @@ impl Records {
             }
             let is_whole = body.len() == place.length as usize && crc32fast::hash(&body) == place.checksum;
             if is_whole { Ok(body.into()) } else { Err(damaged(key)) }
-        })
-    }
-
-    /// The numbers of all bodies, in order, with the number of parts that are there.
-    pub(super) fn bodies(&self, mut each: impl FnMut(u64, u32)) -> Result<(), StoreError> {
-        self.with(|medium| {
-            let mut current: Option<(u64, u32)> = None;
-            medium.scan(keys::BODIES, |key, _| {
-                let (id, _) = keys::read_body(key).ok_or_else(|| guard::damaged("a key", &self.folder))?;
-                match &mut current {
-                    Some((of, parts)) if *of == id => *parts += 1,
-                    _ => {
-                        if let Some((id, parts)) = current.replace((id, 1)) {
-                            each(id, parts);
-                        }
-                    }
-                }
-                Ok(())
-            })?;
-            if let Some((id, parts)) = current {
-                each(id, parts);
-            }
-            Ok(())
-        })
-    }
-
-    /// The bodies that are to be removed as soon as nobody reads them.
-    pub(super) fn graves(&self) -> Result<Vec<Place>, StoreError> {
-        self.with(|medium| {
-            let mut graves = Vec::new();
-            medium.scan(keys::GRAVES, |key, value| {
-                graves.extend(keys::read_grave(key, value));
-                Ok(())
-            })?;
-            Ok(graves)
         })
     }
 

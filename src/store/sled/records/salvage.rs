@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::guard::unavailable;
 use super::medium::Medium;
-use super::{Records, keys};
+use super::{Cursor, Heads, Records};
 use crate::store::{Key, StoreError};
 
 impl Records {
@@ -17,26 +17,27 @@ impl Records {
         Self::open(folder)
     }
 
-    /// Tells of every head that can be read, whole or not, and gives back how often some could not.
-    pub(in crate::store::sled) fn readable_heads(&self, mut each: impl FnMut(Key, &[u8])) -> u64 {
+    /// Calls `each` for every head that can be read, whole or not, and returns how often some could not be read.
+    ///
+    /// # Errors
+    /// That of the first call that fails.
+    pub(in crate::store::sled) fn readable_heads(
+        &self,
+        mut each: impl FnMut(Key, &[u8]) -> Result<(), StoreError>,
+    ) -> Result<u64, StoreError> {
         let mut gaps = 0;
-        let mut from = keys::HEADS.to_vec();
+        let mut from = Cursor::before_heads();
         loop {
-            let mut last = None;
-            let scanned = self.heads_from(&from, &mut |key, bytes| {
-                last = Some(key);
-                each(key, bytes);
-                Ok(())
+            let Heads { heads, next } = self.heads_from(&from);
+            heads.iter().try_for_each(|(key, bytes)| each(*key, bytes))?;
+            let next = next.unwrap_or_else(|_| {
+                gaps += 1;
+                // Behind the last that was read; if none was, a little further on.
+                heads.last().map_or(from, |(key, _)| Cursor::at_head(*key)).skip()
             });
-            if scanned.is_ok() {
-                return gaps;
-            }
-            gaps += 1;
-            // Not even a key was read: what follows is tried a little further on.
-            let begin = last.map_or(from, keys::head);
-            match keys::further(&begin) {
-                Some(further) => from = further,
-                None => return gaps,
+            match next {
+                Some(next) => from = next,
+                None => return Ok(gaps),
             }
         }
     }

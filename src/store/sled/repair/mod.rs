@@ -12,6 +12,7 @@ use std::path::Path;
 use bytes::Bytes;
 
 use self::sources::Sources;
+use super::blocking::Stop;
 use super::codec::Head;
 use super::folder::{Folder, sync_directory};
 use super::journal::{Change, Journal, Recovered, first_sequence, recover};
@@ -69,18 +70,19 @@ impl fmt::Display for Repair {
 /// A record that was found, with its body if that stands in the journal.
 type Found = (Head, Option<Bytes>);
 
-/// Repairs a folder, blocking. Until the last step nothing is taken away.
-pub(super) fn repair(path: &Path) -> Result<Repair, StoreError> {
+/// Repairs a folder, blocking. Takes nothing away before the last step, and can be stopped up to there.
+pub(super) fn repair(path: &Path, stop: &Stop) -> Result<Repair, StoreError> {
     let folder = Folder::take_damaged(path)?;
     let unusable = |error: io::Error| {
         StoreError::unavailable(format!("{} cannot be repaired", path.display())).with_source(error)
     };
     set_aside(&folder).map_err(unusable)?;
+    stop.check()?;
     let mut witness = Witness::open(&folder.witness()).map_err(unusable)?;
     let acknowledged = witness.read().map_err(unusable)?;
     let mut journal = Journal::open(path, true).map_err(unusable)?;
 
-    let mut sources = Sources::open(&folder)?;
+    let mut sources = Sources::open(&folder, stop)?;
     let saved = sources.save();
     let base = saved.base;
     let mut found: BTreeMap<Key, Found> =
@@ -94,7 +96,7 @@ pub(super) fn repair(path: &Path) -> Result<Repair, StoreError> {
 
     let numbers = numbers_after(base, &found, &recovered, sequence, &repair);
     let new = Records::open(&folder.new_records())?;
-    write_records(&sources, &new, found, numbers, &mut repair)?;
+    write_records(&sources, &new, found, numbers, &mut repair, stop)?;
     sources.close()?;
     new.close()?;
     put_in_place(&folder).map_err(unusable)?;
@@ -203,9 +205,11 @@ fn write_records(
     found: BTreeMap<Key, Found>,
     base: Base,
     repair: &mut Repair,
+    stop: &Stop,
 ) -> Result<(), StoreError> {
     let mut writer = Writer::new(new, base, false);
     for (key, (head, body)) in found {
+        stop.check()?;
         let Ok(body) = body.map_or_else(|| sources.body(key, head.body), Ok) else {
             repair.leave_out(key);
             continue;

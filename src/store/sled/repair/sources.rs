@@ -3,6 +3,7 @@ use std::path::Path;
 
 use bytes::Bytes;
 
+use super::super::blocking::Stop;
 use super::super::codec::{Head, Place};
 use super::super::folder::Folder;
 use super::super::records::{Base, Records, damaged, read_head};
@@ -37,13 +38,15 @@ struct Source {
 }
 
 impl Sources {
-    pub(super) fn open(folder: &Folder) -> Result<Self, StoreError> {
+    pub(super) fn open(folder: &Folder, stop: &Stop) -> Result<Self, StoreError> {
         let copies = [folder.records(), folder.second_records()];
         let there = copies.iter().filter(|copy| copy.exists());
         let mut sources = Vec::new();
         let mut unreadable = StoreError::corrupt(UNREADABLE);
         for copy in there {
-            match Source::open(copy) {
+            let opened = Source::open(copy, stop);
+            stop.check()?;
+            match opened {
                 Ok(source) => sources.push(source),
                 Err(error) => unreadable = StoreError::corrupt(UNREADABLE).with_source(error),
             }
@@ -92,12 +95,13 @@ impl Sources {
 }
 
 impl Source {
-    fn open(copy: &Path) -> Result<Self, StoreError> {
+    fn open(copy: &Path, stop: &Stop) -> Result<Self, StoreError> {
         let records = Records::open_damaged(copy)?;
         let base = records.base().ok();
         let (mut heads, mut damaged) = (BTreeMap::new(), BTreeSet::new());
         let mut seen = Base { heads: 0, sum: 0, ..base.unwrap_or_default() };
         let gaps = records.readable_heads(|key, bytes| {
+            stop.check()?;
             seen.add(Head::checksum(bytes));
             match read_head(key, bytes) {
                 Ok(head) => {
@@ -107,7 +111,8 @@ impl Source {
                     damaged.insert(key);
                 }
             }
-        });
+            Ok(())
+        })?;
         let is_counted = gaps == 0 && base == Some(seen);
         let is_in_change = records.is_in_change();
         Ok(Self { records, base, heads, damaged, is_in_change, is_counted })
