@@ -27,5 +27,6 @@ mod opening;
 mod place;
 mod stage;
 mod support;
+mod verify;
 mod walk;
 mod workload;

@@ -21,9 +21,9 @@
 //!    * the line of the `Queue`.
 //!
 //! The code keeps to it as follows. [`records`] hands to a callback only what it has read before, after it released the
-//! medium, so a callback may call any copy. What reads all records does so in pieces, each with the medium locked anew. No
-//! lock is held while something waits for a thread: `was_tried` in [`copies`], which readers wait for, is set by the first
-//! checkpoint, and a slice of a verification never waits for it. The thread of [`committer`] waits for the checkpoint with
+//! medium, so a callback may call any copy. What reads all records does so in pieces, each with the medium locked anew. A
+//! thread that is waited for under a lock takes none itself: that is sled's flush. Readers wait for `was_tried` in
+//! [`copies`] with nothing locked, and the first checkpoint sets it. The thread of [`committer`] waits for a checkpoint with
 //! nothing locked.
 
 mod blocking;
