@@ -25,6 +25,10 @@ mod large;
 mod opening;
 #[path = "../support/place.rs"]
 mod place;
+#[cfg(unix)]
+#[allow(dead_code, reason = "only a program has arguments")]
+#[path = "../../examples/folder.rs"]
+mod program;
 mod stage;
 mod support;
 mod verify;

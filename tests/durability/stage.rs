@@ -13,6 +13,8 @@ fn the_scene_of_a_child() {
         "write" => runtime.block_on(crash::write(&arguments)),
         "fault" => runtime.block_on(faults::fault(&arguments)),
         "hold" => runtime.block_on(opening::hold(&arguments)),
+        #[cfg(unix)]
+        "modes" => runtime.block_on(opening::modes_scene(&arguments)),
         "read" => runtime.block_on(damage::read(&arguments)),
         "repair" => runtime.block_on(damage::repair(&arguments)),
         _ => panic!("there is no scene {scene}"),

@@ -51,6 +51,9 @@ impl SledStoreBuilder {
 
     /// Opens the folder, or makes it, and loads its index.
     ///
+    /// On Unix, only the owner may read what it makes: folders have the mode 0700 and files 0600. A folder that exists keeps
+    /// its mode; if other users may read it, a warning is logged.
+    ///
     /// # Errors
     /// `Unavailable` when the folder cannot be used, or is in use by another store after two seconds still. `Invalid` when it
     /// holds something else. `Corrupt` when what it holds is damaged, in both copies: nothing is changed then, but for what sled does to

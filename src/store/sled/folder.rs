@@ -1,9 +1,10 @@
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use super::private;
 use crate::store::StoreError;
 
 /// What the file `format` holds. Whoever changes how anything is written changes the number.
@@ -27,8 +28,9 @@ pub(super) struct Folder {
 impl Folder {
     /// Takes a folder, and makes it one of a store if it is empty or not there.
     pub(super) fn take(path: &Path) -> Result<Self, StoreError> {
-        fs::create_dir_all(path).map_err(|error| unusable(path, error))?;
+        private::create_folder(path).map_err(|error| unusable(path, error))?;
         require_own(path)?;
+        private::warn_if_open_to_others(path);
         let lock = lock(path)?;
         let folder = Self { path: path.to_owned(), lock };
         match fs::read_to_string(folder.format()) {
@@ -59,6 +61,7 @@ impl Folder {
         if ![RECORDS, SECOND, DAMAGED].iter().any(|name| path.join(name).exists()) {
             return Err(StoreError::invalid(format!("{} is not the folder of a store", path.display())));
         }
+        private::warn_if_open_to_others(path);
         let folder = Self { path: path.to_owned(), lock: lock(path)? };
         // Of a repair that was broken off.
         let cleared = remove_folder(&folder.new_records());
@@ -157,7 +160,7 @@ impl Folder {
     /// There whole or not at all.
     pub(super) fn write_format(&self) -> io::Result<()> {
         let new = self.path.join("format.new");
-        let mut file = File::create(&new)?;
+        let mut file = private::create(&new)?;
         file.write_all(FORMAT.as_bytes())?;
         file.sync_all()?;
         fs::rename(new, self.format())?;
@@ -188,7 +191,7 @@ fn require_own(path: &Path) -> Result<(), StoreError> {
 }
 
 fn lock(folder: &Path) -> Result<File, StoreError> {
-    let file = OpenOptions::new().write(true).create(true).truncate(false).open(folder.join("lock"));
+    let file = private::options().write(true).create(true).truncate(false).open(folder.join("lock"));
     let file = file.map_err(|error| unusable(folder, error))?;
     let begin = Instant::now();
     loop {

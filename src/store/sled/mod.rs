@@ -40,6 +40,7 @@ mod group;
 mod journal;
 mod load;
 mod open;
+mod private;
 mod progress;
 mod queue;
 mod read;

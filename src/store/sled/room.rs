@@ -7,6 +7,7 @@ use std::path::Path;
 
 use fs2::FileExt;
 
+use super::private;
 use crate::store::StoreError;
 
 /// How much more is written to the disk than is put into the records: into each of two copies.
@@ -20,7 +21,7 @@ static ZEROS: [u8; 256 << 10] = [0; 256 << 10];
 pub(super) fn require_room(folder: &Path, size: usize) -> Result<(), StoreError> {
     let path = folder.join("room");
     let needed = (size as u64).saturating_mul(GROWTH).saturating_add(MARGIN);
-    let taken = File::create(&path).and_then(|file| take_room(file, needed));
+    let taken = private::create(&path).and_then(|file| take_room(file, needed));
     // Before it has reached the disk: the file system gives the room, and is spared the writing.
     let removed = fs::remove_file(&path);
     taken.and(removed).map_err(|error| {

@@ -1,6 +1,8 @@
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
+
+use super::private;
 
 /// A file that holds the sequence of the last frame that anybody was told of.
 ///
@@ -14,7 +16,7 @@ const SIZE: usize = 8 + 4;
 
 impl Witness {
     pub(super) fn open(path: &Path) -> io::Result<Self> {
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        let file = private::options().read(true).write(true).create(true).truncate(false).open(path)?;
         Ok(Self(file))
     }
 

@@ -4,6 +4,8 @@ mod closing;
 mod copies;
 mod folders;
 mod in_use;
+#[cfg(unix)]
+mod modes;
 
 use std::path::Path;
 
@@ -11,6 +13,8 @@ use toposcope::store::{Batch, Expect, Facets, Key, Name, SledStore, Store, Store
 use uuid::Uuid;
 
 pub(crate) use self::in_use::hold;
+#[cfg(unix)]
+pub(crate) use self::modes::modes_scene;
 use crate::support::{Content, Kept, Truth};
 
 fn key(number: u128) -> Key {

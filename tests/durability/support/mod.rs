@@ -8,7 +8,7 @@ mod truth;
 
 use tokio::runtime::Runtime;
 
-pub(crate) use child::{Child, PATIENCE, say, scene};
+pub(crate) use child::{Child, Ended, PATIENCE, say, scene};
 pub(crate) use compare::{Fault, RANK, chain, compare, compare_entries, everything, faults};
 pub(crate) use folder::{copy, files};
 pub(crate) use random::{SplitMix64, numbered, rounds, seed};

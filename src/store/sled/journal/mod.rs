@@ -7,7 +7,7 @@ mod file;
 mod frame;
 mod recover;
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::path::Path;
 
@@ -15,6 +15,7 @@ use self::file::{Header, JournalFile};
 use self::frame::decode;
 pub(super) use self::frame::{Accepted, Change, Replayed};
 pub(super) use self::recover::{Recovered, first_sequence, recover};
+use super::private;
 
 /// One that is written, one that is put into the records, and one more, so that a store that was killed finds a free one.
 const FILES: usize = 3;
@@ -51,7 +52,7 @@ struct Active {
 impl Journal {
     /// `syncs`: whether a frame is on the disk when it was appended, or only with the operating system.
     pub(super) fn open(folder: &Path, syncs: bool) -> io::Result<Self> {
-        let mut options = OpenOptions::new();
+        let mut options = private::options();
         options.read(true).write(true).create(true);
         let open = |number| JournalFile::new(options.open(folder.join(format!("journal.{number}")))?);
         let files = (0..FILES).map(open).collect::<io::Result<_>>()?;

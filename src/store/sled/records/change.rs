@@ -1,9 +1,10 @@
 use std::collections::HashSet;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::super::folder::sync_directory;
+use super::super::private;
 use super::guard::{damaged, unavailable};
 use super::{Cursor, Records, read_head};
 use crate::store::StoreError;
@@ -15,7 +16,7 @@ const MARK: &str = "changing";
 impl Records {
     /// Notes on the disk that the records are changed from now on.
     pub(in crate::store::sled) fn begin_change(&self) -> Result<(), StoreError> {
-        self.change_mark(|mark| File::create(mark).map(|_| ()))
+        self.change_mark(|mark| private::create(mark).map(|_| ()))
     }
 
     /// Notes that all of it is on the disk. Returns when the note is too: of two copies, only one is marked at any moment.

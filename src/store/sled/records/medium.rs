@@ -1,3 +1,4 @@
+use std::error::Error;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
@@ -9,6 +10,7 @@ use std::time::{Duration, Instant};
 use ::sled::{Batch, Config, Db, IVec, Tree};
 
 use super::super::folder::sync_directory;
+use super::super::private;
 use super::guard::{failed, guarded, unavailable};
 use crate::store::StoreError;
 
@@ -43,10 +45,13 @@ impl Medium {
     pub(super) fn open(folder: &Path) -> Result<Self, StoreError> {
         remove_misleading_files(folder)
             .map_err(|error| unavailable("cannot be read", folder).with_source(error))?;
+        private::create_folder(folder)
+            .map_err(|error| unavailable("cannot be made", folder).with_source(error))?;
         let db = guarded(folder, || open_patiently(&config(folder), folder))?;
         let tree = guarded(folder, || {
             db.open_tree("records").map_err(|error| failed("cannot be opened", folder, error))
         })?;
+        restrict(folder);
         Ok(Self { db, tree, folder: folder.to_owned() })
     }
 
@@ -70,6 +75,7 @@ impl Medium {
             }
             sleep(PAUSE);
         }
+        restrict(&folder);
         Ok(())
     }
 
@@ -141,6 +147,7 @@ impl Medium {
     /// What sled calls a flush starts the writing, and does not wait for the disk.
     pub(super) fn sync(&self, folder: &Path) -> Result<(), StoreError> {
         self.flush()?;
+        restrict(folder);
         sync_files(folder).map_err(|error| unavailable("cannot be written", folder).with_source(error))
     }
 
@@ -221,10 +228,19 @@ fn for_each_file(folder: &Path, mut each: impl FnMut(PathBuf) -> io::Result<()>)
     Ok(())
 }
 
+/// Gives the files that sled has made the mode that they should have. They are protected by their folder even so.
+fn restrict(folder: &Path) {
+    if let Err(error) = private::restrict(folder) {
+        let error = &error as &dyn Error;
+        tracing::warn!(error, folder = %folder.display(), "the modes of files cannot be set");
+    }
+}
+
 /// By reading and writing: what the system copies by itself it may take from the disk.
 fn renew_file(path: &Path) -> io::Result<()> {
     let copy = path.with_file_name(COPY);
-    let (mut from, mut to) = (File::open(path)?, File::create(&copy)?);
+    let (mut from, mut to) = (File::open(path)?, private::create(&copy)?);
+    private::copy_mode(&from, &to)?;
     let mut piece = vec![0; PIECE];
     loop {
         let length = from.read(&mut piece)?;

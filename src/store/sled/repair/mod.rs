@@ -16,6 +16,7 @@ use super::blocking::Stop;
 use super::codec::Head;
 use super::folder::{Folder, sync_directory};
 use super::journal::{Change, Journal, Recovered, first_sequence, recover};
+use super::private;
 use super::records::{Base, Records};
 use super::witness::Witness;
 use super::writer::Writer;
@@ -121,7 +122,7 @@ fn set_aside(folder: &Folder) -> io::Result<()> {
 }
 
 fn copy_files(from: &Path, to: &Path) -> io::Result<()> {
-    fs::create_dir_all(to)?;
+    private::create_folder(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         if entry.file_type()?.is_file() {

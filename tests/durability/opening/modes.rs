@@ -1,0 +1,166 @@
+//! Who may read the files of a store, and what is logged about it.
+
+use std::collections::BTreeMap;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+use toposcope::store::{Batch, Expect, Facets, SledStore, Store};
+
+use super::{batch, key, open};
+use crate::program;
+use crate::support::{Child, Ended, PATIENCE, say};
+
+/// Sets no bits aside, so that everything has the mode that it was made with.
+const PERMISSIVE: [&str; 4] = ["sh", "-c", "umask 000 && exec \"$@\"", "sh"];
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+/// The modes of a folder and of everything in it.
+fn modes(folder: &Path) -> BTreeMap<PathBuf, u32> {
+    let mut modes = BTreeMap::from([(folder.to_owned(), mode(folder))]);
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            modes.append(&mut self::modes(&path));
+        } else {
+            modes.insert(path.clone(), mode(&path));
+        }
+    }
+    modes
+}
+
+fn assert_private(folder: &Path) {
+    let modes = modes(folder);
+    assert!(modes.len() > 8, "{modes:?}");
+    for (path, mode) in &modes {
+        let expected = if path.is_dir() { 0o700 } else { 0o600 };
+        assert_eq!(*mode, expected, "{} has the mode {mode:o}: {modes:#?}", path.display());
+    }
+}
+
+/// Plays what is done with a folder, in a process of its own that masks no modes and logs to its standard error.
+fn play(part: &str, folder: &Path) -> Ended {
+    let arguments = [part.to_owned(), folder.to_str().unwrap().to_owned()];
+    let ended = Child::start_through(&PERMISSIVE, "modes", &arguments).finish(PATIENCE).unwrap();
+    assert!(ended.status.success(), "{part}: {}", ended.errors);
+    ended
+}
+
+fn warnings(ended: &Ended) -> Vec<&str> {
+    ended.errors.lines().filter(|line| line.contains("WARN")).collect()
+}
+
+/// In a process of its own.
+pub(crate) async fn modes_scene(arguments: &[String]) {
+    tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).init();
+    let (part, folder) = (arguments[0].as_str(), Path::new(&arguments[1]));
+    match part {
+        "fill" => fill(folder).await,
+        "open" => open(folder).await.close().await.unwrap(),
+        "repair" => {
+            fs::write(folder.join("records/db"), "nothing of what there was").unwrap();
+            let repair = SledStore::repair(folder).await.unwrap();
+            assert!(repair.is_complete(), "{repair}");
+        }
+        "export" => {
+            program::export(folder, Some(&folder.with_extension("jsonl"))).await.unwrap();
+        }
+        _ => panic!("there is no part {part}"),
+    }
+    say("over");
+}
+
+/// Has files made of every sort, and looks at them while the store is open and after a second opening.
+async fn fill(folder: &Path) {
+    let store = open(folder).await;
+    store.commit(batch(1)).await.unwrap();
+    store.verify().await.unwrap();
+    let mut large = Batch::new();
+    large.put(key(2), Expect::Absent, Facets::default(), vec![7; 3 << 20]);
+    store.commit(large).await.unwrap();
+    store.verify().await.unwrap();
+    if mode(folder) == 0o700 {
+        assert_private(folder);
+    }
+    store.close().await.unwrap();
+    // Another second copy is made.
+    fs::remove_dir_all(folder.join("records.second")).unwrap();
+    let store = open(folder).await;
+    store.verify().await.unwrap();
+    store.close().await.unwrap();
+}
+
+#[test]
+fn new_folder_and_all_in_it_are_private_under_a_permissive_umask() {
+    let place = TempDir::new().unwrap();
+    let folder = place.path().join("above/store");
+    let ended = play("fill", &folder);
+    assert_private(&folder);
+    // A copy that was removed is made anew, which is another warning.
+    let of_modes = warnings(&ended).into_iter().filter(|line| line.contains("other users")).count();
+    assert_eq!(of_modes, 0, "{}", ended.errors);
+    play("repair", &folder);
+    assert_private(&folder);
+}
+
+#[test]
+fn existing_folder_that_others_may_read_keeps_its_mode_and_is_warned_about_once() {
+    let place = TempDir::new().unwrap();
+    let folder = place.path().join("store");
+    for mode in [0o755, 0o750, 0o701] {
+        fs::create_dir(&folder).unwrap();
+        fs::set_permissions(&folder, Permissions::from_mode(mode)).unwrap();
+        for _ in 0..2 {
+            let ended = play("open", &folder);
+            assert_eq!(warnings(&ended).len(), 1, "{mode:o}: {}", ended.errors);
+            assert!(ended.errors.contains(folder.to_str().unwrap()), "{}", ended.errors);
+        }
+        assert_eq!(self::mode(&folder), mode);
+        assert_eq!(self::mode(&folder.join("records")), 0o700);
+        assert_eq!(self::mode(&folder.join("journal.0")), 0o600);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}
+
+#[test]
+fn existing_files_that_others_may_read_keep_their_modes() {
+    let place = TempDir::new().unwrap();
+    let folder = place.path().join("store");
+    play("fill", &folder);
+    for (path, mode) in modes(&folder) {
+        let opened = if path.is_dir() { 0o755 } else { 0o644 };
+        fs::set_permissions(&path, Permissions::from_mode(opened)).unwrap();
+        assert_ne!(mode, opened);
+    }
+    let ended = play("open", &folder);
+    assert_eq!(warnings(&ended).len(), 1, "{}", ended.errors);
+    for name in ["", "records", "records/blobs", "records.second"] {
+        assert_eq!(mode(&folder.join(name)), 0o755, "{name}");
+    }
+    for name in ["lock", "format", "journal.0", "acknowledged", "records/db"] {
+        assert_eq!(mode(&folder.join(name)), 0o644, "{name}");
+    }
+}
+
+#[test]
+fn private_folder_is_opened_without_a_warning() {
+    let place = TempDir::new().unwrap();
+    let folder = place.path().join("store");
+    for _ in 0..2 {
+        let ended = play("open", &folder);
+        assert_eq!(warnings(&ended), [""; 0], "{}", ended.errors);
+    }
+}
+
+#[test]
+fn export_file_of_the_folder_program_is_private_under_a_permissive_umask() {
+    let place = TempDir::new().unwrap();
+    let folder = place.path().join("store");
+    play("fill", &folder);
+    play("export", &folder);
+    assert_eq!(mode(&folder.with_extension("jsonl")), 0o600);
+}
