@@ -1,6 +1,7 @@
-//! What the store in a folder costs: commits, pages, opening, room on the disk and in memory.
+//! What the store in a folder costs: commits, pages, opening, room on the disk and in memory, and commits beside a
+//! verification.
 //!
-//! `cargo bench --bench sled` prints all of it; `-- commit`, `-- page`, `-- open` and `-- size` choose parts, and
+//! `cargo bench --bench sled` prints all of it; `-- commit`, `-- page`, `-- open`, `-- size` and `-- verify` choose parts, and
 //! `-- page 1000 10000` sets how many hosts there are. It writes to a folder beside what cargo builds, or to the one that
 //! `TOPOSCOPE_BENCH_FOLDER` names, several gigabytes, and leaves nothing there. On a disk: what is in memory is refused,
 //! unless `-- tmpfs` asks for it.
@@ -31,6 +32,7 @@ mod page;
 mod plain;
 mod record;
 mod size;
+mod verify;
 
 use std::error::Error;
 
@@ -47,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let sizes: Vec<usize> = arguments.iter().filter_map(|argument| argument.parse().ok()).collect();
     let sizes = if sizes.is_empty() { vec![1_000, 100_000] } else { sizes };
     let has = |name: &str| arguments.iter().any(|argument| argument == name);
-    let has_none = !["commit", "page", "open", "size"].into_iter().any(has);
+    let has_none = !["commit", "page", "open", "size", "verify"].into_iter().any(has);
     let folder = Folder::new(has("tmpfs"))?;
     if has_none || has("commit") {
         commit::measure(&runtime, &folder)?;
@@ -60,6 +62,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     if has_none || has("size") {
         size::measure(&runtime, &folder, &sizes)?;
+    }
+    if has_none || has("verify") {
+        verify::measure(&runtime, &folder, &sizes)?;
     }
     Ok(())
 }

@@ -61,7 +61,8 @@ impl Records {
         (0..count).map(|_| self.batch(sort, writer)).collect()
     }
 
-    fn batch(&mut self, sort: Sort, writer: u64) -> Batch {
+    /// The next batch of a writer.
+    pub(crate) fn batch(&mut self, sort: Sort, writer: u64) -> Batch {
         let mut batch = Batch::new();
         match sort {
             Sort::Small => {

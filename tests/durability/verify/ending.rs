@@ -1,5 +1,5 @@
 use std::future::Future;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::mpsc::channel;
 use std::thread;
@@ -186,7 +186,7 @@ fn store_closes_while_5000_records_are_verified_and_the_verification_ends_early(
         start_runtime().block_on(async {
             let store = SledStore::open(&path).await.unwrap();
             let mut verification: Pin<Box<dyn Future<Output = _> + '_>> = Box::pin(store.verify());
-            assert!(polled(&mut verification, 3).await.is_none());
+            assert!(polled(&mut verification, 2).await.is_none());
             let (closed, outcome) = tokio::join!(store.close(), verification);
             closed.unwrap();
             let error = outcome.unwrap_err();
@@ -206,7 +206,7 @@ fn runtime_ends_while_5000_records_are_verified_and_all_was_dropped() {
         runtime.block_on(async {
             let store = SledStore::open(&path).await.unwrap();
             let mut verification: Pin<Box<dyn Future<Output = _> + '_>> = Box::pin(store.verify());
-            assert!(polled(&mut verification, 3).await.is_none());
+            assert!(polled(&mut verification, 2).await.is_none());
         });
     });
 }
@@ -221,7 +221,7 @@ fn repair_dropped_at_every_moment_leaves_a_folder_that_a_repair_saves_whole() {
         let is_over = within(&format!("repair after {moment} polls"), move || {
             copy(&path, &damaged);
             std::fs::write(damaged.join("records/db"), "nothing of what there was").unwrap();
-            end_repair_at(damaged, moment)
+            end_repair_at(&damaged, moment)
         });
         if is_over {
             return;
@@ -230,19 +230,19 @@ fn repair_dropped_at_every_moment_leaves_a_folder_that_a_repair_saves_whole() {
 }
 
 /// Returns whether the repair was over by then.
-fn end_repair_at(folder: PathBuf, moment: usize) -> bool {
+fn end_repair_at(folder: &Path, moment: usize) -> bool {
     let runtime = start_runtime();
     let is_over = runtime.block_on(async {
-        let mut repair: Pin<Box<dyn Future<Output = _>>> = Box::pin(SledStore::repair(folder.clone()));
+        let mut repair: Pin<Box<dyn Future<Output = _>>> = Box::pin(SledStore::repair(folder));
         polled(&mut repair, moment).await.is_some()
     });
     drop(runtime);
     start_runtime().block_on(async {
         if !is_over {
-            let repair = SledStore::repair(&folder).await.unwrap();
+            let repair = SledStore::repair(folder).await.unwrap();
             assert!(repair.is_complete(), "{repair}");
         }
-        let store = SledStore::open(&folder).await.unwrap();
+        let store = SledStore::open(folder).await.unwrap();
         let found = store.verify().await.unwrap();
         assert!(found.is_sound() && found.records == u64::try_from(RECORDS).unwrap(), "{found}");
         store.close().await.unwrap();
