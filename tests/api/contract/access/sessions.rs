@@ -10,6 +10,7 @@ use toposcope::service::Api;
 use crate::common::{PASSWORD, Reply, Server, ample, bare, get, with_key, with_session};
 use crate::contract::row::{Row, check};
 use crate::contract::scene::{HOSTS, LOG_OUT, Scene, log_in};
+use crate::contract::store::{Fault, Interposed};
 
 const WEEK: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 const MICROSECOND: Duration = Duration::from_micros(1);
@@ -210,5 +211,34 @@ async fn the_cookie_is_secure_unless_that_is_switched_off() {
         let reply = server.send(with_session(bare("POST", LOG_OUT), &session)).await;
         let expected = format!("session_id=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0{suffix}");
         assert_eq!(reply.header("set-cookie"), expected);
+    }
+}
+
+#[tokio::test]
+async fn request_with_thousands_of_session_cookies_costs_a_bounded_number_of_store_calls() {
+    let scene = Scene::new().await;
+    let (first, fourth, fifth) = (
+        sign_in(&scene, &scene.member).await,
+        sign_in(&scene, &scene.member).await,
+        sign_in(&scene, &scene.member).await,
+    );
+    let store = Interposed::new(&scene, Fault::None);
+    let server = store.server(&scene);
+    // 32 bytes in base64url are 43 characters, the last of which has four significant bits.
+    let unknown = |number: usize| format!("{number:042}A");
+    let flood = || {
+        let mut cookies = vec![first.clone(), unknown(1), unknown(2), fourth.clone(), fifth.clone()];
+        cookies.extend((3..7000).map(unknown));
+        let text: Vec<String> = cookies.iter().map(|cookie| format!("session_id={cookie}")).collect();
+        HeaderValue::from_str(&text.join("; ")).unwrap()
+    };
+    for (mut request, status, most) in [(bare("POST", LOG_OUT), 200, 16), (get(HOSTS), 401, 0)] {
+        request.headers_mut().insert("cookie", flood());
+        assert_eq!(server.send(request).await.status, status);
+        let asked = store.take_asked();
+        assert!(asked.len() <= most, "{} calls: {:?} …", asked.len(), &asked[..20.min(asked.len())]);
+    }
+    for (session, status) in [(&first, 401), (&fourth, 401), (&fifth, 200)] {
+        assert_eq!(list(&scene, session).await.status, status, "the first four cookies are looked at");
     }
 }
