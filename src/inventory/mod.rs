@@ -146,6 +146,11 @@ impl Inventory {
         Self { passwords, ..self }
     }
 
+    /// Returns the clock that this inventory reads.
+    pub(crate) fn clock(&self) -> Arc<dyn Clock> {
+        Arc::clone(&self.clock)
+    }
+
     pub(crate) fn now(&self) -> Timestamp {
         self.clock.now()
     }

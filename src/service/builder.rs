@@ -115,8 +115,8 @@ impl ApiBuilder {
     #[must_use]
     pub fn build(self) -> Api {
         Api::new(Arc::new(Shared {
+            responder: Responder::new(self.server_version, self.inventory.clock()),
             inventory: self.inventory,
-            responder: Responder::new(self.server_version),
             buckets: self.rate_limit.map(Buckets::new),
             body_limit: self.body_limit,
             cross_site: CrossSite::new(self.allowed_origins),

@@ -15,6 +15,7 @@ mod kept_pages;
 mod ports;
 mod rate_limit;
 mod referrals;
+mod refusal_log;
 mod response;
 mod route;
 mod sessions;

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use bytes::Bytes;
 use http::header::{
     ALLOW, CACHE_CONTROL, CONTENT_TYPE, ETAG, RETRY_AFTER, SET_COOKIE, WWW_AUTHENTICATE,
@@ -9,6 +11,8 @@ use serde::Serialize;
 use super::ResponseBody;
 use super::conditional::EntityTag;
 use super::rate_limit::Allowance;
+use super::refusal_log::RefusalLog;
+use crate::access::Clock;
 use crate::wire::{API_VERSION, ApiError, Failure, Meta, Pagination, Success};
 
 const RATE_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
@@ -51,15 +55,17 @@ impl Reply {
 #[derive(Serialize)]
 struct Nothing {}
 
-/// Writes the envelopes of one server.
+/// Encodes the envelopes of one server and logs what goes wrong. Clones share the log's counters.
 #[derive(Clone, Debug)]
 pub(super) struct Responder {
     server_version: String,
+    refusals: Arc<RefusalLog>,
 }
 
 impl Responder {
-    pub(super) const fn new(server_version: String) -> Self {
-        Self { server_version }
+    /// Creates a responder that limits the lines of its log by this clock.
+    pub(super) fn new(server_version: String, clock: Arc<dyn Clock>) -> Self {
+        Self { server_version, refusals: Arc::new(RefusalLog::new(clock)) }
     }
 
     /// The envelope of a value, encoded.
@@ -97,7 +103,7 @@ impl Responder {
     }
 
     fn error(&self, error: ApiError) -> Response<ResponseBody> {
-        log(&error);
+        self.log(&error);
         let envelope = Failure {
             success: false,
             error: error.message,
@@ -119,6 +125,15 @@ impl Responder {
             headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
         response
+    }
+
+    /// Logs a fault with all its causes, counts a refusal, and leaves out what the client did wrong.
+    fn log(&self, error: &ApiError) {
+        if let Some(cause) = &error.cause {
+            tracing::error!(code = error.code.as_str(), "{}", cause.with_causes());
+        } else if is_refusal(error.code.status()) {
+            self.refusals.count(error);
+        }
     }
 
     fn meta(&self, pagination: Option<Pagination>) -> Meta {
@@ -174,9 +189,7 @@ fn encode(value: &impl Serialize) -> Result<Bytes, ApiError> {
     serde_json::to_vec(value).map(Bytes::from).map_err(|_| ApiError::internal())
 }
 
-/// A fault goes to the log with all its causes; what a client did wrong does not.
-fn log(error: &ApiError) {
-    if let Some(cause) = &error.cause {
-        tracing::error!(code = error.code.as_str(), "{}", cause.with_causes());
-    }
+/// Returns whether a response without a fault behind it protects the server from too many requests.
+const fn is_refusal(status: StatusCode) -> bool {
+    matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE)
 }

@@ -15,7 +15,7 @@ pub(crate) struct ApiError {
     pub(crate) retry_after: Option<u64>,
     /// The methods that a path answers to.
     pub(crate) allow: Option<&'static str>,
-    /// What only the log is told.
+    /// The fault behind an error, for the log. `None` for what the client did wrong and for refusals by design.
     pub(crate) cause: Option<Error>,
 }
 
@@ -89,7 +89,8 @@ impl ApiError {
 impl From<Error> for ApiError {
     fn from(error: Error) -> Self {
         let (code, params) = code_and_params(error.kind());
-        let is_fault = matches!(code, ErrorCode::InternalError | ErrorCode::StoreUnavailable);
+        let is_fault =
+            matches!(error.kind(), ErrorKind::Internal | ErrorKind::Unreadable | ErrorKind::StoreUnavailable);
         let message = if code == ErrorCode::InternalError {
             ErrorKind::Internal.to_string()
         } else {

@@ -36,6 +36,7 @@ mod rate_limit;
 mod rate_limit_addresses;
 mod rate_limit_governor;
 mod rate_limit_model;
+mod refusal_log;
 mod robustness;
 mod routing;
 mod whole_list;

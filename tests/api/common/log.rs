@@ -1,11 +1,10 @@
-//! All that is logged, at every level, on the threads of a test.
-
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
 use tracing::Dispatch;
 use tracing::level_filters::LevelFilter;
 
+/// Captures every log line, of any level, while its dispatch is set.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -20,7 +19,7 @@ impl Log {
         Dispatch::new(subscriber.finish())
     }
 
-    /// What was logged since the last time.
+    /// Returns the text logged since the previous call.
     pub(crate) fn take(&self) -> String {
         String::from_utf8(std::mem::take(&mut *self.0.lock().unwrap())).unwrap()
     }

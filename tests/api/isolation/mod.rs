@@ -9,7 +9,6 @@ mod ask;
 mod fickle;
 mod json;
 mod leaks;
-mod log;
 mod oracle;
 mod records;
 mod refusal;

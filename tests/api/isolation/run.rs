@@ -9,12 +9,11 @@ use super::arena::Arena;
 use super::ask::Ask;
 use super::fickle::Seeded;
 use super::leaks::Told;
-use super::log::Log;
 use super::oracle::{Change, Decision, decide};
 use super::refusal::refusal;
 use super::requests::Asker;
 use super::verdict::compare;
-use crate::common::Reply;
+use crate::common::{Log, Reply};
 
 /// What has come up: endpoints, each with how it answered.
 pub(crate) type Seen = BTreeSet<String>;

@@ -21,9 +21,8 @@ use uuid::Uuid;
 use super::ask::{ALLOWED_ORIGIN, BODY_LIMIT};
 use super::fickle::{Fickle, Seeded};
 use super::leaks::Leaks;
-use super::log::Log;
 use super::records::Model;
-use crate::common::{Server, SplitMix64, Watched, ample, at};
+use crate::common::{Log, Server, SplitMix64, Watched, ample, at};
 
 pub(crate) struct Arena {
     pub(crate) random: SplitMix64,

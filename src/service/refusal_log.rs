@@ -1,0 +1,83 @@
+//! Logging of requests that are refused by design, at most one line a minute for each error code.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::access::Clock;
+use crate::model::Timestamp;
+use crate::wire::{ApiError, ErrorCode};
+
+/// The least time between two lines for one error code.
+const INTERVAL_MICROS: i64 = 60 * 1_000_000;
+
+/// Counts refused requests and logs the counts.
+///
+/// A client decides how often it is refused, so one line for each refusal would let any client fill the log. Each line
+/// carries the number of refusals since the one before, and a count that no further refusal reports is logged when the
+/// service is dropped: refusals are summarized, never lost.
+///
+/// Memory is bounded by the number of error codes.
+pub(super) struct RefusalLog {
+    clock: Arc<dyn Clock>,
+    counters: Mutex<Vec<Counter>>,
+}
+
+struct Counter {
+    code: ErrorCode,
+    /// Refusals since the last line.
+    count: u64,
+    logged_at: Timestamp,
+}
+
+impl RefusalLog {
+    pub(super) const fn new(clock: Arc<dyn Clock>) -> Self {
+        Self { clock, counters: Mutex::new(Vec::new()) }
+    }
+
+    /// Counts a refusal, and logs the count unless there was a line for this code within the last minute.
+    pub(super) fn count(&self, error: &ApiError) {
+        if let Some(count) = self.count_at(error.code, self.clock.now()) {
+            log(error.code, count, &error.message);
+        }
+    }
+
+    /// Returns the number of refusals to log now, if any.
+    fn count_at(&self, code: ErrorCode, now: Timestamp) -> Option<u64> {
+        let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(counter) = counters.iter_mut().find(|counter| counter.code == code) else {
+            counters.push(Counter { code, count: 0, logged_at: now });
+            return Some(1);
+        };
+        counter.count = counter.count.saturating_add(1);
+        let elapsed = now.unix_micros() - counter.logged_at.unix_micros();
+        // A clock that was set back must not silence the log until it has caught up.
+        if (0..INTERVAL_MICROS).contains(&elapsed) {
+            return None;
+        }
+        counter.logged_at = now;
+        Some(std::mem::take(&mut counter.count))
+    }
+}
+
+impl Drop for RefusalLog {
+    fn drop(&mut self) {
+        let counters = self.counters.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for Counter { code, count, .. } in counters.iter().filter(|counter| counter.count > 0) {
+            log(*code, *count, "the service is shutting down");
+        }
+    }
+}
+
+impl fmt::Debug for RefusalLog {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("RefusalLog").finish_non_exhaustive()
+    }
+}
+
+fn log(code: ErrorCode, count: u64, latest: &str) {
+    tracing::warn!(
+        code = code.as_str(),
+        count,
+        "requests were refused since the previous line; latest: {latest}"
+    );
+}
