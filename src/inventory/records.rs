@@ -28,7 +28,7 @@ pub(super) const SHARE_PASSWORD: Name = Name::new("share_password");
 pub(super) const REFERRAL: Name = Name::new("referral");
 pub(super) const HOST: Name = Name::new("host");
 
-/// The e-mail address of a user, in lower case.
+/// The e-mail address of a user, in the form in which addresses are compared.
 pub(super) const EMAIL_ALIAS: Name = Name::new("email");
 /// The half of a key's digest under which it is looked up.
 pub(super) const DIGEST_ALIAS: Name = Name::new("digest");

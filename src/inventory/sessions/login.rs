@@ -4,11 +4,9 @@ use uuid::Uuid;
 
 use super::SessionRecord;
 use crate::access::{PasswordError, PasswordHasher, SessionId};
-use crate::inventory::records::{
-    EMAIL_ALIAS, SESSION, SESSION_ALIAS, SESSION_LINK, decode, encode, facets, password_key,
-};
-use crate::inventory::users::StoredUser;
-use crate::inventory::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, conflict, text};
+use crate::inventory::records::{SESSION, SESSION_ALIAS, SESSION_LINK, decode, encode, facets, password_key};
+use crate::inventory::users::{EmailAddress, StoredUser, email_alias};
+use crate::inventory::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, conflict};
 use crate::model::{Session, User};
 use crate::store::{Alias, Batch, Check, Expect, Key, Link, Record};
 
@@ -88,21 +86,22 @@ impl Inventory {
     /// ```
     ///
     /// # Errors
-    /// `Invalid` for what is too short or too long for any e-mail address, with fewer than 3 or more than 254 characters.
-    /// `InvalidCredentials`, `TooManyAttempts`; `Busy` when 256 logins are under way or waiting.
+    /// `Invalid` when the address in lower case has fewer than 3 or more than 254 characters. `InvalidCredentials`,
+    /// `TooManyAttempts`; `Busy` when 256 logins are under way or waiting.
     pub async fn log_in(&self, email: &str, password: String) -> Result<IssuedSession, Error> {
         let attempts = &self.remembered.attempts;
-        let email = text::email_length("email", email)?;
-        let _turn = attempts.turn(&email).await.ok_or(ErrorKind::Busy)?;
+        let address = EmailAddress::normalize("email", email)?;
+        let name = address.comparable();
+        let _turn = attempts.turn(&name).await.ok_or(ErrorKind::Busy)?;
         let begun_at = self.now();
-        if let Err(retry_after) = attempts.begin(&email, begun_at) {
+        if let Err(retry_after) = attempts.begin(&name, begun_at) {
             return Err(ErrorKind::TooManyAttempts { retry_after }.into());
         }
         // No password is that long; a wrong one takes as much work and less room.
         let password = if password.len() > MAX_PASSWORD { String::new() } else { password };
-        let outcome = self.begin_session(&email, password).await;
+        let outcome = self.begin_session(&address, password).await;
         if !matches!(&outcome, Err(error) if *error.kind() == ErrorKind::InvalidCredentials) {
-            attempts.take_back(&email, begun_at);
+            attempts.take_back(&name, begun_at);
         }
         if outcome.is_ok() {
             self.purge_now_and_then();
@@ -110,10 +109,10 @@ impl Inventory {
         outcome
     }
 
-    async fn begin_session(&self, email: &str, password: String) -> Result<IssuedSession, Error> {
+    async fn begin_session(&self, address: &EmailAddress, password: String) -> Result<IssuedSession, Error> {
         let mut known = Uuid::nil();
         for _ in 0..ATTEMPTS {
-            let (user, hash) = self.verify_login(email, password.clone()).await?;
+            let (user, hash) = self.verify_login(address, password.clone()).await?;
             let StoredUser { user: owner, is_disabled } = decode(&user)?;
             if is_disabled {
                 return Err(ErrorKind::InvalidCredentials.into());
@@ -154,9 +153,12 @@ impl Inventory {
 
     /// The user of an e-mail address and the hash of the password, which is the one given. There are as many look-ups, and
     /// as much work on the password, for an address that nobody has.
-    async fn verify_login(&self, email: &str, password: String) -> Result<(Record, Record), Error> {
-        let address = text::email("email", email).unwrap_or_default();
-        let user = self.store.resolve(&Alias::new(EMAIL_ALIAS, address)).await?;
+    async fn verify_login(
+        &self,
+        address: &EmailAddress,
+        password: String,
+    ) -> Result<(Record, Record), Error> {
+        let user = self.store.resolve(&email_alias(&address.comparable())).await?;
         let id = user.as_ref().map_or(Uuid::nil(), |user| user.key.id);
         let (Some(user), Some(hash)) = (user, self.get(password_key(id)).await?) else {
             self.passwords.verify_absent(password).await?;

@@ -2,7 +2,7 @@ use std::fmt;
 
 use uuid::Uuid;
 
-use super::{StoredUser, check_networks_of, user_facets};
+use super::{EmailAddress, StoredUser, check_networks_of, user_facets};
 use crate::inventory::records::{encode, facets, network_key, organization_key, password_key, user_key};
 use crate::inventory::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, conflict, text};
 use crate::model::{Permission, User};
@@ -14,7 +14,8 @@ use crate::store::{Batch, Check, Expect, Key, StoreErrorKind};
 pub struct NewUser {
     /// The organization.
     pub organization_id: Uuid,
-    /// The e-mail address, kept in lower case; unique in the store.
+    /// The e-mail address, of 3 to 254 characters in lower case. It is stored in lower case, and no two users in a store
+    /// have addresses that differ only in case.
     pub email: String,
     /// The level.
     pub permissions: Permission,
@@ -71,7 +72,7 @@ impl Inventory {
     /// not the organization's, `AlreadyExists` when the address is taken, `NotFound` when there is no such organization.
     pub async fn create_user(&self, new: NewUser) -> Result<User, Error> {
         let now = self.now();
-        let email = text::email("email", &new.email)?;
+        let email = EmailAddress::parse("email", &new.email)?.into_string();
         let networks: Vec<Key> = new.network_ids.iter().map(|id| network_key(*id)).collect();
         let user = User {
             id: self.new_id()?,

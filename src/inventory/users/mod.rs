@@ -1,6 +1,7 @@
 //! Users: who may sign in, and what they may do.
 
 mod create;
+mod email;
 mod manage;
 
 use std::sync::OnceLock;
@@ -9,12 +10,13 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 pub use create::NewUser;
+pub(super) use email::{EmailAddress, email_alias};
 
-use super::records::{EMAIL_ALIAS, NETWORK_LINK, facets, links, network_key};
+use super::records::{NETWORK_LINK, facets, links, network_key};
 use super::{Entity, Error, ErrorKind};
 use crate::access::{Caller, Scope};
 use crate::model::{Permission, User};
-use crate::store::{Alias, Batch, Check, Expect, Facets};
+use crate::store::{Batch, Check, Expect, Facets};
 
 /// The body of a [`USER`](super::records::USER) record.
 #[derive(Debug, Serialize, Deserialize)]
@@ -62,7 +64,7 @@ fn caller(organization: Uuid, user: Uuid, permission: Permission, networks: &[Uu
 
 pub(super) fn user_facets(user: &User) -> Facets {
     let mut facets = facets(user.organization_id, user.created_at);
-    facets.aliases.push(Alias::new(EMAIL_ALIAS, user.email.as_bytes()));
+    facets.aliases.push(email_alias(&user.email));
     facets.links.extend(links(NETWORK_LINK, &user.network_ids));
     facets
 }

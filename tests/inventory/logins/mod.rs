@@ -1,5 +1,6 @@
 //! Logins, and the sessions that they begin.
 
+mod addresses;
 mod attempts;
 mod attempts_at_once;
 mod beginning;
