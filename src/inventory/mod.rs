@@ -51,6 +51,7 @@ pub use users::NewUser;
 
 use self::authentication::Rights;
 use self::change::{ATTEMPTS, as_read, conflict};
+use self::sessions::Decoys;
 use self::tasks::Tasks;
 use crate::access::{
     Caller, Clock, LoginAttempts, PasswordHasher, RandomSource, SystemClock, SystemRandom, uuid_v4, uuid_v7,
@@ -103,6 +104,7 @@ pub struct Inventory {
 struct Remembered {
     rights: Rights,
     attempts: LoginAttempts,
+    decoys: Decoys,
     tasks: Tasks,
     /// When sessions that are over were last purged, in microseconds of Unix time.
     purged_at: AtomicI64,

@@ -3,16 +3,19 @@
 use std::future::Future;
 use std::num::NonZeroU32;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use http::{Request, Response};
 use serde_json::json;
+use toposcope::inventory::Inventory;
 use toposcope::service::{Api, RateLimit, ResponseBody};
 use tower::ServiceExt;
 use tracing::dispatcher::set_default;
 
-use crate::common::{Log, PASSWORD, Server, World, at, send_json};
+use crate::common::{Log, PASSWORD, Server, Switched, World, at, send_json};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -87,6 +90,21 @@ async fn clock_that_was_set_back_does_not_silence_the_log() {
     world.clock.set(at(-3600));
     refuse(&server, 2).await;
     assert_eq!(lines(&log), ["WARN code=rate_limit_exceeded count=3"]);
+}
+
+#[tokio::test]
+async fn every_fault_is_logged() {
+    let world = World::new().await;
+    let store = Switched::new(world.store.clone());
+    let inventory = Inventory::in_shared(store.clone()).with_clock(Arc::new(world.clock.clone()));
+    let server = Server::new(inventory, None);
+    store.fails.store(true, Ordering::SeqCst);
+    let log = Log::default();
+    let _guard = set_default(&log.dispatch());
+    for _ in 0..3 {
+        assert_eq!(server.get_with(&world.key, "/api/v1/hosts").await.status, 503);
+    }
+    assert_eq!(lines(&log), ["ERROR code=store_unavailable"; 3]);
 }
 
 type Answer = Pin<Box<dyn Future<Output = Response<ResponseBody>>>>;

@@ -4,7 +4,9 @@ use uuid::Uuid;
 
 use super::SessionRecord;
 use crate::access::{PasswordError, PasswordHasher, SessionId};
-use crate::inventory::records::{SESSION, SESSION_ALIAS, SESSION_LINK, decode, encode, facets, password_key};
+use crate::inventory::records::{
+    SESSION, SESSION_ALIAS, SESSION_LINK, decode, encode, facets, password_key, user_key,
+};
 use crate::inventory::users::{EmailAddress, StoredUser, email_alias};
 use crate::inventory::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, conflict};
 use crate::model::{Session, User};
@@ -55,13 +57,16 @@ impl fmt::Debug for IssuedSession {
 }
 
 impl Inventory {
-    /// Begins a session of the user who has this e-mail address, in any case, and this password. It ends after seven days.
+    /// Begins a session of the user with this e-mail address, in any case, and this password. It ends after seven days.
     ///
-    /// That the address is wrong, that the password is, and that the user has none or is disabled are one answer, in equal
-    /// time. After five failures for an address within fifteen minutes it is held up, whether or not anybody has it, until
-    /// the first of them is fifteen minutes old; this is counted in memory, by each `Inventory` for itself, and an attempt
-    /// that is broken off counts as one that failed. The time is equal for passwords hashed at the present cost; others
-    /// are hashed anew by their next login.
+    /// An unknown address, a wrong password, a user without a password and a disabled user get the same error after the
+    /// same work: as many calls to the store, as many bodies read there, and one password hash. In place of records that
+    /// do not exist, those of another user with a password are read.
+    ///
+    /// After five failures for an address within fifteen minutes, further logins with it are refused until the first of
+    /// these is fifteen minutes old, whether or not a user has the address. Each `Inventory` counts in memory for itself; a
+    /// login whose future is dropped counts as a failure. Passwords hashed at another cost than the present one are hashed
+    /// again by their next successful login.
     ///
     /// ```
     /// # use toposcope::inventory::{Inventory, NewUser};
@@ -151,17 +156,25 @@ impl Inventory {
         }
     }
 
-    /// The user of an e-mail address and the hash of the password, which is the one given. There are as many look-ups, and
-    /// as much work on the password, for an address that nobody has.
+    /// Returns the user with this address and the hash of the password, which is the one given.
+    ///
+    /// Every login makes the same calls to the store and reads two bodies there, each in a call of its own, whether or
+    /// not the address has an account and a password: see [`super::decoys`].
     async fn verify_login(
         &self,
         address: &EmailAddress,
         password: String,
     ) -> Result<(Record, Record), Error> {
-        let user = self.store.resolve(&email_alias(&address.comparable())).await?;
+        let address = address.comparable();
+        let decoy = self.decoy(&address).await?;
+        let instead_of = |record: Option<&Record>| if record.is_some() { Uuid::nil() } else { decoy };
+        let user = self.store.resolve(&email_alias(&address)).await?;
         let id = user.as_ref().map_or(Uuid::nil(), |user| user.key.id);
-        let (Some(user), Some(hash)) = (user, self.get(password_key(id)).await?) else {
-            self.passwords.verify_absent(password).await?;
+        let keys = [user_key(instead_of(user.as_ref())), password_key(id)];
+        let hash = self.store.get(&keys).await?.pop().flatten();
+        let hash_of_decoy = self.get(password_key(instead_of(hash.as_ref()))).await?;
+        let (Some(user), Some(hash)) = (user, hash) else {
+            self.verify_in_vain(password, hash_of_decoy).await?;
             return Err(ErrorKind::InvalidCredentials.into());
         };
         let text = String::from_utf8(hash.body.to_vec()).map_err(Error::internal)?;
@@ -169,6 +182,21 @@ impl Inventory {
             Ok((user, hash))
         } else {
             Err(ErrorKind::InvalidCredentials.into())
+        }
+    }
+
+    /// Verifies a password against the hash of a decoy, for the time that it takes.
+    async fn verify_in_vain(&self, password: String, hash: Option<Record>) -> Result<(), Error> {
+        let Some(hash) = hash else {
+            // No user has a password, or the decoy lost its own.
+            self.remembered.decoys.forget();
+            return Ok(self.passwords.verify_absent(password).await?);
+        };
+        let hash = String::from_utf8_lossy(&hash.body).into_owned();
+        match self.passwords.verify(password.clone(), hash).await {
+            Ok(_) => Ok(()),
+            Err(PasswordError::MalformedHash) => Ok(self.passwords.verify_absent(password).await?),
+            Err(error) => Err(error.into()),
         }
     }
 

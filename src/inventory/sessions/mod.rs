@@ -1,5 +1,6 @@
 //! Sessions: that a user has logged in, for a while.
 
+mod decoys;
 mod login;
 
 use std::sync::Arc;
@@ -8,6 +9,7 @@ use std::sync::atomic::Ordering;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+pub(super) use decoys::Decoys;
 pub use login::IssuedSession;
 
 use super::records::{SESSION, SESSION_ALIAS, SESSION_LINK, linked};

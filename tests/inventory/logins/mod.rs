@@ -4,6 +4,7 @@ mod addresses;
 mod attempts;
 mod attempts_at_once;
 mod beginning;
+mod equal_work;
 mod hashing_anew;
 mod purging;
 mod races;

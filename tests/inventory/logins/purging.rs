@@ -131,15 +131,16 @@ async fn a_purge_that_takes_its_time_or_fails_keeps_nobody_out() {
     store.set(Fault::SilentPurges);
     inventory.log_in(&user.email, PASSWORD.to_owned()).await.unwrap();
     settle().await;
-    assert_eq!((store.calls(), world.store.purges()), (4, 0), "it is under way");
+    assert_eq!((store.calls(), world.store.purges()), (6, 0), "it is under way");
     store.set(Fault::None);
     settle().await;
     assert_eq!(world.store.purges(), 1);
     world.clock.advance(DAY);
-    // The user is looked up, the password is read, the session is stored, and then it is purged.
-    store.set(Fault::UnavailableAt(3));
+    // Decoys are listed, the user is looked up, the password and a decoy's are read, the session is stored; then it is
+    // purged.
+    store.set(Fault::UnavailableAt(5));
     let issued = inventory.log_in(&user.email, PASSWORD.to_owned()).await.unwrap();
     settle().await;
-    assert_eq!((store.calls(), world.store.purges()), (4, 1));
+    assert_eq!((store.calls(), world.store.purges()), (6, 1));
     world.inventory.authenticate_session(issued.plaintext()).await.unwrap();
 }

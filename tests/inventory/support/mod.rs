@@ -1,5 +1,6 @@
 //! What the tests share: an organization to work in, hosts to put into it, and stores that watch or interfere.
 
+mod calls;
 mod controls;
 mod documents;
 mod failing;
@@ -20,6 +21,7 @@ use toposcope::model::{Host, Permission, Source, Timestamp};
 use toposcope::store::Store;
 use uuid::Uuid;
 
+pub(crate) use calls::Calls;
 pub(crate) use controls::assert_virtualized_by;
 pub(crate) use documents::{Document, jsonl, numbered_hosts, refusal_of_second};
 pub(crate) use failing::Failing;

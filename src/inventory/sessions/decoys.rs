@@ -1,0 +1,83 @@
+//! Decoys: accounts whose records a login reads in place of those that its address lacks.
+//!
+//! A look-up that finds nothing is quicker than one that reads a body, above all from a disk, so the time of a failed
+//! login would tell whether its address has an account and a password. Every login therefore makes the same calls and
+//! reads as many bodies; what the address lacks is read from the account of another user. Its password hash is verified
+//! too, so that an address without an account also takes as long as some account does whose hash has other parameters.
+//! The outcome of that verification is discarded.
+
+use std::fmt;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use uuid::Uuid;
+
+use crate::inventory::records::PASSWORD;
+use crate::inventory::{Error, Inventory};
+use crate::model::Timestamp;
+use crate::store::Query;
+
+/// How many accounts are decoys at most. Only their ids are kept, 16 bytes each.
+const MAX_DECOYS: usize = 256;
+
+/// After this time, the next login chooses decoys again, from the accounts that exist by then.
+const LIFETIME_MICROS: i64 = 60 * 60 * 1_000_000;
+
+/// The accounts that serve as decoys.
+#[derive(Default)]
+pub(in crate::inventory) struct Decoys {
+    hasher: RandomState,
+    chosen: Mutex<Option<Chosen>>,
+}
+
+#[derive(Clone)]
+struct Chosen {
+    at: Timestamp,
+    /// Ids of users with a password. Not empty.
+    users: Arc<[Uuid]>,
+}
+
+impl Decoys {
+    /// Returns the decoy for an address: always the same one, so that repeating a login does not tell it from a user.
+    fn of(&self, address: &str, now: Timestamp) -> Option<Uuid> {
+        let Chosen { at, users } = self.lock().clone()?;
+        if !(0..LIFETIME_MICROS).contains(&(now.unix_micros() - at.unix_micros())) {
+            return None;
+        }
+        let count = u64::try_from(users.len()).ok()?;
+        let place = usize::try_from(self.hasher.hash_one(address).checked_rem(count)?).ok()?;
+        users.get(place).copied()
+    }
+
+    /// Has the next login choose decoys again.
+    pub(super) fn forget(&self) {
+        *self.lock() = None;
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Chosen>> {
+        self.chosen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Without the ids.
+impl fmt::Debug for Decoys {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Decoys").finish_non_exhaustive()
+    }
+}
+
+impl Inventory {
+    /// Returns the user to read in place of the one that an address may lack; the nil id while no user has a password.
+    ///
+    /// Must be called before the address is looked up, so that choosing decoys tells nothing of it.
+    pub(super) async fn decoy(&self, address: &str) -> Result<Uuid, Error> {
+        let (decoys, now) = (&self.remembered.decoys, self.now());
+        if let Some(decoy) = decoys.of(address, now) {
+            return Ok(decoy);
+        }
+        let page = self.store.list(&Query { limit: Some(MAX_DECOYS), ..Query::new(PASSWORD) }).await?;
+        let users: Arc<[Uuid]> = page.records.iter().map(|record| record.key.id).collect();
+        *decoys.lock() = (!users.is_empty()).then_some(Chosen { at: now, users });
+        Ok(decoys.of(address, now).unwrap_or_default())
+    }
+}
