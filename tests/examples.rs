@@ -26,7 +26,7 @@ use std::io::Cursor;
 
 use tempfile::TempDir;
 use toposcope::access::{Credential, PasswordCost, PasswordHasher};
-use toposcope::inventory::{HostQuery, Inventory, NewUser, NewUserApiKey, Written};
+use toposcope::inventory::{ErrorKind, HostQuery, Inventory, NewUser, NewUserApiKey, Written};
 use toposcope::model::{Host, Neighbor, Permission};
 use toposcope::store::MemoryStore;
 use uuid::Uuid;
@@ -232,23 +232,22 @@ async fn whatever_there_is_to_begin_with_all_that_is_told_holds() {
 }
 
 #[tokio::test]
-async fn a_folder_that_is_opened_again_goes_on_where_it_was_with_a_further_key() {
+async fn folder_that_is_opened_again_keeps_its_records_and_replaces_its_key() {
     let folder = TempDir::new().unwrap();
-    let passwords = || PasswordHasher::new().with_cost(PasswordCost::new(8, 1).unwrap());
     let mut earlier: Option<Given> = None;
     for count in [20, 30, 0] {
-        let backend = Backend::open(&Place::Folder(folder.path().join("data"))).await.unwrap();
-        let inventory = Inventory::in_shared(backend.store()).with_passwords(passwords());
+        let (backend, inventory) = open(&folder).await;
         let given = setup::fill(&inventory, Source::Demo(count)).await.unwrap();
-        let keys = [Some(&given), earlier.as_ref()].into_iter().flatten().map(|given| &given.key);
-        for key in keys {
-            let caller = inventory.authenticate_user_key(key).await.unwrap();
-            assert_eq!(inventory.list_hosts(&caller, &HostQuery::default()).await.unwrap().total, 20);
-        }
+        let caller = inventory.authenticate_user_key(&given.key).await.unwrap();
+        assert_eq!(inventory.list_hosts(&caller, &HostQuery::default()).await.unwrap().total, 20);
+        let keys = inventory.user_api_keys(caller.user_id()).await.unwrap();
+        assert_eq!(keys.iter().map(|key| key.id).collect::<Vec<_>>(), [given.key_id], "exactly one key");
         if let Some(earlier) = &earlier {
+            let refused = inventory.authenticate_user_key(&earlier.key).await.unwrap_err();
+            assert_eq!(*refused.kind(), ErrorKind::NotAuthenticated, "the key of the start before");
             assert_eq!(
-                (given.network, given.tag, given.share),
-                (earlier.network, earlier.tag, earlier.share)
+                (given.key_id, given.network, given.tag, given.share),
+                (earlier.key_id, earlier.network, earlier.tag, earlier.share)
             );
             assert_eq!(given.password, None);
             assert!(advice("127.0.0.1:80".parse().unwrap(), &given, true).contains("the one that was told"));
@@ -259,6 +258,38 @@ async fn a_folder_that_is_opened_again_goes_on_where_it_was_with_a_further_key()
         earlier = Some(Given { password: given.password.clone().or(password), ..given });
         backend.close().await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn later_start_deletes_surplus_keys_and_reaches_every_network_again() {
+    let folder = TempDir::new().unwrap();
+    let (backend, inventory) = open(&folder).await;
+    let given = setup::fill(&inventory, Source::Demo(20)).await.unwrap();
+    let owner = inventory.authenticate_user_key(&given.key).await.unwrap();
+    let (organization, owner) = (owner.organization_id(), owner.user_id());
+    let mine = NewUserApiKey::new(owner, "my own key", Permission::Viewer);
+    let mine = inventory.create_user_api_key(mine).await.unwrap();
+    for _ in 0..3 {
+        let name = inventory.user_api_key(given.key_id).await.unwrap().name;
+        let surplus = NewUserApiKey::new(owner, name, Permission::Owner);
+        inventory.create_user_api_key(surplus).await.unwrap();
+    }
+    inventory.set_user_api_key_enabled(given.key_id, false).await.unwrap();
+    let network = inventory.create_network(organization, "new").await.unwrap().id;
+
+    let again = setup::fill(&inventory, Source::Demo(0)).await.unwrap();
+    let caller = inventory.authenticate_user_key(&again.key).await.unwrap();
+    assert!(caller.scope().allows(network));
+    inventory.authenticate_user_key(mine.plaintext()).await.unwrap();
+    assert_eq!(inventory.user_api_keys(owner).await.unwrap().len(), 2);
+    backend.close().await.unwrap();
+}
+
+async fn open(folder: &TempDir) -> (Backend, Inventory) {
+    let passwords = PasswordHasher::new().with_cost(PasswordCost::new(8, 1).unwrap());
+    let backend = Backend::open(&Place::Folder(folder.path().join("data"))).await.unwrap();
+    let inventory = Inventory::in_shared(backend.store()).with_passwords(passwords);
+    (backend, inventory)
 }
 
 #[tokio::test]

@@ -22,7 +22,7 @@ Serves a network inventory over HTTP. It is kept in a folder: a server that is s
 Once it listens, it prints to standard output, as NAME=VALUE, one a line and in this order:
 
   TOPOSCOPE_URL                            where it is
-  TOPOSCOPE_API_KEY, TOPOSCOPE_KEY_ID      a new API key of its owner, and the id of that key
+  TOPOSCOPE_API_KEY, TOPOSCOPE_KEY_ID      an API key of its owner and its id; the key of an earlier start stops working
   TOPOSCOPE_EMAIL, TOPOSCOPE_PASSWORD      what the owner logs in with; the password is told once, with a new inventory
   TOPOSCOPE_NETWORK                        the id of a network that the key reaches
   TOPOSCOPE_TAG                            the id of a tag; some of the made-up hosts bear it

@@ -7,9 +7,11 @@ use std::time::{Duration, Instant};
 use tokio::fs::File;
 use tokio::io::AsyncRead;
 use tokio::task::yield_now;
-use toposcope::access::{RandomSource, SystemRandom};
-use toposcope::inventory::{Import, Inventory, NewShare, NewUser, NewUserApiKey};
-use toposcope::model::Permission;
+use toposcope::access::{Caller, RandomSource, Scope, SystemRandom};
+use toposcope::inventory::{
+    Import, Inventory, IssuedKey, NewShare, NewUser, NewUserApiKey, UserApiKeyUpdate,
+};
+use toposcope::model::{Permission, UserApiKey};
 use toposcope::store::{MemoryStore, SledStore, Store};
 use uuid::Uuid;
 
@@ -18,6 +20,9 @@ use super::failure::Failure;
 use super::{demo, note};
 
 const EMAIL: &str = "owner@example.net";
+
+/// The name by which a start finds the key of the start before.
+const KEY_NAME: &str = "key of the example server";
 
 /// What whoever starts the server is given to begin with. Of the key and the password the store has only digests.
 pub(crate) struct Given {
@@ -115,10 +120,8 @@ pub(crate) async fn fill(inventory: &Inventory, source: Source) -> Result<Given,
         Source::Import { name, reader } => import(inventory, organization, &name, reader).await?,
     }
     let (network, networks) = networks(inventory, organization).await?;
-    let mut key = NewUserApiKey::new(owner, "key of the example server", Permission::Owner);
-    // The key reaches the networks that it names and no others: it has to come after them.
-    key.network_ids = networks;
-    let key = inventory.create_user_api_key(key).await?;
+    // A key reaches the networks that it names and no others, so it comes after them.
+    let key = key(inventory, organization, owner, networks).await?;
     let share = share(inventory, organization, network).await?;
     let (key, key_id) = (key.plaintext().to_owned(), key.record().id);
     Ok(Given { key, key_id, email: EMAIL, password, network, tag, share })
@@ -133,6 +136,38 @@ async fn owner(inventory: &Inventory, organization: Uuid) -> Result<(Uuid, Optio
     let mut owner = NewUser::new(organization, EMAIL, Permission::Owner);
     owner.password = Some(password.clone());
     Ok((inventory.create_user(owner).await?.id, Some(password)))
+}
+
+/// Returns the one key of the example server: a new one, or that of an earlier start with another plaintext.
+///
+/// The store has no plaintexts, so a start cannot print the key of the start before. It replaces it: otherwise every start
+/// would leave one more key behind that never expires.
+async fn key(
+    inventory: &Inventory,
+    organization: Uuid,
+    owner: Uuid,
+    networks: Vec<Uuid>,
+) -> Result<IssuedKey<UserApiKey>, Failure> {
+    let keys = inventory.user_api_keys(owner).await?;
+    let mut earlier = keys.into_iter().filter(|key| key.name == KEY_NAME);
+    let Some(first) = earlier.next() else {
+        let mut key = NewUserApiKey::new(owner, KEY_NAME, Permission::Owner);
+        key.network_ids = networks;
+        return Ok(inventory.create_user_api_key(key).await?);
+    };
+    for surplus in earlier {
+        inventory.delete_user_api_key(surplus.id).await?;
+    }
+    let key = inventory.rotate_user_api_key(first.id).await?;
+    // An import may have brought further networks, and the owner may have restricted the key.
+    let caller = Caller::new(organization, owner, Permission::Owner, Scope::all());
+    let mut update = UserApiKeyUpdate::new(organization, owner, KEY_NAME, first.tags);
+    update.network_ids = Some(networks);
+    update.permissions = Some(Permission::Owner);
+    update.is_enabled = Some(true);
+    update.expires_at = Some(None);
+    inventory.update_user_api_key_as(&caller, first.id, &update).await?;
+    Ok(key)
 }
 
 async fn share(inventory: &Inventory, organization: Uuid, network: Uuid) -> Result<Uuid, Failure> {

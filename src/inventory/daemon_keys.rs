@@ -131,7 +131,7 @@ impl Inventory {
             let key = daemon_api_key_key(record.id);
             batch.put(key, Expect::Absent, key_facets(organization, &record), encode(&record)?);
             let holder = (organization, KeyHolder::Daemon(record.network_id));
-            put_secret(&mut batch, record.id, &plaintext, holder, now)?;
+            put_secret(&mut batch, record.id, Expect::Absent, &plaintext, holder, now)?;
             for key in tags.iter().copied().chain([network_key(record.network_id)]) {
                 batch.check(Check::Record { key, expect: Expect::Present });
             }

@@ -2,9 +2,9 @@ use std::fmt;
 
 use crate::access::KeyText;
 
-/// An API key that was just created: the only time that its plaintext is to be had.
+/// An API key that was just created or rotated, with its plaintext, which cannot be read again later.
 ///
-/// `R` is what is kept of it: a [`UserApiKey`](crate::model::UserApiKey) or a
+/// `R` is the stored record: a [`UserApiKey`](crate::model::UserApiKey) or a
 /// [`DaemonApiKey`](crate::model::DaemonApiKey).
 pub struct IssuedKey<R> {
     record: R,

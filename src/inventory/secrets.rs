@@ -41,10 +41,11 @@ impl Inventory {
     }
 }
 
-/// Adds to a batch what will verify the key of this id.
+/// Adds to a batch the record that verifies the key with this id, in place of one that `expect` allows.
 pub(super) fn put_secret(
     batch: &mut Batch,
     id: Uuid,
+    expect: Expect,
     text: &KeyText,
     (organization_id, holder): (Uuid, KeyHolder),
     created_at: Timestamp,
@@ -53,6 +54,6 @@ pub(super) fn put_secret(
     let secret = KeySecret { verifier: digest.verifier(), organization_id, holder };
     let mut facets = facets(organization_id, created_at);
     facets.aliases.push(Alias::new(DIGEST_ALIAS, digest.lookup()));
-    batch.put(secret_key(id), Expect::Absent, facets, encode(&secret)?);
+    batch.put(secret_key(id), expect, facets, encode(&secret)?);
     Ok(())
 }

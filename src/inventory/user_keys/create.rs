@@ -117,7 +117,7 @@ fn creation(record: &UserApiKey, text: &KeyText) -> Result<Batch, Error> {
     let mut batch = Batch::new();
     batch.put(user_api_key_key(record.id), Expect::Absent, user_api_key_facets(record), encode(record)?);
     let holder = (record.organization_id, KeyHolder::User(record.user_id));
-    put_secret(&mut batch, record.id, text, holder, record.created_at)?;
+    put_secret(&mut batch, record.id, Expect::Absent, text, holder, record.created_at)?;
     batch.check(Check::Record { key: user_key(record.user_id), expect: Expect::Present });
     check_references_of(record, &mut batch);
     Ok(batch)

@@ -2,6 +2,7 @@
 
 mod create;
 mod manage;
+mod rotate;
 mod update;
 
 use uuid::Uuid;

@@ -2,5 +2,6 @@
 
 mod creating;
 mod managing;
+mod rotating;
 mod updating;
 mod updating_refused;
