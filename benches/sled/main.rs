@@ -1,8 +1,8 @@
-//! What the store in a folder costs: commits, pages, opening, room on the disk and in memory, and commits beside a
-//! verification.
+//! What the store in a folder costs: commits, pages, opening, room on the disk and in memory, commits beside a
+//! verification, and failed logins.
 //!
-//! `cargo bench --bench sled` prints all of it; `-- commit`, `-- page`, `-- open`, `-- size` and `-- verify` choose parts, and
-//! `-- page 1000 10000` sets how many hosts there are. It writes to a folder beside what cargo builds, or to the one that
+//! `cargo bench --bench sled` prints all of it; `-- commit`, `-- page`, `-- open`, `-- size`, `-- verify` and `-- login` choose parts,
+//! and `-- page 1000 10000` sets how many hosts there are. It writes to a folder beside what cargo builds, or to the one that
 //! `TOPOSCOPE_BENCH_FOLDER` names, several gigabytes, and leaves nothing there. On a disk: what is in memory is refused,
 //! unless `-- tmpfs` asks for it.
 
@@ -25,6 +25,7 @@ mod folder;
 mod host;
 #[path = "../support/load.rs"]
 mod load;
+mod login;
 #[path = "../support/memory.rs"]
 mod memory;
 mod opening;
@@ -49,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let sizes: Vec<usize> = arguments.iter().filter_map(|argument| argument.parse().ok()).collect();
     let sizes = if sizes.is_empty() { vec![1_000, 100_000] } else { sizes };
     let has = |name: &str| arguments.iter().any(|argument| argument == name);
-    let has_none = !["commit", "page", "open", "size", "verify"].into_iter().any(has);
+    let has_none = !["commit", "page", "open", "size", "verify", "login"].into_iter().any(has);
     let folder = Folder::new(has("tmpfs"))?;
     if has_none || has("commit") {
         commit::measure(&runtime, &folder)?;
@@ -65,6 +66,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     if has_none || has("verify") {
         verify::measure(&runtime, &folder, &sizes)?;
+    }
+    if has_none || has("login") {
+        runtime.block_on(login::measure(&folder))?;
     }
     Ok(())
 }

@@ -126,6 +126,12 @@ pub(super) const CHANGES: [Change; 26] = [
         },
     ),
     change(
+        "rotate_user_api_key",
+        Entity::UserApiKey,
+        |scene| Some(scene.key()),
+        |scene, inventory| Box::pin(async { inventory.rotate_user_api_key(scene.key()).await.map(drop) }),
+    ),
+    change(
         "delete_user_api_key",
         Entity::UserApiKey,
         |scene| Some(scene.key()),
