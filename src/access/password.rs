@@ -198,8 +198,9 @@ impl PasswordHasher {
         })
     }
 
-    /// The same work as [`verify`](Self::verify), for a login under a name that nobody has: its answer then takes as long
-    /// as the one to a wrong password. That holds for passwords hashed at the present cost.
+    /// Does the work of [`verify`](Self::verify) without a hash, for the login of a user who does not exist.
+    ///
+    /// It takes as long as verifying a wrong password against a hash of the present cost.
     ///
     /// # Errors
     /// [`Failed`](PasswordError::Failed).
