@@ -19,7 +19,7 @@ const fn change(name: &'static str, entity: Entity, id: fn(&Scene) -> Option<Uui
     Change { name, entity, id, call }
 }
 
-pub(super) const CHANGES: [Change; 26] = [
+pub(super) const CHANGES: [Change; 27] = [
     change(
         "set_api_access",
         Entity::Organization,
