@@ -61,7 +61,7 @@ fn measure(name: &str, clock: Arc<dyn Clock>) -> Result<(), Box<dyn Error>> {
 }
 
 fn send(api: &Api, number: u32) -> Result<(), Box<dyn Error>> {
-    let address = IpAddr::from(Ipv6Addr::from_bits(0x2001_0db8 << 96 | u128::from(number)));
+    let address = IpAddr::from(Ipv6Addr::from_bits(0x2001_0db8 << 96 | u128::from(number) << 64));
     let response =
         call(api, Request::get("/api/version").extension(ClientAddr(address)).body(String::new())?);
     let status = response.status();

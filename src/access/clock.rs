@@ -1,15 +1,24 @@
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
 
 use crate::model::Timestamp;
 
-/// Where the time comes from, for everything that begins, ends or is stamped.
+/// The source of the time of day and of elapsed time.
+///
+/// The two are separate because the time of day jumps: an administrator sets it, or a time server corrects it. Records
+/// are stamped and expire by the time of day; rate limits and lock-outs measure elapsed time, which never jumps.
 pub trait Clock: fmt::Debug + Send + Sync {
-    /// The time now.
+    /// Returns the time of day.
     fn now(&self) -> Timestamp;
+
+    /// Returns the time elapsed since an arbitrary, fixed start. It never decreases.
+    fn monotonic(&self) -> Duration;
 }
+
+/// The start of [`SystemClock`]'s elapsed time: its first reading in this process.
+static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 /// The clock of the operating system.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,9 +28,15 @@ impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
         Timestamp::now()
     }
+
+    fn monotonic(&self) -> Duration {
+        START.elapsed()
+    }
 }
 
 /// A clock that stands still until it is moved, for tests that never sleep. All clones show the same time.
+///
+/// [`advance`](Self::advance) lets time pass; [`set`](Self::set) makes the time of day jump while no time passes.
 ///
 /// ```
 /// use std::time::Duration;
@@ -29,43 +44,61 @@ impl Clock for SystemClock {
 /// use toposcope::access::{Clock, ManualClock};
 ///
 /// let clock = ManualClock::new("2026-08-14T12:00:00Z".parse()?);
-/// let shown_elsewhere = clock.clone();
+/// let clone = clock.clone();
 /// clock.advance(Duration::from_secs(90));
-/// assert_eq!(shown_elsewhere.now().to_string(), "2026-08-14T12:01:30Z");
+/// assert_eq!(clone.now().to_string(), "2026-08-14T12:01:30Z");
+/// clock.set("2026-08-14T11:00:00Z".parse()?);
+/// assert_eq!(clone.monotonic(), Duration::from_secs(90));
 /// # Ok::<(), toposcope::model::TimestampError>(())
 /// ```
 #[derive(Clone)]
-pub struct ManualClock(Arc<AtomicI64>);
+pub struct ManualClock(Arc<Shown>);
+
+/// Both readings of a [`ManualClock`], in microseconds.
+struct Shown {
+    unix: AtomicI64,
+    elapsed: AtomicU64,
+}
 
 impl ManualClock {
-    /// A clock that shows this time.
+    /// Creates a clock that shows this time of day. Its elapsed time is zero.
     #[must_use]
     pub fn new(time: Timestamp) -> Self {
-        Self(Arc::new(AtomicI64::new(time.unix_micros())))
+        Self(Arc::new(Shown { unix: AtomicI64::new(time.unix_micros()), elapsed: AtomicU64::new(0) }))
     }
 
-    /// Shows another time, earlier or later.
+    /// Sets the time of day, to an earlier or a later one. The elapsed time stays the same.
     pub fn set(&self, time: Timestamp) {
-        self.0.store(time.unix_micros(), Ordering::SeqCst);
+        self.0.unix.store(time.unix_micros(), Ordering::SeqCst);
     }
 
-    /// Moves forward, by whole microseconds, at most to the end of the year 9999.
+    /// Moves both readings forward by whole microseconds.
+    ///
+    /// The time of day stops at the end of the year 9999, the elapsed time after 2^64 microseconds.
     pub fn advance(&self, by: Duration) {
-        let by = i64::try_from(by.as_micros()).unwrap_or(i64::MAX);
-        // The closure always gives a time, so there is no refusal to look at.
-        let _ = self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |micros| {
-            Some(shown(micros).plus_micros(by).unix_micros())
+        let micros = u64::try_from(by.as_micros()).unwrap_or(u64::MAX);
+        // Both closures always return a value, so there is no failure to look at.
+        let _ = self.0.elapsed.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |elapsed| {
+            Some(elapsed.saturating_add(micros))
+        });
+        let micros = i64::try_from(micros).unwrap_or(i64::MAX);
+        let _ = self.0.unix.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |unix| {
+            Some(timestamp(unix).plus_micros(micros).unix_micros())
         });
     }
 }
 
-fn shown(micros: i64) -> Timestamp {
-    Timestamp::UNIX_EPOCH.plus_micros(micros)
+fn timestamp(unix_micros: i64) -> Timestamp {
+    Timestamp::UNIX_EPOCH.plus_micros(unix_micros)
 }
 
 impl Clock for ManualClock {
     fn now(&self) -> Timestamp {
-        shown(self.0.load(Ordering::SeqCst))
+        timestamp(self.0.unix.load(Ordering::SeqCst))
+    }
+
+    fn monotonic(&self) -> Duration {
+        Duration::from_micros(self.0.elapsed.load(Ordering::SeqCst))
     }
 }
 

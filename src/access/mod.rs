@@ -5,10 +5,12 @@
 
 mod attempts;
 mod caller;
+mod client_prefix;
 mod clock;
 mod daemon;
 mod digest;
 mod key;
+mod login_places;
 mod password;
 mod random;
 mod scope;
@@ -16,6 +18,7 @@ mod secret;
 
 pub(crate) use attempts::LoginAttempts;
 pub use caller::{Caller, Credential};
+pub use client_prefix::{ClientPrefix, PrefixLengths};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use daemon::Daemon;
 pub use digest::{SecretDigest, Verifier};

@@ -30,6 +30,7 @@ mod users;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
+use std::time::Duration;
 
 use uuid::Uuid;
 
@@ -155,6 +156,11 @@ impl Inventory {
 
     pub(crate) fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    /// Returns the time elapsed since an arbitrary start: for rate limits and lock-outs.
+    pub(crate) fn monotonic(&self) -> Duration {
+        self.clock.monotonic()
     }
 
     fn new_id(&self) -> Result<Uuid, Error> {

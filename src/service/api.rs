@@ -45,7 +45,7 @@ use crate::wire::ApiError;
 /// ```
 ///
 /// A host application that authenticates its users itself sets a [`Caller`] as request extension; it is taken at its
-/// word. With a [`ClientAddr`](super::ClientAddr) extension the rate limit tells addresses apart.
+/// word. How the service finds a client's address is set by [`client_address`](ApiBuilder::client_address).
 #[derive(Clone)]
 pub struct Api {
     shared: Arc<Shared>,

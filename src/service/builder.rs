@@ -1,11 +1,13 @@
 use std::sync::Arc;
 
 use super::api::Api;
+use super::client_address::{ClientAddressSource, Clients};
 use super::cross_site::CrossSite;
 use super::kept_pages::KeptPages;
 use super::rate_limit::{Buckets, RateLimit};
 use super::response::Responder;
 use super::shared::Shared;
+use crate::access::PrefixLengths;
 use crate::inventory::Inventory;
 
 /// How an [`Api`] serves.
@@ -14,6 +16,8 @@ pub struct ApiBuilder {
     inventory: Inventory,
     server_version: String,
     rate_limit: Option<RateLimit>,
+    client_address: ClientAddressSource,
+    client_prefixes: PrefixLengths,
     body_limit: usize,
     allowed_origins: Vec<String>,
     secure_cookies: bool,
@@ -34,6 +38,8 @@ impl ApiBuilder {
             inventory,
             server_version,
             rate_limit: Some(RateLimit::default()),
+            client_address: ClientAddressSource::default(),
+            client_prefixes: PrefixLengths::default(),
             body_limit: BODY_LIMIT,
             allowed_origins: Vec::new(),
             secure_cookies: true,
@@ -48,10 +54,28 @@ impl ApiBuilder {
         Self { server_version: version.into(), ..self }
     }
 
-    /// How many requests a client may send; `None`: as many as it likes. Default: 300 a minute, bursts of 150.
+    /// Sets how many requests a client may send; `None` means any number. Default: 300 a minute, bursts of 150.
     #[must_use]
     pub fn rate_limit(self, limit: impl Into<Option<RateLimit>>) -> Self {
         Self { rate_limit: limit.into(), ..self }
+    }
+
+    /// Sets how the service finds the address of a client, by which unauthenticated requests are limited.
+    ///
+    /// Default: the [`ClientAddr`](super::ClientAddr) request extension. Without a known address, all unauthenticated
+    /// requests share one bucket, and the first of them logs a warning.
+    #[must_use]
+    pub fn client_address(self, source: ClientAddressSource) -> Self {
+        Self { client_address: source, ..self }
+    }
+
+    /// Sets the length of the address prefix that counts as one unauthenticated client. Default: /32 for IPv4, /64 for IPv6.
+    ///
+    /// Greater lengths than 32 and 128 bits count as these. The prefix has a rate-limit bucket, and a share of the logins
+    /// that may be under way at once.
+    #[must_use]
+    pub fn client_prefixes(self, ipv4: u8, ipv6: u8) -> Self {
+        Self { client_prefixes: PrefixLengths::new(ipv4, ipv6), ..self }
     }
 
     /// How many bytes the body of a request has at most. Default: 1 MiB.
@@ -118,6 +142,7 @@ impl ApiBuilder {
             responder: Responder::new(self.server_version, self.inventory.clock()),
             inventory: self.inventory,
             buckets: self.rate_limit.map(Buckets::new),
+            clients: Clients::new(self.client_address, self.client_prefixes),
             body_limit: self.body_limit,
             cross_site: CrossSite::new(self.allowed_origins),
             secure_cookies: self.secure_cookies,

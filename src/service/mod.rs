@@ -3,6 +3,7 @@
 mod api;
 mod body;
 mod builder;
+mod client_address;
 mod conditional;
 mod contained;
 mod cookie;
@@ -28,4 +29,5 @@ mod whole_list;
 pub use api::{Api, ResponseFuture};
 pub use body::{BodyError, ResponseBody};
 pub use builder::ApiBuilder;
-pub use rate_limit::{ClientAddr, RateLimit};
+pub use client_address::{ClientAddr, ClientAddressSource};
+pub use rate_limit::RateLimit;

@@ -8,8 +8,9 @@ use crate::wire::{ApiError, read_login, read_no_query};
 /// `POST /api/auth/login`, for everybody.
 pub(super) async fn log_in(shared: &Shared, input: Input<'_>) -> Result<Reply, ApiError> {
     read_no_query(input.query())?;
+    let client = shared.clients.prefix(input.request);
     let login = read_login(&input.json().await?)?;
-    let session = shared.inventory.log_in(&login.email, login.password).await?;
+    let session = shared.inventory.log_in_from(client, &login.email, login.password).await?;
     let header = cookie::begin(&session, shared.secure_cookies)?;
     Ok(shared.responder.value(session.user())?.with_cookie(header))
 }

@@ -1,9 +1,10 @@
 use http::request::Parts;
 
+use super::client_address::Clients;
 use super::credentials;
 use super::cross_site::CrossSite;
 use super::kept_pages::KeptPages;
-use super::rate_limit::{Allowance, Buckets, Client, ClientAddr};
+use super::rate_limit::{Allowance, Buckets, Client};
 use super::response::Responder;
 use crate::access::{Caller, Credential};
 use crate::inventory::{Error, Inventory};
@@ -15,6 +16,7 @@ pub(super) struct Shared {
     pub(super) inventory: Inventory,
     pub(super) responder: Responder,
     pub(super) buckets: Option<Buckets>,
+    pub(super) clients: Clients,
     /// How many bytes a body has at most.
     pub(super) body_limit: usize,
     pub(super) cross_site: CrossSite,
@@ -40,15 +42,13 @@ impl Shared {
         Ok(credentials::identify(&self.inventory, request).await?)
     }
 
-    /// Takes the request out of the bucket of whoever sends it, if they are counted at all.
+    /// Takes the request out of its client's bucket, or returns `None` without a rate limit.
     pub(super) fn allowance(&self, request: &Parts, caller: Option<&Caller>) -> Option<Allowance> {
-        let address = || {
-            request.extensions.get::<ClientAddr>().map(|address| Client::Address(address.0.to_canonical()))
-        };
+        let buckets = self.buckets.as_ref()?;
         let client = match caller {
             Some(caller) => Client::User(caller.user_id()),
-            None => address().unwrap_or(Client::Anybody),
+            None => self.clients.prefix(request).map_or(Client::Shared, Client::Prefix),
         };
-        Some(self.buckets.as_ref()?.take(client, self.inventory.now()))
+        Some(buckets.take(client, self.inventory.monotonic()))
     }
 }

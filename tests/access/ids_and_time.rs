@@ -34,14 +34,18 @@ fn a_manual_clock_moves_when_it_is_moved() {
     let shared: Arc<dyn Clock> = Arc::new(clock.clone());
     assert_eq!((shared.now(), shared.now()), (time, time));
     clock.advance(Duration::from_micros(1));
-    assert_eq!(shared.now(), time.plus_micros(1));
+    assert_eq!((shared.now(), shared.monotonic()), (time.plus_micros(1), Duration::from_micros(1)));
     clock.set(Timestamp::UNIX_EPOCH);
-    assert_eq!(shared.now(), Timestamp::UNIX_EPOCH);
+    assert_eq!((shared.now(), shared.monotonic()), (Timestamp::UNIX_EPOCH, Duration::from_micros(1)));
     clock.advance(Duration::MAX);
     clock.advance(Duration::MAX);
     assert_eq!(shared.now().to_string(), "9999-12-31T23:59:59.999999Z");
+    assert_eq!(shared.monotonic(), Duration::from_micros(u64::MAX));
     clock.set(time);
     assert_eq!(format!("{clock:?}"), "ManualClock(2026-08-14T12:00:00Z)");
+
+    let elapsed = SystemClock.monotonic();
+    assert!(elapsed <= SystemClock.monotonic());
 
     let before = Timestamp::now();
     let now = SystemClock.now();

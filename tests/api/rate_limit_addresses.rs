@@ -11,9 +11,10 @@ use crate::common::{Reply, Server, World, get, with_key};
 
 const ADDRESSES: u32 = if cfg!(debug_assertions) { 5_000 } else { 1_000_000 };
 
+/// A request from a /64 of its own.
 fn from(number: u32) -> Request<String> {
     let mut request = get("/api/version");
-    let address = Ipv6Addr::from_bits(0x2001_0db8 << 96 | u128::from(number));
+    let address = Ipv6Addr::from_bits(0x2001_0db8 << 96 | u128::from(number) << 64);
     request.extensions_mut().insert(ClientAddr(IpAddr::from(address)));
     request
 }

@@ -3,7 +3,7 @@ use std::fmt;
 use uuid::Uuid;
 
 use super::SessionRecord;
-use crate::access::{PasswordError, PasswordHasher, SessionId};
+use crate::access::{ClientPrefix, PasswordError, PasswordHasher, SessionId};
 use crate::inventory::records::{
     SESSION, SESSION_ALIAS, SESSION_LINK, decode, encode, facets, password_key, user_key,
 };
@@ -92,13 +92,30 @@ impl Inventory {
     ///
     /// # Errors
     /// `Invalid` when the address in lower case has fewer than 3 or more than 254 characters. `InvalidCredentials`,
-    /// `TooManyAttempts`; `Busy` when 256 logins are under way or waiting.
+    /// `TooManyAttempts`; `Busy` when too many logins are under way, in all or under this domain.
     pub async fn log_in(&self, email: &str, password: String) -> Result<IssuedSession, Error> {
+        self.log_in_from(None, email, password).await
+    }
+
+    /// Begins a session like [`log_in`](Self::log_in), for a client that is known by its address.
+    ///
+    /// At most 256 logins are under way at once. A client may hold an eighth of the places that are free, and so may not
+    /// keep the others from logging in. An e-mail domain may hold as many as are free. `None` exempts the login from the
+    /// bound by client.
+    ///
+    /// # Errors
+    /// Those of [`log_in`](Self::log_in); `Busy` also when too many logins of this client are under way.
+    pub async fn log_in_from(
+        &self,
+        client: Option<ClientPrefix>,
+        email: &str,
+        password: String,
+    ) -> Result<IssuedSession, Error> {
         let attempts = &self.remembered.attempts;
         let address = EmailAddress::normalize("email", email)?;
         let name = address.comparable();
-        let _turn = attempts.turn(&name).await.ok_or(ErrorKind::Busy)?;
-        let begun_at = self.now();
+        let _turn = attempts.turn(client, &name).await.ok_or(ErrorKind::Busy)?;
+        let begun_at = self.monotonic();
         if let Err(retry_after) = attempts.begin(&name, begun_at) {
             return Err(ErrorKind::TooManyAttempts { retry_after }.into());
         }

@@ -1,50 +1,51 @@
 use std::collections::HashMap;
-use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use uuid::Uuid;
 
 use super::RateLimit;
-use crate::model::Timestamp;
+use crate::access::ClientPrefix;
 
-/// From how many buckets on further addresses share one. With their table, which doubles as it grows, that is some
-/// 40 MB at most.
+/// Number of buckets from which on further address prefixes share one. With the table, which doubles as it grows, the
+/// buckets take at most 40 MB (`cargo bench --bench addresses`).
 const MAX_BUCKETS: usize = 200_000;
 
-/// A length of time in parts of a microsecond, as many to each as requests come back a minute. So one request takes a
-/// whole number of them to come back, whatever the limit, and nothing is ever rounded. At 128 bits nothing overflows.
+/// Elapsed time in fractions of a microsecond: as many to a microsecond as requests are refilled per minute. The refill
+/// time of one request is then a whole number, whatever the limit, and nothing is rounded. 128 bits never overflow.
 type Ticks = i128;
 
-/// What one request takes to come back: a minute's microseconds.
+/// Refill time of one request: the microseconds of a minute.
 const REQUEST: Ticks = 60_000_000;
 const MICROS_PER_SECOND: Ticks = 1_000_000;
 
-/// Whose bucket a request is taken from.
+/// The owner of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::service) enum Client {
-    /// An authenticated user, whichever the credential.
+    /// An authenticated user, with any credential.
     User(Uuid),
-    /// Somebody at this address.
-    Address(IpAddr),
-    /// Anybody: no address is known, or there are too many to count each.
-    Anybody,
+    /// Unauthenticated requests from this address prefix.
+    Prefix(ClientPrefix),
+    /// Unauthenticated requests whose address is unknown, or whose prefix finds no room in the table.
+    Shared,
 }
 
-/// What is left to a client after a request.
+/// State of a client's bucket after a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::service) struct Allowance {
-    /// Requests a minute.
+    /// Requests refilled per minute.
     pub(in crate::service) limit: u32,
     /// Requests left right now.
     pub(in crate::service) remaining: u64,
     /// Whole seconds until the bucket is full.
     pub(in crate::service) reset: u64,
-    /// Whole seconds until the next request, where this one is refused.
+    /// Whole seconds until the next request is let through; `None` if this one was.
     pub(in crate::service) retry_after: Option<u64>,
 }
 
-/// The buckets of all clients, by the generic cell rate algorithm: of each only the time is kept at which it will be full
-/// again. A bucket that is full is the same as none.
+/// The buckets of all clients, by the generic cell rate algorithm.
+///
+/// Of each bucket only the time is stored at which it will be full again; a full bucket is not stored.
 #[derive(Debug)]
 pub(in crate::service) struct Buckets {
     limit: RateLimit,
@@ -54,7 +55,7 @@ pub(in crate::service) struct Buckets {
 #[derive(Debug, Default)]
 struct State {
     full_at: HashMap<Client, Ticks>,
-    /// When full buckets were last looked for.
+    /// Time of the last removal of full buckets.
     swept_at: Ticks,
 }
 
@@ -63,13 +64,14 @@ impl Buckets {
         Self { limit, state: Mutex::default() }
     }
 
-    /// Takes a request out of a client's bucket, if there is one left.
-    pub(in crate::service) fn take(&self, client: Client, now: Timestamp) -> Allowance {
-        let now = Ticks::from(now.unix_micros()) * Ticks::from(self.limit.per_minute.get());
+    /// Takes a request out of a client's bucket, if there is one left. `now` is a monotonic reading.
+    pub(in crate::service) fn take(&self, client: Client, now: Duration) -> Allowance {
+        let micros = Ticks::try_from(now.as_micros()).unwrap_or_default();
+        let now = micros * Ticks::from(self.limit.per_minute.get());
         let capacity = REQUEST * Ticks::from(self.limit.burst.get());
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let client = state.bucket_of(client, now);
-        // A clock that was set back must not lock anybody out for longer than an empty bucket does.
+        // Requests at the same time may take the lock in another order than the one in which they read the clock.
         let full_at = state.full_at.get(&client).map_or(now, |time| (*time).clamp(now, now + capacity));
         let excess = full_at + REQUEST - now - capacity;
         let (full_at, retry_after) =
@@ -91,18 +93,19 @@ impl Buckets {
 }
 
 impl State {
-    /// The client's own bucket, or the common one when there is no room for another. A user always has one: of users there
-    /// are only as many as the store knows, and none of them pays for strangers.
+    /// Returns the client's own bucket, or the shared one when the table is full.
+    ///
+    /// A user always has a bucket: the store bounds the number of users, and a flood of addresses must not limit them.
     fn bucket_of(&mut self, client: Client, now: Ticks) -> Client {
         if self.full_at.len() < MAX_BUCKETS || self.full_at.contains_key(&client) {
             return client;
         }
-        // Sooner than a request takes to come back, hardly another bucket would be full.
-        if (now - self.swept_at).abs() >= REQUEST {
+        // Within the refill time of one request, hardly any further bucket becomes full.
+        if now - self.swept_at >= REQUEST {
             self.full_at.retain(|_, full_at| *full_at > now);
             self.swept_at = now;
         }
         let has_own = matches!(client, Client::User(_)) || self.full_at.len() < MAX_BUCKETS;
-        if has_own { client } else { Client::Anybody }
+        if has_own { client } else { Client::Shared }
     }
 }

@@ -1,13 +1,15 @@
-//! The rate limit: how many requests are let through, of whom.
+//! The rate limit: one bucket of requests for each client.
 
 mod buckets;
 
-use std::net::IpAddr;
 use std::num::NonZeroU32;
 
 pub(super) use buckets::{Allowance, Buckets, Client};
 
-/// How many requests are let through: a bucket of `burst` requests for each client that fills up by `per_minute`.
+/// A rate limit: each client has a bucket of `burst` requests that is refilled by `per_minute` requests a minute.
+///
+/// A client is an authenticated user, or the address prefix of unauthenticated requests. Time is monotonic: setting the
+/// time of day neither refills nor empties a bucket.
 ///
 /// ```
 /// use std::num::NonZeroU32;
@@ -32,34 +34,21 @@ impl Default for RateLimit {
 }
 
 impl RateLimit {
-    /// So many requests a minute in the long run, and so many at once.
+    /// Creates a limit of `per_minute` requests a minute in the long run, and of `burst` requests at once.
     #[must_use]
     pub const fn new(per_minute: NonZeroU32, burst: NonZeroU32) -> Self {
         Self { per_minute, burst }
     }
 
-    /// Requests a minute.
+    /// Requests refilled per minute.
     #[must_use]
     pub const fn per_minute(&self) -> NonZeroU32 {
         self.per_minute
     }
 
-    /// Requests at once.
+    /// Capacity of a bucket: the number of requests that may be sent at once.
     #[must_use]
     pub const fn burst(&self) -> NonZeroU32 {
         self.burst
     }
 }
-
-/// The address that a request comes from, as the host application knows it: set as a request extension, it gives
-/// everybody who is not authenticated a bucket by address. Without it they all share one.
-///
-/// ```
-/// use toposcope::service::ClientAddr;
-///
-/// let mut request = http::Request::get("/api/version").body(String::new())?;
-/// request.extensions_mut().insert(ClientAddr([192, 0, 2, 1].into()));
-/// # Ok::<(), http::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ClientAddr(pub IpAddr);

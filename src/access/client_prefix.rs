@@ -1,0 +1,74 @@
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// The network prefix of a client's address: the unit in which unauthenticated clients are limited.
+///
+/// One host usually has a whole IPv6 /64 at its disposal, so that a limit by single address would not limit it. Two
+/// addresses with the same [`ClientPrefix`] count as one client.
+///
+/// ```
+/// use toposcope::access::PrefixLengths;
+///
+/// let lengths = PrefixLengths::default();
+/// let prefix = |address: &str| address.parse().map(|address| lengths.prefix_of(address));
+/// assert_eq!(prefix("2001:db8::1")?, prefix("2001:db8::ffff:ffff:ffff:ffff")?);
+/// assert_ne!(prefix("2001:db8::1")?, prefix("2001:db8:0:1::1")?);
+/// assert_eq!(prefix("192.0.2.1")?, prefix("::ffff:192.0.2.1")?);
+/// assert_ne!(prefix("192.0.2.1")?, prefix("192.0.2.2")?);
+/// # Ok::<(), std::net::AddrParseError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ClientPrefix(IpAddr);
+
+/// Numbers of leading address bits that identify a client.
+///
+/// The default is 32 for IPv4 and 64 for IPv6.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PrefixLengths {
+    ipv4: u8,
+    ipv6: u8,
+}
+
+impl PrefixLengths {
+    const MAX_IPV4: u8 = 32;
+    const MAX_IPV6: u8 = 128;
+
+    /// Creates lengths of 0 to 32 bits for IPv4 and of 0 to 128 bits for IPv6.
+    ///
+    /// Greater values count as the greatest: whole addresses. With 0, all addresses of the family are one client.
+    #[must_use]
+    pub const fn new(ipv4: u8, ipv6: u8) -> Self {
+        Self { ipv4: min(ipv4, Self::MAX_IPV4), ipv6: min(ipv6, Self::MAX_IPV6) }
+    }
+
+    /// Returns the prefix of an address. An IPv4-mapped IPv6 address has the prefix of the IPv4 address.
+    #[must_use]
+    pub const fn prefix_of(self, address: IpAddr) -> ClientPrefix {
+        // A shift by all bits overflows: a prefix of no bits has the mask 0.
+        ClientPrefix(match address.to_canonical() {
+            IpAddr::V4(address) => {
+                let mask = match u32::MAX.checked_shl((Self::MAX_IPV4 - self.ipv4) as u32) {
+                    Some(mask) => mask,
+                    None => 0,
+                };
+                IpAddr::V4(Ipv4Addr::from_bits(address.to_bits() & mask))
+            }
+            IpAddr::V6(address) => {
+                let mask = match u128::MAX.checked_shl((Self::MAX_IPV6 - self.ipv6) as u32) {
+                    Some(mask) => mask,
+                    None => 0,
+                };
+                IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & mask))
+            }
+        })
+    }
+}
+
+impl Default for PrefixLengths {
+    fn default() -> Self {
+        Self::new(32, 64)
+    }
+}
+
+const fn min(length: u8, max: u8) -> u8 {
+    if length < max { length } else { max }
+}

@@ -1,0 +1,116 @@
+//! Client addresses in the headers of reverse proxies.
+//!
+//! Each proxy appends an entry, so only the last `proxies` entries come from trusted hands, and everything before them may
+//! come from an attacker. Both headers are therefore read from the end: no text before the trusted entries, such as an
+//! unbalanced quote, changes how these are read.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use http::{HeaderMap, HeaderName};
+
+/// Returns the address in the entry that the outermost of `proxies` trusted proxies has appended.
+pub(super) fn x_forwarded_for(headers: &HeaderMap, name: &HeaderName, proxies: usize) -> Option<IpAddr> {
+    node(entry_from_end(headers, name, proxies, |_| false)?.trim())
+}
+
+/// Returns the `for` parameter of the entry that the outermost of `proxies` trusted proxies has appended.
+pub(super) fn forwarded(headers: &HeaderMap, name: &HeaderName, proxies: usize) -> Option<IpAddr> {
+    let entry = entry_from_end(headers, name, proxies, |character| character == b'"')?;
+    let mut nodes = split_unquoted(entry, b';').filter_map(|pair| {
+        let (key, value) = pair.split_once('=')?;
+        key.trim().eq_ignore_ascii_case("for").then_some(value.trim())
+    });
+    match (nodes.next(), nodes.next()) {
+        (Some(value), None) => node(unquoted(value)),
+        _ => None,
+    }
+}
+
+/// Returns the entry at `position`, counted from 1 at the end of the last header line.
+fn entry_from_end<'h>(
+    headers: &'h HeaderMap,
+    name: &HeaderName,
+    position: usize,
+    is_quote: impl Fn(u8) -> bool,
+) -> Option<&'h str> {
+    let mut skip = position.checked_sub(1)?;
+    for line in headers.get_all(name).iter().rev() {
+        let mut line = line.as_bytes();
+        loop {
+            let comma = last_unquoted_comma(line, &is_quote);
+            let start = comma.map_or(0, |comma| comma + 1);
+            if skip == 0 {
+                return std::str::from_utf8(line.get(start..)?).ok();
+            }
+            skip -= 1;
+            let Some(comma) = comma else { break };
+            line = line.get(..comma)?;
+        }
+    }
+    None
+}
+
+/// Returns the position of the last comma outside of quotes, assuming that what follows it is well-formed.
+fn last_unquoted_comma(line: &[u8], is_quote: impl Fn(u8) -> bool) -> Option<usize> {
+    let mut is_quoted = false;
+    for (position, byte) in line.iter().enumerate().rev() {
+        if is_quote(*byte) && !is_escaped(line, position) {
+            is_quoted = !is_quoted;
+        } else if *byte == b',' && !is_quoted {
+            return Some(position);
+        }
+    }
+    None
+}
+
+/// Whether an odd number of backslashes stands before a character of a quoted string.
+fn is_escaped(text: &[u8], position: usize) -> bool {
+    let before = text.get(..position).unwrap_or_default();
+    before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
+}
+
+/// Splits an entry at a separator that is not inside quotes.
+fn split_unquoted(text: &str, separator: u8) -> impl Iterator<Item = &str> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let current = rest?;
+        let mut is_quoted = false;
+        for (position, byte) in current.bytes().enumerate() {
+            if byte == b'"' && !is_escaped(current.as_bytes(), position) {
+                is_quoted = !is_quoted;
+            } else if byte == separator && !is_quoted {
+                rest = current.get(position + 1..);
+                return current.get(..position);
+            }
+        }
+        rest = None;
+        Some(current)
+    })
+}
+
+/// A value without the quotes around it. No address contains an escape, so none is resolved.
+fn unquoted(value: &str) -> &str {
+    value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value)
+}
+
+/// Parses an IPv4 address or an IPv6 address, the latter possibly in brackets, either with or without a port.
+fn node(text: &str) -> Option<IpAddr> {
+    if let Ok(address) = text.parse() {
+        return Some(address);
+    }
+    if let Some(text) = text.strip_prefix('[') {
+        let (address, port) = text.split_once(']')?;
+        let is_valid = port.is_empty() || port.strip_prefix(':').is_some_and(is_port);
+        return address.parse().ok().filter(|_: &Ipv6Addr| is_valid).map(IpAddr::V6);
+    }
+    let (address, port) = text.split_once(':')?;
+    address.parse().ok().filter(|_: &Ipv4Addr| is_port(port)).map(IpAddr::V4)
+}
+
+/// Whether a text is a port number, or an obfuscated port as RFC 7239 allows it.
+fn is_port(text: &str) -> bool {
+    let obfuscated = |text: &str| {
+        !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+    };
+    text.parse::<u16>().is_ok() || text.strip_prefix('_').is_some_and(obfuscated)
+}
