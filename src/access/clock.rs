@@ -78,9 +78,10 @@ impl ManualClock {
     pub fn advance(&self, by: Duration) {
         let micros = u64::try_from(by.as_micros()).unwrap_or(u64::MAX);
         // Both closures always return a value, so there is no failure to look at.
-        let _ = self.0.elapsed.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |elapsed| {
-            Some(elapsed.saturating_add(micros))
-        });
+        let _ = self
+            .0
+            .elapsed
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |elapsed| Some(elapsed.saturating_add(micros)));
         let micros = i64::try_from(micros).unwrap_or(i64::MAX);
         let _ = self.0.unix.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |unix| {
             Some(timestamp(unix).plus_micros(micros).unix_micros())

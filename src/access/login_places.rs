@@ -14,9 +14,9 @@ const FREE_FOR_ONE_OF_A_DOMAIN: usize = 1;
 
 /// The places for logins under way, shared fairly between client prefixes and between organizations.
 ///
-/// A holder may take a place only while it holds fewer than a fraction of the *free* places: an eighth for a client
-/// prefix, all of them for a domain. Alone, a prefix therefore gets 28 of the 256 places and a domain gets half of them; the more
-/// holders there are, the less each gets, and there always is a place left for a holder that has none.
+/// A holder may take a place only while it holds less than a fraction of the *free* places: an eighth for a client
+/// prefix, all of them for a domain. Alone, a prefix therefore gets 29 of the 256 places and a domain gets 128. The more
+/// holders there are, the less each gets, and a holder that has none gets a place as long as one is free.
 ///
 /// The organization is the domain of the e-mail address as the client wrote it, and not the one of the account: a refusal
 /// that depended on the account would tell which accounts exist. Nothing here depends on what the store holds.

@@ -13,6 +13,8 @@
 mod access;
 mod backend;
 mod caller;
+mod client_address;
+mod client_prefixes;
 mod common;
 mod concurrency;
 mod conditional;

@@ -156,7 +156,8 @@ async fn one_name_does_not_hold_up_another() {
 }
 
 /// Times of day before and after [`NOW`].
-const JUMPS: [&str; 4] = ["2020-01-01T00:00:00Z", "2026-08-13T12:00:00Z", "2026-08-15T12:00:00Z", "9999-12-31T23:59:59Z"];
+const JUMPS: [&str; 4] =
+    ["2020-01-01T00:00:00Z", "2026-08-13T12:00:00Z", "2026-08-15T12:00:00Z", "9999-12-31T23:59:59Z"];
 
 #[tokio::test]
 async fn wall_clock_jump_does_not_end_a_lock_out() {

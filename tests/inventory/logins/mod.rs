@@ -6,6 +6,7 @@ mod attempts_at_once;
 mod beginning;
 mod equal_work;
 mod hashing_anew;
+mod places;
 mod purging;
 mod races;
 mod sessions;
