@@ -13,43 +13,32 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use axum::Router;
-use axum::extract::{ConnectInfo, Request};
-use axum::middleware::{self, Next};
-use axum::response::Response;
+use axum::extract::ConnectInfo;
 use axum::serve::ListenerExt;
-use toposcope::service::{Api, ClientAddr};
+use toposcope::service::{Api, ClientAddressSource};
 
 fn main() -> ExitCode {
     support::run(serve)
 }
 
 async fn serve(ready: support::Ready) -> io::Result<()> {
+    // Without the address, all clients that have no key share one rate limit. Behind a reverse proxy, the peer is the
+    // proxy: use `ClientAddressSource::x_forwarded_for` or `forwarded` there.
     let api = Api::builder(ready.inventory)
+        .client_address(ClientAddressSource::extension(|peer: &ConnectInfo<SocketAddr>| peer.0.ip()))
         .server_version(ready.server_version)
         .rate_limit(ready.rate_limit)
         .secure_cookies(ready.secure_cookies)
         .build();
 
-    // As the fallback it answers whatever no route of yours does. Its paths begin with `/api/`.
-    let app = Router::new().fallback_service(api).layer(middleware::from_fn(tell_client_address));
+    // As the fallback, it answers every request that no route of yours does. Its paths begin with `/api/`.
+    let app = Router::new().fallback_service(api);
 
-    // A response is written at once, so there is nothing to be gained from waiting for more to send along.
+    // A response is written at once: waiting for more to send with it gains nothing.
     let listener = ready.listener.tap_io(|stream| {
         let _ = stream.set_nodelay(true);
     });
     axum::serve(listener, app.into_make_service_with_connect_info::<SocketAddr>())
         .with_graceful_shutdown(ready.stop.asked())
         .await
-}
-
-/// Tells the API who asks, so that it limits each client for itself. Without this all that have no key share one limit.
-///
-/// Behind a reverse proxy the peer is the proxy: take the address from the header that yours sets.
-async fn tell_client_address(
-    ConnectInfo(peer): ConnectInfo<SocketAddr>,
-    mut request: Request,
-    next: Next,
-) -> Response {
-    request.extensions_mut().insert(ClientAddr(peer.ip().to_canonical()));
-    next.run(request).await
 }

@@ -9,6 +9,7 @@
 mod support;
 
 use std::io;
+use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
-use toposcope::service::{Api, ClientAddr};
+use toposcope::service::{Api, ClientAddressSource};
 use tower::util::MapRequest;
 
 fn main() -> ExitCode {
@@ -25,7 +26,10 @@ fn main() -> ExitCode {
 }
 
 async fn serve(ready: support::Ready) -> io::Result<()> {
+    // Without the address, all clients that have no key share one rate limit. Behind a reverse proxy, the peer is the
+    // proxy: use `ClientAddressSource::x_forwarded_for` or `forwarded` there.
     let api = Api::builder(ready.inventory)
+        .client_address(ClientAddressSource::extension(SocketAddr::ip))
         .server_version(ready.server_version)
         .rate_limit(ready.rate_limit)
         .secure_cookies(ready.secure_cookies)
@@ -50,14 +54,12 @@ async fn serve(ready: support::Ready) -> io::Result<()> {
             },
             () = &mut asked_to_stop => break,
         };
-        // A response is written at once, so there is nothing to be gained from waiting for more to send along.
+        // A response is written at once: waiting for more to send with it gains nothing.
         let _ = stream.set_nodelay(true);
 
-        // Tells the API who asks, so that it limits each client for itself. Without this all that have no key share one
-        // limit. Behind a reverse proxy the peer is the proxy: take the address from the header that yours sets.
-        let client = ClientAddr(peer.ip().to_canonical());
+        // Every request carries the address of its peer.
         let api = MapRequest::new(api.clone(), move |mut request: hyper::Request<Incoming>| {
-            request.extensions_mut().insert(client);
+            request.extensions_mut().insert(peer);
             request
         });
 

@@ -1,7 +1,6 @@
-use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use super::{ClientPrefix, SecretDigest};
+use super::{ClientPrefix, SecretDigest, Tally};
 
 /// Greatest number of logins under way, including those that wait for their turn.
 const PLACES: usize = 256;
@@ -26,8 +25,8 @@ pub(super) struct LoginPlaces(Mutex<Taken>);
 #[derive(Debug, Default)]
 struct Taken {
     total: usize,
-    /// At most two entries for each place; none is zero.
-    by_holder: HashMap<Holder, usize>,
+    /// At most two entries for each place.
+    by_holder: Tally<Holder>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -56,7 +55,7 @@ impl LoginPlaces {
         }
         taken.total += 1;
         for holder in holders.into_iter().flatten() {
-            *taken.by_holder.entry(holder).or_default() += 1;
+            taken.by_holder.add(holder);
         }
         Some(LoginPlace { places: self, holders })
     }
@@ -68,16 +67,7 @@ impl Taken {
             Holder::Client(_) => FREE_FOR_ONE_OF_A_CLIENT,
             Holder::Domain(_) => FREE_FOR_ONE_OF_A_DOMAIN,
         };
-        self.by_holder.get(holder).copied().unwrap_or_default() < free.div_ceil(free_for_one)
-    }
-
-    fn free(&mut self, holder: Holder) {
-        if let Some(count) = self.by_holder.get_mut(&holder) {
-            *count -= 1;
-            if *count == 0 {
-                self.by_holder.remove(&holder);
-            }
-        }
+        self.by_holder.of(holder) < free.div_ceil(free_for_one)
     }
 }
 
@@ -85,8 +75,8 @@ impl Drop for LoginPlace<'_> {
     fn drop(&mut self) {
         let mut taken = self.places.0.lock().unwrap_or_else(PoisonError::into_inner);
         taken.total -= 1;
-        for holder in self.holders.into_iter().flatten() {
-            taken.free(holder);
+        for holder in self.holders.iter().flatten() {
+            taken.by_holder.remove(holder);
         }
     }
 }

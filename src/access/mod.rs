@@ -15,6 +15,7 @@ mod password;
 mod random;
 mod scope;
 mod secret;
+mod tally;
 
 pub(crate) use attempts::LoginAttempts;
 pub use caller::{Caller, Credential};
@@ -27,3 +28,4 @@ pub use password::{PasswordCost, PasswordError, PasswordHasher};
 pub use random::{RandomError, RandomSource, SystemRandom, uuid_v4, uuid_v7};
 pub use scope::Scope;
 pub use secret::SessionId;
+pub(crate) use tally::Tally;

@@ -1,9 +1,11 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::api::Api;
 use super::client_address::{ClientAddressSource, Clients};
 use super::cross_site::CrossSite;
 use super::kept_pages::KeptPages;
+use super::list_slots::ListSlots;
 use super::rate_limit::{Buckets, RateLimit};
 use super::response::Responder;
 use super::shared::Shared;
@@ -22,6 +24,8 @@ pub struct ApiBuilder {
     allowed_origins: Vec<String>,
     secure_cookies: bool,
     whole_list_limit: Option<u64>,
+    whole_lists_at_once: (usize, usize),
+    whole_list_patience: Option<Duration>,
     kept_pages: usize,
 }
 
@@ -30,6 +34,14 @@ const BODY_LIMIT: usize = 1024 * 1024;
 
 /// 16 MiB.
 const KEPT_PAGES: usize = 16 * 1024 * 1024;
+
+/// For each user, and in all.
+const WHOLE_LISTS_AT_ONCE: (usize, usize) = (4, 64);
+
+const WHOLE_LIST_PATIENCE: Duration = Duration::from_secs(60);
+
+/// The timer of a stalled list looks at most this often.
+const MIN_PATIENCE: Duration = Duration::from_millis(1);
 
 impl ApiBuilder {
     pub(super) fn new(inventory: Inventory) -> Self {
@@ -44,6 +56,8 @@ impl ApiBuilder {
             allowed_origins: Vec::new(),
             secure_cookies: true,
             whole_list_limit: None,
+            whole_lists_at_once: WHOLE_LISTS_AT_ONCE,
+            whole_list_patience: Some(WHOLE_LIST_PATIENCE),
             kept_pages: KEPT_PAGES,
         }
     }
@@ -125,6 +139,27 @@ impl ApiBuilder {
         Self { whole_list_limit: hosts.into(), ..self }
     }
 
+    /// Sets how many lists without a limit are sent at the same time, for each user and in all. Default: 4 and 64.
+    ///
+    /// Further ones are refused with 429 `rate_limit_exceeded`. Lists of up to 128 hosts do not count. With 0, all longer
+    /// lists are refused.
+    #[must_use]
+    pub fn whole_lists_at_once(self, for_each_user: usize, in_all: usize) -> Self {
+        Self { whole_lists_at_once: (for_each_user, in_all), ..self }
+    }
+
+    /// Sets after what time a list without a limit is broken off if its reader takes nothing; `None` means never.
+    /// Default: 60 seconds.
+    ///
+    /// What the list holds is freed at that time, and its slot. The body then ends with an error, so that the server closes
+    /// the connection. Time in which the list waits for the store does not count. The time limit needs a tokio runtime with its
+    /// time driver enabled; less than a millisecond counts as one.
+    #[must_use]
+    pub fn whole_list_patience(self, patience: impl Into<Option<Duration>>) -> Self {
+        let whole_list_patience = patience.into().map(|patience| patience.max(MIN_PATIENCE));
+        Self { whole_list_patience, ..self }
+    }
+
     /// How many bytes of pages are kept, each as one piece, for when they are asked for again and nothing has changed. Default:
     /// 16 MiB; 0: none.
     ///
@@ -138,6 +173,7 @@ impl ApiBuilder {
     /// The service.
     #[must_use]
     pub fn build(self) -> Api {
+        let (lists_for_each_user, lists_in_all) = self.whole_lists_at_once;
         Api::new(Arc::new(Shared {
             responder: Responder::new(self.server_version, self.inventory.clock()),
             inventory: self.inventory,
@@ -147,6 +183,8 @@ impl ApiBuilder {
             cross_site: CrossSite::new(self.allowed_origins),
             secure_cookies: self.secure_cookies,
             whole_list_limit: self.whole_list_limit,
+            list_slots: ListSlots::new(lists_for_each_user, lists_in_all),
+            whole_list_patience: self.whole_list_patience,
             kept_pages: KeptPages::new(self.kept_pages),
         }))
     }

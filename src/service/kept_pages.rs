@@ -62,7 +62,10 @@ impl KeptPages {
             return page;
         }
         drop(known);
-        let body = page.into_bytes();
+        let body = match page.into_bytes() {
+            Ok(body) => body,
+            Err(page) => return page,
+        };
         let mut known = self.lock();
         // Somebody else may have been quicker.
         let before = known.take(tag);

@@ -13,6 +13,7 @@ mod daemon_keys;
 mod hosts;
 mod input;
 mod kept_pages;
+mod list_slots;
 mod ports;
 mod rate_limit;
 mod referrals;

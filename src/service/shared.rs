@@ -1,9 +1,13 @@
+use std::sync::Arc;
+use std::time::Duration;
+
 use http::request::Parts;
 
 use super::client_address::Clients;
 use super::credentials;
 use super::cross_site::CrossSite;
 use super::kept_pages::KeptPages;
+use super::list_slots::ListSlots;
 use super::rate_limit::{Allowance, Buckets, Client};
 use super::response::Responder;
 use crate::access::{Caller, Credential};
@@ -21,8 +25,11 @@ pub(super) struct Shared {
     pub(super) body_limit: usize,
     pub(super) cross_site: CrossSite,
     pub(super) secure_cookies: bool,
-    /// How many hosts a list without a limit has at most.
+    /// Greatest number of hosts in a list without a limit.
     pub(super) whole_list_limit: Option<u64>,
+    pub(super) list_slots: Arc<ListSlots>,
+    /// Time after which a list without a limit is broken off if its reader takes nothing.
+    pub(super) whole_list_patience: Option<Duration>,
     pub(super) kept_pages: KeptPages,
 }
 

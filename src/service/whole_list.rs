@@ -26,7 +26,7 @@ struct WholeList {
     given: u64,
 }
 
-/// Reads the first hosts: what goes wrong until then is answered with an error. Where they are all, it is a page as any other.
+/// Reads the first hosts. Errors up to then have an error response; a list of no more hosts than these is an ordinary page.
 pub(super) async fn begin(
     shared: &Shared,
     caller: &Caller,
@@ -45,6 +45,7 @@ pub(super) async fn begin(
         let pagination = Pagination::new(first.total, 0, query.offset, given);
         return Ok(Reply::new(shared.responder.page(first.bodies, pagination)?));
     }
+    let slot = shared.list_slots.take(caller.user_id())?;
     let list = WholeList {
         inventory: shared.inventory.clone(),
         responder: shared.responder.clone(),
@@ -54,7 +55,8 @@ pub(super) async fn begin(
         offset: query.offset,
         given,
     };
-    Ok(Reply::new(ResponseBody::list(first.bodies, following(list))))
+    let body = ResponseBody::list(first.bodies, following(list), slot, shared.whole_list_patience);
+    Ok(Reply::new(body))
 }
 
 fn following(list: WholeList) -> Following {

@@ -51,6 +51,13 @@ impl ApiError {
         Self { retry_after: Some(retry_after), ..Self::new(ErrorCode::RateLimitExceeded, message, params) }
     }
 
+    pub(crate) fn too_many_whole_lists(retry_after: u64) -> Self {
+        let message = format!(
+            "Too many lists without a limit are being sent: ask with a limit from 1 to {MAX_LIMIT}, or again in {retry_after} seconds."
+        );
+        Self { message, ..Self::rate_limit_exceeded(retry_after) }
+    }
+
     pub(crate) fn cross_site_request() -> Self {
         let message = "A request with a session must come from the site that the session is of.";
         Self::new(ErrorCode::AuthCrossSiteRequest, message, Value::Null)

@@ -18,7 +18,7 @@ fn limit() -> RateLimit {
 
 async fn server(source: ClientAddressSource) -> Server {
     let world = World::new().await;
-    Server::built(Api::builder(world.inventory.clone()).client_address(source), limit())
+    Server::built(Api::builder(world.inventory).client_address(source), limit())
 }
 
 async fn remaining(server: &Server, request: Request<String>) -> u64 {

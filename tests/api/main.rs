@@ -42,3 +42,4 @@ mod refusal_log;
 mod robustness;
 mod routing;
 mod whole_list;
+mod whole_lists_at_once;

@@ -27,13 +27,13 @@ async fn world_of(count: u128) -> World {
 }
 
 /// A list that is read frame by frame.
-struct Reading {
-    body: ResponseBody,
-    read: Vec<u8>,
+pub(crate) struct Reading {
+    pub(crate) body: ResponseBody,
+    pub(crate) read: Vec<u8>,
 }
 
 impl Reading {
-    async fn begin(api: Api, request: Request<String>) -> Self {
+    pub(crate) async fn begin(api: Api, request: Request<String>) -> Self {
         let response: Response<ResponseBody> = api.oneshot(request).await.unwrap();
         assert_eq!(response.status(), 200);
         assert_eq!(response.body().size_hint().exact(), None, "the end of the list is not known yet");
@@ -41,7 +41,7 @@ impl Reading {
     }
 
     /// Reads a frame; false behind the last.
-    async fn read_on(&mut self) -> Result<bool, BodyError> {
+    pub(crate) async fn read_on(&mut self) -> Result<bool, BodyError> {
         let Some(frame) = poll_fn(|context| Pin::new(&mut self.body).poll_frame(context)).await else {
             return Ok(false);
         };
@@ -50,7 +50,7 @@ impl Reading {
     }
 
     /// Reads to the end, and gives the hosts' numbers and the figures of the end.
-    async fn finish(mut self) -> (Vec<u128>, Value) {
+    pub(crate) async fn finish(mut self) -> (Vec<u128>, Value) {
         while self.read_on().await.unwrap() {}
         let reply: Value = serde_json::from_slice(&self.read).unwrap();
         let ids = reply["data"].as_array().unwrap().iter();

@@ -54,7 +54,9 @@ pub struct ClientAddr(pub IpAddr);
 ///     .build();
 /// ```
 #[derive(Clone)]
-pub struct ClientAddressSource(Arc<dyn Fn(&Parts) -> Option<IpAddr> + Send + Sync>);
+pub struct ClientAddressSource(Arc<FindAddress>);
+
+type FindAddress = dyn Fn(&Parts) -> Option<IpAddr> + Send + Sync;
 
 impl ClientAddressSource {
     /// Reads the address by a function of the request. `None` means that the address is unknown.

@@ -2,11 +2,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
+use tokio::sync::Semaphore;
 use toposcope::model::Timestamp;
 use toposcope::store::{Alias, Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError};
 use uuid::Uuid;
 
-/// A store whose lists are counted, and can be made to fail or not to tell their revision.
+/// A store whose lists are counted, and can be made to wait, to fail or not to tell their revision.
 #[derive(Debug)]
 pub(crate) struct Switched {
     inner: Arc<dyn Store>,
@@ -14,6 +15,8 @@ pub(crate) struct Switched {
     pub(crate) fails: AtomicBool,
     pub(crate) panics: AtomicBool,
     pub(crate) tells_revision: AtomicBool,
+    /// Lists take a permit each and put it back.
+    pub(crate) open: Semaphore,
 }
 
 impl Switched {
@@ -24,6 +27,7 @@ impl Switched {
             fails: AtomicBool::new(false),
             panics: AtomicBool::new(false),
             tells_revision: AtomicBool::new(true),
+            open: Semaphore::new(1),
         })
     }
 
@@ -45,6 +49,7 @@ impl Store for Switched {
 
     async fn list(&self, query: &Query) -> Result<Page, StoreError> {
         self.lists.fetch_add(1, Ordering::SeqCst);
+        let _permit = self.open.acquire().await.unwrap();
         if self.fails.load(Ordering::SeqCst) {
             return Err(StoreError::unavailable("the store is away"));
         }
