@@ -11,6 +11,7 @@ mod used;
 pub(crate) use settle::session_of;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use toposcope::access::{ManualClock, PasswordCost, PasswordHasher};
 use toposcope::inventory::Inventory;
@@ -77,10 +78,10 @@ impl Arena {
         arena
     }
 
-    /// So many microseconds later.
+    /// Lets this many microseconds pass.
     pub(crate) fn later(&mut self, micros: i64) {
         self.model.now = self.model.now.plus_micros(micros);
-        self.clock.set(self.model.now);
+        self.clock.advance(Duration::from_micros(micros.unsigned_abs()));
     }
 
     /// A text of an organization's, unlike any other.
