@@ -31,7 +31,7 @@ pub(crate) struct LoginAttempts {
     names: StdMutex<Names>,
 }
 
-/// What is kept of a name, which may be as long as a request.
+/// The stored form of a name, which itself may be as long as a request.
 type Digest = [u8; 16];
 
 #[derive(Debug, Default)]

@@ -12,7 +12,7 @@ use super::shared::Shared;
 use crate::access::PrefixLengths;
 use crate::inventory::Inventory;
 
-/// How an [`Api`] serves.
+/// Configures an [`Api`]. Created by [`Api::builder`].
 #[derive(Clone, Debug)]
 pub struct ApiBuilder {
     inventory: Inventory,
@@ -62,7 +62,7 @@ impl ApiBuilder {
         }
     }
 
-    /// The version of the embedding application, which every response tells. Default: the version of this crate.
+    /// Sets the version of the embedding application, which every response shows. Default: the version of this crate.
     #[must_use]
     pub fn server_version(self, version: impl Into<String>) -> Self {
         Self { server_version: version.into(), ..self }
@@ -92,18 +92,18 @@ impl ApiBuilder {
         Self { client_prefixes: PrefixLengths::new(ipv4, ipv6), ..self }
     }
 
-    /// How many bytes the body of a request has at most. Default: 1 MiB.
+    /// Sets the greatest size of a request body, in bytes. Default: 1 MiB.
     #[must_use]
     pub fn body_limit(self, bytes: usize) -> Self {
         Self { body_limit: bytes, ..self }
     }
 
-    /// Further origins, such as `https://app.example.net`, whose pages may use a session for more than reading. Default:
-    /// none, only pages of the host that the request is sent to.
+    /// Sets further origins, such as `https://app.example.net`, whose pages may use a session for more than reading.
     ///
-    /// This is for other hosts of one site, and for a proxy that changes the header `Host`. What a browser calls a
-    /// `cross-site` request by `Sec-Fetch-Site` stays refused. A [`Caller`](crate::access::Caller) that the host
-    /// application sets is not checked: whoever authenticates by a cookie of their own must do that themselves.
+    /// Default: none, so that only pages of the host that the request is sent to may. Set this for other hosts of the same
+    /// site, and behind a proxy that changes the header `Host`. Requests that the browser marks as `cross-site` by
+    /// `Sec-Fetch-Site` stay refused. A [`Caller`](crate::access::Caller) that the host application sets is not checked: a
+    /// host application that authenticates by a cookie of its own must check the origin itself.
     ///
     /// ```
     /// # use toposcope::inventory::Inventory;
@@ -122,18 +122,19 @@ impl ApiBuilder {
         Self { allowed_origins: origins.collect(), ..self }
     }
 
-    /// Whether the cookie of a session is `Secure`: sent back over HTTPS only. Default: it is. Where browsers reach the
-    /// service over plain HTTP, they keep no session otherwise.
+    /// Sets whether the session cookie is `Secure`, so that browsers send it over HTTPS only. Default: true.
+    ///
+    /// Browsers that reach the service over plain HTTP store the cookie only with `false`.
     #[must_use]
     pub fn secure_cookies(self, secure: bool) -> Self {
         Self { secure_cookies: secure, ..self }
     }
 
-    /// How many hosts a list without a limit (`limit=0`) has at most when it begins, from its offset on; `None`: any number.
-    /// Longer ones are refused with 400 `validation_out_of_range`. Default: any number.
+    /// Sets the greatest number of hosts in a list without a limit (`limit=0`); `None`, the default, means any number.
     ///
-    /// Such a list is sent while it is read, from one page of the store after the other. Of what it has sent the ids are kept
-    /// until it ends, at most some 40 bytes a host.
+    /// The hosts are counted from the offset on when the list begins. Longer lists are refused with 400
+    /// `validation_out_of_range`. A list without a limit is sent while it is read from the store, page by page. It keeps the
+    /// ids of the hosts that it has sent until it ends, at most 40 bytes for each.
     #[must_use]
     pub fn whole_list_limit(self, hosts: impl Into<Option<u64>>) -> Self {
         Self { whole_list_limit: hosts.into(), ..self }
@@ -160,17 +161,17 @@ impl ApiBuilder {
         Self { whole_list_patience, ..self }
     }
 
-    /// How many bytes of pages are kept, each as one piece, for when they are asked for again and nothing has changed. Default:
-    /// 16 MiB; 0: none.
+    /// Sets the size of the page cache, in bytes. Default: 16 MiB; 0 means no cache.
     ///
-    /// A page is kept when it is asked for the second time in the same state, by whoever sees the same hosts, and if it takes
-    /// no more than half of this. Of a store without [revisions](crate::store::Store::revision) none is.
+    /// A page is cached as one piece when it is requested for the second time in the same state by a caller who sees the
+    /// same hosts, unless it is larger than half of the cache. Pages of a store without
+    /// [revisions](crate::store::Store::revision) are not cached.
     #[must_use]
     pub fn kept_pages(self, bytes: usize) -> Self {
         Self { kept_pages: bytes, ..self }
     }
 
-    /// The service.
+    /// Builds the service.
     #[must_use]
     pub fn build(self) -> Api {
         let (lists_for_each_user, lists_in_all) = self.whole_lists_at_once;

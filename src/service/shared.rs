@@ -14,14 +14,14 @@ use crate::access::{Caller, Credential};
 use crate::inventory::{Error, Inventory};
 use crate::wire::ApiError;
 
-/// What all clones of an [`Api`](super::Api) have in common.
+/// The state that all clones of an [`Api`](super::Api) share.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) inventory: Inventory,
     pub(super) responder: Responder,
     pub(super) buckets: Option<Buckets>,
     pub(super) clients: Clients,
-    /// How many bytes a body has at most.
+    /// Greatest size of a request body, in bytes.
     pub(super) body_limit: usize,
     pub(super) cross_site: CrossSite,
     pub(super) secure_cookies: bool,
@@ -34,7 +34,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Whoever is known, unless by a session that another site is using.
+    /// Returns the caller, unless another site uses the caller's session.
     pub(super) fn admit(&self, caller: Result<Caller, Error>, request: &Parts) -> Result<Caller, ApiError> {
         let caller = caller?;
         if caller.credential() == Credential::Session {
@@ -43,8 +43,8 @@ impl Shared {
         Ok(caller)
     }
 
-    /// Who asks, once more: a body takes as long as its sender likes, and what was allowed when it began may not be so
-    /// any more when it is there.
+    /// Identifies the caller again after the body has been read: a sender may take as long as it likes, and rights that the
+    /// caller had at the beginning may have been withdrawn since.
     pub(super) async fn identify_again(&self, request: &Parts) -> Result<Caller, ApiError> {
         Ok(credentials::identify(&self.inventory, request).await?)
     }

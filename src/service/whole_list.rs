@@ -1,4 +1,4 @@
-//! Lists without a limit: sent while they are read.
+//! Lists without a limit, which are sent while they are read from the store.
 
 use std::pin::pin;
 
@@ -14,7 +14,7 @@ use crate::access::Caller;
 use crate::inventory::{Error, ErrorKind, HostPages, HostQuery, Inventory};
 use crate::wire::{ApiError, Pagination};
 
-/// A list on its way.
+/// A list that is being sent.
 struct WholeList {
     inventory: Inventory,
     responder: Responder,
@@ -22,7 +22,7 @@ struct WholeList {
     caller: Caller,
     pages: HostPages,
     offset: u64,
-    /// How many hosts were given.
+    /// Number of hosts sent so far.
     given: u64,
 }
 
@@ -78,13 +78,14 @@ impl WholeList {
         Ok(Part::Documents(page.bodies, following(self)))
     }
 
-    /// Whoever reads slowly must not read what is no longer theirs to see.
+    /// Checks the credential again: a slow reader must not receive hosts that the caller may no longer see.
     async fn require_caller(&self) -> Result<(), Error> {
         let caller = credentials::identify(&self.inventory, &self.request).await?;
         if caller == self.caller { Ok(()) } else { Err(ErrorKind::NotAuthenticated.into()) }
     }
 
-    /// The total is that of what was given, so that nobody misses what came or went meanwhile.
+    /// The total counts the hosts that were sent, so that it agrees with the list even if hosts were added or deleted
+    /// while it was sent.
     fn pagination(&self) -> Pagination {
         Pagination::new(self.offset + self.given, 0, self.offset, self.given)
     }
