@@ -75,6 +75,8 @@ impl ListBody {
         self.length
     }
 
+    /// Polls the next frame. Not inlined: the frames of ordinary pages take the same path and must not pay for it.
+    #[inline(never)]
     pub(super) fn poll_frame(
         &mut self,
         context: &mut Context<'_>,

@@ -76,6 +76,7 @@ impl Pieces {
     }
 
     /// Returns the next frame, or `None` behind the last.
+    #[inline]
     pub(super) fn next_frame(&mut self) -> Option<Bytes> {
         if self.remaining == 0 {
             return None;
@@ -85,6 +86,7 @@ impl Pieces {
         Some(frame)
     }
 
+    #[inline]
     fn cut_frame(&mut self) -> Bytes {
         match self.documents.get_mut(self.next) {
             None if self.head.is_empty() => std::mem::take(&mut self.tail),
