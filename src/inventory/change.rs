@@ -1,5 +1,5 @@
-//! How a record is changed: read, decided, committed on the condition that it still is as it was read, and begun anew when
-//! it is not.
+//! How a record is changed: read, decided, committed on the condition that it has not changed since, and decided again
+//! when it has.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -10,7 +10,7 @@ use super::{Entity, Error, ErrorKind, Inventory};
 use crate::model::Timestamp;
 use crate::store::{Batch, Expect, Facets, Key, Query, Record, StoreErrorKind};
 
-/// How often a change is tried again when others change the same records at the same time.
+/// How often a change is tried when others change the same records at the same time.
 pub(super) const ATTEMPTS: usize = 16;
 
 impl Inventory {
@@ -47,16 +47,16 @@ impl Inventory {
         facets: impl Fn(&T) -> Facets,
         change: impl Fn(&mut T, Timestamp),
     ) -> Result<T, Error> {
-        for _ in 0..ATTEMPTS {
+        let mut transaction = self.transaction(entity, key.id);
+        loop {
             let (record, mut value) = self.read(key, entity).await?;
             change(&mut value, self.now());
             let mut batch = Batch::new();
             batch.put(key, as_read(Some(&record)), facets(&value), encode(&value)?);
-            if self.commit_if_unchanged(batch).await? {
+            if transaction.commit(batch).await? {
                 return Ok(value);
             }
         }
-        Err(conflict(entity, key.id))
     }
 
     /// Commits a batch. `false`: others came between, and everything is to be decided anew on what is there now.

@@ -3,14 +3,13 @@
 use uuid::Uuid;
 
 use super::records::{
-    DAEMON_API_KEY, TAG_LINK, all_of, daemon_api_key_key, encode, facets, links, network_key, tag_key,
+    DAEMON_API_KEY, TAG_LINK, all_of, daemon_api_key_key, encode, facets, links, network_key, on_network,
+    tag_key,
 };
 use super::references::organization_of;
 use super::secrets::{KeyHolder, put_secret};
 use super::user_keys::delete_beside;
-use super::{
-    ATTEMPTS, Entity, Error, ErrorKind, Inventory, IssuedKey, as_read, conflict, require_level, text,
-};
+use super::{Entity, Error, ErrorKind, Inventory, IssuedKey, as_read, require_level, text};
 use crate::access::{Caller, KeyKind, KeyText};
 use crate::model::{DaemonApiKey, Permission, Timestamp};
 use crate::store::{Batch, Check, Expect, Facets, Key};
@@ -67,7 +66,7 @@ impl Inventory {
     ///
     /// # Errors
     /// `Invalid` for a name that is blank or too long and for an `expires_at` that is not in the future; `NotFound` when
-    /// there is no such network; `ReferenceInvalid` for a tag that is not of the network's organization.
+    /// there is no such network; `ReferenceInvalid` for a tag that is not of the network's organization; `QuotaExceeded`.
     pub async fn create_daemon_api_key(
         &self,
         new: NewDaemonApiKey,
@@ -123,10 +122,22 @@ impl Inventory {
             expires_at: new.expires_at,
             is_enabled: new.is_enabled,
         };
-        for _ in 0..ATTEMPTS {
+        let organization = async || {
             let network = self.get(network_key(record.network_id)).await?;
-            let organization = admit(network.as_ref().map(organization_of).transpose()?)?;
+            admit(network.as_ref().map(organization_of).transpose()?)
+        };
+        let limit = self.quotas.daemon_api_keys_per_network;
+        if limit.is_some() {
+            // Refused before it may wait: only callers with access to the network wait for each other.
+            organization().await?;
+        }
+        let _turn = self.quota_turn(limit, network_key(record.network_id), Entity::Network).await?;
+        let mut transaction = self.transaction(Entity::DaemonApiKey, record.id);
+        loop {
+            let organization = organization().await?;
             self.check_references(organization, Entity::Tag, &tags, "tags").await?;
+            let keys = on_network(DAEMON_API_KEY, organization, record.network_id);
+            self.check_quota(limit, Entity::DaemonApiKey, keys, 1).await?;
             let mut batch = Batch::new();
             let key = daemon_api_key_key(record.id);
             batch.put(key, Expect::Absent, key_facets(organization, &record), encode(&record)?);
@@ -135,11 +146,10 @@ impl Inventory {
             for key in tags.iter().copied().chain([network_key(record.network_id)]) {
                 batch.check(Check::Record { key, expect: Expect::Present });
             }
-            if self.commit_if_unchanged(batch).await? {
+            if transaction.commit(batch).await? {
                 return Ok(IssuedKey::new(record, plaintext));
             }
         }
-        Err(conflict(Entity::DaemonApiKey, record.id))
     }
 
     /// A daemon's API key, its `key` masked.
@@ -168,7 +178,8 @@ impl Inventory {
         id: Uuid,
         is_enabled: bool,
     ) -> Result<DaemonApiKey, Error> {
-        for _ in 0..ATTEMPTS {
+        let mut transaction = self.transaction(Entity::DaemonApiKey, id);
+        loop {
             let (record, key): (_, DaemonApiKey) =
                 self.read(daemon_api_key_key(id), Entity::DaemonApiKey).await?;
             let network = self.get(network_key(key.network_id)).await?.ok_or_else(|| not_found(id))?;
@@ -177,11 +188,10 @@ impl Inventory {
             let facets = key_facets(organization_of(&network)?, &key);
             let mut batch = Batch::new();
             batch.put(record.key, as_read(Some(&record)), facets, encode(&key)?);
-            if self.commit_if_unchanged(batch).await? {
+            if transaction.commit(batch).await? {
                 return Ok(DaemonApiKey { last_used, ..key });
             }
         }
-        Err(conflict(Entity::DaemonApiKey, id))
     }
 
     /// Deletes a daemon's API key. The next time it is shown it is refused.
@@ -189,17 +199,17 @@ impl Inventory {
     /// # Errors
     /// `NotFound`.
     pub async fn delete_daemon_api_key(&self, id: Uuid) -> Result<(), Error> {
-        for _ in 0..ATTEMPTS {
+        let mut transaction = self.transaction(Entity::DaemonApiKey, id);
+        loop {
             let (record, _): (_, DaemonApiKey) =
                 self.read(daemon_api_key_key(id), Entity::DaemonApiKey).await?;
             let mut batch = Batch::new();
             batch.delete(record.key, as_read(Some(&record)));
             delete_beside(&mut batch, id);
-            if self.commit_if_unchanged(batch).await? {
+            if transaction.commit(batch).await? {
                 return Ok(());
             }
         }
-        Err(conflict(Entity::DaemonApiKey, id))
     }
 
     async fn with_last_uses(&self, mut keys: Vec<DaemonApiKey>) -> Result<Vec<DaemonApiKey>, Error> {

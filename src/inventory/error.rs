@@ -119,7 +119,21 @@ pub enum ErrorKind {
         /// What needs it.
         used_by: Entity,
     },
-    /// The record kept changing underneath.
+    /// The owner has as many records of this sort as its quota allows.
+    QuotaExceeded {
+        /// Which sort of record.
+        entity: Entity,
+        /// How many are allowed.
+        limit: u64,
+    },
+    /// The record takes more bytes than the quota allows.
+    TooLarge {
+        /// Which sort of record.
+        entity: Entity,
+        /// How many bytes of JSON are allowed.
+        limit: usize,
+    },
+    /// Other processes kept changing the record, or too many changes of it are waiting.
     Conflict {
         /// Which sort of record.
         entity: Entity,
@@ -203,6 +217,12 @@ impl fmt::Display for ErrorKind {
             Self::AlreadyExists { entity, name } => write!(formatter, "The {entity} {name} already exists."),
             Self::InUse { entity, name, used_by } => {
                 write!(formatter, "The {entity} {name} is in use by a {used_by}.")
+            }
+            Self::QuotaExceeded { entity, limit } => {
+                write!(formatter, "The quota is used up: at most {limit} of type {entity} are allowed.")
+            }
+            Self::TooLarge { entity, limit } => {
+                write!(formatter, "The {entity} is too large: at most {limit} bytes of JSON are allowed.")
             }
             Self::Conflict { entity, id } => write!(formatter, "The {entity} {id} kept changing; try again."),
             Self::Unreadable => formatter.write_str("The input cannot be read."),

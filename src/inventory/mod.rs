@@ -15,7 +15,9 @@ mod import;
 mod issued;
 mod key_uses;
 mod networks;
+mod offload;
 mod organizations;
+mod quotas;
 mod records;
 mod references;
 mod referrals;
@@ -25,6 +27,8 @@ mod shares;
 mod tags;
 mod tasks;
 mod text;
+mod transaction;
+mod update_queues;
 mod user_keys;
 mod users;
 
@@ -43,6 +47,7 @@ pub use hosts::{HostPage, HostQuery, PortUpdate, Written};
 pub(crate) use hosts::{HostPages, may_update_ports, without_comma};
 pub use import::{Alteration, DroppedPort, Import, ImportReport, Refusal};
 pub use issued::IssuedKey;
+pub use quotas::Quotas;
 pub(crate) use referrals::may_submit_referrals;
 pub use sessions::IssuedSession;
 pub use shares::NewShare;
@@ -52,8 +57,10 @@ pub use users::NewUser;
 
 use self::authentication::Rights;
 use self::change::{ATTEMPTS, as_read, conflict};
+use self::offload::Offload;
 use self::sessions::Decoys;
 use self::tasks::Tasks;
+use self::update_queues::UpdateQueues;
 use crate::access::{
     Caller, Clock, LoginAttempts, PasswordHasher, RandomSource, SystemClock, SystemRandom, uuid_v4, uuid_v7,
 };
@@ -65,12 +72,15 @@ use crate::store::Store;
 /// Cheap to clone; clones are the same inventory. Methods that take no [`Caller`] are for the host application and ask
 /// nobody's leave; of what there is both ways, the one that asks is named `…_as`.
 ///
-/// Every change is decided on the records as they were read and committed on the condition that they still are as they
-/// were; where they are not, it is decided anew, a bounded number of times, and then fails by `Conflict`.
+/// Every change is decided on the records as they were read and committed on the condition that they have not changed
+/// since. Changes of the same record through clones of one inventory wait for each other, in the order in which they came.
+/// When another process changes the record meanwhile, the change is decided again, up to 16 times, and then fails with
+/// `Conflict`. It also fails with `Conflict` when 1,024 changes of the record are under way or waiting.
 ///
-/// Beside the errors that a method names, each may fail by `StoreUnavailable`, by `Conflict` where it changes something,
-/// or by `Internal` where the store holds what cannot be read. Methods that hash a password and the import must be called
-/// within a tokio runtime; outside of one the use of a key is not noted.
+/// Beside the errors that a method names, each may fail with `StoreUnavailable`, with `Conflict` where it changes something,
+/// or with `Internal` where the store holds something unreadable. Hosts of more than 256 KiB are decoded and encoded on the
+/// runtime's blocking threads. Methods that hash a password and the import must be called within a tokio runtime; outside
+/// of one the use of a key is not noted, and large hosts are decoded in place.
 ///
 /// ```
 /// use toposcope::inventory::{Inventory, NewUser, NewUserApiKey};
@@ -97,6 +107,7 @@ pub struct Inventory {
     clock: Arc<dyn Clock>,
     random: Arc<dyn RandomSource>,
     passwords: PasswordHasher,
+    quotas: Quotas,
     remembered: Arc<Remembered>,
 }
 
@@ -107,6 +118,8 @@ struct Remembered {
     attempts: LoginAttempts,
     decoys: Decoys,
     tasks: Tasks,
+    queues: UpdateQueues,
+    offload: Offload,
     /// When sessions that are over were last purged, in microseconds of Unix time.
     purged_at: AtomicI64,
 }
@@ -126,6 +139,7 @@ impl Inventory {
             clock: Arc::new(SystemClock),
             random: Arc::new(SystemRandom),
             passwords: PasswordHasher::new(),
+            quotas: Quotas::default(),
             remembered: Arc::default(),
         }
     }
@@ -152,6 +166,12 @@ impl Inventory {
     /// Returns the clock that this inventory reads.
     pub(crate) fn clock(&self) -> Arc<dyn Clock> {
         Arc::clone(&self.clock)
+    }
+
+    /// Sets limits on how much an organization may store. Default: [`Quotas::default`].
+    #[must_use]
+    pub fn with_quotas(self, quotas: Quotas) -> Self {
+        Self { quotas, ..self }
     }
 
     pub(crate) fn now(&self) -> Timestamp {

@@ -2,11 +2,11 @@ use uuid::Uuid;
 
 use super::records::{
     DAEMON_API_KEY, HOST, NAME, NETWORK, NETWORK_LINK, SHARE, USER, USER_API_KEY, all_of, decode, encode,
-    facets, linked, network_key, organization_key,
+    facets, linked, network_key, on_network, organization_key,
 };
 use super::user_keys::user_api_key_facets;
 use super::users::{StoredUser, user_facets};
-use super::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, as_read, conflict, text};
+use super::{Entity, Error, ErrorKind, Inventory, as_read, text};
 use crate::model::{Network, UserApiKey};
 use crate::store::{Batch, Check, Direction, Expect, Link, Name, Order, Query, SortKey, StoreErrorKind};
 
@@ -96,13 +96,12 @@ impl Inventory {
     /// # Errors
     /// `NotFound`; `InUse` while there is a host on it, or a daemon's key or a share of it.
     pub async fn delete_network(&self, id: Uuid) -> Result<(), Error> {
-        for _ in 0..ATTEMPTS {
+        let mut transaction = self.transaction(Entity::Network, id);
+        loop {
             let (record, network): (_, Network) = self.read(network_key(id), Entity::Network).await?;
             let organization = network.organization_id;
             for (used_by, kind) in OCCUPANTS {
-                let networks = Some(vec![id]);
-                let query = Query { organization: Some(organization), networks, ..Query::new(kind) };
-                if self.count(query).await? > 0 {
+                if self.count(on_network(kind, organization, id)).await? > 0 {
                     let name = network.name;
                     return Err(ErrorKind::InUse { entity: Entity::Network, name, used_by }.into());
                 }
@@ -111,11 +110,10 @@ impl Inventory {
             batch.delete(record.key, as_read(Some(&record)));
             batch.check(Check::NetworkEmpty { organization: Some(organization), network: id });
             self.withdraw_network(&network, &mut batch).await?;
-            if self.commit_if_unchanged(batch).await? {
+            if transaction.commit(batch).await? {
                 return Ok(());
             }
         }
-        Err(conflict(Entity::Network, id))
     }
 
     /// Adds to a batch that nobody is granted the network any more.

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::Error;
@@ -36,9 +37,9 @@ pub(super) const DIGEST_ALIAS: Name = Name::new("digest");
 pub(super) const SESSION_ALIAS: Name = Name::new("session");
 /// An organization and a user of it, for what that user said there.
 pub(super) const REFERRAL_ALIAS: Name = Name::new("referral");
-/// The id of a port, for the host that it is embedded in.
+/// A port within its organization, for the host that it is embedded in.
 pub(super) const PORT_ALIAS: Name = Name::new("port");
-/// The id of a service, for the host that it is embedded in.
+/// A service within its organization, for the host that it is embedded in.
 pub(super) const SERVICE_ALIAS: Name = Name::new("service");
 
 pub(super) const TAG_LINK: Name = Name::new("tag");
@@ -127,12 +128,22 @@ pub(super) fn linked(kind: Name, organization: Uuid, link: Link) -> Query {
     Query { links: vec![filter], ..all_of(kind, organization) }
 }
 
+/// The records of a kind that an organization has on a network, by id.
+pub(super) fn on_network(kind: Name, organization: Uuid, network: Uuid) -> Query {
+    Query { organization: Some(organization), networks: Some(vec![network]), ..Query::new(kind) }
+}
+
 pub(super) fn links(relation: Name, targets: &[Uuid]) -> impl Iterator<Item = Link> + '_ {
     targets.iter().map(move |target| Link::new(relation, *target))
 }
 
-pub(super) fn id_alias(name: Name, id: Uuid) -> Alias {
-    Alias::new(name, id.as_bytes())
+/// The unique key of a part of a host, such as a port, within its organization.
+///
+/// A part of another organization resolves like one that does not exist: without reading the foreign host. A digest takes
+/// the place of the two ids because unique keys stay in memory, and half as long a key is enough.
+pub(super) fn part_alias(name: Name, organization: Uuid, id: Uuid) -> Alias {
+    let digest = Sha256::new().chain_update(organization).chain_update(id).finalize();
+    Alias::new(name, digest.first_chunk::<16>().map_or(digest.as_slice(), <[u8; 16]>::as_slice))
 }
 
 pub(super) fn encode(value: &impl Serialize) -> Result<Bytes, Error> {

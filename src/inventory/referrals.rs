@@ -3,9 +3,7 @@
 use uuid::Uuid;
 
 use super::records::{REFERRAL, REFERRAL_ALIAS, USER_LINK, all_of, decode, encode, facets, user_key};
-use super::{
-    ATTEMPTS, Entity, Error, ErrorKind, Inventory, Problem, as_read, conflict, require_session, text,
-};
+use super::{Entity, Error, ErrorKind, Inventory, Problem, as_read, require_session, text};
 use crate::access::{Caller, Credential};
 use crate::model::Referral;
 use crate::store::{Alias, Batch, Check, Expect, Key, Link};
@@ -56,7 +54,8 @@ impl Inventory {
         }
         let (organization, user) = (caller.organization_id(), caller.user_id());
         let alias = Alias::new(REFERRAL_ALIAS, [*organization.as_bytes(), *user.as_bytes()].concat());
-        for _ in 0..ATTEMPTS {
+        let mut transaction = self.transaction(Entity::User, user);
+        loop {
             let now = self.now();
             let known = self.store.resolve(&alias).await?;
             let before: Option<Referral> = known.as_ref().map(decode).transpose()?;
@@ -85,11 +84,10 @@ impl Inventory {
                 }
                 batch.check(Check::Record { key: user_key(user), expect: Expect::Present });
             }
-            if self.commit_if_unchanged(batch).await? {
+            if transaction.commit(batch).await? {
                 return Ok(referral);
             }
         }
-        Err(conflict(Entity::User, user))
     }
 
     /// What the users of an organization said about where they heard of the product, the oldest first.

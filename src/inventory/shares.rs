@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::records::{
     SHARE, all_of, encode, facets, network_key, organization_key, share_key, share_password_key,
 };
-use super::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, as_read, conflict, text};
+use super::{Entity, Error, ErrorKind, Inventory, as_read, text};
 use crate::model::{Share, ShareMetadata, ShareOptions, Timestamp};
 use crate::store::{Batch, Check, Expect, Facets};
 
@@ -111,14 +111,14 @@ impl Inventory {
             Some(password) => Some(self.passwords.hash(password).await?),
             None => None,
         };
-        for _ in 0..ATTEMPTS {
-            if self.commit_if_unchanged(creation(&share, hash.clone())?).await? {
+        let mut transaction = self.transaction(Entity::Share, share.id);
+        loop {
+            if transaction.commit(creation(&share, hash.clone())?).await? {
                 return Ok(share);
             }
-            // What it refers to went meanwhile.
+            // A record that it refers to may be gone.
             self.check_share(&share).await?;
         }
-        Err(conflict(Entity::Share, share.id))
     }
 
     /// Whether all that a share refers to is there and the organization's.
@@ -189,16 +189,16 @@ impl Inventory {
     /// # Errors
     /// `NotFound`.
     pub async fn delete_share(&self, id: Uuid) -> Result<(), Error> {
-        for _ in 0..ATTEMPTS {
+        let mut transaction = self.transaction(Entity::Share, id);
+        loop {
             let (record, _): (_, Share) = self.read(share_key(id), Entity::Share).await?;
             let mut batch = Batch::new();
             batch.delete(record.key, as_read(Some(&record)));
             batch.delete(share_password_key(id), Expect::Any);
-            if self.commit_if_unchanged(batch).await? {
+            if transaction.commit(batch).await? {
                 return Ok(());
             }
         }
-        Err(conflict(Entity::Share, id))
     }
 
     /// A share that others find now.

@@ -4,7 +4,7 @@ use super::records::{
     DAEMON_API_KEY, HOST, NAME, SERVICE_TAG_LINK, TAG, TAG_LINK, USER_API_KEY, all_of, encode, facets,
     linked, organization_key, tag_key,
 };
-use super::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, as_read, conflict, text};
+use super::{Entity, Error, ErrorKind, Inventory, as_read, text};
 use crate::model::Tag;
 use crate::store::{Batch, Check, Direction, Expect, Link, Name, Order, Query, SortKey, StoreErrorKind};
 
@@ -34,7 +34,8 @@ impl Inventory {
     /// ```
     ///
     /// # Errors
-    /// `Invalid` when the name is blank or longer than 100 characters, `NotFound` when there is no such organization.
+    /// `Invalid` when the name is blank or longer than 100 characters, `NotFound` when there is no such organization,
+    /// `QuotaExceeded`.
     pub async fn create_tag(&self, organization: Uuid, name: &str) -> Result<Tag, Error> {
         let now = self.now();
         let name = text::name("name", name, 100)?;
@@ -45,6 +46,9 @@ impl Inventory {
         let mut batch = Batch::new();
         batch.put(tag_key(tag.id), Expect::Absent, facets, encode(&tag)?);
         batch.check(Check::Record { key: organization_key(organization), expect: Expect::Present });
+        let limit = self.quotas.tags_per_organization;
+        let _turn = self.quota_turn(limit, organization_key(organization), Entity::Organization).await?;
+        self.check_quota(limit, Entity::Tag, all_of(TAG, organization), 1).await?;
         self.store.commit(batch).await.map_err(|error| match error.kind() {
             StoreErrorKind::Conflict(_) => {
                 ErrorKind::NotFound { entity: Entity::Organization, id: organization }.into()
@@ -76,7 +80,8 @@ impl Inventory {
     /// # Errors
     /// `NotFound`; `InUse` while a host, a service or a key bears it.
     pub async fn delete_tag(&self, id: Uuid) -> Result<(), Error> {
-        for _ in 0..ATTEMPTS {
+        let mut transaction = self.transaction(Entity::Tag, id);
+        loop {
             let (record, tag): (_, Tag) = self.read(tag_key(id), Entity::Tag).await?;
             let organization = tag.organization_id;
             for (entity, kind, relation) in BEARERS {
@@ -91,10 +96,9 @@ impl Inventory {
                 let link = Link::new(relation, id);
                 batch.check(Check::LinkedWithin { organization: Some(organization), link });
             }
-            if self.commit_if_unchanged(batch).await? {
+            if transaction.commit(batch).await? {
                 return Ok(());
             }
         }
-        Err(conflict(Entity::Tag, id))
     }
 }

@@ -65,8 +65,11 @@ pub enum ErrorCode {
     EntityAlreadyExists,
     /// Something else needs it as it is. Params: `entity`, `name`, and `used_by`, the entity that needs it.
     EntityInUse,
-    /// The record kept changing underneath; the request may be sent again. Params: `entity`, `id`.
+    /// Other changes of the record kept coming first; the request may be sent again. Params: `entity`, `id`.
     EntityConflict,
+    /// A quota of the organization does not allow this. Params: `entity` and `limit`, in records, or in bytes for a record
+    /// that is too large.
+    QuotaExceeded,
     /// The body is too large. Params: `limit`, in bytes.
     RequestTooLarge,
     /// The body is not JSON, by its `Content-Type`.
@@ -113,6 +116,7 @@ impl ErrorCode {
             Self::EntityAlreadyExists => "entity_already_exists",
             Self::EntityInUse => "entity_in_use",
             Self::EntityConflict => "entity_conflict",
+            Self::QuotaExceeded => "quota_exceeded",
             Self::RequestTooLarge => "request_too_large",
             Self::RequestUnsupportedMediaType => "request_unsupported_media_type",
             Self::RateLimitExceeded => "rate_limit_exceeded",
@@ -149,7 +153,9 @@ impl ErrorCode {
             | Self::EntityUpdateForbidden => StatusCode::FORBIDDEN,
             Self::EntityNotFound | Self::RouteNotFound => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-            Self::EntityAlreadyExists | Self::EntityInUse | Self::EntityConflict => StatusCode::CONFLICT,
+            Self::EntityAlreadyExists | Self::EntityInUse | Self::EntityConflict | Self::QuotaExceeded => {
+                StatusCode::CONFLICT
+            }
             Self::RequestTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::RequestUnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::RateLimitExceeded | Self::AuthTooManyAttempts => StatusCode::TOO_MANY_REQUESTS,

@@ -150,6 +150,12 @@ fn code_and_params(kind: &ErrorKind) -> (ErrorCode, Value) {
             let params = json!({"entity": entity.as_str(), "name": name, "used_by": used_by.as_str()});
             (ErrorCode::EntityInUse, params)
         }
+        ErrorKind::QuotaExceeded { entity, limit } => {
+            (ErrorCode::QuotaExceeded, json!({"entity": entity.as_str(), "limit": limit}))
+        }
+        ErrorKind::TooLarge { entity, limit } => {
+            (ErrorCode::QuotaExceeded, json!({"entity": entity.as_str(), "limit": limit}))
+        }
         ErrorKind::Conflict { entity, id } => {
             (ErrorCode::EntityConflict, json!({"entity": entity.as_str(), "id": id}))
         }

@@ -34,6 +34,8 @@ mod envelope;
 mod failing_store;
 #[path = "../api/filters.rs"]
 mod filters;
+#[path = "../api/foreign_records.rs"]
+mod foreign_records;
 #[path = "../api/head.rs"]
 mod head;
 #[path = "../api/isolation/mod.rs"]
@@ -56,6 +58,8 @@ mod precedence;
 mod query_names;
 #[path = "../api/query_values.rs"]
 mod query_values;
+#[path = "../api/quotas.rs"]
+mod quotas;
 #[path = "../api/robustness/mod.rs"]
 mod robustness;
 #[path = "../api/routing.rs"]

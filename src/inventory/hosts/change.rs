@@ -4,13 +4,14 @@ use uuid::Uuid;
 
 use super::EncodedHost;
 use super::document::decode;
-use super::facets::host_facets;
 use super::summary::Summary;
 use super::virtualization::ServiceNames;
-use crate::inventory::records::{PORT_ALIAS, SERVICE_ALIAS, host_key, network_key, tag_key};
+use crate::inventory::records::{
+    HOST, PORT_ALIAS, SERVICE_ALIAS, host_key, network_key, organization_key, part_alias, tag_key,
+};
 use crate::inventory::references::belongs_to;
-use crate::inventory::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, as_read, conflict};
-use crate::store::{Alias, Batch, Check, Expect, Key, Record, StoreErrorKind};
+use crate::inventory::{Entity, Error, ErrorKind, Inventory, as_read};
+use crate::store::{Alias, Batch, Check, Expect, Key, Query, Record, StoreErrorKind};
 
 /// Hosts to be put, or one to be deleted, in one batch.
 #[derive(Debug)]
@@ -34,43 +35,58 @@ pub(super) enum Attempt {
 pub(super) type Before = HashMap<Uuid, (Record, Summary)>;
 
 impl Inventory {
-    /// Puts and deletes hosts, whatever is there before, and begins again when others come between. Tells which hosts
-    /// were there.
+    /// Puts and deletes hosts, whatever is there before. Returns the ids of the hosts that existed.
+    ///
+    /// Waits for its turn among the updates of these hosts and, when it creates hosts under a quota, among the creations of
+    /// the organization.
     pub(super) async fn change_hosts(&self, change: &HostChange<'_>) -> Result<Vec<Uuid>, Error> {
-        for _ in 0..ATTEMPTS {
+        let id = change.puts.first().map(|encoded| encoded.host.id).or(change.delete).unwrap_or_default();
+        let mut transaction = self.transaction(Entity::Host, id);
+        loop {
             let before = self.read_before(change).await?;
+            if !self.check_ownership(change, &before).await? {
+                transaction.retry().await?;
+                continue;
+            }
+            let created = change.puts.iter().filter(|put| !before.contains_key(&put.host.id)).count();
+            if !transaction.enter(self.records_to_enter(change, created)).await? {
+                continue;
+            }
+            let limit = self.quotas.hosts_per_organization;
+            let hosts = Query { organization: Some(change.organization), ..Query::new(HOST) };
+            self.check_quota(limit, Entity::Host, hosts, created as u64).await?;
             match self.try_change_hosts(change, &before).await? {
                 Attempt::Done => return Ok(before.into_keys().collect()),
-                Attempt::Overtaken => {}
+                Attempt::Overtaken => transaction.retry().await?,
                 Attempt::Taken(kind) => return Err(kind.into()),
             }
         }
-        let id = change.puts.first().map(|encoded| encoded.host.id).or(change.delete).unwrap_or_default();
-        Err(conflict(Entity::Host, id))
     }
 
-    /// Puts and deletes hosts on the condition that those before are still as they were read.
+    /// The hosts of a change, and the organization when the change creates hosts that a quota counts.
+    fn records_to_enter(&self, change: &HostChange<'_>, created: usize) -> BTreeSet<Key> {
+        let is_counted = created > 0 && self.quotas.hosts_per_organization.is_some();
+        let owner = is_counted.then(|| organization_key(change.organization));
+        change.ids().map(host_key).chain(owner).collect()
+    }
+
+    /// Puts and deletes the organization's hosts on the condition that those before are still as they were read.
     pub(super) async fn try_change_hosts(
         &self,
         change: &HostChange<'_>,
         before: &Before,
     ) -> Result<Attempt, Error> {
-        if !self.check_ownership(change, before).await? {
-            tokio::task::yield_now().await;
-            return Ok(Attempt::Overtaken);
-        }
         let batch = self.plan(change, before).await?;
         let Err(error) = self.store.commit(batch).await else { return Ok(Attempt::Done) };
         match error.kind() {
             StoreErrorKind::Conflict(_) | StoreErrorKind::Linked(_) => {}
             StoreErrorKind::AliasTaken(alias) => {
-                if let Some(taken) = taken_id(change, alias) {
+                if let Some(taken) = taken_part(change, alias) {
                     return Ok(Attempt::Taken(taken));
                 }
             }
             _ => return Err(error.into()),
         }
-        tokio::task::yield_now().await;
         Ok(Attempt::Overtaken)
     }
 
@@ -83,7 +99,7 @@ impl Inventory {
         for encoded in change.puts {
             let name = self.virtualized_by(change.organization, &encoded.host, &names, &mut batch).await?;
             let replaced = before.get(&encoded.host.id).map(|(record, _)| record);
-            let facets = host_facets(change.organization, &encoded.host, &name);
+            let facets = encoded.facets(&name);
             batch.put(host_key(encoded.host.id), as_read(replaced), facets, encoded.body.clone());
         }
         if let Some(id) = change.delete {
@@ -94,16 +110,24 @@ impl Inventory {
         Ok(batch)
     }
 
+    /// The hosts that a change replaces or deletes. Of hosts to be deleted only the organization's own are read.
     async fn read_before(&self, change: &HostChange<'_>) -> Result<Before, Error> {
-        let ids: BTreeSet<Uuid> =
-            change.puts.iter().map(|encoded| encoded.host.id).chain(change.delete).collect();
-        let keys: Vec<Key> = ids.into_iter().map(host_key).collect();
-        let mut before = Before::new();
-        for record in self.store.get(&keys).await?.into_iter().flatten() {
-            let summary = decode(&record)?;
-            before.insert(record.key.id, (record, summary));
-        }
-        Ok(before)
+        let records = match change.delete {
+            Some(id) => vec![self.host_record(change.organization, id).await?],
+            None => {
+                let keys: Vec<Key> = change.ids().map(host_key).collect();
+                self.store.get(&keys).await?.into_iter().flatten().collect()
+            }
+        };
+        let bytes = records.iter().map(|record| record.body.len()).sum();
+        let summarize = move || {
+            let summaries = records.into_iter().map(|record| {
+                let summary = decode(&record)?;
+                Ok((record.key.id, (record, summary)))
+            });
+            summaries.collect()
+        };
+        self.remembered.offload.run(bytes, summarize).await?
     }
 
     /// The networks and tags that a change refers to: they are there and the organization's, and must be so still when it
@@ -122,24 +146,15 @@ impl Inventory {
         Ok(keys)
     }
 
-    /// A host of another organization is neither replaced nor deleted, whatever its id. One that stays on its network
-    /// stays whose it is. `false` when one has left its network since it was read.
+    /// A host of another organization is not replaced, whatever its id. One that stays on its network stays whose it is.
+    /// `false` when a host has left its network since it was read.
     async fn check_ownership(&self, change: &HostChange<'_>, before: &Before) -> Result<bool, Error> {
-        if let Some(id) = change.delete {
-            let not_found = ErrorKind::NotFound { entity: Entity::Host, id };
-            let (record, _) = before.get(&id).ok_or(not_found.clone())?;
-            match self.owner_of(record).await? {
-                Some(owner) if owner == change.organization => {}
-                Some(_) => return Err(not_found.into()),
-                None => return Ok(false),
-            }
-        }
         for encoded in change.puts {
-            let Some((record, summary)) = before.get(&encoded.host.id) else { continue };
+            let Some((_, summary)) = before.get(&encoded.host.id) else { continue };
             if summary.network_id == encoded.host.network_id {
                 continue;
             }
-            match self.owner_of(record).await? {
+            match self.owner_of_network(summary.network_id).await? {
                 Some(owner) if owner == change.organization => {}
                 Some(_) => {
                     let name = encoded.host.id.to_string();
@@ -149,6 +164,13 @@ impl Inventory {
             }
         }
         Ok(true)
+    }
+}
+
+impl HostChange<'_> {
+    /// The ids of the hosts that it puts and deletes.
+    fn ids(&self) -> impl Iterator<Item = Uuid> {
+        self.puts.iter().map(|encoded| encoded.host.id).chain(self.delete)
     }
 }
 
@@ -163,19 +185,21 @@ fn referred_tags<'a>(change: &HostChange<'a>) -> BTreeMap<Uuid, &'a str> {
     tags.map(|(id, field)| (*id, field.as_str())).collect()
 }
 
-/// What the client must hear when an alias that a host of the change brings belongs to another host. `None` for an alias
-/// that was only looked at.
-fn taken_id(change: &HostChange<'_>, alias: &Alias) -> Option<ErrorKind> {
-    let id = Uuid::from_slice(&alias.value).ok()?;
-    let mut hosts = change.puts.iter().map(|encoded| &encoded.host);
-    let name = id.to_string();
-    match alias.name {
-        PORT_ALIAS if hosts.any(|host| host.ports.iter().any(|port| port.id == id)) => {
-            Some(ErrorKind::AlreadyExists { entity: Entity::Port, name })
+/// What the client must hear when the unique key of a part that the change brings belongs to another host of the
+/// organization. `None` for a unique key that was only looked at.
+fn taken_part(change: &HostChange<'_>, taken: &Alias) -> Option<ErrorKind> {
+    let hosts = || change.puts.iter().map(|encoded| &encoded.host);
+    let is_taken = |id: &Uuid| part_alias(taken.name, change.organization, *id) == *taken;
+    let (entity, id) = match taken.name {
+        PORT_ALIAS => {
+            let mut ids = hosts().flat_map(|host| &host.ports).map(|port| port.id);
+            (Entity::Port, ids.find(is_taken))
         }
-        SERVICE_ALIAS if hosts.any(|host| host.services.iter().any(|service| service.id == id)) => {
-            Some(ErrorKind::AlreadyExists { entity: Entity::Service, name })
+        SERVICE_ALIAS => {
+            let mut ids = hosts().flat_map(|host| &host.services).map(|service| service.id);
+            (Entity::Service, ids.find(is_taken))
         }
-        _ => None,
-    }
+        _ => return None,
+    };
+    Some(ErrorKind::AlreadyExists { entity, name: id?.to_string() })
 }

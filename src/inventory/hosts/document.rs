@@ -35,7 +35,7 @@ pub(crate) fn without_comma(mut body: Bytes) -> Bytes {
 }
 
 /// About how many bytes the document of a host takes, rather too many than too few.
-fn likely_size(host: &Host) -> usize {
+pub(super) fn likely_size(host: &Host) -> usize {
     let bindings: usize = host.services.iter().map(|service| service.bindings.len()).sum();
     1024 + 512 * (host.interfaces.len() + host.services.len() + bindings)
         + 320 * host.ports.len()

@@ -3,7 +3,7 @@ use std::net::IpAddr;
 use uuid::Uuid;
 
 use crate::inventory::records::{
-    NAME, PORT_ALIAS, SERVICE_ALIAS, SERVICE_TAG_LINK, TAG_LINK, VIRTUALIZED_BY_LINK, id_alias, links,
+    NAME, PORT_ALIAS, SERVICE_ALIAS, SERVICE_TAG_LINK, TAG_LINK, VIRTUALIZED_BY_LINK, links, part_alias,
     time_key,
 };
 use crate::model::{Host, HostOrderField};
@@ -22,25 +22,32 @@ pub(super) const fn sort_name(field: HostOrderField) -> Name {
     }
 }
 
-/// The facets of a host whose embedded lists are in order. `virtualized_by` is the name of the service that virtualizes
-/// it, empty when there is none.
-pub(super) fn host_facets(organization: Uuid, host: &Host, virtualized_by: &str) -> Facets {
+/// The facets of a host whose embedded lists are in order, as if no service virtualized it.
+pub(super) fn host_facets(organization: Uuid, host: &Host) -> Facets {
     let service_tags = host.services.iter().flat_map(|service| links(SERVICE_TAG_LINK, &service.tags));
     let virtualization =
         host.virtualization.as_ref().map(|by| Link::new(VIRTUALIZED_BY_LINK, by.service_id()));
-    let ports = host.ports.iter().map(|port| id_alias(PORT_ALIAS, port.id));
-    let services = host.services.iter().map(|service| id_alias(SERVICE_ALIAS, service.id));
+    let ports = host.ports.iter().map(|port| part_alias(PORT_ALIAS, organization, port.id));
+    let services = host.services.iter().map(|service| part_alias(SERVICE_ALIAS, organization, service.id));
     Facets {
         organization: Some(organization),
         network: Some(host.network_id),
         expires_at: None,
         links: links(TAG_LINK, &host.tags).chain(service_tags).chain(virtualization).collect(),
-        sort_keys: HostOrderField::ALL.iter().map(|field| sort_key(host, *field, virtualized_by)).collect(),
+        sort_keys: HostOrderField::ALL.iter().map(|field| sort_key(host, *field)).collect(),
         aliases: ports.chain(services).collect(),
     }
 }
 
-fn sort_key(host: &Host, field: HostOrderField, virtualized_by: &str) -> SortKey {
+/// Orders a host by the name of the service that virtualizes it.
+pub(super) fn set_virtualized_by(facets: &mut Facets, service: &str) {
+    let name = sort_name(HostOrderField::VirtualizedBy);
+    if let Some(key) = facets.sort_keys.iter_mut().find(|key| key.name == name) {
+        key.value = service.as_bytes().to_vec();
+    }
+}
+
+fn sort_key(host: &Host, field: HostOrderField) -> SortKey {
     let name = sort_name(field);
     match field {
         HostOrderField::CreatedAt => time_key(name, host.created_at),
@@ -51,7 +58,7 @@ fn sort_key(host: &Host, field: HostOrderField, virtualized_by: &str) -> SortKey
             SortKey::new(name, host.hostname.as_deref().unwrap_or_default().as_bytes())
         }
         HostOrderField::NetworkId => SortKey::new(name, host.network_id.as_bytes()),
-        HostOrderField::VirtualizedBy => SortKey::new(name, virtualized_by.as_bytes()),
+        HostOrderField::VirtualizedBy => SortKey::new(name, []),
         HostOrderField::InterfaceIp => SortKey::new(name, address_key(host)),
     }
 }

@@ -3,6 +3,7 @@
 mod change;
 mod check;
 mod document;
+mod encoded;
 mod facets;
 mod list;
 mod pages;
@@ -10,61 +11,40 @@ mod ports;
 mod summary;
 mod virtualization;
 
-use std::collections::BTreeMap;
-
-use bytes::Bytes;
 use uuid::Uuid;
 
 pub(crate) use document::without_comma;
+pub(super) use encoded::{EncodedHost, HostEncoder};
 pub use list::{HostPage, HostQuery};
 pub(crate) use pages::HostPages;
 pub use ports::PortUpdate;
 pub(crate) use ports::may_update_ports;
 
 use self::change::HostChange;
-use self::document::{decode, encode};
-use self::summary::Summary;
-use super::records::{host_key, network_key};
+use self::document::decode;
+use super::records::{HOST, network_key};
 use super::references::organization_of;
-use super::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, conflict};
+use super::{Entity, Error, ErrorKind, Inventory};
 use crate::model::Host;
-use crate::store::Record;
+use crate::store::{Query, Record};
 
-/// What became of a host that was put.
+/// What [`Inventory::put_host`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
-    /// There was none of its id.
+    /// There was no host of this id.
     Created,
-    /// It took the place of the one that was there.
+    /// The host of this id was replaced.
     Replaced,
 }
 
-/// A host that is acceptable in itself, with the document that is stored and served of it.
-#[derive(Debug)]
-pub(super) struct EncodedHost {
-    pub(super) host: Host,
-    body: Bytes,
-    /// The tags it refers to, each with its place in the host as it was given.
-    tags: BTreeMap<Uuid, String>,
-}
-
-impl EncodedHost {
-    /// Checks a host in itself, puts its lists into order, and encodes it: the one time that its JSON is made.
-    pub(super) fn new(mut host: Host) -> Result<Self, Error> {
-        check::check(&host)?;
-        let tags = tags(&host);
-        host.sort_embedded();
-        let body = encode(&host)?;
-        Ok(Self { host, body, tags })
-    }
-}
-
 impl Inventory {
-    /// Stores a host with everything embedded in it; one of the same id is replaced.
+    /// Stores a host with everything embedded in it, in place of the host of the same id.
     ///
-    /// It is stored as given, its times included; what is derived is derived anew: the order of the embedded lists and
-    /// the types of the ports. `virtualization` may name a service that is not there (yet). What is there is replaced
-    /// whatever it is by now: of two who read a host, change it and put it back, the later one has its way.
+    /// The host is stored as given, its times included, except for the order of the embedded lists and the types of the
+    /// ports, which are derived. `virtualization` may name a service that does not exist (yet). The last put wins: this does
+    /// not detect that the host changed since the caller read it.
+    ///
+    /// Ids of ports and services are unique within the organization; ids of hosts are unique in the store.
     ///
     /// ```
     /// use toposcope::inventory::{Inventory, Written};
@@ -102,14 +82,15 @@ impl Inventory {
     /// ```
     ///
     /// # Errors
-    /// `ReferenceInvalid` for a network or tag that is not the organization's, and for parts that refer to nothing within
-    /// the host or to another host; `Invalid` for an id that stands twice, for a name or hostname of more than 65,536
-    /// characters, and for a `source` nested more than 64 deep; `AlreadyExists` for two ports of one number and
-    /// protocol, and for the id of a host, port or service that another host has; `Conflict` when others kept changing
-    /// the same records.
+    /// `ReferenceInvalid` for a network or tag of another organization, and for parts that refer to nothing within the host
+    /// or to another host; `Invalid` for an id that occurs twice, for a name or hostname of more than 65,536 characters, and
+    /// for a `source` nested more than 64 deep; `AlreadyExists` for two ports of one number and protocol, and for an id that
+    /// another host, port or service has; `TooLarge` and `QuotaExceeded` beyond the [`Quotas`](super::Quotas); `Conflict`
+    /// when others kept changing the same records.
     pub async fn put_host(&self, organization: Uuid, host: Host) -> Result<Written, Error> {
         let id = host.id;
-        let hosts = [EncodedHost::new(host)?];
+        let encoder = self.host_encoder(organization);
+        let hosts = [encoder.encode_in(&self.remembered.offload, host).await?];
         let replaced = self.put_hosts(organization, &hosts).await?;
         Ok(if replaced.contains(&id) { Written::Replaced } else { Written::Created })
     }
@@ -128,7 +109,8 @@ impl Inventory {
     /// # Errors
     /// `NotFound`, also for a host of another organization.
     pub async fn host(&self, organization: Uuid, id: Uuid) -> Result<Host, Error> {
-        decode(&self.host_record(organization, id).await?)
+        let record = self.host_record(organization, id).await?;
+        self.remembered.offload.run(record.body.len(), move || decode(&record)).await?
     }
 
     /// Deletes a host with everything embedded in it.
@@ -141,29 +123,19 @@ impl Inventory {
     }
 
     async fn host_record(&self, organization: Uuid, id: Uuid) -> Result<Record, Error> {
-        for _ in 0..ATTEMPTS {
-            let not_found = ErrorKind::NotFound { entity: Entity::Host, id };
-            let record = self.get(host_key(id)).await?.ok_or(not_found.clone())?;
-            match self.owner_of(&record).await? {
-                Some(owner) if owner == organization => return Ok(record),
-                Some(_) => return Err(not_found.into()),
-                None => tokio::task::yield_now().await,
-            }
-        }
-        Err(conflict(Entity::Host, id))
+        let found = self.own_hosts(organization, vec![id]).await?.pop();
+        found.ok_or_else(|| ErrorKind::NotFound { entity: Entity::Host, id }.into())
     }
 
-    /// Whose a host is: whose its network is. `None` when that is gone, which the host has then left meanwhile.
-    async fn owner_of(&self, host: &Record) -> Result<Option<Uuid>, Error> {
-        let Summary { network_id, .. } = decode(host)?;
-        self.get(network_key(network_id)).await?.as_ref().map(organization_of).transpose()
+    /// Those of the hosts that are the organization's, by id, from one state of the store. The index tells whose they are:
+    /// no other organization's host is read.
+    async fn own_hosts(&self, organization: Uuid, ids: Vec<Uuid>) -> Result<Vec<Record>, Error> {
+        let query = Query { organization: Some(organization), ids: Some(ids), ..Query::new(HOST) };
+        Ok(self.store.list(&query).await?.records)
     }
-}
 
-fn tags(host: &Host) -> BTreeMap<Uuid, String> {
-    let own = host.tags.iter().enumerate().map(|(place, id)| (*id, format!("tags.{place}")));
-    let services = host.services.iter().enumerate().flat_map(|(service, part)| {
-        part.tags.iter().enumerate().map(move |(place, id)| (*id, format!("services.{service}.tags.{place}")))
-    });
-    services.chain(own).collect()
+    /// Whose a network is; `None` when there is no such network.
+    async fn owner_of_network(&self, network: Uuid) -> Result<Option<Uuid>, Error> {
+        self.get(network_key(network)).await?.as_ref().map(organization_of).transpose()
+    }
 }

@@ -1,15 +1,18 @@
+use std::collections::BTreeSet;
+
 use uuid::Uuid;
 
-use super::EncodedHost;
 use super::change::{Attempt, Before, HostChange};
 use super::document::decode;
 use super::summary::Summary;
+use super::{EncodedHost, HostEncoder};
 use crate::access::Caller;
-use crate::inventory::records::{PORT_ALIAS, host_key, id_alias, network_key};
-use crate::inventory::references::organization_of;
-use crate::inventory::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, conflict, require_level};
+use crate::inventory::offload::Offload;
+use crate::inventory::records::{HOST, PORT_ALIAS, host_key, network_key, part_alias};
+use crate::inventory::references::belongs_to;
+use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level};
 use crate::model::{BindingTarget, Host, Permission, Port, PortNumber, Protocol, Timestamp};
-use crate::store::{Key, Record};
+use crate::store::{Key, Query, Record};
 
 /// How a port is to be. Its id and the time it was made stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,13 +39,6 @@ impl PortUpdate {
 /// Whether a caller may change ports at all: from a Member on.
 pub(crate) fn may_update_ports(caller: &Caller) -> Result<(), Error> {
     require_level(caller, Permission::Member)
-}
-
-#[derive(Debug)]
-struct OwnedHost {
-    record: Record,
-    host: Host,
-    organization: Uuid,
 }
 
 impl Inventory {
@@ -83,70 +79,148 @@ impl Inventory {
     /// port of that number and protocol. `InUse` when the port would leave a host of which services are bound to it.
     pub async fn update_port(&self, caller: &Caller, id: Uuid, update: PortUpdate) -> Result<Port, Error> {
         may_update_ports(caller)?;
-        for _ in 0..ATTEMPTS {
-            let Some(hosts) = self.read_hosts_of_port(caller, id, update).await? else {
-                tokio::task::yield_now().await;
+        let organization = caller.organization_id();
+        let mut transaction = self.transaction(Entity::Port, id);
+        loop {
+            let from = self.host_of_port(organization, id).await?;
+            if !transaction.enter(self.hosts_to_enter(organization, &from, update).await?).await? {
+                continue;
+            }
+            let Some(to) = self.target_host(organization, &from, update).await? else {
+                transaction.retry().await?;
                 continue;
             };
-            let before: Before =
-                hosts.iter().map(|(record, host)| (host.id, (record.clone(), Summary::from(host)))).collect();
-            let mut hosts: Vec<Host> = hosts.into_iter().map(|(_, host)| host).collect();
-            let port = put_port(&mut hosts, id, update, self.now())?;
-            let puts: Vec<EncodedHost> = hosts.into_iter().map(EncodedHost::new).collect::<Result<_, _>>()?;
-            let change = HostChange { organization: caller.organization_id(), puts: &puts, delete: None };
+            let network = self.get(network_key(update.network_id)).await?;
+            let decision = Decision {
+                caller: caller.clone(),
+                id,
+                update,
+                is_network_known: belongs_to(organization, network.as_ref())?,
+                encoder: self.host_encoder(organization),
+                now: self.now(),
+            };
+            let Decided { port, puts, before } = decision.make_in(&self.remembered.offload, from, to).await?;
+            let change = HostChange { organization, puts: &puts, delete: None };
             // The ids are all of these hosts: one that is taken went to another meanwhile.
-            if matches!(self.try_change_hosts(&change, &before).await?, Attempt::Done) {
-                return Ok(port);
+            match self.try_change_hosts(&change, &before).await? {
+                Attempt::Done => return Ok(port),
+                Attempt::Overtaken | Attempt::Taken(_) => transaction.retry().await?,
             }
         }
-        Err(conflict(Entity::Port, id))
     }
 
-    /// The host that a port is on and, where that is another one, the host that it is to be on, from one state of the
-    /// store. `None` when they changed while they were looked for.
-    async fn read_hosts_of_port(
+    /// The organization's host that has a port. Of a port of another organization no more is read than of none.
+    async fn host_of_port(&self, organization: Uuid, id: Uuid) -> Result<Record, Error> {
+        let holder = self.store.resolve(&part_alias(PORT_ALIAS, organization, id)).await?;
+        holder.ok_or_else(|| not_found(id))
+    }
+
+    /// The hosts whose turns an update takes: the one that has the port and the one that is to have it, if that is the
+    /// organization's. Nothing waits for, or holds up, the updates of another organization.
+    async fn hosts_to_enter(
         &self,
-        caller: &Caller,
-        id: Uuid,
+        organization: Uuid,
+        from: &Record,
         update: PortUpdate,
-    ) -> Result<Option<Vec<(Record, Host)>>, Error> {
-        let organization = caller.organization_id();
-        let not_found = || Error::from(ErrorKind::NotFound { entity: Entity::Port, id });
-        let holder = self.store.resolve(&id_alias(PORT_ALIAS, id)).await?.ok_or_else(not_found)?;
-        let target = Some(host_key(update.host_id)).filter(|key| *key != holder.key);
-        let keys: Vec<Key> = std::iter::once(holder.key).chain(target).collect();
-        let mut records = self.store.get(&keys).await?.into_iter();
-        let Some(from) = records.next().flatten().filter(|from| from.version == holder.version) else {
-            return Ok(None);
-        };
-        let Some(from) = self.owned_host(from).await? else { return Ok(None) };
-        if from.organization != organization {
-            return Err(not_found());
+    ) -> Result<BTreeSet<Key>, Error> {
+        let mut records = BTreeSet::from([from.key]);
+        if update.host_id != from.key.id {
+            let ids = Some(vec![update.host_id]);
+            let own = Query { organization: Some(organization), ids, ..Query::new(HOST) };
+            records.extend((self.count(own).await? > 0).then(|| host_key(update.host_id)));
         }
-        check_scope(caller, from.host.network_id)?;
-        self.check_reference(organization, Entity::Network, network_key(update.network_id), "network_id")
-            .await?;
-        check_scope(caller, update.network_id)?;
-        let mut hosts = vec![(from.record, from.host)];
-        if target.is_some() {
-            let field = || "host_id".to_owned();
-            let invalid = || ErrorKind::ReferenceInvalid { entity: Entity::Host, field: field() };
-            let to = records.next().flatten().ok_or_else(invalid)?;
-            let Some(to) = self.owned_host(to).await? else { return Ok(None) };
-            if to.organization != organization {
-                return Err(invalid().into());
-            }
-            hosts.push((to.record, to.host));
-        }
-        Ok(Some(hosts))
+        Ok(records)
     }
 
-    /// A host and whose it is. `None` when its network is gone, which it must have left before.
-    async fn owned_host(&self, record: Record) -> Result<Option<OwnedHost>, Error> {
-        let host: Host = decode(&record)?;
-        let network = self.get(network_key(host.network_id)).await?;
-        let organization = network.as_ref().map(organization_of).transpose()?;
-        Ok(organization.map(|organization| OwnedHost { record, host, organization }))
+    /// Where a port is to be, from the same state of the store in which it is on `from`. `None` when that has changed.
+    async fn target_host(
+        &self,
+        organization: Uuid,
+        from: &Record,
+        update: PortUpdate,
+    ) -> Result<Option<Target>, Error> {
+        if update.host_id == from.key.id {
+            return Ok(Some(Target::Same));
+        }
+        let found = self.own_hosts(organization, vec![from.key.id, update.host_id]).await?;
+        let (sources, targets): (Vec<Record>, Vec<Record>) =
+            found.into_iter().partition(|host| host.key == from.key);
+        let is_current = sources.first().is_some_and(|source| source.version == from.version);
+        let target = targets.into_iter().next().map_or(Target::Unknown, Target::Other);
+        Ok(is_current.then_some(target))
+    }
+}
+
+/// The host that a port is to be on.
+#[derive(Debug)]
+enum Target {
+    /// The one that it is on.
+    Same,
+    Other(Record),
+    /// None of the organization's.
+    Unknown,
+}
+
+impl Target {
+    fn bytes(&self) -> usize {
+        if let Self::Other(record) = self { record.body.len() } else { 0 }
+    }
+}
+
+/// All that decides on an update beside the hosts.
+#[derive(Debug)]
+struct Decision {
+    caller: Caller,
+    id: Uuid,
+    update: PortUpdate,
+    /// Whether the network that the update names is the organization's.
+    is_network_known: bool,
+    encoder: HostEncoder,
+    now: Timestamp,
+}
+
+/// What an update makes of its hosts.
+#[derive(Debug)]
+struct Decided {
+    port: Port,
+    puts: Vec<EncodedHost>,
+    before: Before,
+}
+
+impl Decision {
+    /// Decides, for large hosts on a blocking thread.
+    async fn make_in(self, offload: &Offload, from: Record, to: Target) -> Result<Decided, Error> {
+        let bytes = from.body.len() + to.bytes();
+        offload.run(bytes, move || self.make(from, to)).await?
+    }
+
+    /// Decides. What is wrong is told in the order: access first, then references, then the rules of ports.
+    fn make(self, from: Record, to: Target) -> Result<Decided, Error> {
+        let Self { caller, id, update, is_network_known, encoder, now } = self;
+        let host: Host = decode(&from)?;
+        check_scope(&caller, host.network_id)?;
+        if !is_network_known {
+            return Err(reference_invalid(Entity::Network, "network_id"));
+        }
+        check_scope(&caller, update.network_id)?;
+        let mut before = Before::from([(host.id, (from, Summary::from(&host)))]);
+        let mut hosts = vec![host];
+        match to {
+            Target::Same => {}
+            Target::Other(record) => {
+                let host: Host = decode(&record)?;
+                before.insert(host.id, (record, Summary::from(&host)));
+                hosts.push(host);
+            }
+            Target::Unknown => return Err(reference_invalid(Entity::Host, "host_id")),
+        }
+        let port = put_port(&mut hosts, id, update, now)?;
+        let puts = hosts.into_iter().map(|host| {
+            let bytes = before.get(&host.id).map_or(0, |(record, _)| record.body.len());
+            encoder.of_stored(bytes).encode(host)
+        });
+        let puts = puts.collect::<Result<_, _>>()?;
+        Ok(Decided { port, puts, before })
     }
 }
 
@@ -160,12 +234,11 @@ fn check_scope(caller: &Caller, network: Uuid) -> Result<(), Error> {
 
 /// Takes a port from the first of the hosts and puts it, changed, on the last, which may be the same.
 fn put_port(hosts: &mut [Host], id: Uuid, update: PortUpdate, now: Timestamp) -> Result<Port, Error> {
-    let not_found = || Error::from(ErrorKind::NotFound { entity: Entity::Port, id });
     if hosts.last().is_some_and(|host| host.network_id != update.network_id) {
         return Err(ErrorKind::NetworkMismatch { entity: Entity::Host }.into());
     }
-    let [from, others @ ..] = hosts else { return Err(not_found()) };
-    let place = from.ports.iter().position(|port| port.id == id).ok_or_else(not_found)?;
+    let [from, others @ ..] = hosts else { return Err(not_found(id)) };
+    let place = from.ports.iter().position(|port| port.id == id).ok_or_else(|| not_found(id))?;
     let port = from.ports.remove(place);
     if !others.is_empty() && is_bound(from, id) {
         let name = name(port.number, port.protocol);
@@ -190,7 +263,15 @@ fn is_bound(host: &Host, port: Uuid) -> bool {
     bindings.any(|binding| matches!(binding.target, BindingTarget::Port { port_id, .. } if port_id == port))
 }
 
-/// What people call a port.
+fn not_found(id: Uuid) -> Error {
+    ErrorKind::NotFound { entity: Entity::Port, id }.into()
+}
+
+fn reference_invalid(entity: Entity, field: &str) -> Error {
+    ErrorKind::ReferenceInvalid { entity, field: field.to_owned() }.into()
+}
+
+/// A port as its number and protocol: `443/Tcp`.
 fn name(number: PortNumber, protocol: Protocol) -> String {
     format!("{number}/{protocol}")
 }

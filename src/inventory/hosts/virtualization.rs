@@ -2,23 +2,24 @@
 //! keeps the sort keys of the one true when the other changes.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use uuid::Uuid;
 
 use super::EncodedHost;
 use super::document::decode;
-use super::facets::host_facets;
+use super::facets::{host_facets, set_virtualized_by};
 use super::summary::Summary;
-use crate::inventory::records::{HOST, SERVICE_ALIAS, VIRTUALIZED_BY_LINK, id_alias};
+use crate::inventory::records::{HOST, SERVICE_ALIAS, VIRTUALIZED_BY_LINK, part_alias};
 use crate::inventory::{Error, Inventory};
 use crate::model::Host;
-use crate::store::{Batch, Check, Expect, Key, Link, LinkFilter, Query};
+use crate::store::{Batch, Check, Expect, Facets, Key, Link, LinkFilter, Query, Record};
 
 /// The services of the hosts that a change touches.
 #[derive(Debug)]
 pub(super) struct ServiceNames {
     /// What each is called after the change; `None` when it is gone.
-    after: HashMap<Uuid, Option<String>>,
+    after: Arc<HashMap<Uuid, Option<String>>>,
     /// Those that are called otherwise than before.
     changed: Vec<Uuid>,
 }
@@ -35,7 +36,7 @@ impl ServiceNames {
         }
         let is_changed = |id: &Uuid, name: &Option<String>| before.get(id).copied() != name.as_deref();
         let changed = after.iter().filter(|(id, name)| is_changed(id, name)).map(|(id, _)| *id).collect();
-        Self { after, changed }
+        Self { after: Arc::new(after), changed }
     }
 }
 
@@ -55,17 +56,15 @@ impl Inventory {
         if let Some(name) = names.after.get(&service) {
             return Ok(name.clone().unwrap_or_default());
         }
-        let alias = id_alias(SERVICE_ALIAS, service);
+        let alias = part_alias(SERVICE_ALIAS, organization, service);
         let Some(holder) = self.store.resolve(&alias).await? else {
             batch.check(Check::Alias { alias, holder: None });
             return Ok(String::new());
         };
         batch.check(Check::Alias { alias, holder: Some(holder.key) });
         batch.check(Check::Record { key: holder.key, expect: Expect::Version(holder.version) });
-        if self.owner_of(&holder).await? != Some(organization) {
-            return Ok(String::new());
-        }
-        let summary: Summary = decode(&holder)?;
+        let summary: Summary =
+            self.remembered.offload.run(holder.body.len(), move || decode(&holder)).await??;
         let found = summary.services.into_iter().find(|candidate| candidate.id == service);
         Ok(found.map(|service| service.name).unwrap_or_default())
     }
@@ -84,14 +83,15 @@ impl Inventory {
         let filter = LinkFilter { relation: VIRTUALIZED_BY_LINK, targets: names.changed.clone() };
         let query = Query { organization: Some(organization), links: vec![filter], ..Query::new(HOST) };
         let written: HashSet<Key> = batch.writes().iter().map(|write| write.key()).collect();
-        for record in self.store.list(&query).await?.records {
-            if written.contains(&record.key) {
-                continue;
-            }
-            let host: Host = decode(&record)?;
-            let name = self.virtualized_by(organization, &host, names, batch).await?;
-            let facets = host_facets(organization, &host, &name);
-            batch.put(record.key, Expect::Version(record.version), facets, record.body);
+        let mut guests = self.store.list(&query).await?.records;
+        guests.retain(|guest| !written.contains(&guest.key));
+        let bytes = guests.iter().map(|guest| guest.body.len()).sum();
+        let after = Arc::clone(&names.after);
+        let follow = move || guests.into_iter().map(|guest| follow(organization, guest, &after)).collect();
+        let followed: Result<Vec<(Record, Facets)>, Error> =
+            self.remembered.offload.run(bytes, follow).await?;
+        for (guest, facets) in followed? {
+            batch.put(guest.key, Expect::Version(guest.version), facets, guest.body);
         }
         for service in &names.changed {
             batch.check(Check::LinkedWithin {
@@ -101,4 +101,17 @@ impl Inventory {
         }
         Ok(())
     }
+}
+
+/// The facets of a host that a service of these virtualizes.
+fn follow(
+    organization: Uuid,
+    guest: Record,
+    after: &HashMap<Uuid, Option<String>>,
+) -> Result<(Record, Facets), Error> {
+    let host: Host = decode(&guest)?;
+    let service = host.virtualization.as_ref().and_then(|by| after.get(&by.service_id()));
+    let mut facets = host_facets(organization, &host);
+    set_virtualized_by(&mut facets, service.and_then(Option::as_deref).unwrap_or_default());
+    Ok((guest, facets))
 }

@@ -4,6 +4,7 @@ use tokio::task::JoinHandle;
 use super::parse::{ParsedLine, parse};
 use super::report::Refusal;
 use crate::inventory::Error;
+use crate::inventory::hosts::HostEncoder;
 use crate::lines::{Line, Lines};
 
 /// So many lines, or so many bytes, are stored together at most; a longer line is stored alone.
@@ -29,6 +30,7 @@ impl Parsing {
     /// Reads lines and begins to parse them; `None` at the end.
     pub(super) async fn begin<R: AsyncRead + Unpin>(
         lines: &mut Lines<BufReader<R>>,
+        encoder: HostEncoder,
     ) -> Result<Option<Self>, Error> {
         let mut chunk = Chunk::default();
         let mut whole = Vec::new();
@@ -51,7 +53,7 @@ impl Parsing {
             return Ok(None);
         }
         (chunk.lines, chunk.bytes) = (lines.count, lines.bytes);
-        Ok(Some(Self(tokio::task::spawn_blocking(move || chunk.parse(whole)))))
+        Ok(Some(Self(tokio::task::spawn_blocking(move || chunk.parse(whole, encoder)))))
     }
 
     pub(super) async fn finish(self) -> Result<Chunk, Error> {
@@ -60,9 +62,9 @@ impl Parsing {
 }
 
 impl Chunk {
-    fn parse(mut self, lines: Vec<(u64, Vec<u8>)>) -> Self {
+    fn parse(mut self, lines: Vec<(u64, Vec<u8>)>, encoder: HostEncoder) -> Self {
         for (number, bytes) in lines {
-            match parse(number, &bytes) {
+            match parse(number, &bytes, encoder) {
                 Ok(parsed) => self.accepted.push(parsed),
                 Err(refusal) => self.refusals.push(refusal),
             }

@@ -113,11 +113,12 @@ impl Inventory {
         self.organization(organization).await?;
         let mut lines = Lines::new(BufReader::with_capacity(64 * 1024, input), max_line);
         let mut report = ImportReport::default();
-        let mut parsing = Parsing::begin(&mut lines).await?;
+        let encoder = self.host_encoder(organization);
+        let mut parsing = Parsing::begin(&mut lines, encoder).await?;
         while let Some(parsed) = parsing {
             let Chunk { lines: read, bytes, accepted, mut refusals } = parsed.finish().await?;
             // The next lines are parsed while these are stored. If they cannot be read, these are stored all the same.
-            let following = Parsing::begin(&mut lines).await;
+            let following = Parsing::begin(&mut lines, encoder).await;
             if create_networks {
                 report.created_networks += self.create_missing_networks(organization, &accepted).await?;
             }

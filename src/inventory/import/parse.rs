@@ -2,7 +2,7 @@ use super::document::HostDocument;
 use super::repair::{count_cut_times, repair};
 use super::report::{Alterations, Refusal};
 use crate::inventory::field_path::dotted;
-use crate::inventory::hosts::EncodedHost;
+use crate::inventory::hosts::{EncodedHost, HostEncoder};
 use crate::inventory::{Error, ErrorKind};
 
 /// A line that became a host.
@@ -13,14 +13,15 @@ pub(super) struct ParsedLine {
     pub(super) notes: Alterations,
 }
 
-pub(super) fn parse(line: u64, bytes: &[u8]) -> Result<ParsedLine, Refusal> {
+/// Reads one line, mends what real devices get wrong, and encodes the host for the store.
+pub(super) fn parse(line: u64, bytes: &[u8], encoder: HostEncoder) -> Result<ParsedLine, Refusal> {
     // Some editors mark the beginning of a file as UTF-8.
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     let mut notes = Alterations::default();
     let document = read(line, bytes)?;
     count_cut_times(bytes, &mut notes);
     let host = repair(document, line, &mut notes);
-    let encoded = EncodedHost::new(host).map_err(|error| {
+    let encoded = encoder.encode(host).map_err(|error| {
         let refusal = refusal(line, &error);
         Refusal { field: refusal.field.map(|field| notes.place_in_document(field)), ..refusal }
     })?;

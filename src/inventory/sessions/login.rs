@@ -92,7 +92,7 @@ impl Inventory {
     ///
     /// # Errors
     /// `Invalid` when the address in lower case has fewer than 3 or more than 254 characters. `InvalidCredentials`,
-    /// `TooManyAttempts`; `Busy` when too many logins are under way, in all or under this domain.
+    /// `TooManyAttempts`, `QuotaExceeded`; `Busy` when too many logins are under way, in all or under this domain.
     pub async fn log_in(&self, email: &str, password: String) -> Result<IssuedSession, Error> {
         self.log_in_from(None, email, password).await
     }
@@ -152,6 +152,7 @@ impl Inventory {
                     batch.check(Check::Record { key: hash.key, expect: Expect::Version(hash.version) });
                 }
             }
+            let _turn = self.session_turn(&owner, &mut batch).await?;
             if self.commit_if_unchanged(batch).await? {
                 return Ok(IssuedSession { user: owner, session, id });
             }

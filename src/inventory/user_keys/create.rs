@@ -2,12 +2,12 @@ use uuid::Uuid;
 
 use super::{Grant, check_references_of, user_api_key_facets};
 use crate::access::{KeyKind, KeyText};
-use crate::inventory::records::{encode, user_api_key_key, user_key};
+use crate::inventory::records::{USER_API_KEY, USER_LINK, encode, linked, user_api_key_key, user_key};
 use crate::inventory::secrets::{KeyHolder, put_secret};
 use crate::inventory::users::user_caller;
-use crate::inventory::{ATTEMPTS, Entity, Error, Inventory, IssuedKey, conflict, text};
+use crate::inventory::{Entity, Error, Inventory, IssuedKey, text};
 use crate::model::{Permission, Timestamp, UserApiKey};
-use crate::store::{Batch, Check, Expect};
+use crate::store::{Batch, Check, Expect, Link};
 
 /// A user's API key to be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,13 +76,17 @@ impl Inventory {
     /// `Invalid` for a name that is blank or too long and for an `expires_at` that is not in the future.
     /// `PermissionDenied` for a level above the owner's, `AccessDenied` for a network that the owner cannot access.
     /// `ReferenceInvalid` for a network or a tag that is not the organization's. `NotFound` when there is no such user.
+    /// `QuotaExceeded`.
     pub async fn create_user_api_key(&self, new: NewUserApiKey) -> Result<IssuedKey<UserApiKey>, Error> {
         let now = self.now();
         let name = text::name("name", &new.name, 100)?;
         text::future("expires_at", new.expires_at, now)?;
         let plaintext = KeyText::generate(KeyKind::User, &*self.random)?;
         let id = self.new_id()?;
-        for _ in 0..ATTEMPTS {
+        let limit = self.quotas.user_api_keys_per_user;
+        let _turn = self.quota_turn(limit, user_key(new.user_id), Entity::User).await?;
+        let mut transaction = self.transaction(Entity::UserApiKey, id);
+        loop {
             let owner = self.user(new.user_id).await?;
             let grant = Grant {
                 permissions: Some(new.permissions),
@@ -90,6 +94,8 @@ impl Inventory {
                 tags: &new.tags,
             };
             self.check_grant(&user_caller(&owner), &grant).await?;
+            let keys = linked(USER_API_KEY, owner.organization_id, Link::new(USER_LINK, owner.id));
+            self.check_quota(limit, Entity::UserApiKey, keys, 1).await?;
             let record = UserApiKey {
                 id,
                 name: name.clone(),
@@ -105,11 +111,10 @@ impl Inventory {
                 network_ids: text::distinct(new.network_ids.clone()),
                 permissions: new.permissions,
             };
-            if self.commit_if_unchanged(creation(&record, &plaintext)?).await? {
+            if transaction.commit(creation(&record, &plaintext)?).await? {
                 return Ok(IssuedKey::new(record, plaintext));
             }
         }
-        Err(conflict(Entity::UserApiKey, id))
     }
 }
 

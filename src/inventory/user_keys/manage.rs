@@ -3,7 +3,7 @@ use uuid::Uuid;
 use super::user_api_key_facets;
 use crate::access::Caller;
 use crate::inventory::records::{USER_API_KEY, USER_LINK, key_use_key, linked, secret_key, user_api_key_key};
-use crate::inventory::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, as_read, conflict, require_session};
+use crate::inventory::{Entity, Error, ErrorKind, Inventory, as_read, require_session};
 use crate::model::UserApiKey;
 use crate::store::{Batch, Expect, Link};
 
@@ -64,7 +64,8 @@ impl Inventory {
     }
 
     async fn delete_key_if(&self, id: Uuid, is_meant: impl Fn(&UserApiKey) -> bool) -> Result<(), Error> {
-        for _ in 0..ATTEMPTS {
+        let mut transaction = self.transaction(Entity::UserApiKey, id);
+        loop {
             let (record, key) = self.read(user_api_key_key(id), Entity::UserApiKey).await?;
             if !is_meant(&key) {
                 return Err(not_found(id));
@@ -72,11 +73,10 @@ impl Inventory {
             let mut batch = Batch::new();
             batch.delete(record.key, as_read(Some(&record)));
             delete_beside(&mut batch, id);
-            if self.commit_if_unchanged(batch).await? {
+            if transaction.commit(batch).await? {
                 return Ok(());
             }
         }
-        Err(conflict(Entity::UserApiKey, id))
     }
 }
 

@@ -4,9 +4,7 @@ use super::manage::{is_own, not_found};
 use super::{Grant, check_references_of, user_api_key_facets};
 use crate::access::Caller;
 use crate::inventory::records::{encode, user_api_key_key};
-use crate::inventory::{
-    ATTEMPTS, Entity, Error, ErrorKind, Inventory, as_read, conflict, require_session, text,
-};
+use crate::inventory::{Entity, Error, ErrorKind, Inventory, as_read, require_session, text};
 use crate::model::{Permission, Timestamp, UserApiKey};
 use crate::store::Batch;
 
@@ -105,7 +103,8 @@ impl Inventory {
     ) -> Result<UserApiKey, Error> {
         may_manage_user_api_keys(caller)?;
         let name = text::name("name", &update.name, 100)?;
-        for _ in 0..ATTEMPTS {
+        let mut transaction = self.transaction(Entity::UserApiKey, id);
+        loop {
             let (record, key) = self.read(user_api_key_key(id), Entity::UserApiKey).await?;
             if !is_own(caller, &key) {
                 return Err(not_found(id));
@@ -125,10 +124,9 @@ impl Inventory {
             let mut batch = Batch::new();
             batch.put(record.key, as_read(Some(&record)), user_api_key_facets(&key), encode(&key)?);
             check_references_of(&key, &mut batch);
-            if self.commit_if_unchanged(batch).await? {
+            if transaction.commit(batch).await? {
                 return Ok(UserApiKey { last_used, ..key });
             }
         }
-        Err(conflict(Entity::UserApiKey, id))
     }
 }

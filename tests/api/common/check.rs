@@ -10,7 +10,7 @@ use toposcope::wire::{Failure, Success};
 use super::{Reply, VERSION};
 
 /// Every code with its status and the keys of its params, as the contract has them.
-pub(crate) const CODES: [(u16, &str, &[&str]); 33] = [
+pub(crate) const CODES: [(u16, &str, &[&str]); 34] = [
     (400, "validation_required", &["field"]),
     (400, "validation_empty", &["field"]),
     (400, "validation_max_length", &["field", "max"]),
@@ -38,6 +38,7 @@ pub(crate) const CODES: [(u16, &str, &[&str]); 33] = [
     (409, "entity_already_exists", &["entity", "name"]),
     (409, "entity_in_use", &["entity", "name", "used_by"]),
     (409, "entity_conflict", &["entity", "id"]),
+    (409, "quota_exceeded", &["entity", "limit"]),
     (413, "request_too_large", &["limit"]),
     (415, "request_unsupported_media_type", &[]),
     (429, "rate_limit_exceeded", &["retry_after"]),

@@ -3,6 +3,7 @@
 mod check;
 mod hosts;
 mod log;
+mod logged;
 mod random;
 mod server;
 mod switched;
@@ -13,6 +14,7 @@ mod yielding;
 pub(crate) use check::CODES;
 pub(crate) use hosts::{address, at, guest, host, interface, service};
 pub(crate) use log::Log;
+pub(crate) use logged::Logged;
 pub(crate) use random::SplitMix64;
 pub(crate) use server::{Reply, Server, VERSION, ample, bare, get, send_json, with_key, with_session};
 pub(crate) use switched::Switched;

@@ -1,9 +1,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use toposcope::access::{ManualClock, PasswordCost, PasswordHasher};
+use toposcope::access::{Caller, ManualClock, PasswordCost, PasswordHasher, Scope};
 use toposcope::inventory::{Inventory, NewUser, NewUserApiKey};
 use toposcope::model::{Host, Organization, Permission, User};
+use toposcope::store::Store;
 use uuid::Uuid;
 
 use super::{Reply, Server, Watched, ample, at};
@@ -43,9 +44,7 @@ impl World {
     pub(crate) async fn new() -> Self {
         let store = Watched::new().await;
         let clock = ManualClock::new(at(0));
-        let inventory = Inventory::in_shared(store.clone())
-            .with_clock(Arc::new(clock.clone()))
-            .with_passwords(cheap_passwords());
+        let inventory = inventory_in(store.clone(), &clock);
         let home = Site::new(&inventory, "Home", true, 0x100).await;
         let abroad = Site::new(&inventory, "Abroad", true, 0x200).await;
         let server = Server::new(inventory.clone(), ample());
@@ -53,6 +52,16 @@ impl World {
         let mut world = Self { clock, store, inventory, home, abroad, key, server, users };
         world.key = world.owner_key(&world.home).await;
         world
+    }
+
+    /// Another inventory, in a store that leads to that of the world.
+    pub(crate) fn inventory_in(&self, store: Arc<dyn Store>) -> Inventory {
+        inventory_in(store, &self.clock)
+    }
+
+    /// A caller who may do anything in an organization.
+    pub(crate) fn owner(&self, site: &Site) -> Caller {
+        Caller::new(site.organization.id, Uuid::from_u128(0xca11e4), Permission::Owner, Scope::all())
     }
 
     /// A home world with these hosts.
@@ -121,6 +130,10 @@ impl Site {
         tags.sort_unstable();
         Self { organization, networks, tags }
     }
+}
+
+fn inventory_in(store: Arc<dyn Store>, clock: &ManualClock) -> Inventory {
+    Inventory::in_shared(store).with_clock(Arc::new(clock.clone())).with_passwords(cheap_passwords())
 }
 
 /// The draft of a key that works.

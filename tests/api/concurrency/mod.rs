@@ -4,6 +4,7 @@ mod audit;
 mod bystanders;
 mod credentials;
 mod deeds;
+mod one_host;
 mod outcome;
 mod ports;
 mod references;

@@ -4,8 +4,8 @@ use std::fmt;
 use super::endpoint::Endpoint;
 use crate::common::{CODES, Reply};
 
-/// What can only come of a store that fails.
-const NEVER: [&str; 2] = ["internal_error", "store_unavailable"];
+/// What can only come of a store that fails, and of quotas, of which there are none here.
+const NEVER: [&str; 3] = ["internal_error", "quota_exceeded", "store_unavailable"];
 /// What may be missing where there are fewer requests than these.
 const RARE: [&str; 1] = ["validation_min_length"];
 const MANY: u64 = 50_000;

@@ -4,6 +4,7 @@ mod checks;
 mod deleting;
 mod moving;
 mod numbers;
+mod offloading;
 mod order;
 mod putting;
 mod races;

@@ -40,6 +40,8 @@ async fn a_host_that_leaves_a_network_which_is_then_deleted_is_never_missing() {
             );
             moments += 1;
         }
-        assert!(moments >= 2, "{what}: {moments}");
+        // Reading is one call of the store; changing is two at least.
+        let calls = if what == "read" { 1 } else { 2 };
+        assert!(moments >= calls, "{what}: {moments}");
     }
 }

@@ -1,25 +1,20 @@
 //! Ids that somebody else has.
 
-use toposcope::inventory::{Entity, ErrorKind, Written};
+use toposcope::inventory::{Entity, ErrorKind, PortUpdate, Written};
 use toposcope::model::Protocol;
 
-use crate::support::{World, bare_host, documents, id, port, refusal, rich_host, service};
+use crate::support::{World, bare_host, documents, id, owner_of, port, refusal, rich_host, service};
 
 fn taken(entity: Entity, id: uuid::Uuid) -> ErrorKind {
     ErrorKind::AlreadyExists { entity, name: id.to_string() }
 }
 
 #[tokio::test]
-async fn a_port_or_service_of_another_host_is_taken() {
+async fn port_or_service_of_another_host_of_the_organization_is_taken() {
     let world = World::new().await;
-    let foreign = world.foreign().await;
     let holder = rich_host(1, world.network, &world.tags);
     world.put(&holder).await;
-    for (organization, network) in [
-        (world.organization, world.network),
-        (world.organization, world.other_network),
-        (foreign.organization, foreign.network),
-    ] {
+    for network in [world.network, world.other_network] {
         let commits = world.store.commits();
         let mut with_port = bare_host(id(2), network);
         with_port.ports = vec![
@@ -28,14 +23,34 @@ async fn a_port_or_service_of_another_host_is_taken() {
         ];
         let mut with_service = bare_host(id(2), network);
         with_service.services = vec![service(&with_service, holder.services[1].id, "mine", 0)];
-        let refused = refusal(world.inventory.put_host(organization, with_port).await);
+        let refused = refusal(world.inventory.put_host(world.organization, with_port).await);
         assert_eq!(refused, taken(Entity::Port, holder.ports[1].id));
-        let refused = refusal(world.inventory.put_host(organization, with_service).await);
+        let refused = refusal(world.inventory.put_host(world.organization, with_service).await);
         assert_eq!(refused, taken(Entity::Service, holder.services[1].id));
         assert_eq!(world.store.commits(), commits);
     }
     assert_eq!(world.host(holder.id).await, holder);
     assert_eq!(world.documents().await.len(), 1);
+}
+
+#[tokio::test]
+async fn port_and_service_ids_of_another_organization_are_free() {
+    let world = World::new().await;
+    let foreign = world.foreign().await;
+    let mine = rich_host(1, world.network, &world.tags);
+    world.put(&mine).await;
+    let mut theirs = bare_host(id(2), foreign.network);
+    theirs.ports = vec![port(&theirs, mine.ports[1].id, 2, Protocol::Tcp)];
+    theirs.services = vec![service(&theirs, mine.services[1].id, "theirs", 0)];
+    world.inventory.put_host(foreign.organization, theirs.clone()).await.unwrap();
+
+    // Each organization changes its own port of that id.
+    let update = PortUpdate::new(theirs.id, foreign.network, 3.try_into().unwrap(), Protocol::Udp);
+    let owner = owner_of(foreign.organization);
+    world.inventory.update_port(&owner, mine.ports[1].id, update).await.unwrap();
+    assert_eq!(world.host(mine.id).await, mine);
+    let changed = world.inventory.host(foreign.organization, theirs.id).await.unwrap();
+    assert_eq!(changed.ports[0].number.get(), 3);
 }
 
 #[tokio::test]

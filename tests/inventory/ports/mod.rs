@@ -2,6 +2,7 @@
 
 mod changing;
 mod moving;
+mod queueing;
 mod races;
 mod refused;
 

@@ -2,6 +2,7 @@
 
 mod calls;
 mod controls;
+mod delaying;
 mod documents;
 mod failing;
 mod faulty;
@@ -23,6 +24,7 @@ use uuid::Uuid;
 
 pub(crate) use calls::Calls;
 pub(crate) use controls::assert_virtualized_by;
+pub(crate) use delaying::Delaying;
 pub(crate) use documents::{Document, jsonl, numbered_hosts, refusal_of_second};
 pub(crate) use failing::Failing;
 pub(crate) use faulty::{Fault, Faulty};

@@ -5,6 +5,7 @@ mod credentials;
 mod faults;
 mod fields;
 mod json;
+mod quotas;
 mod records;
 mod references;
 mod requests;
@@ -23,6 +24,7 @@ async fn every_error_of_the_contract_is_answered_by_some_row_and_no_other() {
     produced.extend(faults::rows().await);
     produced.extend(fields::rows().await);
     produced.extend(json::rows().await);
+    produced.extend(quotas::rows().await);
     produced.extend(records::rows().await);
     produced.extend(references::rows().await);
     produced.extend(requests::rows().await);

@@ -1,0 +1,100 @@
+use std::collections::BTreeSet;
+
+use uuid::Uuid;
+
+use super::update_queues::Turns;
+use super::{ATTEMPTS, Entity, Error, Inventory, conflict};
+use crate::store::{Batch, Expect, Key};
+
+/// A change that is read, decided and committed in a loop, until nothing that the decision rests on has changed meanwhile.
+///
+/// ```ignore
+/// let mut transaction = self.transaction(Entity::Tag, id);
+/// loop {
+///     // Read, decide, make a batch.
+///     if transaction.commit(batch).await? {
+///         return Ok(());
+///     }
+/// }
+/// ```
+#[derive(Debug)]
+pub(super) struct Transaction<'a> {
+    inventory: &'a Inventory,
+    entity: Entity,
+    id: Uuid,
+    turns: Option<Turns<'a>>,
+    attempts: usize,
+}
+
+impl Inventory {
+    /// Begins a change; a `Conflict` names this entity and id.
+    pub(super) const fn transaction(&self, entity: Entity, id: Uuid) -> Transaction<'_> {
+        Transaction { inventory: self, entity, id, turns: None, attempts: 0 }
+    }
+}
+
+impl Transaction<'_> {
+    /// Commits a batch. `false`: everything must be read and decided again.
+    ///
+    /// The first commit joins the queues of the records that the batch replaces or deletes in the version that was read,
+    /// unless [`enter`](Self::enter) came before. So a change that is refused never waits for others.
+    ///
+    /// # Errors
+    /// `Conflict` after 16 attempts or when a queue is full.
+    pub(super) async fn commit(&mut self, batch: Batch) -> Result<bool, Error> {
+        if self.turns.is_none() && !self.enter(replaced_records(&batch)).await? {
+            return Ok(false);
+        }
+        if self.inventory.commit_if_unchanged(batch).await? {
+            return Ok(true);
+        }
+        self.count_attempt()?;
+        Ok(false)
+    }
+
+    /// Waits for the turns of these records, in place of those that are held. `false`: others held one of them, and
+    /// everything must be read and decided again.
+    ///
+    /// # Errors
+    /// `Conflict` when too many updates of one of the records wait, or these were other records 16 times.
+    pub(super) async fn enter(&mut self, records: BTreeSet<Key>) -> Result<bool, Error> {
+        if self.turns.as_ref().is_some_and(|turns| turns.cover(&records)) {
+            return Ok(true);
+        }
+        // All turns at once, never one beside those that are held.
+        self.turns = None;
+        let queues = &self.inventory.remembered.queues;
+        let turns = queues.enter(records).await.map_err(|_| self.conflict())?;
+        let is_current = !turns.has_waited();
+        self.turns = Some(turns);
+        if !is_current {
+            self.count_attempt()?;
+        }
+        Ok(is_current)
+    }
+
+    /// Lets others go on after they came between.
+    ///
+    /// # Errors
+    /// `Conflict` after 16 attempts.
+    pub(super) async fn retry(&mut self) -> Result<(), Error> {
+        self.count_attempt()?;
+        tokio::task::yield_now().await;
+        Ok(())
+    }
+
+    fn count_attempt(&mut self) -> Result<(), Error> {
+        self.attempts += 1;
+        if self.attempts < ATTEMPTS { Ok(()) } else { Err(self.conflict()) }
+    }
+
+    fn conflict(&self) -> Error {
+        conflict(self.entity, self.id)
+    }
+}
+
+/// The records that a batch replaces or deletes in the version that was read.
+fn replaced_records(batch: &Batch) -> BTreeSet<Key> {
+    let replaced = batch.writes().iter().filter(|write| matches!(write.expect(), Expect::Version(_)));
+    replaced.map(|write| write.key()).collect()
+}

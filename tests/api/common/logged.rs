@@ -1,0 +1,78 @@
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use toposcope::model::Timestamp;
+use toposcope::store::{Alias, Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError};
+use uuid::Uuid;
+
+/// A store that writes down what is asked of it and which records it gives out.
+#[derive(Debug)]
+pub(crate) struct Logged {
+    inner: Arc<dyn Store>,
+    calls: Mutex<Vec<Call>>,
+}
+
+/// One call, without the ids that it names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Call {
+    pub(crate) method: &'static str,
+    /// The records that were given out.
+    pub(crate) records: Vec<Key>,
+}
+
+impl Logged {
+    pub(crate) fn new(inner: Arc<dyn Store>) -> Arc<Self> {
+        Arc::new(Self { inner, calls: Mutex::default() })
+    }
+
+    /// The calls since the last time.
+    pub(crate) fn take(&self) -> Vec<Call> {
+        std::mem::take(&mut *self.calls.lock().unwrap())
+    }
+
+    fn note<'r>(&self, method: &'static str, records: impl IntoIterator<Item = &'r Record>) {
+        let records = records.into_iter().map(|record| record.key).collect();
+        self.calls.lock().unwrap().push(Call { method, records });
+    }
+}
+
+#[async_trait]
+impl Store for Logged {
+    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, StoreError> {
+        let found = self.inner.get(keys).await?;
+        self.note("get", found.iter().flatten());
+        Ok(found)
+    }
+
+    async fn resolve(&self, alias: &Alias) -> Result<Option<Record>, StoreError> {
+        let found = self.inner.resolve(alias).await?;
+        self.note("resolve", &found);
+        Ok(found)
+    }
+
+    async fn list(&self, query: &Query) -> Result<Page, StoreError> {
+        let page = self.inner.list(query).await?;
+        self.note("list", &page.records);
+        Ok(page)
+    }
+
+    async fn commit(&self, batch: Batch) -> Result<(), StoreError> {
+        self.note("commit", []);
+        self.inner.commit(batch).await
+    }
+
+    async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
+        self.note("purge_expired", []);
+        self.inner.purge_expired(now).await
+    }
+
+    async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
+        self.note("snapshot", []);
+        self.inner.snapshot().await
+    }
+
+    async fn revision(&self, kind: Name, organization: Uuid) -> Result<Option<Revision>, StoreError> {
+        self.note("revision", []);
+        self.inner.revision(kind, organization).await
+    }
+}

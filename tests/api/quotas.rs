@@ -1,0 +1,197 @@
+//! Limits on how much an organization may store: exact, also under concurrency, and refused by name.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::task::JoinSet;
+use toposcope::inventory::{
+    Entity, Error, ErrorKind, Import, Inventory, NewDaemonApiKey, NewUserApiKey, PortUpdate, Quotas,
+};
+use toposcope::model::{Permission, Protocol, User};
+use uuid::Uuid;
+
+use crate::common::{
+    LAB, OFFICE, PASSWORD, Server, World, Yielding, ample, host, key_for, send_json, with_key,
+};
+use crate::foreign_records::with_port;
+
+/// What each quota allows here, and how many creations go for it at once.
+const LIMIT: u64 = 5;
+const CREATIONS: u64 = 16;
+
+/// A world whose records are created under quotas.
+struct Scene {
+    world: World,
+    inventory: Inventory,
+    user: User,
+}
+
+impl Scene {
+    async fn new(set: impl FnOnce(&mut Quotas)) -> Self {
+        let world = World::new().await;
+        let mut quotas = Quotas::default();
+        set(&mut quotas);
+        let inventory = world.inventory_in(Arc::new(Yielding::new(world.store.clone()))).with_quotas(quotas);
+        let user = world.user(&world.home, Permission::Owner, &[]).await;
+        Self { world, inventory, user }
+    }
+
+    fn organization(&self) -> Uuid {
+        self.world.home.organization.id
+    }
+
+    /// Creates many at once, and tells how many were created. All others were refused by the quota.
+    async fn race<F>(&self, entity: Entity, create: impl Fn(Inventory, u64) -> F) -> u64
+    where
+        F: Future<Output = Result<(), Error>> + Send + 'static,
+    {
+        let mut creations = JoinSet::new();
+        for number in 0..CREATIONS {
+            creations.spawn(create(self.inventory.clone(), number));
+        }
+        let mut created = 0;
+        while let Some(result) = creations.join_next().await {
+            match result.unwrap() {
+                Ok(()) => created += 1,
+                Err(error) => {
+                    assert_eq!(*error.kind(), ErrorKind::QuotaExceeded { entity, limit: LIMIT });
+                }
+            }
+        }
+        created
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn tags_of_an_organization_are_limited_exactly() {
+    // Three exist before.
+    let scene = Scene::new(|quotas| quotas.tags_per_organization = Some(LIMIT)).await;
+    let organization = scene.organization();
+    let created = scene.race(Entity::Tag, |inventory, _| async move {
+        inventory.create_tag(organization, "one more").await.map(drop)
+    });
+    assert_eq!(created.await, LIMIT - 3);
+    let tags = scene.inventory.tags(organization).await.unwrap();
+    assert_eq!(tags.len() as u64, LIMIT);
+    // Room is made by deleting; the other organization has its own.
+    scene.inventory.delete_tag(tags[0].id).await.unwrap();
+    scene.inventory.create_tag(organization, "in its place").await.unwrap();
+    scene.inventory.create_tag(scene.world.abroad.organization.id, "elsewhere").await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn api_keys_of_a_user_are_limited_exactly() {
+    let scene = Scene::new(|quotas| quotas.user_api_keys_per_user = Some(LIMIT)).await;
+    let user = scene.user.id;
+    let created = scene.race(Entity::UserApiKey, |inventory, _| async move {
+        let key = NewUserApiKey::new(user, "one more", Permission::Viewer);
+        inventory.create_user_api_key(key).await.map(drop)
+    });
+    assert_eq!(created.await, LIMIT);
+    let other = scene.world.user(&scene.world.home, Permission::Viewer, &[]).await;
+    let key = NewUserApiKey::new(other.id, "another user's", Permission::Viewer);
+    scene.inventory.create_user_api_key(key).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn daemon_api_keys_of_a_network_are_limited_exactly() {
+    let scene = Scene::new(|quotas| quotas.daemon_api_keys_per_network = Some(LIMIT)).await;
+    let created = scene.race(Entity::DaemonApiKey, |inventory, _| async move {
+        inventory.create_daemon_api_key(NewDaemonApiKey::new(OFFICE, "one more")).await.map(drop)
+    });
+    assert_eq!(created.await, LIMIT);
+    scene.inventory.create_daemon_api_key(NewDaemonApiKey::new(LAB, "another network's")).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn hosts_of_an_organization_are_limited_exactly() {
+    let scene = Scene::new(|quotas| quotas.hosts_per_organization = Some(LIMIT)).await;
+    let organization = scene.organization();
+    let created = scene.race(Entity::Host, |inventory, number| async move {
+        inventory.put_host(organization, host(1 + u128::from(number), OFFICE)).await.map(drop)
+    });
+    assert_eq!(created.await, LIMIT);
+    let ids = scene.world.ids("").await;
+    assert_eq!(ids.len() as u64, LIMIT);
+    // A host that exists is replaced at the limit, and a deleted one makes room.
+    scene.inventory.put_host(organization, host(ids[0], LAB)).await.unwrap();
+    scene.inventory.delete_host(organization, Uuid::from_u128(ids[0])).await.unwrap();
+    scene.inventory.put_host(organization, host(0x77, OFFICE)).await.unwrap();
+}
+
+#[tokio::test]
+async fn import_stores_hosts_up_to_the_quota_and_refuses_the_others() {
+    let scene = Scene::new(|quotas| quotas.hosts_per_organization = Some(LIMIT)).await;
+    let hosts = (1..=8).map(|id| serde_json::to_string(&host(id, OFFICE)).unwrap());
+    let lines = hosts.collect::<Vec<_>>().join("\n");
+    let report = scene.inventory.import_hosts(scene.organization(), lines.as_bytes(), Import::new()).await;
+    let report = report.unwrap();
+    assert_eq!((report.imported, report.refused), (LIMIT, 3));
+    assert!(report.refusals[0].reason.contains("quota"), "{:?}", report.refusals);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn sessions_of_a_user_are_limited_exactly_and_expired_ones_make_room() {
+    let scene = Scene::new(|quotas| quotas.sessions_per_user = Some(LIMIT)).await;
+    let email = scene.user.email.clone();
+    let log_in = |inventory: Inventory, _| {
+        let email = email.clone();
+        async move { inventory.log_in(&email, PASSWORD.to_owned()).await.map(drop) }
+    };
+    assert_eq!(scene.race(Entity::Session, log_in).await, LIMIT);
+    let other = scene.world.user(&scene.world.home, Permission::Viewer, &[]).await;
+    scene.inventory.log_in(&other.email, PASSWORD.to_owned()).await.unwrap();
+    scene.world.clock.advance(Duration::from_secs(7 * 24 * 60 * 60));
+    assert_eq!(scene.race(Entity::Session, log_in).await, LIMIT);
+}
+
+#[tokio::test]
+async fn log_in_beyond_the_quota_is_a_409_with_entity_and_limit() {
+    let scene = Scene::new(|quotas| quotas.sessions_per_user = Some(1)).await;
+    let server = Server::new(scene.inventory.clone(), ample());
+    let body = json!({"email": scene.user.email, "password": PASSWORD});
+    let log_in = async || server.send(send_json("POST", "/api/auth/login", &body)).await;
+    assert_eq!(log_in().await.status, 200);
+    let params = log_in().await.refuses(409, "quota_exceeded").clone();
+    assert_eq!(params, json!({"entity": "Session", "limit": 1}));
+}
+
+#[tokio::test]
+async fn hosts_beyond_the_bytes_of_the_quota_are_too_large() {
+    let (small, port) = (with_port(Uuid::from_u128(1), OFFICE, Uuid::from_u128(5)), Uuid::from_u128(5));
+    let limit = serde_json::to_vec(&small).unwrap().len();
+    let scene = Scene::new(|quotas| quotas.host_bytes = Some(limit)).await;
+    let organization = scene.organization();
+    scene.inventory.put_host(organization, small.clone()).await.unwrap();
+    let mut large = host(2, OFFICE);
+    large.description = Some("x".repeat(limit));
+    let refused = scene.inventory.put_host(organization, large.clone()).await.unwrap_err();
+    assert_eq!(*refused.kind(), ErrorKind::TooLarge { entity: Entity::Host, limit });
+
+    // A port update that makes the host larger is refused too, by the API as a 409.
+    let body = json!({"host_id": small.id, "network_id": OFFICE, "number": 65535, "protocol": "Tcp"});
+    let member = key_for(&scene.user, Permission::Member, &[OFFICE]);
+    let key = scene.world.issue(member).await;
+    let server = Server::new(scene.inventory.clone(), ample());
+    let request = send_json("PUT", &format!("/api/v1/ports/{port}"), &body);
+    let reply = server.send(with_key(request, &key)).await;
+    let params = reply.refuses(409, "quota_exceeded").clone();
+    assert_eq!(params, json!({"entity": "Host", "limit": limit}));
+
+    // A host that was stored before the quota was set may change as long as it does not grow.
+    let before = scene.world.inventory.clone();
+    large.ports = with_port(large.id, OFFICE, Uuid::from_u128(6)).ports;
+    before.put_host(organization, large.clone()).await.unwrap();
+    let owner = scene.world.owner(&scene.world.home);
+    let update = PortUpdate::new(large.id, OFFICE, 631.try_into().unwrap(), Protocol::Tcp);
+    let error = scene.inventory.update_port(&owner, Uuid::from_u128(6), update).await;
+    assert!(error.is_ok(), "{error:?}");
+}
+
+#[tokio::test]
+async fn default_quota_of_bytes_is_32_mebibytes() {
+    let quotas = Quotas::default();
+    assert_eq!(quotas.host_bytes, Some(32 * 1024 * 1024));
+    assert_eq!(quotas.hosts_per_organization, None);
+}

@@ -1,0 +1,86 @@
+//! Large hosts are decoded and encoded on blocking threads, small ones in place.
+
+use std::pin::Pin;
+use std::sync::mpsc::channel;
+
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::{spawn, spawn_blocking, yield_now};
+use toposcope::inventory::{Error, PortUpdate};
+use toposcope::model::{Host, Protocol};
+
+use crate::support::{World, bare_host, id, owner_of, port};
+
+/// A host of this many ports takes more than 256 KiB.
+const MANY: u16 = 2_000;
+
+/// More turns than any operation on a small host takes.
+const TURNS: usize = 1_000;
+
+type Operation = fn(World, Host) -> Pending;
+type Pending = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
+
+/// Everything that decodes or encodes a whole host.
+const OPERATIONS: [(&str, Operation); 4] = [
+    ("read", |world, host| {
+        Box::pin(async move { world.inventory.host(world.organization, host.id).await.map(drop) })
+    }),
+    ("put", |world, host| {
+        Box::pin(async move { world.inventory.put_host(world.organization, host).await.map(drop) })
+    }),
+    ("deleted", |world, host| {
+        Box::pin(async move { world.inventory.delete_host(world.organization, host.id).await })
+    }),
+    ("port updated", |world, host| {
+        Box::pin(async move {
+            let number = 50_000.try_into().expect("a port number");
+            let update = PortUpdate::new(host.id, host.network_id, number, Protocol::Udp);
+            let caller = owner_of(world.organization);
+            world.inventory.update_port(&caller, host.ports[0].id, update).await.map(drop)
+        })
+    }),
+];
+
+fn host_with(world: &World, ports: u16) -> Host {
+    let mut host = bare_host(id(1), world.network);
+    host.ports = (0..ports)
+        .map(|place| port(&host, id(0x1_0000 + u128::from(place)), 1 + place, Protocol::Tcp))
+        .collect();
+    host
+}
+
+/// One thread for tasks, one for blocking work.
+fn narrow_runtime() -> Runtime {
+    Builder::new_current_thread().max_blocking_threads(1).build().unwrap()
+}
+
+/// Whether the operation ends while the only blocking thread is busy with something else.
+async fn ends_without_blocking_thread(ports: u16, operation: Operation) -> bool {
+    let world = World::new().await;
+    let host = host_with(&world, ports);
+    world.put(&host).await;
+    let (release, released) = channel::<()>();
+    let blocker = spawn_blocking(move || released.recv().is_err());
+    let task = spawn(operation(world, host));
+    for _ in 0..TURNS {
+        yield_now().await;
+    }
+    let has_ended = task.is_finished();
+    drop(release);
+    task.await.unwrap().unwrap();
+    assert!(blocker.await.unwrap());
+    has_ended
+}
+
+#[test]
+fn large_hosts_leave_the_thread_of_the_runtime_to_other_tasks() {
+    for (name, operation) in OPERATIONS {
+        assert!(!narrow_runtime().block_on(ends_without_blocking_thread(MANY, operation)), "{name}");
+    }
+}
+
+#[test]
+fn small_hosts_are_handled_in_place() {
+    for (name, operation) in OPERATIONS {
+        assert!(narrow_runtime().block_on(ends_without_blocking_thread(8, operation)), "{name}");
+    }
+}
