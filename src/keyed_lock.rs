@@ -6,6 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+/// A map without keys gives its memory back when it has room for more of them than this.
+const KEPT_ROOM: usize = 1_024;
+
 /// A lock for each key. Those that wait for one key get it in the order in which they asked; other keys do not matter.
 ///
 /// A key takes memory only while it is held or waited for, so the number of keys is bounded by the number of callers. The
@@ -78,6 +81,9 @@ impl<K: Eq + Hash + Copy> Drop for Caller<K> {
             if slot.callers == 0 {
                 slots.remove(&self.key);
             }
+        }
+        if slots.is_empty() && slots.capacity() > KEPT_ROOM {
+            *slots = HashMap::new();
         }
     }
 }

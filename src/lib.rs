@@ -67,6 +67,7 @@
 //! * `testing`: the `testing` module, for whoever writes a store. Cases may be added to it in any release.
 
 pub mod access;
+mod fair_threads;
 pub mod inventory;
 mod keyed_lock;
 mod lines;

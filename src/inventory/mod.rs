@@ -119,6 +119,8 @@ struct Remembered {
     decoys: Decoys,
     tasks: Tasks,
     queues: UpdateQueues,
+    /// Queues of owners whose records are counted before one is created.
+    creations: UpdateQueues,
     offload: Offload,
     /// When sessions that are over were last purged, in microseconds of Unix time.
     purged_at: AtomicI64,

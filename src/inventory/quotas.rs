@@ -78,11 +78,11 @@ impl Inventory {
         limit: Option<u64>,
         owner: Key,
         entity: Entity,
-    ) -> Result<Option<Turns<'_>>, Error> {
+    ) -> Result<Option<Turns>, Error> {
         if limit.is_none() {
             return Ok(None);
         }
-        let turn = self.remembered.queues.enter(BTreeSet::from([owner])).await;
+        let turn = self.remembered.creations.enter(BTreeSet::from([owner])).await;
         turn.map(Some).map_err(|_| conflict(entity, owner.id))
     }
 
@@ -110,7 +110,7 @@ impl Inventory {
         &self,
         user: &User,
         batch: &mut Batch,
-    ) -> Result<Option<Turns<'_>>, Error> {
+    ) -> Result<Option<Turns>, Error> {
         let limit = self.quotas.sessions_per_user;
         let turn = self.quota_turn(limit, user_key(user.id), Entity::User).await?;
         let Some(limit) = limit else { return Ok(turn) };

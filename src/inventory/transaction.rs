@@ -22,7 +22,7 @@ pub(super) struct Transaction<'a> {
     inventory: &'a Inventory,
     entity: Entity,
     id: Uuid,
-    turns: Option<Turns<'a>>,
+    turns: Option<Turns>,
     attempts: usize,
 }
 

@@ -1,17 +1,10 @@
 //! Answers lists over an index behind a lock, and materializes the expensive ones where nobody waits for it.
 
-use std::pin::Pin;
 use std::sync::{Arc, RwLockReadGuard, Weak};
-use std::task::{Context, Poll};
-
-use tokio::runtime::Handle;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::task::{JoinError, JoinHandle};
-use uuid::Uuid;
 
 use super::index::{Answer, Built, Finished, Index, ListKey, Selection};
 use super::{Query, StoreError};
-use crate::keyed_lock::{KeyGuard, KeyedLock};
+use crate::fair_threads::{FairThreads, NotRun};
 
 /// The state of a store whose records are found through an index.
 pub(super) trait Indexed: Send + Sync + 'static {
@@ -31,29 +24,10 @@ pub(super) trait Indexed: Send + Sync + 'static {
 /// The most steps that are read under one lock: some 200 microseconds.
 const SLICE: usize = 2_048;
 
-/// The most requests of one organization that wait for a list to be materialized.
-const WAITING: usize = 256;
-
-/// Materializes lists on blocking threads: one at a time for each organization, and in all fewer than there are
-/// processors, so that one is left for everything else.
-#[derive(Clone, Debug)]
+/// Materializes lists on blocking threads.
+#[derive(Debug, Default)]
 pub(super) struct Materializer {
-    organizations: KeyedLock<Uuid>,
-    threads: Arc<Semaphore>,
-}
-
-/// The right to materialize a list of an organization.
-struct Turn {
-    _organization: KeyGuard<Uuid>,
-    _thread: OwnedSemaphorePermit,
-}
-
-impl Default for Materializer {
-    fn default() -> Self {
-        let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let threads = Arc::new(Semaphore::new(processors.saturating_sub(1).max(1)));
-        Self { organizations: KeyedLock::new(WAITING), threads }
-    }
+    threads: FairThreads,
 }
 
 impl Materializer {
@@ -69,7 +43,7 @@ impl Materializer {
         match read(&**shared, query)? {
             Read::Page(page, None) => Ok(page),
             Read::Page(page, Some(key)) => {
-                self.materialize_in_background(shared, key);
+                self.materialize_if_idle(shared, key);
                 Ok(page)
             }
             // Boxed, because few requests need it and every one would carry its size.
@@ -77,79 +51,27 @@ impl Materializer {
         }
     }
 
-    /// Waits for a turn in a task of its own: a caller that does not poll this future for a while would otherwise keep a
-    /// turn from all that wait behind it.
     async fn materialize_and_read<S: Indexed>(
         &self,
         shared: &Arc<S>,
         query: &Query,
         key: ListKey,
     ) -> Result<S::Page, StoreError> {
-        let (materializer, weak, query) = (self.clone(), Arc::downgrade(shared), query.clone());
-        let turn = async move { materializer.turn(&key).await };
-        let Ok(runtime) = Handle::try_current() else {
-            let _turn = turn.await?;
-            return materialize_until_read(&weak, &query);
-        };
-        let work = async move {
-            let turn = turn.await?;
-            let work = move || {
-                let page = materialize_until_read(&weak, &query);
-                // Only now: work that nobody waits for any more goes on all the same.
-                drop(turn);
-                page
-            };
-            Handle::current().spawn_blocking(work).await.map_err(|_| interrupted())?
-        };
-        AbortOnDrop(runtime.spawn(work)).await.map_err(|_| interrupted())?
+        let (weak, query) = (Arc::downgrade(shared), query.clone());
+        let page = self.threads.run(key.organization(), move || materialize_until_read(&weak, &query));
+        page.await.map_err(|reason| match reason {
+            NotRun::Busy => StoreError::unavailable("too many requests of one organization wait for a list"),
+            NotRun::ShutDown => interrupted(),
+        })?
     }
 
-    /// Materializes a list if that can begin at once, and lets nobody wait for it where there is a runtime.
-    fn materialize_in_background<S: Indexed>(&self, shared: &Arc<S>, key: ListKey) {
-        let Some(turn) = self.try_turn(&key) else { return };
+    fn materialize_if_idle<S: Indexed>(&self, shared: &Arc<S>, key: ListKey) {
         let weak = Arc::downgrade(shared);
-        let work = move || {
+        self.threads.run_if_idle(key.organization(), move || {
             if let Err(error) = materialize(&weak, key, |_| ()) {
                 tracing::warn!("a list cannot be materialized: {error}");
             }
-            drop(turn);
-        };
-        match Handle::try_current() {
-            Ok(runtime) => drop(runtime.spawn_blocking(work)),
-            Err(_) => work(),
-        }
-    }
-
-    async fn turn(&self, key: &ListKey) -> Result<Turn, StoreError> {
-        let organization = self.organizations.lock(key.organization()).await;
-        let organization = organization.ok_or_else(|| {
-            StoreError::unavailable("too many requests of one organization wait for a list")
-        })?;
-        let thread = Arc::clone(&self.threads).acquire_owned().await.map_err(|_| interrupted())?;
-        Ok(Turn { _organization: organization, _thread: thread })
-    }
-
-    fn try_turn(&self, key: &ListKey) -> Option<Turn> {
-        let organization = self.organizations.try_lock(key.organization())?;
-        let thread = Arc::clone(&self.threads).try_acquire_owned().ok()?;
-        Some(Turn { _organization: organization, _thread: thread })
-    }
-}
-
-/// A task that ends when nobody waits for it any more.
-struct AbortOnDrop<T>(JoinHandle<T>);
-
-impl<T> Future for AbortOnDrop<T> {
-    type Output = Result<T, JoinError>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.0).poll(context)
-    }
-}
-
-impl<T> Drop for AbortOnDrop<T> {
-    fn drop(&mut self) {
-        self.0.abort();
+        });
     }
 }
 

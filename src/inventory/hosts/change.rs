@@ -127,7 +127,7 @@ impl Inventory {
             });
             summaries.collect()
         };
-        self.remembered.offload.run(bytes, summarize).await?
+        self.remembered.offload.run(change.organization, bytes, summarize).await?
     }
 
     /// The networks and tags that a change refers to: they are there and the organization's, and must be so still when it

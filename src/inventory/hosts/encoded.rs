@@ -59,7 +59,7 @@ impl HostEncoder {
 
     /// The same, for a large host on a blocking thread.
     pub(super) async fn encode_in(self, offload: &Offload, host: Host) -> Result<EncodedHost, Error> {
-        offload.run(likely_size(&host), move || self.encode(host)).await?
+        offload.run(self.organization, likely_size(&host), move || self.encode(host)).await?
     }
 }
 

@@ -110,7 +110,7 @@ impl Inventory {
     /// `NotFound`, also for a host of another organization.
     pub async fn host(&self, organization: Uuid, id: Uuid) -> Result<Host, Error> {
         let record = self.host_record(organization, id).await?;
-        self.remembered.offload.run(record.body.len(), move || decode(&record)).await?
+        self.remembered.offload.run(organization, record.body.len(), move || decode(&record)).await?
     }
 
     /// Deletes a host with everything embedded in it.

@@ -191,7 +191,7 @@ impl Decision {
     /// Decides, for large hosts on a blocking thread.
     async fn make_in(self, offload: &Offload, from: Record, to: Target) -> Result<Decided, Error> {
         let bytes = from.body.len() + to.bytes();
-        offload.run(bytes, move || self.make(from, to)).await?
+        offload.run(self.caller.organization_id(), bytes, move || self.make(from, to)).await?
     }
 
     /// Decides. What is wrong is told in the order: access first, then references, then the rules of ports.

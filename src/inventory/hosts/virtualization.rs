@@ -64,7 +64,7 @@ impl Inventory {
         batch.check(Check::Alias { alias, holder: Some(holder.key) });
         batch.check(Check::Record { key: holder.key, expect: Expect::Version(holder.version) });
         let summary: Summary =
-            self.remembered.offload.run(holder.body.len(), move || decode(&holder)).await??;
+            self.remembered.offload.run(organization, holder.body.len(), move || decode(&holder)).await??;
         let found = summary.services.into_iter().find(|candidate| candidate.id == service);
         Ok(found.map(|service| service.name).unwrap_or_default())
     }
@@ -89,7 +89,7 @@ impl Inventory {
         let after = Arc::clone(&names.after);
         let follow = move || guests.into_iter().map(|guest| follow(organization, guest, &after)).collect();
         let followed: Result<Vec<(Record, Facets)>, Error> =
-            self.remembered.offload.run(bytes, follow).await?;
+            self.remembered.offload.run(organization, bytes, follow).await?;
         for (guest, facets) in followed? {
             batch.put(guest.key, Expect::Version(guest.version), facets, guest.body);
         }
