@@ -1,6 +1,7 @@
 //! A lock for each key, for work on one thing that must happen one after the other.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -13,7 +14,7 @@ const KEPT_ROOM: usize = 1_024;
 ///
 /// A key takes memory only while it is held or waited for, so the number of keys is bounded by the number of callers. The
 /// number of callers that wait for one key is bounded by [`new`](Self::new).
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct KeyedLock<K: Eq + Hash + Copy> {
     slots: Arc<Mutex<HashMap<K, Slot>>>,
     most: usize,
@@ -70,6 +71,13 @@ impl<K: Eq + Hash + Copy> KeyedLock<K> {
         }
         slot.callers += 1;
         Some(Caller { slots: Arc::clone(&self.slots), key, turn: Arc::clone(&slot.turn) })
+    }
+}
+
+/// The number of keys that are held or waited for.
+impl<K: Eq + Hash + Copy> fmt::Debug for KeyedLock<K> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("KeyedLock").field("keys", &lock(&self.slots).len()).finish_non_exhaustive()
     }
 }
 

@@ -2,13 +2,13 @@
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use crate::access::Clock;
-use crate::model::Timestamp;
 use crate::wire::{ApiError, ErrorCode};
 
 /// The least time between two lines for one error code.
-const INTERVAL_MICROS: i64 = 60 * 1_000_000;
+const INTERVAL: Duration = Duration::from_secs(60);
 
 /// Counts refused requests and logs the counts.
 ///
@@ -26,7 +26,8 @@ struct Counter {
     code: ErrorCode,
     /// Refusals since the last line.
     count: u64,
-    logged_at: Timestamp,
+    /// By the monotonic clock.
+    logged_at: Duration,
 }
 
 impl RefusalLog {
@@ -36,22 +37,20 @@ impl RefusalLog {
 
     /// Counts a refusal, and logs the count unless there was a line for this code within the last minute.
     pub(super) fn count(&self, error: &ApiError) {
-        if let Some(count) = self.count_at(error.code, self.clock.now()) {
+        if let Some(count) = self.count_at(error.code, self.clock.monotonic()) {
             log(error.code, count, &error.message);
         }
     }
 
     /// Returns the number of refusals to log now, if any.
-    fn count_at(&self, code: ErrorCode, now: Timestamp) -> Option<u64> {
+    fn count_at(&self, code: ErrorCode, now: Duration) -> Option<u64> {
         let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(counter) = counters.iter_mut().find(|counter| counter.code == code) else {
             counters.push(Counter { code, count: 0, logged_at: now });
             return Some(1);
         };
         counter.count = counter.count.saturating_add(1);
-        let elapsed = now.unix_micros() - counter.logged_at.unix_micros();
-        // A clock that was set back must not silence the log until it has caught up.
-        if (0..INTERVAL_MICROS).contains(&elapsed) {
+        if now.saturating_sub(counter.logged_at) < INTERVAL {
             return None;
         }
         counter.logged_at = now;

@@ -47,7 +47,7 @@ impl Scene {
     }
 
     fn assert_no_queue_is_left(&self) {
-        assert!(format!("{:?}", self.inventory).contains("UpdateQueues { queues: 0, .. }"));
+        assert!(format!("{:?}", self.inventory).contains(" queues: UpdateQueues(KeyedLock { keys: 0, .. })"));
     }
 }
 
