@@ -50,16 +50,16 @@
 //! | a page of the organization or of one network, by any order, from anywhere | log `n`, and the page |
 //! | the same of several networks, with `tag_ids`, or with `group_by` beside `order_by`: once the list is kept | log `m`, and the page |
 //! | of several networks, before | `k` · log `n` some times over, and the page |
-//! | with `tag_ids`, before | the hosts that have any of the tags; `n`, where these are not few |
+//! | with `tag_ids`, before | the hosts that have any of the tags, up to 4,096 |
 //! | with `group_by` beside `order_by`, before | log `n` and the groups of the page; those that are a part of their networks are sorted |
-//! | any of these, when it was asked for so often that it pays | `n`, or `m` · log `m` of a short list, once, in that request and while writers wait: from then on the list is kept in its order, until others are asked for more lately |
+//! | any of these that takes more than 8,192 steps, or was read so often that it pays | `n` and `m`, once, on a blocking thread and without holding up anyone else: from then on the list is in the organization's ordering cache, until 32 others were used more recently |
 //! | with `ids` | the ids |
 //! | `limit=0` | as many pages as there are, one after the other, as the response is read |
 //! | with `If-None-Match`, where nothing has changed | none of these |
 //! | a page that was asked for twice before, where nothing has changed | none of these: it is sent as it was kept |
 //! | an update of a port | the host, encoded anew; log `n` for each order in which it moves, and for each list that is kept |
 //!
-//! What is kept of lists takes 16 to 32 bytes a host at most, and half a megabyte; what is kept of pages, 16 MiB unless
+//! The ordering cache takes at most 16 bytes a host, or 64 KB of a small organization; what is kept of pages, 16 MiB unless
 //! [`kept_pages`](service::ApiBuilder::kept_pages) says otherwise.
 //!
 //! # Features
