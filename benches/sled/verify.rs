@@ -12,10 +12,12 @@ use toposcope::store::{Batch, SledStore, Store, StoreError};
 use crate::folder::Folder;
 use crate::record::{InMemory, Records, Sort};
 
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 3;
 
-/// So many writers fill the log several times during a verification of 100,000 hosts.
-const WRITERS: u64 = 64;
+/// So many writers, which pause after each commit, fill the log during a verification of 100,000 hosts, and do not keep the
+/// disk busy all the time.
+const WRITERS: u64 = 8;
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// The latencies of all commits of a phase, ascending.
 type Latencies = Vec<Duration>;
@@ -106,6 +108,7 @@ impl Writing {
                     let start = Instant::now();
                     store.commit(batch).await?;
                     latencies.push(start.elapsed());
+                    tokio::time::sleep(PAUSE).await;
                 }
                 Ok(latencies)
             });

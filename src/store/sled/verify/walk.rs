@@ -11,9 +11,12 @@ use super::Verification;
 use crate::store::index::RowId;
 use crate::store::{Facets, Key, StoreError};
 
-/// After how long a slice ends at the next record. A checkpoint waits for one slice at most; on a fast disk slices end
-/// earlier, with the piece that they read.
+/// After how long a piece ends at the next record. A checkpoint waits for one slice at most, which is a piece or a turn.
 const SLICE: Duration = Duration::from_millis(20);
+
+/// How long a slice takes that had to wait for a checkpoint: where checkpoints follow each other without a break, the walk
+/// gets one slice between two of them, and would take very long with short ones.
+const TURN: Duration = Duration::from_millis(50);
 
 /// How many rows of the index are looked at in one slice: commits wait for the lock of the state meanwhile.
 const ROWS: usize = 4096;
@@ -76,16 +79,29 @@ impl Walk {
         (self.verification, self.unclear)
     }
 
-    /// Does a bounded piece of the work, during which the records stay as they are.
+    /// Does a bounded part of the work, during which the records stay as they are: one piece, or as many as take some time
+    /// where the walk had to wait for its turn.
     pub(super) fn slice(mut self) -> Result<Self, StoreError> {
         let shared = Arc::clone(&self.shared);
+        let asked = Instant::now();
         let mut progress = shared.records.blocking_lock();
+        let begin = Instant::now();
+        let has_waited = begin.duration_since(asked) > SLICE;
+        loop {
+            self.piece(&mut progress)?;
+            if self.is_over() || !has_waited || begin.elapsed() > TURN {
+                return Ok(self);
+            }
+        }
+    }
+
+    fn piece(&mut self, progress: &mut Progress) -> Result<(), StoreError> {
         let is_second =
             matches!(self.stage, Stage::Heads(Side::Second) | Stage::Bodies { side: Side::Second, .. });
         self.stage = match std::mem::replace(&mut self.stage, Stage::Over) {
-            Stage::Begin => self.begin(&mut progress),
+            Stage::Begin => self.begin(progress),
             stage => progress.require_unchanged(self.failures).and_then(|()| {
-                match self.advance(stage, &mut progress) {
+                match self.advance(stage, progress) {
                     // The store can do without the second copy, so this is a finding.
                     Err(problem) if is_second => {
                         self.verification.add(problem);
@@ -95,8 +111,7 @@ impl Walk {
                 }
             }),
         }?;
-        drop(progress);
-        Ok(self)
+        Ok(())
     }
 
     fn begin(&mut self, progress: &mut Progress) -> Result<Stage, StoreError> {
