@@ -40,6 +40,7 @@ use std::error::Error;
 use folder::Folder;
 
 fn main() -> Result<(), Box<dyn Error>> {
+    tracing_subscriber::fmt().with_writer(std::io::stderr).init();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if let [name, folder] = &arguments[..]

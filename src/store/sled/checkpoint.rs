@@ -41,6 +41,15 @@ pub(super) struct Outcome {
     pub(super) result: Result<(), StoreError>,
 }
 
+/// What came of the last checkpoint.
+#[derive(Debug, Default)]
+pub(super) struct Checkpointed {
+    /// The sequence up to which everything is in the records.
+    pub(super) applied: u64,
+    /// Why the last checkpoint failed; `None` if it did not.
+    pub(super) failure: Option<String>,
+}
+
 /// The thread that does the work.
 #[derive(Debug)]
 pub(super) struct Checkpointer {
@@ -68,9 +77,17 @@ impl Checkpointer {
     pub(super) fn run(mut self, works: Receiver<Work>, outcomes: Sender<Outcome>) {
         for work in works {
             let result = self.check_point(&work);
+            let (applied, failure) = (work.applied, result.as_ref().err().map(ToString::to_string));
             if outcomes.send(Outcome { work, result }).is_err() {
                 return;
             }
+            // After the writing thread can know of it: those who are woken here ask that thread.
+            self.shared.checkpointed.send_modify(|checkpointed| {
+                if failure.is_none() {
+                    checkpointed.applied = applied;
+                }
+                checkpointed.failure = failure;
+            });
         }
     }
 

@@ -61,6 +61,23 @@ impl Checkpoints {
         }
     }
 
+    /// Tries a checkpoint again that failed, and returns whether one is under way then. Does not wait for it.
+    pub(super) fn resume(&mut self, journal: &mut Journal) -> bool {
+        self.look(journal);
+        self.state = match std::mem::replace(&mut self.state, Checkpoint::None) {
+            Checkpoint::Failed(work, _) => {
+                self.begin(work);
+                return self.is_under_way();
+            }
+            state => state,
+        };
+        self.is_under_way()
+    }
+
+    pub(super) const fn is_under_way(&self) -> bool {
+        matches!(self.state, Checkpoint::UnderWay)
+    }
+
     /// Waits for the checkpoint that is under way, and tries one that failed again.
     pub(super) fn finish(&mut self, journal: &mut Journal) -> Result<(), StoreError> {
         match std::mem::replace(&mut self.state, Checkpoint::UnderWay) {

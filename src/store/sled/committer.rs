@@ -11,7 +11,7 @@ use super::checkpoints::Checkpoints;
 use super::gather::Gatherer;
 use super::group::{Group, Parts};
 use super::journal::{Accepted, Journal};
-use super::queue::{Job, Reply};
+use super::queue::{Job, Reply, closed};
 use super::shared::Shared;
 use super::witness::Witness;
 use crate::store::{Batch, Expect, Key, StoreError};
@@ -69,7 +69,7 @@ impl Committer {
                 purge @ Job::Purge(..) if !group.is_empty() => Some(purge),
                 Job::Purge(now, reply) => {
                     let keys = state.index.expired(now);
-                    let reply = reply.with_count(keys.len());
+                    let reply = reply.with_count(keys.len() as u64);
                     group.admit(&state.index, deletions(keys), reply)
                 }
                 Job::Settle(reply) => {
@@ -89,8 +89,13 @@ impl Committer {
         drop(state);
         self.finish(group.into_parts());
         if !settling.is_empty() {
-            let settled = self.settle();
-            settling.into_iter().for_each(|reply| reply.send(settled.as_ref().map_err(again).copied()));
+            let settled = self.begin_settling();
+            for reply in settling {
+                match &settled {
+                    Ok(pending) => reply.with_count(*pending).send(Ok(())),
+                    Err(error) => reply.send(Err(again(error))),
+                }
+            }
         }
         closing
     }
@@ -178,6 +183,20 @@ impl Committer {
         drop(progress);
         self.shared.folder.release();
         outcome.and(closed)
+    }
+
+    /// Begins a checkpoint, unless one is under way. Returns the number of the next sequence while there is something to wait
+    /// for, otherwise 0. Does not wait, so commits go on meanwhile.
+    fn begin_settling(&mut self) -> Result<u64, StoreError> {
+        if !self.checkpoints.resume(&mut self.journal) {
+            self.begin_checkpoint()?;
+        }
+        match (self.checkpoints.is_under_way(), self.journal.is_active()) {
+            (true, _) => Ok(self.sequence + 1),
+            (false, false) => Ok(0),
+            // The thread that would do it has ended.
+            (false, true) => Err(closed()),
+        }
     }
 
     /// Has everything put into the records, and waits for it.

@@ -2,10 +2,10 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, RwLock};
 use std::thread;
 
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 
 use super::builder::{Durability, SledStoreBuilder};
-use super::checkpoint::{Changes, Checkpointer, Work};
+use super::checkpoint::{Changes, Checkpointed, Checkpointer, Work};
 use super::checkpoints::Checkpoints;
 use super::codec::Place;
 use super::committer::Committer;
@@ -36,7 +36,9 @@ pub(super) fn open(options: &SledStoreBuilder) -> Result<Opened, StoreError> {
     witness.write(sequence).map_err(|error| unreadable(&folder, error))?;
     let copies = Copies::new(records, &folder);
     let (verifying, records) = (Mutex::new(()), Mutex::new(Progress::default()));
-    let shared = Arc::new(Shared { state: RwLock::new(state), copies, folder, verifying, records });
+    let (checkpointed, _) = watch::channel(Checkpointed::default());
+    let state = RwLock::new(state);
+    let shared = Arc::new(Shared { state, copies, folder, checkpointed, verifying, records });
     let checkpoints = begin_checkpoints(&shared, graves, recovered)?;
     let (queue, jobs) = Queue::new();
     let committer = Committer {

@@ -20,7 +20,8 @@ pub(super) const GROUP_BYTES: usize = 4 << 20;
 pub(super) enum Job {
     Commit(Batch, Reply),
     Purge(Timestamp, Reply),
-    /// Put everything into the records.
+    /// Begin to put everything into the records. The answer is 0 if everything is there, otherwise the sequence
+    /// that follows the last one that has to be.
     Settle(Reply),
     /// The same, and let the folder go.
     Close(Reply),
@@ -44,14 +45,14 @@ impl Job {
 #[derive(Debug)]
 pub(super) struct Reply {
     sender: oneshot::Sender<Result<u64, StoreError>>,
-    /// How many records a purge deletes.
+    /// How many records a purge deletes, or what else a job is answered with.
     count: u64,
     _turn: Option<OwnedSemaphorePermit>,
 }
 
 impl Reply {
-    pub(super) fn with_count(self, count: usize) -> Self {
-        Self { count: count as u64, ..self }
+    pub(super) fn with_count(self, count: u64) -> Self {
+        Self { count, ..self }
     }
 
     /// Nobody minds when whoever asked is gone.

@@ -1,7 +1,8 @@
 use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 
+use super::checkpoint::Checkpointed;
 use super::copies::Copies;
 use super::folder::Folder;
 use super::progress::Progress;
@@ -14,6 +15,8 @@ pub(super) struct Shared {
     pub(super) state: RwLock<State>,
     pub(super) copies: Copies,
     pub(super) folder: Folder,
+    /// What came of the last checkpoint, for those who wait for one without holding up the writing thread.
+    pub(super) checkpointed: watch::Sender<Checkpointed>,
     /// Held by the one verification that runs.
     pub(super) verifying: Mutex<()>,
     /// Held while the records are changed or closed, and for each slice of a verification. It is a lock of tokio's because

@@ -93,9 +93,29 @@ impl Inner {
         &self.shared
     }
 
-    /// Has everything put into the records that was committed by now.
+    /// Waits until the records have everything that was committed by now. Commits go on meanwhile.
+    ///
+    /// # Errors
+    /// `Unavailable` when a checkpoint fails or the store is closed.
     pub(super) async fn settle(&self) -> Result<(), StoreError> {
-        self.queue.ask(Job::Settle).await.map(|_| ())
+        let mut checkpointed = self.shared.checkpointed.subscribe();
+        let mut wanted = None;
+        loop {
+            // Each answer but 0 stands for a checkpoint that is under way, and that wakes this in the end.
+            let pending = self.queue.ask(Job::Settle).await?;
+            if pending == 0 {
+                return Ok(());
+            }
+            let wanted = *wanted.get_or_insert(pending);
+            checkpointed.changed().await.map_err(|_| closed())?;
+            let last = checkpointed.borrow_and_update();
+            if let Some(failure) = &last.failure {
+                return Err(StoreError::unavailable(failure.as_str()));
+            }
+            if last.applied + 1 >= wanted {
+                return Ok(());
+            }
+        }
     }
 
     pub(super) fn require_open(&self) -> Result<(), StoreError> {
