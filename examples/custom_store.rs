@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use toposcope::model::Timestamp;
 use toposcope::store::{
-    Alias, Batch, Key, MemoryStore, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError,
+    Batch, Key, MemoryStore, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError, UniqueKey,
 };
 use uuid::Uuid;
 
@@ -32,9 +32,9 @@ impl Store for Counting {
         self.store.get(keys).await
     }
 
-    async fn resolve(&self, alias: &Alias) -> Result<Option<Record>, StoreError> {
+    async fn get_by_unique_key(&self, unique_key: &UniqueKey) -> Result<Option<Record>, StoreError> {
         self.reads.fetch_add(1, Ordering::Relaxed);
-        self.store.resolve(alias).await
+        self.store.get_by_unique_key(unique_key).await
     }
 
     async fn list(&self, query: &Query) -> Result<Page, StoreError> {

@@ -18,7 +18,9 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 use tokio::task::yield_now;
-use toposcope::store::{Alias, Batch, Expect, Facets, Key, Name, Query, SledStore, Store, StoreErrorKind};
+use toposcope::store::{
+    Batch, Facets, Key, Name, Precondition, Query, SledStore, Store, StoreErrorKind, UniqueKey,
+};
 use uuid::Uuid;
 
 use self::place::Place;
@@ -35,8 +37,13 @@ fn key(number: u128) -> Key {
 
 fn note(number: u128) -> Batch {
     let mut batch = Batch::new();
-    let alias = Alias::new(MAIL, number.to_be_bytes());
-    batch.put(key(number), Expect::Absent, Facets { aliases: vec![alias], ..Facets::default() }, "a note");
+    let unique_key = UniqueKey::new(MAIL, number.to_be_bytes());
+    batch.put(
+        key(number),
+        Precondition::Absent,
+        Facets { unique_keys: vec![unique_key], ..Facets::default() },
+        "a note",
+    );
     batch
 }
 
@@ -44,7 +51,9 @@ fn note(number: u128) -> Batch {
 async fn read(store: &SledStore, count: u64) {
     for _ in 0..20 {
         assert!(store.get(&[key(1)]).await.unwrap()[0].is_some());
-        assert!(store.resolve(&Alias::new(MAIL, 1_u128.to_be_bytes())).await.unwrap().is_some());
+        assert!(
+            store.get_by_unique_key(&UniqueKey::new(MAIL, 1_u128.to_be_bytes())).await.unwrap().is_some()
+        );
         assert_eq!(store.list(&Query::new(KIND)).await.unwrap().total, count);
         assert_eq!(store.snapshot().await.unwrap().next(10).await.unwrap().len() as u64, count);
         yield_now().await;

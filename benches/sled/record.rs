@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use toposcope::store::{
-    Batch, Durability, Entry, Expect, Facets, Key, MemoryStore, Name, SledStore, SortKey, Store, StoreError,
+    Batch, Durability, Entry, Facets, Key, MemoryStore, Name, Precondition, SledStore, SortKey, Store,
+    StoreError,
 };
 use uuid::Uuid;
 
@@ -68,13 +69,13 @@ impl Records {
             Sort::Small => {
                 let number = self.random.next() % OWN;
                 let key = Key::new(NOTE, Uuid::from_u64_pair(writer, number));
-                batch.put(key, Expect::Any, small_facets(writer, number), vec![b'.'; 300]);
+                batch.put(key, Precondition::Any, small_facets(writer, number), vec![b'.'; 300]);
             }
             Sort::Host => {
                 let key = Key::new(HOST, self.random.uuid());
                 // A copy, as each host is in a place of its own.
                 let body = Bytes::copy_from_slice(&self.host.record.body);
-                batch.put(key, Expect::Absent, self.host_facets(), body);
+                batch.put(key, Precondition::Absent, self.host_facets(), body);
             }
         }
         batch
@@ -83,8 +84,8 @@ impl Records {
     /// Ports and services of its own, and a place of its own in every order.
     fn host_facets(&mut self) -> Facets {
         let mut facets = self.host.facets.clone();
-        for alias in &mut facets.aliases {
-            alias.value = self.random.uuid().as_bytes().to_vec();
+        for unique_key in &mut facets.unique_keys {
+            unique_key.value = self.random.uuid().as_bytes().to_vec();
         }
         for sort_key in &mut facets.sort_keys {
             if let Some(end) = sort_key.value.last_chunk_mut() {
@@ -109,7 +110,7 @@ fn small_facets(writer: u64, number: u64) -> Facets {
 pub(crate) fn deletion(keys: Vec<Key>) -> Batch {
     let mut batch = Batch::new();
     for key in keys.into_iter().filter(|key| key.kind == HOST) {
-        batch.delete(key, Expect::Present);
+        batch.delete(key, Precondition::Present);
     }
     batch
 }
@@ -152,7 +153,7 @@ pub(crate) async fn put_all<'e>(
 ) -> Result<(), StoreError> {
     let mut batch = Batch::new();
     for Entry { record, facets } in entries {
-        batch.put(record.key, Expect::Any, facets.clone(), record.body.clone());
+        batch.put(record.key, Precondition::Any, facets.clone(), record.body.clone());
         if batch.writes().len() == TOGETHER {
             store.commit(std::mem::take(&mut batch)).await?;
         }

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::records::{decode, encode};
 use super::{Entity, Error, ErrorKind, Inventory};
 use crate::model::Timestamp;
-use crate::store::{Batch, Expect, Facets, Key, Query, Record, StoreErrorKind};
+use crate::store::{Batch, Facets, Key, Precondition, Query, Record, StoreErrorKind};
 
 /// How often a change is tried when others change the same records at the same time.
 pub(super) const ATTEMPTS: usize = 16;
@@ -66,7 +66,7 @@ impl Inventory {
             StoreErrorKind::Conflict(_)
             | StoreErrorKind::Linked(_)
             | StoreErrorKind::NetworkInUse(_)
-            | StoreErrorKind::AliasTaken(_) => {
+            | StoreErrorKind::UniqueKeyTaken(_) => {
                 tokio::task::yield_now().await;
                 Ok(false)
             }
@@ -76,8 +76,8 @@ impl Inventory {
 }
 
 /// The expectation that a record is still the one that was read, or that there is still none.
-pub(super) fn as_read(record: Option<&Record>) -> Expect {
-    record.map_or(Expect::Absent, |record| Expect::Version(record.version))
+pub(super) fn as_read(record: Option<&Record>) -> Precondition {
+    record.map_or(Precondition::Absent, |record| Precondition::Version(record.version))
 }
 
 /// Others always came between.

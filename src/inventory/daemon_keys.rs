@@ -12,7 +12,7 @@ use super::user_keys::delete_beside;
 use super::{Entity, Error, ErrorKind, Inventory, IssuedKey, as_read, require_level, text};
 use crate::access::{Caller, KeyKind, KeyText};
 use crate::model::{DaemonApiKey, Permission, Timestamp};
-use crate::store::{Batch, Check, Expect, Facets, Key};
+use crate::store::{Batch, Facets, Guard, Key, Precondition};
 
 /// A daemon's API key to be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,11 +140,11 @@ impl Inventory {
             self.check_quota(limit, Entity::DaemonApiKey, keys, 1).await?;
             let mut batch = Batch::new();
             let key = daemon_api_key_key(record.id);
-            batch.put(key, Expect::Absent, key_facets(organization, &record), encode(&record)?);
+            batch.put(key, Precondition::Absent, key_facets(organization, &record), encode(&record)?);
             let holder = (organization, KeyHolder::Daemon(record.network_id));
-            put_secret(&mut batch, record.id, Expect::Absent, &plaintext, holder, now)?;
+            put_secret(&mut batch, record.id, Precondition::Absent, &plaintext, holder, now)?;
             for key in tags.iter().copied().chain([network_key(record.network_id)]) {
-                batch.check(Check::Record { key, expect: Expect::Present });
+                batch.guard(Guard::Record { key, precondition: Precondition::Present });
             }
             if transaction.commit(batch).await? {
                 return Ok(IssuedKey::new(record, plaintext));

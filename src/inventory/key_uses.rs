@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::records::{decode, encode, facets, key_use_key};
 use super::{Error, Inventory, as_read};
 use crate::model::Timestamp;
-use crate::store::{Batch, Check, Expect, Key, Store, StoreErrorKind};
+use crate::store::{Batch, Guard, Key, Precondition, Store, StoreErrorKind};
 
 /// For so long no other use of a key is noted.
 const INTERVAL_MICROS: i64 = 60 * 1_000_000;
@@ -83,7 +83,7 @@ async fn try_note(
     let body = encode(&KeyUse { last_used: now })?;
     batch.put(key_use_key(key.id), as_read(known.as_ref()), facets(organization, now), body);
     // A key that is deleted meanwhile takes its use with it.
-    batch.check(Check::Record { key, expect: Expect::Present });
+    batch.guard(Guard::Record { key, precondition: Precondition::Present });
     match store.commit(batch).await {
         Err(error) if matches!(error.kind(), StoreErrorKind::Conflict(_)) => Ok(now),
         outcome => Ok(outcome.map(|()| now)?),

@@ -8,7 +8,9 @@ use super::user_keys::user_api_key_facets;
 use super::users::{StoredUser, user_facets};
 use super::{Entity, Error, ErrorKind, Inventory, as_read, text};
 use crate::model::{Network, UserApiKey};
-use crate::store::{Batch, Check, Direction, Expect, Link, Name, Order, Query, SortKey, StoreErrorKind};
+use crate::store::{
+    Batch, Direction, Guard, Link, Name, Order, Precondition, Query, SortKey, StoreErrorKind,
+};
 
 /// What lies on a network and keeps it from being deleted.
 const OCCUPANTS: [(Entity, Name); 3] =
@@ -39,8 +41,11 @@ impl Inventory {
         let mut facets = facets(organization, now);
         facets.sort_keys.push(SortKey::new(NAME, network.name.as_bytes()));
         let mut batch = Batch::new();
-        batch.put(network_key(id), Expect::Absent, facets, encode(&network)?);
-        batch.check(Check::Record { key: organization_key(organization), expect: Expect::Present });
+        batch.put(network_key(id), Precondition::Absent, facets, encode(&network)?);
+        batch.guard(Guard::Record {
+            key: organization_key(organization),
+            precondition: Precondition::Present,
+        });
         match self.store.commit(batch).await {
             Ok(()) => Ok(network),
             Err(error) => Err(match error.kind() {
@@ -108,7 +113,7 @@ impl Inventory {
             }
             let mut batch = Batch::new();
             batch.delete(record.key, as_read(Some(&record)));
-            batch.check(Check::NetworkEmpty { organization: Some(organization), network: id });
+            batch.guard(Guard::NetworkEmpty { organization: Some(organization), network: id });
             self.withdraw_network(&network, &mut batch).await?;
             if transaction.commit(batch).await? {
                 return Ok(());
@@ -132,7 +137,7 @@ impl Inventory {
             key.updated_at = now;
             batch.put(record.key, as_read(Some(&record)), user_api_key_facets(&key), encode(&key)?);
         }
-        batch.check(Check::LinkedWithin { organization: Some(organization), link });
+        batch.guard(Guard::LinkedWithin { organization: Some(organization), link });
         Ok(())
     }
 }

@@ -3,7 +3,7 @@ use uuid::Uuid;
 use super::records::{CREATED_AT, ORGANIZATION, encode, organization_key, time_key};
 use super::{Entity, Error, Inventory, text};
 use crate::model::Organization;
-use crate::store::{Batch, Direction, Expect, Facets, Order, Query};
+use crate::store::{Batch, Direction, Facets, Order, Precondition, Query};
 
 impl Inventory {
     /// Creates an organization. `api_access` says whether its users' API keys work at all.
@@ -17,7 +17,7 @@ impl Inventory {
             Organization { id: self.new_id()?, name, api_access, created_at: now, updated_at: now };
         let facets = organization_facets(&organization);
         let mut batch = Batch::new();
-        batch.put(organization_key(organization.id), Expect::Absent, facets, encode(&organization)?);
+        batch.put(organization_key(organization.id), Precondition::Absent, facets, encode(&organization)?);
         self.store.commit(batch).await?;
         Ok(organization)
     }

@@ -5,7 +5,7 @@ use super::sessions::SessionRecord;
 use super::update_queues::Turns;
 use super::{Entity, Error, ErrorKind, Inventory, conflict};
 use crate::model::User;
-use crate::store::{Batch, Expect, Key, Link, Query};
+use crate::store::{Batch, Key, Link, Precondition, Query};
 
 /// 32 MiB.
 const HOST_BYTES: usize = 32 * 1024 * 1024;
@@ -106,11 +106,7 @@ impl Inventory {
     /// Makes sure that a user may begin one more session, until the turn is dropped.
     ///
     /// At the limit, expired sessions of the user make room: the batch deletes them.
-    pub(super) async fn session_turn(
-        &self,
-        user: &User,
-        batch: &mut Batch,
-    ) -> Result<Option<Turns>, Error> {
+    pub(super) async fn session_turn(&self, user: &User, batch: &mut Batch) -> Result<Option<Turns>, Error> {
         let limit = self.quotas.sessions_per_user;
         let turn = self.quota_turn(limit, user_key(user.id), Entity::User).await?;
         let Some(limit) = limit else { return Ok(turn) };
@@ -124,7 +120,7 @@ impl Inventory {
             if decode::<SessionRecord>(&record)?.expires_at > now {
                 live += 1;
             } else {
-                batch.delete(record.key, Expect::Any);
+                batch.delete(record.key, Precondition::Any);
             }
         }
         if live >= limit {

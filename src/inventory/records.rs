@@ -8,7 +8,9 @@ use uuid::Uuid;
 
 use super::Error;
 use crate::model::Timestamp;
-use crate::store::{Alias, Direction, Facets, Key, Link, LinkFilter, Name, Order, Query, Record, SortKey};
+use crate::store::{
+    Direction, Facets, Key, Link, LinkFilter, Name, Order, Query, Record, SortKey, UniqueKey,
+};
 
 pub(super) const ORGANIZATION: Name = Name::new("organization");
 pub(super) const USER: Name = Name::new("user");
@@ -30,17 +32,17 @@ pub(super) const REFERRAL: Name = Name::new("referral");
 pub(super) const HOST: Name = Name::new("host");
 
 /// The e-mail address of a user, in the form in which addresses are compared.
-pub(super) const EMAIL_ALIAS: Name = Name::new("email");
+pub(super) const EMAIL_UNIQUE_KEY: Name = Name::new("email");
 /// The half of a key's digest under which it is looked up.
-pub(super) const DIGEST_ALIAS: Name = Name::new("digest");
+pub(super) const DIGEST_UNIQUE_KEY: Name = Name::new("digest");
 /// The half of a session id's digest under which it is looked up.
-pub(super) const SESSION_ALIAS: Name = Name::new("session");
+pub(super) const SESSION_UNIQUE_KEY: Name = Name::new("session");
 /// An organization and a user of it, for what that user said there.
-pub(super) const REFERRAL_ALIAS: Name = Name::new("referral");
+pub(super) const REFERRAL_UNIQUE_KEY: Name = Name::new("referral");
 /// A port within its organization, for the host that it is embedded in.
-pub(super) const PORT_ALIAS: Name = Name::new("port");
+pub(super) const PORT_UNIQUE_KEY: Name = Name::new("port");
 /// A service within its organization, for the host that it is embedded in.
-pub(super) const SERVICE_ALIAS: Name = Name::new("service");
+pub(super) const SERVICE_UNIQUE_KEY: Name = Name::new("service");
 
 pub(super) const TAG_LINK: Name = Name::new("tag");
 pub(super) const SERVICE_TAG_LINK: Name = Name::new("service_tag");
@@ -141,9 +143,9 @@ pub(super) fn links(relation: Name, targets: &[Uuid]) -> impl Iterator<Item = Li
 ///
 /// A part of another organization resolves like one that does not exist: without reading the foreign host. A digest takes
 /// the place of the two ids because unique keys stay in memory, and half as long a key is enough.
-pub(super) fn part_alias(name: Name, organization: Uuid, id: Uuid) -> Alias {
+pub(super) fn part_unique_key(name: Name, organization: Uuid, id: Uuid) -> UniqueKey {
     let digest = Sha256::new().chain_update(organization).chain_update(id).finalize();
-    Alias::new(name, digest.first_chunk::<16>().map_or(digest.as_slice(), <[u8; 16]>::as_slice))
+    UniqueKey::new(name, digest.first_chunk::<16>().map_or(digest.as_slice(), <[u8; 16]>::as_slice))
 }
 
 pub(super) fn encode(value: &impl Serialize) -> Result<Bytes, Error> {

@@ -2,11 +2,11 @@
 
 use uuid::Uuid;
 
-use super::records::{REFERRAL, REFERRAL_ALIAS, USER_LINK, all_of, decode, encode, facets, user_key};
+use super::records::{REFERRAL, REFERRAL_UNIQUE_KEY, USER_LINK, all_of, decode, encode, facets, user_key};
 use super::{Entity, Error, ErrorKind, Inventory, Problem, as_read, require_session, text};
 use crate::access::{Caller, Credential};
 use crate::model::Referral;
-use crate::store::{Alias, Batch, Check, Expect, Key, Link};
+use crate::store::{Batch, Guard, Key, Link, Precondition, UniqueKey};
 
 /// The longest `referral_source_other`, in characters.
 const MAX_OTHER: usize = 500;
@@ -53,11 +53,12 @@ impl Inventory {
             return Err(Error::invalid("referral_source_other", Problem::MaxLength { max: MAX_OTHER }));
         }
         let (organization, user) = (caller.organization_id(), caller.user_id());
-        let alias = Alias::new(REFERRAL_ALIAS, [*organization.as_bytes(), *user.as_bytes()].concat());
+        let unique_key =
+            UniqueKey::new(REFERRAL_UNIQUE_KEY, [*organization.as_bytes(), *user.as_bytes()].concat());
         let mut transaction = self.transaction(Entity::User, user);
         loop {
             let now = self.now();
-            let known = self.store.resolve(&alias).await?;
+            let known = self.store.get_by_unique_key(&unique_key).await?;
             let before: Option<Referral> = known.as_ref().map(decode).transpose()?;
             let (id, created_at) = match before {
                 Some(before) => (before.id, before.created_at),
@@ -74,7 +75,7 @@ impl Inventory {
             };
             let mut facets = facets(organization, created_at);
             facets.links.push(Link::new(USER_LINK, user));
-            facets.aliases.push(alias.clone());
+            facets.unique_keys.push(unique_key.clone());
             let mut batch = Batch::new();
             batch.put(Key::new(REFERRAL, id), as_read(known.as_ref()), facets, encode(&referral)?);
             // The users of a host application that authenticates them itself need not be in the store.
@@ -82,7 +83,7 @@ impl Inventory {
                 if self.get(user_key(user)).await?.is_none() {
                     return Err(ErrorKind::NotAuthenticated.into());
                 }
-                batch.check(Check::Record { key: user_key(user), expect: Expect::Present });
+                batch.guard(Guard::Record { key: user_key(user), precondition: Precondition::Present });
             }
             if transaction.commit(batch).await? {
                 return Ok(referral);

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::records::{DIGEST_ALIAS, encode, facets, secret_key};
+use super::records::{DIGEST_UNIQUE_KEY, encode, facets, secret_key};
 use super::{Error, ErrorKind, Inventory};
 use crate::access::{KeyText, Verifier};
 use crate::model::Timestamp;
-use crate::store::{Alias, Batch, Expect};
+use crate::store::{Batch, Precondition, UniqueKey};
 
 /// The body of a [`KEY_SECRET`](super::records::KEY_SECRET) record: what verifies a key that was found by its digest, and whose it is.
 #[derive(Debug, Serialize, Deserialize)]
@@ -31,8 +31,8 @@ impl Inventory {
     /// The key that a text is, by its id, and whose it is.
     pub(super) async fn find_secret(&self, text: &KeyText) -> Result<(Uuid, Arc<KeySecret>), Error> {
         let digest = text.digest();
-        let alias = Alias::new(DIGEST_ALIAS, digest.lookup());
-        let found = self.store.resolve(&alias).await?.ok_or(ErrorKind::NotAuthenticated)?;
+        let unique_key = UniqueKey::new(DIGEST_UNIQUE_KEY, digest.lookup());
+        let found = self.store.get_by_unique_key(&unique_key).await?.ok_or(ErrorKind::NotAuthenticated)?;
         let secret = self.remembered.rights.secrets.get(&found)?;
         if !secret.verifier.matches(&digest.verifier()) {
             return Err(ErrorKind::NotAuthenticated.into());
@@ -41,11 +41,11 @@ impl Inventory {
     }
 }
 
-/// Adds to a batch the record that verifies the key with this id, in place of one that `expect` allows.
+/// Adds to a batch the record that verifies the key with this id, in place of one that `precondition` allows.
 pub(super) fn put_secret(
     batch: &mut Batch,
     id: Uuid,
-    expect: Expect,
+    precondition: Precondition,
     text: &KeyText,
     (organization_id, holder): (Uuid, KeyHolder),
     created_at: Timestamp,
@@ -53,7 +53,7 @@ pub(super) fn put_secret(
     let digest = text.digest();
     let secret = KeySecret { verifier: digest.verifier(), organization_id, holder };
     let mut facets = facets(organization_id, created_at);
-    facets.aliases.push(Alias::new(DIGEST_ALIAS, digest.lookup()));
-    batch.put(secret_key(id), expect, facets, encode(&secret)?);
+    facets.unique_keys.push(UniqueKey::new(DIGEST_UNIQUE_KEY, digest.lookup()));
+    batch.put(secret_key(id), precondition, facets, encode(&secret)?);
     Ok(())
 }

@@ -9,7 +9,7 @@ use super::records::{
 };
 use super::{Entity, Error, ErrorKind, Inventory, as_read, text};
 use crate::model::{Share, ShareMetadata, ShareOptions, Timestamp};
-use crate::store::{Batch, Check, Expect, Facets};
+use crate::store::{Batch, Facets, Guard, Precondition};
 
 /// A share to be created.
 #[derive(Clone)]
@@ -194,7 +194,7 @@ impl Inventory {
             let (record, _): (_, Share) = self.read(share_key(id), Entity::Share).await?;
             let mut batch = Batch::new();
             batch.delete(record.key, as_read(Some(&record)));
-            batch.delete(share_password_key(id), Expect::Any);
+            batch.delete(share_password_key(id), Precondition::Any);
             if transaction.commit(batch).await? {
                 return Ok(());
             }
@@ -211,14 +211,14 @@ impl Inventory {
 
 fn creation(share: &Share, hash: Option<String>) -> Result<Batch, Error> {
     let mut batch = Batch::new();
-    batch.put(share_key(share.id), Expect::Absent, share_facets(share), encode(&share)?);
+    batch.put(share_key(share.id), Precondition::Absent, share_facets(share), encode(&share)?);
     if let Some(hash) = hash {
         let facets = facets(share.organization_id, share.created_at);
-        batch.put(share_password_key(share.id), Expect::Absent, facets, hash);
+        batch.put(share_password_key(share.id), Precondition::Absent, facets, hash);
     }
     let network = share.network_id.map(network_key);
     for key in network.into_iter().chain([organization_key(share.organization_id)]) {
-        batch.check(Check::Record { key, expect: Expect::Present });
+        batch.guard(Guard::Record { key, precondition: Precondition::Present });
     }
     Ok(batch)
 }

@@ -6,7 +6,9 @@ use super::records::{
 };
 use super::{Entity, Error, ErrorKind, Inventory, as_read, text};
 use crate::model::Tag;
-use crate::store::{Batch, Check, Direction, Expect, Link, Name, Order, Query, SortKey, StoreErrorKind};
+use crate::store::{
+    Batch, Direction, Guard, Link, Name, Order, Precondition, Query, SortKey, StoreErrorKind,
+};
 
 /// What bears tags, and under which relation.
 const BEARERS: [(Entity, Name, Name); 4] = [
@@ -44,8 +46,11 @@ impl Inventory {
         let mut facets = facets(organization, now);
         facets.sort_keys.push(SortKey::new(NAME, tag.name.as_bytes()));
         let mut batch = Batch::new();
-        batch.put(tag_key(tag.id), Expect::Absent, facets, encode(&tag)?);
-        batch.check(Check::Record { key: organization_key(organization), expect: Expect::Present });
+        batch.put(tag_key(tag.id), Precondition::Absent, facets, encode(&tag)?);
+        batch.guard(Guard::Record {
+            key: organization_key(organization),
+            precondition: Precondition::Present,
+        });
         let limit = self.quotas.tags_per_organization;
         let _turn = self.quota_turn(limit, organization_key(organization), Entity::Organization).await?;
         self.check_quota(limit, Entity::Tag, all_of(TAG, organization), 1).await?;
@@ -94,7 +99,7 @@ impl Inventory {
             batch.delete(record.key, as_read(Some(&record)));
             for relation in [TAG_LINK, SERVICE_TAG_LINK] {
                 let link = Link::new(relation, id);
-                batch.check(Check::LinkedWithin { organization: Some(organization), link });
+                batch.guard(Guard::LinkedWithin { organization: Some(organization), link });
             }
             if transaction.commit(batch).await? {
                 return Ok(());

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::update_queues::Turns;
 use super::{ATTEMPTS, Entity, Error, Inventory, conflict};
-use crate::store::{Batch, Expect, Key};
+use crate::store::{Batch, Key, Precondition};
 
 /// A change that is read, decided and committed in a loop, until nothing that the decision rests on has changed meanwhile.
 ///
@@ -95,6 +95,7 @@ impl Transaction<'_> {
 
 /// The records that a batch replaces or deletes in the version that was read.
 fn replaced_records(batch: &Batch) -> BTreeSet<Key> {
-    let replaced = batch.writes().iter().filter(|write| matches!(write.expect(), Expect::Version(_)));
+    let replaced =
+        batch.writes().iter().filter(|write| matches!(write.precondition(), Precondition::Version(_)));
     replaced.map(|write| write.key()).collect()
 }

@@ -3,11 +3,11 @@ use std::fmt;
 use bytes::Bytes;
 use uuid::Uuid;
 
-use super::{Alias, Facets, Key, Link, Version};
+use super::{Facets, Key, Link, UniqueKey, Version};
 
 /// What a write or a check expects of the record it names, at the moment of the commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Expect {
+pub enum Precondition {
     /// There is no such record.
     Absent,
     /// There is one, whichever its version.
@@ -21,23 +21,23 @@ pub enum Expect {
 /// One change of a [`Batch`].
 #[derive(Clone)]
 pub enum Write {
-    /// Creates the record or replaces it whole: body, facets, aliases.
+    /// Creates the record or replaces it whole: body, facets, unique keys.
     Put {
         /// What names it.
         key: Key,
         /// What it expects of the record it replaces.
-        expect: Expect,
+        precondition: Precondition,
         /// How it is found.
         facets: Facets,
         /// Its content.
         body: Bytes,
     },
-    /// Deletes the record. With [`Expect::Any`] it is no error that there is none.
+    /// Deletes the record. With [`Precondition::Any`] it is no error that there is none.
     Delete {
         /// What names it.
         key: Key,
         /// What it expects of the record.
-        expect: Expect,
+        precondition: Precondition,
     },
 }
 
@@ -52,9 +52,9 @@ impl Write {
 
     /// What it expects of the record it changes.
     #[must_use]
-    pub const fn expect(&self) -> Expect {
+    pub const fn precondition(&self) -> Precondition {
         match self {
-            Self::Put { expect, .. } | Self::Delete { expect, .. } => *expect,
+            Self::Put { precondition, .. } | Self::Delete { precondition, .. } => *precondition,
         }
     }
 }
@@ -63,28 +63,28 @@ impl Write {
 impl fmt::Debug for Write {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Put { key, expect, facets, body } => {
-                write!(formatter, "Put({key}, {expect:?}, {facets:?}, {} bytes)", body.len())
+            Self::Put { key, precondition, facets, body } => {
+                write!(formatter, "Put({key}, {precondition:?}, {facets:?}, {} bytes)", body.len())
             }
-            Self::Delete { key, expect } => write!(formatter, "Delete({key}, {expect:?})"),
+            Self::Delete { key, precondition } => write!(formatter, "Delete({key}, {precondition:?})"),
         }
     }
 }
 
 /// A condition on records that the batch itself need not change: how a reference stays true under concurrency.
 #[derive(Clone, Debug)]
-pub enum Check {
+pub enum Guard {
     /// This record is as expected before the batch.
     Record {
         /// Which record.
         key: Key,
         /// What is expected of it.
-        expect: Expect,
+        precondition: Precondition,
     },
-    /// Before the batch, this alias belongs to this record, or to none.
-    Alias {
-        /// Which alias.
-        alias: Alias,
+    /// Before the batch, this unique key belongs to this record, or to none.
+    UniqueKey {
+        /// Which unique key.
+        unique_key: UniqueKey,
         /// Whose it is.
         holder: Option<Key>,
     },
@@ -109,18 +109,18 @@ pub enum Check {
 /// Changes that happen together or not at all, with what they expect of the records as they are.
 ///
 /// ```
-/// use toposcope::store::{Batch, Expect, Facets, Key, Name};
+/// use toposcope::store::{Batch, Precondition, Facets, Key, Name};
 /// use uuid::Uuid;
 ///
 /// let key = Key::new(Name::new("note"), Uuid::nil());
 /// let mut batch = Batch::new();
-/// batch.put(key, Expect::Absent, Facets::default(), "a body");
+/// batch.put(key, Precondition::Absent, Facets::default(), "a body");
 /// assert_eq!(batch.writes().len(), 1);
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     writes: Vec<Write>,
-    checks: Vec<Check>,
+    guards: Vec<Guard>,
 }
 
 impl Batch {
@@ -131,20 +131,26 @@ impl Batch {
     }
 
     /// Adds the creation or replacement of a record.
-    pub fn put(&mut self, key: Key, expect: Expect, facets: Facets, body: impl Into<Bytes>) -> &mut Self {
-        self.writes.push(Write::Put { key, expect, facets, body: body.into() });
+    pub fn put(
+        &mut self,
+        key: Key,
+        precondition: Precondition,
+        facets: Facets,
+        body: impl Into<Bytes>,
+    ) -> &mut Self {
+        self.writes.push(Write::Put { key, precondition, facets, body: body.into() });
         self
     }
 
     /// Adds the deletion of a record.
-    pub fn delete(&mut self, key: Key, expect: Expect) -> &mut Self {
-        self.writes.push(Write::Delete { key, expect });
+    pub fn delete(&mut self, key: Key, precondition: Precondition) -> &mut Self {
+        self.writes.push(Write::Delete { key, precondition });
         self
     }
 
-    /// Adds a condition.
-    pub fn check(&mut self, check: Check) -> &mut Self {
-        self.checks.push(check);
+    /// Adds a guard.
+    pub fn guard(&mut self, guard: Guard) -> &mut Self {
+        self.guards.push(guard);
         self
     }
 
@@ -154,15 +160,15 @@ impl Batch {
         &self.writes
     }
 
-    /// The conditions, in the order they were added.
+    /// The guards, in the order they were added.
     #[must_use]
-    pub fn checks(&self) -> &[Check] {
-        &self.checks
+    pub fn guards(&self) -> &[Guard] {
+        &self.guards
     }
 
-    /// The changes and the conditions, for a backend that carries them out.
+    /// The changes and the guards, for a backend that carries them out.
     #[must_use]
-    pub fn into_parts(self) -> (Vec<Write>, Vec<Check>) {
-        (self.writes, self.checks)
+    pub fn into_parts(self) -> (Vec<Write>, Vec<Guard>) {
+        (self.writes, self.guards)
     }
 }

@@ -2,7 +2,7 @@ use std::error::Error;
 
 use uuid::Uuid;
 
-use super::{Alias, Key, Link};
+use super::{Key, Link, UniqueKey};
 
 /// What a store has to say when it cannot do as told.
 ///
@@ -25,12 +25,12 @@ pub struct StoreError(Box<Inner>);
 pub enum StoreErrorKind {
     /// A record was not as a write or a check expected it. Read again, decide again, commit again.
     Conflict(Key),
-    /// A link was found on a record outside the batch, against [`Check::LinkedWithin`](super::Check::LinkedWithin).
+    /// A link was found on a record outside the batch, against [`Guard::LinkedWithin`](super::Guard::LinkedWithin).
     Linked(Link),
-    /// A record outside the batch was found on a network, against [`Check::NetworkEmpty`](super::Check::NetworkEmpty).
+    /// A record outside the batch was found on a network, against [`Guard::NetworkEmpty`](super::Guard::NetworkEmpty).
     NetworkInUse(Uuid),
-    /// An alias belongs to another record, or two records of the batch claim it; or it was not as a check expected it.
-    AliasTaken(Alias),
+    /// A unique key belongs to another record, or two records of the batch claim it; or it was not as a guard expected it.
+    UniqueKeyTaken(UniqueKey),
     /// The query or the batch breaks the contract of [`Store`](super::Store): an error of whoever made it.
     Invalid,
     /// The store cannot do it now.
@@ -54,7 +54,9 @@ impl Inner {
             StoreErrorKind::Conflict(key) => format!("{key} is not as expected"),
             StoreErrorKind::Linked(link) => format!("others link to {} as {}", link.target, link.relation),
             StoreErrorKind::NetworkInUse(network) => format!("others are on the network {network}"),
-            StoreErrorKind::AliasTaken(alias) => format!("an alias of the sort {} is not free", alias.name),
+            StoreErrorKind::UniqueKeyTaken(unique_key) => {
+                format!("a unique key of the sort {} is not free", unique_key.name)
+            }
             StoreErrorKind::Invalid => "the request breaks the store's contract".to_owned(),
             StoreErrorKind::Unavailable => "the store is unavailable".to_owned(),
             StoreErrorKind::Corrupt => "the store is damaged".to_owned(),
@@ -82,10 +84,10 @@ impl StoreError {
         Self::new(StoreErrorKind::NetworkInUse(network), String::new())
     }
 
-    /// An alias is not free, or not whose it was expected to be.
+    /// A unique key is not free, or not whose it was expected to be.
     #[must_use]
-    pub fn alias_taken(alias: Alias) -> Self {
-        Self::new(StoreErrorKind::AliasTaken(alias), String::new())
+    pub fn unique_key_taken(unique_key: UniqueKey) -> Self {
+        Self::new(StoreErrorKind::UniqueKeyTaken(unique_key), String::new())
     }
 
     /// The request breaks the contract.

@@ -8,8 +8,8 @@ use uuid::Uuid;
 use super::index::{Frozen, Index, RowId, Selection};
 use super::materializer::{Indexed, Materializer};
 use super::{
-    Alias, Batch, Entry, Expect, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError,
-    Write, lock,
+    Batch, Entry, Key, Name, Page, Precondition, Query, Record, Revision, Snapshot, Store, StoreError,
+    UniqueKey, Write, lock,
 };
 use crate::model::Timestamp;
 
@@ -23,14 +23,14 @@ use crate::model::Timestamp;
 /// Writers wait while it is taken, a tenth of a second for a million records, not while it is read.
 ///
 /// ```
-/// use toposcope::store::{Batch, Expect, Facets, Key, MemoryStore, Name, Store};
+/// use toposcope::store::{Batch, Precondition, Facets, Key, MemoryStore, Name, Store};
 /// use uuid::Uuid;
 ///
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 /// let store = MemoryStore::new();
 /// let key = Key::new(Name::new("note"), Uuid::nil());
 /// let mut batch = Batch::new();
-/// batch.put(key, Expect::Absent, Facets::default(), "a body");
+/// batch.put(key, Precondition::Absent, Facets::default(), "a body");
 /// store.commit(batch).await?;
 /// let found = store.get(&[key]).await?;
 /// assert_eq!(found[0].as_ref().map(|record| &record.body[..]), Some(&b"a body"[..]));
@@ -135,9 +135,9 @@ impl Store for MemoryStore {
         Ok(keys.iter().map(|key| state.record(state.index.find(*key)?)).collect())
     }
 
-    async fn resolve(&self, alias: &Alias) -> Result<Option<Record>, StoreError> {
+    async fn get_by_unique_key(&self, unique_key: &UniqueKey) -> Result<Option<Record>, StoreError> {
         let state = self.read()?;
-        Ok(state.index.resolve(alias).and_then(|row| state.record(row)))
+        Ok(state.index.get_by_unique_key(unique_key).and_then(|row| state.record(row)))
     }
 
     async fn list(&self, query: &Query) -> Result<Page, StoreError> {
@@ -145,10 +145,10 @@ impl Store for MemoryStore {
     }
 
     async fn commit(&self, batch: Batch) -> Result<(), StoreError> {
-        let (mut writes, checks) = batch.into_parts();
+        let (mut writes, guards) = batch.into_parts();
         writes.iter_mut().for_each(own_body);
         let mut state = self.write()?;
-        state.index.check(&writes, &checks)?;
+        state.index.check(&writes, &guards)?;
         // Dropped behind the lock: giving back megabytes takes its time, and an owner of bytes may do as it likes then.
         let replaced = state.apply(writes);
         drop(state);
@@ -159,7 +159,8 @@ impl Store for MemoryStore {
     async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
         let mut state = self.write()?;
         let expired = state.index.expired(now);
-        let deletions = expired.into_iter().map(|key| Write::Delete { key, expect: Expect::Any }).collect();
+        let deletions =
+            expired.into_iter().map(|key| Write::Delete { key, precondition: Precondition::Any }).collect();
         let purged = state.apply(deletions);
         drop(state);
         Ok(purged.len() as u64)

@@ -29,12 +29,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use uuid::Uuid;
 
-pub use batch::{Batch, Check, Expect, Write};
+pub use batch::{Batch, Guard, Precondition, Write};
 pub use error::{StoreError, StoreErrorKind};
 pub use memory::MemoryStore;
 pub use name::Name;
 pub use query::{Cursor, Direction, LinkFilter, Order, Page, Query, Start};
-pub use record::{Alias, Facets, Key, Link, Record, SortKey, Version};
+pub use record::{Facets, Key, Link, Record, SortKey, UniqueKey, Version};
 pub use revision::Revision;
 pub use snapshot::{Entry, Snapshot};
 pub use transfer::{Export, Restore, TransferError, TransferErrorKind, TransferReport};
@@ -69,15 +69,15 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// `Unavailable` and `Corrupt`.
     async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, StoreError>;
 
-    /// Reads the record that has an alias, or `None`.
+    /// Reads the record that has a unique key, or `None`.
     ///
     /// # Contract
-    /// * An alias is the whole of it: the same value under another name is another alias.
-    /// * An alias that a record no longer has, because it was put without it or deleted, finds nothing.
+    /// * A unique key is the whole of it: the same value under another name is another unique key.
+    /// * A unique key that a record no longer has, because it was put without it or deleted, finds nothing.
     ///
     /// # Errors
     /// `Unavailable` and `Corrupt`.
-    async fn resolve(&self, alias: &Alias) -> Result<Option<Record>, StoreError>;
+    async fn get_by_unique_key(&self, unique_key: &UniqueKey) -> Result<Option<Record>, StoreError>;
 
     /// Reads one page of a list.
     ///
@@ -103,23 +103,23 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Carries out all changes of a batch, or none.
     ///
     /// # Contract
-    /// * Expectations and checks are about the state before the batch. If one is not met, nothing changes and the error
-    ///   names it: `Conflict` and the key, `Linked` and the link, `NetworkInUse` and the network, `AliasTaken` and the
-    ///   alias. If several are not met, it names any of them.
-    /// * Aliases are about the state after the batch: an alias may pass from one record to another within it. If two
-    ///   records would share one, nothing changes and the error is `AliasTaken`. The same alias twice in one put counts once.
+    /// * Expectations and guards are about the state before the batch. If one is not met, nothing changes and the error
+    ///   names it: `Conflict` and the key, `Linked` and the link, `NetworkInUse` and the network, `UniqueKeyTaken` and the
+    ///   unique key. If several are not met, it names any of them.
+    /// * Unique keys are about the state after the batch: a unique key may pass from one record to another within it. If two
+    ///   records would share one, nothing changes and the error is `UniqueKeyTaken`. The same unique key twice in one put counts once.
     /// * A put replaces body and facets whole. Every put record gets a version greater than any the store gave before;
     ///   those of one batch may share it.
     /// * Of commits at the same time that expect the same version of a record, one succeeds; the others fail by what they
     ///   expected, not as `Unavailable`.
     /// * When it has returned `Ok`, the batch is there after a crash, as far as the backend promises at all to keep
     ///   anything: each backend's documentation says how far that is.
-    /// * A batch without writes only checks.
+    /// * A batch without writes only guards.
     ///
     /// # Errors
-    /// `Conflict`, `Linked`, `NetworkInUse` and `AliasTaken` as above. `Invalid` when two writes name one key, a put
-    /// names a sort key twice, an alias is longer than [`Alias::MAX_LENGTH`], or the facets of a record are more than the
-    /// backend can hold (at least 1 MiB, and 200,000 aliases beside). `Unavailable` and `Corrupt`; after these the batch
+    /// `Conflict`, `Linked`, `NetworkInUse` and `UniqueKeyTaken` as above. `Invalid` when two writes name one key, a put
+    /// names a sort key twice, a unique key is longer than [`UniqueKey::MAX_LENGTH`], or the facets of a record are more than the
+    /// backend can hold (at least 1 MiB, and 200,000 unique keys beside). `Unavailable` and `Corrupt`; after these the batch
     /// may or may not have been carried out, but never in part.
     async fn commit(&self, batch: Batch) -> Result<(), StoreError>;
 
@@ -139,7 +139,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// * It is of one state, that of a moment between the call and the return; whatever is committed or purged afterwards,
     ///   and however slowly it is read, it stays that state.
     /// * Of a record come key, version and body, and the facets that it was put with: organization, network and
-    ///   `expires_at` as they were; links and aliases each once, in any order; sort keys in any order, and one that is
+    ///   `expires_at` as they were; links and unique keys each once, in any order; sort keys in any order, and one that is
     ///   empty may be missing.
     /// * Nobody waits for a snapshot that is open: reads, commits and purges go on, and so do other snapshots.
     /// * It may be dropped before its end. It may be read when nobody holds the store any more.
@@ -172,8 +172,8 @@ impl<S: Store + ?Sized> Store for Arc<S> {
         (**self).get(keys).await
     }
 
-    async fn resolve(&self, alias: &Alias) -> Result<Option<Record>, StoreError> {
-        (**self).resolve(alias).await
+    async fn get_by_unique_key(&self, unique_key: &UniqueKey) -> Result<Option<Record>, StoreError> {
+        (**self).get_by_unique_key(unique_key).await
     }
 
     async fn list(&self, query: &Query) -> Result<Page, StoreError> {

@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// A short name: of a kind of record, of a relation, of a sort key, of an alias.
+/// A short name: of a kind of record, of a relation, of a sort key, of a unique key.
 ///
 /// At most [`Name::MAX_LENGTH`] bytes of visible ASCII, held inline, so that a name is as cheap to copy and to compare
 /// as a number.

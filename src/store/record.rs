@@ -69,7 +69,7 @@ pub struct Facets {
     /// What lists are ordered by, each name at most once. A name that is missing here counts as the empty key.
     pub sort_keys: Vec<SortKey>,
     /// Further unique names of the record; no two records of a store, of whatever kind, share one.
-    pub aliases: Vec<Alias>,
+    pub unique_keys: Vec<UniqueKey>,
 }
 
 /// A reference to another record, under the name of the relation. The store does not ask whether the target exists.
@@ -108,18 +108,18 @@ impl SortKey {
 
 /// A unique secondary name of a record: an e-mail address, the digest of a key, the id of an embedded port.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Alias {
+pub struct UniqueKey {
     /// What sort of name it is.
     pub name: Name,
     /// The name itself.
     pub value: Vec<u8>,
 }
 
-impl Alias {
-    /// The longest value of an alias, in bytes.
+impl UniqueKey {
+    /// The longest value of a unique key, in bytes.
     pub const MAX_LENGTH: usize = 1024;
 
-    /// An alias.
+    /// A unique key.
     #[must_use]
     pub fn new(name: Name, value: impl Into<Vec<u8>>) -> Self {
         Self { name, value: value.into() }
@@ -127,8 +127,8 @@ impl Alias {
 }
 
 /// Without the value: it may be the digest of a secret.
-impl fmt::Debug for Alias {
+impl fmt::Debug for UniqueKey {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "Alias({}, {} bytes)", self.name, self.value.len())
+        write!(formatter, "Unique key({}, {} bytes)", self.name, self.value.len())
     }
 }

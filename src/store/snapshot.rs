@@ -16,19 +16,19 @@ pub struct Entry {
 /// Everything that a store held at one moment, read piece by piece; [`Store::snapshot`](super::Store::snapshot) makes it.
 ///
 /// ```
-/// use toposcope::store::{Batch, Expect, Facets, Key, MemoryStore, Name, Store};
+/// use toposcope::store::{Batch, Precondition, Facets, Key, MemoryStore, Name, Store};
 /// use uuid::Uuid;
 ///
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 /// let store = MemoryStore::new();
 /// let key = Key::new(Name::new("note"), Uuid::nil());
 /// let mut batch = Batch::new();
-/// batch.put(key, Expect::Absent, Facets::default(), "a body");
+/// batch.put(key, Precondition::Absent, Facets::default(), "a body");
 /// store.commit(batch).await?;
 ///
 /// let mut snapshot = store.snapshot().await?;
 /// let mut batch = Batch::new();
-/// batch.delete(key, Expect::Present);
+/// batch.delete(key, Precondition::Present);
 /// store.commit(batch).await?;
 ///
 /// let entries = snapshot.next(100).await?;

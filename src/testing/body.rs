@@ -1,7 +1,7 @@
 use bytes::Bytes;
 
-use super::{Bench, Fault, Outcome, aliased};
-use crate::store::{Batch, Expect, Record};
+use super::{Bench, Fault, Outcome, uniquely_keyed};
+use crate::store::{Batch, Precondition, Record};
 
 super::table! { of "store":
     "A store does not look into a body, and gives back its very bytes, whatever they are and however many" =>
@@ -36,14 +36,14 @@ async fn a_body_of_14_mebibytes_comes_back(mut bench: Bench) -> Outcome {
 
 /// Through every method that returns a body.
 async fn comes_back(mut bench: Bench, body: Bytes) -> Outcome {
-    let (key, alias) = (bench.key(), bench.alias());
+    let (key, unique_key) = (bench.key(), bench.unique_key());
     let mut batch = Batch::new();
-    batch.put(key, Expect::Absent, aliased(&[&alias]), body.clone());
+    batch.put(key, Precondition::Absent, uniquely_keyed(&[&unique_key]), body.clone());
     bench.store.commit(batch).await?;
     let read = bench.read(key).await?.map(|record| record.body);
     same_bytes("get", read.as_slice(), &body)?;
-    let resolved = bench.store.resolve(&alias).await?.map(|record| record.body);
-    same_bytes("resolve", resolved.as_slice(), &body)?;
+    let resolved = bench.store.get_by_unique_key(&unique_key).await?.map(|record| record.body);
+    same_bytes("get_by_unique_key", resolved.as_slice(), &body)?;
     let page = bench.store.list(&bench.query()).await?;
     let listed: Vec<Bytes> = page.records.into_iter().map(|Record { body, .. }| body).collect();
     same_bytes("list", &listed, &body)?;

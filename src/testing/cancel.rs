@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use tokio::task::{JoinSet, spawn_blocking};
 
-use super::{Bench, Outcome, aliased, delete, expiring, holds, put, same};
-use crate::store::{Expect, Facets, StoreError};
+use super::{Bench, Outcome, delete, expiring, holds, put, same, uniquely_keyed};
+use crate::store::{Facets, Precondition, StoreError};
 
 super::table! { of "store":
     "A future that is dropped before it is ready leaves the store as if it had never been called or as if it had \
@@ -59,11 +59,13 @@ async fn a_dropped_commit_is_carried_out_whole_or_not_at_all(mut bench: Bench) -
 
 /// Whether the commit was ready before it was dropped.
 async fn commit_dropped_after(polls: usize, bench: &mut Bench) -> Outcome<bool> {
-    let ([created, replaced, deleted], alias) = (bench.keys(), bench.alias());
-    bench.put(replaced, aliased(&[&alias]), "before").await?;
+    let ([created, replaced, deleted], unique_key) = (bench.keys(), bench.unique_key());
+    bench.put(replaced, uniquely_keyed(&[&unique_key]), "before").await?;
     bench.put(deleted, Facets::default(), "before").await?;
-    let mut batch = put(created, Expect::Absent, aliased(&[&alias]));
-    batch.put(replaced, Expect::Present, Facets::default(), "after").delete(deleted, Expect::Present);
+    let mut batch = put(created, Precondition::Absent, uniquely_keyed(&[&unique_key]));
+    batch
+        .put(replaced, Precondition::Present, Facets::default(), "after")
+        .delete(deleted, Precondition::Present);
     let outcome = drop_after(polls, bench.store.commit(batch)).await;
     let ready = outcome.is_some();
     outcome.transpose()?;
@@ -73,7 +75,7 @@ async fn commit_dropped_after(polls: usize, bench: &mut Bench) -> Outcome<bool> 
     let whole = bodies == [Some("put".into()), Some("after".into()), None];
     let nothing = bodies == [None, Some("before".into()), Some("before".into())];
     holds(whole || (nothing && !ready), &format!("after {polls} polls the bodies are {bodies:?}"))?;
-    let holder = bench.holder(&alias).await?;
+    let holder = bench.holder(&unique_key).await?;
     // A store may carry out the batch after the drop, between the two reads; never the other way round.
     let follows = holder == Some(created) || (nothing && holder == Some(replaced));
     holds(follows, &format!("after {polls} polls the bodies are {bodies:?}, and the holder is {holder:?}"))?;
@@ -87,8 +89,8 @@ async fn commit_dropped_after(polls: usize, bench: &mut Bench) -> Outcome<bool> 
 async fn a_dropped_purge_is_carried_out_whole_or_not_at_all(mut bench: Bench) -> Outcome {
     for polls in 0..POLLS {
         let ([one, two], time) = (bench.keys(), bench.antiquity());
-        let mut batch = put(one, Expect::Absent, expiring(time));
-        batch.put(two, Expect::Absent, expiring(time), "expires");
+        let mut batch = put(one, Precondition::Absent, expiring(time));
+        batch.put(two, Precondition::Absent, expiring(time), "expires");
         bench.store.commit(batch).await?;
         let outcome = drop_after(polls, bench.store.purge_expired(time)).await;
         let there = bench.store.get(&[one, two]).await?.iter().flatten().count();
@@ -111,7 +113,7 @@ async fn a_dropped_commit_does_not_hold_up_others(mut bench: Bench) -> Outcome {
         let mut pending = Vec::new();
         for _ in 0..COMMITS {
             let store = bench.store.clone();
-            let batch = put(key, Expect::Any, Facets::default());
+            let batch = put(key, Precondition::Any, Facets::default());
             pending.push(Box::pin(async move { store.commit(batch).await }));
         }
         let left = begin_and_drop_half(polls, pending).await?;
@@ -153,17 +155,17 @@ where
 }
 
 async fn dropped_reads_leave_the_store_usable(mut bench: Bench) -> Outcome {
-    let (key, alias) = (bench.key(), bench.alias());
-    let record = bench.put(key, aliased(&[&alias]), "there").await?;
+    let (key, unique_key) = (bench.key(), bench.unique_key());
+    let record = bench.put(key, uniquely_keyed(&[&unique_key]), "there").await?;
     let query = bench.query();
     for polls in 0..8 {
         let keys = [key];
         let _ = drop_after(polls, bench.store.get(&keys)).await;
-        let _ = drop_after(polls, bench.store.resolve(&alias)).await;
+        let _ = drop_after(polls, bench.store.get_by_unique_key(&unique_key)).await;
         let _ = drop_after(polls, bench.store.list(&query)).await;
         let _ = drop_after(polls, bench.store.snapshot()).await;
         same("a read after those that were dropped", &bench.read(key).await?, &Some(record.clone()))?;
     }
-    bench.store.commit(delete(key, Expect::Version(record.version))).await?;
+    bench.store.commit(delete(key, Precondition::Version(record.version))).await?;
     same("the record after a delete", &bench.read(key).await?, &None)
 }

@@ -9,7 +9,7 @@ pub(super) type Body = fn(Bench) -> Pin<Box<dyn Future<Output = Outcome> + Send>
 
 /// One behaviour that a store must have, and what tries whether it has.
 ///
-/// A case makes records of its own, under ids, kinds and aliases that nothing else uses, and leaves them behind.
+/// A case makes records of its own, under ids, kinds and unique keys that nothing else uses, and leaves them behind.
 ///
 /// ```no_run
 /// use std::sync::Arc;

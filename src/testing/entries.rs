@@ -68,14 +68,14 @@ pub(super) fn take_in(piece: Vec<Entry>, kinds: [Name; 2], entries: &mut Entries
 pub(super) fn as_put(facets: Facets) -> Facets {
     let mut facets = in_one_order(facets);
     facets.links.dedup();
-    facets.aliases.dedup();
+    facets.unique_keys.dedup();
     facets
 }
 
 /// Without empty sort keys, and in an order that does not depend on the store. What is there twice stays so.
 fn in_one_order(mut facets: Facets) -> Facets {
     facets.links.sort_unstable();
-    facets.aliases.sort_unstable();
+    facets.unique_keys.sort_unstable();
     facets.sort_keys.retain(|key| !key.value.is_empty());
     facets
         .sort_keys

@@ -9,8 +9,8 @@ use uuid::Uuid;
 use super::{Fault, Outcome, Random, refused, same};
 use crate::model::Timestamp;
 use crate::store::{
-    Alias, Batch, Check, Expect, Facets, Key, Link, Name, Query, Record, SortKey, Store, StoreErrorKind,
-    Version, Write,
+    Batch, Facets, Guard, Key, Link, Name, Precondition, Query, Record, SortKey, Store, StoreErrorKind,
+    UniqueKey, Version, Write,
 };
 
 pub(super) const RANK: Name = Name::new("rank");
@@ -56,8 +56,8 @@ impl Bench {
         array::from_fn(|_| self.random.uuid())
     }
 
-    pub(super) fn alias(&mut self) -> Alias {
-        Alias::new(MAIL, self.random.bytes(16))
+    pub(super) fn unique_key(&mut self) -> UniqueKey {
+        UniqueKey::new(MAIL, self.random.bytes(16))
     }
 
     pub(super) fn link(&mut self) -> Link {
@@ -83,18 +83,18 @@ impl Bench {
     /// Puts a record whatever was there, and reads it back.
     pub(super) async fn put(&self, key: Key, facets: Facets, body: &'static str) -> Outcome<Record> {
         let mut batch = Batch::new();
-        batch.put(key, Expect::Any, facets, body);
+        batch.put(key, Precondition::Any, facets, body);
         self.store.commit(batch).await?;
         let record = self.read(key).await?;
         record.ok_or_else(|| Fault::new(format!("{key} is not there although its put was carried out")))
     }
 
     pub(super) async fn delete(&self, key: Key) -> Outcome {
-        Ok(self.store.commit(delete(key, Expect::Present)).await?)
+        Ok(self.store.commit(delete(key, Precondition::Present)).await?)
     }
 
-    pub(super) async fn holder(&self, alias: &Alias) -> Outcome<Option<Key>> {
-        Ok(self.store.resolve(alias).await?.map(|record| record.key))
+    pub(super) async fn holder(&self, unique_key: &UniqueKey) -> Outcome<Option<Key>> {
+        Ok(self.store.get_by_unique_key(unique_key).await?.map(|record| record.key))
     }
 
     /// Which versions the store has given to what the batch put.
@@ -125,21 +125,21 @@ fn fresh_kind(random: &mut Random) -> Name {
     Name::parse(&format!("k{:015x}", random.draw() >> 4)).unwrap_or(const { Name::new("kind") })
 }
 
-pub(super) fn put(key: Key, expect: Expect, facets: Facets) -> Batch {
+pub(super) fn put(key: Key, precondition: Precondition, facets: Facets) -> Batch {
     let mut batch = Batch::new();
-    batch.put(key, expect, facets, "put");
+    batch.put(key, precondition, facets, "put");
     batch
 }
 
-pub(super) fn delete(key: Key, expect: Expect) -> Batch {
+pub(super) fn delete(key: Key, precondition: Precondition) -> Batch {
     let mut batch = Batch::new();
-    batch.delete(key, expect);
+    batch.delete(key, precondition);
     batch
 }
 
-pub(super) fn check(check: Check) -> Batch {
+pub(super) fn check(check: Guard) -> Batch {
     let mut batch = Batch::new();
-    batch.check(check);
+    batch.guard(check);
     batch
 }
 
@@ -155,8 +155,8 @@ pub(super) fn ranked(value: &[u8]) -> Facets {
     Facets { sort_keys: vec![SortKey::new(RANK, value)], ..Facets::default() }
 }
 
-pub(super) fn aliased(aliases: &[&Alias]) -> Facets {
-    Facets { aliases: aliases.iter().copied().cloned().collect(), ..Facets::default() }
+pub(super) fn uniquely_keyed(unique_keys: &[&UniqueKey]) -> Facets {
+    Facets { unique_keys: unique_keys.iter().copied().cloned().collect(), ..Facets::default() }
 }
 
 pub(super) fn expiring(expires_at: Timestamp) -> Facets {

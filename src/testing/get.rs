@@ -1,5 +1,5 @@
 use super::{Bench, Outcome, expiring, same, shows};
-use crate::store::{Batch, Expect, Facets, Key};
+use crate::store::{Batch, Facets, Key, Precondition};
 
 super::table! { of "get":
     "One answer for each key, in the order of the keys" =>
@@ -29,7 +29,7 @@ async fn hundreds_of_keys_are_answered_at_once(mut bench: Bench) -> Outcome {
     let keys: Vec<Key> = (0..800).map(|_| bench.key()).collect();
     let mut batch = Batch::new();
     for (number, key) in keys.iter().enumerate().filter(|(number, _)| number % 2 == 0) {
-        batch.put(*key, Expect::Absent, Facets::default(), number.to_string());
+        batch.put(*key, Precondition::Absent, Facets::default(), number.to_string());
     }
     bench.store.commit(batch).await?;
     let answers = bench.store.get(&keys).await?;
@@ -73,11 +73,11 @@ async fn no_keys_get_no_answers(bench: Bench) -> Outcome {
 }
 
 async fn an_expired_record_is_there_until_it_is_purged(mut bench: Bench) -> Outcome {
-    let (key, alias, time) = (bench.key(), bench.alias(), bench.antiquity());
+    let (key, unique_key, time) = (bench.key(), bench.unique_key(), bench.antiquity());
     let mut facets = expiring(time);
-    facets.aliases.push(alias.clone());
+    facets.unique_keys.push(unique_key.clone());
     let record = bench.put(key, facets, "expired").await?;
     same("get of an expired record", &bench.read(key).await?, &Some(record.clone()))?;
-    same("resolve of its alias", &bench.store.resolve(&alias).await?, &Some(record))?;
+    same("resolve of its unique key", &bench.store.get_by_unique_key(&unique_key).await?, &Some(record))?;
     shows("the list of its kind", &bench.store.list(&bench.query()).await?, &[key])
 }

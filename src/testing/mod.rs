@@ -20,13 +20,13 @@ mod entries;
 mod fault;
 mod fixture;
 mod get;
+mod get_by_unique_key;
 mod list;
 mod model;
 mod purge;
 mod race;
 mod random;
 mod report;
-mod resolve;
 mod revision;
 mod snapshot;
 #[cfg(test)]
@@ -44,14 +44,15 @@ use case::table;
 use entries::{Entries, PIECE, as_put, by_key, read_out, read_piece, take_in};
 use fault::{Fault, Outcome, holds, keys, refused, same, shows};
 use fixture::{
-    Bench, GROUP, MAIL, OWNER, PARENT, RANK, aliased, check, delete, expiring, linked, of, put, ranked,
+    Bench, GROUP, MAIL, OWNER, PARENT, RANK, check, delete, expiring, linked, of, put, ranked, uniquely_keyed,
 };
 use model::Model;
 use random::Random;
 
 /// All cases, method by method.
 pub fn cases() -> impl Iterator<Item = &'static Case> {
-    let files = [get::CASES, resolve::CASES, body::CASES, purge::CASES, revision::CASES, cancel::CASES];
+    let files =
+        [get::CASES, get_by_unique_key::CASES, body::CASES, purge::CASES, revision::CASES, cancel::CASES];
     files
         .into_iter()
         .chain(list::CASES)

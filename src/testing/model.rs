@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::Timestamp;
 use crate::store::{
-    Alias, Batch, Check, Cursor, Direction, Entry, Expect, Key, Link, LinkFilter, Order, Page, Query, Record,
-    Start, StoreErrorKind, Version, Write,
+    Batch, Cursor, Direction, Entry, Guard, Key, Link, LinkFilter, Order, Page, Precondition, Query, Record,
+    Start, StoreErrorKind, UniqueKey, Version, Write,
 };
 use crate::testing::{Entries, as_put, by_key};
 
@@ -20,9 +20,9 @@ impl Model {
         self.entries.get(&key).map(|entry| entry.record.clone())
     }
 
-    pub(super) fn resolve(&self, alias: &Alias) -> Option<Record> {
+    pub(super) fn get_by_unique_key(&self, unique_key: &UniqueKey) -> Option<Record> {
         let mut entries = self.entries.values();
-        entries.find(|entry| entry.facets.aliases.contains(alias)).map(|entry| entry.record.clone())
+        entries.find(|entry| entry.facets.unique_keys.contains(unique_key)).map(|entry| entry.record.clone())
     }
 
     pub(super) fn list(&self, query: &Query) -> Result<Page, StoreErrorKind> {
@@ -46,14 +46,14 @@ impl Model {
         if written.len() < batch.writes().len() || batch.writes().iter().any(has_sort_key_twice) {
             objections.push(StoreErrorKind::Invalid);
         }
-        let expectations = batch.writes().iter().map(|write| (write.key(), write.expect()));
+        let expectations = batch.writes().iter().map(|write| (write.key(), write.precondition()));
         objections.extend(
             expectations
-                .filter(|(key, expect)| !self.is_as(*key, *expect))
+                .filter(|(key, precondition)| !self.is_as(*key, *precondition))
                 .map(|(key, _)| StoreErrorKind::Conflict(key)),
         );
-        objections.extend(batch.checks().iter().filter_map(|check| self.objection(check, &written)));
-        objections.extend(self.aliases_shared_after(batch, &written).map(StoreErrorKind::AliasTaken));
+        objections.extend(batch.guards().iter().filter_map(|check| self.objection(check, &written)));
+        objections.extend(self.unique_keys_shared_after(batch, &written).map(StoreErrorKind::UniqueKeyTaken));
         objections
     }
 
@@ -85,30 +85,32 @@ impl Model {
         (before - self.entries.len()) as u64
     }
 
-    fn is_as(&self, key: Key, expect: Expect) -> bool {
+    fn is_as(&self, key: Key, precondition: Precondition) -> bool {
         let version = self.entries.get(&key).map(|entry| entry.record.version);
-        match expect {
-            Expect::Absent => version.is_none(),
-            Expect::Present => version.is_some(),
-            Expect::Version(expected) => version == Some(expected),
-            Expect::Any => true,
+        match precondition {
+            Precondition::Absent => version.is_none(),
+            Precondition::Present => version.is_some(),
+            Precondition::Version(expected) => version == Some(expected),
+            Precondition::Any => true,
         }
     }
 
-    fn objection(&self, check: &Check, written: &BTreeSet<Key>) -> Option<StoreErrorKind> {
+    fn objection(&self, check: &Guard, written: &BTreeSet<Key>) -> Option<StoreErrorKind> {
         match check {
-            Check::Record { key, expect } => {
-                (!self.is_as(*key, *expect)).then_some(StoreErrorKind::Conflict(*key))
+            Guard::Record { key, precondition } => {
+                (!self.is_as(*key, *precondition)).then_some(StoreErrorKind::Conflict(*key))
             }
-            Check::Alias { alias, holder } => (self.resolve(alias).map(|record| record.key) != *holder)
-                .then(|| StoreErrorKind::AliasTaken(alias.clone())),
-            Check::LinkedWithin { organization, link } => self
+            Guard::UniqueKey { unique_key, holder } => {
+                (self.get_by_unique_key(unique_key).map(|record| record.key) != *holder)
+                    .then(|| StoreErrorKind::UniqueKeyTaken(unique_key.clone()))
+            }
+            Guard::LinkedWithin { organization, link } => self
                 .entries
                 .iter()
                 .filter(|(_, entry)| organization.is_none() || entry.facets.organization == *organization)
                 .any(|(key, entry)| entry.facets.links.contains(link) && !written.contains(key))
                 .then_some(StoreErrorKind::Linked(*link)),
-            Check::NetworkEmpty { organization, network } => self
+            Guard::NetworkEmpty { organization, network } => self
                 .entries
                 .iter()
                 .filter(|(_, entry)| organization.is_none() || entry.facets.organization == *organization)
@@ -117,19 +119,23 @@ impl Model {
         }
     }
 
-    fn aliases_shared_after(&self, batch: &Batch, written: &BTreeSet<Key>) -> impl Iterator<Item = Alias> {
+    fn unique_keys_shared_after(
+        &self,
+        batch: &Batch,
+        written: &BTreeSet<Key>,
+    ) -> impl Iterator<Item = UniqueKey> {
         let kept = self.entries.iter().filter(|(key, _)| !written.contains(key));
         let put = batch.writes().iter().filter_map(|write| match write {
             Write::Put { key, facets, .. } => Some((key, facets)),
             Write::Delete { .. } => None,
         });
-        let mut holders: BTreeMap<Alias, BTreeSet<Key>> = BTreeMap::new();
+        let mut holders: BTreeMap<UniqueKey, BTreeSet<Key>> = BTreeMap::new();
         for (key, facets) in kept.map(|(key, entry)| (key, &entry.facets)).chain(put) {
-            for alias in &facets.aliases {
-                holders.entry(alias.clone()).or_default().insert(*key);
+            for unique_key in &facets.unique_keys {
+                holders.entry(unique_key.clone()).or_default().insert(*key);
             }
         }
-        holders.into_iter().filter(|(_, keys)| keys.len() > 1).map(|(alias, _)| alias)
+        holders.into_iter().filter(|(_, keys)| keys.len() > 1).map(|(unique_key, _)| unique_key)
     }
 }
 

@@ -1,6 +1,6 @@
-use super::{Bench, Entries, Outcome, aliased, check, expiring, holds, linked, put, same, shows};
+use super::{Bench, Entries, Outcome, check, expiring, holds, linked, put, same, shows, uniquely_keyed};
 use crate::model::Timestamp;
-use crate::store::{Check, Expect, Facets, Query};
+use crate::store::{Facets, Guard, Precondition, Query};
 
 super::table! { of "purge_expired":
     "Deletes all records whose `expires_at` is `now` or earlier" =>
@@ -52,10 +52,11 @@ async fn the_earliest_time_goes_and_the_latest_stays(mut bench: Bench) -> Outcom
 async fn the_count_is_of_the_records_that_went(mut bench: Bench) -> Outcome {
     let time = fresh_start(&mut bench).await?;
     same("the count when nothing has expired", &bench.store.purge_expired(time).await?, &0)?;
-    let (alias, link) = (bench.alias(), bench.link());
+    let (unique_key, link) = (bench.unique_key(), bench.link());
     let [a, b, later] = bench.keys();
     let other = bench.other_key();
-    let rich = Facets { expires_at: Some(time), links: vec![link, bench.link()], ..aliased(&[&alias]) };
+    let rich =
+        Facets { expires_at: Some(time), links: vec![link, bench.link()], ..uniquely_keyed(&[&unique_key]) };
     bench.put(a, rich, "expires").await?;
     bench.put(b, expiring(time.plus_micros(-1)), "expired").await?;
     bench.put(other, expiring(time), "of another kind").await?;
@@ -67,37 +68,37 @@ async fn the_count_is_of_the_records_that_went(mut bench: Bench) -> Outcome {
 
 async fn a_record_without_a_time_stays(mut bench: Bench) -> Outcome {
     let time = fresh_start(&mut bench).await?;
-    let (key, alias) = (bench.key(), bench.alias());
-    let record = bench.put(key, aliased(&[&alias]), "stays").await?;
+    let (key, unique_key) = (bench.key(), bench.unique_key());
+    let record = bench.put(key, uniquely_keyed(&[&unique_key]), "stays").await?;
     bench.store.purge_expired(time).await?;
     same("get", &bench.read(key).await?, &Some(record.clone()))?;
-    same("resolve", &bench.store.resolve(&alias).await?, &Some(record))?;
+    same("get_by_unique_key", &bench.store.get_by_unique_key(&unique_key).await?, &Some(record))?;
     shows("list", &bench.store.list(&bench.query()).await?, &[key])
 }
 
 async fn what_is_purged_is_gone_from_every_method(mut bench: Bench) -> Outcome {
     let time = fresh_start(&mut bench).await?;
-    let ([key, claimant], alias, link) = (bench.keys(), bench.alias(), bench.link());
+    let ([key, claimant], unique_key, link) = (bench.keys(), bench.unique_key(), bench.link());
     let [organization, network] = bench.ids();
     let facets = Facets {
         organization: Some(organization),
         network: Some(network),
         expires_at: Some(time),
-        aliases: vec![alias.clone()],
+        unique_keys: vec![unique_key.clone()],
         ..linked(&[link])
     };
     bench.put(key, facets, "expires").await?;
     bench.store.purge_expired(time).await?;
     same("get", &bench.read(key).await?, &None)?;
-    same("resolve", &bench.holder(&alias).await?, &None)?;
+    same("get_by_unique_key", &bench.holder(&unique_key).await?, &None)?;
     shows("list", &bench.store.list(&bench.query()).await?, &[])?;
     same("snapshot", &bench.entries().await?, &Entries::new())?;
     let networks = Query { networks: Some(vec![network]), ..bench.query() };
     shows("list by network", &bench.store.list(&networks).await?, &[])?;
-    bench.store.commit(check(Check::LinkedWithin { organization: None, link })).await?;
-    bench.store.commit(check(Check::NetworkEmpty { organization: None, network })).await?;
-    bench.put(claimant, aliased(&[&alias]), "claims the alias").await?;
-    same("the next holder of the alias", &bench.holder(&alias).await?, &Some(claimant))
+    bench.store.commit(check(Guard::LinkedWithin { organization: None, link })).await?;
+    bench.store.commit(check(Guard::NetworkEmpty { organization: None, network })).await?;
+    bench.put(claimant, uniquely_keyed(&[&unique_key]), "claims the unique key").await?;
+    same("the next holder of the unique key", &bench.holder(&unique_key).await?, &Some(claimant))
 }
 
 async fn what_was_purged_can_be_made_again(mut bench: Bench) -> Outcome {
@@ -105,7 +106,7 @@ async fn what_was_purged_can_be_made_again(mut bench: Bench) -> Outcome {
     let key = bench.key();
     let old = bench.put(key, expiring(time), "expires").await?.version;
     bench.store.purge_expired(time).await?;
-    bench.store.commit(put(key, Expect::Absent, Facets::default())).await?;
+    bench.store.commit(put(key, Precondition::Absent, Facets::default())).await?;
     bench.store.purge_expired(time).await?;
     let version = bench.read(key).await?.map(|record| record.version);
     holds(version > Some(old), &format!("made again with {version:?} after {old:?}"))

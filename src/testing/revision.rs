@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::race::crowd;
 use super::{Bench, Fault, Outcome, Random, delete, expiring, of, put, ranked, same};
-use crate::store::{Expect, Facets, Key, Query, Record, Revision, Store};
+use crate::store::{Facets, Key, Precondition, Query, Record, Revision, Store};
 
 super::table! { of "revision":
     "Two states that differ never have the same revision" =>
@@ -82,7 +82,7 @@ async fn a_state_that_comes_back_has_another_revision(mut bench: Bench) -> Outco
         revisions.push(revision(&bench, organization).await?);
         bench.put(key, of(Some(organization), None), "a record").await?;
         revisions.push(revision(&bench, organization).await?);
-        bench.store.commit(delete(key, Expect::Present)).await?;
+        bench.store.commit(delete(key, Precondition::Present)).await?;
     }
     all_differ(&revisions)
 }
@@ -151,8 +151,8 @@ async fn change(
     for _ in 0..CHANGES {
         let Some(key) = keys.get(random.below(4) as usize) else { continue };
         let batch = match random.below(3) {
-            0 => delete(*key, Expect::Any),
-            _ => put(*key, Expect::Any, of(Some(organization), None)),
+            0 => delete(*key, Precondition::Any),
+            _ => put(*key, Precondition::Any, of(Some(organization), None)),
         };
         store.commit(batch).await?;
     }

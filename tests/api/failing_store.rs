@@ -11,7 +11,9 @@ use serde_json::json;
 use toposcope::access::{Caller, Scope};
 use toposcope::inventory::Inventory;
 use toposcope::model::{Permission, Timestamp};
-use toposcope::store::{Alias, Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError};
+use toposcope::store::{
+    Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError, UniqueKey,
+};
 use uuid::Uuid;
 
 use crate::common::{NOBODY, OFFICE, Server, World, ample, get, host, with_key};
@@ -71,9 +73,9 @@ impl Store for Faulty {
         Ok(records)
     }
 
-    async fn resolve(&self, alias: &Alias) -> Result<Option<Record>, StoreError> {
+    async fn get_by_unique_key(&self, unique_key: &UniqueKey) -> Result<Option<Record>, StoreError> {
         let body = self.call()?;
-        let mut record = self.inner.resolve(alias).await?;
+        let mut record = self.inner.get_by_unique_key(unique_key).await?;
         record.iter_mut().for_each(|record| damage(record, body));
         Ok(record)
     }
@@ -114,7 +116,7 @@ const INTERNAL: [Failure; 5] = [
     |_| StoreError::corrupt(SECRET).with_source(source()),
     |_| StoreError::invalid(SECRET),
     |_| StoreError::conflict(Key::new(Name::new("hunter2"), NOBODY)),
-    |_| StoreError::alias_taken(Alias::new(Name::new("hunter2"), "hunter2")),
+    |_| StoreError::unique_key_taken(UniqueKey::new(Name::new("hunter2"), "hunter2")),
     |_| StoreError::linked(toposcope::store::Link::new(Name::new("hunter2"), NOBODY)),
 ];
 

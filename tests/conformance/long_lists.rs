@@ -10,8 +10,8 @@ use std::thread;
 
 use tokio::task::JoinSet;
 use toposcope::store::{
-    Batch, Direction, Expect, Facets, Key, Link, LinkFilter, MemoryStore, Name, Order, Page, Query, SortKey,
-    Store, StoreError, StoreErrorKind,
+    Batch, Direction, Facets, Key, Link, LinkFilter, MemoryStore, Name, Order, Page, Precondition, Query,
+    SortKey, Store, StoreError, StoreErrorKind,
 };
 use uuid::Uuid;
 
@@ -28,7 +28,12 @@ async fn filled() -> Arc<MemoryStore> {
     for organization in [LARGE, OTHER] {
         let mut batch = Batch::new();
         for number in 0..RECORDS {
-            batch.put(key(organization, number), Expect::Absent, facets(organization, number), "a note");
+            batch.put(
+                key(organization, number),
+                Precondition::Absent,
+                facets(organization, number),
+                "a note",
+            );
         }
         store.commit(batch).await.unwrap();
     }
@@ -82,7 +87,7 @@ async fn long_list_leaves_the_async_thread_and_the_lock_to_others() {
     let others = short_list(OTHER);
     assert!(matches!(poll(pin!(store.list(&others))), Poll::Ready(page) if is_page(&page, RECORDS)));
     let mut batch = Batch::new();
-    batch.put(key(LARGE, RECORDS), Expect::Absent, facets(LARGE, RECORDS), "a new note");
+    batch.put(key(LARGE, RECORDS), Precondition::Absent, facets(LARGE, RECORDS), "a new note");
     assert!(matches!(poll(pin!(store.commit(batch))), Poll::Ready(Ok(()))));
     assert!(is_page(&list.await, RECORDS + 1), "the list does not have the note committed meanwhile");
     assert!(

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use async_trait::async_trait;
 use toposcope::model::Timestamp;
 use toposcope::store::{
-    Alias, Batch, Key, Name, Page, Query, Record, Revision, SledStore, Snapshot, Store, StoreError,
+    Batch, Key, Name, Page, Query, Record, Revision, SledStore, Snapshot, Store, StoreError, UniqueKey,
 };
 use uuid::Uuid;
 
@@ -41,9 +41,9 @@ impl Store for Settling {
         self.store.get(keys).await
     }
 
-    async fn resolve(&self, alias: &Alias) -> Result<Option<Record>, StoreError> {
+    async fn get_by_unique_key(&self, unique_key: &UniqueKey) -> Result<Option<Record>, StoreError> {
         self.settle().await?;
-        self.store.resolve(alias).await
+        self.store.get_by_unique_key(unique_key).await
     }
 
     async fn list(&self, query: &Query) -> Result<Page, StoreError> {

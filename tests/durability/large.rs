@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use bytes::Bytes;
-use toposcope::store::{Alias, Batch, Durability, Expect, Facets, Key, Name, SledStore, Store};
+use toposcope::store::{Batch, Durability, Facets, Key, Name, Precondition, SledStore, Store, UniqueKey};
 use uuid::Uuid;
 
 use crate::place::Place;
@@ -21,17 +21,17 @@ fn made(number: u64, length: usize) -> Kept {
     Kept { facets: Facets::default(), content: Content::Made { seed: number, length } }
 }
 
-fn with_many_aliases(mut kept: Kept) -> Kept {
-    let alias =
-        |number: u32| Alias::new(Name::new("service"), format!("a service, the {number}th").into_bytes());
-    kept.facets.aliases = (0..MANY).map(alias).collect();
+fn with_many_unique_keys(mut kept: Kept) -> Kept {
+    let unique_key =
+        |number: u32| UniqueKey::new(Name::new("service"), format!("a service, the {number}th").into_bytes());
+    kept.facets.unique_keys = (0..MANY).map(unique_key).collect();
     kept
 }
 
 #[tokio::test]
-async fn a_body_of_14_mb_and_52_000_aliases_of_one_record() {
-    keeps(ON_THE_DISK, [made(1, 10), with_many_aliases(made(2, 14_000_000)), made(3, 10)]).await;
-    keeps(IN_MEMORY, [made(2, 14_000_000), with_many_aliases(made(3, 100))]).await;
+async fn a_body_of_14_mb_and_52_000_unique_keys_of_one_record() {
+    keeps(ON_THE_DISK, [made(1, 10), with_many_unique_keys(made(2, 14_000_000)), made(3, 10)]).await;
+    keeps(IN_MEMORY, [made(2, 14_000_000), with_many_unique_keys(made(3, 100))]).await;
 }
 
 #[tokio::test]
@@ -86,7 +86,7 @@ async fn keeps((durability, cache_size): Way, records: impl IntoIterator<Item = 
 fn puts(truth: &Truth) -> Batch {
     let mut batch = Batch::new();
     for (key, kept) in &truth.records {
-        batch.put(*key, Expect::Absent, kept.facets.clone(), kept.content.body());
+        batch.put(*key, Precondition::Absent, kept.facets.clone(), kept.content.body());
     }
     batch
 }
@@ -94,7 +94,7 @@ fn puts(truth: &Truth) -> Batch {
 fn deletions(truth: &Truth) -> Batch {
     let mut batch = Batch::new();
     for key in truth.records.keys() {
-        batch.delete(*key, Expect::Present);
+        batch.delete(*key, Precondition::Present);
     }
     batch
 }

@@ -10,7 +10,7 @@ use toposcope::access::{KeyKind, KeyText, SessionId};
 use toposcope::inventory::{IssuedKey, IssuedSession, NewShare, NewUser};
 use toposcope::model::{DaemonApiKey, Permission, User, UserApiKey};
 use toposcope::service::Api;
-use toposcope::store::{Alias, Name};
+use toposcope::store::{Name, UniqueKey};
 use tower::ServiceExt;
 
 use crate::support::{Seeded, World, in_person, settle};
@@ -76,14 +76,14 @@ impl Scene {
 #[tokio::test]
 async fn no_record_holds_a_password_a_key_or_a_session_id() {
     let scene = Scene::new().await;
-    let (bodies, aliases) = (scene.world.store.bodies(), scene.world.store.aliases());
+    let (bodies, unique_keys) = (scene.world.store.bodies(), scene.world.store.unique_keys());
     for mark in ["$argon2id$", "topo_u_…", "topo_d_…", "\"verifier\""] {
         assert!(bodies.iter().any(|body| holds(body, mark)), "{mark} is kept in their place");
     }
-    let names: Vec<&str> = aliases.iter().map(|alias| alias.name.as_str()).collect();
+    let names: Vec<&str> = unique_keys.iter().map(|unique_key| unique_key.name.as_str()).collect();
     assert!(names.contains(&"digest") && names.contains(&"session"), "{names:?}");
-    let aliases = aliases.iter().map(|alias| &alias.value[..]);
-    for bytes in bodies.iter().map(|body| &body[..]).chain(aliases) {
+    let unique_keys = unique_keys.iter().map(|unique_key| &unique_key.value[..]);
+    for bytes in bodies.iter().map(|body| &body[..]).chain(unique_keys) {
         for secret in scene.secrets() {
             assert!(!holds_part(bytes, secret), "{}", String::from_utf8_lossy(bytes));
         }
@@ -144,7 +144,7 @@ async fn debug_output_holds_no_password_no_key_and_no_session_id() {
         inventory,
         &world.store,
         &world.store.contents().await,
-        &world.store.aliases(),
+        &world.store.unique_keys(),
         &inventory.referrals(world.organization).await.unwrap(),
     ];
     for value in values {
@@ -199,8 +199,8 @@ fn debug_output_holds_no_digest() {
             }
         }
     }
-    let alias = Alias::new(Name::new("digest"), key.digest().lookup());
-    assert_eq!(shown(&alias), ["Alias(digest, 16 bytes)"; 3].join(" "));
+    let unique_key = UniqueKey::new(Name::new("digest"), key.digest().lookup());
+    assert_eq!(shown(&unique_key), ["Unique key(digest, 16 bytes)"; 3].join(" "));
 }
 
 /// What is left out must not be all: whoever debugs needs to see of what it is.

@@ -11,8 +11,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 use toposcope::model::Timestamp;
 use toposcope::store::TransferErrorKind::{Cut, Medium, Store as OfTheStore};
 use toposcope::store::{
-    Alias, Batch, Entry, Export, Facets, Key, MemoryStore, Page, Query, Record, Restore, Snapshot, Store,
-    StoreError,
+    Batch, Entry, Export, Facets, Key, MemoryStore, Page, Query, Record, Restore, Snapshot, Store,
+    StoreError, UniqueKey,
 };
 
 use crate::support::{contents, export, note, put, restore, told};
@@ -41,8 +41,8 @@ impl Store for Failing {
         self.inner.get(keys).await
     }
 
-    async fn resolve(&self, alias: &Alias) -> Result<Option<Record>, StoreError> {
-        self.inner.resolve(alias).await
+    async fn get_by_unique_key(&self, unique_key: &UniqueKey) -> Result<Option<Record>, StoreError> {
+        self.inner.get_by_unique_key(unique_key).await
     }
 
     async fn list(&self, query: &Query) -> Result<Page, StoreError> {

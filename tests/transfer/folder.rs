@@ -1,6 +1,6 @@
 //! From memory into a folder and back.
 
-use toposcope::store::{Alias, Facets, MemoryStore, Restore, SledStore};
+use toposcope::store::{Facets, MemoryStore, Restore, SledStore, UniqueKey};
 
 use crate::place::Place;
 use crate::support::{MAIL, SplitMix64, contents, export, note, put, small_store};
@@ -10,7 +10,7 @@ async fn a_store_moves_into_a_folder_and_back() {
     let store = small_store().await;
     let mut random = SplitMix64(4);
     for number in 10..1500 {
-        let facets = Facets { aliases: vec![Alias::new(MAIL, random.bytes(8))], ..Facets::default() };
+        let facets = Facets { unique_keys: vec![UniqueKey::new(MAIL, random.bytes(8))], ..Facets::default() };
         put(&store, note(number), facets, random.bytes(40)).await;
     }
     let (before, folder) = (contents(&store).await, Place::new());

@@ -1,7 +1,7 @@
 //! What a line may hold, told by its number and its field.
 
 use toposcope::store::TransferErrorKind::{Malformed, Store};
-use toposcope::store::{Alias, Facets, Link};
+use toposcope::store::{Facets, Link, UniqueKey};
 use uuid::Uuid;
 
 use crate::support::{MAIL, PARENT, contents, export, note, restore, small_store, told};
@@ -37,7 +37,7 @@ async fn an_export_is_what_its_documentation_says() {
         &format!(
             "{{\"kind\":\"note\",\"id\":\"{}\",\"organization\":\"{}\",\"network\":\"{}\",\
              \"expires_at\":\"2030-01-02T03:04:05.678901Z\",\"links\":[[\"parent\",\"{}\"]],\
-             \"sort_keys\":[[\"rank\",\"{secret}\"]],\"aliases\":[[\"mail\",\"{secret}\"]],\
+             \"sort_keys\":[[\"rank\",\"{secret}\"]],\"unique_keys\":[[\"mail\",\"{secret}\"]],\
              \"body\":{{\"password\": \"hunter2\"}}}}",
             id(1),
             id(7),
@@ -52,14 +52,14 @@ async fn an_export_is_what_its_documentation_says() {
 
 #[tokio::test]
 async fn a_line_that_another_program_wrote_is_read() {
-    let line = "{ \"body\" : 1, \"aliases\": [[\"\\u006dail\",\"AP8=\"]], \"network\": null, \
+    let line = "{ \"body\" : 1, \"unique_keys\": [[\"\\u006dail\",\"AP8=\"]], \"network\": null, \
                 \"sort_keys\": [[\"rank\", \"\"]], \"id\":\"00000000-0000-0000-0000-000000000001\", \
                 \"kind\": \"note\", \"links\": [[\"parent\", \"00000000-0000-0000-0000-000000000002\"]]}";
     let (store, result) = restore(file(&[line]).as_bytes()).await;
     assert_eq!(result.unwrap().records, 1);
     let facets = Facets {
         links: vec![Link::new(PARENT, Uuid::from_u128(2))],
-        aliases: vec![Alias::new(MAIL, [0, 0xff])],
+        unique_keys: vec![UniqueKey::new(MAIL, [0, 0xff])],
         ..Facets::default()
     };
     assert_eq!(contents(&store).await, [(note(1), (facets, "1".into()))].into());
@@ -93,9 +93,9 @@ async fn a_line_that_is_wrong_is_named_with_its_field() {
         (Some("links"), format!("{{{NAMES},\"links\":[[\"parent\",\"hunter2\"]],\"body\":1}}")),
         (Some("sort_keys"), format!("{{{NAMES},\"sort_keys\":[[\"rank\",\"hunter2\"]],\"body\":1}}")),
         (Some("sort_keys"), format!("{{{NAMES},\"sort_keys\":[[\"rank\",1]],\"body\":1}}")),
-        (Some("aliases"), format!("{{{NAMES},\"aliases\":[[\"mail\",\"AP8\"]],\"body\":1}}")),
-        (Some("aliases"), format!("{{{NAMES},\"aliases\":[[\"mail\",\"AP8=\",1]],\"body\":1}}")),
-        (Some("aliases"), format!("{{{NAMES},\"aliases\":\"hunter2\",\"body\":1}}")),
+        (Some("unique_keys"), format!("{{{NAMES},\"unique_keys\":[[\"mail\",\"AP8\"]],\"body\":1}}")),
+        (Some("unique_keys"), format!("{{{NAMES},\"unique_keys\":[[\"mail\",\"AP8=\",1]],\"body\":1}}")),
+        (Some("unique_keys"), format!("{{{NAMES},\"unique_keys\":\"hunter2\",\"body\":1}}")),
         (Some("body"), format!("{{{NAMES}}}")),
         (Some("body"), format!("{{{NAMES},\"body\":1,\"body_base64\":\"\"}}")),
         (Some("body"), format!("{{{NAMES},\"body\":hunter2}}")),
@@ -115,9 +115,10 @@ async fn what_is_twice_in_an_export_is_refused_by_the_store() {
     let line = format!("{{{NAMES},\"body\":1}}");
     let error = restore(file(&[&line, &line]).as_bytes()).await.1.unwrap_err();
     assert_eq!(error.kind(), Store);
-    let alias = "\"aliases\":[[\"mail\",\"aHVudGVyMg==\"]]";
+    let unique_key = "\"unique_keys\":[[\"mail\",\"aHVudGVyMg==\"]]";
     let other = NAMES.replace("0001", "0002");
-    let lines = [format!("{{{NAMES},{alias},\"body\":1}}"), format!("{{{other},{alias},\"body\":1}}")];
+    let lines =
+        [format!("{{{NAMES},{unique_key},\"body\":1}}"), format!("{{{other},{unique_key},\"body\":1}}")];
     let error = restore(file(&[&lines[0], &lines[1]]).as_bytes()).await.1.unwrap_err();
     assert_eq!(error.kind(), Store);
     assert!(!told(&error).contains("hunter2") && !told(&error).contains("aHVudGVyMg"), "{}", told(&error));

@@ -2,7 +2,8 @@
 
 use toposcope::model::Timestamp;
 use toposcope::store::{
-    Alias, Batch, Direction, Expect, Facets, Key, Link, MemoryStore, Name, Order, Query, SortKey, Store,
+    Batch, Direction, Facets, Key, Link, MemoryStore, Name, Order, Precondition, Query, SortKey, Store,
+    UniqueKey,
 };
 use uuid::Uuid;
 
@@ -29,12 +30,12 @@ async fn made_up_stores_come_back() {
         for _ in 0..maker.0.below(40) {
             let mut batch = Batch::new();
             let facets = maker.facets();
-            batch.put(maker.key(), Expect::Any, facets, maker.bytes());
-            // An alias may be another's: then the record is not there, and that is as good.
+            batch.put(maker.key(), Precondition::Any, facets, maker.bytes());
+            // A unique key may be another's: then the record is not there, and that is as good.
             let _ = store.commit(batch).await;
             if maker.0.below(5) == 0 {
                 let mut batch = Batch::new();
-                batch.delete(maker.key(), Expect::Any);
+                batch.delete(maker.key(), Precondition::Any);
                 store.commit(batch).await.unwrap();
             }
         }
@@ -87,18 +88,18 @@ impl Maker {
             expires_at: self.some(Self::time),
             links: self.several(|maker| Link::new(maker.name(), maker.id())),
             sort_keys,
-            aliases: self.several(|maker| Alias::new(maker.name(), maker.bytes())),
+            unique_keys: self.several(|maker| UniqueKey::new(maker.name(), maker.bytes())),
         }
     }
 }
 
 #[tokio::test]
-async fn a_record_with_tens_of_thousands_of_aliases_and_links_comes_back() {
+async fn a_record_with_tens_of_thousands_of_unique_keys_and_links_comes_back() {
     let store = MemoryStore::new();
     let mut random = SplitMix64(3);
     let facets = Facets {
         links: (0..20_000).map(|number| Link::new(PARENT, Uuid::from_u128(number))).collect(),
-        aliases: (0..50_000).map(|_| Alias::new(MAIL, random.bytes(16))).collect(),
+        unique_keys: (0..50_000).map(|_| UniqueKey::new(MAIL, random.bytes(16))).collect(),
         ..Facets::default()
     };
     put(&store, note(1), facets, "{}").await;
@@ -109,8 +110,8 @@ async fn a_record_with_tens_of_thousands_of_aliases_and_links_comes_back() {
 async fn what_was_restored_is_found_in_every_way() {
     let (store, result) = restore(&export(&small_store().await).await).await;
     result.unwrap();
-    let secret = Alias::new(MAIL, crate::support::SECRET);
-    assert_eq!(store.resolve(&secret).await.unwrap().map(|record| record.key), Some(note(1)));
+    let secret = UniqueKey::new(MAIL, crate::support::SECRET);
+    assert_eq!(store.get_by_unique_key(&secret).await.unwrap().map(|record| record.key), Some(note(1)));
     let order = vec![Order::new(RANK, Direction::Descending)];
     let page = store.list(&Query { order, ..Query::new(NOTE) }).await.unwrap();
     let keys: Vec<Key> = page.records.iter().map(|record| record.key).collect();

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 use toposcope::model::Timestamp;
 use toposcope::store::{
-    Alias, Batch, Expect, Export, Facets, Key, MemoryStore, Page, Query, Record, Restore, Snapshot, Store,
-    StoreError, TransferReport, Write,
+    Batch, Export, Facets, Key, MemoryStore, Page, Precondition, Query, Record, Restore, Snapshot, Store,
+    StoreError, TransferReport, UniqueKey, Write,
 };
 
 use crate::support::{Contents, contents, export, note, put, small_store};
@@ -16,7 +16,7 @@ async fn store_of(records: u128) -> MemoryStore {
     let store = MemoryStore::new();
     let mut batch = Batch::new();
     for number in 0..records {
-        batch.put(note(number), Expect::Absent, Facets::default(), number.to_string());
+        batch.put(note(number), Precondition::Absent, Facets::default(), number.to_string());
     }
     store.commit(batch).await.unwrap();
     store
@@ -35,8 +35,8 @@ impl Store for Measuring {
         self.inner.get(keys).await
     }
 
-    async fn resolve(&self, alias: &Alias) -> Result<Option<Record>, StoreError> {
-        self.inner.resolve(alias).await
+    async fn get_by_unique_key(&self, unique_key: &UniqueKey) -> Result<Option<Record>, StoreError> {
+        self.inner.get_by_unique_key(unique_key).await
     }
 
     async fn list(&self, query: &Query) -> Result<Page, StoreError> {
@@ -45,8 +45,8 @@ impl Store for Measuring {
 
     async fn commit(&self, batch: Batch) -> Result<(), StoreError> {
         let sizes = batch.writes().iter().map(|write| match write {
-            Write::Put { expect, body, .. } => {
-                assert_eq!(*expect, Expect::Absent);
+            Write::Put { precondition, body, .. } => {
+                assert_eq!(*precondition, Precondition::Absent);
                 body.len()
             }
             Write::Delete { .. } => panic!("nothing is deleted"),
@@ -148,9 +148,9 @@ async fn an_export_is_of_the_moment_at_which_it_began() {
         for number in 0..3000 {
             let mut batch = Batch::new();
             match number % 3 {
-                0 => batch.delete(note(number), Expect::Present),
-                1 => batch.put(note(number), Expect::Present, Facets::default(), "another"),
-                _ => batch.put(note(number + 10_000), Expect::Absent, Facets::default(), "new"),
+                0 => batch.delete(note(number), Precondition::Present),
+                1 => batch.put(note(number), Precondition::Present, Facets::default(), "another"),
+                _ => batch.put(note(number + 10_000), Precondition::Absent, Facets::default(), "new"),
             };
             store.commit(batch).await.unwrap();
         }

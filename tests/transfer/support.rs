@@ -3,8 +3,8 @@ use std::error::Error;
 
 use bytes::Bytes;
 use toposcope::store::{
-    Alias, Batch, Expect, Export, Facets, Key, Link, MemoryStore, Name, Restore, SortKey, Store,
-    TransferError, TransferReport,
+    Batch, Export, Facets, Key, Link, MemoryStore, Name, Precondition, Restore, SortKey, Store,
+    TransferError, TransferReport, UniqueKey,
 };
 use uuid::Uuid;
 
@@ -33,7 +33,7 @@ pub(crate) async fn contents(store: &dyn Store) -> Contents {
 
 fn in_one_order(mut facets: Facets) -> Facets {
     facets.links.sort_unstable();
-    facets.aliases.sort_unstable();
+    facets.unique_keys.sort_unstable();
     facets.sort_keys.sort_unstable_by_key(|key| key.name);
     facets
 }
@@ -68,7 +68,7 @@ pub(crate) async fn comes_back(store: &dyn Store) {
 
 pub(crate) async fn put(store: &dyn Store, key: Key, facets: Facets, body: impl Into<Bytes>) {
     let mut batch = Batch::new();
-    batch.put(key, Expect::Any, facets, body);
+    batch.put(key, Precondition::Any, facets, body);
     store.commit(batch).await.unwrap();
 }
 
@@ -85,7 +85,7 @@ pub(crate) async fn small_store() -> MemoryStore {
         expires_at: Some("2030-01-02T03:04:05.678901Z".parse().unwrap()),
         links: vec![Link::new(PARENT, Uuid::from_u128(2))],
         sort_keys: vec![SortKey::new(RANK, SECRET)],
-        aliases: vec![Alias::new(MAIL, SECRET)],
+        unique_keys: vec![UniqueKey::new(MAIL, SECRET)],
     };
     put(&store, note(1), full, format!("{{\"password\": \"{SECRET}\"}}")).await;
     put(&store, note(2), Facets::default(), SECRET).await;

@@ -7,11 +7,12 @@ use super::document::decode;
 use super::summary::Summary;
 use super::virtualization::ServiceNames;
 use crate::inventory::records::{
-    HOST, PORT_ALIAS, SERVICE_ALIAS, host_key, network_key, organization_key, part_alias, tag_key,
+    HOST, PORT_UNIQUE_KEY, SERVICE_UNIQUE_KEY, host_key, network_key, organization_key, part_unique_key,
+    tag_key,
 };
 use crate::inventory::references::belongs_to;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, as_read};
-use crate::store::{Alias, Batch, Check, Expect, Key, Query, Record, StoreErrorKind};
+use crate::store::{Batch, Guard, Key, Precondition, Query, Record, StoreErrorKind, UniqueKey};
 
 /// Hosts to be put, or one to be deleted, in one batch.
 #[derive(Debug)]
@@ -80,8 +81,8 @@ impl Inventory {
         let Err(error) = self.store.commit(batch).await else { return Ok(Attempt::Done) };
         match error.kind() {
             StoreErrorKind::Conflict(_) | StoreErrorKind::Linked(_) => {}
-            StoreErrorKind::AliasTaken(alias) => {
-                if let Some(taken) = taken_part(change, alias) {
+            StoreErrorKind::UniqueKeyTaken(unique_key) => {
+                if let Some(taken) = taken_part(change, unique_key) {
                     return Ok(Attempt::Taken(taken));
                 }
             }
@@ -94,7 +95,7 @@ impl Inventory {
         let names = ServiceNames::after(change.puts, before.values().map(|(_, summary)| summary));
         let mut batch = Batch::new();
         for key in self.read_references(change).await? {
-            batch.check(Check::Record { key, expect: Expect::Present });
+            batch.guard(Guard::Record { key, precondition: Precondition::Present });
         }
         for encoded in change.puts {
             let name = self.virtualized_by(change.organization, &encoded.host, &names, &mut batch).await?;
@@ -187,15 +188,15 @@ fn referred_tags<'a>(change: &HostChange<'a>) -> BTreeMap<Uuid, &'a str> {
 
 /// What the client must hear when the unique key of a part that the change brings belongs to another host of the
 /// organization. `None` for a unique key that was only looked at.
-fn taken_part(change: &HostChange<'_>, taken: &Alias) -> Option<ErrorKind> {
+fn taken_part(change: &HostChange<'_>, taken: &UniqueKey) -> Option<ErrorKind> {
     let hosts = || change.puts.iter().map(|encoded| &encoded.host);
-    let is_taken = |id: &Uuid| part_alias(taken.name, change.organization, *id) == *taken;
+    let is_taken = |id: &Uuid| part_unique_key(taken.name, change.organization, *id) == *taken;
     let (entity, id) = match taken.name {
-        PORT_ALIAS => {
+        PORT_UNIQUE_KEY => {
             let mut ids = hosts().flat_map(|host| &host.ports).map(|port| port.id);
             (Entity::Port, ids.find(is_taken))
         }
-        SERVICE_ALIAS => {
+        SERVICE_UNIQUE_KEY => {
             let mut ids = hosts().flat_map(|host| &host.services).map(|service| service.id);
             (Entity::Service, ids.find(is_taken))
         }

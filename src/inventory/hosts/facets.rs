@@ -3,8 +3,8 @@ use std::net::IpAddr;
 use uuid::Uuid;
 
 use crate::inventory::records::{
-    NAME, PORT_ALIAS, SERVICE_ALIAS, SERVICE_TAG_LINK, TAG_LINK, VIRTUALIZED_BY_LINK, links, part_alias,
-    time_key,
+    NAME, PORT_UNIQUE_KEY, SERVICE_TAG_LINK, SERVICE_UNIQUE_KEY, TAG_LINK, VIRTUALIZED_BY_LINK, links,
+    part_unique_key, time_key,
 };
 use crate::model::{Host, HostOrderField};
 use crate::store::{Facets, Link, Name, SortKey};
@@ -27,15 +27,16 @@ pub(super) fn host_facets(organization: Uuid, host: &Host) -> Facets {
     let service_tags = host.services.iter().flat_map(|service| links(SERVICE_TAG_LINK, &service.tags));
     let virtualization =
         host.virtualization.as_ref().map(|by| Link::new(VIRTUALIZED_BY_LINK, by.service_id()));
-    let ports = host.ports.iter().map(|port| part_alias(PORT_ALIAS, organization, port.id));
-    let services = host.services.iter().map(|service| part_alias(SERVICE_ALIAS, organization, service.id));
+    let ports = host.ports.iter().map(|port| part_unique_key(PORT_UNIQUE_KEY, organization, port.id));
+    let services =
+        host.services.iter().map(|service| part_unique_key(SERVICE_UNIQUE_KEY, organization, service.id));
     Facets {
         organization: Some(organization),
         network: Some(host.network_id),
         expires_at: None,
         links: links(TAG_LINK, &host.tags).chain(service_tags).chain(virtualization).collect(),
         sort_keys: HostOrderField::ALL.iter().map(|field| sort_key(host, *field)).collect(),
-        aliases: ports.chain(services).collect(),
+        unique_keys: ports.chain(services).collect(),
     }
 }
 

@@ -8,7 +8,7 @@ use super::summary::Summary;
 use super::{EncodedHost, HostEncoder};
 use crate::access::Caller;
 use crate::inventory::offload::Offload;
-use crate::inventory::records::{HOST, PORT_ALIAS, host_key, network_key, part_alias};
+use crate::inventory::records::{HOST, PORT_UNIQUE_KEY, host_key, network_key, part_unique_key};
 use crate::inventory::references::belongs_to;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level};
 use crate::model::{BindingTarget, Host, Permission, Port, PortNumber, Protocol, Timestamp};
@@ -111,7 +111,8 @@ impl Inventory {
 
     /// The organization's host that has a port. Of a port of another organization no more is read than of none.
     async fn host_of_port(&self, organization: Uuid, id: Uuid) -> Result<Record, Error> {
-        let holder = self.store.resolve(&part_alias(PORT_ALIAS, organization, id)).await?;
+        let holder =
+            self.store.get_by_unique_key(&part_unique_key(PORT_UNIQUE_KEY, organization, id)).await?;
         holder.ok_or_else(|| not_found(id))
     }
 

@@ -10,10 +10,10 @@ use super::EncodedHost;
 use super::document::decode;
 use super::facets::{host_facets, set_virtualized_by};
 use super::summary::Summary;
-use crate::inventory::records::{HOST, SERVICE_ALIAS, VIRTUALIZED_BY_LINK, part_alias};
+use crate::inventory::records::{HOST, SERVICE_UNIQUE_KEY, VIRTUALIZED_BY_LINK, part_unique_key};
 use crate::inventory::{Error, Inventory};
 use crate::model::Host;
-use crate::store::{Batch, Check, Expect, Facets, Key, Link, LinkFilter, Query, Record};
+use crate::store::{Batch, Facets, Guard, Key, Link, LinkFilter, Precondition, Query, Record};
 
 /// The services of the hosts that a change touches.
 #[derive(Debug)]
@@ -56,13 +56,13 @@ impl Inventory {
         if let Some(name) = names.after.get(&service) {
             return Ok(name.clone().unwrap_or_default());
         }
-        let alias = part_alias(SERVICE_ALIAS, organization, service);
-        let Some(holder) = self.store.resolve(&alias).await? else {
-            batch.check(Check::Alias { alias, holder: None });
+        let unique_key = part_unique_key(SERVICE_UNIQUE_KEY, organization, service);
+        let Some(holder) = self.store.get_by_unique_key(&unique_key).await? else {
+            batch.guard(Guard::UniqueKey { unique_key, holder: None });
             return Ok(String::new());
         };
-        batch.check(Check::Alias { alias, holder: Some(holder.key) });
-        batch.check(Check::Record { key: holder.key, expect: Expect::Version(holder.version) });
+        batch.guard(Guard::UniqueKey { unique_key, holder: Some(holder.key) });
+        batch.guard(Guard::Record { key: holder.key, precondition: Precondition::Version(holder.version) });
         let summary: Summary =
             self.remembered.offload.run(organization, holder.body.len(), move || decode(&holder)).await??;
         let found = summary.services.into_iter().find(|candidate| candidate.id == service);
@@ -91,10 +91,10 @@ impl Inventory {
         let followed: Result<Vec<(Record, Facets)>, Error> =
             self.remembered.offload.run(organization, bytes, follow).await?;
         for (guest, facets) in followed? {
-            batch.put(guest.key, Expect::Version(guest.version), facets, guest.body);
+            batch.put(guest.key, Precondition::Version(guest.version), facets, guest.body);
         }
         for service in &names.changed {
-            batch.check(Check::LinkedWithin {
+            batch.guard(Guard::LinkedWithin {
                 organization: Some(organization),
                 link: Link::new(VIRTUALIZED_BY_LINK, *service),
             });

@@ -5,12 +5,12 @@ use uuid::Uuid;
 use super::SessionRecord;
 use crate::access::{ClientPrefix, PasswordError, PasswordHasher, SessionId};
 use crate::inventory::records::{
-    SESSION, SESSION_ALIAS, SESSION_LINK, decode, encode, facets, password_key, user_key,
+    SESSION, SESSION_LINK, SESSION_UNIQUE_KEY, decode, encode, facets, password_key, user_key,
 };
-use crate::inventory::users::{EmailAddress, StoredUser, email_alias};
+use crate::inventory::users::{EmailAddress, StoredUser, email_unique_key};
 use crate::inventory::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, conflict};
 use crate::model::{Session, User};
-use crate::store::{Alias, Batch, Check, Expect, Key, Link, Record};
+use crate::store::{Batch, Guard, Key, Link, Precondition, Record, UniqueKey};
 
 /// A session ends seven days after its login.
 const LIFETIME_MICROS: i64 = 7 * 24 * 60 * 60 * 1_000_000;
@@ -142,14 +142,17 @@ impl Inventory {
             known = owner.id;
             let (session, id, mut batch) = self.new_session(&owner)?;
             // A user who was disabled meanwhile begins no session, nor does a password that was changed.
-            batch.check(Check::Record { key: user.key, expect: Expect::Version(user.version) });
+            batch.guard(Guard::Record { key: user.key, precondition: Precondition::Version(user.version) });
             match self.hash_anew(&password, &hash).await? {
                 Some(new) => {
                     let facets = facets(owner.organization_id, session.created_at);
-                    batch.put(hash.key, Expect::Version(hash.version), facets, new);
+                    batch.put(hash.key, Precondition::Version(hash.version), facets, new);
                 }
                 None => {
-                    batch.check(Check::Record { key: hash.key, expect: Expect::Version(hash.version) });
+                    batch.guard(Guard::Record {
+                        key: hash.key,
+                        precondition: Precondition::Version(hash.version),
+                    });
                 }
             }
             let _turn = self.session_turn(&owner, &mut batch).await?;
@@ -186,7 +189,7 @@ impl Inventory {
         let address = address.comparable();
         let decoy = self.decoy(&address).await?;
         let instead_of = |record: Option<&Record>| if record.is_some() { Uuid::nil() } else { decoy };
-        let user = self.store.resolve(&email_alias(&address)).await?;
+        let user = self.store.get_by_unique_key(&email_unique_key(&address)).await?;
         let id = user.as_ref().map_or(Uuid::nil(), |user| user.key.id);
         let keys = [user_key(instead_of(user.as_ref())), password_key(id)];
         let hash = self.store.get(&keys).await?.pop().flatten();
@@ -239,9 +242,9 @@ impl Inventory {
         let mut facets = facets(session.organization_id, now);
         facets.expires_at = Some(session.expires_at);
         facets.links.push(Link::new(SESSION_LINK, session.user_id));
-        facets.aliases.push(Alias::new(SESSION_ALIAS, digest.lookup()));
+        facets.unique_keys.push(UniqueKey::new(SESSION_UNIQUE_KEY, digest.lookup()));
         let mut batch = Batch::new();
-        batch.put(Key::new(SESSION, session.id), Expect::Absent, facets, encode(&record)?);
+        batch.put(Key::new(SESSION, session.id), Precondition::Absent, facets, encode(&record)?);
         Ok((session, id, batch))
     }
 }

@@ -12,11 +12,11 @@ use uuid::Uuid;
 pub(super) use decoys::Decoys;
 pub use login::IssuedSession;
 
-use super::records::{SESSION, SESSION_ALIAS, SESSION_LINK, linked};
+use super::records::{SESSION, SESSION_LINK, SESSION_UNIQUE_KEY, linked};
 use super::{ATTEMPTS, Entity, Error, Inventory, conflict};
 use crate::access::{SessionId, Verifier};
 use crate::model::{Timestamp, User};
-use crate::store::{Alias, Batch, Check, Expect, Key, Link, Store};
+use crate::store::{Batch, Guard, Key, Link, Precondition, Store, UniqueKey};
 
 /// Logins purge what is over, so often.
 const PURGE_INTERVAL_MICROS: i64 = 60 * 60 * 1_000_000;
@@ -40,7 +40,7 @@ impl Inventory {
         let Some(id) = SessionId::parse(text) else { return Ok(()) };
         if let Some((key, _)) = self.find_session(&id).await? {
             let mut batch = Batch::new();
-            batch.delete(key, Expect::Any);
+            batch.delete(key, Precondition::Any);
             self.store.commit(batch).await?;
         }
         Ok(())
@@ -51,8 +51,8 @@ impl Inventory {
         id: &SessionId,
     ) -> Result<Option<(Key, Arc<SessionRecord>)>, Error> {
         let digest = id.digest();
-        let alias = Alias::new(SESSION_ALIAS, digest.lookup());
-        let Some(record) = self.store.resolve(&alias).await? else { return Ok(None) };
+        let unique_key = UniqueKey::new(SESSION_UNIQUE_KEY, digest.lookup());
+        let Some(record) = self.store.get_by_unique_key(&unique_key).await? else { return Ok(None) };
         let session = self.remembered.rights.sessions.get(&record)?;
         Ok(session.verifier.matches(&digest.verifier()).then_some((record.key, session)))
     }
@@ -109,9 +109,9 @@ impl Inventory {
     pub(super) async fn delete_sessions(&self, user: &User, batch: &mut Batch) -> Result<(), Error> {
         let (organization, link) = (user.organization_id, Link::new(SESSION_LINK, user.id));
         for record in self.store.list(&linked(SESSION, organization, link)).await?.records {
-            batch.delete(record.key, Expect::Any);
+            batch.delete(record.key, Precondition::Any);
         }
-        batch.check(Check::LinkedWithin { organization: Some(organization), link });
+        batch.guard(Guard::LinkedWithin { organization: Some(organization), link });
         Ok(())
     }
 }

@@ -7,7 +7,7 @@ use crate::inventory::secrets::{KeyHolder, put_secret};
 use crate::inventory::users::user_caller;
 use crate::inventory::{Entity, Error, Inventory, IssuedKey, text};
 use crate::model::{Permission, Timestamp, UserApiKey};
-use crate::store::{Batch, Check, Expect, Link};
+use crate::store::{Batch, Guard, Link, Precondition};
 
 /// A user's API key to be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,10 +120,15 @@ impl Inventory {
 
 fn creation(record: &UserApiKey, text: &KeyText) -> Result<Batch, Error> {
     let mut batch = Batch::new();
-    batch.put(user_api_key_key(record.id), Expect::Absent, user_api_key_facets(record), encode(record)?);
+    batch.put(
+        user_api_key_key(record.id),
+        Precondition::Absent,
+        user_api_key_facets(record),
+        encode(record)?,
+    );
     let holder = (record.organization_id, KeyHolder::User(record.user_id));
-    put_secret(&mut batch, record.id, Expect::Absent, text, holder, record.created_at)?;
-    batch.check(Check::Record { key: user_key(record.user_id), expect: Expect::Present });
+    put_secret(&mut batch, record.id, Precondition::Absent, text, holder, record.created_at)?;
+    batch.guard(Guard::Record { key: user_key(record.user_id), precondition: Precondition::Present });
     check_references_of(record, &mut batch);
     Ok(batch)
 }

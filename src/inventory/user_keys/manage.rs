@@ -5,7 +5,7 @@ use crate::access::Caller;
 use crate::inventory::records::{USER_API_KEY, USER_LINK, key_use_key, linked, secret_key, user_api_key_key};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, as_read, require_session};
 use crate::model::UserApiKey;
-use crate::store::{Batch, Expect, Link};
+use crate::store::{Batch, Link, Precondition};
 
 impl Inventory {
     /// A user's API key, its `key` masked.
@@ -91,6 +91,6 @@ pub(super) fn not_found(id: Uuid) -> Error {
 
 /// Adds to a batch the deletion of what lies beside the record of a key.
 pub(in crate::inventory) fn delete_beside(batch: &mut Batch, key: Uuid) {
-    batch.delete(secret_key(key), Expect::Any);
-    batch.delete(key_use_key(key), Expect::Any);
+    batch.delete(secret_key(key), Precondition::Any);
+    batch.delete(key_use_key(key), Precondition::Any);
 }

@@ -16,7 +16,7 @@ use super::records::{NETWORK_LINK, TAG_LINK, USER_LINK, facets, links, network_k
 use super::{Entity, Error, ErrorKind, Inventory};
 use crate::access::Caller;
 use crate::model::{Permission, UserApiKey};
-use crate::store::{Batch, Check, Expect, Facets, Key, Link};
+use crate::store::{Batch, Facets, Guard, Key, Link, Precondition};
 
 /// What a user may give a key only as far as they have it. `None`: the key keeps what it has.
 #[derive(Debug)]
@@ -56,6 +56,6 @@ pub(super) fn user_api_key_facets(record: &UserApiKey) -> Facets {
 fn check_references_of(record: &UserApiKey, batch: &mut Batch) {
     let networks = record.network_ids.iter().map(|id| network_key(*id));
     for key in networks.chain(record.tags.iter().map(|id| tag_key(*id))) {
-        batch.check(Check::Record { key, expect: Expect::Present });
+        batch.guard(Guard::Record { key, precondition: Precondition::Present });
     }
 }

@@ -6,7 +6,7 @@ use crate::inventory::records::{encode, user_api_key_key};
 use crate::inventory::secrets::{KeyHolder, put_secret};
 use crate::inventory::{ATTEMPTS, Entity, Error, Inventory, IssuedKey, as_read, conflict};
 use crate::model::UserApiKey;
-use crate::store::{Batch, Expect};
+use crate::store::{Batch, Precondition};
 
 impl Inventory {
     /// Replaces the plaintext of a user's API key. The old one is refused from the next request on.
@@ -48,7 +48,7 @@ impl Inventory {
             batch.put(record.key, as_read(Some(&record)), user_api_key_facets(&key), encode(&key)?);
             // Key and secret come and go together, so the version of the key stands for both.
             let holder = (key.organization_id, KeyHolder::User(key.user_id));
-            put_secret(&mut batch, id, Expect::Any, &text, holder, key.created_at)?;
+            put_secret(&mut batch, id, Precondition::Any, &text, holder, key.created_at)?;
             if self.commit_if_unchanged(batch).await? {
                 return Ok(IssuedKey::new(UserApiKey { last_used, ..key }, text));
             }

@@ -6,7 +6,7 @@ use super::{EmailAddress, StoredUser, check_networks_of, user_facets};
 use crate::inventory::records::{encode, facets, network_key, organization_key, password_key, user_key};
 use crate::inventory::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, conflict, text};
 use crate::model::{Permission, User};
-use crate::store::{Batch, Check, Expect, Key, StoreErrorKind};
+use crate::store::{Batch, Guard, Key, Precondition, StoreErrorKind};
 
 /// A user to be created.
 #[derive(Clone)]
@@ -92,7 +92,7 @@ impl Inventory {
             match self.store.commit(creation(&user, hash.clone())?).await {
                 Ok(()) => return Ok(user),
                 Err(error) => match error.kind() {
-                    StoreErrorKind::AliasTaken(_) => {
+                    StoreErrorKind::UniqueKeyTaken(_) => {
                         return Err(
                             ErrorKind::AlreadyExists { entity: Entity::User, name: user.email }.into()
                         );
@@ -116,12 +116,15 @@ impl Inventory {
 fn creation(user: &User, hash: Option<String>) -> Result<Batch, Error> {
     let stored = StoredUser { user: user.clone(), is_disabled: false };
     let mut batch = Batch::new();
-    batch.put(user_key(user.id), Expect::Absent, user_facets(user), encode(&stored)?);
-    batch.check(Check::Record { key: organization_key(user.organization_id), expect: Expect::Present });
+    batch.put(user_key(user.id), Precondition::Absent, user_facets(user), encode(&stored)?);
+    batch.guard(Guard::Record {
+        key: organization_key(user.organization_id),
+        precondition: Precondition::Present,
+    });
     check_networks_of(user, &mut batch);
     if let Some(hash) = hash {
         let facets = facets(user.organization_id, user.created_at);
-        batch.put(password_key(user.id), Expect::Absent, facets, hash);
+        batch.put(password_key(user.id), Precondition::Absent, facets, hash);
     }
     Ok(batch)
 }

@@ -1,8 +1,8 @@
 //! E-mail addresses: the one place where they are normalized, validated and compared.
 
-use crate::inventory::records::EMAIL_ALIAS;
+use crate::inventory::records::EMAIL_UNIQUE_KEY;
 use crate::inventory::{Error, Problem, text};
-use crate::store::Alias;
+use crate::store::UniqueKey;
 
 /// The least and the greatest number of characters of an address in lower case.
 const MIN_LENGTH: usize = 3;
@@ -59,8 +59,8 @@ impl EmailAddress {
 }
 
 /// Returns the unique key of the user with this normalized address.
-pub(in crate::inventory) fn email_alias(address: &str) -> Alias {
-    Alias::new(EMAIL_ALIAS, comparable(address))
+pub(in crate::inventory) fn email_unique_key(address: &str) -> UniqueKey {
+    UniqueKey::new(EMAIL_UNIQUE_KEY, comparable(address))
 }
 
 /// Lower-casing a text makes `Σ` at the end of a word `ς` and elsewhere `σ`; both are the same letter in upper case.

@@ -8,7 +8,7 @@ use crate::inventory::records::{
 use crate::inventory::user_keys::delete_beside;
 use crate::inventory::{ATTEMPTS, Entity, Error, Inventory, as_read, conflict, text};
 use crate::model::{Permission, User};
-use crate::store::{Batch, Check, Expect, Key, Link};
+use crate::store::{Batch, Guard, Key, Link, Precondition};
 
 impl Inventory {
     /// A user.
@@ -124,13 +124,16 @@ impl Inventory {
         for _ in 0..ATTEMPTS {
             let (record, StoredUser { user, .. }) = self.read(user_key(id), Entity::User).await?;
             let mut batch = Batch::new();
-            batch.check(Check::Record { key: record.key, expect: Expect::Version(record.version) });
+            batch.guard(Guard::Record {
+                key: record.key,
+                precondition: Precondition::Version(record.version),
+            });
             match &hash {
                 Some(hash) => {
                     let facets = facets(user.organization_id, self.now());
-                    batch.put(password_key(id), Expect::Any, facets, hash.clone())
+                    batch.put(password_key(id), Precondition::Any, facets, hash.clone())
                 }
-                None => batch.delete(password_key(id), Expect::Any),
+                None => batch.delete(password_key(id), Precondition::Any),
             };
             self.delete_sessions(&user, &mut batch).await?;
             if self.commit_if_unchanged(batch).await? {
@@ -151,10 +154,10 @@ impl Inventory {
             let (record, StoredUser { user, .. }) = self.read(user_key(id), Entity::User).await?;
             let mut batch = Batch::new();
             batch.delete(record.key, as_read(Some(&record)));
-            batch.delete(password_key(id), Expect::Any);
+            batch.delete(password_key(id), Precondition::Any);
             for kind in [USER_API_KEY, REFERRAL] {
                 for owned in self.store.list(&linked(kind, user.organization_id, link)).await?.records {
-                    batch.delete(owned.key, Expect::Any);
+                    batch.delete(owned.key, Precondition::Any);
                     if kind == USER_API_KEY {
                         delete_beside(&mut batch, owned.key.id);
                     }
@@ -162,7 +165,7 @@ impl Inventory {
             }
             self.delete_sessions(&user, &mut batch).await?;
             // Who made a key meanwhile begins this anew.
-            batch.check(Check::LinkedWithin { organization: Some(user.organization_id), link });
+            batch.guard(Guard::LinkedWithin { organization: Some(user.organization_id), link });
             if self.commit_if_unchanged(batch).await? {
                 return Ok(());
             }

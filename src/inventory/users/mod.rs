@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 pub use create::NewUser;
-pub(super) use email::{EmailAddress, email_alias};
+pub(super) use email::{EmailAddress, email_unique_key};
 
 use super::records::{NETWORK_LINK, facets, links, network_key};
 use super::{Entity, Error, ErrorKind};
 use crate::access::{Caller, Scope};
 use crate::model::{Permission, User};
-use crate::store::{Batch, Check, Expect, Facets};
+use crate::store::{Batch, Facets, Guard, Precondition};
 
 /// The body of a [`USER`](super::records::USER) record.
 #[derive(Debug, Serialize, Deserialize)]
@@ -64,7 +64,7 @@ fn caller(organization: Uuid, user: Uuid, permission: Permission, networks: &[Uu
 
 pub(super) fn user_facets(user: &User) -> Facets {
     let mut facets = facets(user.organization_id, user.created_at);
-    facets.aliases.push(email_alias(&user.email));
+    facets.unique_keys.push(email_unique_key(&user.email));
     facets.links.extend(links(NETWORK_LINK, &user.network_ids));
     facets
 }
@@ -72,6 +72,6 @@ pub(super) fn user_facets(user: &User) -> Facets {
 /// Makes it a condition of the batch that the networks granted are still there.
 fn check_networks_of(user: &User, batch: &mut Batch) {
     for network in &user.network_ids {
-        batch.check(Check::Record { key: network_key(*network), expect: Expect::Present });
+        batch.guard(Guard::Record { key: network_key(*network), precondition: Precondition::Present });
     }
 }

@@ -36,9 +36,9 @@ impl Index {
         let changes: Vec<Change> = writes.into_iter().filter_map(|write| self.change(write)).collect();
         let is_new = |change: &&Change| matches!(change, Change::Put { there: None, .. });
         self.ids.reserve(&self.rows, changes.iter().filter(is_new).count());
-        // An alias may pass from any record of the batch to any other, so all are let go before one is taken.
+        // A unique key may pass from any record of the batch to any other, so all are let go before one is taken.
         for change in &changes {
-            self.release_aliases(change);
+            self.release_unique_keys(change);
         }
         for change in changes {
             match change {
@@ -80,16 +80,16 @@ impl Index {
         Some(Row { id: key.id, version: version.0, table, partition, network_slot, facets })
     }
 
-    fn release_aliases(&mut self, change: &Change) {
+    fn release_unique_keys(&mut self, change: &Change) {
         let (id, new) = match change {
             Change::Delete(id) => (*id, None),
             Change::Put { there: Some(id), row, .. } => (*id, Some(row)),
             Change::Put { there: None, .. } => return,
         };
         if let Some(old) = self.rows.get(id)
-            && new.is_none_or(|new| !old.facets.has_aliases_of(&new.facets))
+            && new.is_none_or(|new| !old.facets.has_unique_keys_of(&new.facets))
         {
-            self.aliases.remove_all(old, id);
+            self.unique_keys.remove_all(old, id);
         }
     }
 
@@ -130,17 +130,17 @@ impl Index {
         }
     }
 
-    /// Inserts aliases, links and expiry of a row.
+    /// Inserts unique keys, links and expiry of a row.
     pub(super) fn insert_names_and_expiry(&mut self, id: RowId) {
         if let Some(row) = self.rows.get(id) {
-            self.aliases.insert_all(row, id);
+            self.unique_keys.insert_all(row, id);
             self.links.insert_all(row, id);
             self.expiring.extend(row.facets.expires_at().map(|time| (time, id)));
         }
     }
 
-    /// Puts a row in the place of another whose aliases were released. What is the same in both is left alone: an order
-    /// in which the row keeps its place, links, aliases.
+    /// Puts a row in the place of another whose unique keys were released. What is the same in both is left alone: an order
+    /// in which the row keeps its place, links, unique keys.
     fn replace(&mut self, id: RowId, new: Row) {
         let Some(old) = self.rows.get(id) else { return };
         let Some(table) = self.tables.get(&new.table) else { return };
@@ -149,7 +149,7 @@ impl Index {
         let has_moved =
             |slot: &Slot| moved || old.sort_key(*slot, partitions) != new.sort_key(*slot, partitions);
         let changed: Vec<Slot> = (0..table.slots()).filter(has_moved).collect();
-        let keeps_aliases = old.facets.has_aliases_of(&new.facets);
+        let keeps_unique_keys = old.facets.has_unique_keys_of(&new.facets);
         let keeps_links = old.facets.has_links_of(&new.facets);
         if !keeps_links {
             self.links.remove_all(old, id);
@@ -169,15 +169,15 @@ impl Index {
         self.insert_into_orderings(id, change);
         self.count_change(id);
         let Some(row) = self.rows.get(id) else { return };
-        if !keeps_aliases {
-            self.aliases.insert_all(row, id);
+        if !keeps_unique_keys {
+            self.unique_keys.insert_all(row, id);
         }
         if !keeps_links {
             self.links.insert_all(row, id);
         }
     }
 
-    /// Removes a row whose aliases were let go before.
+    /// Removes a row whose unique keys were let go before.
     fn remove(&mut self, id: RowId) {
         let Some(row) = self.rows.get(id) else { return };
         self.ids.remove(row.table, row.id, id);
@@ -222,13 +222,14 @@ impl Index {
         }
         links.sort_unstable();
         links.dedup();
-        let mut aliases: Vec<(NameId, &[u8])> = Vec::with_capacity(facets.aliases.len());
-        for alias in &facets.aliases {
-            aliases.extend(self.names.intern(alias.name).map(|name| (name, alias.value.as_slice())));
+        let mut unique_keys: Vec<(NameId, &[u8])> = Vec::with_capacity(facets.unique_keys.len());
+        for unique_key in &facets.unique_keys {
+            unique_keys
+                .extend(self.names.intern(unique_key.name).map(|name| (name, unique_key.value.as_slice())));
         }
-        aliases.sort_unstable_by_key(|(name, value)| (*name, value.len(), *value));
-        aliases.dedup();
-        (network_slot, PackedFacets::pack(facets.expires_at, &sort_keys, &links, &aliases))
+        unique_keys.sort_unstable_by_key(|(name, value)| (*name, value.len(), *value));
+        unique_keys.dedup();
+        (network_slot, PackedFacets::pack(facets.expires_at, &sort_keys, &links, &unique_keys))
     }
 }
 

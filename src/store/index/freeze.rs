@@ -4,7 +4,7 @@ use super::names::{NameId, Names};
 use super::partitions::{Partition, Partitions};
 use super::rows::Row;
 use super::{Index, RowId};
-use crate::store::{Alias, Facets, Key, Link, Name, SortKey, Version};
+use crate::store::{Facets, Key, Link, Name, SortKey, UniqueKey, Version};
 
 /// The rows of an index as they were at one moment, whatever becomes of the index. Their facets are shared with it, not
 /// copied.
@@ -27,7 +27,7 @@ impl Index {
         }
     }
 
-    /// The facets of a row: links and aliases each once and sorted, and no empty sort keys.
+    /// The facets of a row: links and unique keys each once and sorted, and no empty sort keys.
     pub(crate) fn facets(&self, row: RowId) -> Option<Facets> {
         let row = self.rows.get(row)?;
         unpack(row, &self.names, self.rows.partitions(), self.tables.get(&row.table)?.sort_names())
@@ -58,7 +58,8 @@ fn unpack(row: &Row, names: &Names, partitions: &Partitions, sort_names: &[Name]
     let Partition { network, organization } = *partitions.get(row.partition)?;
     let packed = &row.facets;
     let links = packed.links().map(|(relation, target)| Some(Link::new(names.name(relation)?, target)));
-    let aliases = packed.aliases().map(|(name, value)| Some(Alias::new(names.name(name)?, value)));
+    let unique_keys =
+        packed.unique_keys().map(|(name, value)| Some(UniqueKey::new(names.name(name)?, value)));
     let sort_keys = (1..).zip(sort_names).map(|(slot, name)| (name, row.sort_key(slot, partitions)));
     let sort_keys = sort_keys.filter(|(_, value)| !value.is_empty());
     Some(Facets {
@@ -67,6 +68,6 @@ fn unpack(row: &Row, names: &Names, partitions: &Partitions, sort_names: &[Name]
         expires_at: packed.expires_at(),
         links: links.collect::<Option<_>>()?,
         sort_keys: sort_keys.map(|(name, value)| SortKey::new(*name, value)).collect(),
-        aliases: aliases.collect::<Option<_>>()?,
+        unique_keys: unique_keys.collect::<Option<_>>()?,
     })
 }

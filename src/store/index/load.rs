@@ -29,7 +29,7 @@ impl Loader {
     /// Adds a record. The rows are numbered from 0 on, in the order in which they are added.
     ///
     /// # Errors
-    /// `Corrupt` when the key or an alias is there already, or when the index cannot hold the facets. The record is left
+    /// `Corrupt` when the key or a unique key is there already, or when the index cannot hold the facets. The record is left
     /// out then.
     pub(crate) fn add(&mut self, key: Key, version: Version, facets: &Facets) -> Result<RowId, StoreError> {
         let index = &mut self.index;
@@ -39,8 +39,8 @@ impl Loader {
             return Err(StoreError::corrupt(format!("{key} is there twice")));
         }
         let row = index.row(key, version, facets).ok_or_else(|| StoreError::corrupt(unfit()))?;
-        if index.aliases.has_any_of(&index.rows, &row) {
-            return Err(StoreError::corrupt(format!("{key} has an alias that another record has")));
+        if index.unique_keys.has_any_of(&index.rows, &row) {
+            return Err(StoreError::corrupt(format!("{key} has a unique key that another record has")));
         }
         index.ids.reserve(&index.rows, 1);
         let id = index.rows.insert(row);

@@ -8,8 +8,6 @@
 //! The index stands behind one lock, so no look at it may take long. Answering a query under the lock is limited by
 //! *steps*, counted by a [`meter`]; a list that needs more is [materialized](materialize) outside the lock.
 
-mod alias_group;
-mod aliases;
 mod apply;
 mod filter;
 mod freeze;
@@ -35,13 +33,14 @@ mod sort;
 mod table;
 #[cfg(test)]
 mod tests;
+mod unique_key_group;
+mod unique_keys;
 mod verify;
 mod walk;
 mod window;
 
 use std::collections::{BTreeSet, HashMap};
 
-use self::aliases::Aliases;
 pub(crate) use self::freeze::Frozen;
 use self::ids::Ids;
 use self::links::Links;
@@ -54,7 +53,8 @@ use self::revision::Identity;
 use self::rows::Rows;
 pub(crate) use self::run::RowId;
 use self::table::Table;
-use super::{Alias, Key, Version};
+use self::unique_keys::UniqueKeys;
+use super::{Key, UniqueKey, Version};
 use crate::model::Timestamp;
 
 /// Where the records of a store are, by every way there is to ask for them.
@@ -66,7 +66,7 @@ pub(crate) struct Index {
     tables: HashMap<NameId, Table>,
     rows: Rows,
     ids: Ids,
-    aliases: Aliases,
+    unique_keys: UniqueKeys,
     links: Links,
     expiring: BTreeSet<(Timestamp, RowId)>,
 }
@@ -76,8 +76,8 @@ impl Index {
         self.ids.find(&self.rows, self.names.find(key.kind)?, key.id)
     }
 
-    pub(crate) fn resolve(&self, alias: &Alias) -> Option<RowId> {
-        self.aliases.find(&self.rows, self.names.find(alias.name)?, &alias.value)
+    pub(crate) fn get_by_unique_key(&self, unique_key: &UniqueKey) -> Option<RowId> {
+        self.unique_keys.find(&self.rows, self.names.find(unique_key.name)?, &unique_key.value)
     }
 
     /// The version that the next writing has.

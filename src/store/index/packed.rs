@@ -2,14 +2,14 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::alias_group::{AliasGroup, GROUP_HEADER};
 use super::names::NameId;
+use super::unique_key_group::{GROUP_HEADER, UniqueKeyGroup};
 use crate::model::Timestamp;
 
 /// The facets of one row in one allocation.
 ///
 /// A store of a million hosts holds a million of these, so they are packed: flags, numbers, the time of expiry if there is
-/// one, the sort keys, the links, the aliases. The numbers are how many sort keys there are, where the aliases begin, and
+/// one, the sort keys, the links, the unique keys. The numbers are how many sort keys there are, where the unique keys begin, and
 /// where each sort key ends, counted from the beginning; they take two bytes each unless the facets are long.
 ///
 /// A sort key that begins with the whole of the one before it is stored together with it: many a hostname begins with the
@@ -25,7 +25,7 @@ const LINK_SIZE: usize = 2 + 16;
 
 /// The places of the numbers.
 const SORT_KEY_COUNT: usize = 0;
-const ALIASES_START: usize = 1;
+const UNIQUE_KEYS_START: usize = 1;
 const SORT_KEY_ENDS: usize = 2;
 
 /// Beyond this length numbers take four bytes. The lowest bit of the end of a sort key tells something else.
@@ -33,26 +33,26 @@ const MAX_NARROW: usize = u16::MAX as usize / 2;
 
 impl PackedFacets {
     /// `sort_keys` stand in the table's order of sort names; `links` must be sorted, so that equal facets pack equally, and
-    /// `aliases` in the order of name, length and value, each once.
+    /// `unique_keys` in the order of name, length and value, each once.
     pub(super) fn pack(
         expires_at: Option<Timestamp>,
         sort_keys: &[&[u8]],
         links: &[(NameId, Uuid)],
-        aliases: &[(NameId, &[u8])],
+        unique_keys: &[(NameId, &[u8])],
     ) -> Self {
         let keys_length: usize = sort_keys.iter().map(|key| 4 + key.len()).sum();
-        let aliases_length: usize = aliases.iter().map(|(_, value)| GROUP_HEADER + value.len()).sum();
-        let most = NUMBERS + 2 * 4 + EXPIRY_SIZE + keys_length + links.len() * LINK_SIZE + aliases_length;
+        let unique_keys_length: usize = unique_keys.iter().map(|(_, value)| GROUP_HEADER + value.len()).sum();
+        let most = NUMBERS + 2 * 4 + EXPIRY_SIZE + keys_length + links.len() * LINK_SIZE + unique_keys_length;
         let is_wide = most > MAX_NARROW;
         let width = if is_wide { 4 } else { 2 };
         let expiry_length = if expires_at.is_some() { EXPIRY_SIZE } else { 0 };
         let keys_start = NUMBERS + (SORT_KEY_ENDS + sort_keys.len()) * width + expiry_length;
         let keys = SharedKeys::new(sort_keys, keys_start);
-        let aliases_start = keys.end + links.len() * LINK_SIZE;
+        let unique_keys_start = keys.end + links.len() * LINK_SIZE;
 
         let mut bytes = Vec::with_capacity(most);
         bytes.push(if is_wide { IS_WIDE } else { 0 } | if expires_at.is_some() { EXPIRES } else { 0 });
-        let numbers = [sort_keys.len(), aliases_start].into_iter().chain(keys.ends);
+        let numbers = [sort_keys.len(), unique_keys_start].into_iter().chain(keys.ends);
         for number in numbers {
             let number = (number as u32).to_le_bytes();
             bytes.extend_from_slice(number.get(..width).unwrap_or_default());
@@ -63,7 +63,7 @@ impl PackedFacets {
             bytes.extend_from_slice(&relation.to_le_bytes());
             bytes.extend_from_slice(target.as_bytes());
         }
-        AliasGroup::write_all(aliases, &mut bytes);
+        UniqueKeyGroup::write_all(unique_keys, &mut bytes);
         Self(bytes.into())
     }
 
@@ -106,12 +106,12 @@ impl PackedFacets {
         })
     }
 
-    pub(super) fn aliases(&self) -> impl Iterator<Item = (NameId, &[u8])> {
-        self.alias_groups().flat_map(|group| group.values().map(move |value| (group.name, value)))
+    pub(super) fn unique_keys(&self) -> impl Iterator<Item = (NameId, &[u8])> {
+        self.unique_key_groups().flat_map(|group| group.values().map(move |value| (group.name, value)))
     }
 
-    pub(super) fn has_alias(&self, name: NameId, value: &[u8]) -> bool {
-        self.alias_groups().any(|group| group.contains(name, value))
+    pub(super) fn has_unique_key(&self, name: NameId, value: &[u8]) -> bool {
+        self.unique_key_groups().any(|group| group.contains(name, value))
     }
 
     /// Whether these are the very links of the other.
@@ -119,27 +119,27 @@ impl PackedFacets {
         self.links_bytes() == other.links_bytes()
     }
 
-    /// Whether these are the very aliases of the other.
-    pub(super) fn has_aliases_of(&self, other: &Self) -> bool {
-        self.aliases_bytes() == other.aliases_bytes()
+    /// Whether these are the very unique keys of the other.
+    pub(super) fn has_unique_keys_of(&self, other: &Self) -> bool {
+        self.unique_keys_bytes() == other.unique_keys_bytes()
     }
 
-    fn alias_groups(&self) -> impl Iterator<Item = AliasGroup<'_>> {
-        let mut bytes = self.aliases_bytes();
+    fn unique_key_groups(&self) -> impl Iterator<Item = UniqueKeyGroup<'_>> {
+        let mut bytes = self.unique_keys_bytes();
         std::iter::from_fn(move || {
-            let (group, rest) = AliasGroup::read(bytes)?;
+            let (group, rest) = UniqueKeyGroup::read(bytes)?;
             bytes = rest;
             Some(group)
         })
     }
 
-    fn aliases_bytes(&self) -> &[u8] {
-        self.0.get(self.number(ALIASES_START)..).unwrap_or_default()
+    fn unique_keys_bytes(&self) -> &[u8] {
+        self.0.get(self.number(UNIQUE_KEYS_START)..).unwrap_or_default()
     }
 
     fn links_bytes(&self) -> &[u8] {
         let start = self.keys_end(self.number(SORT_KEY_COUNT));
-        self.0.get(start..self.number(ALIASES_START)).unwrap_or_default()
+        self.0.get(start..self.number(UNIQUE_KEYS_START)).unwrap_or_default()
     }
 
     /// Where so many sort keys end.
@@ -223,21 +223,21 @@ impl<'a> SharedKeys<'a> {
 mod tests {
     use super::*;
 
-    type Aliases<'a> = Vec<(NameId, &'a [u8])>;
+    type UniqueKeys<'a> = Vec<(NameId, &'a [u8])>;
 
     /// Packs facets and reads everything back, whichever of them there are.
-    fn assert_comes_back(sort_keys: &[&[u8]], links: &[(NameId, Uuid)], aliases: &Aliases<'_>) {
+    fn assert_comes_back(sort_keys: &[&[u8]], links: &[(NameId, Uuid)], unique_keys: &UniqueKeys<'_>) {
         for expires_at in [None, Some(Timestamp::UNIX_EPOCH.plus_micros(-1))] {
-            let packed = PackedFacets::pack(expires_at, sort_keys, links, aliases);
+            let packed = PackedFacets::pack(expires_at, sort_keys, links, unique_keys);
             assert_eq!(packed.expires_at(), expires_at);
             for (slot, key) in sort_keys.iter().enumerate() {
                 assert_eq!(packed.sort_key(slot), *key, "key {slot} of {sort_keys:?}");
             }
             assert_eq!(packed.sort_key(sort_keys.len()), b"");
             assert_eq!(packed.links().collect::<Vec<_>>(), links);
-            assert_eq!(packed.aliases().collect::<Aliases<'_>>(), *aliases);
-            assert!(aliases.iter().all(|(name, value)| packed.has_alias(*name, value)));
-            assert!(!packed.has_alias(7, b"never there"));
+            assert_eq!(packed.unique_keys().collect::<UniqueKeys<'_>>(), *unique_keys);
+            assert!(unique_keys.iter().all(|(name, value)| packed.has_unique_key(*name, value)));
+            assert!(!packed.has_unique_key(7, b"never there"));
         }
     }
 
@@ -253,37 +253,37 @@ mod tests {
     #[test]
     fn facets_come_back_whether_their_numbers_are_narrow_or_wide() {
         let links = [(1, Uuid::from_u128(1)), (2, Uuid::from_u128(0))];
-        let aliases: Aliases<'_> = vec![(1, b""), (1, b"\0"), (1, b"\x01"), (1, b"\0\0"), (3, b"\0")];
+        let unique_keys: UniqueKeys<'_> = vec![(1, b""), (1, b"\0"), (1, b"\x01"), (1, b"\0\0"), (3, b"\0")];
         let lengths = [0, 1, 300, 32_600, 32_700, 32_767, 32_768, 65_535, 65_536, 200_000];
         for length in lengths {
             let long = vec![b'a'; length];
             let longer = vec![b'a'; length + 1];
             assert_comes_back(&[], &[], &vec![]);
             assert_comes_back(&[&long], &links, &vec![]);
-            assert_comes_back(&[b"b", &long, &longer, b"", b"c"], &links, &aliases);
+            assert_comes_back(&[b"b", &long, &longer, b"", b"c"], &links, &unique_keys);
         }
     }
 
     #[test]
-    fn every_one_of_many_aliases_is_found_and_nothing_between_them() {
+    fn every_one_of_many_unique_keys_is_found_and_nothing_between_them() {
         const COUNT: u32 = 2 * u16::MAX as u32 + 2;
         let values: Vec<[u8; 4]> = (0..COUNT).map(|number| (3 * number + 1).to_be_bytes()).collect();
-        let aliases: Aliases<'_> = values.iter().map(|value| (5, value.as_slice())).collect();
-        let packed = PackedFacets::pack(None, &[], &[], &aliases);
-        assert_eq!(packed.aliases().collect::<Aliases<'_>>(), aliases);
+        let unique_keys: UniqueKeys<'_> = values.iter().map(|value| (5, value.as_slice())).collect();
+        let packed = PackedFacets::pack(None, &[], &[], &unique_keys);
+        assert_eq!(packed.unique_keys().collect::<UniqueKeys<'_>>(), unique_keys);
         for number in 0..=3 * COUNT {
-            assert_eq!(packed.has_alias(5, &number.to_be_bytes()), number % 3 == 1, "{number}");
+            assert_eq!(packed.has_unique_key(5, &number.to_be_bytes()), number % 3 == 1, "{number}");
         }
-        assert!(!packed.has_alias(4, &1_u32.to_be_bytes()));
+        assert!(!packed.has_unique_key(4, &1_u32.to_be_bytes()));
     }
 
     #[test]
-    fn aliases_and_links_are_the_same_whatever_else_is_there() {
-        let (links, aliases) = ([(1, Uuid::from_u128(1))], [(1, &b"value"[..])]);
-        let packed = PackedFacets::pack(None, &[b"key"], &links, &aliases);
-        let other = PackedFacets::pack(Some(Timestamp::UNIX_EPOCH), &[&[0; 100_000]], &links, &aliases);
-        assert!(packed.has_aliases_of(&other) && packed.has_links_of(&other));
+    fn unique_keys_and_links_are_the_same_whatever_else_is_there() {
+        let (links, unique_keys) = ([(1, Uuid::from_u128(1))], [(1, &b"value"[..])]);
+        let packed = PackedFacets::pack(None, &[b"key"], &links, &unique_keys);
+        let other = PackedFacets::pack(Some(Timestamp::UNIX_EPOCH), &[&[0; 100_000]], &links, &unique_keys);
+        assert!(packed.has_unique_keys_of(&other) && packed.has_links_of(&other));
         let other = PackedFacets::pack(None, &[b"key"], &[(1, Uuid::nil())], &[(1, b"valuf")]);
-        assert!(!packed.has_aliases_of(&other) && !packed.has_links_of(&other));
+        assert!(!packed.has_unique_keys_of(&other) && !packed.has_links_of(&other));
     }
 }

@@ -3,14 +3,14 @@ use std::collections::{HashMap, HashSet};
 use uuid::Uuid;
 
 use super::{Index, RowId};
-use crate::store::{Alias, Check, Expect, Facets, Key, Link, Name, StoreError, Write};
+use crate::store::{Facets, Guard, Key, Link, Name, Precondition, StoreError, UniqueKey, Write};
 
 /// The most bytes that the packed facets of a row may take, so that offsets fit into 32 bits.
 const MAX_FACETS: usize = 1 << 30;
 
 impl Index {
     /// Whether a batch may be carried out as things stand.
-    pub(crate) fn check(&self, writes: &[Write], checks: &[Check]) -> Result<(), StoreError> {
+    pub(crate) fn check(&self, writes: &[Write], guards: &[Guard]) -> Result<(), StoreError> {
         let mut keys = HashSet::with_capacity(writes.len());
         for write in writes {
             if !keys.insert(write.key()) {
@@ -26,12 +26,12 @@ impl Index {
         });
         self.check_room(writes.len(), puts)?;
         for write in writes {
-            self.check_expectation(write.key(), write.expect())?;
+            self.check_expectation(write.key(), write.precondition())?;
         }
-        for check in checks {
+        for check in guards {
             self.check_condition(check, &keys)?;
         }
-        self.check_aliases(writes, &keys)
+        self.check_unique_keys(writes, &keys)
     }
 
     /// Whether one more record with these facets can be held.
@@ -56,31 +56,32 @@ impl Index {
         Ok(())
     }
 
-    fn check_expectation(&self, key: Key, expect: Expect) -> Result<(), StoreError> {
+    fn check_expectation(&self, key: Key, precondition: Precondition) -> Result<(), StoreError> {
         let found = self.find(key).and_then(|row| self.key(row)).map(|(_, version)| version);
-        let met = match expect {
-            Expect::Any => true,
-            Expect::Absent => found.is_none(),
-            Expect::Present => found.is_some(),
-            Expect::Version(version) => found == Some(version),
+        let met = match precondition {
+            Precondition::Any => true,
+            Precondition::Absent => found.is_none(),
+            Precondition::Present => found.is_some(),
+            Precondition::Version(version) => found == Some(version),
         };
         if met { Ok(()) } else { Err(StoreError::conflict(key)) }
     }
 
-    fn check_condition(&self, check: &Check, written: &HashSet<Key>) -> Result<(), StoreError> {
+    fn check_condition(&self, check: &Guard, written: &HashSet<Key>) -> Result<(), StoreError> {
         match check {
-            Check::Record { key, expect } => self.check_expectation(*key, *expect),
-            Check::Alias { alias, holder } => {
-                let found = self.resolve(alias).and_then(|row| self.key(row)).map(|(key, _)| key);
-                if found == *holder { Ok(()) } else { Err(StoreError::alias_taken(alias.clone())) }
+            Guard::Record { key, precondition } => self.check_expectation(*key, *precondition),
+            Guard::UniqueKey { unique_key, holder } => {
+                let found =
+                    self.get_by_unique_key(unique_key).and_then(|row| self.key(row)).map(|(key, _)| key);
+                if found == *holder { Ok(()) } else { Err(StoreError::unique_key_taken(unique_key.clone())) }
             }
-            Check::LinkedWithin { organization, link } => {
+            Guard::LinkedWithin { organization, link } => {
                 let linked =
                     self.rows_linked(*link).iter().filter(|row| self.belongs_to(**row, *organization));
                 let within = linked.filter_map(|row| self.key(*row)).all(|(key, _)| written.contains(&key));
                 if within { Ok(()) } else { Err(StoreError::linked(*link)) }
             }
-            Check::NetworkEmpty { organization, network } => {
+            Guard::NetworkEmpty { organization, network } => {
                 let mut there = self.rows_on(*network, *organization).filter_map(|row| self.key(row));
                 let within = there.all(|(key, _)| written.contains(&key));
                 if within { Ok(()) } else { Err(StoreError::network_in_use(*network)) }
@@ -88,29 +89,31 @@ impl Index {
         }
     }
 
-    /// Aliases are unique after the batch: among those it brings, and with those of the records that it leaves alone.
-    fn check_aliases(&self, writes: &[Write], written: &HashSet<Key>) -> Result<(), StoreError> {
-        let mut claims: HashMap<&Alias, Key> = HashMap::new();
+    /// Unique keys are unique after the batch: among those it brings, and with those of the records that it leaves alone.
+    fn check_unique_keys(&self, writes: &[Write], written: &HashSet<Key>) -> Result<(), StoreError> {
+        let mut claims: HashMap<&UniqueKey, Key> = HashMap::new();
         for write in writes {
             let Write::Put { key, facets, .. } = write else { continue };
             let there = self.find(*key).and_then(|row| self.rows.get(row));
-            for alias in &facets.aliases {
-                let others_claim = claims.insert(alias, *key).is_some_and(|claimant| claimant != *key);
-                // Most puts bring the aliases that the record has, which then is the one to be found by them.
+            for unique_key in &facets.unique_keys {
+                let others_claim = claims.insert(unique_key, *key).is_some_and(|claimant| claimant != *key);
+                // Most puts bring the unique keys that the record has, which then is the one to be found by them.
                 let is_own = there.is_some_and(|row| {
-                    self.names.find(alias.name).is_some_and(|name| row.facets.has_alias(name, &alias.value))
+                    self.names
+                        .find(unique_key.name)
+                        .is_some_and(|name| row.facets.has_unique_key(name, &unique_key.value))
                 });
-                if others_claim || (!is_own && self.is_held_by_another(alias, written)) {
-                    return Err(StoreError::alias_taken(alias.clone()));
+                if others_claim || (!is_own && self.is_held_by_another(unique_key, written)) {
+                    return Err(StoreError::unique_key_taken(unique_key.clone()));
                 }
             }
         }
         Ok(())
     }
 
-    /// Whether a record has an alias that the batch leaves alone.
-    fn is_held_by_another(&self, alias: &Alias, written: &HashSet<Key>) -> bool {
-        let holder = self.resolve(alias).and_then(|row| self.key(row));
+    /// Whether a record has a unique key that the batch leaves alone.
+    fn is_held_by_another(&self, unique_key: &UniqueKey, written: &HashSet<Key>) -> bool {
+        let holder = self.get_by_unique_key(unique_key).and_then(|row| self.key(row));
         holder.is_some_and(|(holder, _)| !written.contains(&holder))
     }
 
@@ -150,8 +153,8 @@ impl Index {
 fn names_of(key: Key, facets: &Facets) -> impl Iterator<Item = Name> + '_ {
     let relations = facets.links.iter().map(|link| link.relation);
     let sort_names = facets.sort_keys.iter().map(|key| key.name);
-    let aliases = facets.aliases.iter().map(|alias| alias.name);
-    std::iter::once(key.kind).chain(relations).chain(sort_names).chain(aliases)
+    let unique_keys = facets.unique_keys.iter().map(|unique_key| unique_key.name);
+    std::iter::once(key.kind).chain(relations).chain(sort_names).chain(unique_keys)
 }
 
 fn check_facets(key: Key, facets: &Facets) -> Result<(), StoreError> {
@@ -161,14 +164,14 @@ fn check_facets(key: Key, facets: &Facets) -> Result<(), StoreError> {
         return Err(StoreError::invalid(format!("{key} names a sort key twice")));
     }
     let keys_size: usize = facets.sort_keys.iter().map(|key| key.value.len()).sum();
-    let others_size = (facets.links.len() + facets.aliases.len()).saturating_mul(Alias::MAX_LENGTH);
+    let others_size = (facets.links.len() + facets.unique_keys.len()).saturating_mul(UniqueKey::MAX_LENGTH);
     if keys_size.saturating_add(others_size) > MAX_FACETS {
         return Err(StoreError::invalid(format!("{key} has facets of more than {MAX_FACETS} bytes")));
     }
-    if facets.aliases.iter().any(|alias| alias.value.len() > Alias::MAX_LENGTH) {
+    if facets.unique_keys.iter().any(|unique_key| unique_key.value.len() > UniqueKey::MAX_LENGTH) {
         return Err(StoreError::invalid(format!(
-            "{key} has an alias of more than {} bytes",
-            Alias::MAX_LENGTH
+            "{key} has a unique key of more than {} bytes",
+            UniqueKey::MAX_LENGTH
         )));
     }
     Ok(())

@@ -4,7 +4,7 @@ use crc32fast::Hasher;
 use uuid::Uuid;
 
 use crate::model::Timestamp;
-use crate::store::{Alias, Facets, Key, Link, Name, SortKey, Version};
+use crate::store::{Facets, Key, Link, Name, SortKey, UniqueKey, Version};
 
 /// Everything of a record but its key and its body: what is read at open, and where the body is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,8 +29,8 @@ const EXPIRES_AT: u8 = 4;
 impl Head {
     /// The checksum covers the key too, so that a head is never taken for that of another record.
     pub(super) fn encode(&self, key: Key) -> Vec<u8> {
-        let Facets { organization, network, expires_at, links, sort_keys, aliases } = &self.facets;
-        let mut bytes = Vec::with_capacity(256 + links.len() * 24 + aliases.len() * 24);
+        let Facets { organization, network, expires_at, links, sort_keys, unique_keys } = &self.facets;
+        let mut bytes = Vec::with_capacity(256 + links.len() * 24 + unique_keys.len() * 24);
         bytes.extend_from_slice(&self.version.0.to_le_bytes());
         bytes.extend_from_slice(&self.body.id.to_le_bytes());
         bytes.extend_from_slice(&self.body.length.to_le_bytes());
@@ -57,10 +57,10 @@ impl Head {
             put_name(&mut bytes, sort_key.name);
             put_bytes(&mut bytes, &sort_key.value);
         }
-        put_length(&mut bytes, aliases.len());
-        for alias in aliases {
-            put_name(&mut bytes, alias.name);
-            put_bytes(&mut bytes, &alias.value);
+        put_length(&mut bytes, unique_keys.len());
+        for unique_key in unique_keys {
+            put_name(&mut bytes, unique_key.name);
+            put_bytes(&mut bytes, &unique_key.value);
         }
         let checksum = checksum_with(key, &bytes);
         bytes.extend_from_slice(&checksum.to_le_bytes());
@@ -179,7 +179,7 @@ impl<'b> Reader<'b> {
             facets.sort_keys.push(SortKey::new(self.name()?, self.bytes()?));
         }
         for _ in 0..self.u32()? {
-            facets.aliases.push(Alias::new(self.name()?, self.bytes()?));
+            facets.unique_keys.push(UniqueKey::new(self.name()?, self.bytes()?));
         }
         Some(facets)
     }
@@ -200,7 +200,7 @@ mod tests {
                 SortKey::new(Name::new("name"), vec![0, 255]),
                 SortKey::new(Name::new("x"), vec![]),
             ],
-            aliases: vec![Alias::new(Name::new("a_sixteen_letter"), vec![7; Alias::MAX_LENGTH])],
+            unique_keys: vec![UniqueKey::new(Name::new("a_sixteen_letter"), vec![7; UniqueKey::MAX_LENGTH])],
         };
         let body = Place { id: 8, length: 9, checksum: 10 };
         (Key::new(Name::new("host"), id(11)), Head { version: Version(12), body, facets })

@@ -14,7 +14,7 @@ use super::journal::{Accepted, Journal};
 use super::queue::{Job, Reply, closed};
 use super::shared::Shared;
 use super::witness::Witness;
-use crate::store::{Batch, Expect, Key, StoreError};
+use crate::store::{Batch, Key, Precondition, StoreError};
 
 /// The writing thread's own.
 #[derive(Debug)]
@@ -217,7 +217,7 @@ impl Committer {
 fn deletions(keys: Vec<Key>) -> Batch {
     let mut batch = Batch::new();
     for key in keys {
-        batch.delete(key, Expect::Any);
+        batch.delete(key, Precondition::Any);
     }
     batch
 }

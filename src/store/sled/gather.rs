@@ -93,7 +93,7 @@ mod tests {
     use super::super::queue::{Queue, Reply};
     use super::*;
     use crate::model::Timestamp;
-    use crate::store::{Batch, Expect, Facets, Key, Name};
+    use crate::store::{Batch, Facets, Key, Name, Precondition};
 
     /// Nobody waits for so long: a test that ends did not.
     const LONG: Duration = Duration::from_secs(3_600);
@@ -209,7 +209,7 @@ mod tests {
         for _ in 0..3 {
             let mut batch = Batch::new();
             let key = Key::new(Name::new("note"), Uuid::nil());
-            batch.put(key, Expect::Any, Facets::default(), vec![0; GROUP_BYTES / 2]);
+            batch.put(key, Precondition::Any, Facets::default(), vec![0; GROUP_BYTES / 2]);
             send(&asking.queue, |reply| Job::Commit(batch, reply));
         }
         asking.gatherer.learn(LONG, 3);

@@ -6,7 +6,7 @@ use super::codec::{Head, Place};
 use super::journal::{Accepted, Change};
 use super::queue::{Job, Reply};
 use crate::store::index::Index;
-use crate::store::{Alias, Batch, Check, Facets, Key, StoreError, Version, Write};
+use crate::store::{Batch, Facets, Guard, Key, StoreError, UniqueKey, Version, Write};
 
 /// Batches that are written in one go.
 ///
@@ -19,7 +19,7 @@ pub(super) struct Group {
     facets: Vec<Vec<Facets>>,
     replies: Vec<Reply>,
     keys: HashSet<Key>,
-    aliases: HashSet<Alias>,
+    unique_keys: HashSet<UniqueKey>,
     next_version: Version,
     last_body: u64,
 }
@@ -42,7 +42,7 @@ impl Group {
             facets: Vec::new(),
             replies: Vec::new(),
             keys: HashSet::new(),
-            aliases: HashSet::new(),
+            unique_keys: HashSet::new(),
             next_version,
             last_body,
         }
@@ -54,7 +54,7 @@ impl Group {
             return Some(Job::Commit(batch, reply));
         }
         let checked =
-            index.check(batch.writes(), batch.checks()).and_then(|()| check_lengths(batch.writes()));
+            index.check(batch.writes(), batch.guards()).and_then(|()| check_lengths(batch.writes()));
         if checked.is_err() || batch.writes().is_empty() {
             reply.send(checked);
             return None;
@@ -78,19 +78,19 @@ impl Group {
         if self.accepted.is_empty() {
             return false;
         }
-        let is_touched = |alias: &Alias| {
-            let holder = index.resolve(alias).and_then(|row| index.key(row));
-            self.aliases.contains(alias) || holder.is_some_and(|(key, _)| self.keys.contains(&key))
+        let is_touched = |unique_key: &UniqueKey| {
+            let holder = index.get_by_unique_key(unique_key).and_then(|row| index.key(row));
+            self.unique_keys.contains(unique_key) || holder.is_some_and(|(key, _)| self.keys.contains(&key))
         };
         let by_write = batch.writes().iter().any(|write| {
             self.keys.contains(&write.key())
-                || matches!(write, Write::Put { facets, .. } if facets.aliases.iter().any(is_touched))
+                || matches!(write, Write::Put { facets, .. } if facets.unique_keys.iter().any(is_touched))
         });
-        let by_check = batch.checks().iter().any(|check| match check {
-            Check::Record { key, .. } => self.keys.contains(key),
-            Check::Alias { alias, .. } => is_touched(alias),
+        let by_check = batch.guards().iter().any(|check| match check {
+            Guard::Record { key, .. } => self.keys.contains(key),
+            Guard::UniqueKey { unique_key, .. } => is_touched(unique_key),
             // Of any record that the group puts it could be the link or the network.
-            Check::LinkedWithin { .. } | Check::NetworkEmpty { .. } => true,
+            Guard::LinkedWithin { .. } | Guard::NetworkEmpty { .. } => true,
         });
         // How many names there may be is counted before the group.
         by_write || by_check || index.introduces_names(batch.writes())
@@ -106,7 +106,7 @@ impl Group {
             match write {
                 Write::Delete { key, .. } => changes.push((key, Change::Delete)),
                 Write::Put { key, facets, body, .. } => {
-                    self.aliases.extend(facets.aliases.iter().cloned());
+                    self.unique_keys.extend(facets.unique_keys.iter().cloned());
                     let (change, facets) = self.put(key, version, facets, body);
                     changes.push((key, change));
                     all_facets.push(facets);

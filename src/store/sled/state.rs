@@ -6,7 +6,7 @@ use super::bodies::{Bodies, Found};
 use super::codec::Place;
 use super::journal::{Accepted, Change};
 use crate::store::index::{Index, RowId};
-use crate::store::{Expect, Facets, Key, Record, Version, Write};
+use crate::store::{Facets, Key, Precondition, Record, Version, Write};
 
 /// What readers see: the index and the bodies in memory. Only what is in the journal gets here, one group after the other.
 #[derive(Debug)]
@@ -58,11 +58,11 @@ impl State {
         let mut facets = facets.into_iter();
         let mut places: Vec<Place> = Vec::new();
         let writes = accepted.changes.iter().map(|(key, change)| match change {
-            Change::Delete => Write::Delete { key: *key, expect: Expect::Any },
+            Change::Delete => Write::Delete { key: *key, precondition: Precondition::Any },
             Change::Put { place, body, .. } => {
                 places.push(*place);
                 let facets = facets.next().unwrap_or_default();
-                Write::Put { key: *key, expect: Expect::Any, facets, body: body.clone() }
+                Write::Put { key: *key, precondition: Precondition::Any, facets, body: body.clone() }
             }
         });
         let writes = writes.collect();

@@ -17,7 +17,7 @@ use super::snapshot::SledSnapshot;
 use super::verify::{Verification, verify};
 use crate::model::Timestamp;
 use crate::store::materializer::Materializer;
-use crate::store::{Alias, Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError};
+use crate::store::{Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError, UniqueKey};
 
 /// A store in a folder on this machine, for inventories that outlive the process: no server, one process at a time.
 ///
@@ -53,7 +53,7 @@ use crate::store::{Alias, Batch, Key, Name, Page, Query, Record, Revision, Snaps
 /// Against the loss of the disk itself only an export elsewhere helps.
 ///
 /// ```
-/// use toposcope::store::{Batch, Expect, Facets, Key, Name, SledStore, Store};
+/// use toposcope::store::{Batch, Precondition, Facets, Key, Name, SledStore, Store};
 /// use uuid::Uuid;
 ///
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
@@ -62,7 +62,7 @@ use crate::store::{Alias, Batch, Key, Name, Page, Query, Record, Revision, Snaps
 /// let key = Key::new(Name::new("note"), Uuid::nil());
 /// let store = SledStore::open(&folder).await?;
 /// let mut batch = Batch::new();
-/// batch.put(key, Expect::Absent, Facets::default(), "a body");
+/// batch.put(key, Precondition::Absent, Facets::default(), "a body");
 /// store.commit(batch).await?;
 /// store.close().await?;
 ///
@@ -205,11 +205,11 @@ impl Store for SledStore {
         self.inner.reader.finish(reading).await
     }
 
-    async fn resolve(&self, alias: &Alias) -> Result<Option<Record>, StoreError> {
+    async fn get_by_unique_key(&self, unique_key: &UniqueKey) -> Result<Option<Record>, StoreError> {
         self.inner.require_open()?;
         let reading = {
             let state = self.inner.shared.read_state()?;
-            Reading::of_each(&state, [state.index.resolve(alias)].into_iter())
+            Reading::of_each(&state, [state.index.get_by_unique_key(unique_key)].into_iter())
         };
         Ok(self.inner.reader.finish(reading).await?.pop().flatten())
     }

@@ -23,13 +23,13 @@ use crate::store::{Entry, Store};
 ///
 /// * The first line is `{"format":"toposcope-store","version":1}`.
 /// * Then a line for each record, in no order, with `kind` and `id`; with `organization`, `network`, `expires_at`, `links`,
-///   `sort_keys` and `aliases` where there are any; and with `body` where that is JSON of one line, otherwise with
-///   `body_base64`. Links are pairs of the relation and the target, sort keys and aliases of the name and the value, which
+///   `sort_keys` and `unique_keys` where there are any; and with `body` where that is JSON of one line, otherwise with
+///   `body_base64`. Links are pairs of the relation and the target, sort keys and unique keys of the name and the value, which
 ///   is in Base64.
 /// * The last line is `{"records":…,"crc32":…}`: how many records there are, and the CRC-32 of all bytes before the line.
 ///
 /// ```
-/// use toposcope::store::{Batch, Expect, Export, Facets, Key, MemoryStore, Name, Restore, Store};
+/// use toposcope::store::{Batch, Precondition, Export, Facets, Key, MemoryStore, Name, Restore, Store};
 /// use uuid::Uuid;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -37,7 +37,7 @@ use crate::store::{Entry, Store};
 /// let store = MemoryStore::new();
 /// let key = Key::new(Name::new("note"), Uuid::nil());
 /// let mut batch = Batch::new();
-/// batch.put(key, Expect::Absent, Facets::default(), "{\"text\": \"a body\"}");
+/// batch.put(key, Precondition::Absent, Facets::default(), "{\"text\": \"a body\"}");
 /// store.commit(batch).await?;
 ///
 /// let mut file = Vec::new();

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::{TransferError, TransferErrorKind};
 use crate::model::Timestamp;
-use crate::store::{Alias, Entry, Facets, Key, Link, Name, SortKey};
+use crate::store::{Entry, Facets, Key, Link, Name, SortKey, UniqueKey};
 
 const FORMAT: &str = "toposcope-store";
 const VERSION: u64 = 1;
@@ -27,7 +27,7 @@ const FIELDS: [&str; 10] = [
     "expires_at",
     "links",
     "sort_keys",
-    "aliases",
+    "unique_keys",
     "body",
     "body_base64",
 ];
@@ -92,7 +92,7 @@ struct RecordLine<'a> {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     sort_keys: Vec<(NameText, Base64Text)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    aliases: Vec<(NameText, Base64Text)>,
+    unique_keys: Vec<(NameText, Base64Text)>,
     #[serde(borrow, default, deserialize_with = "json", skip_serializing_if = "Option::is_none")]
     body: Option<&'a RawValue>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -105,7 +105,10 @@ pub(super) fn write(entry: Entry, line: &mut Vec<u8>) -> serde_json::Result<()> 
     let body = embeddable(&record.body);
     let body_base64 = if body.is_some() { None } else { Some(Base64Text(record.body.to_vec())) };
     let keys = facets.sort_keys.into_iter().map(|key| (NameText(key.name), Base64Text(key.value)));
-    let aliases = facets.aliases.into_iter().map(|alias| (NameText(alias.name), Base64Text(alias.value)));
+    let unique_keys = facets
+        .unique_keys
+        .into_iter()
+        .map(|unique_key| (NameText(unique_key.name), Base64Text(unique_key.value)));
     let record = RecordLine {
         kind: NameText(record.key.kind),
         id: record.key.id,
@@ -114,7 +117,7 @@ pub(super) fn write(entry: Entry, line: &mut Vec<u8>) -> serde_json::Result<()> 
         expires_at: facets.expires_at,
         links: facets.links.into_iter().map(|link| (NameText(link.relation), link.target)).collect(),
         sort_keys: keys.collect(),
-        aliases: aliases.collect(),
+        unique_keys: unique_keys.collect(),
         body,
         body_base64,
     };
@@ -139,7 +142,11 @@ pub(super) fn parse(line: &[u8]) -> Result<(Key, Facets, Bytes), TransferError> 
         expires_at: record.expires_at,
         links: record.links.into_iter().map(|(relation, target)| Link::new(relation.0, target)).collect(),
         sort_keys: keys.collect(),
-        aliases: record.aliases.into_iter().map(|(name, value)| Alias::new(name.0, value.0)).collect(),
+        unique_keys: record
+            .unique_keys
+            .into_iter()
+            .map(|(name, value)| UniqueKey::new(name.0, value.0))
+            .collect(),
     };
     Ok((Key::new(record.kind.0, record.id), facets, body))
 }

@@ -7,12 +7,12 @@ use tokio::task::spawn_blocking;
 use super::line::{self, End, Header};
 use super::{MAX_LINE, PIECE_BYTES, PIECE_RECORDS, TransferError, TransferErrorKind, TransferReport};
 use crate::lines::{Line, Lines};
-use crate::store::{Batch, Expect, Store};
+use crate::store::{Batch, Precondition, Store};
 
 /// Reads an [`Export`](super::Export) into an empty store.
 ///
 /// In the end the store holds the very records that were exported, with the same bodies and facets, under versions of its
-/// own: what was found by a key, an alias, a link or a list is found again, and every API key and password goes on.
+/// own: what was found by a key, a unique key, a link or a list is found again, and every API key and password goes on.
 /// Sessions that were open when the store was exported are open again, until their time is over.
 ///
 /// **A store of which the restoration failed is to be thrown away**: it holds a part of the records, and only the last
@@ -180,7 +180,7 @@ fn batch_of(first_line: u64, lines: &[Vec<u8>]) -> Result<Batch, TransferError> 
     let mut batch = Batch::new();
     for (number, line) in (first_line..).zip(lines) {
         let (key, facets, body) = line::parse(line).map_err(|error| error.with_line(number))?;
-        batch.put(key, Expect::Absent, facets, body);
+        batch.put(key, Precondition::Absent, facets, body);
     }
     Ok(batch)
 }

@@ -1,11 +1,11 @@
-mod alias;
 mod check;
-mod expect;
 mod linked;
 mod network;
+mod precondition;
+mod unique_key;
 mod write;
 
 use super::Case;
 
 pub(super) const CASES: [&[Case]; 6] =
-    [expect::CASES, write::CASES, alias::CASES, check::CASES, linked::CASES, network::CASES];
+    [precondition::CASES, write::CASES, unique_key::CASES, check::CASES, linked::CASES, network::CASES];

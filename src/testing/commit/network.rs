@@ -1,6 +1,6 @@
 use uuid::Uuid;
 
-use crate::store::{Batch, Check, Expect, Facets, Key, Link, StoreErrorKind};
+use crate::store::{Batch, Facets, Guard, Key, Link, Precondition, StoreErrorKind};
 use crate::testing::{Bench, OWNER, Outcome, check, delete, linked, of, put, same};
 
 crate::testing::table! { of "commit":
@@ -24,12 +24,12 @@ crate::testing::table! { of "commit":
 async fn a_network_of_nobody_is_empty_for_any_batch(mut bench: Bench) -> Outcome {
     let ([organization, network], key) = (bench.ids(), bench.key());
     let empty = |mut batch: Batch| {
-        batch.check(Check::NetworkEmpty { organization: Some(organization), network });
+        batch.guard(Guard::NetworkEmpty { organization: Some(organization), network });
         with_empty(batch, network)
     };
     bench.store.commit(empty(Batch::new())).await?;
-    bench.store.commit(empty(put(key, Expect::Absent, of(Some(organization), None)))).await?;
-    bench.store.commit(empty(delete(key, Expect::Present))).await?;
+    bench.store.commit(empty(put(key, Precondition::Absent, of(Some(organization), None)))).await?;
+    bench.store.commit(empty(delete(key, Precondition::Present))).await?;
     same("the record written under the checks", &bench.read(key).await?, &None)
 }
 
@@ -39,11 +39,11 @@ async fn a_network_is_empty_for_a_batch_that_writes_all_who_are_there(mut bench:
     for key in [leaving, moving, staying, deleted] {
         bench.put(key, on(network), "on the network").await?;
     }
-    let mut batch = put(leaving, Expect::Present, Facets::default());
-    batch.put(moving, Expect::Present, on(elsewhere), "moves away");
-    batch.put(staying, Expect::Present, on(network), "stays").delete(deleted, Expect::Present);
+    let mut batch = put(leaving, Precondition::Present, Facets::default());
+    batch.put(moving, Precondition::Present, on(elsewhere), "moves away");
+    batch.put(staying, Precondition::Present, on(network), "stays").delete(deleted, Precondition::Present);
     bench.store.commit(with_empty(batch, network)).await?;
-    let left = with_empty(delete(staying, Expect::Present), network);
+    let left = with_empty(delete(staying, Precondition::Present), network);
     bench.store.commit(left).await?;
     let answers = bench.store.get(&[staying, deleted]).await?;
     same("the records that were deleted", &answers, &[None, None])
@@ -55,18 +55,18 @@ async fn a_record_on_the_network_outside_the_batch_is_refused(mut bench: Bench) 
     bench.put(middle, on(network), "there too").await?;
     for (inside, outside) in [(least, middle), (middle, least)] {
         for batch in [
-            put(inside, Expect::Present, Facets::default()),
-            delete(inside, Expect::Present),
-            put(new, Expect::Absent, Facets::default()),
+            put(inside, Precondition::Present, Facets::default()),
+            delete(inside, Precondition::Present),
+            put(new, Precondition::Absent, Facets::default()),
             Batch::new(),
         ] {
             let what = format!("a batch of {} writes, and {outside} outside", batch.writes().len());
             let batch = with_empty(batch, network);
             bench.refuses(&what, batch, StoreErrorKind::NetworkInUse(network)).await?;
         }
-        let mut checked = delete(inside, Expect::Present);
-        checked.check(Check::Record { key: outside, expect: Expect::Present });
-        let what = "a record that the batch checks but does not write";
+        let mut checked = delete(inside, Precondition::Present);
+        checked.guard(Guard::Record { key: outside, precondition: Precondition::Present });
+        let what = "a record that the batch guards but does not write";
         let batch = with_empty(checked, network);
         bench.refuses(what, batch, StoreErrorKind::NetworkInUse(network)).await?;
     }
@@ -80,13 +80,13 @@ async fn one_record_among_many_on_the_network_is_refused(mut bench: Bench) -> Ou
     keys.sort_unstable();
     let mut fill = Batch::new();
     for key in &keys {
-        fill.put(*key, Expect::Absent, on(network), "on the network");
+        fill.put(*key, Precondition::Absent, on(network), "on the network");
     }
     bench.store.commit(fill).await?;
     let clear_all_but = |outside: Option<&Key>| {
         let mut batch = Batch::new();
         for key in keys.iter().filter(|key| Some(*key) != outside) {
-            batch.delete(*key, Expect::Present);
+            batch.delete(*key, Precondition::Present);
         }
         with_empty(batch, network)
     };
@@ -104,12 +104,12 @@ async fn a_record_of_any_kind_on_the_network_counts(mut bench: Bench) -> Outcome
     bench.put(key, on(network), "on the network").await?;
     bench.put(namesake, on(network), "there too").await?;
     for (inside, outside) in [(key, namesake), (namesake, key)] {
-        let batch = with_empty(delete(inside, Expect::Present), network);
+        let batch = with_empty(delete(inside, Precondition::Present), network);
         let what = format!("one of two kinds, and {outside} outside");
         bench.refuses(&what, batch, StoreErrorKind::NetworkInUse(network)).await?;
     }
-    let mut both = delete(key, Expect::Present);
-    both.delete(namesake, Expect::Present);
+    let mut both = delete(key, Precondition::Present);
+    both.delete(namesake, Precondition::Present);
     bench.store.commit(with_empty(both, network)).await?;
     bench.store.commit(with_empty(Batch::new(), network)).await.map_err(Into::into)
 }
@@ -128,7 +128,7 @@ async fn a_record_on_another_network_does_not_count(mut bench: Bench) -> Outcome
     bench.put(of_that_id, of(Some(network), None), "of an organization of that id").await?;
     bench.put(referring, linked(&[Link::new(OWNER, network)]), "refers to the network").await?;
     for organization in [None, Some(organization), Some(network)] {
-        bench.store.commit(check(Check::NetworkEmpty { organization, network })).await?;
+        bench.store.commit(check(Guard::NetworkEmpty { organization, network })).await?;
     }
     for network in [before, behind] {
         let batch = with_empty(Batch::new(), network);
@@ -159,11 +159,11 @@ async fn a_record_that_left_the_network_does_not_count(mut bench: Bench) -> Outc
 async fn a_record_that_the_batch_brings_to_the_network_does_not_count(mut bench: Bench) -> Outcome {
     let (network, [new, moving]) = (bench.random.uuid(), bench.keys());
     bench.put(moving, Facets::default(), "on no network").await?;
-    let mut batch = put(new, Expect::Absent, on(network));
-    batch.put(moving, Expect::Present, on(network), "comes to the network");
+    let mut batch = put(new, Precondition::Absent, on(network));
+    batch.put(moving, Precondition::Present, on(network), "comes to the network");
     bench.store.commit(with_empty(batch, network)).await?;
     for key in [new, moving] {
-        let batch = with_empty(delete(key, Expect::Present), network);
+        let batch = with_empty(delete(key, Precondition::Present), network);
         bench.refuses("the other record is there now", batch, StoreErrorKind::NetworkInUse(network)).await?;
     }
     Ok(())
@@ -172,7 +172,7 @@ async fn a_record_that_the_batch_brings_to_the_network_does_not_count(mut bench:
 async fn a_record_of_another_organization_on_the_network_does_not_count(mut bench: Bench) -> Outcome {
     let ([red, blue, network], [reds, nobodys]) = (bench.ids(), bench.keys());
     let of = |organization| of(organization, Some(network));
-    let among = |organization| check(Check::NetworkEmpty { organization, network });
+    let among = |organization| check(Guard::NetworkEmpty { organization, network });
     let in_use = StoreErrorKind::NetworkInUse(network);
     bench.put(reds, of(Some(red)), "on the network").await?;
     bench.put(nobodys, of(None), "there too").await?;
@@ -180,7 +180,7 @@ async fn a_record_of_another_organization_on_the_network_does_not_count(mut benc
     bench.refuses("the records of one organization", among(Some(red)), in_use.clone()).await?;
     bench.refuses("the records of all", among(None), in_use.clone()).await?;
     let mut moved = among(Some(red));
-    moved.put(reds, Expect::Present, of(Some(blue)), "moves to another organization");
+    moved.put(reds, Precondition::Present, of(Some(blue)), "moves to another organization");
     bench.store.commit(moved).await?;
     bench.store.commit(among(Some(red))).await?;
     bench.refuses("the records of the other one", among(Some(blue)), in_use.clone()).await?;
@@ -197,7 +197,7 @@ async fn a_record_of_every_organization_on_the_network_counts_for_all(mut bench:
         let what = format!("the records of all, one of {of_whom:?}");
         let batch = with_empty(Batch::new(), network);
         bench.refuses(&what, batch, StoreErrorKind::NetworkInUse(network)).await?;
-        bench.store.commit(with_empty(delete(key, Expect::Present), network)).await?;
+        bench.store.commit(with_empty(delete(key, Precondition::Present), network)).await?;
     }
     Ok(())
 }
@@ -206,7 +206,7 @@ async fn the_error_names_the_network_that_is_in_use(mut bench: Bench) -> Outcome
     let ([free, cleared, in_use], [one, two]) = (bench.ids(), bench.keys());
     bench.put(one, on(cleared), "to be deleted").await?;
     bench.put(two, on(in_use), "not to be deleted").await?;
-    let batch = delete(one, Expect::Present);
+    let batch = delete(one, Precondition::Present);
     let batch = with_empty(with_empty(with_empty(batch, free), in_use), cleared);
     bench.refuses("one of three networks", batch, StoreErrorKind::NetworkInUse(in_use)).await
 }
@@ -216,6 +216,6 @@ fn on(network: Uuid) -> Facets {
 }
 
 fn with_empty(mut batch: Batch, network: Uuid) -> Batch {
-    batch.check(Check::NetworkEmpty { organization: None, network });
+    batch.guard(Guard::NetworkEmpty { organization: None, network });
     batch
 }

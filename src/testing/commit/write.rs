@@ -1,5 +1,5 @@
 use crate::store::{
-    Batch, Direction, Expect, Facets, Key, Link, LinkFilter, Order, Query, SortKey, StoreErrorKind,
+    Batch, Direction, Facets, Key, Link, LinkFilter, Order, Precondition, Query, SortKey, StoreErrorKind,
 };
 use crate::testing::{Bench, OWNER, Outcome, RANK, delete, expiring, holds, of, put, ranked, same, shows};
 
@@ -27,9 +27,9 @@ async fn a_batch_may_create_replace_and_delete(mut bench: Bench) -> Outcome {
     for key in [replaced, deleted, bystander] {
         bench.put(key, Facets::default(), "before").await?;
     }
-    let mut batch = put(created, Expect::Absent, Facets::default());
-    batch.put(replaced, Expect::Present, Facets::default(), "after");
-    batch.delete(deleted, Expect::Present);
+    let mut batch = put(created, Precondition::Absent, Facets::default());
+    batch.put(replaced, Precondition::Present, Facets::default(), "after");
+    batch.delete(deleted, Precondition::Present);
     bench.store.commit(batch).await?;
     let answers = bench.store.get(&[created, replaced, deleted, bystander]).await?;
     let bodies: Vec<_> = answers.into_iter().map(|answer| answer.map(|record| record.body)).collect();
@@ -40,19 +40,19 @@ async fn a_batch_may_create_replace_and_delete(mut bench: Bench) -> Outcome {
 
 async fn a_batch_may_have_hundreds_of_writes(mut bench: Bench) -> Outcome {
     let keys: [Key; 600] = bench.keys();
-    let batch_of = |expect| {
+    let batch_of = |precondition| {
         let mut batch = Batch::new();
         for key in &keys {
-            batch.put(*key, expect, ranked(key.id.as_bytes()), key.id.to_string());
+            batch.put(*key, precondition, ranked(key.id.as_bytes()), key.id.to_string());
         }
         batch
     };
-    bench.store.commit(batch_of(Expect::Absent)).await?;
-    bench.store.commit(batch_of(Expect::Present)).await?;
+    bench.store.commit(batch_of(Precondition::Absent)).await?;
+    bench.store.commit(batch_of(Precondition::Present)).await?;
     shows("600 records", &bench.store.list(&bench.query()).await?, &keys)?;
     let mut batch = Batch::new();
     for key in &keys {
-        batch.delete(*key, Expect::Present);
+        batch.delete(*key, Precondition::Present);
     }
     bench.store.commit(batch).await?;
     shows("the list after 600 deletes", &bench.store.list(&bench.query()).await?, &[])
@@ -126,9 +126,9 @@ async fn a_put_replaces_the_time_of_expiry(mut bench: Bench) -> Outcome {
 
 async fn versions_grow_with_every_commit(mut bench: Bench) -> Outcome {
     let [a, b, c] = bench.keys();
-    let mut both = put(b, Expect::Any, Facets::default());
-    both.put(c, Expect::Any, Facets::default(), "c");
-    let batches = [put(a, Expect::Any, Facets::default()), both];
+    let mut both = put(b, Precondition::Any, Facets::default());
+    both.put(c, Precondition::Any, Facets::default(), "c");
+    let batches = [put(a, Precondition::Any, Facets::default()), both];
     let mut greatest = None;
     for batch in batches.iter().cycle().take(10) {
         bench.store.commit(batch.clone()).await?;
@@ -158,7 +158,7 @@ async fn a_record_that_is_not_written_keeps_its_version(mut bench: Bench) -> Out
     let record = bench.put(bystander, Facets::default(), "bystander").await?;
     bench.put(written, Facets::default(), "written").await?;
     bench.delete(written).await?;
-    bench.store.commit(delete(written, Expect::Absent)).await?;
+    bench.store.commit(delete(written, Precondition::Absent)).await?;
     same("the bystander", &bench.read(bystander).await?, &Some(record))
 }
 
@@ -166,23 +166,28 @@ async fn two_writes_to_one_key_are_invalid(mut bench: Bench) -> Outcome {
     let [there, missing, other] = bench.keys();
     bench.put(there, Facets::default(), "there").await?;
     for key in [there, missing] {
-        let mut puts = put(key, Expect::Any, Facets::default());
-        puts.put(other, Expect::Any, Facets::default(), "between").put(
+        let mut puts = put(key, Precondition::Any, Facets::default());
+        puts.put(other, Precondition::Any, Facets::default(), "between").put(
             key,
-            Expect::Any,
+            Precondition::Any,
             Facets::default(),
             "",
         );
         bench.refuses("two puts of one key", puts, StoreErrorKind::Invalid).await?;
-        let mut deletes = delete(key, Expect::Any);
-        deletes.delete(key, Expect::Any);
+        let mut deletes = delete(key, Precondition::Any);
+        deletes.delete(key, Precondition::Any);
         bench.refuses("two deletes of one key", deletes, StoreErrorKind::Invalid).await?;
-        let mut both = delete(key, Expect::Any);
-        both.put(key, Expect::Any, Facets::default(), "again");
+        let mut both = delete(key, Precondition::Any);
+        both.put(key, Precondition::Any, Facets::default(), "again");
         bench.refuses("a delete and a put of one key", both, StoreErrorKind::Invalid).await?;
     }
-    let mut namesakes = put(there, Expect::Any, Facets::default());
-    namesakes.put(Key::new(bench.other_kind, there.id), Expect::Any, Facets::default(), "of another kind");
+    let mut namesakes = put(there, Precondition::Any, Facets::default());
+    namesakes.put(
+        Key::new(bench.other_kind, there.id),
+        Precondition::Any,
+        Facets::default(),
+        "of another kind",
+    );
     Ok(bench.store.commit(namesakes).await?)
 }
 
@@ -190,8 +195,8 @@ async fn a_sort_key_put_twice_is_invalid(mut bench: Bench) -> Outcome {
     let [good, bad] = bench.keys();
     for second in [b"1", b"2"] {
         let sort_keys = vec![SortKey::new(RANK, *b"1"), SortKey::new(RANK, *second)];
-        let mut batch = put(good, Expect::Any, ranked(b"1"));
-        batch.put(bad, Expect::Any, Facets { sort_keys, ..Facets::default() }, "bad");
+        let mut batch = put(good, Precondition::Any, ranked(b"1"));
+        batch.put(bad, Precondition::Any, Facets { sort_keys, ..Facets::default() }, "bad");
         bench.refuses("a sort key named twice", batch, StoreErrorKind::Invalid).await?;
     }
     Ok(())

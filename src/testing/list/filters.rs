@@ -1,6 +1,6 @@
 use uuid::Uuid;
 
-use crate::store::{Batch, Expect, Facets, Key, Link, LinkFilter, Name, Query};
+use crate::store::{Batch, Facets, Key, Link, LinkFilter, Name, Precondition, Query};
 use crate::testing::{Bench, OWNER, Outcome, PARENT, linked, of, shows};
 
 crate::testing::table! { of "list":
@@ -80,7 +80,7 @@ async fn hundreds_of_ids_match(mut bench: Bench) -> Outcome {
     keys.sort_unstable();
     let mut batch = Batch::new();
     for key in &keys {
-        batch.put(*key, Expect::Absent, Facets::default(), "record");
+        batch.put(*key, Precondition::Absent, Facets::default(), "record");
     }
     bench.store.commit(batch).await?;
     let wanted: Vec<Key> =
@@ -175,11 +175,11 @@ async fn the_filters_combine_with_and(mut bench: Bench) -> Outcome {
         ..of(Some(organization), Some(network))
     };
     let mut batch = Batch::new();
-    batch.put(passing, Expect::Absent, facets(organization, network, target), "passes");
-    batch.put(a, Expect::Absent, facets(other, network, target), "of another organization");
-    batch.put(b, Expect::Absent, facets(organization, other, target), "of another network");
-    batch.put(c, Expect::Absent, facets(organization, network, other), "with another link");
-    batch.put(d, Expect::Absent, facets(organization, network, target), "with another id");
+    batch.put(passing, Precondition::Absent, facets(organization, network, target), "passes");
+    batch.put(a, Precondition::Absent, facets(other, network, target), "of another organization");
+    batch.put(b, Precondition::Absent, facets(organization, other, target), "of another network");
+    batch.put(c, Precondition::Absent, facets(organization, network, other), "with another link");
+    batch.put(d, Precondition::Absent, facets(organization, network, target), "with another id");
     bench.store.commit(batch).await?;
     let query = Query {
         organization: Some(organization),

@@ -6,7 +6,8 @@ use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use crate::store::{
-    Batch, Direction, Expect, Facets, Link, LinkFilter, Name, Order, Page, Query, Record, SortKey, Start,
+    Batch, Direction, Facets, Link, LinkFilter, Name, Order, Page, Precondition, Query, Record, SortKey,
+    Start,
 };
 use crate::testing::{Bench, Fault, GROUP, Model, OWNER, Outcome, RANK, Random, of, same};
 
@@ -63,7 +64,7 @@ impl Scene {
         let mut batch = Batch::new();
         for _ in 0..RECORDS {
             let facets = facets(&mut bench.random, organization, &networks, &targets);
-            batch.put(bench.key(), Expect::Absent, facets, "record");
+            batch.put(bench.key(), Precondition::Absent, facets, "record");
         }
         bench.store.commit(batch.clone()).await?;
         let mut model = Model::default();

@@ -1,4 +1,6 @@
-use crate::store::{Batch, Direction, Expect, Facets, Key, Name, Order, Query, SortKey, StoreErrorKind};
+use crate::store::{
+    Batch, Direction, Facets, Key, Name, Order, Precondition, Query, SortKey, StoreErrorKind,
+};
 use crate::testing::{Bench, GROUP, Outcome, RANK, ranked, refused, shows};
 
 use Direction::{Ascending, Descending};
@@ -154,7 +156,7 @@ async fn put_grouped(bench: &Bench, records: &[(Key, &[u8], &[u8])]) -> Outcome 
     let mut batch = Batch::new();
     for (key, group, rank) in records {
         let sort_keys = vec![SortKey::new(RANK, *rank), SortKey::new(GROUP, *group)];
-        batch.put(*key, Expect::Absent, Facets { sort_keys, ..Facets::default() }, "record");
+        batch.put(*key, Precondition::Absent, Facets { sort_keys, ..Facets::default() }, "record");
     }
     Ok(bench.store.commit(batch).await?)
 }

@@ -1,5 +1,5 @@
 use crate::store::{
-    Batch, Cursor, Direction, Expect, Facets, Key, Order, Page, Query, Start, StoreErrorKind,
+    Batch, Cursor, Direction, Facets, Key, Order, Page, Precondition, Query, Start, StoreErrorKind,
 };
 use crate::testing::{Bench, Fault, GROUP, Outcome, RANK, keys, ranked, refused, same};
 
@@ -174,8 +174,13 @@ async fn five(bench: &mut Bench) -> Outcome<[Key; 5]> {
     let ranks: [&[u8]; 5] = [b"a", b"a", b"b", b"b", b"c"];
     let mut batch = Batch::new();
     for (key, rank) in keys.into_iter().zip(ranks) {
-        batch.put(key, Expect::Absent, ranked(rank), "record");
-        batch.put(Key::new(bench.other_kind, key.id), Expect::Absent, Facets::default(), "of another kind");
+        batch.put(key, Precondition::Absent, ranked(rank), "record");
+        batch.put(
+            Key::new(bench.other_kind, key.id),
+            Precondition::Absent,
+            Facets::default(),
+            "of another kind",
+        );
     }
     bench.store.commit(batch).await?;
     Ok(keys)

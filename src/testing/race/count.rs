@@ -4,7 +4,7 @@ use std::sync::Arc;
 use tokio::task::yield_now;
 
 use super::crowd;
-use crate::store::{Batch, Expect, Facets, Key, Store, StoreErrorKind, Version};
+use crate::store::{Batch, Facets, Key, Precondition, Store, StoreErrorKind, Version};
 use crate::testing::{Bench, Fault, Outcome, put, same};
 
 crate::testing::table! { of "store":
@@ -41,7 +41,7 @@ async fn increment(store: &dyn Store, key: Key) -> Outcome {
         let count = std::str::from_utf8(&record.body).ok().and_then(|text| text.parse::<u64>().ok());
         let count = count.ok_or_else(|| Fault::new("the counter is no number"))?;
         let mut batch = Batch::new();
-        batch.put(key, Expect::Version(record.version), Facets::default(), (count + 1).to_string());
+        batch.put(key, Precondition::Version(record.version), Facets::default(), (count + 1).to_string());
         match store.commit(batch).await {
             Err(error) if *error.kind() == StoreErrorKind::Conflict(key) => yield_now().await,
             result => return Ok(result?),
@@ -64,7 +64,7 @@ async fn versions_of_commits_at_the_same_time_differ(mut bench: Bench) -> Outcom
 
 async fn put_one_by_one(store: Arc<dyn Store>, keys: Vec<Key>) -> Outcome {
     for key in keys {
-        store.commit(put(key, Expect::Absent, Facets::default())).await?;
+        store.commit(put(key, Precondition::Absent, Facets::default())).await?;
     }
     Ok(())
 }

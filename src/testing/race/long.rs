@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::crowd;
 use crate::store::{
-    Batch, Direction, Expect, Facets, Key, Link, LinkFilter, Order, Query, SortKey, Start, Store,
+    Batch, Direction, Facets, Key, Link, LinkFilter, Order, Precondition, Query, SortKey, Start, Store,
 };
 use crate::testing::{Bench, Fault, GROUP, Outcome, RANK, Random, same};
 
@@ -65,7 +65,7 @@ impl Ranked {
             sort_keys: vec![SortKey::new(GROUP, group), SortKey::new(RANK, rank_key)],
             ..Facets::default()
         };
-        batch.put(*key, Expect::Any, facets, Bytes::copy_from_slice(&rank_key));
+        batch.put(*key, Precondition::Any, facets, Bytes::copy_from_slice(&rank_key));
     }
 
     /// Swaps the ranks of two records, time and again.

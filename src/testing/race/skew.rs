@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::crowd;
-use crate::store::{Batch, Check, Expect, Facets, Link, Store, StoreError, StoreErrorKind};
+use crate::store::{Batch, Facets, Guard, Link, Precondition, Store, StoreError, StoreErrorKind};
 use crate::testing::{Bench, OWNER, Outcome, delete, linked, of, put, refused, same};
 
 crate::testing::table! { of "commit":
@@ -15,7 +15,7 @@ crate::testing::table! { of "commit":
     "nobody has come to the network since those on it were listed" =>
         a_network_is_not_deleted_while_somebody_comes_to_it,
         of_two_who_come_to_a_network_and_must_be_alone_there_one_succeeds;
-    "Expectations and checks are about the state before the batch" =>
+    "Expectations and guards are about the state before the batch" =>
         of_two_commits_that_check_what_the_other_writes_one_succeeds;
 }
 
@@ -26,10 +26,10 @@ async fn a_target_is_not_deleted_while_somebody_begins_to_refer_to_it(mut bench:
         let [target, referrer] = bench.keys();
         bench.put(target, Facets::default(), "target").await?;
         let link = Link::new(OWNER, target.id);
-        let mut remove = delete(target, Expect::Present);
-        remove.check(Check::LinkedWithin { organization: None, link });
-        let mut refer = put(referrer, Expect::Absent, linked(&[link]));
-        refer.check(Check::Record { key: target, expect: Expect::Present });
+        let mut remove = delete(target, Precondition::Present);
+        remove.guard(Guard::LinkedWithin { organization: None, link });
+        let mut refer = put(referrer, Precondition::Absent, linked(&[link]));
+        refer.guard(Guard::Record { key: target, precondition: Precondition::Present });
         let removed = (remove, StoreErrorKind::Linked(link));
         let referred = (refer, StoreErrorKind::Conflict(target));
         one_succeeds(&bench, [removed, referred]).await?;
@@ -44,8 +44,8 @@ async fn of_two_new_links_that_must_be_the_only_one_one_succeeds(mut bench: Benc
     for _ in 0..ROUNDS {
         let (keys, link) = (bench.keys::<2>(), bench.link());
         let sides = keys.map(|key| {
-            let mut batch = put(key, Expect::Absent, linked(&[link]));
-            batch.check(Check::LinkedWithin { organization: None, link });
+            let mut batch = put(key, Precondition::Absent, linked(&[link]));
+            batch.guard(Guard::LinkedWithin { organization: None, link });
             (batch, StoreErrorKind::Linked(link))
         });
         one_succeeds(&bench, sides).await?;
@@ -59,10 +59,10 @@ async fn a_network_is_not_deleted_while_somebody_comes_to_it(mut bench: Bench) -
     for _ in 0..ROUNDS {
         let ([network, newcomer], organization) = (bench.keys(), bench.random.uuid());
         bench.put(network, of(Some(organization), None), "network").await?;
-        let mut remove = delete(network, Expect::Present);
-        remove.check(Check::NetworkEmpty { organization: Some(organization), network: network.id });
-        let mut come = put(newcomer, Expect::Absent, of(Some(organization), Some(network.id)));
-        come.check(Check::Record { key: network, expect: Expect::Present });
+        let mut remove = delete(network, Precondition::Present);
+        remove.guard(Guard::NetworkEmpty { organization: Some(organization), network: network.id });
+        let mut come = put(newcomer, Precondition::Absent, of(Some(organization), Some(network.id)));
+        come.guard(Guard::Record { key: network, precondition: Precondition::Present });
         let removed = (remove, StoreErrorKind::NetworkInUse(network.id));
         let came = (come, StoreErrorKind::Conflict(network));
         one_succeeds(&bench, [removed, came]).await?;
@@ -78,8 +78,8 @@ async fn of_two_who_come_to_a_network_and_must_be_alone_there_one_succeeds(mut b
         let ([red, blue, network], keys) = (bench.ids(), [bench.key(), bench.other_key()]);
         let [one, two] = keys;
         let sides = [(one, red), (two, blue)].map(|(key, organization)| {
-            let mut batch = put(key, Expect::Absent, of(Some(organization), Some(network)));
-            batch.check(Check::NetworkEmpty { organization: None, network });
+            let mut batch = put(key, Precondition::Absent, of(Some(organization), Some(network)));
+            batch.guard(Guard::NetworkEmpty { organization: None, network });
             (batch, StoreErrorKind::NetworkInUse(network))
         });
         one_succeeds(&bench, sides).await?;
@@ -95,8 +95,8 @@ async fn of_two_commits_that_check_what_the_other_writes_one_succeeds(mut bench:
         let a = bench.put(left, Facets::default(), "before").await?.version;
         let b = bench.put(right, Facets::default(), "before").await?.version;
         let sides = [(left, right, b), (right, left, a)].map(|(written, checked, version)| {
-            let mut batch = put(written, Expect::Present, Facets::default());
-            batch.check(Check::Record { key: checked, expect: Expect::Version(version) });
+            let mut batch = put(written, Precondition::Present, Facets::default());
+            batch.guard(Guard::Record { key: checked, precondition: Precondition::Version(version) });
             (batch, StoreErrorKind::Conflict(checked))
         });
         one_succeeds(&bench, sides).await?;

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::task::{JoinSet, yield_now};
 
-use crate::store::{Alias, Batch, Expect, Facets, Key, Snapshot, Store};
-use crate::testing::{Bench, Entries, Outcome, PIECE, aliased, holds, read_piece, same};
+use crate::store::{Batch, Facets, Key, Precondition, Snapshot, Store, UniqueKey};
+use crate::testing::{Bench, Entries, Outcome, PIECE, holds, read_piece, same, uniquely_keyed};
 
 crate::testing::table! { of "snapshot":
     "It is of one state, that of a moment between the call and the return" =>
@@ -84,31 +84,31 @@ async fn records_written_together_are_together_in_every_snapshot(mut bench: Benc
 async fn write_together<const N: usize>(store: Arc<dyn Store>, keys: [Key; N], round: usize) -> Outcome {
     let mut batch = Batch::new();
     for key in keys {
-        batch.put(key, Expect::Any, Facets::default(), round.to_string());
+        batch.put(key, Precondition::Any, Facets::default(), round.to_string());
     }
     Ok(store.commit(batch).await?)
 }
 
 async fn a_record_that_moves_is_in_one_place_in_every_snapshot(mut bench: Bench) -> Outcome {
-    let ([left, right], alias, store) = (bench.keys(), bench.alias(), bench.store.clone());
+    let ([left, right], unique_key, store) = (bench.keys(), bench.unique_key(), bench.store.clone());
     let writer = Writer::begin(move |round| {
         let (from, to) = if round.is_multiple_of(2) { (left, right) } else { (right, left) };
-        move_there(store.clone(), from, to, alias.clone())
+        move_there(store.clone(), from, to, unique_key.clone())
     });
     let writer = writer.await?;
     for _ in 0..SNAPSHOTS {
         let entries = read_slowly(&bench, bench.store.snapshot().await?).await?;
-        let aliases: usize = entries.values().map(|entry| entry.facets.aliases.len()).sum();
-        let found = (entries.len(), aliases);
-        same("in how many of two places the record is, and its alias", &found, &(1, 1))?;
+        let unique_keys: usize = entries.values().map(|entry| entry.facets.unique_keys.len()).sum();
+        let found = (entries.len(), unique_keys);
+        same("in how many of two places the record is, and its unique key", &found, &(1, 1))?;
     }
     writer.end().await
 }
 
-async fn move_there(store: Arc<dyn Store>, from: Key, to: Key, alias: Alias) -> Outcome {
+async fn move_there(store: Arc<dyn Store>, from: Key, to: Key, unique_key: UniqueKey) -> Outcome {
     let mut batch = Batch::new();
-    batch.delete(from, Expect::Any);
-    batch.put(to, Expect::Absent, aliased(&[&alias]), "moves");
+    batch.delete(from, Precondition::Any);
+    batch.put(to, Precondition::Absent, uniquely_keyed(&[&unique_key]), "moves");
     Ok(store.commit(batch).await?)
 }
 

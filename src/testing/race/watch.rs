@@ -7,8 +7,8 @@ use bytes::Bytes;
 use tokio::task::{JoinSet, yield_now};
 
 use super::crowd;
-use crate::store::{Alias, Batch, Expect, Facets, Key, Page, Query, Record, Store};
-use crate::testing::{Bench, Fault, Outcome, aliased, holds, keys, same};
+use crate::store::{Batch, Facets, Key, Page, Precondition, Query, Record, Store, UniqueKey};
+use crate::testing::{Bench, Fault, Outcome, holds, keys, same, uniquely_keyed};
 
 crate::testing::table! {
     of "get":
@@ -23,7 +23,7 @@ crate::testing::table! {
         a_record_that_moves_is_listed_in_one_place;
     of "store":
     "What a method returns comes from one state of the store: never from the middle of a commit" =>
-        an_alias_that_passes_on_always_has_a_holder;
+        a_unique_key_that_passes_on_always_has_a_holder;
     "A commit that has returned is seen by every call that begins after it" =>
         every_task_sees_what_was_committed_before;
 }
@@ -36,7 +36,7 @@ const ROUNDS: usize = 150;
 struct Scene {
     store: Arc<dyn Store>,
     pair: [Key; 2],
-    alias: Alias,
+    unique_key: UniqueKey,
     query: Query,
     done: Arc<AtomicBool>,
 }
@@ -47,7 +47,7 @@ impl Scene {
         Self {
             store: bench.store.clone(),
             pair: bench.keys(),
-            alias: bench.alias(),
+            unique_key: bench.unique_key(),
             query: bench.query(),
             done,
         }
@@ -106,7 +106,7 @@ where
 async fn write_together(scene: &Scene, round: usize) -> Outcome {
     let mut batch = Batch::new();
     for key in scene.pair {
-        batch.put(key, Expect::Any, Facets::default(), round.to_string());
+        batch.put(key, Precondition::Any, Facets::default(), round.to_string());
     }
     Ok(scene.store.commit(batch).await?)
 }
@@ -157,7 +157,7 @@ where
 async fn delete_together(scene: &Scene) -> Outcome {
     let mut batch = Batch::new();
     for key in scene.pair {
-        batch.delete(key, Expect::Present);
+        batch.delete(key, Precondition::Present);
     }
     Ok(scene.store.commit(batch).await?)
 }
@@ -181,8 +181,8 @@ async fn a_record_that_moves_is_listed_in_one_place(bench: Bench) -> Outcome {
     watch_moving(bench, list_moving).await
 }
 
-async fn an_alias_that_passes_on_always_has_a_holder(bench: Bench) -> Outcome {
-    watch_moving(bench, resolve_moving).await
+async fn a_unique_key_that_passes_on_always_has_a_holder(bench: Bench) -> Outcome {
+    watch_moving(bench, get_moving_by_unique_key).await
 }
 
 async fn watch_moving<R>(mut bench: Bench, look: fn(Scene) -> R) -> Outcome
@@ -205,8 +205,8 @@ where
 /// To those who write, a delete and a put; to those who read, one record that is now here, now there.
 async fn move_there(scene: &Scene, from: Key, to: Key) -> Outcome {
     let mut batch = Batch::new();
-    batch.delete(from, Expect::Any);
-    batch.put(to, Expect::Absent, aliased(&[&scene.alias]), "moves");
+    batch.delete(from, Precondition::Any);
+    batch.put(to, Precondition::Absent, uniquely_keyed(&[&scene.unique_key]), "moves");
     Ok(scene.store.commit(batch).await?)
 }
 
@@ -224,9 +224,9 @@ async fn list_moving(scene: Scene) -> Outcome {
     )
 }
 
-async fn resolve_moving(scene: Scene) -> Outcome {
-    let found = scene.store.resolve(&scene.alias).await?;
-    same("whether the alias finds the record", &found.is_some(), &true)
+async fn get_moving_by_unique_key(scene: Scene) -> Outcome {
+    let found = scene.store.get_by_unique_key(&scene.unique_key).await?;
+    same("whether the unique key finds the record", &found.is_some(), &true)
 }
 
 async fn every_task_sees_what_was_committed_before(mut bench: Bench) -> Outcome {
@@ -245,6 +245,6 @@ async fn look(scene: Scene, gone: Key, there: Key) -> Outcome {
     let found: Vec<Key> = answers.into_iter().flatten().map(|record| record.key).collect();
     same("get after a commit", &found, &[there])?;
     same("list after a commit", &keys(&scene.store.list(&scene.query).await?), &[there])?;
-    let holder = scene.store.resolve(&scene.alias).await?.map(|record| record.key);
+    let holder = scene.store.get_by_unique_key(&scene.unique_key).await?.map(|record| record.key);
     same("resolve after a commit", &holder, &Some(there))
 }

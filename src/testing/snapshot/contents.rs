@@ -1,5 +1,5 @@
-use crate::store::{Batch, Expect, Facets, Key};
-use crate::testing::{Bench, Entries, Outcome, aliased, by_key, expiring, ranked, read_out, same};
+use crate::store::{Batch, Facets, Key, Precondition};
+use crate::testing::{Bench, Entries, Outcome, by_key, expiring, ranked, read_out, same, uniquely_keyed};
 
 crate::testing::table! { of "snapshot":
     "Every record of the store is in it, of whatever kind, each once, in any order" =>
@@ -28,7 +28,7 @@ async fn a_snapshot_has_each_of_thousands_of_records_once(mut bench: Bench) -> O
     let mut keys: Vec<Key> = (0..RECORDS).map(|_| bench.key()).collect();
     let mut batch = Batch::new();
     for key in &keys {
-        batch.put(*key, Expect::Absent, ranked(key.id.as_bytes()), key.id.to_string());
+        batch.put(*key, Precondition::Absent, ranked(key.id.as_bytes()), key.id.to_string());
     }
     bench.store.commit(batch).await?;
     keys.sort_unstable();
@@ -48,8 +48,8 @@ async fn a_snapshot_has_each_of_thousands_of_records_once(mut bench: Bench) -> O
 async fn a_snapshot_has_no_record_that_is_gone(mut bench: Bench) -> Outcome {
     let ([kept, deleted, again, purged], time) = (bench.keys(), bench.antiquity());
     let stays = bench.put_entry(kept, Facets::default(), "stays").await?;
-    let alias = bench.alias();
-    bench.put(deleted, aliased(&[&alias]), "is deleted").await?;
+    let unique_key = bench.unique_key();
+    bench.put(deleted, uniquely_keyed(&[&unique_key]), "is deleted").await?;
     bench.put(again, ranked(b"a"), "is deleted and made again").await?;
     bench.put(purged, expiring(time), "is purged").await?;
     bench.delete(deleted).await?;

@@ -1,26 +1,27 @@
 use uuid::Uuid;
 
 use crate::model::Timestamp;
-use crate::store::{Alias, Entry, Facets, Key, Link, Name, SortKey};
+use crate::store::{Entry, Facets, Key, Link, Name, SortKey, UniqueKey};
 use crate::testing::{
-    Bench, GROUP, MAIL, OWNER, Outcome, PARENT, RANK, aliased, by_key, expiring, linked, of, ranked, same,
+    Bench, GROUP, MAIL, OWNER, Outcome, PARENT, RANK, by_key, expiring, linked, of, ranked, same,
+    uniquely_keyed,
 };
 
 crate::testing::table! { of "snapshot":
     "organization, network and `expires_at` as they were" =>
         organization_and_network_come_as_they_were,
         the_time_of_expiry_comes_to_the_microsecond;
-    "links and aliases each once, in any order" =>
+    "links and unique keys each once, in any order" =>
         links_come_each_once,
-        aliases_come_each_once_and_whole,
-        hundreds_of_links_and_aliases_come;
+        unique_keys_come_each_once_and_whole,
+        hundreds_of_links_and_unique_keys_come;
     "sort keys in any order, and one that is empty may be missing" =>
         sort_keys_come_with_their_very_bytes,
         sort_keys_that_are_ids_of_the_record_come_whichever_it_has,
         records_of_one_kind_with_different_sort_keys_keep_their_own;
     "the facets that it was put with" =>
         facets_come_as_they_were_last_put,
-        an_alias_that_passed_on_comes_with_its_holder_alone;
+        a_unique_key_that_passed_on_comes_with_its_holder_alone;
 }
 
 /// Puts a record for each of the facets, and expects each of them in a snapshot.
@@ -71,28 +72,29 @@ async fn links_come_each_once(mut bench: Bench) -> Outcome {
     come_back(&mut bench, &prefixes).await
 }
 
-async fn aliases_come_each_once_and_whole(mut bench: Bench) -> Outcome {
+async fn unique_keys_come_each_once_and_whole(mut bench: Bench) -> Outcome {
     const PHONE: Name = Name::new("sixteen-letters!");
     let stem = bench.random.bytes(12);
-    let odd = |end: &[u8]| Alias::new(MAIL, [&stem, end].concat());
-    let named = Alias::new(PHONE, odd(b"").value);
-    let longest = Alias::new(PHONE, bench.random.bytes(Alias::MAX_LENGTH));
-    let all_bytes = Alias::new(MAIL, (u8::MIN..=u8::MAX).chain(stem.iter().copied()).collect::<Vec<u8>>());
+    let odd = |end: &[u8]| UniqueKey::new(MAIL, [&stem, end].concat());
+    let named = UniqueKey::new(PHONE, odd(b"").value);
+    let longest = UniqueKey::new(PHONE, bench.random.bytes(UniqueKey::MAX_LENGTH));
+    let all_bytes =
+        UniqueKey::new(MAIL, (u8::MIN..=u8::MAX).chain(stem.iter().copied()).collect::<Vec<u8>>());
     let cases = [
-        aliased(&[&odd(b"\0"), &odd(b""), &named, &odd(b"\0")]),
-        aliased(&[&odd(b"\xff"), &odd(b"\x80\n"), &odd(b"a")]),
-        aliased(&[&longest, &all_bytes]),
+        uniquely_keyed(&[&odd(b"\0"), &odd(b""), &named, &odd(b"\0")]),
+        uniquely_keyed(&[&odd(b"\xff"), &odd(b"\x80\n"), &odd(b"a")]),
+        uniquely_keyed(&[&longest, &all_bytes]),
         Facets::default(),
     ];
     come_back(&mut bench, &cases).await
 }
 
-async fn hundreds_of_links_and_aliases_come(mut bench: Bench) -> Outcome {
+async fn hundreds_of_links_and_unique_keys_come(mut bench: Bench) -> Outcome {
     let mut facets = ranked(b"a");
     for _ in 0..700 {
-        let (link, alias) = (bench.link(), bench.alias());
+        let (link, unique_key) = (bench.link(), bench.unique_key());
         facets.links.push(link);
-        facets.aliases.push(alias);
+        facets.unique_keys.push(unique_key);
     }
     come_back(&mut bench, &[facets, ranked(b"b")]).await
 }
@@ -133,23 +135,24 @@ async fn records_of_one_kind_with_different_sort_keys_keep_their_own(mut bench: 
 }
 
 async fn facets_come_as_they_were_last_put(mut bench: Bench) -> Outcome {
-    let (key, alias, other, time) = (bench.key(), bench.alias(), bench.alias(), bench.antiquity());
+    let (key, unique_key, other, time) =
+        (bench.key(), bench.unique_key(), bench.unique_key(), bench.antiquity());
     let ([red, blue, home, office], link) = (bench.ids(), bench.link());
-    let full = |organization, network, alias: &Alias| Facets {
+    let full = |organization, network, unique_key: &UniqueKey| Facets {
         expires_at: Some(time),
         links: vec![link],
         sort_keys: vec![SortKey::new(RANK, "a"), SortKey::new(GROUP, "b")],
-        aliases: vec![alias.clone()],
+        unique_keys: vec![unique_key.clone()],
         ..of(Some(organization), Some(network))
     };
     let facets = [
-        full(red, home, &alias),
+        full(red, home, &unique_key),
         full(blue, office, &other),
         Facets { expires_at: None, ..full(blue, home, &other) },
-        Facets { links: Vec::new(), ..full(blue, home, &alias) },
-        Facets { sort_keys: Vec::new(), ..full(blue, home, &alias) },
+        Facets { links: Vec::new(), ..full(blue, home, &unique_key) },
+        Facets { sort_keys: Vec::new(), ..full(blue, home, &unique_key) },
         ranked(b"c"),
-        full(red, office, &alias),
+        full(red, office, &unique_key),
         Facets::default(),
     ];
     for facets in facets {
@@ -159,13 +162,13 @@ async fn facets_come_as_they_were_last_put(mut bench: Bench) -> Outcome {
     Ok(())
 }
 
-async fn an_alias_that_passed_on_comes_with_its_holder_alone(mut bench: Bench) -> Outcome {
-    let (keys, alias): ([Key; 2], _) = (bench.keys(), bench.alias());
+async fn a_unique_key_that_passed_on_comes_with_its_holder_alone(mut bench: Bench) -> Outcome {
+    let (keys, unique_key): ([Key; 2], _) = (bench.keys(), bench.unique_key());
     let [one, two] = keys;
     for (from, to) in [(one, two), (two, one), (one, two)] {
         let without = bench.put_entry(from, Facets::default(), "gives").await?;
-        let with: Entry = bench.put_entry(to, aliased(&[&alias]), "takes").await?;
-        same("after the alias passed on", &bench.entries().await?, &by_key([without, with]))?;
+        let with: Entry = bench.put_entry(to, uniquely_keyed(&[&unique_key]), "takes").await?;
+        same("after the unique key passed on", &bench.entries().await?, &by_key([without, with]))?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
-use crate::store::{Batch, Expect, Facets, Key, Query};
+use crate::store::{Batch, Facets, Key, Precondition, Query};
 use crate::testing::{
-    Bench, Entries, Outcome, PIECE, aliased, by_key, expiring, of, put, ranked, read_out, read_piece, same,
-    shows,
+    Bench, Entries, Outcome, PIECE, by_key, expiring, of, put, ranked, read_out, read_piece, same, shows,
+    uniquely_keyed,
 };
 
 crate::testing::table! { of "snapshot":
@@ -23,8 +23,9 @@ async fn ten(bench: &mut Bench) -> Outcome<([Key; 10], Entries)> {
     let keys: [Key; 10] = bench.keys();
     let mut entries = Vec::new();
     for key in keys {
-        let alias = bench.alias();
-        let facets = Facets { links: vec![bench.link()], aliases: vec![alias], ..ranked(key.id.as_bytes()) };
+        let unique_key = bench.unique_key();
+        let facets =
+            Facets { links: vec![bench.link()], unique_keys: vec![unique_key], ..ranked(key.id.as_bytes()) };
         entries.push(bench.put_entry(key, facets, "before").await?);
     }
     Ok((keys, by_key(entries)))
@@ -34,13 +35,13 @@ async fn ten(bench: &mut Bench) -> Outcome<([Key; 10], Entries)> {
 async fn change_all(bench: &mut Bench, keys: &[Key]) -> Outcome {
     let mut deletes = Batch::new();
     for key in keys {
-        deletes.delete(*key, Expect::Present);
+        deletes.delete(*key, Precondition::Present);
     }
     bench.store.commit(deletes).await?;
     for _ in 0..keys.len() {
         let new = bench.other_key();
-        let alias = bench.alias();
-        bench.put(new, aliased(&[&alias]), "new").await?;
+        let unique_key = bench.unique_key();
+        bench.put(new, uniquely_keyed(&[&unique_key]), "new").await?;
     }
     for key in keys.iter().step_by(2) {
         let organization = bench.random.uuid();
@@ -91,11 +92,11 @@ async fn everybody_goes_on_while_a_snapshot_is_open(mut bench: Bench) -> Outcome
     let mut entries = Entries::new();
     let is_more = read_piece(&mut *snapshot, 1, bench.kinds(), &mut entries).await?;
     same("whether there is a first piece", &is_more, &true)?;
-    let (key, alias, time) = (bench.other_key(), bench.alias(), bench.antiquity());
-    let facets = Facets { aliases: vec![alias.clone()], ..expiring(time) };
+    let (key, unique_key, time) = (bench.other_key(), bench.unique_key(), bench.antiquity());
+    let facets = Facets { unique_keys: vec![unique_key.clone()], ..expiring(time) };
     let record = bench.put(key, facets, "while a snapshot is open").await?;
     same("get", &bench.read(key).await?, &Some(record.clone()))?;
-    same("resolve", &bench.store.resolve(&alias).await?, &Some(record))?;
+    same("get_by_unique_key", &bench.store.get_by_unique_key(&unique_key).await?, &Some(record))?;
     let query = Query::new(bench.other_kind);
     shows("list", &bench.store.list(&query).await?, &[key])?;
     same("another snapshot", &bench.entries().await?.len(), &(before.len() + 1))?;
@@ -137,7 +138,7 @@ async fn snapshots_dropped_before_their_end_leave_the_store_usable(mut bench: Be
             snapshot.next(1).await?;
         }
         drop(snapshot);
-        bench.store.commit(put(first, Expect::Present, Facets::default())).await?;
+        bench.store.commit(put(first, Precondition::Present, Facets::default())).await?;
     }
     let after = bench.entries().await?;
     same("how many records are there afterwards", &after.len(), &before.len())?;

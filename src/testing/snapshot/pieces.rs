@@ -1,4 +1,4 @@
-use crate::store::{Batch, Expect, Facets, Key};
+use crate::store::{Batch, Facets, Key, Precondition};
 use crate::testing::cancel::drop_after;
 use crate::testing::{Bench, Entries, Outcome, PIECE, read_out, read_piece, same, take_in};
 
@@ -18,7 +18,7 @@ async fn fill(bench: &mut Bench, records: usize) -> Outcome<Entries> {
     let mut batch = Batch::new();
     let keys: Vec<Key> = (0..records).map(|_| bench.key()).collect();
     for key in keys {
-        batch.put(key, Expect::Absent, Facets::default(), key.id.to_string());
+        batch.put(key, Precondition::Absent, Facets::default(), key.id.to_string());
     }
     bench.store.commit(batch).await?;
     bench.entries().await
@@ -45,7 +45,7 @@ async fn large_bodies_come_in_pieces_of_which_none_is_empty(mut bench: Bench) ->
     let mut batch = Batch::new();
     for megabytes in [0, 3, 0, 5, 1, 0, 9] {
         let (key, body) = (bench.key(), bench.random.bytes(megabytes << 20));
-        batch.put(key, Expect::Absent, Facets::default(), body);
+        batch.put(key, Precondition::Absent, Facets::default(), body);
     }
     let sizes = |entries: &Entries| -> Vec<usize> {
         let mut sizes: Vec<usize> = entries.values().map(|entry| entry.record.body.len() >> 20).collect();

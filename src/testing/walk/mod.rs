@@ -43,7 +43,7 @@ impl Walk {
             55..=86 => self.list().await,
             87..=91 => self.get().await,
             92 => self.snapshot().await,
-            93..=97 => self.resolve().await,
+            93..=97 => self.get_by_unique_key().await,
             _ => self.purge().await,
         }
     }
@@ -96,9 +96,13 @@ impl Walk {
         same(&format!("get {keys:?}"), &self.bench.store.get(keys).await?, &expected)
     }
 
-    async fn resolve(&mut self) -> Outcome {
-        let alias = self.pool.alias();
-        same("resolve", &self.bench.store.resolve(&alias).await?, &self.model.resolve(&alias))
+    async fn get_by_unique_key(&mut self) -> Outcome {
+        let unique_key = self.pool.unique_key();
+        same(
+            "get_by_unique_key",
+            &self.bench.store.get_by_unique_key(&unique_key).await?,
+            &self.model.get_by_unique_key(&unique_key),
+        )
     }
 
     async fn purge(&mut self) -> Outcome {

@@ -1,11 +1,11 @@
-//! Random operations on few ids, links, aliases and keys, so that they meet: ties, conflicts, taken aliases.
+//! Random operations on few ids, links, unique keys and keys, so that they meet: ties, conflicts, taken unique keys.
 
 use uuid::Uuid;
 
 use crate::model::Timestamp;
 use crate::store::{
-    Alias, Batch, Check, Cursor, Direction, Expect, Facets, Key, Link, LinkFilter, Name, Order, Query,
-    SortKey, Start, Version,
+    Batch, Cursor, Direction, Facets, Guard, Key, Link, LinkFilter, Name, Order, Precondition, Query,
+    SortKey, Start, UniqueKey, Version,
 };
 use crate::testing::{Bench, GROUP, MAIL, Model, OWNER, PARENT, RANK, Random};
 
@@ -54,9 +54,9 @@ impl Pool {
         (0..self.below(6)).map(|_| self.key()).collect()
     }
 
-    pub(super) fn alias(&mut self) -> Alias {
+    pub(super) fn unique_key(&mut self) -> UniqueKey {
         let name = if self.random.chance(80) { MAIL } else { RANK };
-        Alias::new(name, self.id(IDS).as_bytes())
+        UniqueKey::new(name, self.id(IDS).as_bytes())
     }
 
     /// How many records of a snapshot are read at once: fewer, as many or more than there are.
@@ -68,16 +68,16 @@ impl Pool {
         let mut batch = Batch::new();
         for _ in 0..self.below(5) {
             let key = self.key();
-            let expect = self.expect(model, key);
+            let precondition = self.precondition(model, key);
             if self.random.chance(65) {
                 let body = self.random.bytes(8);
-                batch.put(key, expect, self.facets(), body);
+                batch.put(key, precondition, self.facets(), body);
             } else {
-                batch.delete(key, expect);
+                batch.delete(key, precondition);
             }
         }
         for _ in 0..self.below(8).saturating_sub(5) {
-            batch.check(self.check(model));
+            batch.guard(self.check(model));
         }
         batch
     }
@@ -115,37 +115,37 @@ impl Pool {
     }
 
     /// Mostly what is the case: of a batch whose writes are all as likely as not to fail, nothing is ever carried out.
-    fn expect(&mut self, model: &Model, key: Key) -> Expect {
+    fn precondition(&mut self, model: &Model, key: Key) -> Precondition {
         let version = model.get(key).map(|record| record.version);
         match self.below(20) {
-            0..=9 => Expect::Any,
-            10 => Expect::Absent,
-            11 => Expect::Present,
-            12 => Expect::Version(Version(self.random.draw() >> 1)),
-            _ => version.map_or(Expect::Absent, Expect::Version),
+            0..=9 => Precondition::Any,
+            10 => Precondition::Absent,
+            11 => Precondition::Present,
+            12 => Precondition::Version(Version(self.random.draw() >> 1)),
+            _ => version.map_or(Precondition::Absent, Precondition::Version),
         }
     }
 
-    fn check(&mut self, model: &Model) -> Check {
+    fn check(&mut self, model: &Model) -> Guard {
         match self.below(4) {
             0 => {
                 let key = self.key();
-                Check::Record { key, expect: self.expect(model, key) }
+                Guard::Record { key, precondition: self.precondition(model, key) }
             }
             1 => {
-                let alias = self.alias();
+                let unique_key = self.unique_key();
                 let holder = if self.random.chance(80) {
-                    model.resolve(&alias).map(|record| record.key)
+                    model.get_by_unique_key(&unique_key).map(|record| record.key)
                 } else {
                     Some(self.key())
                 };
-                Check::Alias { alias, holder }
+                Guard::UniqueKey { unique_key, holder }
             }
-            2 => Check::LinkedWithin {
+            2 => Guard::LinkedWithin {
                 organization: self.random.chance(50).then(|| self.id(OWNERS)),
                 link: self.link(),
             },
-            _ => Check::NetworkEmpty {
+            _ => Guard::NetworkEmpty {
                 organization: self.random.chance(50).then(|| self.id(OWNERS)),
                 network: self.id(OWNERS),
             },
@@ -153,10 +153,10 @@ impl Pool {
     }
 
     fn facets(&mut self) -> Facets {
-        let (first, second) = (self.alias(), self.alias());
-        let mut aliases: Vec<Alias> =
+        let (first, second) = (self.unique_key(), self.unique_key());
+        let mut unique_keys: Vec<UniqueKey> =
             [first, second].into_iter().filter(|_| self.random.chance(35)).collect();
-        aliases.dedup();
+        unique_keys.dedup();
         let links = self.below(6).saturating_sub(3);
         Facets {
             organization: self.random.chance(60).then(|| self.id(OWNERS)),
@@ -164,7 +164,7 @@ impl Pool {
             expires_at: self.random.chance(15).then(|| self.moment()),
             links: (0..links).map(|_| self.link()).collect(),
             sort_keys: self.sort_keys(),
-            aliases,
+            unique_keys,
         }
     }
 

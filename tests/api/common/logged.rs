@@ -2,7 +2,9 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use toposcope::model::Timestamp;
-use toposcope::store::{Alias, Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError};
+use toposcope::store::{
+    Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError, UniqueKey,
+};
 use uuid::Uuid;
 
 /// A store that writes down what is asked of it and which records it gives out.
@@ -44,9 +46,9 @@ impl Store for Logged {
         Ok(found)
     }
 
-    async fn resolve(&self, alias: &Alias) -> Result<Option<Record>, StoreError> {
-        let found = self.inner.resolve(alias).await?;
-        self.note("resolve", &found);
+    async fn get_by_unique_key(&self, unique_key: &UniqueKey) -> Result<Option<Record>, StoreError> {
+        let found = self.inner.get_by_unique_key(unique_key).await?;
+        self.note("get_by_unique_key", &found);
         Ok(found)
     }
 

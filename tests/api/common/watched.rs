@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use async_trait::async_trait;
 use tokio::task::yield_now;
 use toposcope::model::Timestamp;
-use toposcope::store::{Alias, Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError};
+use toposcope::store::{
+    Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError, UniqueKey,
+};
 use uuid::Uuid;
 
 use crate::backend::Backend;
@@ -60,9 +62,9 @@ impl Store for Watched {
         self.backend.get(keys).await
     }
 
-    async fn resolve(&self, alias: &Alias) -> Result<Option<Record>, StoreError> {
+    async fn get_by_unique_key(&self, unique_key: &UniqueKey) -> Result<Option<Record>, StoreError> {
         let _call = self.call();
-        self.backend.resolve(alias).await
+        self.backend.get_by_unique_key(unique_key).await
     }
 
     async fn list(&self, query: &Query) -> Result<Page, StoreError> {

@@ -3,7 +3,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use tokio::task::yield_now;
 use toposcope::model::Timestamp;
-use toposcope::store::{Alias, Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError};
+use toposcope::store::{
+    Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError, UniqueKey,
+};
 use uuid::Uuid;
 
 /// A store that lets others come first before and after each of its operations, as one behind a network would.
@@ -29,8 +31,8 @@ impl Store for Yielding {
         self.between(self.0.get(keys)).await
     }
 
-    async fn resolve(&self, alias: &Alias) -> Result<Option<Record>, StoreError> {
-        self.between(self.0.resolve(alias)).await
+    async fn get_by_unique_key(&self, unique_key: &UniqueKey) -> Result<Option<Record>, StoreError> {
+        self.between(self.0.get_by_unique_key(unique_key)).await
     }
 
     async fn list(&self, query: &Query) -> Result<Page, StoreError> {

@@ -8,7 +8,7 @@ use toposcope::inventory::Inventory;
 use toposcope::model::Timestamp;
 use toposcope::service::Api;
 use toposcope::store::{
-    Alias, Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError, Write,
+    Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError, UniqueKey, Write,
 };
 use uuid::Uuid;
 
@@ -82,9 +82,9 @@ impl Store for Interposed {
         self.inner.get(keys).await
     }
 
-    async fn resolve(&self, alias: &Alias) -> Result<Option<Record>, StoreError> {
-        self.ask("resolve", alias.name)?;
-        self.inner.resolve(alias).await
+    async fn get_by_unique_key(&self, unique_key: &UniqueKey) -> Result<Option<Record>, StoreError> {
+        self.ask("get_by_unique_key", unique_key.name)?;
+        self.inner.get_by_unique_key(unique_key).await
     }
 
     async fn list(&self, query: &Query) -> Result<Page, StoreError> {

@@ -7,7 +7,9 @@ use async_trait::async_trait;
 use tokio::task;
 use toposcope::access::{RandomError, RandomSource};
 use toposcope::model::Timestamp;
-use toposcope::store::{Alias, Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError};
+use toposcope::store::{
+    Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError, UniqueKey,
+};
 use uuid::Uuid;
 
 use super::leaks::INTERNAL;
@@ -82,9 +84,9 @@ impl Store for Fickle {
         self.inner.get(keys).await
     }
 
-    async fn resolve(&self, alias: &Alias) -> Result<Option<Record>, StoreError> {
+    async fn get_by_unique_key(&self, unique_key: &UniqueKey) -> Result<Option<Record>, StoreError> {
         self.call()?;
-        self.inner.resolve(alias).await
+        self.inner.get_by_unique_key(unique_key).await
     }
 
     async fn list(&self, query: &Query) -> Result<Page, StoreError> {

@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_trait::async_trait;
 use toposcope::model::Timestamp;
 use toposcope::store::{
-    Alias, Batch, Check, Expect, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError,
+    Batch, Guard, Key, Name, Page, Precondition, Query, Record, Revision, Snapshot, Store, StoreError,
+    UniqueKey,
 };
 use uuid::Uuid;
 
@@ -35,12 +36,15 @@ impl Contended {
 
 /// A record that the batch expects to be as it was read.
 fn versioned(batch: &Batch) -> Option<Key> {
-    let writes = batch.writes().iter().map(|write| (write.key(), write.expect()));
-    let checks = batch.checks().iter().filter_map(|check| match check {
-        Check::Record { key, expect } => Some((*key, *expect)),
+    let writes = batch.writes().iter().map(|write| (write.key(), write.precondition()));
+    let guards = batch.guards().iter().filter_map(|check| match check {
+        Guard::Record { key, precondition } => Some((*key, *precondition)),
         _ => None,
     });
-    writes.chain(checks).find(|(_, expect)| matches!(expect, Expect::Version(_))).map(|(key, _)| key)
+    writes
+        .chain(guards)
+        .find(|(_, precondition)| matches!(precondition, Precondition::Version(_)))
+        .map(|(key, _)| key)
 }
 
 #[async_trait]
@@ -49,8 +53,8 @@ impl Store for Contended {
         self.inner.get(keys).await
     }
 
-    async fn resolve(&self, alias: &Alias) -> Result<Option<Record>, StoreError> {
-        self.inner.resolve(alias).await
+    async fn get_by_unique_key(&self, unique_key: &UniqueKey) -> Result<Option<Record>, StoreError> {
+        self.inner.get_by_unique_key(unique_key).await
     }
 
     async fn list(&self, query: &Query) -> Result<Page, StoreError> {

@@ -71,7 +71,7 @@ fn truth_in(entries: &BTreeMap<Key, Entry>, truth: &Truth, original: &Original) 
         let kept = past.states(*key).find(|kept| is_as(entries, *key, kept));
         records.insert(*key, kept.ok_or_else(|| format!("{key} never was as it was saved"))?.clone());
     }
-    Ok(Truth { records, aliases: truth.aliases.clone() })
+    Ok(Truth { records, unique_keys: truth.unique_keys.clone() })
 }
 
 fn is_as(entries: &BTreeMap<Key, Entry>, key: Key, kept: &Kept) -> bool {

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use toposcope::model::Timestamp;
 use toposcope::store::{
-    Alias, Batch, Expect, Facets, Name, Query, SledStore, Store, StoreError, StoreErrorKind,
+    Batch, Facets, Name, Precondition, Query, SledStore, Store, StoreError, StoreErrorKind, UniqueKey,
 };
 
 use super::{batch, body, key, open, truth};
@@ -22,7 +22,7 @@ async fn every_call_after_the_close_is_unavailable_also_a_second_close() {
     store.close().await.unwrap();
     assert!(is_unavailable(store.get(&[key(1)]).await));
     assert!(is_unavailable(store.get(&[]).await));
-    assert!(is_unavailable(store.resolve(&Alias::new(Name::new("mail"), "a")).await));
+    assert!(is_unavailable(store.get_by_unique_key(&UniqueKey::new(Name::new("mail"), "a")).await));
     assert!(is_unavailable(store.list(&Query::new(Name::new("note"))).await));
     assert!(is_unavailable(store.commit(batch(2)).await));
     assert!(is_unavailable(store.purge_expired(Timestamp::MAX).await));
@@ -49,7 +49,7 @@ async fn what_was_asked_for_before_the_close_is_done_before_it() {
     let store = open(folder.path()).await;
     let again = || {
         let mut batch = Batch::new();
-        batch.put(key(1), Expect::Any, Facets::default(), body(1));
+        batch.put(key(1), Precondition::Any, Facets::default(), body(1));
         store.commit(batch)
     };
     // Each has to wait for the one before it to be written.

@@ -9,7 +9,9 @@ mod modes;
 
 use std::path::Path;
 
-use toposcope::store::{Batch, Expect, Facets, Key, Name, SledStore, Store, StoreError, StoreErrorKind};
+use toposcope::store::{
+    Batch, Facets, Key, Name, Precondition, SledStore, Store, StoreError, StoreErrorKind,
+};
 use uuid::Uuid;
 
 pub(crate) use self::in_use::hold;
@@ -24,7 +26,7 @@ fn key(number: u128) -> Key {
 /// A batch that puts one record; the same number, the same record.
 fn batch(number: u128) -> Batch {
     let mut batch = Batch::new();
-    batch.put(key(number), Expect::Absent, Facets::default(), body(number));
+    batch.put(key(number), Precondition::Absent, Facets::default(), body(number));
     batch
 }
 

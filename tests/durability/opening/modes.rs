@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
-use toposcope::store::{Batch, Expect, Facets, SledStore, Store};
+use toposcope::store::{Batch, Facets, Precondition, SledStore, Store};
 
 use super::{batch, key, open};
 use crate::program;
@@ -80,7 +80,7 @@ async fn fill(folder: &Path) {
     store.commit(batch(1)).await.unwrap();
     store.verify().await.unwrap();
     let mut large = Batch::new();
-    large.put(key(2), Expect::Absent, Facets::default(), vec![7; 3 << 20]);
+    large.put(key(2), Precondition::Absent, Facets::default(), vec![7; 3 << 20]);
     store.commit(large).await.unwrap();
     store.verify().await.unwrap();
     if mode(folder) == 0o700 {

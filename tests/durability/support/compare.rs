@@ -2,7 +2,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fmt;
 
-use toposcope::store::{Alias, Direction, Entry, Facets, Key, Name, Order, Query, Record, Store, StoreError};
+use toposcope::store::{
+    Direction, Entry, Facets, Key, Name, Order, Query, Record, Store, StoreError, UniqueKey,
+};
 use uuid::Uuid;
 
 use super::truth::{Kept, Truth, in_order};
@@ -90,8 +92,8 @@ pub(crate) async fn faults(store: &impl Store, truth: &Truth) -> Vec<Fault> {
         }
     }
     let holders = holders(truth);
-    for alias in truth.aliases.iter().chain(holders.keys().copied()) {
-        faults.extend(compare_alias(store, alias, holders.get(alias).copied()).await.err());
+    for unique_key in truth.unique_keys.iter().chain(holders.keys().copied()) {
+        faults.extend(compare_unique_key(store, unique_key, holders.get(unique_key).copied()).await.err());
     }
     for query in queries(truth) {
         faults.extend(compare_list(store, &query, &expected_list(truth, &query)).await.err());
@@ -132,20 +134,24 @@ async fn compare_records(store: &impl Store, keys: &[Key], truth: &Truth) -> Res
     Ok(())
 }
 
-async fn compare_alias(store: &impl Store, alias: &Alias, expected: Option<Key>) -> Result<(), Fault> {
-    let found = store.resolve(alias).await?.map(|record| record.key);
+async fn compare_unique_key(
+    store: &impl Store,
+    unique_key: &UniqueKey,
+    expected: Option<Key>,
+) -> Result<(), Fault> {
+    let found = store.get_by_unique_key(unique_key).await?.map(|record| record.key);
     if found == expected {
         Ok(())
     } else {
-        Err(wrong(format!("{alias:?} finds {found:?} instead of {expected:?}")))
+        Err(wrong(format!("{unique_key:?} finds {found:?} instead of {expected:?}")))
     }
 }
 
-fn holders<'a>(truth: &'a Truth) -> BTreeMap<&'a Alias, Key> {
+fn holders<'a>(truth: &'a Truth) -> BTreeMap<&'a UniqueKey, Key> {
     let of_record = |(key, kept): (&Key, &'a Kept)| {
-        let (aliases, key) = (&kept.facets.aliases, *key);
-        // With each alias comes the body: of very many a few must do.
-        aliases.iter().step_by(1 + aliases.len() / 100).map(move |alias| (alias, key))
+        let (unique_keys, key) = (&kept.facets.unique_keys, *key);
+        // With each unique key comes the body: of very many a few must do.
+        unique_keys.iter().step_by(1 + unique_keys.len() / 100).map(move |unique_key| (unique_key, key))
     };
     truth.records.iter().flat_map(of_record).collect()
 }

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
-use toposcope::store::{Alias, Facets, Key};
+use toposcope::store::{Facets, Key, UniqueKey};
 
 use super::random::SplitMix64;
 
@@ -9,8 +9,8 @@ use super::random::SplitMix64;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Truth {
     pub(crate) records: BTreeMap<Key, Kept>,
-    /// Aliases that records had at some time: those that none has now must find nothing.
-    pub(crate) aliases: BTreeSet<Alias>,
+    /// Unique keys that records had at some time: those that none has now must find nothing.
+    pub(crate) unique_keys: BTreeSet<UniqueKey>,
 }
 
 /// A record as it was put.
@@ -56,12 +56,12 @@ fn made(seed: u64, length: usize) -> Vec<u8> {
     body
 }
 
-/// As facets come out of a store: links and aliases once each, sort keys only where they are not empty, all in order.
+/// As facets come out of a store: links and unique keys once each, sort keys only where they are not empty, all in order.
 pub(crate) fn in_order(mut facets: Facets) -> Facets {
     facets.links.sort_unstable();
     facets.links.dedup();
-    facets.aliases.sort_unstable();
-    facets.aliases.dedup();
+    facets.unique_keys.sort_unstable();
+    facets.unique_keys.dedup();
     facets.sort_keys.retain(|key| !key.value.is_empty());
     facets.sort_keys.sort_unstable_by_key(|key| key.name);
     facets

@@ -2,7 +2,7 @@ use std::future::Future;
 use std::path::Path;
 use std::pin::Pin;
 
-use toposcope::store::{Batch, Durability, Expect, Facets, SledStore, Store, StoreError, Verification};
+use toposcope::store::{Batch, Durability, Facets, Precondition, SledStore, Store, StoreError, Verification};
 
 use super::{body, key, polled, put};
 use crate::place::Place;
@@ -22,7 +22,7 @@ async fn open(path: &Path) -> SledStore {
 async fn check_point(store: &SledStore) {
     for round in 0..2 {
         let mut batch = Batch::new();
-        batch.put(key(BALLAST), Expect::Any, Facets::default(), vec![7; BALLAST_SIZE]);
+        batch.put(key(BALLAST), Precondition::Any, Facets::default(), vec![7; BALLAST_SIZE]);
         store.commit(batch).await.unwrap();
         put(store, [BALLAST + 1], round).await;
     }
@@ -34,7 +34,7 @@ async fn change(store: &SledStore, round: usize) {
     put(store, (0..40).map(|number| RECORDS + 50 * round as u128 + number), round).await;
     let mut batch = Batch::new();
     for number in (0..RECORDS).filter(|number| number % 41 == round as u128) {
-        batch.delete(key(number), Expect::Any);
+        batch.delete(key(number), Precondition::Any);
     }
     store.commit(batch).await.unwrap();
 }

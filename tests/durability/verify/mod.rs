@@ -7,7 +7,7 @@ use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::Poll;
 
-use toposcope::store::{Batch, Expect, Facets, Key, Name, SledStore, Store};
+use toposcope::store::{Batch, Facets, Key, Name, Precondition, SledStore, Store};
 use uuid::Uuid;
 
 /// Awaits a future until it was polled so many times. Returns `None` if it is not ready by then.
@@ -37,7 +37,7 @@ fn body(number: u128, round: usize) -> Vec<u8> {
 async fn put(store: &SledStore, numbers: impl IntoIterator<Item = u128>, round: usize) {
     let mut batch = Batch::new();
     for number in numbers {
-        batch.put(key(number), Expect::Any, Facets::default(), body(number, round));
+        batch.put(key(number), Precondition::Any, Facets::default(), body(number, round));
     }
     store.commit(batch).await.unwrap();
 }

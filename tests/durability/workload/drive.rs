@@ -1,4 +1,4 @@
-use toposcope::store::{Batch, Expect, Key, Record, Store, StoreError, StoreErrorKind, Version};
+use toposcope::store::{Batch, Key, Precondition, Record, Store, StoreError, StoreErrorKind, Version};
 
 use super::plan::{Change, Step, Wanted};
 use super::{Ledger, Writer};
@@ -37,8 +37,8 @@ async fn add(
     match change {
         Change::Put { slot, wanted, kept } => {
             let key = writer.key(*slot);
-            let expect = expectation(store, key, *wanted).await?;
-            batch.put(key, expect, kept.facets.clone(), kept.content.body());
+            let precondition = expectation(store, key, *wanted).await?;
+            batch.put(key, precondition, kept.facets.clone(), kept.content.body());
         }
         Change::Delete { slot, wanted } => {
             let key = writer.key(*slot);
@@ -48,13 +48,13 @@ async fn add(
     Ok(())
 }
 
-async fn expectation(store: &impl Store, key: Key, wanted: Wanted) -> Result<Expect, StoreError> {
+async fn expectation(store: &impl Store, key: Key, wanted: Wanted) -> Result<Precondition, StoreError> {
     Ok(match wanted {
-        Wanted::Absent => Expect::Absent,
-        Wanted::Present => Expect::Present,
-        Wanted::Any => Expect::Any,
+        Wanted::Absent => Precondition::Absent,
+        Wanted::Present => Precondition::Present,
+        Wanted::Any => Precondition::Any,
         Wanted::SameVersion => {
-            Expect::Version(read(store, key).await?.map_or(Version(u64::MAX), |record| record.version))
+            Precondition::Version(read(store, key).await?.map_or(Version(u64::MAX), |record| record.version))
         }
     })
 }
@@ -63,8 +63,8 @@ async fn enter(store: &impl Store, batch: &mut Batch, writer: &Writer) -> Result
     let record = read(store, Ledger::KEY).await?;
     let mut ledger = Ledger::read(record.as_ref());
     ledger.0[writer.number as usize] = writer.done + 1;
-    let expect = record.map_or(Expect::Absent, |record| Expect::Version(record.version));
-    batch.put(Ledger::KEY, expect, ledger.kept().unwrap().facets, ledger.body());
+    let precondition = record.map_or(Precondition::Absent, |record| Precondition::Version(record.version));
+    batch.put(Ledger::KEY, precondition, ledger.kept().unwrap().facets, ledger.body());
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use toposcope::model::Timestamp;
-use toposcope::store::{Alias, Facets, Link, Name, SortKey};
+use toposcope::store::{Facets, Link, Name, SortKey, UniqueKey};
 use uuid::Uuid;
 
 use super::WRITERS;
@@ -52,7 +52,7 @@ impl Writer {
         if self.has_large() && random.once_in(2) {
             slots.insert(LARGE);
         }
-        let mut free = self.free_aliases(&slots);
+        let mut free = self.free_unique_keys(&slots);
         let changes = slots.into_iter().map(|slot| self.change_of(slot, &mut free, &mut random)).collect();
         Step::Commit { changes, in_ledger: random.once_in(6) }
     }
@@ -67,13 +67,13 @@ impl Writer {
     }
 
     /// Those that no record has which stays as it is: within the batch they may go from any to any.
-    fn free_aliases(&self, changed: &BTreeSet<Slot>) -> Vec<Alias> {
+    fn free_unique_keys(&self, changed: &BTreeSet<Slot>) -> Vec<UniqueKey> {
         let staying = self.records.iter().filter(|(slot, _)| !changed.contains(slot));
-        let taken: BTreeSet<&Alias> = staying.flat_map(|(_, kept)| &kept.facets.aliases).collect();
-        self.aliases().into_iter().filter(|alias| !taken.contains(alias)).collect()
+        let taken: BTreeSet<&UniqueKey> = staying.flat_map(|(_, kept)| &kept.facets.unique_keys).collect();
+        self.unique_keys().into_iter().filter(|unique_key| !taken.contains(unique_key)).collect()
     }
 
-    fn change_of(&self, slot: Slot, free: &mut Vec<Alias>, random: &mut SplitMix64) -> Change {
+    fn change_of(&self, slot: Slot, free: &mut Vec<UniqueKey>, random: &mut SplitMix64) -> Change {
         let wanted = match self.records.contains_key(&slot) {
             false => random.choose(&[Wanted::Absent, Wanted::Any]),
             true => random.choose(&[Wanted::Present, Wanted::SameVersion, Wanted::SameVersion, Wanted::Any]),
@@ -91,9 +91,9 @@ impl Writer {
         Change::Put { slot, wanted, kept: Kept { facets, content: Content::Made { seed, length } } }
     }
 
-    fn facets(&self, free: &mut Vec<Alias>, random: &mut SplitMix64) -> Facets {
-        let aliases = random.some_of(free);
-        free.retain(|alias| !aliases.contains(alias));
+    fn facets(&self, free: &mut Vec<UniqueKey>, random: &mut SplitMix64) -> Facets {
+        let unique_keys = random.some_of(free);
+        free.retain(|unique_key| !unique_keys.contains(unique_key));
         let target = |number: u128| Uuid::from_u128(0xB000 + number);
         let links = random.some_of(&[0, 1, 2, 3]).into_iter();
         let rank = random.below(50).to_string();
@@ -103,7 +103,7 @@ impl Writer {
             expires_at: if self.purges() { Some(moment(self.done + 1)) } else { None },
             links: links.map(|number| Link::new(Name::new("tag"), target(number))).collect(),
             sort_keys: vec![SortKey::new(RANK, rank)],
-            aliases,
+            unique_keys,
         }
     }
 }

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use toposcope::model::Timestamp;
-use toposcope::store::{Alias, Key, Name};
+use toposcope::store::{Key, Name, UniqueKey};
 use uuid::Uuid;
 
 use super::Ledger;
@@ -88,21 +88,21 @@ impl Writer {
         Key::new(kind, Uuid::from_u128((spread & !0xFFFF) | u128::from(self.number << 8 | slot)))
     }
 
-    /// The aliases that the records of this writer have in turn.
-    pub(super) fn aliases(&self) -> Vec<Alias> {
-        let alias = |place: u8| {
+    /// The unique keys that the records of this writer have in turn.
+    pub(super) fn unique_keys(&self) -> Vec<UniqueKey> {
+        let unique_key = |place: u8| {
             let mut value = format!("{}/{place}", self.number).into_bytes();
             // So long that a head with some of them has several parts.
-            value.resize(if place < 6 { value.len() } else { Alias::MAX_LENGTH }, place);
-            Alias::new(Name::new(if place.is_multiple_of(2) { "even" } else { "odd" }), value)
+            value.resize(if place < 6 { value.len() } else { UniqueKey::MAX_LENGTH }, place);
+            UniqueKey::new(Name::new(if place.is_multiple_of(2) { "even" } else { "odd" }), value)
         };
-        (0..12).map(alias).collect()
+        (0..12).map(unique_key).collect()
     }
 
     /// What the store must hold of this writer's.
     pub(crate) fn truth(&self) -> Truth {
         let records = self.records.iter().map(|(slot, kept)| (self.key(*slot), kept.clone())).collect();
-        Truth { records, aliases: self.aliases().into_iter().collect() }
+        Truth { records, unique_keys: self.unique_keys().into_iter().collect() }
     }
 
     /// All keys that this writer ever writes under.
@@ -116,7 +116,7 @@ pub(crate) fn truth_of(writers: &[Writer]) -> Truth {
     let mut truth = Truth::default();
     for of_writer in writers.iter().map(Writer::truth) {
         truth.records.extend(of_writer.records);
-        truth.aliases.extend(of_writer.aliases);
+        truth.unique_keys.extend(of_writer.unique_keys);
     }
     truth.records.extend(Ledger::of(writers).kept().map(|kept| (Ledger::KEY, kept)));
     truth

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use toposcope::inventory::{ErrorKind, Inventory, NewUser};
 use toposcope::model::Permission;
-use toposcope::store::{Batch, Expect, Facets, Key, Name, Store};
+use toposcope::store::{Batch, Facets, Key, Name, Precondition, Store};
 
 use crate::support::{Calls, PASSWORD, World, refusal};
 
@@ -127,7 +127,7 @@ async fn login_without_any_account_and_with_an_unreadable_decoy_fails_like_every
     let user = world.owner().await;
     let facets = Facets { organization: Some(world.organization), ..Facets::default() };
     let mut batch = Batch::new();
-    batch.put(Key::new(Name::new("password"), user.id), Expect::Present, facets, vec![0xff; 8]);
+    batch.put(Key::new(Name::new("password"), user.id), Precondition::Present, facets, vec![0xff; 8]);
     world.store.commit(batch).await.unwrap();
     fail(&world.inventory, "absent@example.net", PASSWORD).await;
 }

@@ -5,7 +5,7 @@ use argon2::{Algorithm, Argon2, Params, Version};
 use toposcope::access::{PasswordCost, PasswordHasher};
 use toposcope::inventory::{ErrorKind, Inventory};
 use toposcope::model::User;
-use toposcope::store::{Batch, Expect, Facets, Key, Name, Store};
+use toposcope::store::{Batch, Facets, Key, Name, Precondition, Store};
 
 use crate::support::{PASSWORD, World, at_every_moment, refusal};
 
@@ -85,7 +85,7 @@ async fn a_password_of_an_older_rule_lets_in_and_stays_as_it_is() {
     let hash = argon2.hash_password_with_salt(b"short", b"0123456789abcdef").unwrap().to_string();
     let facets = Facets { organization: Some(world.organization), ..Facets::default() };
     let mut batch = Batch::new();
-    batch.put(Key::new(PASSWORD_KIND, user.id), Expect::Present, facets, hash.clone());
+    batch.put(Key::new(PASSWORD_KIND, user.id), Precondition::Present, facets, hash.clone());
     world.store.commit(batch).await.unwrap();
     let inventory = at_another_cost(world.inventory_in(world.store.clone()));
     for _ in 0..2 {

@@ -2,7 +2,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use toposcope::model::Timestamp;
-use toposcope::store::{Alias, Batch, Key, Page, Query, Record, Snapshot, Store, StoreError};
+use toposcope::store::{Batch, Key, Page, Query, Record, Snapshot, Store, StoreError, UniqueKey};
 
 /// A store that records which calls are made of it, and how many bodies each returns.
 #[derive(Debug)]
@@ -42,9 +42,9 @@ impl Store for Calls {
         Ok(records)
     }
 
-    async fn resolve(&self, alias: &Alias) -> Result<Option<Record>, StoreError> {
-        let record = self.inner.resolve(alias).await?;
-        self.note(format!("resolve {}", alias.name), usize::from(record.is_some()));
+    async fn get_by_unique_key(&self, unique_key: &UniqueKey) -> Result<Option<Record>, StoreError> {
+        let record = self.inner.get_by_unique_key(unique_key).await?;
+        self.note(format!("resolve {}", unique_key.name), usize::from(record.is_some()));
         Ok(record)
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::time::sleep;
 use toposcope::model::Timestamp;
-use toposcope::store::{Alias, Batch, Key, Page, Query, Record, Snapshot, Store, StoreError};
+use toposcope::store::{Batch, Key, Page, Query, Record, Snapshot, Store, StoreError, UniqueKey};
 
 /// A store whose commits take a while: for tests with paused time.
 #[derive(Debug)]
@@ -32,8 +32,8 @@ impl Store for Delaying {
         self.inner.get(keys).await
     }
 
-    async fn resolve(&self, alias: &Alias) -> Result<Option<Record>, StoreError> {
-        self.inner.resolve(alias).await
+    async fn get_by_unique_key(&self, unique_key: &UniqueKey) -> Result<Option<Record>, StoreError> {
+        self.inner.get_by_unique_key(unique_key).await
     }
 
     async fn list(&self, query: &Query) -> Result<Page, StoreError> {

@@ -2,7 +2,9 @@ use std::sync::Mutex;
 
 use async_trait::async_trait;
 use toposcope::model::Timestamp;
-use toposcope::store::{Alias, Batch, Key, MemoryStore, Page, Query, Record, Snapshot, Store, StoreError};
+use toposcope::store::{
+    Batch, Key, MemoryStore, Page, Query, Record, Snapshot, Store, StoreError, UniqueKey,
+};
 
 /// A store that can be told to take only so many batches more.
 #[derive(Debug, Default)]
@@ -34,8 +36,8 @@ impl Store for Failing {
         self.inner.get(keys).await
     }
 
-    async fn resolve(&self, alias: &Alias) -> Result<Option<Record>, StoreError> {
-        self.inner.resolve(alias).await
+    async fn get_by_unique_key(&self, unique_key: &UniqueKey) -> Result<Option<Record>, StoreError> {
+        self.inner.get_by_unique_key(unique_key).await
     }
 
     async fn list(&self, query: &Query) -> Result<Page, StoreError> {

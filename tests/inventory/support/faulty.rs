@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use async_trait::async_trait;
 use tokio::sync::watch;
 use toposcope::model::Timestamp;
-use toposcope::store::{Alias, Batch, Check, Key, Page, Query, Record, Snapshot, Store, StoreError};
+use toposcope::store::{Batch, Guard, Key, Page, Query, Record, Snapshot, Store, StoreError, UniqueKey};
 
 /// What befalls the calls of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,15 +80,15 @@ impl Faulty {
 
 /// The error by which a store would say that one of a batch's expectations is not met.
 fn unmet(batch: &Batch, number: usize) -> StoreError {
-    let place = number % (batch.writes().len() + batch.checks().len());
+    let place = number % (batch.writes().len() + batch.guards().len());
     if let Some(write) = batch.writes().get(place) {
         return StoreError::conflict(write.key());
     }
-    match &batch.checks()[place - batch.writes().len()] {
-        Check::Record { key, .. } => StoreError::conflict(*key),
-        Check::Alias { alias, .. } => StoreError::alias_taken(alias.clone()),
-        Check::LinkedWithin { link, .. } => StoreError::linked(*link),
-        Check::NetworkEmpty { network, .. } => StoreError::network_in_use(*network),
+    match &batch.guards()[place - batch.writes().len()] {
+        Guard::Record { key, .. } => StoreError::conflict(*key),
+        Guard::UniqueKey { unique_key, .. } => StoreError::unique_key_taken(unique_key.clone()),
+        Guard::LinkedWithin { link, .. } => StoreError::linked(*link),
+        Guard::NetworkEmpty { network, .. } => StoreError::network_in_use(*network),
     }
 }
 
@@ -105,9 +105,9 @@ impl Store for Faulty {
         self.inner.get(keys).await
     }
 
-    async fn resolve(&self, alias: &Alias) -> Result<Option<Record>, StoreError> {
+    async fn get_by_unique_key(&self, unique_key: &UniqueKey) -> Result<Option<Record>, StoreError> {
         self.call().await?;
-        self.inner.resolve(alias).await
+        self.inner.get_by_unique_key(unique_key).await
     }
 
     async fn list(&self, query: &Query) -> Result<Page, StoreError> {

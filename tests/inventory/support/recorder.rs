@@ -6,8 +6,8 @@ use bytes::Bytes;
 use serde_json::Value;
 use toposcope::model::Timestamp;
 use toposcope::store::{
-    Alias, Batch, Expect, Facets, Key, MemoryStore, Page, Query, Record, Snapshot, Store, StoreError,
-    Version, Write,
+    Batch, Facets, Key, MemoryStore, Page, Precondition, Query, Record, Snapshot, Store, StoreError,
+    UniqueKey, Version, Write,
 };
 use uuid::Uuid;
 
@@ -39,13 +39,13 @@ pub(crate) struct Kept {
 impl Kept {
     /// Whether an id stands anywhere in it, as its own or as that of another record.
     fn mentions(&self, id: Uuid) -> bool {
-        let Facets { organization, network, links, aliases, .. } = &self.facets;
+        let Facets { organization, network, links, unique_keys, .. } = &self.facets;
         let holds = |bytes: &[u8], part: &[u8]| bytes.windows(part.len()).any(|window| window == part);
         self.key.id == id
             || holds(&self.body, id.to_string().as_bytes())
             || [*organization, *network].contains(&Some(id))
             || links.iter().any(|link| link.target == id)
-            || aliases.iter().any(|alias| holds(&alias.value, id.as_bytes()))
+            || unique_keys.iter().any(|unique_key| holds(&unique_key.value, id.as_bytes()))
     }
 }
 
@@ -84,9 +84,9 @@ impl Recorder {
         self.stored.lock().unwrap().iter().map(|stored| stored.body.clone()).collect()
     }
 
-    /// Every alias that a record ever had.
-    pub(crate) fn aliases(&self) -> Vec<Alias> {
-        self.stored.lock().unwrap().iter().flat_map(|stored| stored.facets.aliases.clone()).collect()
+    /// Every unique key that a record ever had.
+    pub(crate) fn unique_keys(&self) -> Vec<UniqueKey> {
+        self.stored.lock().unwrap().iter().flat_map(|stored| stored.facets.unique_keys.clone()).collect()
     }
 
     /// Alters the record whose JSON body passes, as if somebody had updated it.
@@ -94,7 +94,7 @@ impl Recorder {
         let (stored, mut value) = self.latest(is_meant);
         alter(&mut value);
         let mut batch = Batch::new();
-        batch.put(stored.key, Expect::Present, stored.facets, serde_json::to_vec(&value).unwrap());
+        batch.put(stored.key, Precondition::Present, stored.facets, serde_json::to_vec(&value).unwrap());
         self.commit(batch).await.unwrap();
     }
 
@@ -102,7 +102,7 @@ impl Recorder {
     pub(crate) async fn remove(&self, is_meant: impl Fn(&Value) -> bool) {
         let (stored, _) = self.latest(is_meant);
         let mut batch = Batch::new();
-        batch.delete(stored.key, Expect::Present);
+        batch.delete(stored.key, Precondition::Present);
         self.commit(batch).await.unwrap();
     }
 
@@ -122,8 +122,8 @@ impl Store for Recorder {
         self.inner.get(keys).await
     }
 
-    async fn resolve(&self, alias: &Alias) -> Result<Option<Record>, StoreError> {
-        self.inner.resolve(alias).await
+    async fn get_by_unique_key(&self, unique_key: &UniqueKey) -> Result<Option<Record>, StoreError> {
+        self.inner.get_by_unique_key(unique_key).await
     }
 
     async fn list(&self, query: &Query) -> Result<Page, StoreError> {

@@ -30,7 +30,7 @@ fn update_of(key: &UserApiKey) -> UserApiKeyUpdate {
 /// Changes a key of full measure and sees that it is as expected, also when it is read.
 async fn assert_becomes(
     adapt: impl Fn(&World, &mut UserApiKeyUpdate),
-    expect: impl Fn(&World, &mut UserApiKey),
+    apply_expected: impl Fn(&World, &mut UserApiKey),
 ) {
     let world = World::new().await;
     let (owner, issued) = full_key(&world).await;
@@ -38,7 +38,7 @@ async fn assert_becomes(
     let mut update = update_of(issued.record());
     adapt(&world, &mut update);
     let mut expected = UserApiKey { updated_at: time(LATER), ..issued.record().clone() };
-    expect(&world, &mut expected);
+    apply_expected(&world, &mut expected);
     let id = expected.id;
     let changed = world.inventory.update_user_api_key_as(&in_person(&owner), id, &update).await.unwrap();
     assert_eq!(changed, expected);

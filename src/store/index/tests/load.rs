@@ -6,7 +6,7 @@ use super::{Model, loaded, select, write};
 use crate::model::Timestamp;
 use crate::store::index::load::FEW_ROWS;
 use crate::store::index::{Index, Loader};
-use crate::store::{Direction, Expect, Facets, Key, Name, Order, Query, SortKey, Version, Write};
+use crate::store::{Direction, Facets, Key, Name, Order, Precondition, Query, SortKey, Version, Write};
 
 const HOST: Name = Name::new("host");
 
@@ -51,7 +51,7 @@ fn compare_at_random(seed: u64, steps: usize, records: usize) -> usize {
         write_at_random(&mut [&mut loaded, &mut applied], &mut model, steps / 3 + 5, records, &mut random);
         assert_same(&loaded, &applied, &model, records, &mut random);
         let now = Timestamp::UNIX_EPOCH.plus_micros(micros);
-        let delete = |key| Write::Delete { key, expect: Expect::Present };
+        let delete = |key| Write::Delete { key, precondition: Precondition::Present };
         let deletions: Vec<Write> = applied.expired(now).into_iter().map(delete).collect();
         for index in [&mut loaded, &mut applied] {
             write(index, &mut model, &deletions);

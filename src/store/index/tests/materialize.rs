@@ -85,8 +85,9 @@ fn list_of_an_organization_that_loses_its_last_record_is_given_up() {
         materialize(&mut index, key, |index| {
             calls += 1;
             let facets = model.clone();
-            let deletions =
-                facets.keys().map(|key| Write::Delete { key: *key, expect: crate::store::Expect::Any });
+            let deletions = facets
+                .keys()
+                .map(|key| Write::Delete { key: *key, precondition: crate::store::Precondition::Any });
             let deletions: Vec<Write> = deletions.collect();
             match calls {
                 2 => write(index, &mut model, &deletions),

@@ -12,13 +12,13 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 
 use super::{Answer, Finished, Index, ListKey, Loader, RowId, Selection};
-use crate::store::{Expect, Facets, Key, Query, Version, Write};
+use crate::store::{Facets, Key, Precondition, Query, Version, Write};
 
 /// What an index holds: all that it is loaded from.
 type Model = BTreeMap<Key, (Version, Facets)>;
 
 fn put(key: Key, facets: Facets) -> Write {
-    Write::Put { key, expect: Expect::Any, facets, body: Bytes::new() }
+    Write::Put { key, precondition: Precondition::Any, facets, body: Bytes::new() }
 }
 
 /// Writes to an index what it must accept, and keeps the model of what it holds.

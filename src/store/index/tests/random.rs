@@ -5,13 +5,13 @@ use uuid::Uuid;
 use super::{Model, put};
 use crate::model::Timestamp;
 use crate::store::{
-    Alias, Check, Cursor, Direction, Expect, Facets, Key, Link, LinkFilter, Name, Order, Query, SortKey,
-    Start, Write,
+    Cursor, Direction, Facets, Guard, Key, Link, LinkFilter, Name, Order, Precondition, Query, SortKey,
+    Start, UniqueKey, Write,
 };
 
 const KINDS: [Name; 2] = [Name::new("host"), Name::new("note")];
 const RELATIONS: [Name; 2] = [Name::new("tag"), Name::new("owner")];
-const ALIASES: [Name; 2] = [Name::new("port"), Name::new("address")];
+const UNIQUE_KEYS: [Name; 2] = [Name::new("port"), Name::new("address")];
 const SORTS: [Name; 5] =
     [Name::new("name"), Name::new("time"), Name::new("place"), Name::new("weight"), Name::new("never")];
 
@@ -66,8 +66,8 @@ impl Random {
         [beginning, &end].concat()
     }
 
-    fn alias(&mut self, records: usize) -> Alias {
-        Alias::new(self.pick(&ALIASES), self.id(4 * records).as_bytes().as_slice())
+    fn unique_key(&mut self, records: usize) -> UniqueKey {
+        UniqueKey::new(self.pick(&UNIQUE_KEYS), self.id(4 * records).as_bytes().as_slice())
     }
 
     fn link(&mut self) -> Link {
@@ -86,7 +86,7 @@ impl Random {
             network: if self.chance(90) { Some(self.id(5)) } else { None },
             expires_at: if self.chance(20) { Some(self.time()) } else { None },
             links: (0..self.below(4)).map(|_| self.link()).collect(),
-            aliases: (0..self.below(4)).map(|_| self.alias(records)).collect(),
+            unique_keys: (0..self.below(4)).map(|_| self.unique_key(records)).collect(),
         }
     }
 
@@ -99,21 +99,24 @@ impl Random {
     fn write(&mut self, records: usize) -> Write {
         let key = self.key(records);
         if self.chance(30) {
-            Write::Delete { key, expect: Expect::Any }
+            Write::Delete { key, precondition: Precondition::Any }
         } else {
             put(key, self.facets(records))
         }
     }
 
-    pub(super) fn checks(&mut self, records: usize, model: &Model) -> Vec<Check> {
+    pub(super) fn checks(&mut self, records: usize, model: &Model) -> Vec<Guard> {
         let organization = if self.chance(70) { Some(self.id(3)) } else { None };
         let key = self.key(records);
         let version = model.get(&key).map(|(version, _)| *version);
         match self.below(5) {
-            0 => vec![Check::Record { key, expect: version.map_or(Expect::Present, Expect::Version) }],
-            1 => vec![Check::Alias { alias: self.alias(records), holder: None }],
-            2 => vec![Check::LinkedWithin { organization, link: self.link() }],
-            3 => vec![Check::NetworkEmpty { organization, network: self.id(6) }],
+            0 => vec![Guard::Record {
+                key,
+                precondition: version.map_or(Precondition::Present, Precondition::Version),
+            }],
+            1 => vec![Guard::UniqueKey { unique_key: self.unique_key(records), holder: None }],
+            2 => vec![Guard::LinkedWithin { organization, link: self.link() }],
+            3 => vec![Guard::NetworkEmpty { organization, network: self.id(6) }],
             _ => Vec::new(),
         }
     }

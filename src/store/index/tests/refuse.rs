@@ -3,7 +3,7 @@ use std::error::Error;
 use uuid::Uuid;
 
 use super::Loader;
-use crate::store::{Alias, Facets, Key, Name, SortKey, StoreErrorKind, Version};
+use crate::store::{Facets, Key, Name, SortKey, StoreErrorKind, UniqueKey, Version};
 
 const HOST: Name = Name::new("host");
 const PORT: Name = Name::new("port");
@@ -14,7 +14,7 @@ fn key(number: u128) -> Key {
 
 fn known_as(names: &[&str]) -> Facets {
     Facets {
-        aliases: names.iter().map(|name| Alias::new(PORT, name.as_bytes())).collect(),
+        unique_keys: names.iter().map(|name| UniqueKey::new(PORT, name.as_bytes())).collect(),
         ..Facets::default()
     }
 }
@@ -40,9 +40,9 @@ fn refused(first: &Facets, refused: Key, facets: &Facets) -> String {
     assert_eq!(found(key(1)), Some((key(1), Version(1))));
     assert_eq!(found(key(2)), None);
     assert_eq!(found(key(3)), Some((key(3), Version(3))));
-    let holder = |name: &str| index.resolve(&Alias::new(PORT, name.as_bytes()));
+    let holder = |name: &str| index.get_by_unique_key(&UniqueKey::new(PORT, name.as_bytes()));
     assert_eq!((holder("new"), holder("young")), (Some(1), None));
-    assert_eq!(holder("old"), if first.aliases.is_empty() { None } else { Some(0) });
+    assert_eq!(holder("old"), if first.unique_keys.is_empty() { None } else { Some(0) });
     match error.source() {
         Some(source) => format!("{text}: {source}"),
         None => text,
@@ -56,10 +56,10 @@ fn a_key_that_is_there_already_is_corrupt() {
 }
 
 #[test]
-fn an_alias_of_another_record_is_corrupt_and_its_value_is_not_told() {
-    for aliases in [&["old", "young"][..], &["new", "old"], &["old"]] {
-        let text = refused(&known_as(&["old"]), key(2), &known_as(aliases));
-        assert!(text.ends_with("an alias that another record has"), "{text}");
+fn a_unique_key_of_another_record_is_corrupt_and_its_value_is_not_told() {
+    for unique_keys in [&["old", "young"][..], &["new", "old"], &["old"]] {
+        let text = refused(&known_as(&["old"]), key(2), &known_as(unique_keys));
+        assert!(text.ends_with("a unique key that another record has"), "{text}");
         assert!(!text.contains("old"), "{text}");
     }
 }
@@ -70,7 +70,7 @@ fn facets_that_no_batch_may_bring_are_corrupt() {
     let text = refused(&Facets::default(), key(2), &sorted_by(&[name, name]));
     assert!(text.contains("a sort key twice"), "{text}");
     let text = refused(&Facets::default(), key(2), &known_as(&["a".repeat(1_025).as_str()]));
-    assert!(text.contains("an alias of more than 1024 bytes"), "{text}");
+    assert!(text.contains("a unique key of more than 1024 bytes"), "{text}");
 }
 
 #[test]
@@ -81,9 +81,9 @@ fn more_names_than_the_index_can_number_are_corrupt() {
 }
 
 #[test]
-fn an_alias_that_a_record_names_twice_is_its_own() {
+fn a_unique_key_that_a_record_names_twice_is_its_own() {
     let mut loader = Loader::default();
     let row = loader.add(key(1), Version(1), &known_as(&["one", "one"])).expect("the record fits");
     let index = loader.finish(Version(1));
-    assert_eq!(index.resolve(&Alias::new(PORT, b"one".as_slice())), Some(row));
+    assert_eq!(index.get_by_unique_key(&UniqueKey::new(PORT, b"one".as_slice())), Some(row));
 }

@@ -4,7 +4,7 @@ use super::Model;
 use super::random::Random;
 use crate::model::Timestamp;
 use crate::store::index::{Answer, Index, Selection};
-use crate::store::{Check, Cursor, Key, Query, Start, StoreErrorKind, Version, Write};
+use crate::store::{Cursor, Guard, Key, Query, Start, StoreErrorKind, Version, Write};
 
 /// Asks both for all records of a model and for some pages, and whether they would take some writes.
 pub(super) fn assert_same(left: &Index, right: &Index, model: &Model, records: usize, random: &mut Random) {
@@ -12,8 +12,11 @@ pub(super) fn assert_same(left: &Index, right: &Index, model: &Model, records: u
     for (key, (version, facets)) in model {
         for index in [left, right] {
             assert_eq!(index.find(*key).and_then(|row| index.key(row)), Some((*key, *version)));
-            for alias in &facets.aliases {
-                assert_eq!(index.resolve(alias).and_then(|row| index.key(row)), Some((*key, *version)));
+            for unique_key in &facets.unique_keys {
+                assert_eq!(
+                    index.get_by_unique_key(unique_key).and_then(|row| index.key(row)),
+                    Some((*key, *version))
+                );
             }
         }
     }
@@ -26,11 +29,11 @@ pub(super) fn assert_same(left: &Index, right: &Index, model: &Model, records: u
     }
     for _ in 0..100 {
         assert_same_pages(left, right, random.query(records));
-        let (writes, checks) = (random.writes(records), random.checks(records, model));
+        let (writes, guards) = (random.writes(records), random.checks(records, model));
         assert_eq!(
-            refusal(left, &writes, &checks),
-            refusal(right, &writes, &checks),
-            "{writes:?} {checks:?}"
+            refusal(left, &writes, &guards),
+            refusal(right, &writes, &guards),
+            "{writes:?} {guards:?}"
         );
     }
 }
@@ -57,8 +60,8 @@ pub(super) fn records(index: &Index, found: Selection) -> (Vec<(Key, Version)>, 
     (found.rows.iter().filter_map(|row| index.key(*row)).collect(), found.total, found.next)
 }
 
-fn refusal(index: &Index, writes: &[Write], checks: &[Check]) -> Option<StoreErrorKind> {
-    index.check(writes, checks).err().map(|error| error.kind().clone())
+fn refusal(index: &Index, writes: &[Write], guards: &[Guard]) -> Option<StoreErrorKind> {
+    index.check(writes, guards).err().map(|error| error.kind().clone())
 }
 
 fn expired(index: &Index, now: Timestamp) -> Vec<Key> {

@@ -162,7 +162,7 @@ fn read_journal(
     Ok(recovered)
 }
 
-/// Of records that claim one alias, which are from different times then, the newest stays.
+/// Of records that claim one unique key, which are from different times then, the newest stays.
 fn leave_out_rivals(found: &mut BTreeMap<Key, Found>, repair: &mut Repair) {
     let mut keys: Vec<(Reverse<Version>, Key)> =
         found.iter().map(|(key, (head, _))| (Reverse(head.version), *key)).collect();

@@ -298,12 +298,12 @@ pub(super) fn still_wrong(shared: &Shared, unclear: &[Unclear]) -> Result<Vec<St
     Ok(problems)
 }
 
-/// Sorts links, sort keys and aliases and removes duplicates: their order has no meaning.
+/// Sorts links, sort keys and unique keys and removes duplicates: their order has no meaning.
 fn in_order(mut facets: Facets) -> Facets {
     facets.links.sort_unstable();
     facets.links.dedup();
-    facets.aliases.sort_unstable();
-    facets.aliases.dedup();
+    facets.unique_keys.sort_unstable();
+    facets.unique_keys.dedup();
     facets.sort_keys.retain(|key| !key.value.is_empty());
     facets.sort_keys.sort_unstable_by_key(|key| key.name);
     facets

@@ -60,7 +60,7 @@ fn holds(writes: &[Write], texts: &[&str]) -> bool {
     writes.iter().any(|write| match write {
         Write::Put { facets, body, .. } => {
             is_in(body)
-                || facets.aliases.iter().any(|alias| is_in(&alias.value))
+                || facets.unique_keys.iter().any(|unique_key| is_in(&unique_key.value))
                 || facets.sort_keys.iter().any(|key| is_in(&key.value))
         }
         Write::Delete { .. } => false,

@@ -2,7 +2,7 @@
 
 use http::Request;
 use serde_json::json;
-use toposcope::store::{Alias, Key, Link, Name, StoreError};
+use toposcope::store::{Key, Link, Name, StoreError, UniqueKey};
 use uuid::Uuid;
 
 use crate::common::{Server, bare};
@@ -21,7 +21,7 @@ const OVERTAKEN: [Failure; 4] = [
     StoreError::conflict,
     |key| StoreError::linked(Link::new(Name::new("x"), key.id)),
     |key| StoreError::network_in_use(key.id),
-    |key| StoreError::alias_taken(Alias::new(Name::new("x"), key.id)),
+    |key| StoreError::unique_key_taken(UniqueKey::new(Name::new("x"), key.id)),
 ];
 
 /// Every request that changes something, the kind of record that it changes, and what it is told of when that record
@@ -45,7 +45,7 @@ fn changes(scene: &Scene) -> [(Request<String>, &'static str, &'static str, Opti
 
 async fn conflicts(scene: &Scene) -> Produced {
     let mut produced = Produced::new();
-    // A host is not made anew when its network is in use or an alias of another sort taken: that is a fault.
+    // A host is not made anew when its network is in use or a unique key of another sort taken: that is a fault.
     let retried = |kind: &str| if kind == "host" { &OVERTAKEN[..2] } else { &OVERTAKEN[..] };
     for (request, kind, entity, id) in changes(scene) {
         for failure in retried(kind) {

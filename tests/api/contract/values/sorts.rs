@@ -10,9 +10,13 @@ async fn texts_and_flags_of_a_host_are_kept() {
     for place in ["/name", "/services/0/name", "/services/0/service_definition", "/if_entries/0/if_descr"] {
         are_kept(place, ["x", " ", "größe\0"].map(Value::from)).await;
     }
-    for place in
-        ["/hostname", "/description", "/interfaces/0/name", "/if_entries/0/if_name", "/if_entries/0/if_alias"]
-    {
+    for place in [
+        "/hostname",
+        "/description",
+        "/interfaces/0/name",
+        "/if_entries/0/if_name",
+        "/if_entries/0/if_unique_key",
+    ] {
         are_kept(place, [json!(null), json!(""), json!("a\0b")]).await;
     }
     are_kept("/hidden", [json!(true), json!(false)]).await;
@@ -91,7 +95,7 @@ async fn statuses_neighbors_and_names_of_lldp_are_of_their_sorts() {
     let neighbors = ["IfEntry", "Host"].map(|kind| json!({"type": kind, "id": id(7)}));
     are_kept("/if_entries/0/neighbor", neighbors).await;
     let common = [
-        "InterfaceAlias",
+        "InterfaceUniqueKey",
         "PortComponent",
         "MacAddress",
         "NetworkAddress",

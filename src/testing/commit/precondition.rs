@@ -1,11 +1,11 @@
-use crate::store::{Alias, Batch, Expect, Facets, Key, StoreErrorKind, Version};
-use crate::testing::{Bench, Outcome, aliased, delete, holds, put, ranked, same};
+use crate::store::{Batch, Facets, Key, Precondition, StoreErrorKind, UniqueKey, Version};
+use crate::testing::{Bench, Outcome, delete, holds, put, ranked, same, uniquely_keyed};
 
 crate::testing::table! { of "commit":
     "What a write or a check expects of the record it names, at the moment of the commit" =>
         a_put_that_finds_what_it_expects_is_carried_out,
         a_delete_that_finds_what_it_expects_is_carried_out;
-    "With [`Expect::Any`] it is no error that there is none" =>
+    "With [`Precondition::Any`] it is no error that there is none" =>
         deleting_what_is_not_there_is_no_error;
     "`Conflict` and the key" =>
         a_put_that_finds_something_else_is_a_conflict,
@@ -25,10 +25,10 @@ enum Change {
 }
 
 impl Change {
-    fn batch(self, key: Key, expect: Expect) -> Batch {
+    fn batch(self, key: Key, precondition: Precondition) -> Batch {
         match self {
-            Self::Put => put(key, expect, Facets::default()),
-            Self::Delete => delete(key, expect),
+            Self::Put => put(key, precondition, Facets::default()),
+            Self::Delete => delete(key, precondition),
         }
     }
 }
@@ -42,30 +42,32 @@ async fn a_delete_that_finds_what_it_expects_is_carried_out(bench: Bench) -> Out
 }
 
 async fn carries_out_what_finds_what_it_expects(mut bench: Bench, change: Change) -> Outcome {
-    for expect in [Expect::Absent, Expect::Any] {
+    for precondition in [Precondition::Absent, Precondition::Any] {
         let key = bench.key();
-        succeeds(&bench, change, key, expect).await?;
+        succeeds(&bench, change, key, precondition).await?;
     }
-    for expect in [Expect::Present, Expect::Any] {
+    for precondition in [Precondition::Present, Precondition::Any] {
         let key = bench.key();
         bench.put(key, Facets::default(), "there").await?;
-        succeeds(&bench, change, key, expect).await?;
+        succeeds(&bench, change, key, precondition).await?;
     }
     let key = bench.key();
     let version = bench.put(key, Facets::default(), "there").await?.version;
-    succeeds(&bench, change, key, Expect::Version(version)).await
+    succeeds(&bench, change, key, Precondition::Version(version)).await
 }
 
-async fn succeeds(bench: &Bench, change: Change, key: Key, expect: Expect) -> Outcome {
+async fn succeeds(bench: &Bench, change: Change, key: Key, precondition: Precondition) -> Outcome {
     let before = bench.read(key).await?;
-    bench.store.commit(change.batch(key, expect)).await?;
+    bench.store.commit(change.batch(key, precondition)).await?;
     let after = bench.read(key).await?;
     let (there, changed) = (after.is_some(), after != before);
     match change {
         Change::Put => {
-            holds(there && changed, &format!("{expect:?} was met, and the put was not carried out"))
+            holds(there && changed, &format!("{precondition:?} was met, and the put was not carried out"))
         }
-        Change::Delete => holds(!there, &format!("{expect:?} was met, and the delete was not carried out")),
+        Change::Delete => {
+            holds(!there, &format!("{precondition:?} was met, and the delete was not carried out"))
+        }
     }
 }
 
@@ -73,8 +75,8 @@ async fn deleting_what_is_not_there_is_no_error(mut bench: Bench) -> Outcome {
     let [never, deleted] = bench.keys();
     bench.put(deleted, Facets::default(), "deleted").await?;
     bench.delete(deleted).await?;
-    let mut batch = delete(never, Expect::Any);
-    batch.delete(deleted, Expect::Any);
+    let mut batch = delete(never, Precondition::Any);
+    batch.delete(deleted, Precondition::Any);
     bench.store.commit(batch).await?;
     same("the records", &bench.store.get(&[never, deleted]).await?, &[None, None])
 }
@@ -92,20 +94,23 @@ async fn refuses_what_finds_something_else(mut bench: Bench, change: Change) -> 
     let version = bench.put(there, Facets::default(), "there").await?.version;
     let others = bench.put(other, Facets::default(), "another").await?.version;
     let (lower, higher) = (Version(version.0.wrapping_sub(1)), Version(version.0.wrapping_add(1)));
-    for expect in [Expect::Present, Expect::Version(version), Expect::Version(Version(0))] {
-        conflicts(&bench, "of a missing record", change, missing, expect).await?;
+    for precondition in
+        [Precondition::Present, Precondition::Version(version), Precondition::Version(Version(0))]
+    {
+        conflicts(&bench, "of a missing record", change, missing, precondition).await?;
     }
-    conflicts(&bench, "of a record that is there", change, there, Expect::Absent).await?;
+    conflicts(&bench, "of a record that is there", change, there, Precondition::Absent).await?;
     for wrong in [others, lower, higher] {
-        conflicts(&bench, "of a record of another version", change, there, Expect::Version(wrong)).await?;
+        conflicts(&bench, "of a record of another version", change, there, Precondition::Version(wrong))
+            .await?;
     }
     Ok(())
 }
 
 async fn a_version_from_before_a_put_or_a_delete_is_a_conflict(mut bench: Bench) -> Outcome {
     let key = bench.key();
-    let first = Expect::Version(bench.put(key, Facets::default(), "first").await?.version);
-    let second = Expect::Version(bench.put(key, Facets::default(), "second").await?.version);
+    let first = Precondition::Version(bench.put(key, Facets::default(), "first").await?.version);
+    let second = Precondition::Version(bench.put(key, Facets::default(), "second").await?.version);
     for change in [Change::Put, Change::Delete] {
         conflicts(&bench, "after a put", change, key, first).await?;
     }
@@ -116,41 +121,41 @@ async fn a_version_from_before_a_put_or_a_delete_is_a_conflict(mut bench: Bench)
     Ok(())
 }
 
-async fn conflicts(bench: &Bench, of: &str, change: Change, key: Key, expect: Expect) -> Outcome {
+async fn conflicts(bench: &Bench, of: &str, change: Change, key: Key, precondition: Precondition) -> Outcome {
     let change_text = match change {
         Change::Put => "a put",
         Change::Delete => "a delete",
     };
-    let what = format!("{change_text} that expects {expect:?} {of}");
-    bench.refuses(&what, change.batch(key, expect), StoreErrorKind::Conflict(key)).await
+    let what = format!("{change_text} that expects {precondition:?} {of}");
+    bench.refuses(&what, change.batch(key, precondition), StoreErrorKind::Conflict(key)).await
 }
 
 async fn the_conflict_names_the_record_that_is_not_as_expected(mut bench: Bench) -> Outcome {
     let [a, b, c] = bench.keys();
     let namesake = Key::new(bench.other_kind, b.id);
     bench.put(a, Facets::default(), "there").await?;
-    let mut batch = put(a, Expect::Present, Facets::default());
-    batch.put(namesake, Expect::Absent, Facets::default(), "met");
-    batch.delete(b, Expect::Present);
-    batch.put(c, Expect::Absent, Facets::default(), "met");
+    let mut batch = put(a, Precondition::Present, Facets::default());
+    batch.put(namesake, Precondition::Absent, Facets::default(), "met");
+    batch.delete(b, Precondition::Present);
+    batch.put(c, Precondition::Absent, Facets::default(), "met");
     bench.refuses("one of four writes", batch, StoreErrorKind::Conflict(b)).await
 }
 
 async fn nothing_of_a_refused_batch_is_carried_out(mut bench: Bench) -> Outcome {
     let [created, replaced, deleted, unmet] = bench.keys();
-    let (kept, claimed) = (bench.alias(), bench.alias());
-    bench.put(replaced, aliased(&[&kept]), "before").await?;
+    let (kept, claimed) = (bench.unique_key(), bench.unique_key());
+    bench.put(replaced, uniquely_keyed(&[&kept]), "before").await?;
     bench.put(deleted, ranked(b"a"), "before").await?;
     for unmet_first in [true, false] {
         let mut batch = Batch::new();
         if unmet_first {
-            batch.delete(unmet, Expect::Present);
+            batch.delete(unmet, Precondition::Present);
         }
-        batch.put(created, Expect::Absent, aliased(&[&claimed]), "created");
-        batch.put(replaced, Expect::Present, Facets::default(), "after");
-        batch.delete(deleted, Expect::Present);
+        batch.put(created, Precondition::Absent, uniquely_keyed(&[&claimed]), "created");
+        batch.put(replaced, Precondition::Present, Facets::default(), "after");
+        batch.delete(deleted, Precondition::Present);
         if !unmet_first {
-            batch.delete(unmet, Expect::Present);
+            batch.delete(unmet, Precondition::Present);
         }
         bench.refuses("a batch with one unmet write", batch, StoreErrorKind::Conflict(unmet)).await?;
         holders_are(&bench, &[(&kept, Some(replaced)), (&claimed, None)]).await?;
@@ -158,9 +163,9 @@ async fn nothing_of_a_refused_batch_is_carried_out(mut bench: Bench) -> Outcome 
     Ok(())
 }
 
-async fn holders_are(bench: &Bench, expected: &[(&Alias, Option<Key>)]) -> Outcome {
-    for (alias, holder) in expected {
-        same("the holder of an alias after a refused batch", &bench.holder(alias).await?, holder)?;
+async fn holders_are(bench: &Bench, expected: &[(&UniqueKey, Option<Key>)]) -> Outcome {
+    for (unique_key, holder) in expected {
+        same("the holder of a unique key after a refused batch", &bench.holder(unique_key).await?, holder)?;
     }
     Ok(())
 }
@@ -172,7 +177,7 @@ async fn a_record_made_again_is_not_the_old_one(mut bench: Bench) -> Outcome {
     let new = bench.put(key, Facets::default(), "the same").await?.version;
     holds(new > old, &format!("made again with {new:?}, which is not greater than {old:?}"))?;
     for change in [Change::Put, Change::Delete] {
-        conflicts(&bench, "after it was made again", change, key, Expect::Version(old)).await?;
+        conflicts(&bench, "after it was made again", change, key, Precondition::Version(old)).await?;
     }
-    succeeds(&bench, Change::Put, key, Expect::Version(new)).await
+    succeeds(&bench, Change::Put, key, Precondition::Version(new)).await
 }

@@ -1,9 +1,9 @@
 use super::names::NameId;
 
-/// Aliases of one name whose values have one length, as they stand in the packed facets of a row: sorted, so that one of
+/// Unique keys of one name whose values have one length, as they stand in the packed facets of a row: sorted, so that one of
 /// thousands is found quickly, and with name and length once for all. More than [`MOST`] are several groups.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct AliasGroup<'a> {
+pub(super) struct UniqueKeyGroup<'a> {
     pub(super) name: NameId,
     length: usize,
     count: usize,
@@ -13,13 +13,13 @@ pub(super) struct AliasGroup<'a> {
 /// How many bytes a group takes beside its values.
 pub(super) const GROUP_HEADER: usize = 2 + 2 + 2;
 
-/// How many aliases a group has at most.
+/// How many unique keys a group has at most.
 const MOST: usize = u16::MAX as usize;
 
-impl<'a> AliasGroup<'a> {
-    /// Appends aliases, which must be in the order of name, length and value, each once.
-    pub(super) fn write_all(aliases: &[(NameId, &[u8])], bytes: &mut Vec<u8>) {
-        let alike = aliases.chunk_by(|left, right| left.0 == right.0 && left.1.len() == right.1.len());
+impl<'a> UniqueKeyGroup<'a> {
+    /// Appends unique keys, which must be in the order of name, length and value, each once.
+    pub(super) fn write_all(unique_keys: &[(NameId, &[u8])], bytes: &mut Vec<u8>) {
+        let alike = unique_keys.chunk_by(|left, right| left.0 == right.0 && left.1.len() == right.1.len());
         for group in alike.flat_map(|alike| alike.chunks(MOST)) {
             let Some((name, first)) = group.first() else { continue };
             bytes.extend_from_slice(&name.to_le_bytes());

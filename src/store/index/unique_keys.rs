@@ -5,32 +5,32 @@ use super::names::NameId;
 use super::rows::{Row, Rows};
 use super::run::RowId;
 
-/// Which row has an alias. The alias itself stands in the packed facets of the row; here is the row under its hash.
+/// Which row has a unique key. The unique key itself stands in the packed facets of the row; here is the row under its hash.
 #[derive(Debug, Default)]
-pub(super) struct Aliases {
+pub(super) struct UniqueKeys {
     hasher: RandomState,
     table: HashedRows,
 }
 
-impl Aliases {
+impl UniqueKeys {
     pub(super) fn find(&self, rows: &Rows, name: NameId, value: &[u8]) -> Option<RowId> {
-        let has_it = |row: &RowId| rows.get(*row).is_some_and(|row| row.facets.has_alias(name, value));
+        let has_it = |row: &RowId| rows.get(*row).is_some_and(|row| row.facets.has_unique_key(name, value));
         self.table.rows(self.hash(name, value)).find(has_it)
     }
 
     pub(super) fn insert_all(&mut self, row: &Row, id: RowId) {
-        for (name, value) in row.facets.aliases() {
+        for (name, value) in row.facets.unique_keys() {
             self.table.insert(self.hash(name, value), id);
         }
     }
 
-    /// Whether any row has one of the aliases of this one.
+    /// Whether any row has one of the unique keys of this one.
     pub(super) fn has_any_of(&self, rows: &Rows, row: &Row) -> bool {
-        row.facets.aliases().any(|(name, value)| self.find(rows, name, value).is_some())
+        row.facets.unique_keys().any(|(name, value)| self.find(rows, name, value).is_some())
     }
 
     pub(super) fn remove_all(&mut self, row: &Row, id: RowId) {
-        for (name, value) in row.facets.aliases() {
+        for (name, value) in row.facets.unique_keys() {
             self.table.remove(self.hash(name, value), id);
         }
     }
