@@ -137,7 +137,7 @@ fn if_entry(
         if_index: 10_101 + index,
         if_name: Some(format!("Gi1/0/{index}")),
         if_descr: format!("Gi1/0/{index}"),
-        if_unique_key: Some(format!("uplink {index}")),
+        if_alias: Some(format!("uplink {index}")),
         if_type: Some(6),
         speed_bps: Some(1_000_000_000),
         mac_address: Some(mac(random)),

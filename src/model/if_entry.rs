@@ -23,7 +23,7 @@ pub struct IfEntry {
     /// The device's own description of it; empty where it has none.
     pub if_descr: String,
     /// The name an administrator gave it.
-    pub if_unique_key: Option<String>,
+    pub if_alias: Option<String>,
     /// What sort of interface it is, by IANA's numbers. Devices send others too, such as 1767992425.
     pub if_type: Option<i64>,
     /// Its speed in bits per second. Devices claim up to 4294967295000000.

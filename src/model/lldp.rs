@@ -12,11 +12,11 @@ pub struct LldpChassisId {
 /// What sort of name a chassis id is: the subtypes of IEEE 802.1AB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum LldpChassisIdSubtype {
-    /// The unique key of the chassis.
+    /// The alias of the chassis.
     ChassisComponent,
-    /// The unique key of an interface.
-    InterfaceUniqueKey,
-    /// The unique key of a port or backplane.
+    /// The alias of an interface.
+    InterfaceAlias,
+    /// The alias of a port or backplane.
     PortComponent,
     /// A hardware address.
     MacAddress,
@@ -40,9 +40,9 @@ pub struct LldpPortId {
 /// What sort of name a port id is: the subtypes of IEEE 802.1AB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum LldpPortIdSubtype {
-    /// The unique key of the interface.
-    InterfaceUniqueKey,
-    /// The unique key of the port or backplane.
+    /// The alias of the interface.
+    InterfaceAlias,
+    /// The alias of the port or backplane.
     PortComponent,
     /// A hardware address.
     MacAddress,

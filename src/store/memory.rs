@@ -5,12 +5,13 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use uuid::Uuid;
 
-use super::index::{Frozen, Index, RowId, Selection};
+use super::index::{Frozen, Index, Packs, RowId, Selection};
 use super::materializer::{Indexed, Materializer};
 use super::{
-    Batch, Entry, Key, Name, Page, Precondition, Query, Record, Revision, Snapshot, Store, StoreError,
+    Batch, Entry, Guard, Key, Name, Page, Precondition, Query, Record, Revision, Snapshot, Store, StoreError,
     UniqueKey, Write, lock,
 };
+use crate::fair_threads::{FairThreads, NotRun};
 use crate::model::Timestamp;
 
 /// A store in memory: for tests, for demonstrations, and for inventories that are loaded anew at every start.
@@ -42,6 +43,7 @@ use crate::model::Timestamp;
 pub struct MemoryStore {
     shared: Arc<Shared>,
     materializer: Materializer,
+    commits: FairThreads,
 }
 
 /// The state behind its lock, shared with the threads that materialize lists.
@@ -68,6 +70,31 @@ impl MemoryStore {
     fn write(&self) -> Result<RwLockWriteGuard<'_, State>, StoreError> {
         self.shared.0.write().map_err(|_| poisoned())
     }
+}
+
+impl Shared {
+    /// Commits a batch. A large one is packed before it takes the lock.
+    fn commit(&self, mut writes: Vec<Write>, guards: &[Guard], is_large: bool) -> Result<(), StoreError> {
+        writes.iter_mut().for_each(own_body);
+        let packs = if is_large { self.lock()?.index.packer().pack(&writes) } else { Packs::default() };
+        let mut state = self.0.write().map_err(|_| poisoned())?;
+        state.index.check(&writes, &packs, guards)?;
+        // Dropped after the lock: giving back megabytes takes time, and an owner of bytes may do as it likes then.
+        let replaced = state.apply(&writes, packs);
+        drop(state);
+        drop(replaced);
+        Ok(())
+    }
+}
+
+/// Whether a batch takes too long for an async thread: more than about 2 ms.
+fn is_large(writes: &[Write]) -> bool {
+    let sizes = writes.iter().map(|write| match write {
+        Write::Put { facets, body, .. } => (facets.unique_keys.len(), body.len()),
+        Write::Delete { .. } => (0, 0),
+    });
+    let (unique_keys, bytes) = sizes.fold((0, 0), |sum, size| (sum.0 + size.0, sum.1 + size.1));
+    unique_keys > 2_048 || bytes > 1024 * 1024
 }
 
 impl Indexed for Shared {
@@ -109,10 +136,10 @@ impl State {
     }
 
     /// Carries out writes that were checked, and gives back the bodies before.
-    fn apply(&mut self, writes: Vec<Write>) -> Vec<Bytes> {
+    fn apply(&mut self, writes: &[Write], packs: Packs) -> Vec<Bytes> {
         let Self { index, bodies } = self;
         let mut replaced = Vec::with_capacity(writes.len());
-        index.apply(index.next_version(), writes, |row, body| {
+        index.apply(index.next_version(), writes, packs, |row, body| {
             replaced.push(Self::set_body(bodies, row, body.unwrap_or_default()));
         });
         replaced
@@ -145,23 +172,28 @@ impl Store for MemoryStore {
     }
 
     async fn commit(&self, batch: Batch) -> Result<(), StoreError> {
-        let (mut writes, guards) = batch.into_parts();
-        writes.iter_mut().for_each(own_body);
-        let mut state = self.write()?;
-        state.index.check(&writes, &guards)?;
-        // Dropped behind the lock: giving back megabytes takes its time, and an owner of bytes may do as it likes then.
-        let replaced = state.apply(writes);
-        drop(state);
-        drop(replaced);
-        Ok(())
+        let (writes, guards) = batch.into_parts();
+        if !is_large(&writes) {
+            return self.shared.commit(writes, &guards, false);
+        }
+        let organization = writes.iter().find_map(|write| match write {
+            Write::Put { facets, .. } => facets.organization,
+            Write::Delete { .. } => None,
+        });
+        let shared = Arc::clone(&self.shared);
+        let commit = move || shared.commit(writes, &guards, true);
+        self.commits.run(organization.unwrap_or_default(), commit).await.map_err(|reason| match reason {
+            NotRun::Busy => StoreError::unavailable("too many large batches of one organization wait"),
+            NotRun::ShutDown => StoreError::unavailable("the runtime is shutting down"),
+        })?
     }
 
     async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
         let mut state = self.write()?;
         let expired = state.index.expired(now);
-        let deletions =
+        let deletions: Vec<Write> =
             expired.into_iter().map(|key| Write::Delete { key, precondition: Precondition::Any }).collect();
-        let purged = state.apply(deletions);
+        let purged = state.apply(&deletions, Packs::default());
         drop(state);
         Ok(purged.len() as u64)
     }

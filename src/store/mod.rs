@@ -114,7 +114,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     ///   expected, not as `Unavailable`.
     /// * When it has returned `Ok`, the batch is there after a crash, as far as the backend promises at all to keep
     ///   anything: each backend's documentation says how far that is.
-    /// * A batch without writes only guards.
+    /// * A batch without writes only checks.
     ///
     /// # Errors
     /// `Conflict`, `Linked`, `NetworkInUse` and `UniqueKeyTaken` as above. `Invalid` when two writes name one key, a put

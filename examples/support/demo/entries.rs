@@ -48,9 +48,9 @@ impl Position {
         let entry = self.entry(port, &port_name(port), ETHERNET);
         let end = self.other_end(port);
         let oper_status = Some(if end.is_some() { OperStatus::Up } else { OperStatus::Down });
-        let if_unique_key = end.as_ref().map(|end| end.position.name());
+        let if_alias = end.as_ref().map(|end| end.position.name());
         let if_descr = format!("GigabitEthernet1/0/{port}");
-        IfEntry { if_descr, if_unique_key, oper_status, ..entry }.wired_to(end)
+        IfEntry { if_descr, if_alias, oper_status, ..entry }.wired_to(end)
     }
 
     /// What a port of a switch leads to.
@@ -79,7 +79,7 @@ impl Position {
             if_index: place.cast_signed(),
             if_name: Some(name.to_owned()),
             if_descr: name.to_owned(),
-            if_unique_key: None,
+            if_alias: None,
             if_type: Some(if_type),
             speed_bps: Some(1_000_000_000),
             mac_address: Some(self.mac_address()),

@@ -75,7 +75,7 @@ pub(super) struct IfEntryDocument {
     pub(super) if_index: i64,
     pub(super) if_name: Option<String>,
     pub(super) if_descr: Option<String>,
-    pub(super) if_unique_key: Option<String>,
+    pub(super) if_alias: Option<String>,
     pub(super) if_type: Option<i64>,
     pub(super) speed_bps: Option<u64>,
     #[serde(default)]

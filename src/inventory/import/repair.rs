@@ -81,7 +81,7 @@ fn repair_if_entry(entry: IfEntryDocument, notes: &mut Alterations) -> IfEntry {
             notes.count(Alteration::MissingDescription, 1);
             String::new()
         }),
-        if_unique_key: entry.if_unique_key,
+        if_alias: entry.if_alias,
         if_type: entry.if_type,
         speed_bps: entry.speed_bps,
         mac_address: repair_mac(entry.mac_address, notes),

@@ -1,15 +1,14 @@
 use bytes::Bytes;
-use uuid::Uuid;
 
 use super::names::NameId;
 use super::ordering_cache::RowChange;
-use super::packed::PackedFacets;
+use super::pack::{Packed, Packs, pack};
 use super::partitions::Partition;
 use super::rows::{Row, Rows, Slot};
 use super::table::Table;
 use super::{Index, RowId};
 use crate::model::Timestamp;
-use crate::store::{Facets, Key, Name, Version, Write};
+use crate::store::{Facets, Key, Version, Write};
 
 /// A write as the index carries it out.
 #[derive(Debug)]
@@ -24,16 +23,21 @@ enum Change {
 }
 
 impl Index {
-    /// Carries out writes that [`check`](Self::check) has let pass, as the writing of this version. Tells of every row what
-    /// its body is now, `None` where it is deleted.
+    /// Applies writes that passed [`check`](Self::check), and gives them this version. Calls back with every row that was
+    /// written and its body, `None` for a deleted one.
+    ///
+    /// The writes are borrowed, so that their memory is given back under no lock.
     pub(crate) fn apply(
         &mut self,
         version: Version,
-        writes: Vec<Write>,
+        writes: &[Write],
+        mut packs: Packs,
         mut body_of: impl FnMut(RowId, Option<Bytes>),
     ) {
         self.version = version.0;
-        let changes: Vec<Change> = writes.into_iter().filter_map(|write| self.change(write)).collect();
+        let writes = writes.iter().enumerate();
+        let changes: Vec<Change> =
+            writes.filter_map(|(place, write)| self.change(write, packs.take(place))).collect();
         let is_new = |change: &&Change| matches!(change, Change::Put { there: None, .. });
         self.ids.reserve(&self.rows, changes.iter().filter(is_new).count());
         // A unique key may pass from any record of the batch to any other, so all are let go before one is taken.
@@ -61,23 +65,50 @@ impl Index {
         rows.filter_map(|row| self.key(row)).map(|(key, _)| key).collect()
     }
 
-    /// `None` for the deletion of what is not there.
-    fn change(&mut self, write: Write) -> Option<Change> {
+    /// `None` for the deletion of a record that does not exist.
+    fn change(&mut self, write: &Write, packed: Option<Packed>) -> Option<Change> {
         let there = self.find(write.key());
         match write {
             Write::Delete { .. } => there.map(Change::Delete),
             Write::Put { key, facets, body, .. } => {
-                Some(Change::Put { there, row: self.row(key, Version(self.version), &facets)?, body })
+                let row = self.row(*key, Version(self.version), facets, packed)?;
+                Some(Change::Put { there, row, body: body.clone() })
             }
         }
     }
 
-    pub(super) fn row(&mut self, key: Key, version: Version, facets: &Facets) -> Option<Row> {
+    pub(super) fn row(
+        &mut self,
+        key: Key,
+        version: Version,
+        facets: &Facets,
+        packed: Option<Packed>,
+    ) -> Option<Row> {
         let table = self.names.intern(key.kind)?;
         let Facets { network, organization, .. } = *facets;
         let partition = self.rows.partitions_mut().number(Partition { network, organization });
-        let (network_slot, facets) = self.pack(table, facets);
+        let Packed { network_slot, facets } = match packed {
+            Some(packed) => packed,
+            None => {
+                self.number_names(table, facets);
+                pack(&self.names, self.tables.get(&table)?.sort_names(), facets)?
+            }
+        };
         Some(Row { id: key.id, version: version.0, table, partition, network_slot, facets })
+    }
+
+    /// Numbers the names in facets, and adds an order to the table for each new sort key.
+    fn number_names(&mut self, table: NameId, facets: &Facets) {
+        let table = self.tables.entry(table).or_default();
+        for key in &facets.sort_keys {
+            // Numbered with the others, so that their number has one bound.
+            self.names.intern(key.name);
+            table.add_sort_name(key.name);
+        }
+        let relations = facets.links.iter().map(|link| link.relation);
+        for name in relations.chain(facets.unique_keys.iter().map(|key| key.name)) {
+            self.names.intern(name);
+        }
     }
 
     fn release_unique_keys(&mut self, change: &Change) {
@@ -86,10 +117,10 @@ impl Index {
             Change::Put { there: Some(id), row, .. } => (*id, Some(row)),
             Change::Put { there: None, .. } => return,
         };
-        if let Some(old) = self.rows.get(id)
-            && new.is_none_or(|new| !old.facets.has_unique_keys_of(&new.facets))
-        {
-            self.unique_keys.remove_all(old, id);
+        let Some(old) = self.rows.get(id) else { return };
+        match new {
+            None => self.unique_keys.remove_all(old.facets.unique_keys(), id),
+            Some(new) => self.unique_keys.remove_all(old.facets.unique_keys_beside(&new.facets), id),
         }
     }
 
@@ -133,7 +164,7 @@ impl Index {
     /// Inserts unique keys, links and expiry of a row.
     pub(super) fn insert_names_and_expiry(&mut self, id: RowId) {
         if let Some(row) = self.rows.get(id) {
-            self.unique_keys.insert_all(row, id);
+            self.unique_keys.insert_all(row.facets.unique_keys(), id);
             self.links.insert_all(row, id);
             self.expiring.extend(row.facets.expires_at().map(|time| (time, id)));
         }
@@ -149,7 +180,7 @@ impl Index {
         let has_moved =
             |slot: &Slot| moved || old.sort_key(*slot, partitions) != new.sort_key(*slot, partitions);
         let changed: Vec<Slot> = (0..table.slots()).filter(has_moved).collect();
-        let keeps_unique_keys = old.facets.has_unique_keys_of(&new.facets);
+        let old_facets = old.facets.clone();
         let keeps_links = old.facets.has_links_of(&new.facets);
         if !keeps_links {
             self.links.remove_all(old, id);
@@ -169,9 +200,7 @@ impl Index {
         self.insert_into_orderings(id, change);
         self.count_change(id);
         let Some(row) = self.rows.get(id) else { return };
-        if !keeps_unique_keys {
-            self.unique_keys.insert_all(row, id);
-        }
+        self.unique_keys.insert_all(row.facets.unique_keys_beside(&old_facets), id);
         if !keeps_links {
             self.links.insert_all(row, id);
         }
@@ -204,45 +233,4 @@ impl Index {
             table.forget_if_empty(partition);
         });
     }
-
-    /// Packs facets without the sort key that the network gives a row. Tells its slot.
-    fn pack(&mut self, table_id: NameId, facets: &Facets) -> (u16, PackedFacets) {
-        let table = self.tables.entry(table_id).or_default();
-        for key in &facets.sort_keys {
-            // Numbered with the others, so that their number has one bound.
-            self.names.intern(key.name);
-            table.add_sort_name(key.name);
-        }
-        let mut sort_keys: Vec<&[u8]> =
-            table.sort_names().iter().map(|name| sort_key(facets, *name)).collect();
-        let network_slot = take_network_key(&mut sort_keys, facets.network);
-        let mut links: Vec<(NameId, Uuid)> = Vec::with_capacity(facets.links.len());
-        for link in &facets.links {
-            links.extend(self.names.intern(link.relation).map(|relation| (relation, link.target)));
-        }
-        links.sort_unstable();
-        links.dedup();
-        let mut unique_keys: Vec<(NameId, &[u8])> = Vec::with_capacity(facets.unique_keys.len());
-        for unique_key in &facets.unique_keys {
-            unique_keys
-                .extend(self.names.intern(unique_key.name).map(|name| (name, unique_key.value.as_slice())));
-        }
-        unique_keys.sort_unstable_by_key(|(name, value)| (*name, value.len(), *value));
-        unique_keys.dedup();
-        (network_slot, PackedFacets::pack(facets.expires_at, &sort_keys, &links, &unique_keys))
-    }
-}
-
-fn sort_key(facets: &Facets, name: Name) -> &[u8] {
-    facets.sort_keys.iter().find(|key| key.name == name).map_or(&[], |key| &key.value)
-}
-
-/// Empties the first key that is the id of the network. Tells its slot, 0 if there is none.
-fn take_network_key(sort_keys: &mut [&[u8]], network: Option<Uuid>) -> u16 {
-    let is_network = |key: &[u8]| network.is_some_and(|network| network.as_bytes() == key);
-    let found = (1..=u16::MAX).zip(sort_keys).find(|(_, key)| is_network(key));
-    found.map_or(0, |(slot, key)| {
-        *key = &[];
-        slot
-    })
 }

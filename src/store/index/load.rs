@@ -38,7 +38,7 @@ impl Loader {
         if index.find(key).is_some() {
             return Err(StoreError::corrupt(format!("{key} is there twice")));
         }
-        let row = index.row(key, version, facets).ok_or_else(|| StoreError::corrupt(unfit()))?;
+        let row = index.row(key, version, facets, None).ok_or_else(|| StoreError::corrupt(unfit()))?;
         if index.unique_keys.has_any_of(&index.rows, &row) {
             return Err(StoreError::corrupt(format!("{key} has a unique key that another record has")));
         }

@@ -110,6 +110,22 @@ impl PackedFacets {
         self.unique_key_groups().flat_map(|group| group.values().map(move |value| (group.name, value)))
     }
 
+    /// The unique keys that other facets do not have.
+    pub(super) fn unique_keys_beside<'a>(
+        &'a self,
+        other: &'a Self,
+    ) -> impl Iterator<Item = (NameId, &'a [u8])> + 'a {
+        // Most records keep theirs, however many these are.
+        let is_same = self.unique_keys_bytes() == other.unique_keys_bytes();
+        let own = (!is_same).then(|| self.unique_keys()).into_iter().flatten();
+        let mut others = other.unique_keys().peekable();
+        let order = |(name, value): &(NameId, &'a [u8])| (*name, value.len(), *value);
+        own.filter(move |key| {
+            while others.next_if(|other| order(other) < order(key)).is_some() {}
+            others.peek() != Some(key)
+        })
+    }
+
     pub(super) fn has_unique_key(&self, name: NameId, value: &[u8]) -> bool {
         self.unique_key_groups().any(|group| group.contains(name, value))
     }
@@ -117,11 +133,6 @@ impl PackedFacets {
     /// Whether these are the very links of the other.
     pub(super) fn has_links_of(&self, other: &Self) -> bool {
         self.links_bytes() == other.links_bytes()
-    }
-
-    /// Whether these are the very unique keys of the other.
-    pub(super) fn has_unique_keys_of(&self, other: &Self) -> bool {
-        self.unique_keys_bytes() == other.unique_keys_bytes()
     }
 
     fn unique_key_groups(&self) -> impl Iterator<Item = UniqueKeyGroup<'_>> {
@@ -282,8 +293,27 @@ mod tests {
         let (links, unique_keys) = ([(1, Uuid::from_u128(1))], [(1, &b"value"[..])]);
         let packed = PackedFacets::pack(None, &[b"key"], &links, &unique_keys);
         let other = PackedFacets::pack(Some(Timestamp::UNIX_EPOCH), &[&[0; 100_000]], &links, &unique_keys);
-        assert!(packed.has_unique_keys_of(&other) && packed.has_links_of(&other));
+        assert!(packed.unique_keys_beside(&other).next().is_none() && packed.has_links_of(&other));
         let other = PackedFacets::pack(None, &[b"key"], &[(1, Uuid::nil())], &[(1, b"valuf")]);
-        assert!(!packed.has_unique_keys_of(&other) && !packed.has_links_of(&other));
+        assert!(packed.unique_keys_beside(&other).eq(packed.unique_keys()) && !packed.has_links_of(&other));
+    }
+
+    #[test]
+    fn unique_keys_beside_those_of_another_are_the_difference_of_the_sets() {
+        let values: Vec<Vec<u8>> =
+            (0..6_u8).map(|number| vec![number; usize::from(number % 3) + 1]).collect();
+        let chosen = |set: u32| {
+            let keys = values.iter().enumerate().filter(|(place, _)| set & (1 << place) != 0);
+            let mut keys: UniqueKeys<'_> =
+                keys.map(|(place, value)| ((place % 2) as NameId, value.as_slice())).collect();
+            keys.sort_unstable_by_key(|(name, value)| (*name, value.len(), *value));
+            keys
+        };
+        for (left, right) in (0..64).flat_map(|left| (0..64).map(move |right| (left, right))) {
+            let packed = |set| PackedFacets::pack(None, &[], &[], &chosen(set));
+            let difference: UniqueKeys<'_> = chosen(left & !right);
+            let (left, right) = (packed(left), packed(right));
+            assert_eq!(left.unique_keys_beside(&right).collect::<UniqueKeys<'_>>(), difference);
+        }
     }
 }

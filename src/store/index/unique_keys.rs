@@ -18,8 +18,8 @@ impl UniqueKeys {
         self.table.rows(self.hash(name, value)).find(has_it)
     }
 
-    pub(super) fn insert_all(&mut self, row: &Row, id: RowId) {
-        for (name, value) in row.facets.unique_keys() {
+    pub(super) fn insert_all<'k>(&mut self, keys: impl Iterator<Item = (NameId, &'k [u8])>, id: RowId) {
+        for (name, value) in keys {
             self.table.insert(self.hash(name, value), id);
         }
     }
@@ -29,8 +29,8 @@ impl UniqueKeys {
         row.facets.unique_keys().any(|(name, value)| self.find(rows, name, value).is_some())
     }
 
-    pub(super) fn remove_all(&mut self, row: &Row, id: RowId) {
-        for (name, value) in row.facets.unique_keys() {
+    pub(super) fn remove_all<'k>(&mut self, keys: impl Iterator<Item = (NameId, &'k [u8])>, id: RowId) {
+        for (name, value) in keys {
             self.table.remove(self.hash(name, value), id);
         }
     }

@@ -2,6 +2,8 @@ use std::collections::{HashMap, HashSet};
 
 use uuid::Uuid;
 
+use super::pack::{Packed, Packs};
+use super::rows::Row;
 use super::{Index, RowId};
 use crate::store::{Facets, Guard, Key, Link, Name, Precondition, StoreError, UniqueKey, Write};
 
@@ -9,8 +11,11 @@ use crate::store::{Facets, Guard, Key, Link, Name, Precondition, StoreError, Uni
 const MAX_FACETS: usize = 1 << 30;
 
 impl Index {
-    /// Whether a batch may be carried out as things stand.
-    pub(crate) fn check(&self, writes: &[Write], guards: &[Guard]) -> Result<(), StoreError> {
+    /// Checks whether a batch may be applied to the present state.
+    ///
+    /// # Errors
+    /// Those of [`Store::commit`](crate::store::Store::commit), for the first condition found that is not met.
+    pub(crate) fn check(&self, writes: &[Write], packs: &Packs, guards: &[Guard]) -> Result<(), StoreError> {
         let mut keys = HashSet::with_capacity(writes.len());
         for write in writes {
             if !keys.insert(write.key()) {
@@ -31,7 +36,7 @@ impl Index {
         for check in guards {
             self.check_condition(check, &keys)?;
         }
-        self.check_unique_keys(writes, &keys)
+        self.check_unique_keys(writes, packs, &keys)
     }
 
     /// Whether one more record with these facets can be held.
@@ -89,15 +94,28 @@ impl Index {
         }
     }
 
-    /// Unique keys are unique after the batch: among those it brings, and with those of the records that it leaves alone.
-    fn check_unique_keys(&self, writes: &[Write], written: &HashSet<Key>) -> Result<(), StoreError> {
+    /// Checks that unique keys are unique after the batch: among its puts, and with the records that it leaves alone.
+    fn check_unique_keys(
+        &self,
+        writes: &[Write],
+        packs: &Packs,
+        written: &HashSet<Key>,
+    ) -> Result<(), StoreError> {
+        let puts = writes.iter().enumerate().filter_map(|(place, write)| match write {
+            Write::Put { key, facets, .. } if !facets.unique_keys.is_empty() => Some((place, *key, facets)),
+            _ => None,
+        });
+        let is_alone = puts.clone().count() <= 1;
         let mut claims: HashMap<&UniqueKey, Key> = HashMap::new();
-        for write in writes {
-            let Write::Put { key, facets, .. } = write else { continue };
-            let there = self.find(*key).and_then(|row| self.rows.get(row));
+        for (place, key, facets) in puts {
+            let there = self.find(key).and_then(|row| self.rows.get(row));
+            if is_alone && let Some((row, packed)) = there.zip(packs.get(place)) {
+                return self.check_added_keys(row, packed, written);
+            }
             for unique_key in &facets.unique_keys {
-                let others_claim = claims.insert(unique_key, *key).is_some_and(|claimant| claimant != *key);
-                // Most puts bring the unique keys that the record has, which then is the one to be found by them.
+                let others_claim =
+                    !is_alone && claims.insert(unique_key, key).is_some_and(|claimant| claimant != key);
+                // Most puts bring the unique keys that the record has already, which are found by them first.
                 let is_own = there.is_some_and(|row| {
                     self.names
                         .find(unique_key.name)
@@ -106,6 +124,18 @@ impl Index {
                 if others_claim || (!is_own && self.is_held_by_another(unique_key, written)) {
                     return Err(StoreError::unique_key_taken(unique_key.clone()));
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// The same for the only put of a batch, whose facets are packed: only the unique keys that it adds are looked up.
+    fn check_added_keys(&self, row: &Row, packed: &Packed, written: &HashSet<Key>) -> Result<(), StoreError> {
+        for (name, value) in packed.facets.unique_keys_beside(&row.facets) {
+            let Some(name) = self.names.name(name) else { continue };
+            let unique_key = UniqueKey::new(name, value);
+            if self.is_held_by_another(&unique_key, written) {
+                return Err(StoreError::unique_key_taken(unique_key));
             }
         }
         Ok(())

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::codec::{Head, Place};
 use super::journal::{Accepted, Change};
 use super::queue::{Job, Reply};
-use crate::store::index::Index;
+use crate::store::index::{Index, Packs};
 use crate::store::{Batch, Facets, Guard, Key, StoreError, UniqueKey, Version, Write};
 
 /// Batches that are written in one go.
@@ -53,8 +53,9 @@ impl Group {
         if self.is_dependent(index, &batch) {
             return Some(Job::Commit(batch, reply));
         }
-        let checked =
-            index.check(batch.writes(), batch.guards()).and_then(|()| check_lengths(batch.writes()));
+        let checked = index
+            .check(batch.writes(), &Packs::default(), batch.guards())
+            .and_then(|()| check_lengths(batch.writes()));
         if checked.is_err() || batch.writes().is_empty() {
             reply.send(checked);
             return None;

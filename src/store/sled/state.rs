@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::bodies::{Bodies, Found};
 use super::codec::Place;
 use super::journal::{Accepted, Change};
-use crate::store::index::{Index, RowId};
+use crate::store::index::{Index, Packs, RowId};
 use crate::store::{Facets, Key, Precondition, Record, Version, Write};
 
 /// What readers see: the index and the bodies in memory. Only what is in the journal gets here, one group after the other.
@@ -65,11 +65,11 @@ impl State {
                 Write::Put { key: *key, precondition: Precondition::Any, facets, body: body.clone() }
             }
         });
-        let writes = writes.collect();
+        let writes: Vec<Write> = writes.collect();
         // The index tells of every put, in the order of the writes.
         let mut places = places.into_iter();
         let bodies = &mut self.bodies;
-        self.index.apply(accepted.version, writes, |row, body| match body {
+        self.index.apply(accepted.version, &writes, Packs::default(), |row, body| match body {
             None => dropped.extend(bodies.remove(row)),
             Some(body) => dropped.extend(places.next().and_then(|place| bodies.pin(row, place, body))),
         });

@@ -111,7 +111,7 @@ pub(crate) fn entry(host: &Host, id: Uuid, if_index: i64) -> IfEntry {
         if_index,
         if_name: Some("Gi0/1".to_owned()),
         if_descr: "GigabitEthernet0/1\u{0}\r\n".to_owned(),
-        if_unique_key: Some("Aufschaltung Süd 🦀".to_owned()),
+        if_alias: Some("Aufschaltung Süd 🦀".to_owned()),
         if_type: Some(1_767_992_425),
         speed_bps: Some(4_294_967_295_000_000),
         mac_address: Some(MacAddress::new([1, 2, 3, 4, 5, 6])),

@@ -4,6 +4,7 @@ use super::random::Random;
 use super::same::assert_same;
 use super::{Model, loaded, select, write};
 use crate::model::Timestamp;
+use crate::store::index::Packs;
 use crate::store::index::load::FEW_ROWS;
 use crate::store::index::{Index, Loader};
 use crate::store::{Direction, Facets, Key, Name, Order, Precondition, Query, SortKey, Version, Write};
@@ -28,7 +29,7 @@ fn write_at_random(
 ) {
     for _ in 0..steps {
         let writes = random.writes(records);
-        if indexes.iter().all(|index| index.check(&writes, &[]).is_err()) {
+        if indexes.iter().all(|index| index.check(&writes, &Packs::default(), &[]).is_err()) {
             continue;
         }
         for index in indexes.iter_mut() {

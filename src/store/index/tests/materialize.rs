@@ -3,6 +3,7 @@
 use super::random::Random;
 use super::same::page;
 use super::{Model, loaded, materialize, put, select, write};
+use crate::store::index::Packs;
 use crate::store::index::{Answer, Index, ListKey};
 use crate::store::{Query, Version, Write};
 
@@ -17,7 +18,7 @@ fn filled(random: &mut Random, batches: usize, of: usize) -> (Index, Model) {
 
 fn change(index: &mut Index, model: &mut Model, random: &mut Random, of: usize) {
     let writes = random.writes(of);
-    if index.check(&writes, &[]).is_ok() {
+    if index.check(&writes, &Packs::default(), &[]).is_ok() {
         write(index, model, &writes);
     }
 }
@@ -94,7 +95,7 @@ fn list_of_an_organization_that_loses_its_last_record_is_given_up() {
                 // The records come back, perhaps while the list is still on its way.
                 3 => {
                     let puts: Vec<Write> = (0..5).map(|_| put(random.key(10), random.facets(10))).collect();
-                    if index.check(&puts, &[]).is_ok() {
+                    if index.check(&puts, &Packs::default(), &[]).is_ok() {
                         write(index, &mut model, &puts);
                     }
                 }

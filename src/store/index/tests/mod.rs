@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
-use super::{Answer, Finished, Index, ListKey, Loader, RowId, Selection};
+use super::{Answer, Finished, Index, ListKey, Loader, Packs, RowId, Selection};
 use crate::store::{Facets, Key, Precondition, Query, Version, Write};
 
 /// What an index holds: all that it is loaded from.
@@ -24,14 +24,14 @@ fn put(key: Key, facets: Facets) -> Write {
 /// Writes to an index what it must accept, and keeps the model of what it holds.
 fn write(index: &mut Index, model: &mut Model, writes: &[Write]) {
     let version = index.next_version();
-    index.check(writes, &[]).expect("the writes pass");
+    index.check(writes, &Packs::default(), &[]).expect("the writes pass");
     for write in writes {
         match write {
             Write::Put { key, facets, .. } => model.insert(*key, (version, facets.clone())),
             Write::Delete { key, .. } => model.remove(key),
         };
     }
-    index.apply(version, writes.to_vec(), |_, _| {});
+    index.apply(version, writes, index.packer().pack(writes), |_, _| {});
 }
 
 /// Loads the records in the order of their keys.

@@ -4,6 +4,7 @@ use super::random::Random;
 use super::same::{page, records};
 use super::{Model, loaded, select, write};
 use crate::store::index::Index;
+use crate::store::index::Packs;
 use crate::store::{Query, Start, Version};
 
 /// Steps that suffice for no list, for short ones, and for all.
@@ -16,7 +17,7 @@ fn ask_again_and_again(seed: u64, (rounds, batches): (usize, usize), of: usize, 
     for round in 0..rounds {
         for _ in 0..batches {
             let writes = random.writes(of);
-            if index.check(&writes, &[]).is_ok() {
+            if index.check(&writes, &Packs::default(), &[]).is_ok() {
                 write(&mut index, &mut model, &writes);
             }
         }

@@ -3,6 +3,7 @@
 use super::Model;
 use super::random::Random;
 use crate::model::Timestamp;
+use crate::store::index::Packs;
 use crate::store::index::{Answer, Index, Selection};
 use crate::store::{Cursor, Guard, Key, Query, Start, StoreErrorKind, Version, Write};
 
@@ -61,7 +62,7 @@ pub(super) fn records(index: &Index, found: Selection) -> (Vec<(Key, Version)>, 
 }
 
 fn refusal(index: &Index, writes: &[Write], guards: &[Guard]) -> Option<StoreErrorKind> {
-    index.check(writes, guards).err().map(|error| error.kind().clone())
+    index.check(writes, &Packs::default(), guards).err().map(|error| error.kind().clone())
 }
 
 fn expired(index: &Index, now: Timestamp) -> Vec<Key> {

@@ -88,7 +88,7 @@ fn if_entry() -> Value {
         "if_index": 1,
         "if_name": null,
         "if_descr": "",
-        "if_unique_key": null,
+        "if_alias": null,
         "if_type": null,
         "speed_bps": null,
         "mac_address": null,

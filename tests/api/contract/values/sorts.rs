@@ -15,7 +15,7 @@ async fn texts_and_flags_of_a_host_are_kept() {
         "/description",
         "/interfaces/0/name",
         "/if_entries/0/if_name",
-        "/if_entries/0/if_unique_key",
+        "/if_entries/0/if_alias",
     ] {
         are_kept(place, [json!(null), json!(""), json!("a\0b")]).await;
     }
@@ -95,7 +95,7 @@ async fn statuses_neighbors_and_names_of_lldp_are_of_their_sorts() {
     let neighbors = ["IfEntry", "Host"].map(|kind| json!({"type": kind, "id": id(7)}));
     are_kept("/if_entries/0/neighbor", neighbors).await;
     let common = [
-        "InterfaceUniqueKey",
+        "InterfaceAlias",
         "PortComponent",
         "MacAddress",
         "NetworkAddress",

@@ -1,0 +1,93 @@
+//! Packing facets, which for a record with thousands of unique keys takes longer than anything may hold the lock.
+
+use std::collections::HashMap;
+
+use uuid::Uuid;
+
+use super::Index;
+use super::names::{NameId, Names};
+use super::packed::PackedFacets;
+use crate::store::{Facets, Name, Write};
+
+/// The numbers of an index by which facets are packed. They are never given to anything else, so that facets packed by them
+/// outside the lock stay valid.
+#[derive(Debug)]
+pub(crate) struct Packer {
+    names: Names,
+    sort_names: HashMap<NameId, Vec<Name>>,
+}
+
+/// The facets of a put, packed.
+#[derive(Debug)]
+pub(super) struct Packed {
+    /// The slot whose key is the id of the network, and therefore not with the others; 0 if there is none.
+    pub(super) network_slot: u16,
+    pub(super) facets: PackedFacets,
+}
+
+/// The facets of the puts of a batch, as far as they were packed outside the lock; the index packs the others.
+#[derive(Debug, Default)]
+pub(crate) struct Packs(Vec<Option<Packed>>);
+
+impl Packs {
+    /// The facets of a write, by its place in the batch.
+    pub(super) fn get(&self, place: usize) -> Option<&Packed> {
+        self.0.get(place)?.as_ref()
+    }
+
+    pub(super) fn take(&mut self, place: usize) -> Option<Packed> {
+        self.0.get_mut(place)?.take()
+    }
+}
+
+impl Index {
+    pub(crate) fn packer(&self) -> Packer {
+        let sort_names = self.tables.iter().map(|(id, table)| (*id, table.sort_names().to_vec()));
+        Packer { names: self.names.clone(), sort_names: sort_names.collect() }
+    }
+}
+
+impl Packer {
+    /// Packs the facets of all puts that bring no name which the index does not know yet.
+    pub(crate) fn pack(&self, writes: &[Write]) -> Packs {
+        Packs(writes.iter().map(|write| self.pack_write(write)).collect())
+    }
+
+    fn pack_write(&self, write: &Write) -> Option<Packed> {
+        let Write::Put { key, facets, .. } = write else { return None };
+        let sort_names = self.sort_names.get(&self.names.find(key.kind)?)?;
+        let is_known = facets.sort_keys.iter().all(|key| sort_names.contains(&key.name));
+        if is_known { pack(&self.names, sort_names, facets) } else { None }
+    }
+}
+
+/// Packs facets. `None` when a name has no number.
+pub(super) fn pack(names: &Names, sort_names: &[Name], facets: &Facets) -> Option<Packed> {
+    let mut sort_keys: Vec<&[u8]> = sort_names.iter().map(|name| sort_key(facets, *name)).collect();
+    let network_slot = take_network_key(&mut sort_keys, facets.network);
+    let links = facets.links.iter().map(|link| Some((names.find(link.relation)?, link.target)));
+    let mut links = links.collect::<Option<Vec<(NameId, Uuid)>>>()?;
+    links.sort_unstable();
+    links.dedup();
+    let unique_keys =
+        facets.unique_keys.iter().map(|key| Some((names.find(key.name)?, key.value.as_slice())));
+    let mut unique_keys = unique_keys.collect::<Option<Vec<(NameId, &[u8])>>>()?;
+    unique_keys.sort_unstable_by_key(|(name, value)| (*name, value.len(), *value));
+    unique_keys.dedup();
+    let facets = PackedFacets::pack(facets.expires_at, &sort_keys, &links, &unique_keys);
+    Some(Packed { network_slot, facets })
+}
+
+fn sort_key(facets: &Facets, name: Name) -> &[u8] {
+    facets.sort_keys.iter().find(|key| key.name == name).map_or(&[], |key| &key.value)
+}
+
+/// Empties the first key that is the id of the network. Returns its slot, 0 if there is none.
+fn take_network_key(sort_keys: &mut [&[u8]], network: Option<Uuid>) -> u16 {
+    let is_network = |key: &[u8]| network.is_some_and(|network| network.as_bytes() == key);
+    let found = (1..=u16::MAX).zip(sort_keys).find(|(_, key)| is_network(key));
+    found.map_or(0, |(slot, key)| {
+        *key = &[];
+        slot
+    })
+}
