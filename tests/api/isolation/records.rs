@@ -198,7 +198,7 @@ pub(crate) struct Binding {
 pub(crate) struct Entry {
     pub(crate) id: Uuid,
     pub(crate) index: i64,
-    pub(crate) unique_key: String,
+    pub(crate) alias: String,
     /// A host of the same organization.
     pub(crate) neighbor: Option<Uuid>,
 }

@@ -70,10 +70,10 @@ impl Arena {
             host.services.push(service);
         }
         if self.random.once_in(3) {
-            let unique_key = self.text(host.organization, "unique_key");
+            let alias = self.text(host.organization, "alias");
             let mut own = self.model.hosts.iter().filter(|other| other.organization == host.organization);
             let neighbor = own.next_back().map(|other| other.id);
-            host.entries.push(Entry { id: self.new_id(), index: 1, unique_key, neighbor });
+            host.entries.push(Entry { id: self.new_id(), index: 1, alias, neighbor });
         }
     }
 
