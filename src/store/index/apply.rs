@@ -1,6 +1,6 @@
 use bytes::Bytes;
 
-use super::names::NameId;
+use super::interner::NameId;
 use super::ordering_cache::RowChange;
 use super::pack::{Packed, Packs, pack};
 use super::partitions::Partition;
@@ -10,11 +10,11 @@ use super::{Index, RowId};
 use crate::model::Timestamp;
 use crate::store::{Facets, Key, Version, Write};
 
-/// A write as the index carries it out.
+/// A write, resolved to rows.
 #[derive(Debug)]
 enum Change {
     Delete(RowId),
-    /// The row that is there already keeps its number.
+    /// An existing row keeps its number.
     Put {
         there: Option<RowId>,
         row: Row,
@@ -40,7 +40,7 @@ impl Index {
             writes.filter_map(|(place, write)| self.change(write, packs.take(place))).collect();
         let is_new = |change: &&Change| matches!(change, Change::Put { there: None, .. });
         self.ids.reserve(&self.rows, changes.iter().filter(is_new).count());
-        // A unique key may pass from any record of the batch to any other, so all are let go before one is taken.
+        // A unique key may pass between any two records of the batch, so all are released before any is taken.
         for change in &changes {
             self.release_unique_keys(change);
         }
@@ -59,13 +59,13 @@ impl Index {
         }
     }
 
-    /// The keys of the rows whose time is over.
+    /// Returns the keys of the expired rows.
     pub(crate) fn expired(&self, now: Timestamp) -> Vec<Key> {
         let rows = self.expiring.range(..=(now, RowId::MAX)).map(|(_, row)| *row);
         rows.filter_map(|row| self.key(row)).map(|(key, _)| key).collect()
     }
 
-    /// `None` for the deletion of a record that does not exist.
+    /// Resolves a write. `None` for the deletion of a record that does not exist.
     fn change(&mut self, write: &Write, packed: Option<Packed>) -> Option<Change> {
         let there = self.find(write.key());
         match write {
@@ -101,7 +101,7 @@ impl Index {
     fn number_names(&mut self, table: NameId, facets: &Facets) {
         let table = self.tables.entry(table).or_default();
         for key in &facets.sort_keys {
-            // Numbered with the others, so that their number has one bound.
+            // Sort names count as names, so that one bound holds for all.
             self.names.intern(key.name);
             table.add_sort_name(key.name);
         }
@@ -135,7 +135,7 @@ impl Index {
         id
     }
 
-    /// Counts a change of the organization of a row, both where the row leaves and where it arrives.
+    /// Counts a change for the organization of a row, both before a move and after it.
     fn count_change(&mut self, id: RowId) {
         self.with_table(id, |table, _, partition| table.count_change(partition.organization));
     }
@@ -152,7 +152,7 @@ impl Index {
         });
     }
 
-    /// Changes the table of a row.
+    /// Calls a function with the table and partition of a row.
     fn with_table(&mut self, id: RowId, change: impl FnOnce(&mut Table, &Rows, Partition)) {
         let Some(row) = self.rows.get(id) else { return };
         let Some(partition) = self.rows.partitions().get(row.partition) else { return };
@@ -170,8 +170,8 @@ impl Index {
         }
     }
 
-    /// Puts a row in the place of another whose unique keys were released. What is the same in both is left alone: an order
-    /// in which the row keeps its place, links, unique keys.
+    /// Replaces a row whose unique keys were released. Orders in which it keeps its place, and equal links and
+    /// unique keys, stay untouched.
     fn replace(&mut self, id: RowId, new: Row) {
         let Some(old) = self.rows.get(id) else { return };
         let Some(table) = self.tables.get(&new.table) else { return };
@@ -206,7 +206,7 @@ impl Index {
         }
     }
 
-    /// Removes a row whose unique keys were let go before.
+    /// Removes a row whose unique keys were released.
     fn remove(&mut self, id: RowId) {
         let Some(row) = self.rows.get(id) else { return };
         self.ids.remove(row.table, row.id, id);

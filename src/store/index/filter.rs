@@ -1,13 +1,13 @@
 use uuid::Uuid;
 
+use super::interner::NameId;
 use super::list::sorted;
-use super::names::NameId;
 use super::partitions::Partitions;
 use super::rows::Row;
 use super::{Index, RowId};
 use crate::store::{LinkFilter, Query};
 
-/// The filters of a query but for that on ids, in the numbers of the index, with sorted values.
+/// The filters of a query except the one on ids, with names as numbers and values sorted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Filters {
     pub(super) table: NameId,
@@ -17,12 +17,12 @@ pub(super) struct Filters {
 }
 
 impl Filters {
-    /// Whether a row passes.
+    /// Returns whether a row passes all filters.
     pub(super) fn pass(&self, row: &Row, partitions: &Partitions) -> bool {
         self.pass_unlinked(row, partitions) && self.links.iter().all(|filter| has_link(row, filter))
     }
 
-    /// Whether a row passes all filters but those on links.
+    /// Returns whether a row passes all filters except those on links.
     fn pass_unlinked(&self, row: &Row, partitions: &Partitions) -> bool {
         let Some(partition) = partitions.get(row.partition) else { return false };
         row.table == self.table
@@ -33,7 +33,7 @@ impl Filters {
     }
 }
 
-/// A relation, and targets of which a row must be linked to one.
+/// A relation, and targets of which a row must be linked to at least one.
 pub(super) type Linked = (NameId, Vec<Uuid>);
 
 fn has_link(row: &Row, (relation, targets): &Linked) -> bool {
@@ -41,7 +41,8 @@ fn has_link(row: &Row, (relation, targets): &Linked) -> bool {
 }
 
 impl Index {
-    /// `None` when nothing can pass, since no record ever had a link of some relation.
+    /// Translates the filters of a query. `None` when nothing can pass, because no record ever had a link of some
+    /// relation.
     pub(super) fn filters(&self, query: &Query, table: NameId) -> Option<Filters> {
         let links = query.links.iter().map(|filter| self.link_filter(filter)).collect::<Option<_>>()?;
         let networks = query.networks.as_deref().map(sorted);
@@ -52,31 +53,31 @@ impl Index {
         Some((self.names.find(filter.relation)?, sorted(&filter.targets)))
     }
 
-    /// The rows with one of these ids that pass, in no order.
+    /// Returns the rows with one of these ids that pass the filters, in no particular order.
     pub(super) fn rows_with_ids(&self, filters: &Filters, ids: &[Uuid]) -> Vec<RowId> {
         let rows = sorted(ids).into_iter().filter_map(|id| self.ids.find(&self.rows, filters.table, id));
         self.passing(rows, |row| filters.pass(row, self.rows.partitions()))
     }
 
-    /// The link filter with the fewest rows, by its place, if there are any filters.
+    /// Returns the place of the link filter with the fewest rows, or `None` without link filters.
     pub(super) fn smallest_filter(&self, filters: &Filters) -> Option<usize> {
         let lengths = filters.links.iter().map(|filter| self.linked_length(filter)).enumerate();
         lengths.min_by_key(|(_, length)| *length).map(|(place, _)| place)
     }
 
-    /// The rows linked to the targets of a filter; a row counts once for each target.
+    /// Counts the rows linked to the targets of a filter, once for each target.
     pub(super) fn linked_length(&self, (relation, targets): &Linked) -> usize {
         targets.iter().map(|target| self.links.rows(*relation, *target).len()).sum()
     }
 
-    /// All rows that pass, in no order, found through one of the link filters.
+    /// Returns all rows that pass, found through one of the link filters, in no particular order.
     pub(super) fn linked_rows(&self, filters: &Filters, place: usize) -> Vec<RowId> {
         let Some((relation, targets)) = filters.links.get(place) else { return Vec::new() };
         let lists: Vec<&[RowId]> = targets.iter().map(|target| self.links.rows(*relation, *target)).collect();
         let mut rows = lists.concat();
         rows.sort_unstable();
         rows.dedup();
-        // The links by which rows were found are not compared again: they stand far away from the row.
+        // The filter by which a row was found is not evaluated again: reading its links is a cache miss.
         let has_others = |row: &Row| {
             filters.links.iter().enumerate().all(|(other, filter)| other == place || has_link(row, filter))
         };

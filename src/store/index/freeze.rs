@@ -1,17 +1,17 @@
 use std::collections::HashMap;
 
-use super::names::{NameId, Names};
+use super::interner::{Interner, NameId};
 use super::partitions::{Partition, Partitions};
 use super::rows::Row;
 use super::{Index, RowId};
 use crate::store::{Facets, Key, Link, Name, SortKey, UniqueKey, Version};
 
-/// The rows of an index as they were at one moment, whatever becomes of the index. Their facets are shared with it, not
-/// copied.
+/// The rows of an index at one moment. Later changes of the index do not affect them; their facets are shared with
+/// it, not copied.
 #[derive(Debug)]
 pub(crate) struct Frozen {
     rows: Vec<(RowId, Row)>,
-    names: Names,
+    names: Interner,
     partitions: Partitions,
     sort_names: HashMap<NameId, Vec<Name>>,
 }
@@ -27,7 +27,7 @@ impl Index {
         }
     }
 
-    /// The facets of a row: links and unique keys each once and sorted, and no empty sort keys.
+    /// Returns the facets of a row: links and unique keys sorted and without duplicates, no empty sort keys.
     pub(crate) fn facets(&self, row: RowId) -> Option<Facets> {
         let row = self.rows.get(row)?;
         unpack(row, &self.names, self.rows.partitions(), self.tables.get(&row.table)?.sort_names())
@@ -39,12 +39,12 @@ impl Frozen {
         self.rows.len()
     }
 
-    /// The rows, in the order of their places.
+    /// Iterates over the rows in the order of their places.
     pub(crate) fn rows(&self) -> impl Iterator<Item = RowId> + '_ {
         self.rows.iter().map(|(id, _)| *id)
     }
 
-    /// The record in a place below [`len`](Self::len), with its facets as [`Index::facets`] gives them.
+    /// Returns the record at a place below [`len`](Self::len), with facets as [`Index::facets`] returns them.
     pub(crate) fn entry(&self, place: usize) -> Option<(RowId, Key, Version, Facets)> {
         let (id, row) = self.rows.get(place)?;
         let key = Key::new(self.names.name(row.table)?, row.id);
@@ -53,8 +53,8 @@ impl Frozen {
     }
 }
 
-/// `None` when a number in the row stands for nothing.
-fn unpack(row: &Row, names: &Names, partitions: &Partitions, sort_names: &[Name]) -> Option<Facets> {
+/// Unpacks the facets of a row. `None` when the row contains an unknown number.
+fn unpack(row: &Row, names: &Interner, partitions: &Partitions, sort_names: &[Name]) -> Option<Facets> {
     let Partition { network, organization } = *partitions.get(row.partition)?;
     let packed = &row.facets;
     let links = packed.links().map(|(relation, target)| Some(Link::new(names.name(relation)?, target)));

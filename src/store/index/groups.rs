@@ -4,8 +4,8 @@ use crate::store::Direction;
 
 /// The records that have one key, as a range of positions.
 ///
-/// Records with equal keys follow each other by ascending id in both directions, so a descending list is no reversed
-/// ascending one: it is the groups in descending order, each of them ascending inside.
+/// Records with equal keys are in ascending order of id in both directions. A descending list is therefore not a
+/// reversed ascending one: its groups descend, and the records within a group ascend.
 #[derive(Debug)]
 pub(super) struct Group<'a> {
     pub(super) key: &'a [u8],
@@ -14,7 +14,7 @@ pub(super) struct Group<'a> {
 }
 
 impl<'a> Merged<'a> {
-    /// The group that holds the record of this rank in the list, and how many records of the list come before the group.
+    /// Returns the group that holds the record of this rank, and the number of records before the group.
     pub(super) fn group_of_rank(&self, rank: usize, direction: Direction) -> Option<(Group<'a>, usize)> {
         let total = self.len();
         let ascending = match direction {
@@ -31,7 +31,7 @@ impl<'a> Merged<'a> {
         Some((group, before))
     }
 
-    /// The group of a key, or if there is none, the first group behind it in the list.
+    /// Returns the group of a key, or the next group in the list if no record has the key.
     pub(super) fn group_from_key(&self, key: &[u8], direction: Direction) -> Option<Group<'a>> {
         let row = match direction {
             Direction::Ascending => {
@@ -44,7 +44,7 @@ impl<'a> Merged<'a> {
         Some(self.group_of_key(self.key(row)))
     }
 
-    /// The group that follows in the list.
+    /// Returns the next group of the list.
     pub(super) fn group_after(&self, group: Group<'a>, direction: Direction) -> Option<Group<'a>> {
         match direction {
             Direction::Ascending => self.group_behind(group.to),
@@ -52,41 +52,41 @@ impl<'a> Merged<'a> {
         }
     }
 
-    /// The group that ends at a position.
+    /// Returns the group that ends at a position.
     fn group_before(&self, to: Vec<Place>) -> Option<Group<'a>> {
         let key = self.key(self.last_before(&to)?);
         let from = self.runs.iter().zip(&to).map(|(run, to)| self.group_start(run, *to, key)).collect();
         Some(Group { key, from, to })
     }
 
-    /// The group that begins at a position.
+    /// Returns the group that begins at a position.
     fn group_behind(&self, from: Vec<Place>) -> Option<Group<'a>> {
         let key = self.key(self.least(&from, &self.end())?);
         let to = self.runs.iter().zip(&from).map(|(run, from)| self.group_end(run, *from, key)).collect();
         Some(Group { key, from, to })
     }
 
-    /// The group that a position divides, if it lies within one.
+    /// Returns the group that a position divides, if the position is inside one.
     pub(super) fn group_around(&self, position: &[Place]) -> Option<Group<'a>> {
         let before = self.key(self.last_before(position)?);
         let behind = self.key(self.least(position, &self.end())?);
         if before == behind { Some(self.group_of_key(before)) } else { None }
     }
 
-    /// The greatest row before a position.
+    /// Returns the greatest row before a position.
     fn last_before(&self, to: &[Place]) -> Option<RowId> {
         let lasts = self.runs.iter().zip(to).filter_map(|(run, to)| run.at(run.before(*to)?));
         lasts.max_by(|left, right| self.compare(*left, *right))
     }
 
-    /// The group of a key, empty at its place when there is none.
+    /// Returns the group of a key: an empty range at its place if no record has the key.
     pub(super) fn group_of_key<'k>(&self, key: &'k [u8]) -> Group<'k> {
         let from = self.partition(key, None, |(other, _)| other < key);
         let to = self.runs.iter().zip(&from).map(|(run, from)| self.group_end(run, *from, key)).collect();
         Group { key, from, to }
     }
 
-    /// Most groups have one record, so the neighbour is asked before the run is searched.
+    /// Compares the neighbour before searching the run, because most groups have one record.
     fn group_end(&self, run: &Run, from: Place, key: &[u8]) -> Place {
         let in_group = |place| run.at(place).is_some_and(|row| self.key(row) == key);
         if !in_group(from) {
@@ -105,7 +105,7 @@ impl<'a> Merged<'a> {
         last.map_or(to, |last| self.group_start_before(run, last, key))
     }
 
-    /// Where in its run the group of a key begins, of which one row stands here.
+    /// Returns where the group of a key begins in its run, given the place of one of its rows.
     pub(super) fn group_start_before(&self, run: &Run, place: Place, key: &[u8]) -> Place {
         let former = run.before(place).and_then(|place| run.at(place));
         if former.is_some_and(|row| self.key(row) == key) {

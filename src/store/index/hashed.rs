@@ -1,18 +1,19 @@
 use super::run::RowId;
 
-/// How many entries a bucket holds on average.
+/// Average number of entries in a full bucket.
 const FULL: usize = 32;
 
-/// By how many entries a bucket grows.
+/// Entries by which the capacity of a bucket grows.
 const GROWTH: usize = 4;
 
-/// A hash, and a row that has something of this hash.
+/// A hash, and a row with a value of that hash.
 type Entry = (u32, RowId);
 
-/// Rows under the hashes of what they have. A row that has several things of one hash stands there several times.
+/// A multimap from hashes to rows. A row with several values of one hash occurs several times.
 ///
-/// Whenever the buckets are full on average, one more is added and takes its entries from one that was there: what is held
-/// is never much more than the entries, and no entry waits until all are moved. Nothing but the hashes is asked for that.
+/// Linear hashing: when the buckets are full on average, one bucket is added and takes its entries from one existing
+/// bucket. Memory stays close to the size of the entries, and no insertion waits for a rehash of all. Rows are never
+/// read.
 #[derive(Debug)]
 pub(super) struct HashedRows {
     buckets: Vec<Vec<Entry>>,
@@ -44,7 +45,7 @@ impl HashedRows {
         }
     }
 
-    /// Removes a row from under a hash once.
+    /// Removes one occurrence of a row under a hash.
     pub(super) fn remove(&mut self, hash: u32, row: RowId) {
         let bucket = self.bucket(hash);
         let Some(entries) = self.buckets.get_mut(bucket) else { return };
@@ -54,8 +55,8 @@ impl HashedRows {
         }
     }
 
-    /// The number of buckets need be no power of two: what would belong to one that is not there yet is in the one half
-    /// the power of two before it.
+    /// Returns the bucket of a hash. The entries of a bucket that does not exist yet are in the one that is half its
+    /// power of two before it.
     fn bucket(&self, hash: u32) -> usize {
         let count = self.buckets.len().next_power_of_two();
         let bucket = hash as usize & (count - 1);

@@ -3,11 +3,11 @@ use std::hash::{BuildHasher, RandomState};
 use hashbrown::HashTable;
 use uuid::Uuid;
 
-use super::names::NameId;
+use super::interner::NameId;
 use super::rows::Rows;
 use super::run::RowId;
 
-/// Which row has a key. An entry is the row's number alone; the key stands in the row.
+/// Finds the row with a key. An entry is a row number; the key is compared in the row.
 #[derive(Debug, Default)]
 pub(super) struct Ids {
     hasher: RandomState,
@@ -20,15 +20,16 @@ impl Ids {
         self.table.find(hash, |row| key(rows, *row) == Some((table, id))).copied()
     }
 
-    /// Makes room for so many more. Every row must be there.
+    /// Reserves capacity for more rows. All rows of the index must be present.
     ///
-    /// A table that grows by itself asks the rows in the order of their hashes, which takes several times as long.
+    /// Rebuilds the table in row order. A table that grows by itself reads the rows in the order of their hashes,
+    /// which takes several times as long.
     pub(super) fn reserve(&mut self, rows: &Rows, more: usize) {
         let needed = self.table.len() + more;
         if needed <= self.table.capacity() {
             return;
         }
-        // Let go before the next is there: both would be much memory.
+        // Freed first: both tables together would take too much memory.
         self.table = HashTable::new();
         self.table = HashTable::with_capacity(needed + needed / 2);
         for (id, _) in rows.iter() {

@@ -2,11 +2,11 @@ use std::collections::HashMap;
 
 use uuid::Uuid;
 
-use super::names::NameId;
+use super::interner::NameId;
 use super::rows::Row;
 use super::run::RowId;
 
-/// Which rows have a link, sorted by their numbers.
+/// Posting lists: for each link, the numbers of the rows that have it, sorted.
 #[derive(Debug, Default)]
 pub(super) struct Links(HashMap<(NameId, Uuid), Vec<RowId>>);
 
@@ -18,7 +18,7 @@ impl Links {
     pub(super) fn insert_all(&mut self, row: &Row, id: RowId) {
         for link in row.facets.links() {
             let rows = self.0.entry(link).or_default();
-            // Most rows are newer than all that have the link already.
+            // Most rows are newer than all rows in the list.
             if rows.last().is_none_or(|last| *last < id) {
                 rows.push(id);
             } else if let Err(place) = rows.binary_search(&id) {

@@ -3,14 +3,14 @@
 use uuid::Uuid;
 
 use super::filter::Filters;
+use super::interner::NameId;
 use super::materialize;
 use super::meter::{Meter, OverLimit};
-use super::names::NameId;
 use super::order::{Term, prefix_of_key};
 use super::ordering_cache::ListKey;
 use super::run::Run;
+use super::scan::{Begin, Sets, Wanted};
 use super::table::{Table, length};
-use super::walk::{Begin, Sets, Wanted};
 use super::{Index, RowId};
 use crate::store::{Cursor, Direction, Query, Start, StoreError};
 
@@ -25,19 +25,19 @@ pub(crate) struct Selection {
 /// The answer to a query.
 #[derive(Debug)]
 pub(crate) enum Answer {
-    /// A page, and the list that it is a part of if that is worth to be materialized.
+    /// A page, and its list if that is worth materializing.
     Page(Selection, Option<ListKey>),
-    /// Finding the page would hold the lock too long: the list must be materialized first.
+    /// The list must be materialized first: finding the page would hold the lock too long.
     Materialize(ListKey),
 }
 
-/// Rows of a page, and the number of rows of the whole list.
+/// The rows of a page, and the number of rows in the whole list.
 type Found = (Vec<RowId>, usize);
 
-/// The most steps that finding a page may take under the lock: some 500 microseconds.
+/// Maximum number of steps for a page under the lock: about 500 microseconds.
 const DIRECT_STEPS: usize = 8_192;
 
-/// The steps that it takes to find a rank in one of several runs.
+/// Steps to find a rank in one of several runs.
 const STEPS_PER_RUN: usize = 32;
 
 impl Index {
@@ -45,7 +45,7 @@ impl Index {
         self.list_within(query, DIRECT_STEPS)
     }
 
-    /// Answers a query in at most so many steps.
+    /// Answers a query in at most this many steps.
     pub(super) fn list_within(&self, query: &Query, steps: usize) -> Result<Answer, StoreError> {
         check_order(query)?;
         let nothing = || Ok(Answer::Page(Selection::default(), None));
@@ -60,7 +60,7 @@ impl Index {
             Start::Offset(offset) => Begin::Rank(usize::try_from(*offset).unwrap_or(usize::MAX)),
             Start::After(cursor) => Begin::Behind(cursor.keys(), cursor.id()),
         };
-        // One more than asked for tells whether any follow.
+        // One more row than wanted shows whether others follow.
         let wanted = Wanted { begin, count: query.limit.map_or(usize::MAX, |limit| limit.saturating_add(1)) };
         let found = match &query.ids {
             Some(ids) => Ok((self.cut(self.rows_with_ids(&filters, ids), &terms, wanted), None)),
@@ -79,12 +79,15 @@ impl Index {
 
     /// Finds a part of a list, in one of four ways:
     ///
-    /// 1. one run has the list as it is: by rank, in O(log n);
-    /// 2. the list is in the ordering cache: the same;
-    /// 3. within so many steps: by merging runs, or by sorting what a filter selects;
-    /// 4. otherwise the list has to be materialized first, then by 2.
+    /// 1. One run holds the list as it is: by rank, in O(log n).
     ///
-    /// Lists across organizations are the host application's own: they are answered by 1 and 3, without a limit.
+    /// 2. The list is in the ordering cache: the same.
+    ///
+    /// 3. It takes no more than the given steps: by merging runs, or by sorting the rows that a filter selects.
+    ///
+    /// 4. Otherwise the list must be materialized first, and 2 applies.
+    ///
+    /// Lists across organizations belong to the host application: 1 and 3 answer them without a limit.
     fn find_listed(
         &self,
         table: &Table,
@@ -124,7 +127,7 @@ impl Index {
         if let Some((place, filter)) =
             self.smallest_filter(filters).and_then(|place| Some((place, filters.links.get(place)?)))
         {
-            // Each row is read once to be filtered, and once more to be sorted.
+            // Each row is read once to be filtered and once to be sorted.
             meter.spend(2 * self.linked_length(filter))?;
             return Ok(self.cut(self.linked_rows(filters, place), terms, wanted));
         }
@@ -178,7 +181,7 @@ impl Index {
         (rows, run.len())
     }
 
-    /// What is wanted of rows in no order, and how many these are.
+    /// Returns the wanted part of unsorted rows, and their number.
     fn cut(
         &self,
         rows: Vec<RowId>,
@@ -200,7 +203,7 @@ impl Index {
     }
 }
 
-/// Whether a run holds just this list: that of an organization or of one of its networks, by one term.
+/// Returns whether one run holds just this list: of an organization or one network, by one term.
 fn is_one_run(Filters { organization, networks, links, .. }: &Filters, terms: &[Term]) -> bool {
     let is_one_set = organization.is_some() && networks.as_ref().is_none_or(|networks| networks.len() <= 1);
     is_one_set && links.is_empty() && terms.len() == 1
@@ -223,7 +226,7 @@ fn check_order(query: &Query) -> Result<(), StoreError> {
 
 pub(super) fn sorted(ids: &[Uuid]) -> Vec<Uuid> {
     let mut ids = ids.to_vec();
-    // Those of a scope are in order already.
+    // The ids of a scope are sorted already.
     if !ids.is_sorted_by(|left, right| left < right) {
         ids.sort_unstable();
         ids.dedup();

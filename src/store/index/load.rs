@@ -6,7 +6,7 @@ use std::thread;
 
 use uuid::Uuid;
 
-use super::names::NameId;
+use super::interner::NameId;
 use super::partitions::Partition;
 use super::rows::{Rows, Slot};
 use super::run::Run;
@@ -15,22 +15,23 @@ use super::table::{Runs, Table};
 use super::{Index, RowId};
 use crate::store::{Facets, Key, StoreError, Version};
 
-/// Fewer rows than this are sorted sooner than a thread begins.
+/// Below this number of rows, sorting takes less time than starting a thread.
 pub(super) const FEW_ROWS: usize = 1_024;
 
-/// Makes an index of records that are there already, all at once: every order is sorted once, where
-/// [`apply`](Index::apply) looks for the place of each record in each of its orders.
+/// Builds an index from existing records. Every order is sorted once, whereas [`apply`](Index::apply) searches the
+/// place of each record in each order.
 #[derive(Debug, Default)]
 pub(crate) struct Loader {
     index: Index,
 }
 
 impl Loader {
-    /// Adds a record. The rows are numbered from 0 on, in the order in which they are added.
+    /// Adds a record. Rows are numbered from 0 in the order in which they are added.
     ///
     /// # Errors
-    /// `Corrupt` when the key or a unique key is there already, or when the index cannot hold the facets. The record is left
-    /// out then.
+    ///
+    /// `Corrupt` when the key or a unique key exists already, or when the index cannot hold the facets. The record
+    /// is then left out.
     pub(crate) fn add(&mut self, key: Key, version: Version, facets: &Facets) -> Result<RowId, StoreError> {
         let index = &mut self.index;
         let unfit = || format!("{key} does not fit into the index");
@@ -50,7 +51,7 @@ impl Loader {
         Ok(id)
     }
 
-    /// The index of all that was added. `version` is the greatest that the store ever gave.
+    /// Returns the index of all records added. `version` is the greatest version that the store ever assigned.
     pub(crate) fn finish(self, version: Version) -> Index {
         let mut index = self.index;
         index.version = index.version.max(version.0);
@@ -106,7 +107,7 @@ impl<'a> Members<'a> {
         Self { rows, by_id, organizations, partitions }
     }
 
-    /// The slots are sorted side by side where there are many rows.
+    /// Builds the runs of all slots, in parallel when there are many rows.
     fn runs_of_slots(&self, slots: Slot) -> Vec<SlotRuns> {
         let mut runs: Vec<SlotRuns> = Vec::new();
         runs.resize_with(slots, SlotRuns::default);
@@ -120,7 +121,7 @@ impl<'a> Members<'a> {
         let helpers = if self.by_id.len() < FEW_ROWS { 0 } else { processors().min(slots) - 1 };
         thread::scope(|scope| {
             for _ in 0..helpers {
-                // Without a thread the work is done all the same.
+                // If no thread can be started, this thread does all the work.
                 _ = thread::Builder::new().spawn_scoped(scope, work);
             }
             work();
@@ -141,7 +142,7 @@ impl<'a> Members<'a> {
     }
 }
 
-/// Values that ranks share: every value once, how many ranks have it, and which of them each rank has.
+/// Values shared by ranks: each distinct value once, with the number of its ranks, and the value of each rank.
 #[derive(Debug)]
 struct Shared<T> {
     values: Vec<T>,
@@ -171,7 +172,7 @@ impl<T: Copy + Eq + Hash> Shared<T> {
         self.of_rank.iter().filter_map(|number| self.values.get(*number as usize))
     }
 
-    /// The run of each value, of the rows of sorted ranks.
+    /// Builds the run of each value from the rows of sorted ranks.
     fn runs(&self, ranks: &[u32], by_id: &[RowId], prefix_of: impl Fn(RowId) -> u128) -> Vec<Run> {
         let mut rows: Vec<Vec<RowId>> = self.sizes.iter().map(|size| Vec::with_capacity(*size)).collect();
         for rank in ranks.iter().map(|rank| *rank as usize) {

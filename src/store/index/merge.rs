@@ -8,7 +8,7 @@ use super::rows::{Rows, Slot};
 use super::run::{Place, RowId, Run};
 use super::sort::prefix;
 
-/// Several runs of one slot, seen as one sorted sequence. A position in it is one [`Place`] for each run.
+/// Several runs of one slot, seen as one sorted sequence. A position consists of one [`Place`] for each run.
 #[derive(Debug)]
 pub(super) struct Merged<'a> {
     pub(super) rows: &'a Rows,
@@ -37,8 +37,8 @@ impl<'a> Merged<'a> {
         self.rows.sort_key(self.slot, row)
     }
 
-    /// The first position where `is_before` is false, of a predicate on key and id that is true for what is before a key,
-    /// and maybe an id, and false for what is behind.
+    /// Returns the first position where `is_before` is false. The predicate takes key and id; it must be true up to
+    /// some point of the sequence and false after it.
     pub(super) fn partition(
         &self,
         key: &[u8],
@@ -50,21 +50,21 @@ impl<'a> Merged<'a> {
         self.runs.iter().map(|run| run.partition_place(prefixes.clone(), is_before)).collect()
     }
 
-    /// Which prefixes the rows of a key have, or the row of a key and an id.
+    /// Returns the range of prefixes of the rows with a key, or of the row with a key and an id.
     pub(super) fn prefixes(&self, key: &[u8], id: Option<Uuid>) -> RangeInclusive<u128> {
         match (self.slot, id) {
-            // All rows have the empty key there.
+            // All keys of this slot are empty.
             (0, Some(id)) if key.is_empty() => id.as_u128()..=id.as_u128(),
             (0, _) => 0..=u128::MAX,
             _ => prefix(key)..=prefix(key),
         }
     }
 
-    /// The position that has `rank` records before it, counted from `from`, and lies no farther than `to`.
+    /// Returns the position with `rank` records between `from` and it, but not beyond `to`.
     ///
-    /// Probes a row, counts what is smaller in every run, and narrows the bounds. A probe at the place that the rank
-    /// would have if the rows were spread evenly hits close where networks are alike; every other probe is in the middle,
-    /// so that no spread can make it slow.
+    /// Each step probes one row, counts the smaller rows in every run, and narrows the bounds. Even steps probe
+    /// where the rank would be if rows were spread evenly, which is close when networks are alike; odd steps probe
+    /// the middle, so that no distribution is slow.
     pub(super) fn select(&self, rank: usize, from: &[Place], to: &[Place]) -> Vec<Place> {
         if let ([run], [from], [to]) = (self.runs.as_slice(), from, to) {
             return vec![run.place(run.rank(*from).saturating_add(rank).min(run.rank(*to)))];
@@ -106,7 +106,7 @@ impl<'a> Merged<'a> {
         Bound { rank: ranks.iter().sum(), ranks, position: position.to_vec() }
     }
 
-    /// The position of a row between two bounds, which is at a place of one of the runs.
+    /// Returns the position of a row between two bounds. The row stands at `place` in the run `own`.
     fn split(&self, low: &Bound, high: &Bound, own: usize, place: Place, row: RowId) -> Vec<Place> {
         let pivot = self.rows.rank_key(self.slot, row);
         let prefixes = self.prefixes(pivot.0, Some(pivot.1));
@@ -123,13 +123,13 @@ impl<'a> Merged<'a> {
         split.collect()
     }
 
-    /// The smallest row between two positions.
+    /// Returns the smallest row between two positions.
     pub(super) fn least(&self, from: &[Place], to: &[Place]) -> Option<RowId> {
         let heads = self.runs.iter().zip(from).zip(to).filter(|((_, from), to)| from < to);
         heads.filter_map(|((run, from), _)| run.at(*from)).min_by(|left, right| self.compare(*left, *right))
     }
 
-    /// Appends the rows between two positions in order, until `found` holds `wanted`.
+    /// Appends the rows between two positions in order, until `found` holds `wanted` rows.
     pub(super) fn take(&self, from: &[Place], to: &[Place], wanted: usize, found: &mut Vec<RowId>) {
         let missing = wanted.saturating_sub(found.len());
         if let ([run], [from], [to]) = (self.runs.as_slice(), from, to) {
@@ -154,8 +154,10 @@ impl<'a> Merged<'a> {
         }
     }
 
-    /// Appends the rows before a position, greatest key first and what has one key by ascending id, until `found` holds
-    /// `wanted`. Most orders have hardly two records of one key, and for one alone nothing need be gathered.
+    /// Appends the rows before a position in descending order of key, with equal keys in ascending order of id,
+    /// until `found` holds `wanted` rows.
+    ///
+    /// Most keys occur once, and a single row needs no group.
     pub(super) fn take_descending(&self, before: &[Place], wanted: usize, found: &mut Vec<RowId>) {
         if let ([run], [before]) = (self.runs.as_slice(), before) {
             return self.take_descending_of(run, *before, wanted, found);
@@ -208,12 +210,12 @@ impl<'a> Merged<'a> {
         }
     }
 
-    /// Where in its run the group of a row begins that is the last of it.
+    /// Returns where the group begins in its run of which this row is the last.
     fn group_ending_with(&self, last: &Head<'_>) -> Place {
         self.runs.get(last.run).map_or(last.place, |run| self.group_start_before(run, last.place, last.key))
     }
 
-    /// The last row of a run before a place.
+    /// Returns the last row of a run before a place.
     fn tail(&self, run: usize, before: Place) -> Option<Head<'a>> {
         let place = self.runs.get(run)?.before(before)?;
         self.row_at(run, place)
@@ -234,7 +236,7 @@ impl<'a> Merged<'a> {
     }
 }
 
-/// A position with its rank: that in each run, and in all of them together.
+/// A position with its rank in each run and in total.
 #[derive(Debug)]
 struct Bound {
     position: Vec<Place>,
@@ -242,7 +244,7 @@ struct Bound {
     rank: usize,
 }
 
-/// The row of a run that is next in a merge; ordered by key and id, which come first.
+/// The next row of a run in a merge. Ordered by key and id, which are therefore its first fields.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Head<'a> {
     key: &'a [u8],

@@ -1,26 +1,32 @@
-//! The index over facets that the backends share: finds, checks and lists records without reading a body.
+//! The in-memory index over facets that the backends share: it finds, checks and lists records without reading a body.
 //!
-//! Every kind of record has, for each organization and for each of its networks, one sorted [`run`] of row numbers for
-//! each order. A page is found by rank: in O(log n) where one run covers the query, and by selection over several runs
-//! where it takes more. Lists that no run holds are answered by [`list`], which is the planner, and cached in their order
-//! by the [`ordering_cache`].
+//! A record is a *row* with a number. Each kind of record has a [`table`]: for every organization as a whole, and for every
+//! one of its networks, one sorted [`run`] of row numbers for each order.
 //!
-//! The index stands behind one lock, so no look at it may take long. Answering a query under the lock is limited by
-//! *steps*, counted by a [`meter`]; a list that needs more is [materialized](materialize) outside the lock.
+//! ```text
+//! query ─ list (planner) ─┬─ one run holds the list ────────────── rank in the run, O(log n)
+//!                         ├─ ordering_cache has the list ───────── rank in the cached run, O(log n)
+//!                         ├─ few steps: scan, merge, filter ────── merge runs, or sort what a filter selects
+//!                         └─ many steps: materialize ───────────── outside the lock, into the ordering_cache
+//! ```
+//!
+//! The index is behind one lock of its store, so no access may take long. The planner counts the *steps* of a query with a
+//! [`meter`] and never reads a clock, so that a query takes the same way on every machine.
 
 mod apply;
+mod check;
 mod filter;
 mod freeze;
 mod groups;
 mod hashed;
 mod ids;
+mod interner;
 mod links;
 mod list;
 mod load;
 mod materialize;
 mod merge;
 mod meter;
-mod names;
 mod order;
 mod ordering_cache;
 mod pack;
@@ -30,25 +36,23 @@ mod revision;
 mod row_set;
 mod rows;
 mod run;
+mod scan;
 mod sort;
 mod table;
 #[cfg(test)]
 mod tests;
 mod unique_key_group;
 mod unique_keys;
-mod verify;
-mod walk;
-mod window;
 
 use std::collections::{BTreeSet, HashMap};
 
 pub(crate) use self::freeze::Frozen;
 use self::ids::Ids;
+use self::interner::{Interner, NameId};
 use self::links::Links;
 pub(crate) use self::list::{Answer, Selection};
 pub(crate) use self::load::Loader;
 pub(crate) use self::materialize::{Built, Finished};
-use self::names::{NameId, Names};
 pub(crate) use self::ordering_cache::ListKey;
 pub(crate) use self::pack::Packs;
 use self::revision::Identity;
@@ -59,12 +63,12 @@ use self::unique_keys::UniqueKeys;
 use super::{Key, UniqueKey, Version};
 use crate::model::Timestamp;
 
-/// Where the records of a store are, by every way there is to ask for them.
+/// Finds the records of a store by key, unique key, link, order and expiry.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     identity: Identity,
     version: u64,
-    names: Names,
+    names: Interner,
     tables: HashMap<NameId, Table>,
     rows: Rows,
     ids: Ids,
@@ -82,17 +86,17 @@ impl Index {
         self.unique_keys.find(&self.rows, self.names.find(unique_key.name)?, &unique_key.value)
     }
 
-    /// The version that the next writing has.
+    /// Returns the version that the next write gets.
     pub(crate) fn next_version(&self) -> Version {
         Version(self.version + 1)
     }
 
-    /// All rows.
+    /// Iterates over all rows.
     pub(crate) fn rows(&self) -> impl Iterator<Item = RowId> + '_ {
         self.rows.iter().map(|(id, _)| id)
     }
 
-    /// What names a row, and which writing of it is there.
+    /// Returns the key and the version of a row.
     pub(crate) fn key(&self, row: RowId) -> Option<(Key, Version)> {
         let row = self.rows.get(row)?;
         Some((Key::new(self.names.name(row.table)?, row.id), Version(row.version)))

@@ -9,7 +9,7 @@ use super::rows::{Row, Rows, Slot};
 use super::sort::prefix;
 use crate::store::Direction;
 
-/// A term of an order, by slot.
+/// One term of an order, by slot.
 pub(super) type Term = (Slot, Direction);
 
 impl Rows {
@@ -20,7 +20,7 @@ impl Rows {
         }
     }
 
-    /// Compares rows as they are, or as they were.
+    /// Compares two rows, in their present or an earlier state.
     pub(super) fn compare_rows_by(&self, terms: &[Term], left: &Row, right: &Row) -> Ordering {
         let by_key = terms.iter().map(|(slot, direction)| {
             let key = left.sort_key(*slot, self.partitions());
@@ -42,23 +42,23 @@ impl Rows {
         first_difference(by_key).then_with(|| self.id(row).cmp(&id))
     }
 
-    /// The number by which a list in the order of these terms is searched before any row is looked at.
+    /// Returns the prefix of a row: the number by which a run in this order is searched before rows are read.
     pub(super) fn prefix_by(&self, terms: &[Term], row: RowId) -> u128 {
         self.get(row).map_or(0, |row| self.prefix_of_row(terms, row))
     }
 
-    /// The same for a row as it is, or as it was.
+    /// Returns the prefix of a row in its present or an earlier state.
     pub(super) fn prefix_of_row(&self, terms: &[Term], row: &Row) -> u128 {
         match terms {
             [] => 0,
-            // The order by id alone has ids for prefixes, as the runs of that order have.
+            // The order by id alone uses the id as prefix, like the runs of that order.
             [(0, Direction::Ascending)] => row.id.as_u128(),
             [(slot, direction), ..] => prefix_of_key(*direction, row.sort_key(*slot, self.partitions())),
         }
     }
 }
 
-/// The prefix of a key of the first term.
+/// Returns the prefix of a key of the first term.
 pub(super) fn prefix_of_key(direction: Direction, key: &[u8]) -> u128 {
     match direction {
         Direction::Ascending => prefix(key),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use uuid::Uuid;
 
 use super::Index;
-use super::names::{NameId, Names};
+use super::interner::{Interner, NameId};
 use super::packed::PackedFacets;
 use crate::store::{Facets, Name, Write};
 
@@ -13,7 +13,7 @@ use crate::store::{Facets, Name, Write};
 /// outside the lock stay valid.
 #[derive(Debug)]
 pub(crate) struct Packer {
-    names: Names,
+    names: Interner,
     sort_names: HashMap<NameId, Vec<Name>>,
 }
 
@@ -62,7 +62,7 @@ impl Packer {
 }
 
 /// Packs facets. `None` when a name has no number.
-pub(super) fn pack(names: &Names, sort_names: &[Name], facets: &Facets) -> Option<Packed> {
+pub(super) fn pack(names: &Interner, sort_names: &[Name], facets: &Facets) -> Option<Packed> {
     let mut sort_keys: Vec<&[u8]> = sort_names.iter().map(|name| sort_key(facets, *name)).collect();
     let network_slot = take_network_key(&mut sort_keys, facets.network);
     let links = facets.links.iter().map(|link| Some((names.find(link.relation)?, link.target)));

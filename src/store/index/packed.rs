@@ -2,18 +2,18 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::names::NameId;
+use super::interner::NameId;
 use super::unique_key_group::{GROUP_HEADER, UniqueKeyGroup};
 use crate::model::Timestamp;
 
-/// The facets of one row in one allocation.
+/// The facets of one row in a single allocation.
 ///
-/// A store of a million hosts holds a million of these, so they are packed: flags, numbers, the time of expiry if there is
-/// one, the sort keys, the links, the unique keys. The numbers are how many sort keys there are, where the unique keys begin, and
-/// where each sort key ends, counted from the beginning; they take two bytes each unless the facets are long.
+/// A store of a million hosts holds a million of these, so they are packed: flags, numbers, the expiry if there is
+/// one, sort keys, links, unique keys. The numbers are the count of sort keys, the offset of the unique keys, and
+/// the end of each sort key; each takes two bytes, or four in long facets.
 ///
-/// A sort key that begins with the whole of the one before it is stored together with it: many a hostname begins with the
-/// name of the host. A frozen index shares the facets.
+/// A sort key that starts with the whole previous sort key shares its bytes: many hostnames start with the name of
+/// the host. A frozen index shares the facets.
 #[derive(Clone, Debug)]
 pub(super) struct PackedFacets(Arc<[u8]>);
 
@@ -23,17 +23,19 @@ const NUMBERS: usize = 1;
 const EXPIRY_SIZE: usize = 8;
 const LINK_SIZE: usize = 2 + 16;
 
-/// The places of the numbers.
+/// Places of the numbers.
 const SORT_KEY_COUNT: usize = 0;
 const UNIQUE_KEYS_START: usize = 1;
 const SORT_KEY_ENDS: usize = 2;
 
-/// Beyond this length numbers take four bytes. The lowest bit of the end of a sort key tells something else.
+/// Longer facets have numbers of four bytes. The lowest bit of a sort key's end is a flag.
 const MAX_NARROW: usize = u16::MAX as usize / 2;
 
 impl PackedFacets {
-    /// `sort_keys` stand in the table's order of sort names; `links` must be sorted, so that equal facets pack equally, and
-    /// `unique_keys` in the order of name, length and value, each once.
+    /// Packs facets.
+    ///
+    /// `sort_keys` are in the table's order of sort names. `links` are sorted, so that equal facets pack equally.
+    /// `unique_keys` are in the order of name, length and value, without duplicates.
     pub(super) fn pack(
         expires_at: Option<Timestamp>,
         sort_keys: &[&[u8]],
@@ -75,9 +77,9 @@ impl PackedFacets {
         Timestamp::from_unix_micros(i64::from_le_bytes(self.array(start))).ok()
     }
 
-    /// The sort key in this place of the table's sort names; empty when the row has none.
+    /// Returns the sort key at this place of the table's sort names; empty when the row has none.
     pub(super) fn sort_key(&self, slot: usize) -> &[u8] {
-        // A page asks for a hundred of these, so how wide numbers are is looked at once for all of them.
+        // The width is decided once for all numbers: a page reads a hundred sort keys.
         if self.has(IS_WIDE) { self.sort_key_of_width::<4>(slot) } else { self.sort_key_of_width::<2>(slot) }
     }
 
@@ -110,12 +112,12 @@ impl PackedFacets {
         self.unique_key_groups().flat_map(|group| group.values().map(move |value| (group.name, value)))
     }
 
-    /// The unique keys that other facets do not have.
+    /// Iterates over the unique keys that the other facets do not have.
     pub(super) fn unique_keys_beside<'a>(
         &'a self,
         other: &'a Self,
     ) -> impl Iterator<Item = (NameId, &'a [u8])> + 'a {
-        // Most records keep theirs, however many these are.
+        // Most records keep all their unique keys on an update.
         let is_same = self.unique_keys_bytes() == other.unique_keys_bytes();
         let own = (!is_same).then(|| self.unique_keys()).into_iter().flatten();
         let mut others = other.unique_keys().peekable();
@@ -130,7 +132,7 @@ impl PackedFacets {
         self.unique_key_groups().any(|group| group.contains(name, value))
     }
 
-    /// Whether these are the very links of the other.
+    /// Returns whether the other facets have the same links.
     pub(super) fn has_links_of(&self, other: &Self) -> bool {
         self.links_bytes() == other.links_bytes()
     }
@@ -153,7 +155,7 @@ impl PackedFacets {
         self.0.get(start..self.number(UNIQUE_KEYS_START)).unwrap_or_default()
     }
 
-    /// Where so many sort keys end.
+    /// Returns where the first `count` sort keys end.
     fn keys_end(&self, count: usize) -> usize {
         match count.checked_sub(1) {
             Some(last) => SharedKeys::end(self.number(SORT_KEY_ENDS + last)),
@@ -180,7 +182,7 @@ impl PackedFacets {
         }
     }
 
-    /// The numbers, and behind them what else there is.
+    /// Returns the numbers, followed by whatever is stored after them.
     fn numbers<const WIDTH: usize>(&self) -> &[[u8; WIDTH]] {
         self.0.get(NUMBERS..).unwrap_or_default().as_chunks().0
     }
@@ -195,12 +197,12 @@ fn number_at<const WIDTH: usize>(numbers: &[[u8; WIDTH]], place: usize) -> usize
     bytes.iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte))
 }
 
-/// Sort keys as they are stored one behind the other, one that begins with the whole of the former together with it.
+/// Sort keys in their stored form: a key that starts with the whole previous key shares its bytes.
 #[derive(Debug)]
 struct SharedKeys<'a> {
-    /// Of each key, what the former does not hold already.
+    /// The bytes of each key that the previous key does not contain.
     stored: Vec<&'a [u8]>,
-    /// Of each key, twice where it ends, and one more where it begins with the former.
+    /// Twice the end of each key, plus one if the key shares the bytes of the previous one.
     ends: Vec<usize>,
     end: usize,
 }
@@ -236,7 +238,7 @@ mod tests {
 
     type UniqueKeys<'a> = Vec<(NameId, &'a [u8])>;
 
-    /// Packs facets and reads everything back, whichever of them there are.
+    /// Packs facets and asserts that everything can be read back.
     fn assert_comes_back(sort_keys: &[&[u8]], links: &[(NameId, Uuid)], unique_keys: &UniqueKeys<'_>) {
         for expires_at in [None, Some(Timestamp::UNIX_EPOCH.plus_micros(-1))] {
             let packed = PackedFacets::pack(expires_at, sort_keys, links, unique_keys);

@@ -2,10 +2,10 @@ use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
-/// To which network and organization a record belongs.
+/// The network and organization of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Partition {
-    // Before the organization, for the sake of the order.
+    // First, because partitions are sorted by network.
     pub(super) network: Option<Uuid>,
     pub(super) organization: Option<Uuid>,
 }
@@ -13,11 +13,11 @@ pub(super) struct Partition {
 /// The number of a partition.
 pub(super) type PartitionId = u32;
 
-/// The partitions that were met, numbered.
+/// Numbers partitions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Partitions {
     all: Vec<Partition>,
-    /// Sorted, so that those of one network are found together.
+    /// Sorted, so that the partitions of one network are adjacent.
     numbers: BTreeMap<Partition, PartitionId>,
 }
 
@@ -33,19 +33,19 @@ impl Partitions {
         self.all.get(number as usize)
     }
 
-    /// The id of the network as a sort key; empty when there is none.
+    /// Returns the id of the network as a sort key; empty without a network.
     pub(super) fn network_sort_key(&self, number: PartitionId) -> &[u8] {
         self.get(number).and_then(|partition| partition.network.as_ref()).map_or(&[], |id| id.as_bytes())
     }
 
-    /// Those of a network in this organization (`None`: in any, and in none).
+    /// Returns the partitions of a network in an organization; `None` means any or none.
     pub(super) fn on(
         &self,
         network: Uuid,
         organization: Option<Uuid>,
     ) -> impl Iterator<Item = Partition> + '_ {
         let of = |organization| Partition { network: Some(network), organization };
-        // No organization comes before all organizations, so where any will do, the range begins with it.
+        // `None` sorts before all organizations, so a range over any organization starts with it.
         let last = organization.unwrap_or(Uuid::max());
         self.numbers.range(of(organization)..=of(Some(last))).map(|(partition, _)| *partition)
     }

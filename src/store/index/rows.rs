@@ -2,20 +2,20 @@ use std::cmp::Ordering;
 
 use uuid::Uuid;
 
-use super::names::NameId;
+use super::interner::NameId;
 use super::packed::PackedFacets;
 use super::partitions::{PartitionId, Partitions};
 use super::run::RowId;
 use super::sort::prefix;
 
-/// What the index holds of one record.
+/// One record, as the index holds it.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     pub(super) id: Uuid,
     pub(super) version: u64,
     pub(super) table: NameId,
     pub(super) partition: PartitionId,
-    /// The slot whose key is the id of the network, and therefore not with the others; 0, which has none, if no key is that.
+    /// The slot whose key is the id of the network, which is not stored again; 0 if there is none.
     pub(super) network_slot: u16,
     pub(super) facets: PackedFacets,
 }
@@ -30,10 +30,10 @@ impl Row {
     }
 }
 
-/// Which order of a table: 0 is by id alone, the others are the table's sort names, counted from 1.
+/// The number of an order: 0 is the order by id, the others are the table's sort names, from 1.
 pub(super) type Slot = usize;
 
-/// The rows of all kinds of records, each under a number that stays its own until the record is deleted.
+/// The rows of all kinds of records. A row keeps its number until its record is deleted.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     rows: Vec<Option<Row>>,
@@ -75,7 +75,7 @@ impl Rows {
         Some(row)
     }
 
-    /// Whether so many more rows can be numbered.
+    /// Returns whether this many more rows can be numbered.
     pub(super) fn has_room_for(&self, more: usize) -> bool {
         self.rows.len().saturating_add(more) <= RowId::MAX as usize
     }
@@ -96,7 +96,7 @@ impl Rows {
         self.get(row).map_or(&[], |row| row.sort_key(slot, &self.partitions))
     }
 
-    /// The key and the id, in whose order the runs of this slot stand.
+    /// Returns the key and the id, by which the runs of this slot are ordered.
     pub(super) fn rank_key(&self, slot: Slot, row: RowId) -> (&[u8], Uuid) {
         match self.get(row) {
             None => (&[], Uuid::nil()),
@@ -104,7 +104,7 @@ impl Rows {
         }
     }
 
-    /// What a run of this slot is searched by before any row is looked at.
+    /// Returns the prefix by which a run of this slot is searched before rows are read.
     pub(super) fn prefix(&self, slot: Slot, row: RowId) -> u128 {
         let (key, id) = self.rank_key(slot, row);
         if slot == 0 { id.as_u128() } else { prefix(key) }

@@ -1,19 +1,20 @@
 use std::ops::RangeInclusive;
 
-/// A row of the index, by number.
+/// The number of a row.
 pub(crate) type RowId = u32;
 
-/// How many rows a block holds at most: 2 KB, so that inserting moves little and the list of blocks stays short.
+/// Maximum number of rows in a block: 2 KB, so that an insertion moves little and the list of blocks stays short.
 const BLOCK: usize = 512;
 
-/// By how many rows a block grows at most: one that doubled would be empty by a third on average.
+/// Rows by which the capacity of a block grows. Doubling would leave a third of it empty on average.
 const GROWTH: usize = 32;
 
-/// Rows in some order, with selection by rank: a list of short blocks, and a Fenwick tree over their lengths.
+/// A sorted run: rows in some order, with selection by rank. A list of short blocks and a Fenwick tree over their
+/// lengths.
 ///
-/// A run knows nothing of keys but a number for each, its prefix, that never falls from one row to the next. Whoever
-/// searches it brings a predicate that is true for a beginning of the run and false for the rest, and between which prefixes
-/// the one ends and the other begins.
+/// A run knows only the prefix of a row's key, a number that never decreases along the run. Callers search with a
+/// predicate that is true up to some row and false after it, and with the range of prefixes in which the change
+/// lies.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Run {
     blocks: Vec<Block>,
@@ -21,11 +22,11 @@ pub(super) struct Run {
     length: usize,
 }
 
-/// Rows that follow each other, never none.
+/// Consecutive rows, at least one.
 #[derive(Clone, Debug)]
 struct Block {
     rows: Vec<RowId>,
-    /// The prefix of the last of them: a block is found by it without a look at any row, each of which is far away.
+    /// The prefix of the last row: blocks are searched by it, without reading rows.
     last: u128,
 }
 
@@ -40,7 +41,7 @@ impl Block {
     }
 }
 
-/// A place in a run: the block, and the offset in it. The end of a run is the offset 0 of the block behind the last.
+/// A place in a run: block and offset. The end of a run is offset 0 of the block after the last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     block: usize,
@@ -48,7 +49,7 @@ pub(super) struct Place {
 }
 
 impl Run {
-    /// A run of rows that are in order. Its blocks are full: it takes no more room than it needs.
+    /// Builds a run from rows in order. Its blocks are full, so that it takes no spare memory.
     pub(super) fn of_sorted(rows: &[RowId], mut prefix_of: impl FnMut(RowId) -> u128) -> Self {
         let blocks = rows.chunks(BLOCK).map(|rows| Block::new(rows.to_vec(), &mut prefix_of)).collect();
         let mut run = Self { blocks, tree: Vec::new(), length: rows.len() };
@@ -56,12 +57,12 @@ impl Run {
         run
     }
 
-    /// The rows of which [`of_sorted`](Self::of_sorted) asks for the prefixes, in the order in which it does.
+    /// Returns the rows whose prefixes [`of_sorted`](Self::of_sorted) asks for, in the same order.
     pub(super) fn ends_of_blocks(rows: &[RowId]) -> impl Iterator<Item = RowId> + '_ {
         rows.chunks(BLOCK).filter_map(|rows| rows.last().copied())
     }
 
-    /// The same rows, all of which have this prefix in another order.
+    /// Returns a run of the same rows for another order, in which all have this prefix.
     pub(super) fn with_prefix(&self, prefix: u128) -> Self {
         let mut run = self.clone();
         run.blocks.iter_mut().for_each(|block| block.last = prefix);
@@ -72,7 +73,7 @@ impl Run {
         self.length
     }
 
-    /// All rows.
+    /// Iterates over all rows.
     pub(super) fn rows(&self) -> impl Iterator<Item = RowId> + '_ {
         self.blocks.iter().flat_map(|block| &block.rows).copied()
     }
@@ -81,7 +82,7 @@ impl Run {
         self.blocks.get(block).map(|block| block.rows.as_slice()).unwrap_or_default()
     }
 
-    /// The place of a rank; of every rank behind the end, the end.
+    /// Returns the place of a rank, or the end for a rank beyond it.
     pub(super) fn place(&self, rank: usize) -> Place {
         if rank >= self.length {
             return self.end();
@@ -135,7 +136,7 @@ impl Run {
         Some(Place { block, offset: self.block_rows(block).len().checked_sub(1)? })
     }
 
-    /// The rows from one place to another.
+    /// Iterates over the rows from one place to another.
     pub(super) fn between(&self, from: Place, to: Place) -> impl Iterator<Item = RowId> + '_ {
         let last = to.block.min(self.blocks.len().saturating_sub(1));
         (from.block..=last)
@@ -148,8 +149,8 @@ impl Run {
             .copied()
     }
 
-    /// The first place where `is_before` is false, of a predicate that is true for all smaller prefixes than these and false
-    /// for all greater ones.
+    /// Returns the first place where `is_before` is false. The predicate must be true for all prefixes below the
+    /// range and false for all above it.
     pub(super) fn partition_place(
         &self,
         prefixes: RangeInclusive<u128>,
@@ -158,7 +159,7 @@ impl Run {
         self.partition_between(Place::default(), self.end(), prefixes, is_before)
     }
 
-    /// The same where it is known to be true before one place and false from another on.
+    /// Does the same between two places, where the predicate is true before the first and false from the second on.
     pub(super) fn partition_between(
         &self,
         from: Place,
@@ -181,7 +182,7 @@ impl Run {
         Place { block, offset: begin + rows.partition_point(|row| is_before(*row)) }
     }
 
-    /// Inserts a row behind all those for which `is_before` is true.
+    /// Inserts a row after all rows for which `is_before` is true.
     pub(super) fn insert(
         &mut self,
         row: RowId,
@@ -207,7 +208,7 @@ impl Run {
             self.count(place.block, 1);
             return;
         }
-        // Appending leaves full blocks behind: what arrives in order, as times do, takes no more room than it needs.
+        // Appending leaves full blocks behind: rows that arrive in order, such as times, take no spare memory.
         let tail = if place.offset == block.rows.len() {
             vec![row]
         } else {
@@ -223,7 +224,7 @@ impl Run {
         self.insert_block(place.block + 1, Block::new(tail, prefix_of));
     }
 
-    /// Most runs are short, and there are many of them: no room is taken for blocks that may never come.
+    /// Reserves little: most runs are short, and there are many of them.
     fn insert_block(&mut self, place: usize, block: Block) {
         if self.blocks.len() == self.blocks.capacity() {
             self.blocks.reserve_exact(1 + self.blocks.len() / 8);
@@ -266,8 +267,8 @@ impl Run {
         self.rebuild_tree();
     }
 
-    /// The first place where `is_before` is false, or the place of the row, if there is only one block that can have it: to
-    /// look for its number there takes less than to look at some other rows, each of which is far away.
+    /// Returns the place of the row if only one block can hold it, otherwise the first place where `is_before` is
+    /// false. Scanning a block for the number is cheaper than reading rows for comparison.
     fn find(&self, row: RowId, prefix: u128, is_before: impl Fn(RowId) -> bool) -> Place {
         let block = self.blocks.partition_point(|block| block.last < prefix);
         let is_alone =
@@ -312,12 +313,12 @@ fn insert_tightly(rows: &mut Vec<RowId>, offset: usize, row: RowId) {
 mod tests {
     use super::*;
 
-    /// Several rows that follow each other have one prefix.
+    /// Gives one prefix to several consecutive rows.
     fn prefix_of(row: RowId) -> u128 {
         u128::from(row / 700)
     }
 
-    /// Rows are their own keys here: a run of numbers against a sorted vector.
+    /// Rows are their own keys here.
     #[test]
     fn a_run_agrees_with_a_sorted_vector_through_random_insertions_and_removals() {
         let mut run = Run::default();
@@ -327,7 +328,7 @@ mod tests {
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
-            // Grows through the first half and shrinks through the second, so that blocks split and merge.
+            // Grows in the first half and shrinks in the second, so that blocks split and merge.
             let grow = state % 10 < if step < 30_000 { 8 } else { 2 };
             let row = if step % 3 == 0 { step } else { (state >> 32) as u32 % 50_000 };
             match model.binary_search(&row) {

@@ -1,42 +1,42 @@
 use std::cmp::Ordering;
 
-/// How many bytes of a key stand beside its number.
+/// Bytes of a key that are kept beside its number.
 const PREFIX: usize = 16;
 
-/// Keys that are equal so far are compared as a whole, so that no key of any length makes the sort go deep.
+/// Depth at which whole keys are compared, so that long equal keys do not deepen the recursion.
 const DEEP: usize = 16 * PREFIX;
 
-/// A number on its way to its place, with as much of its key as decides nearly every comparison without a look at the key.
+/// A number to be sorted, with enough of its key to decide nearly every comparison without reading the key.
 #[derive(Clone, Copy, Debug)]
 struct Sorting {
     high: u64,
     low: u64,
-    /// Of what is left of the key, one more than [`PREFIX`] for all that is longer.
+    /// Length of the rest of the key, at most one more than [`PREFIX`].
     length: u32,
     number: u32,
 }
 
 impl Sorting {
-    /// `rest` is what is left of the key.
+    /// `rest` is the part of the key that was not compared yet.
     fn new(number: u32, rest: &[u8]) -> Self {
         let prefix = prefix(rest);
         let length = rest.len().min(PREFIX + 1) as u32;
         Self { high: (prefix >> 64) as u64, low: prefix as u64, length, number }
     }
 
-    /// What ends goes before what goes on: a key that ends reads as if zeros followed.
+    /// Orders a key before its continuations: a key that ends reads as if zeros followed.
     const fn order(&self) -> (u64, u64, u32, u32) {
         (self.high, self.low, self.length, self.number)
     }
 
-    /// Whether the two can only be told apart by what follows in their keys.
+    /// Returns whether only later bytes of the keys can order the two.
     const fn goes_on_like(&self, other: &Self) -> bool {
         let long = PREFIX as u32 + 1;
         self.length == long && other.length == long && self.high == other.high && self.low == other.low
     }
 }
 
-/// The beginning of a key, as a number that is in order with those of other keys: what ends reads as if zeros followed.
+/// Returns the beginning of a key as a number in the same order; a short key reads as if zeros followed.
 pub(super) fn prefix(key: &[u8]) -> u128 {
     match key.first_chunk() {
         Some(bytes) => u128::from_be_bytes(*bytes),
@@ -44,14 +44,14 @@ pub(super) fn prefix(key: &[u8]) -> u128 {
     }
 }
 
-/// Puts numbers into the order of their keys, what has one key by number.
+/// Sorts numbers by their keys, and by number among equal keys.
 pub(super) fn sorted<'k>(numbers: impl Iterator<Item = u32>, key_of: impl Fn(u32) -> &'k [u8]) -> Vec<u32> {
     let mut all: Vec<Sorting> = numbers.map(|number| Sorting::new(number, key_of(number))).collect();
     sort_from(&mut all, 0, &key_of);
     all.iter().map(|sorting| sorting.number).collect()
 }
 
-/// Sorts what has equal keys up to `offset` by what follows there.
+/// Sorts numbers whose keys are equal up to `offset` by the bytes from there on.
 fn sort_from<'k>(all: &mut [Sorting], offset: usize, key_of: &impl Fn(u32) -> &'k [u8]) {
     all.sort_unstable_by_key(Sorting::order);
     let offset = offset + PREFIX;
@@ -105,7 +105,7 @@ mod tests {
         assert_sorted(&keys);
     }
 
-    /// A sort that went on by itself for as long as keys are alike would run out of stack.
+    /// Unlimited recursion over equal keys would overflow the stack.
     #[test]
     fn long_keys_that_are_alike_are_in_order() {
         let mut greatest = vec![7; 4_000_000];

@@ -11,19 +11,20 @@ use crate::store::Name;
 /// One run for each slot of the table.
 pub(super) type Runs = Vec<Run>;
 
-/// The sorted runs of one kind of record: for each organization as a whole, and for each of its networks.
+/// The sorted runs of one kind of record: one set for each organization and one for each of its networks.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     sort_names: Vec<Name>,
     organizations: HashMap<Option<Uuid>, Organization>,
-    /// The number of changes of each organization that has no record left: its revision must not come back when it has
-    /// records again. Grows by one small entry for each organization that ever lost its last record.
+    /// The number of changes of each organization without records, so that its revisions do not repeat when it has
+    /// records again. Grows by one small entry for each organization that lost its last record.
     emptied: HashMap<Option<Uuid>, u64>,
 }
 
 #[derive(Debug, Default)]
 struct Organization {
-    /// The number of changes of its records. Counted for each organization by itself, so that it reveals nothing of others.
+    /// The number of changes of its records. Counted separately for each organization, so that it reveals nothing of
+    /// others.
     changes: u64,
     all: Runs,
     networks: HashMap<Option<Uuid>, Runs>,
@@ -35,17 +36,18 @@ impl Table {
         &self.sort_names
     }
 
-    /// How many runs a set has: one by id, and one for each sort name.
+    /// The number of runs in a set: one by id, and one for each sort name.
     pub(super) fn slots(&self) -> usize {
         self.sort_names.len() + 1
     }
 
-    /// The slot of an order. Of a name that no record ever had, every record has the empty key: that is the order by id.
+    /// Returns the slot of an order. For an unknown name it is the order by id, because all records have the empty
+    /// key.
     pub(super) fn slot(&self, name: Name) -> Slot {
         self.sort_names.iter().position(|known| *known == name).map_or(0, |place| place + 1)
     }
 
-    /// Adds an order. All records so far have the empty key in it, so it begins as the order by id.
+    /// Adds an order. All existing records have the empty key in it, so it starts as the order by id.
     pub(super) fn add_sort_name(&mut self, name: Name) {
         if self.sort_names.contains(&name) {
             return;
@@ -94,7 +96,7 @@ impl Table {
         }
     }
 
-    /// Forgets a network, and an organization, of which no record is left.
+    /// Removes a network, and an organization, that has no records left.
     pub(super) fn forget_if_empty(&mut self, partition: Partition) {
         let Some(organization) = self.organizations.get_mut(&partition.organization) else { return };
         if organization.networks.get(&partition.network).is_some_and(|runs| length(runs) == 0) {
@@ -106,7 +108,7 @@ impl Table {
         }
     }
 
-    /// The number of changes of an organization's records.
+    /// Returns the number of changes of an organization's records.
     pub(super) fn changes(&self, organization: Option<Uuid>) -> u64 {
         match self.organizations.get(&organization) {
             Some(organization) => organization.changes,
@@ -126,7 +128,7 @@ impl Table {
         })
     }
 
-    /// The materialized lists of an organization, if it has any records.
+    /// Returns the ordering cache of an organization, if it has any records.
     pub(super) fn orderings(&self, organization: Uuid) -> Option<&OrderingCache> {
         self.organizations.get(&Some(organization)).map(|organization| &organization.orderings)
     }
@@ -157,25 +159,25 @@ impl Table {
         }
     }
 
-    /// The rows of one partition, by id.
+    /// Iterates over the rows of one partition, by id.
     pub(super) fn rows(&self, partition: Partition) -> impl Iterator<Item = RowId> + '_ {
         let organization = self.organizations.get(&partition.organization);
         let by_id = organization.and_then(|found| found.networks.get(&partition.network)?.first());
         by_id.into_iter().flat_map(Run::rows)
     }
 
-    /// The rows of one network of an organization, by id.
+    /// Returns the rows of one network of an organization, by id.
     pub(super) fn run_by_id(&self, organization: Option<Uuid>, network: Uuid) -> Option<&Run> {
         self.organizations.get(&organization)?.networks.get(&Some(network))?.first()
     }
 
-    /// The runs of an organization as a whole, if it is named and has any records.
+    /// Returns the runs of an organization as a whole, if it is given and has any records.
     pub(super) fn runs_of_organization(&self, organization: Option<Uuid>) -> Option<&Runs> {
         organization.and_then(|_| Some(&self.organizations.get(&organization)?.all))
     }
 
-    /// The fewest runs that hold the records of this organization (`None`: of all) on these networks (`None`: on any
-    /// and on none), each once.
+    /// Returns the fewest runs that together hold the records of an organization (`None`: of all) on some networks
+    /// (`None`: on any or none), each once.
     pub(super) fn runs(&self, organization: Option<Uuid>, networks: Option<&[Uuid]>) -> Vec<&Runs> {
         match organization {
             Some(_) => {
@@ -187,7 +189,7 @@ impl Table {
         }
     }
 
-    /// The same records as [`runs`](Self::runs), always in one set of runs for each network.
+    /// Returns the same records as [`runs`](Self::runs), always as one set of runs for each network.
     pub(super) fn runs_by_network(
         &self,
         organization: Option<Uuid>,

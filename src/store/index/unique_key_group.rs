@@ -1,7 +1,8 @@
-use super::names::NameId;
+use super::interner::NameId;
 
-/// Unique keys of one name whose values have one length, as they stand in the packed facets of a row: sorted, so that one of
-/// thousands is found quickly, and with name and length once for all. More than [`MOST`] are several groups.
+/// Unique keys of one name and one length in the packed facets of a row.
+///
+/// They are sorted, for binary search, and share one header. More than [`MOST`] of them form several groups.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UniqueKeyGroup<'a> {
     pub(super) name: NameId,
@@ -10,14 +11,14 @@ pub(super) struct UniqueKeyGroup<'a> {
     values: &'a [u8],
 }
 
-/// How many bytes a group takes beside its values.
+/// Bytes of the header of a group.
 pub(super) const GROUP_HEADER: usize = 2 + 2 + 2;
 
-/// How many unique keys a group has at most.
+/// Maximum number of unique keys in a group.
 const MOST: usize = u16::MAX as usize;
 
 impl<'a> UniqueKeyGroup<'a> {
-    /// Appends unique keys, which must be in the order of name, length and value, each once.
+    /// Appends unique keys, which must be in the order of name, length and value, without duplicates.
     pub(super) fn write_all(unique_keys: &[(NameId, &[u8])], bytes: &mut Vec<u8>) {
         let alike = unique_keys.chunk_by(|left, right| left.0 == right.0 && left.1.len() == right.1.len());
         for group in alike.flat_map(|alike| alike.chunks(MOST)) {
@@ -29,7 +30,7 @@ impl<'a> UniqueKeyGroup<'a> {
         }
     }
 
-    /// The group that bytes begin with, and the bytes behind it.
+    /// Reads a group, and returns it with the bytes after it.
     pub(super) fn read(bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {
         let (name, bytes) = bytes.split_first_chunk()?;
         let (length, bytes) = bytes.split_first_chunk()?;

@@ -1,11 +1,11 @@
 use std::hash::{BuildHasher, RandomState};
 
 use super::hashed::HashedRows;
-use super::names::NameId;
+use super::interner::NameId;
 use super::rows::{Row, Rows};
 use super::run::RowId;
 
-/// Which row has a unique key. The unique key itself stands in the packed facets of the row; here is the row under its hash.
+/// Finds the row with a unique key. Entries are row numbers under hashes; the key is compared in the row.
 #[derive(Debug, Default)]
 pub(super) struct UniqueKeys {
     hasher: RandomState,
@@ -24,7 +24,7 @@ impl UniqueKeys {
         }
     }
 
-    /// Whether any row has one of the unique keys of this one.
+    /// Returns whether any row has one of the unique keys of this one.
     pub(super) fn has_any_of(&self, rows: &Rows, row: &Row) -> bool {
         row.facets.unique_keys().any(|(name, value)| self.find(rows, name, value).is_some())
     }
@@ -35,7 +35,7 @@ impl UniqueKeys {
         }
     }
 
-    /// The high half, as good as the whole where no more than a few rows are to share one.
+    /// The high half of the hash suffices: few rows share one.
     fn hash(&self, name: NameId, value: &[u8]) -> u32 {
         (self.hasher.hash_one((name, value)) >> 32) as u32
     }

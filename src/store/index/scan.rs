@@ -17,30 +17,31 @@ pub(super) enum Begin<'q> {
     Behind(&'q [Vec<u8>], Uuid),
 }
 
-/// A group of fewer rows than this is put into order as a whole.
+/// Groups of fewer rows are sorted as a whole.
 const SMALL_GROUP: usize = 256;
 
 /// The sets of runs that hold the records of a query.
 #[derive(Debug)]
 pub(super) struct Sets<'a> {
-    /// As few as possible.
+    /// As few sets as possible.
     pub(super) fewest: Vec<&'a Runs>,
-    /// One for each network; only where the order has several terms.
+    /// One set for each network; used only by orders of several terms.
     pub(super) by_network: Vec<&'a Runs>,
 }
 
-/// The part of a list that is wanted.
+/// The wanted part of a list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wanted<'q> {
     pub(super) begin: Begin<'q>,
-    /// How many rows are found at most, those included that were found before.
+    /// Maximum number of rows in the result, including those found before.
     pub(super) count: usize,
 }
 
 impl Index {
-    /// Appends the rows of sorted sets of runs that are wanted.
+    /// Appends the wanted rows from sorted sets of runs.
     ///
     /// # Errors
+    ///
     /// When it takes more steps than the meter allows.
     pub(super) fn walk(
         &self,
@@ -59,7 +60,7 @@ impl Index {
         self.walk_groups(sets, &merged, (*direction, rest), wanted, found, meter)
     }
 
-    /// The same of one run that is in the ascending order of the term.
+    /// Does the same for one run in the ascending order of the term.
     pub(super) fn walk_run(
         &self,
         run: &Run,
@@ -70,7 +71,7 @@ impl Index {
         walk_merged(&Merged { rows: &self.rows, slot, runs: vec![run] }, direction, wanted, found);
     }
 
-    /// Goes through the groups of the first term, each in the order of the terms that follow.
+    /// Visits the groups of the first term, each in the order of the other terms.
     fn walk_groups(
         &self,
         sets: &Sets<'_>,
@@ -82,7 +83,7 @@ impl Index {
     ) -> Result<(), OverLimit> {
         let Some((mut group, mut begin)) = first_group(merged, direction, begin) else { return Ok(()) };
         loop {
-            // Finding the group behind looks at a row or two of every run.
+            // Finding the next group reads a row or two of every run.
             meter.spend(1 + merged.runs.len())?;
             if let Some(whole) = self.whole_sets(sets, merged, &group) {
                 meter.spend(whole.fewest.len())?;
@@ -104,8 +105,8 @@ impl Index {
         }
     }
 
-    /// The networks that make up a large group, if each belongs to it whole or not at all. Their order by the terms that
-    /// follow is then there already, and nothing need be sorted.
+    /// Returns the networks that make up a large group, if each is in it as a whole. Their runs have the order of
+    /// the other terms already, so that nothing is sorted.
     fn whole_sets<'s>(&self, sets: &Sets<'s>, merged: &Merged<'_>, group: &Group<'_>) -> Option<Sets<'s>> {
         if merged.rank(&group.to) - merged.rank(&group.from) < SMALL_GROUP {
             return None;
@@ -149,7 +150,8 @@ fn walk_ascending(merged: &Merged<'_>, wanted: Wanted<'_>, found: &mut Vec<RowId
     merged.take(&from, &merged.end(), wanted.count, found);
 }
 
-/// Greatest key first, what has one key by ascending id. What is left of the list is always what lies before a position.
+/// Visits keys in descending order, with equal keys in ascending order of id. The rest of the list is always before
+/// a position.
 fn walk_descending(merged: &Merged<'_>, wanted: Wanted<'_>, found: &mut Vec<RowId>) {
     let left = match wanted.begin {
         Begin::Rank(rank) => {
@@ -157,7 +159,7 @@ fn walk_descending(merged: &Merged<'_>, wanted: Wanted<'_>, found: &mut Vec<RowI
             let position = merged.select(before, &merged.start(), &merged.end());
             match merged.group_around(&position) {
                 None => position,
-                // The page begins within a group: its first rows belong to what came before.
+                // The page begins inside a group, so the first rows of the group are skipped.
                 Some(group) => {
                     let passed = merged.rank(&group.to) - before;
                     let from = merged.select(passed, &group.from, &group.to);
@@ -177,7 +179,7 @@ fn walk_descending(merged: &Merged<'_>, wanted: Wanted<'_>, found: &mut Vec<RowI
     merged.take_descending(&left, wanted.count, found);
 }
 
-/// The group where a list begins, and where in that group.
+/// Returns the group where a list begins, and where in the group.
 fn first_group<'a, 'q>(
     merged: &Merged<'a>,
     direction: Direction,
@@ -194,5 +196,37 @@ fn first_group<'a, 'q>(
             let begin = if group.key == key.as_slice() { Begin::Behind(rest, id) } else { Begin::Rank(0) };
             Some((group, begin))
         }
+    }
+}
+
+impl Index {
+    /// Sorts rows and returns the wanted part.
+    pub(super) fn window(
+        &self,
+        mut rows: Vec<RowId>,
+        terms: &[Term],
+        begin: Begin<'_>,
+        wanted: usize,
+    ) -> Vec<RowId> {
+        let compare = |left: &RowId, right: &RowId| self.rows.compare_by(terms, *left, *right);
+        let start = match begin {
+            Begin::Rank(rank) => rank.min(rows.len()),
+            Begin::Behind(keys, id) => {
+                rows.retain(|row| self.rows.compare_with_place(terms, *row, keys, id).is_gt());
+                0
+            }
+        };
+        let end = start.saturating_add(wanted).min(rows.len());
+        if start > 0 && start < rows.len() {
+            rows.select_nth_unstable_by(start, compare);
+        }
+        let mut rows = rows.split_off(start);
+        let count = end - start;
+        if count > 0 && count < rows.len() {
+            rows.select_nth_unstable_by(count, compare);
+        }
+        rows.truncate(count);
+        rows.sort_unstable_by(compare);
+        rows
     }
 }

@@ -7,7 +7,7 @@ use super::rows::Row;
 use super::{Index, RowId};
 use crate::store::{Facets, Guard, Key, Link, Name, Precondition, StoreError, UniqueKey, Write};
 
-/// The most bytes that the packed facets of a row may take, so that offsets fit into 32 bits.
+/// Maximum size of the packed facets of a row in bytes, so that offsets fit into 32 bits.
 const MAX_FACETS: usize = 1 << 30;
 
 impl Index {
@@ -39,7 +39,7 @@ impl Index {
         self.check_unique_keys(writes, packs, &keys)
     }
 
-    /// Whether one more record with these facets can be held.
+    /// Checks whether one more record with these facets can be held.
     pub(super) fn check_record(&self, key: Key, facets: &Facets) -> Result<(), StoreError> {
         check_facets(key, facets)?;
         self.check_room(1, std::iter::once((key, facets)))
@@ -53,7 +53,7 @@ impl Index {
         if !self.rows.has_room_for(rows) {
             return Err(StoreError::unavailable("the index can number no more records"));
         }
-        // Hardly ever is there no room even if all names were unknown, and these need not be counted then.
+        // Exact counting is needed only when the names would not fit even if all were new.
         let most: usize = puts.clone().map(|(key, facets)| names_of(key, facets).count()).sum();
         if !self.names.has_room_for(most) && !self.names.has_room_for(self.unknown_names(puts)) {
             return Err(StoreError::invalid("the index can number no more names"));
@@ -94,7 +94,8 @@ impl Index {
         }
     }
 
-    /// Checks that unique keys are unique after the batch: among its puts, and with the records that it leaves alone.
+    /// Checks that unique keys are unique after the batch: among its puts, and with all records that it leaves
+    /// alone.
     fn check_unique_keys(
         &self,
         writes: &[Write],
@@ -115,7 +116,7 @@ impl Index {
             for unique_key in &facets.unique_keys {
                 let others_claim =
                     !is_alone && claims.insert(unique_key, key).is_some_and(|claimant| claimant != key);
-                // Most puts bring the unique keys that the record has already, which are found by them first.
+                // Most puts repeat the unique keys of the record, so they are compared with these first.
                 let is_own = there.is_some_and(|row| {
                     self.names
                         .find(unique_key.name)
@@ -129,7 +130,7 @@ impl Index {
         Ok(())
     }
 
-    /// The same for the only put of a batch, whose facets are packed: only the unique keys that it adds are looked up.
+    /// Does the same for the only put of a batch with packed facets: only added unique keys are looked up.
     fn check_added_keys(&self, row: &Row, packed: &Packed, written: &HashSet<Key>) -> Result<(), StoreError> {
         for (name, value) in packed.facets.unique_keys_beside(&row.facets) {
             let Some(name) = self.names.name(name) else { continue };
@@ -141,7 +142,7 @@ impl Index {
         Ok(())
     }
 
-    /// Whether a record has a unique key that the batch leaves alone.
+    /// Returns whether a record that the batch leaves alone has a unique key.
     fn is_held_by_another(&self, unique_key: &UniqueKey, written: &HashSet<Key>) -> bool {
         let holder = self.get_by_unique_key(unique_key).and_then(|row| self.key(row));
         holder.is_some_and(|(holder, _)| !written.contains(&holder))
@@ -152,7 +153,7 @@ impl Index {
         names.filter(|name| self.names.find(*name).is_none()).collect::<HashSet<_>>().len()
     }
 
-    /// Whether the writes bring a name that has no number yet.
+    /// Returns whether the writes contain a name without a number.
     pub(crate) fn introduces_names(&self, writes: &[Write]) -> bool {
         let puts = writes.iter().filter_map(|write| match write {
             Write::Put { key, facets, .. } => Some((*key, facets)),
@@ -173,7 +174,7 @@ impl Index {
             .unwrap_or_default()
     }
 
-    /// The rows of all kinds on a network that are of this organization (`None`: of all, and of none).
+    /// Iterates over the rows of all kinds on a network of an organization (`None`: of any or none).
     fn rows_on(&self, network: Uuid, organization: Option<Uuid>) -> impl Iterator<Item = RowId> + '_ {
         let partitions = self.rows.partitions().on(network, organization);
         partitions.flat_map(|partition| self.tables.values().flat_map(move |table| table.rows(partition)))

@@ -1,13 +1,13 @@
 use crate::store::Name;
 
-/// A [`Name`] as a number, in packed rows and in the keys of maps.
+/// The number of a [`Name`], used in packed rows and as map keys.
 pub(super) type NameId = u16;
 
-/// The names that were met, numbered. There are a dozen of them, so a scan beats a map.
+/// Numbers names. There are about a dozen, so a linear scan is faster than a map.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Names(Vec<Name>);
+pub(super) struct Interner(Vec<Name>);
 
-impl Names {
+impl Interner {
     pub(super) fn find(&self, name: Name) -> Option<NameId> {
         self.0.iter().position(|known| *known == name).and_then(|place| NameId::try_from(place).ok())
     }
@@ -16,12 +16,12 @@ impl Names {
         self.0.get(usize::from(id)).copied()
     }
 
-    /// Whether so many more names can be numbered.
+    /// Returns whether this many more names can be numbered.
     pub(super) fn has_room_for(&self, more: usize) -> bool {
         self.0.len() + more <= usize::from(NameId::MAX)
     }
 
-    /// `None` when 65,535 other names were met before.
+    /// Returns the number of a name, and assigns one to a new name. `None` after 65,535 names.
     pub(super) fn intern(&mut self, name: Name) -> Option<NameId> {
         self.find(name).or_else(|| {
             let id = NameId::try_from(self.0.len()).ok()?;
