@@ -51,7 +51,7 @@ impl Default for FairThreads {
 }
 
 impl FairThreads {
-    /// Runs a job and waits for it. A job that has begun runs to its end, even when nobody waits for it any more.
+    /// Runs a job and waits for it. A job that has begun runs to its end, even when its caller is gone.
     ///
     /// The turn is awaited by a task of its own: a caller that does not poll this future for a while would otherwise keep
     /// the turn from all that wait behind it.
@@ -106,7 +106,7 @@ impl FairThreads {
     }
 }
 
-/// A task that ends when nobody waits for it any more.
+/// A task that is aborted when its handle is dropped.
 struct AbortOnDrop<T>(JoinHandle<T>);
 
 impl<T> Future for AbortOnDrop<T> {

@@ -56,7 +56,7 @@ impl<K: Eq + Hash + Copy> KeyedLock<K> {
         Some(KeyGuard { _permit: permit, _caller: caller })
     }
 
-    /// Takes the lock of a key if nobody holds it.
+    /// Takes the lock of a key if it is free.
     pub(crate) fn try_lock(&self, key: K) -> Option<KeyGuard<K>> {
         let caller = self.enter(key)?;
         let permit = Arc::clone(&caller.turn).try_acquire_owned().ok()?;

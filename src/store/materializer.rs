@@ -1,4 +1,4 @@
-//! Answers lists over an index behind a lock, and materializes the expensive ones where nobody waits for it.
+//! Answers lists over an index behind a lock, and materializes expensive ones outside it.
 
 use std::sync::{Arc, RwLockReadGuard, Weak};
 

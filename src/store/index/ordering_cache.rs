@@ -128,7 +128,7 @@ impl OrderingCache {
         before.is_some() && (price <= CHEAP || total >= price / SPENT_SHARE)
     }
 
-    /// Notes the rows of a list that change, as long as somebody holds what they are noted in.
+    /// Notes the rows of a list that change, until the last strong reference to `changed` is dropped.
     pub(super) fn note_changes(&self, key: ListKey, changed: &Arc<Mutex<ChangedRows>>) {
         let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
         pending.push(Pending { key, changed: Arc::downgrade(changed) });

@@ -38,7 +38,7 @@ impl Members {
         Self { set: Some(RowSet::default()), source }
     }
 
-    /// Reads a slice of so many steps. `false` when all were read before.
+    /// Reads a slice of at most this many steps. Returns `false` when all rows were read before.
     pub(super) fn read(&mut self, index: &Index, table: &Table, filters: &Filters, steps: usize) -> bool {
         let Some(set) = &mut self.set else { return false };
         let next = match self.source {

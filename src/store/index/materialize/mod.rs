@@ -110,7 +110,7 @@ impl Index {
 }
 
 impl Materialization {
-    /// Reads a slice of so many steps. Returns whether another follows.
+    /// Reads a slice of at most this many steps. Returns whether another follows.
     pub(crate) fn read(&mut self, index: &Index, steps: usize) -> bool {
         let Some(table) = index.table_of(&self.key) else { return false };
         if self.members.read(index, table, &self.key.filters, steps) {
@@ -159,7 +159,7 @@ fn lock(changed: &Mutex<ChangedRows>) -> MutexGuard<'_, ChangedRows> {
     changed.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The steps that materializing a list takes which has this many rows, out of an organization with so many.
+/// Returns the steps to materialize a list of `rows` rows in an organization of `organization_rows`.
 pub(super) fn price(key: &ListKey, rows: usize, organization_rows: usize) -> usize {
     let passed = organization_rows / PASSED_PER_STEP;
     passed.saturating_add(rows).saturating_mul(key.terms.len())

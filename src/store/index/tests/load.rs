@@ -38,7 +38,7 @@ fn write_at_random(
     }
 }
 
-/// Loads what an index holds after so many random writes, compares the two, and writes on to both. Tells how many records
+/// Loads the records of an index after random writes, compares the two, and writes to both. Returns the number of records
 /// were loaded.
 fn compare_at_random(seed: u64, steps: usize, records: usize) -> usize {
     let mut random = Random::new(seed);

@@ -43,7 +43,7 @@ fn loaded(model: &Model, version: Version) -> Index {
     loader.finish(version)
 }
 
-/// Answers a query in at most so many steps, and materializes its list where the index asks for that.
+/// Answers a query in at most this many steps, and materializes its list where the index asks for that.
 fn select(index: &mut Index, query: &Query, steps: usize) -> Selection {
     match index.list_within(query, steps).expect("the query keeps the contract") {
         Answer::Page(selection, worth) => {

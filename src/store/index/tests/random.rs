@@ -39,7 +39,7 @@ impl Random {
         from[self.below(from.len())]
     }
 
-    /// One of so many ids, spread over all that an id can begin with.
+    /// Returns one of `of` ids, spread over all first bytes.
     fn id(&mut self, of: usize) -> Uuid {
         let number = self.below(of) as u64;
         Uuid::from_u64_pair(number.wrapping_mul(0x9E37_79B9_7F4A_7C15), number)
