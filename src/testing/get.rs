@@ -78,6 +78,6 @@ async fn an_expired_record_is_there_until_it_is_purged(mut bench: Bench) -> Outc
     facets.unique_keys.push(unique_key.clone());
     let record = bench.put(key, facets, "expired").await?;
     same("get of an expired record", &bench.read(key).await?, &Some(record.clone()))?;
-    same("resolve of its unique key", &bench.store.get_by_unique_key(&unique_key).await?, &Some(record))?;
+    same("the record of its unique key", &bench.store.get_by_unique_key(&unique_key).await?, &Some(record))?;
     shows("the list of its kind", &bench.store.list(&bench.query()).await?, &[key])
 }

@@ -44,7 +44,7 @@ impl Store for Calls {
 
     async fn get_by_unique_key(&self, unique_key: &UniqueKey) -> Result<Option<Record>, StoreError> {
         let record = self.inner.get_by_unique_key(unique_key).await?;
-        self.note(format!("resolve {}", unique_key.name), usize::from(record.is_some()));
+        self.note(format!("get_by_unique_key {}", unique_key.name), usize::from(record.is_some()));
         Ok(record)
     }
 

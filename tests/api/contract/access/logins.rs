@@ -124,7 +124,11 @@ async fn failed_login_makes_the_same_store_calls_whatever_is_wrong() {
     assert_eq!(store.take_asked().first().map(String::as_str), Some("list password"));
     for (email, password) in logins {
         assert_eq!(server.send(log_in(&email, password)).await.status, 401);
-        assert_eq!(store.take_asked(), ["resolve email", "get user, password", "get password"], "{email}");
+        assert_eq!(
+            store.take_asked(),
+            ["get_by_unique_key email", "get user, password", "get password"],
+            "{email}"
+        );
     }
 }
 
