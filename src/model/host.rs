@@ -3,10 +3,10 @@ use uuid::Uuid;
 
 use super::{IfEntry, Interface, Port, Service, Source, Timestamp};
 
-/// A device of a network, with everything that is known to belong to it.
+/// A device on a network, with everything recorded about it.
 ///
-/// Reading asks for the ids, the name and the times; whatever else is missing counts as empty, and a missing source as
-/// [`Source::Unknown`].
+/// Deserialization requires `id`, `network_id`, `name`, `created_at` and `updated_at`. Other missing fields count as
+/// empty, and a missing source as [`Source::Unknown`].
 ///
 /// ```
 /// use toposcope::model::{Host, Source};
@@ -27,52 +27,53 @@ use super::{IfEntry, Interface, Port, Service, Source, Timestamp};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Host {
-    /// What names it.
+    /// The host's id.
     pub id: Uuid,
-    /// The network it is on.
+    /// The network the host is on.
     pub network_id: Uuid,
-    /// What people call it. Empty on many devices that were found rather than entered.
+    /// The display name. Empty on many discovered devices.
     pub name: String,
-    /// Its name in DNS, or what it calls itself.
+    /// The DNS name, or the name the device reports for itself.
     pub hostname: Option<String>,
-    /// Free text; from a device this is its own description, control characters included.
+    /// Free text. On discovered devices, the description the device reports, control characters included.
     pub description: Option<String>,
-    /// Whether a user interface should leave it out. Lists have it all the same.
+    /// Whether user interfaces should hide the host. Lists still contain it.
     #[serde(default)]
     pub hidden: bool,
-    /// When it was first recorded.
+    /// When the host was first recorded.
     pub created_at: Timestamp,
-    /// When it or something embedded in it last changed.
+    /// When the host or one of its embedded records last changed.
     pub updated_at: Timestamp,
-    /// The tags it bears.
+    /// The ids of the host's tags.
     #[serde(default)]
     pub tags: Vec<Uuid>,
-    /// Where the record comes from.
+    /// The origin of the record.
     #[serde(default)]
     pub source: Source,
-    /// What it runs on, when it is a virtual machine.
+    /// The hypervisor service that runs the host; `None` when the host is not a virtual machine.
     pub virtualization: Option<HostVirtualization>,
-    /// The credentials to be used when it is asked about itself.
+    /// The credentials for querying the host.
     #[serde(default)]
     pub credential_assignments: Vec<CredentialAssignment>,
-    /// Its addresses.
+    /// The host's addresses.
     #[serde(default)]
     pub interfaces: Vec<Interface>,
-    /// Its open ports. Scans of a single device have found more than 50,000.
+    /// The host's open ports. Scans of a single device have found more than 50,000.
     #[serde(default)]
     pub ports: Vec<Port>,
-    /// What runs on it.
+    /// The services that run on the host.
     #[serde(default)]
     pub services: Vec<Service>,
-    /// The rows of its interface table, as SNMP tells them.
+    /// The rows of the host's SNMP interface table.
     #[serde(default)]
     pub if_entries: Vec<IfEntry>,
 }
 
 impl Host {
-    /// Puts the embedded lists into the order in which they are shown: interfaces and services by position, interface
-    /// entries by index, ports by number and protocol, the bindings of each service by age; what is equal in these, by
-    /// id.
+    /// Sorts the embedded lists into display order.
+    ///
+    /// Interfaces and services are sorted by position, interface entries by index, ports by number and protocol, and
+    /// the bindings of each service by creation time. Ties are broken by id.
     pub fn sort_embedded(&mut self) {
         self.interfaces.sort_by_key(|interface| (interface.position, interface.id));
         self.ports.sort_by_key(|port| (port.number, port.protocol, port.id));
@@ -84,17 +85,17 @@ impl Host {
     }
 }
 
-/// What a virtual host runs on.
+/// The virtualization platform of a virtual host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "details")]
 #[non_exhaustive]
 pub enum HostVirtualization {
-    /// It is a guest of Proxmox VE.
+    /// The host is a Proxmox VE guest.
     Proxmox(ProxmoxVirtualization),
 }
 
 impl HostVirtualization {
-    /// The service, on another host, that runs it.
+    /// Returns the id of the service, on another host, that runs this host.
     #[must_use]
     pub const fn service_id(&self) -> Uuid {
         match self {
@@ -103,22 +104,22 @@ impl HostVirtualization {
     }
 }
 
-/// A guest of Proxmox VE.
+/// A Proxmox VE guest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProxmoxVirtualization {
-    /// What Proxmox calls the guest.
+    /// The guest's name in Proxmox.
     pub vm_name: Option<String>,
-    /// The guest's number in Proxmox; text, because that is what clients send.
+    /// The guest's number in Proxmox. A string, because clients send strings.
     pub vm_id: Option<String>,
-    /// The Proxmox service that runs it.
+    /// The id of the Proxmox service that runs the guest.
     pub service_id: Uuid,
 }
 
-/// A credential to be used on a host.
+/// A credential assigned to a host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CredentialAssignment {
-    /// The credential.
+    /// The credential's id.
     pub credential_id: Uuid,
-    /// The interfaces it is good for; `None`: all of the host's, also later ones.
+    /// The interfaces the credential applies to; `None`: all interfaces, including those added later.
     pub interface_ids: Option<Vec<Uuid>>,
 }

@@ -8,24 +8,24 @@ use super::{MacAddress, Timestamp};
 /// An address of a host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Interface {
-    /// What names it.
+    /// The interface's id.
     pub id: Uuid,
-    /// The host it belongs to.
+    /// The host the interface belongs to.
     pub host_id: Uuid,
     /// The host's network.
     pub network_id: Uuid,
-    /// The subnet the address lies in, where it is known.
+    /// The subnet that contains the address; `None` when unknown.
     pub subnet_id: Option<Uuid>,
-    /// What the device calls it. Several interfaces of a host may share a name.
+    /// The interface's name on the device. Several interfaces of a host may share a name.
     pub name: Option<String>,
-    /// The address, IPv4 or IPv6, without prefix length.
+    /// The IPv4 or IPv6 address, without prefix length.
     pub ip_address: IpAddr,
-    /// The hardware address, where it is known.
+    /// The MAC address; `None` when unknown.
     pub mac_address: Option<MacAddress>,
-    /// Its place among the interfaces of the host. Places need not be unique or without gaps.
+    /// The display position among the host's interfaces. Positions may repeat and have gaps.
     pub position: i64,
-    /// When it was first recorded.
+    /// When the interface was first recorded.
     pub created_at: Timestamp,
-    /// When it last changed.
+    /// When the interface last changed.
     pub updated_at: Timestamp,
 }

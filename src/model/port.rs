@@ -9,7 +9,8 @@ use super::{Timestamp, port_type};
 
 /// An open port of a host.
 ///
-/// The wire has one field more, `type`: it follows from number and protocol, so it is written and never read.
+/// The JSON form has an additional field `type`. It is derived from number and protocol, so it is serialized but
+/// ignored on input.
 ///
 /// ```
 /// use toposcope::model::{Port, PortNumber, Protocol, Timestamp};
@@ -29,25 +30,26 @@ use super::{Timestamp, port_type};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Port {
-    /// What names it.
+    /// The port's id.
     pub id: Uuid,
-    /// The host it is open on.
+    /// The host on which the port is open.
     pub host_id: Uuid,
     /// The host's network.
     pub network_id: Uuid,
-    /// Its number.
+    /// The port number.
     pub number: PortNumber,
-    /// The protocol that numbers it.
+    /// The transport protocol.
     pub protocol: Protocol,
-    /// When it was first recorded.
+    /// When the port was first recorded.
     pub created_at: Timestamp,
-    /// When it last changed.
+    /// When the port last changed.
     pub updated_at: Timestamp,
 }
 
 impl Port {
-    /// What usually listens on a port of this number and protocol, by its name on the wire; `Custom` where nothing is
-    /// known to.
+    /// Returns the service usually found on this number and protocol, as named in JSON.
+    ///
+    /// Returns `Custom` when no service is known for the combination.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         port_type::kind(self.number, self.protocol)
@@ -69,18 +71,18 @@ impl Serialize for Port {
     }
 }
 
-/// The number of a port, 1 to 65535.
+/// A port number, 1 to 65535.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PortNumber(NonZeroU16);
 
-/// Zero is not the number of a port.
+/// The error for port number 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a port number is 1 to 65535")]
 #[non_exhaustive]
 pub struct PortNumberError;
 
 impl PortNumber {
-    /// The number as an integer.
+    /// Returns the number as an integer.
     #[must_use]
     pub const fn get(self) -> u16 {
         self.0.get()
@@ -101,7 +103,7 @@ impl fmt::Display for PortNumber {
     }
 }
 
-/// What numbers a port. In the order in which the ports of a host with the same number are shown.
+/// A transport protocol. `Tcp` sorts before `Udp`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Protocol {
     /// TCP.

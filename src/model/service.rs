@@ -3,56 +3,56 @@ use uuid::Uuid;
 
 use super::{Binding, ServiceDefinition, Source, Timestamp};
 
-/// What runs on a host.
+/// A service that runs on a host.
 ///
-/// Reading takes missing lists for empty ones and a missing source for [`Source::Unknown`].
+/// Deserialization treats missing lists as empty and a missing source as [`Source::Unknown`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Service {
-    /// What names it.
+    /// The service's id.
     pub id: Uuid,
-    /// The host it runs on.
+    /// The host the service runs on.
     pub host_id: Uuid,
     /// The host's network.
     pub network_id: Uuid,
-    /// What people call it.
+    /// The display name.
     pub name: String,
-    /// Its place among the services of the host. Places need not be unique or without gaps.
+    /// The display position among the host's services. Positions may repeat and have gaps.
     pub position: i64,
-    /// What sort of service it is.
+    /// The definition that the service is an instance of.
     pub service_definition: ServiceDefinition,
-    /// Where the record comes from.
+    /// The origin of the record.
     #[serde(default)]
     pub source: Source,
-    /// The tags it bears.
+    /// The ids of the service's tags.
     #[serde(default)]
     pub tags: Vec<Uuid>,
-    /// What it runs in, when it is a container.
+    /// The container that runs the service; `None` when the service is not containerized.
     pub virtualization: Option<ServiceVirtualization>,
-    /// Where it is reached.
+    /// The ports and interfaces on which the service is reachable.
     #[serde(default)]
     pub bindings: Vec<Binding>,
-    /// When it was first recorded.
+    /// When the service was first recorded.
     pub created_at: Timestamp,
-    /// When it last changed.
+    /// When the service last changed.
     pub updated_at: Timestamp,
 }
 
-/// What a virtual service runs in.
+/// The container platform of a virtualized service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "details")]
 #[non_exhaustive]
 pub enum ServiceVirtualization {
-    /// It is a container of Docker.
+    /// The service is a Docker container.
     Docker(DockerVirtualization),
 }
 
-/// A container of Docker.
+/// A Docker container.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DockerVirtualization {
-    /// What Docker calls the container.
+    /// The container's name in Docker.
     pub container_name: Option<String>,
     /// The container's id in Docker.
     pub container_id: Option<String>,
-    /// The Docker service that runs it.
+    /// The id of the Docker service that runs the container.
     pub service_id: Uuid,
 }
