@@ -3,42 +3,42 @@ use uuid::Uuid;
 
 use super::Timestamp;
 
-/// Where a service is reached.
+/// A port or interface on which a service is reachable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Wire", into = "Wire")]
 pub struct Binding {
-    /// What names it.
+    /// The binding's id.
     pub id: Uuid,
-    /// The service.
+    /// The service's id.
     pub service_id: Uuid,
     /// The network of the service's host.
     pub network_id: Uuid,
-    /// What it is bound to.
+    /// The port or interface.
     pub target: BindingTarget,
-    /// When it was first recorded.
+    /// When the binding was first recorded.
     pub created_at: Timestamp,
-    /// When it last changed.
+    /// When the binding last changed.
     pub updated_at: Timestamp,
 }
 
-/// What a service is bound to.
+/// The port or interface that a service is bound to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BindingTarget {
     /// A port of the host.
     Port {
-        /// The port.
+        /// The port's id.
         port_id: Uuid,
-        /// The interface it listens on; `None`: every one.
+        /// The interface the service listens on; `None`: all interfaces.
         interface_id: Option<Uuid>,
     },
-    /// An interface of the host as a whole, for what has no ports.
+    /// A whole interface of the host, for services without ports.
     Interface {
-        /// The interface.
+        /// The interface's id.
         interface_id: Uuid,
     },
 }
 
-/// The shape on the wire is flat, with both ids beside the type, so that it admits combinations that mean nothing.
+/// The JSON form: flat, with both ids beside the type, so that it can express invalid combinations.
 #[derive(Serialize, Deserialize)]
 struct Wire {
     id: Uuid,
@@ -63,12 +63,14 @@ impl TryFrom<Wire> for Binding {
     fn try_from(wire: Wire) -> Result<Self, &'static str> {
         let target = match (wire.r#type, wire.port_id, wire.interface_id) {
             (Type::Port, Some(port_id), interface_id) => BindingTarget::Port { port_id, interface_id },
-            (Type::Port, None, _) => return Err("a binding of the type Port needs a port_id"),
+            (Type::Port, None, _) => return Err("a binding of type Port requires a port_id"),
             (Type::Interface, None, Some(interface_id)) => BindingTarget::Interface { interface_id },
             (Type::Interface, None, None) => {
-                return Err("a binding of the type Interface needs an interface_id");
+                return Err("a binding of type Interface requires an interface_id");
             }
-            (Type::Interface, Some(_), _) => return Err("a binding of the type Interface has no port_id"),
+            (Type::Interface, Some(_), _) => {
+                return Err("a binding of type Interface must not have a port_id");
+            }
         };
         let Wire { id, service_id, network_id, created_at, updated_at, .. } = wire;
         Ok(Self { id, service_id, network_id, target, created_at, updated_at })

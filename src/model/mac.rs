@@ -4,10 +4,9 @@ use std::str::FromStr;
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A hardware address of 6 bytes.
+/// A MAC address of 6 bytes.
 ///
-/// It is read with `:`, with `-` or with no separator, in any case, and written in upper case with colons.
-///
+/// Parsing accepts `:`, `-` or no separator, in either case. Formatting writes upper case with colons.
 /// ```
 /// use toposcope::model::MacAddress;
 ///
@@ -19,20 +18,22 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MacAddress([u8; 6]);
 
-/// The text is not 6 bytes in hexadecimal, or its separators are not all `:` or all `-`.
+/// The error for text that is not a MAC address.
+///
+/// MAC addresses have 6 hexadecimal bytes; separators are all `:`, all `-` or absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a MAC address of 6 bytes")]
 #[non_exhaustive]
 pub struct MacAddressError;
 
 impl MacAddress {
-    /// The address of these bytes, first one first.
+    /// Creates an address from its bytes, most significant first.
     #[must_use]
     pub const fn new(octets: [u8; 6]) -> Self {
         Self(octets)
     }
 
-    /// Its bytes, first one first.
+    /// Returns the bytes, most significant first.
     #[must_use]
     pub const fn octets(self) -> [u8; 6] {
         self.0

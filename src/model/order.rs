@@ -3,7 +3,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// What a list of hosts can be ordered by. Text is ordered by Unicode code point.
+/// A field by which host lists can be ordered. Strings are ordered by Unicode code point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -11,28 +11,28 @@ pub enum HostOrderField {
     /// When the host was first recorded.
     #[default]
     CreatedAt,
-    /// When it last changed.
+    /// When the host last changed.
     UpdatedAt,
-    /// Its name.
+    /// The host's name.
     Name,
-    /// Its hostname; none counts as empty.
+    /// The hostname; a missing hostname sorts as the empty string.
     Hostname,
-    /// The id of its network.
+    /// The id of the host's network.
     NetworkId,
-    /// The name of the service that runs it; empty where there is none.
+    /// The name of the service that runs the host; empty for hosts that are not virtual.
     VirtualizedBy,
-    /// The address of its first interface: IPv4 before IPv6, none last.
+    /// The address of the first interface: IPv4 before IPv6, hosts without interfaces last.
     InterfaceIp,
 }
 
-/// The text names no field that hosts can be ordered by.
+/// The error for text that names no order field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a field that hosts can be ordered by")]
 #[non_exhaustive]
 pub struct HostOrderFieldError;
 
 impl HostOrderField {
-    /// All of them.
+    /// All order fields.
     pub const ALL: &[Self] = &[
         Self::CreatedAt,
         Self::UpdatedAt,
@@ -43,7 +43,7 @@ impl HostOrderField {
         Self::InterfaceIp,
     ];
 
-    /// Its name on the wire.
+    /// Returns the name used in JSON and query strings.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -72,7 +72,7 @@ impl fmt::Display for HostOrderField {
     }
 }
 
-/// Which way a list is ordered.
+/// The direction of an ordering.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum OrderDirection {
     /// Smallest first.
@@ -84,14 +84,14 @@ pub enum OrderDirection {
     Descending,
 }
 
-/// The text is neither `asc` nor `desc`.
+/// The error for text other than `asc` and `desc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("neither asc nor desc")]
 #[non_exhaustive]
 pub struct OrderDirectionError;
 
 impl OrderDirection {
-    /// Its name on the wire.
+    /// Returns the name used in JSON and query strings.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

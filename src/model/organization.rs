@@ -3,17 +3,47 @@ use uuid::Uuid;
 
 use super::Timestamp;
 
-/// Whose everything is: no caller sees anything of another organization.
+/// A tenant. Callers never see data of another organization.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Organization {
-    /// What names it.
+    /// The organization's id.
     pub id: Uuid,
-    /// What people call it.
+    /// The display name.
     pub name: String,
-    /// Whether its users' API keys work.
+    /// Whether the API keys of the organization's users are accepted.
     pub api_access: bool,
-    /// When it was made.
+    /// When the organization was created.
     pub created_at: Timestamp,
-    /// When it last changed.
+    /// When the organization last changed.
+    pub updated_at: Timestamp,
+}
+
+/// A network of an organization: hosts belong to one network, and access is granted per network.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Network {
+    /// The network's id.
+    pub id: Uuid,
+    /// The organization that owns the network.
+    pub organization_id: Uuid,
+    /// The display name.
+    pub name: String,
+    /// When the network was created.
+    pub created_at: Timestamp,
+    /// When the network last changed.
+    pub updated_at: Timestamp,
+}
+
+/// A label of an organization for hosts, services and API keys.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tag {
+    /// The tag's id.
+    pub id: Uuid,
+    /// The organization that owns the tag.
+    pub organization_id: Uuid,
+    /// The tag's text.
+    pub name: String,
+    /// When the tag was created.
+    pub created_at: Timestamp,
+    /// When the tag last changed.
     pub updated_at: Timestamp,
 }

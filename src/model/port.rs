@@ -77,7 +77,7 @@ pub struct PortNumber(NonZeroU16);
 
 /// The error for port number 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a port number is 1 to 65535")]
+#[error("a port number must be between 1 and 65535")]
 #[non_exhaustive]
 pub struct PortNumberError;
 

@@ -1,6 +1,6 @@
 use super::{PortNumber, Protocol};
 
-/// The name that the wire has for what usually listens on a port.
+/// Returns the service usually found on this number and protocol, as named in JSON.
 pub(super) const fn kind(number: PortNumber, protocol: Protocol) -> &'static str {
     match protocol {
         Protocol::Tcp => tcp(number.get()),

@@ -1,4 +1,4 @@
-//! The referral sources that clients are known to offer. Others are accepted as well.
+//! The referral sources that known clients offer. Other values are accepted as well.
 
 /// A search engine.
 pub const SEARCH_ENGINE: &str = "search_engine";
@@ -8,26 +8,26 @@ pub const AI_ASSISTANT: &str = "ai_assistant";
 pub const YOUTUBE: &str = "youtube";
 /// TikTok.
 pub const TIKTOK: &str = "tiktok";
-/// An article in a blog.
+/// A blog article.
 pub const BLOG_ARTICLE: &str = "blog_article";
 /// Reddit.
 pub const REDDIT: &str = "reddit";
 /// Hacker News.
 pub const HACKER_NEWS: &str = "hacker_news";
-/// Another social medium.
+/// Another social network.
 pub const SOCIAL_MEDIA: &str = "social_media";
-/// Somebody told them.
+/// Word of mouth.
 pub const WORD_OF_MOUTH: &str = "word_of_mouth";
-/// The community scripts for Proxmox VE.
+/// The Proxmox VE community scripts.
 pub const PROXMOX_COMMUNITY_SCRIPTS: &str = "proxmox_community_scripts";
-/// A list or forum about hosting things oneself.
+/// A self-hosting list or forum.
 pub const SELF_HOSTED: &str = "self_hosted";
-/// Something else.
+/// Another source.
 pub const OTHER: &str = "other";
-/// No answer.
+/// The user declined to answer.
 pub const PREFER_NOT_TO_SAY: &str = "prefer_not_to_say";
 
-/// All of them.
+/// All known referral sources.
 pub const ALL: &[&str] = &[
     SEARCH_ENGINE,
     AI_ASSISTANT,

@@ -2,29 +2,30 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The name of the definition that a service is an instance of: any text but the empty one, kept as given, because every
-/// release of a client knows more of them.
+/// The name of a service definition: any non-empty string, stored as given.
+///
+/// The set of names is open, because every client release adds some.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct ServiceDefinition(String);
 
-/// The text is empty.
+/// The error for an empty service definition name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the name of a service definition is not empty")]
+#[error("the name of a service definition must not be empty")]
 #[non_exhaustive]
 pub struct ServiceDefinitionError;
 
 impl ServiceDefinition {
-    /// A definition by its name.
+    /// Creates a service definition from its name.
     ///
     /// # Errors
-    /// When the name is empty.
+    /// Returns an error when the name is empty.
     pub fn new(name: impl Into<String>) -> Result<Self, ServiceDefinitionError> {
         let name = name.into();
         if name.is_empty() { Err(ServiceDefinitionError) } else { Ok(Self(name)) }
     }
 
-    /// The name.
+    /// Returns the name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

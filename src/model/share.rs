@@ -3,54 +3,54 @@ use uuid::Uuid;
 
 use super::Timestamp;
 
-/// A view of a topology that anybody may open who knows its id.
+/// A public view of a topology, accessible to anyone with its id.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Share {
-    /// What names it, and all that is needed to find it.
+    /// The share's id, which is all that is needed to open it.
     pub id: Uuid,
-    /// The organization it belongs to.
+    /// The organization that owns the share.
     pub organization_id: Uuid,
-    /// The network it shows; `None`: it is not bound to one.
+    /// The network the share shows; `None`: not limited to one network.
     pub network_id: Option<Uuid>,
-    /// What people call it.
+    /// The display name.
     pub name: String,
-    /// Whether it is found at all.
+    /// Whether the share can be opened.
     pub is_enabled: bool,
-    /// From when on it is not found any more; `None`: never.
+    /// When the share stops being accessible; `None`: never.
     pub expires_at: Option<Timestamp>,
-    /// Whether the view itself asks for a password.
+    /// Whether the view requires a password.
     pub requires_password: bool,
-    /// What the view offers.
+    /// The controls that the view shows.
     pub options: ShareOptions,
-    /// When it was made.
+    /// When the share was created.
     pub created_at: Timestamp,
-    /// When it last changed.
+    /// When the share last changed.
     pub updated_at: Timestamp,
 }
 
-/// What the view of a share offers.
+/// The controls that the view of a share shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ShareOptions {
-    /// A button that exports the picture.
+    /// Shows a button that exports the picture.
     pub show_export_button: bool,
-    /// A panel that tells about what is selected.
+    /// Shows a panel with details of the selection.
     pub show_inspect_panel: bool,
-    /// A small map of the whole.
+    /// Shows a minimap.
     pub show_minimap: bool,
-    /// Buttons to zoom.
+    /// Shows zoom buttons.
     pub show_zoom_controls: bool,
 }
 
-/// What anybody may know of a share before opening it. There is nothing of the topology in it, nor of whose it is.
+/// The public metadata of a share. It reveals neither the topology nor the organization.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShareMetadata {
     /// The share's id.
     pub id: Uuid,
     /// The share's name.
     pub name: String,
-    /// Whether the view asks for a password.
+    /// Whether the view requires a password.
     pub requires_password: bool,
-    /// What the view offers.
+    /// The controls that the view shows.
     pub options: ShareOptions,
 }
 

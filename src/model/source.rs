@@ -1,28 +1,28 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Where the record of a host or a service comes from.
+/// The origin of a host or service record.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type")]
 #[non_exhaustive]
 pub enum Source {
-    /// Somebody entered it.
+    /// Entered by a user.
     Manual,
-    /// The system made it.
+    /// Created by the system.
     System,
-    /// A daemon found it.
+    /// Discovered by a daemon.
     Discovery {
-        /// What the daemon noted, once for each finding.
+        /// The daemon's metadata, one object per discovery.
         metadata: Vec<Map<String, Value>>,
     },
-    /// A daemon found it and recognized it by the definition of a service.
+    /// Discovered by a daemon and matched to a service definition.
     DiscoveryWithMatch {
-        /// What the daemon noted, once for each finding.
+        /// The daemon's metadata, one object per discovery.
         metadata: Vec<Map<String, Value>>,
-        /// By what it was recognized, and how surely.
+        /// What the match is based on, and its confidence.
         details: Map<String, Value>,
     },
-    /// Nobody knows; also what a record counts as that was sent without a source.
+    /// Unknown. The value of records sent without a source.
     #[default]
     Unknown,
 }

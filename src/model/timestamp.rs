@@ -6,11 +6,10 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A moment in UTC, to the microsecond, in the years 0 to 9999.
+/// A point in time in UTC, in microseconds, within the years 0 to 9999.
 ///
-/// In JSON it is an RFC 3339 string: written with `Z` and at most six decimals, read with any offset; what is finer than
-/// a microsecond is cut off.
-///
+/// Its JSON form is an RFC 3339 string, written with `Z` and at most six decimals. Parsing accepts any offset and
+/// truncates to microseconds.
 /// ```
 /// use toposcope::model::Timestamp;
 ///
@@ -21,7 +20,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(DateTime<Utc>);
 
-/// The text is no RFC 3339 date-time, or the moment lies outside the years 0 to 9999.
+/// The error for text that is not RFC 3339, or times outside the years 0 to 9999.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an RFC 3339 date-time of the years 0 to 9999")]
 #[non_exhaustive]
@@ -46,10 +45,12 @@ impl Timestamp {
     const MIN_MICROS: i64 = -62_167_219_200_000_000;
     const MAX_MICROS: i64 = 253_402_300_799_999_999;
 
-    /// The moment so many microseconds after the beginning of 1970, or before it where negative.
+    /// Returns the time this many microseconds after the beginning of 1970.
+    ///
+    /// Negative values are before 1970.
     ///
     /// # Errors
-    /// When it lies outside the years 0 to 9999.
+    /// Returns an error for times outside the years 0 to 9999.
     pub fn from_unix_micros(micros: i64) -> Result<Self, TimestampError> {
         if !(Self::MIN_MICROS..=Self::MAX_MICROS).contains(&micros) {
             return Err(TimestampError);
@@ -57,13 +58,13 @@ impl Timestamp {
         DateTime::from_timestamp_micros(micros).map(Self).ok_or(TimestampError)
     }
 
-    /// Microseconds since the beginning of 1970.
+    /// Returns the microseconds since the beginning of 1970.
     #[must_use]
     pub const fn unix_micros(self) -> i64 {
         self.0.timestamp_micros()
     }
 
-    /// The system clock's time.
+    /// Returns the system clock's time.
     #[must_use]
     pub fn now() -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -71,7 +72,7 @@ impl Timestamp {
             .map_or(Self::UNIX_EPOCH, |micros| Self::UNIX_EPOCH.plus_micros(micros))
     }
 
-    /// This moment moved by so many microseconds, staying within the years 0 to 9999.
+    /// Returns this time moved by `micros` microseconds, clamped to the years 0 to 9999.
     #[must_use]
     pub fn plus_micros(self, micros: i64) -> Self {
         let moved = self.unix_micros().saturating_add(micros).clamp(Self::MIN_MICROS, Self::MAX_MICROS);
@@ -79,7 +80,7 @@ impl Timestamp {
     }
 }
 
-/// Drops what is finer than a microsecond.
+/// Truncates to microseconds.
 impl TryFrom<DateTime<Utc>> for Timestamp {
     type Error = TimestampError;
 

@@ -1,0 +1,63 @@
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::{Permission, Timestamp};
+
+/// A user's API key, with which programs act for the user.
+///
+/// A key never exceeds the current rights of its user: the lower of the two levels applies, and only networks granted to
+/// both.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UserApiKey {
+    /// The key's id.
+    pub id: Uuid,
+    /// The display name.
+    pub name: String,
+    /// The user's organization.
+    pub organization_id: Uuid,
+    /// The user who owns the key.
+    pub user_id: Uuid,
+    /// The ids of the key's tags.
+    pub tags: Vec<Uuid>,
+    /// The secret, masked to the prefix, `…` and the last 4 characters.
+    pub key: String,
+    /// When the key was last used, accurate to about one minute; `None`: never.
+    pub last_used: Option<Timestamp>,
+    /// When the key was created.
+    pub created_at: Timestamp,
+    /// When the key last changed. Use does not count as a change.
+    pub updated_at: Timestamp,
+    /// When the key expires; `None`: never.
+    pub expires_at: Option<Timestamp>,
+    /// Whether the key is accepted.
+    pub is_enabled: bool,
+    /// The networks the key may reach. A key without networks reaches none.
+    pub network_ids: Vec<Uuid>,
+    /// The highest permission level of the key.
+    pub permissions: Permission,
+}
+
+/// An API key with which a network's discovery daemon reports its findings.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DaemonApiKey {
+    /// The key's id.
+    pub id: Uuid,
+    /// The display name.
+    pub name: String,
+    /// The network the key may report to.
+    pub network_id: Uuid,
+    /// The ids of the key's tags.
+    pub tags: Vec<Uuid>,
+    /// The secret, masked to the prefix, `…` and the last 4 characters, except in the one response that creates it.
+    pub key: String,
+    /// When the key was last used, accurate to about one minute; `None`: never.
+    pub last_used: Option<Timestamp>,
+    /// When the key was created.
+    pub created_at: Timestamp,
+    /// When the key last changed. Use does not count as a change.
+    pub updated_at: Timestamp,
+    /// When the key expires; `None`: never.
+    pub expires_at: Option<Timestamp>,
+    /// Whether the key is accepted.
+    pub is_enabled: bool,
+}
