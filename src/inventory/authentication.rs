@@ -14,7 +14,7 @@ use crate::access::{Caller, Daemon, KeyKind, KeyText, SessionId};
 use crate::model::{Permission, Timestamp};
 use crate::store::{Record, Version};
 
-/// What every request must know of those it comes from.
+/// Decoded records that authentication reads on every request.
 #[derive(Debug, Default)]
 pub(super) struct Rights {
     pub(super) secrets: Decoded<KeySecret>,
@@ -25,30 +25,30 @@ pub(super) struct Rights {
     organizations: Decoded<OrganizationRights>,
 }
 
-/// As much of an API key as every request with it must know.
+/// The part of an API key that every request needs.
 #[derive(Debug, Deserialize)]
 struct KeyRights {
     expires_at: Option<Timestamp>,
     is_enabled: bool,
-    /// When its use was last noted, in microseconds of Unix time. Not read from anywhere.
+    /// When a use was last recorded, in microseconds of Unix time. Not stored.
     #[serde(skip)]
     noted_at: Arc<AtomicI64>,
 }
 
-/// As much of a user API key.
+/// The part of a user API key that every request needs.
 #[derive(Debug, Deserialize)]
 struct UserKeyRights {
     #[serde(flatten)]
     key: KeyRights,
     network_ids: Vec<Uuid>,
     permissions: Permission,
-    /// What the key makes of its owner, and the version of the owner's record that this was told by. Not read from anywhere.
+    /// The caller derived for the key, and the owner record's version it was derived from. Not stored.
     #[serde(skip)]
     caller: RwLock<Option<(Version, Caller)>>,
 }
 
 impl UserKeyRights {
-    /// Its owner as who shows the key. Both are worked out anew only when a record has changed: scopes may be long.
+    /// Returns the caller for this key. Derived again only when a record changed, because scopes may be long.
     fn caller(&self, id: Uuid, owner: &Record, rights: &UserRights) -> Caller {
         if let Some((version, caller)) = &*self.caller.read().unwrap_or_else(PoisonError::into_inner)
             && (*version, caller.user_id()) == (owner.version, owner.key.id)
@@ -62,7 +62,7 @@ impl UserKeyRights {
     }
 }
 
-/// As much of an organization as every request of its keys must know.
+/// The part of an organization that every request with an API key needs.
 #[derive(Debug, Deserialize)]
 struct OrganizationRights {
     api_access: bool,
@@ -81,15 +81,18 @@ impl KeyRights {
 }
 
 impl Inventory {
-    /// Who asks with this user API key: its owner, with the lower of both levels, in the networks of the key that the
-    /// owner can access now. That the key was used is noted by and by, and holds nobody up.
+    /// Authenticates a user API key.
+    ///
+    /// The caller is the key's owner, with the lower of both levels and those networks of the key that the owner can
+    /// access now. `last_used` is updated in the background.
     ///
     /// # Errors
-    /// `NotAuthenticated` when the text is no key that there is; `Disabled` and `Expired`, of the key, or `Disabled` of the user;
-    /// `ApiAccessRequired` when the organization does not have API access; `UserContextRequired` for the valid key of a
-    /// daemon.
+    /// - `NotAuthenticated`: the text is not an existing key.
+    /// - `Disabled` and `Expired`: of the key; `Disabled` also of the user.
+    /// - `ApiAccessRequired`: the organization does not have API access.
+    /// - `UserContextRequired`: the text is a valid daemon key.
     pub async fn authenticate_user_key(&self, text: &str) -> Result<Caller, Error> {
-        // The checksum turns most mistyped keys away before anything is looked up.
+        // The checksum rejects most mistyped keys before any lookup.
         let text = KeyText::parse(text).ok_or(ErrorKind::NotAuthenticated)?;
         if text.kind() == KeyKind::Daemon {
             self.daemon_by_key(&text).await?;
@@ -116,9 +119,9 @@ impl Inventory {
         Ok(rights.caller(id, owner, &user))
     }
 
-    /// The daemon that asks with this key: for the endpoints that a host application has for daemons. That the key was
-    /// used is noted by and by, and holds nobody up.
+    /// Authenticates a daemon API key, for the endpoints that a host application offers to daemons.
     ///
+    /// `last_used` is updated in the background.
     /// ```
     /// # use toposcope::inventory::{Inventory, NewDaemonApiKey};
     /// # use toposcope::store::MemoryStore;
@@ -135,7 +138,8 @@ impl Inventory {
     /// ```
     ///
     /// # Errors
-    /// `NotAuthenticated` when the text is no daemon's key that there is; `Disabled` and `Expired`, both of the `DaemonApiKey`.
+    /// `NotAuthenticated` when the text is not an existing daemon key; `Disabled` and `Expired`, both of the
+    /// `DaemonApiKey`.
     pub async fn authenticate_daemon_key(&self, text: &str) -> Result<Daemon, Error> {
         let text = KeyText::parse(text).filter(|text| text.kind() == KeyKind::Daemon);
         self.daemon_by_key(&text.ok_or(ErrorKind::NotAuthenticated)?).await
@@ -155,12 +159,13 @@ impl Inventory {
         Ok(Daemon::new(id, secret.organization_id, network))
     }
 
-    /// Who asks with the id of this session, as the browser's cookie has it: its user, with all the rights that are the
-    /// user's now.
+    /// Authenticates a session by the id in the browser's cookie.
+    ///
+    /// The caller is the session's user with the user's current rights.
     ///
     /// # Errors
-    /// `NotAuthenticated` when there is no such session; `SessionExpired`; `Disabled` for a user who is being disabled right
-    /// now, which ends all sessions.
+    /// `NotAuthenticated` when there is no such session; `SessionExpired`; `Disabled` while the user is being
+    /// disabled, which ends all sessions.
     pub async fn authenticate_session(&self, text: &str) -> Result<Caller, Error> {
         let id = SessionId::parse(text).ok_or(ErrorKind::NotAuthenticated)?;
         let (_, session) = self.find_session(&id).await?.ok_or(ErrorKind::NotAuthenticated)?;

@@ -1,5 +1,4 @@
-//! How a record is changed: read, decided, committed on the condition that it has not changed since, and decided again
-//! when it has.
+//! Reading, deciding and committing changes of records.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -10,7 +9,7 @@ use super::{Entity, Error, ErrorKind, Inventory};
 use crate::model::Timestamp;
 use crate::store::{Batch, Facets, Key, Precondition, Query, Record, StoreErrorKind};
 
-/// How often a change is tried when others change the same records at the same time.
+/// The maximum number of attempts of a change under contention.
 pub(super) const ATTEMPTS: usize = 16;
 
 impl Inventory {
@@ -18,7 +17,7 @@ impl Inventory {
         Ok(self.store.get(&[key]).await?.pop().flatten())
     }
 
-    /// A record that must be there, decoded.
+    /// Reads and decodes a record that must exist.
     pub(super) async fn read<T: DeserializeOwned>(
         &self,
         key: Key,
@@ -29,17 +28,19 @@ impl Inventory {
         Ok((record, value))
     }
 
-    /// All records of a query, decoded.
+    /// Reads and decodes all records of a query.
     pub(super) async fn read_all<T: DeserializeOwned>(&self, query: &Query) -> Result<Vec<T>, Error> {
         self.store.list(query).await?.records.iter().map(decode).collect()
     }
 
-    /// How many records a query matches.
+    /// Returns how many records a query matches.
     pub(super) async fn count(&self, query: Query) -> Result<u64, Error> {
         Ok(self.store.list(&Query { limit: Some(0), ..query }).await?.total)
     }
 
-    /// Changes a value of a record that refers to nothing new, at a time that is asked for anew with every attempt.
+    /// Updates a record in place, without adding references.
+    ///
+    /// `change` receives the decoded value and the current time. It is called again on every attempt.
     pub(super) async fn change<T: DeserializeOwned + Serialize>(
         &self,
         key: Key,
@@ -59,7 +60,7 @@ impl Inventory {
         }
     }
 
-    /// Commits a batch. `false`: others came between, and everything is to be decided anew on what is there now.
+    /// Commits a batch. Returns `false` when a precondition or guard failed and the change must be decided again.
     pub(super) async fn commit_if_unchanged(&self, batch: Batch) -> Result<bool, Error> {
         let Err(error) = self.store.commit(batch).await else { return Ok(true) };
         match error.kind() {
@@ -75,12 +76,12 @@ impl Inventory {
     }
 }
 
-/// The expectation that a record is still the one that was read, or that there is still none.
+/// Returns the precondition that a record is still at the version read, or still absent.
 pub(super) fn as_read(record: Option<&Record>) -> Precondition {
     record.map_or(Precondition::Absent, |record| Precondition::Version(record.version))
 }
 
-/// Others always came between.
+/// Creates the error for a change that ran out of attempts.
 pub(super) fn conflict(entity: Entity, id: Uuid) -> Error {
     ErrorKind::Conflict { entity, id }.into()
 }

@@ -1,4 +1,4 @@
-//! API keys of discovery daemons: each reports on one network.
+//! API keys of discovery daemons. Each is valid for one network.
 
 use uuid::Uuid;
 
@@ -14,31 +14,31 @@ use crate::access::{Caller, KeyKind, KeyText};
 use crate::model::{DaemonApiKey, Permission, Timestamp};
 use crate::store::{Batch, Facets, Guard, Key, Precondition};
 
-/// A daemon's API key to be created.
+/// The input for [`Inventory::create_daemon_api_key`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NewDaemonApiKey {
-    /// The network that the daemon reports on.
+    /// The network the daemon reports on.
     pub network_id: Uuid,
-    /// A name of 1 to 100 characters.
+    /// The name, of 1 to 100 characters.
     pub name: String,
-    /// Tags of the organization.
+    /// The ids of the key's tags, all of the network's organization.
     pub tags: Vec<Uuid>,
-    /// When it ends; in the future. `None`: never.
+    /// When the key expires; must be in the future. `None`: never.
     pub expires_at: Option<Timestamp>,
-    /// Whether it works.
+    /// Whether the key is accepted.
     pub is_enabled: bool,
 }
 
 impl NewDaemonApiKey {
-    /// A key that works and does not end, without tags.
+    /// Creates the input for an enabled key without expiry or tags.
     #[must_use]
     pub fn new(network_id: Uuid, name: impl Into<String>) -> Self {
         Self { network_id, name: name.into(), tags: Vec::new(), expires_at: None, is_enabled: true }
     }
 }
 
-/// Whether a caller may create daemon keys at all: from a Member on.
+/// Requires the level that may create daemon keys: Member or above.
 pub(crate) fn may_create_daemon_api_keys(caller: &Caller) -> Result<(), Error> {
     require_level(caller, Permission::Member)
 }
@@ -65,8 +65,8 @@ impl Inventory {
     /// ```
     ///
     /// # Errors
-    /// `Invalid` for a name that is blank or too long and for an `expires_at` that is not in the future; `NotFound` when
-    /// there is no such network; `ReferenceInvalid` for a tag that is not of the network's organization; `QuotaExceeded`.
+    /// `Invalid` for a blank or too long name, or an `expires_at` that is not in the future; `NotFound` when there is
+    /// no such network; `ReferenceInvalid` for a tag of another organization; `QuotaExceeded`.
     pub async fn create_daemon_api_key(
         &self,
         new: NewDaemonApiKey,
@@ -76,11 +76,13 @@ impl Inventory {
         self.issue(new, |organization| organization.ok_or_else(|| not_found.clone().into())).await
     }
 
-    /// Creates an API key for the daemon of a network that the caller can access, if the caller is a Member or above.
+    /// Creates a daemon API key on behalf of a caller.
+    ///
+    /// The caller must be a Member or above and have access to the network.
     ///
     /// # Errors
-    /// As [`create_daemon_api_key`](Self::create_daemon_api_key), but `AccessDenied` for a network that the caller cannot
-    /// access, whether or not there is one; and `PermissionDenied`.
+    /// Those of [`create_daemon_api_key`](Self::create_daemon_api_key), except that a network the caller cannot
+    /// access gives `AccessDenied`, whether or not it exists; and `PermissionDenied`.
     pub async fn create_daemon_api_key_as(
         &self,
         caller: &Caller,
@@ -98,7 +100,7 @@ impl Inventory {
         .await
     }
 
-    /// `admit` is told whose the network is, if there is one, and gives the organization in which the key is made.
+    /// Creates a key. `admit` maps the network's organization, if it exists, to the key's organization or an error.
     async fn issue(
         &self,
         new: NewDaemonApiKey,
@@ -107,7 +109,7 @@ impl Inventory {
         let now = self.now();
         let name = text::name("name", &new.name, 100)?;
         text::future("expires_at", new.expires_at, now)?;
-        // As they were given, so that an error names the right one.
+        // In the order given, so that an error names the right element.
         let tags: Vec<Key> = new.tags.iter().map(|id| tag_key(*id)).collect();
         let plaintext = KeyText::generate(KeyKind::Daemon, &*self.random)?;
         let record = DaemonApiKey {
@@ -128,7 +130,7 @@ impl Inventory {
         };
         let limit = self.quotas.daemon_api_keys_per_network;
         if limit.is_some() {
-            // Refused before it may wait: only callers with access to the network wait for each other.
+            // Refused before waiting: only callers with access to the network wait for each other.
             organization().await?;
         }
         let _turn = self.quota_turn(limit, network_key(record.network_id), Entity::Network).await?;
@@ -152,7 +154,7 @@ impl Inventory {
         }
     }
 
-    /// A daemon's API key, its `key` masked.
+    /// Returns a daemon API key, with `key` masked.
     ///
     /// # Errors
     /// `NotFound`.
@@ -161,15 +163,15 @@ impl Inventory {
         Ok(DaemonApiKey { last_used: self.last_use(id).await?, ..key })
     }
 
-    /// All daemons' API keys of an organization, the oldest first.
+    /// Returns all daemon API keys of an organization, oldest first.
     ///
     /// # Errors
-    /// None of its own.
+    /// None specific to this method.
     pub async fn daemon_api_keys(&self, organization: Uuid) -> Result<Vec<DaemonApiKey>, Error> {
         self.with_last_uses(self.read_all(&all_of(DAEMON_API_KEY, organization)).await?).await
     }
 
-    /// Switches a daemon's API key on or off, for the very next time that it is shown.
+    /// Enables or disables a daemon API key. Takes effect with the key's next use.
     ///
     /// # Errors
     /// `NotFound`.
@@ -194,7 +196,7 @@ impl Inventory {
         }
     }
 
-    /// Deletes a daemon's API key. The next time it is shown it is refused.
+    /// Deletes a daemon API key. It is refused from its next use on.
     ///
     /// # Errors
     /// `NotFound`.

@@ -9,13 +9,13 @@ use super::Error;
 use super::records::decode;
 use crate::store::{Record, Version};
 
-/// Values of one kind of record that were decoded lately.
+/// A cache of decoded records of one kind.
 ///
-/// It saves the decoding, never the reading: a value is taken only for a record that was read just now and has the very
-/// version that the value was decoded from. So nothing here can be out of date.
+/// The record itself is always read from the store; only decoding is saved. A cached value is used only if the record
+/// just read has the version that the value was decoded from, so the cache is never stale.
 pub(super) struct Decoded<T>(RwLock<HashMap<Uuid, (Version, Arc<T>)>>);
 
-/// How many values are kept at most.
+/// The maximum number of cached values.
 const CAPACITY: usize = 4096;
 
 impl<T: DeserializeOwned> Decoded<T> {
@@ -29,7 +29,7 @@ impl<T: DeserializeOwned> Decoded<T> {
         drop(known);
         let value = Arc::new(decode(record)?);
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        // Those in use come back with their next request; to find out which are not would cost every request.
+        // Clearing everything avoids tracking use on every request; active values return with their next request.
         if known.len() >= CAPACITY {
             known.clear();
         }
@@ -44,7 +44,7 @@ impl<T> Default for Decoded<T> {
     }
 }
 
-/// Without the values.
+/// Omits the cached values.
 impl<T> fmt::Debug for Decoded<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Decoded").finish_non_exhaustive()

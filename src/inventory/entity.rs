@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// What an error speaks of.
+/// A kind of record, as named in errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Entity {
@@ -31,7 +31,7 @@ pub enum Entity {
 }
 
 impl Entity {
-    /// The name that the API gives it.
+    /// Returns the name used in the API.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

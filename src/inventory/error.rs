@@ -8,11 +8,10 @@ use crate::access::{PasswordError, RandomError};
 use crate::model::Timestamp;
 use crate::store::{StoreError, StoreErrorKind};
 
-/// Why the inventory did not do as asked.
+/// The error of an inventory operation.
 ///
-/// The text is one sentence that a client of the API may read. What goes to a log alone, of a store that failed say, is
-/// the [`source`](StdError::source).
-///
+/// `Display` writes one sentence that is safe to send to API clients. Details for the log, such as the cause of a
+/// store failure, are in [`source`](StdError::source).
 /// ```
 /// use toposcope::inventory::{Entity, Error, ErrorKind};
 /// use uuid::Uuid;
@@ -32,155 +31,155 @@ struct Inner {
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
-/// The reasons, as the codes of the API tell them apart.
+/// The kind of an inventory error. Each kind corresponds to an API error code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A value cannot be accepted.
+    /// A value is invalid.
     Invalid {
         /// The dotted path of the value, such as `ports.3.number`.
         field: String,
-        /// What is wrong with it.
+        /// The rule that the value breaks.
         problem: Problem,
     },
     /// A value refers to a record that does not exist in this organization.
     ReferenceInvalid {
-        /// What it should refer to.
+        /// The kind of the missing record.
         entity: Entity,
         /// The dotted path of the value.
         field: String,
     },
-    /// A host is on another network than the one that was named with it.
+    /// A host belongs to another network than the one given with it.
     NetworkMismatch {
-        /// What is elsewhere.
+        /// The kind of the record on the other network.
         entity: Entity,
     },
-    /// No credential, or none that is known.
+    /// The credential is missing or unknown.
     NotAuthenticated,
-    /// The credential's time is over.
+    /// The credential has expired.
     Expired {
-        /// What sort of credential.
+        /// The kind of credential.
         entity: Entity,
     },
-    /// The credential is switched off.
+    /// The credential is disabled.
     Disabled {
-        /// What sort of credential.
+        /// The kind of credential.
         entity: Entity,
     },
-    /// The session's time is over.
+    /// The session has expired.
     SessionExpired,
-    /// No user has this e-mail address and this password.
+    /// The e-mail address or the password is wrong.
     InvalidCredentials,
     /// Too many logins with this e-mail address have failed.
     TooManyAttempts {
-        /// In how many seconds the next one is possible.
+        /// Seconds until the next attempt is possible.
         retry_after: u64,
     },
-    /// Too many logins are under way.
+    /// Too many logins are in progress.
     Busy,
     /// The organization does not have API access.
     ApiAccessRequired,
-    /// It takes a user: one in person where a key was shown, or any where it was a daemon's key.
+    /// The operation requires a user session where a key was sent, or a user where a daemon key was sent.
     UserContextRequired,
-    /// The level is too low, or more would be granted than the caller has.
+    /// The caller's level is too low, or the request would grant more than the caller has.
     PermissionDenied,
-    /// A record of the caller's organization that the caller may not reach.
+    /// The record belongs to the caller's organization, but the caller has no access to it.
     AccessDenied {
-        /// What may not be reached.
+        /// The kind of the record.
         entity: Entity,
-        /// Its id.
+        /// The id of the record.
         id: Uuid,
     },
-    /// A field that must stay as it is would change.
+    /// An immutable field would change.
     UpdateForbidden {
-        /// What it is a field of.
+        /// The kind of the record.
         entity: Entity,
     },
-    /// No such record, for this caller.
+    /// The record does not exist or is not visible to the caller.
     NotFound {
-        /// What was asked for.
+        /// The kind of the record.
         entity: Entity,
-        /// Its id.
+        /// The id of the record.
         id: Uuid,
     },
-    /// What must be unique is taken.
+    /// A value that must be unique is taken.
     AlreadyExists {
-        /// What there is already.
+        /// The kind of the existing record.
         entity: Entity,
-        /// What names it.
+        /// The name or id of the existing record.
         name: String,
     },
-    /// Something else needs it as it is.
+    /// The record is in use by another record.
     InUse {
-        /// What is needed.
+        /// The kind of the record in use.
         entity: Entity,
-        /// What names it.
+        /// The name of the record in use.
         name: String,
-        /// What needs it.
+        /// The kind of the record that uses it.
         used_by: Entity,
     },
-    /// The owner has as many records of this sort as its quota allows.
+    /// The owner has reached its quota for this kind of record.
     QuotaExceeded {
-        /// Which sort of record.
+        /// The kind of record.
         entity: Entity,
-        /// How many are allowed.
+        /// The maximum number of records.
         limit: u64,
     },
-    /// The record takes more bytes than the quota allows.
+    /// The record exceeds the size quota.
     TooLarge {
-        /// Which sort of record.
+        /// The kind of record.
         entity: Entity,
-        /// How many bytes of JSON are allowed.
+        /// The maximum size in bytes of JSON.
         limit: usize,
     },
     /// Other processes kept changing the record, or too many changes of it are waiting.
     Conflict {
-        /// Which sort of record.
+        /// The kind of the record.
         entity: Entity,
-        /// Its id.
+        /// The id of the record.
         id: Uuid,
     },
-    /// The input could not be read.
+    /// Reading the input failed.
     Unreadable,
-    /// The store cannot do it now.
+    /// The store is temporarily unavailable.
     StoreUnavailable,
-    /// A fault of this program or of what it has stored.
+    /// An internal error: a bug or damaged stored data.
     Internal,
 }
 
-/// What is wrong with a value.
+/// The rule that an invalid value breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
-    /// It is missing.
+    /// The value is missing.
     Required,
-    /// It is empty.
+    /// The value is empty.
     Empty,
-    /// It is longer than `max` characters, or has more than `max` elements.
+    /// The value has more than `max` characters or elements.
     MaxLength {
-        /// The greatest length.
+        /// The maximum length.
         max: usize,
     },
-    /// It is shorter than `min` characters.
+    /// The value has fewer than `min` characters.
     MinLength {
-        /// The least length.
+        /// The minimum length.
         min: usize,
     },
-    /// It is not of the right type or form.
+    /// The value has the wrong type or format.
     InvalidFormat,
-    /// It is a number beyond its bounds.
+    /// The number is out of range.
     OutOfRange {
-        /// The least number.
+        /// The minimum.
         min: i64,
-        /// The greatest number.
+        /// The maximum.
         max: i64,
     },
-    /// It is a time that is not in the future.
+    /// The time is not in the future.
     NotInFuture {
-        /// The present time.
+        /// The current time.
         now: Timestamp,
     },
-    /// It stands twice where it may stand once.
+    /// The value occurs twice where it may occur once.
     Repeated,
 }
 
@@ -189,7 +188,7 @@ impl fmt::Display for ErrorKind {
         match self {
             Self::Invalid { field, problem } => write!(formatter, "{field} {problem}."),
             Self::ReferenceInvalid { entity, field } => {
-                write!(formatter, "{field} refers to no known {entity}.")
+                write!(formatter, "{field} does not refer to an existing {entity}.")
             }
             Self::NetworkMismatch { entity } => write!(formatter, "The {entity} is on another network."),
             Self::NotAuthenticated => formatter.write_str("Valid credentials are required."),
@@ -198,20 +197,17 @@ impl fmt::Display for ErrorKind {
             Self::SessionExpired => formatter.write_str("The session has expired; log in again."),
             Self::InvalidCredentials => formatter.write_str("The e-mail address or the password is wrong."),
             Self::TooManyAttempts { retry_after } => {
-                write!(
-                    formatter,
-                    "Too many logins have failed; the next one is possible in {retry_after} seconds."
-                )
+                write!(formatter, "Too many logins have failed; try again in {retry_after} seconds.")
             }
-            Self::Busy => formatter.write_str("Too many logins are under way; try again."),
+            Self::Busy => formatter.write_str("Too many logins are in progress; try again."),
             Self::UserContextRequired => {
-                formatter.write_str("This takes a signed-in user; the key that was sent does not do.")
+                formatter.write_str("This operation requires a user session; API keys are not accepted.")
             }
             Self::ApiAccessRequired => formatter.write_str("The organization does not have API access."),
             Self::PermissionDenied => formatter.write_str("The permission level does not allow this."),
             Self::AccessDenied { entity, id } => write!(formatter, "The {entity} {id} may not be accessed."),
             Self::UpdateForbidden { entity } => {
-                write!(formatter, "The {entity} cannot be given to another user or organization.")
+                write!(formatter, "The {entity} cannot be moved to another user or organization.")
             }
             Self::NotFound { entity, id } => write!(formatter, "There is no {entity} {id}."),
             Self::AlreadyExists { entity, name } => write!(formatter, "The {entity} {name} already exists."),
@@ -219,16 +215,19 @@ impl fmt::Display for ErrorKind {
                 write!(formatter, "The {entity} {name} is in use by a {used_by}.")
             }
             Self::QuotaExceeded { entity, limit } => {
-                write!(formatter, "The quota is used up: at most {limit} of type {entity} are allowed.")
+                write!(
+                    formatter,
+                    "The quota is exhausted: at most {limit} records of type {entity} are allowed."
+                )
             }
             Self::TooLarge { entity, limit } => {
                 write!(formatter, "The {entity} is too large: at most {limit} bytes of JSON are allowed.")
             }
-            Self::Conflict { entity, id } => write!(formatter, "The {entity} {id} kept changing; try again."),
-            Self::Unreadable => formatter.write_str("The input cannot be read."),
-            Self::StoreUnavailable => {
-                formatter.write_str("The data cannot be reached at the moment; try again.")
+            Self::Conflict { entity, id } => {
+                write!(formatter, "The {entity} {id} is being changed concurrently; try again.")
             }
+            Self::Unreadable => formatter.write_str("The input cannot be read."),
+            Self::StoreUnavailable => formatter.write_str("The store is temporarily unavailable; try again."),
             Self::Internal => formatter.write_str("An internal error occurred."),
         }
     }
@@ -242,21 +241,21 @@ impl fmt::Display for Problem {
             Self::MaxLength { max } => write!(formatter, "must have at most {max} characters or elements"),
             Self::MinLength { min } => write!(formatter, "must have at least {min} characters"),
             Self::InvalidFormat => formatter.write_str("has an invalid format"),
-            Self::OutOfRange { min, max } => write!(formatter, "must be from {min} to {max}"),
+            Self::OutOfRange { min, max } => write!(formatter, "must be between {min} and {max}"),
             Self::NotInFuture { .. } => formatter.write_str("must be in the future"),
-            Self::Repeated => formatter.write_str("stands there twice"),
+            Self::Repeated => formatter.write_str("must not be repeated"),
         }
     }
 }
 
 impl Error {
-    /// The reason.
+    /// Returns the kind of error.
     #[must_use]
     pub fn kind(&self) -> &ErrorKind {
         &self.0.kind
     }
 
-    /// The text and those of all causes behind it: for the log.
+    /// Returns the message followed by those of all causes: for the log.
     pub(crate) fn with_causes(&self) -> String {
         let mut text = self.to_string();
         let mut cause = self.source();
@@ -291,7 +290,7 @@ impl From<ErrorKind> for Error {
     }
 }
 
-/// What the rules do not foresee of a store is no fault of the caller.
+/// Store errors that no rule handles are not the caller's fault.
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         let kind = match error.kind() {

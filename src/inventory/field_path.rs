@@ -1,6 +1,6 @@
 use serde_path_to_error::{Path, Segment};
 
-/// The dotted path of a value, such as `tags.3`; `None` for the whole.
+/// Returns the dotted path of a value, such as `tags.3`; `None` for the root.
 pub(crate) fn dotted(path: &Path) -> Option<String> {
     let steps = path.iter().filter_map(|segment| match segment {
         Segment::Seq { index } => Some(index.to_string()),

@@ -2,7 +2,7 @@ use std::fmt;
 
 use crate::access::KeyText;
 
-/// An API key that was just created or rotated, with its plaintext, which cannot be read again later.
+/// An API key just created or rotated, with its plaintext, which cannot be retrieved later.
 ///
 /// `R` is the stored record: a [`UserApiKey`](crate::model::UserApiKey) or a
 /// [`DaemonApiKey`](crate::model::DaemonApiKey).
@@ -16,20 +16,20 @@ impl<R> IssuedKey<R> {
         Self { record, text }
     }
 
-    /// The record as it is stored, its `key` masked.
+    /// Returns the stored record, with `key` masked.
     #[must_use]
     pub const fn record(&self) -> &R {
         &self.record
     }
 
-    /// The key itself, to be handed to its owner and kept nowhere else.
+    /// Returns the plaintext key. Hand it to its owner and do not store it.
     #[must_use]
     pub fn plaintext(&self) -> &str {
         self.text.expose()
     }
 }
 
-/// Without the plaintext.
+/// Omits the plaintext.
 impl<R: fmt::Debug> fmt::Debug for IssuedKey<R> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("IssuedKey").field("record", &self.record).finish_non_exhaustive()

@@ -1,4 +1,4 @@
-//! When API keys were last used: noted beside the keys, at most once a minute each, by tasks that no request waits for.
+//! The time API keys were last used, recorded in the background at most once a minute per key.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -11,7 +11,7 @@ use super::{Error, Inventory, as_read};
 use crate::model::Timestamp;
 use crate::store::{Batch, Guard, Key, Precondition, Store, StoreErrorKind};
 
-/// For so long no other use of a key is noted.
+/// The minimum time between two recorded uses of a key, in microseconds.
 const INTERVAL_MICROS: i64 = 60 * 1_000_000;
 
 /// The body of a [`KEY_USE`](super::records::KEY_USE) record.
@@ -21,26 +21,26 @@ struct KeyUse {
 }
 
 impl Inventory {
-    /// Has it noted that a key is used now, unless `noted_at` says that it has been lately.
+    /// Records in the background that a key is used now, unless `noted_at` is recent.
     pub(super) fn note_use(&self, key: Key, organization: Uuid, noted_at: &Arc<AtomicI64>, now: Timestamp) {
         let before = noted_at.load(Ordering::Relaxed);
         let micros = now.unix_micros();
         if !is_due(before, micros) {
             return;
         }
-        // Of requests at the same time one has it noted.
+        // Among concurrent requests, only one records the use.
         let is_first =
             || noted_at.compare_exchange(before, micros, Ordering::Relaxed, Ordering::Relaxed).is_ok();
         let task = note(Arc::clone(&self.store), key, organization, now, Arc::clone(noted_at));
         self.remembered.tasks.spawn(is_first, task);
     }
 
-    /// When a key was last used.
+    /// Returns when a key was last used.
     pub(super) async fn last_use(&self, id: Uuid) -> Result<Option<Timestamp>, Error> {
         Ok(self.last_uses(std::iter::once(id)).await?.pop().flatten())
     }
 
-    /// When each of these keys was last used.
+    /// Returns when each of these keys was last used.
     pub(super) async fn last_uses(
         &self,
         ids: impl Iterator<Item = Uuid>,
@@ -52,7 +52,7 @@ impl Inventory {
     }
 }
 
-/// A clock that was set back does not hold anything up.
+/// Returns whether a use must be recorded; a clock set back makes it due.
 const fn is_due(before: i64, now: i64) -> bool {
     now < before || now.saturating_sub(before) >= INTERVAL_MICROS
 }
@@ -60,12 +60,14 @@ const fn is_due(before: i64, now: i64) -> bool {
 async fn note(store: Arc<dyn Store>, key: Key, organization: Uuid, now: Timestamp, noted_at: Arc<AtomicI64>) {
     match try_note(&*store, key, organization, now).await {
         Ok(noted) => noted_at.store(noted.unix_micros(), Ordering::Relaxed),
-        Err(error) => tracing::warn!("the use of the {key} was not noted: {}", error.with_causes()),
+        Err(error) => tracing::warn!("the use of the {key} could not be recorded: {}", error.with_causes()),
     }
 }
 
-/// The record decides, and not the memory of this process alone, whether a use was noted within the interval: there may
-/// be others, or one before. Whoever comes second lets the first have it. Tells which use is noted.
+/// Records a use unless the stored record is recent. Returns the recorded time.
+///
+/// The stored record decides, because other processes may have recorded a use. On a conflict, the other writer's
+/// record stands.
 async fn try_note(
     store: &dyn Store,
     key: Key,
@@ -82,7 +84,7 @@ async fn try_note(
     let mut batch = Batch::new();
     let body = encode(&KeyUse { last_used: now })?;
     batch.put(key_use_key(key.id), as_read(known.as_ref()), facets(organization, now), body);
-    // A key that is deleted meanwhile takes its use with it.
+    // The use of a key that was deleted in the meantime is not recorded.
     batch.guard(Guard::Record { key, precondition: Precondition::Present });
     match store.commit(batch).await {
         Err(error) if matches!(error.kind(), StoreErrorKind::Conflict(_)) => Ok(now),

@@ -1,7 +1,7 @@
-//! The rules: what may be stored, who may see it, and how it is found. Usable without HTTP.
+//! The typed inventory API over a store, with all rules. Usable without HTTP.
 //!
-//! [`Inventory`] is the typed façade over a [`Store`]. A host application uses it to
-//! create organizations, users, networks, keys and hosts; the HTTP service is a thin adapter on it.
+//! [`Inventory`] decides what may be stored, who may see it and how it is found. Host applications use it to create
+//! organizations, users, networks, keys and hosts. The HTTP service is a thin adapter on top of it.
 
 mod authentication;
 mod change;
@@ -67,21 +67,25 @@ use crate::access::{
 use crate::model::{Permission, Timestamp};
 use crate::store::Store;
 
-/// An inventory in a store.
+/// A network inventory in a [`Store`].
 ///
-/// Cheap to clone; clones are the same inventory. Methods that take no [`Caller`] are for the host application and ask
-/// nobody's leave; of what there is both ways, the one that asks is named `…_as`.
+/// Cloning is cheap, and clones share all state. Methods without a [`Caller`] parameter are for the host application
+/// and check no permissions. Where a method exists in both forms, the one that checks permissions ends in `_as`.
 ///
-/// Every change is decided on the records as they were read and committed on the condition that they have not changed
-/// since. Changes of the same record through clones of one inventory wait for each other, in the order in which they came.
-/// When another process changes the record meanwhile, the change is decided again, up to 16 times, and then fails with
-/// `Conflict`. It also fails with `Conflict` when 1,024 changes of the record are under way or waiting.
+/// # Concurrency
+/// Every change reads records, decides, and commits on the condition that the records have not changed since. Changes
+/// of the same record through clones of one inventory wait for each other in arrival order. When another process
+/// changes the record in between, the change is decided again, up to 16 times, and then fails with `Conflict`. A
+/// change also fails with `Conflict` when 1,024 changes of the record are in progress or waiting.
 ///
-/// Beside the errors that a method names, each may fail with `StoreUnavailable`, with `Conflict` where it changes something,
-/// or with `Internal` where the store holds something unreadable. Hosts of more than 256 KiB are decoded and encoded on the
-/// runtime's blocking threads. Methods that hash a password and the import must be called within a tokio runtime; outside
-/// of one the use of a key is not noted, and large hosts are decoded in place.
+/// # Errors
+/// In addition to the errors listed for a method, every method may fail with `StoreUnavailable`, with `Internal` when
+/// the store contains an unreadable record, and, if it changes data, with `Conflict`.
 ///
+/// # Runtime
+/// Methods that hash a password and the import must be called within a tokio runtime. Hosts of more than 256 KiB are
+/// decoded and encoded on the runtime's blocking threads. Without a runtime, large hosts are decoded in place and the
+/// use of API keys is not recorded.
 /// ```
 /// use toposcope::inventory::{Inventory, NewUser, NewUserApiKey};
 /// use toposcope::model::Permission;
@@ -111,7 +115,7 @@ pub struct Inventory {
     remembered: Arc<Remembered>,
 }
 
-/// What is known from earlier calls, beside what is in the store. Losing it costs time, or a count that begins anew.
+/// In-memory state beside the store. Losing it costs time or resets a counter.
 #[derive(Debug, Default)]
 struct Remembered {
     rights: Rights,
@@ -119,21 +123,21 @@ struct Remembered {
     decoys: Decoys,
     tasks: Tasks,
     queues: UpdateQueues,
-    /// Queues of owners whose records are counted before one is created.
+    /// Queues per owner for creations under a quota.
     creations: UpdateQueues,
     offload: Offload,
-    /// When sessions that are over were last purged, in microseconds of Unix time.
+    /// When expired sessions were last purged, in microseconds of Unix time.
     purged_at: AtomicI64,
 }
 
 impl Inventory {
-    /// The inventory in this store, by the system's clock and randomness.
+    /// Creates an inventory in `store`, with the system's clock and randomness.
     #[must_use]
     pub fn new(store: impl Store) -> Self {
         Self::in_shared(Arc::new(store))
     }
 
-    /// The inventory in a store that others hold as well.
+    /// Creates an inventory in a store that is shared with other owners.
     #[must_use]
     pub fn in_shared(store: Arc<dyn Store>) -> Self {
         Self {
@@ -146,26 +150,27 @@ impl Inventory {
         }
     }
 
-    /// With another clock: for tests.
+    /// Replaces the clock: for tests.
     #[must_use]
     pub fn with_clock(self, clock: Arc<dyn Clock>) -> Self {
         Self { clock, ..self }
     }
 
-    /// With another source of ids and secrets: for tests.
+    /// Replaces the source of ids and secrets: for tests.
     #[must_use]
     pub fn with_random(self, random: Arc<dyn RandomSource>) -> Self {
         Self { random, ..self }
     }
 
-    /// With another cost of passwords, or another bound on how many are hashed at once. Passwords of another cost are hashed
-    /// anew by the next login with them.
+    /// Sets the password hasher, and with it the hashing cost and the number of concurrent hashes.
+    ///
+    /// Passwords hashed at another cost are hashed again at the next successful login.
     #[must_use]
     pub fn with_passwords(self, passwords: PasswordHasher) -> Self {
         Self { passwords, ..self }
     }
 
-    /// Returns the clock that this inventory reads.
+    /// Returns the inventory's clock.
     pub(crate) fn clock(&self) -> Arc<dyn Clock> {
         Arc::clone(&self.clock)
     }
@@ -180,7 +185,7 @@ impl Inventory {
         self.clock.now()
     }
 
-    /// Returns the time elapsed since an arbitrary start: for rate limits and lock-outs.
+    /// Returns the time since an arbitrary start: for rate limits and lockouts.
     pub(crate) fn monotonic(&self) -> Duration {
         self.clock.monotonic()
     }
@@ -189,18 +194,18 @@ impl Inventory {
         Ok(uuid_v7(&*self.random, self.now())?)
     }
 
-    /// An id that knowing others does not help to guess.
+    /// Creates a random id, which cannot be guessed from other ids.
     fn new_random_id(&self) -> Result<Uuid, Error> {
         Ok(uuid_v4(&*self.random)?)
     }
 }
 
-/// Whether a caller acts at this level or above.
+/// Requires that the caller has this level or a higher one.
 fn require_level(caller: &Caller, level: Permission) -> Result<(), Error> {
     if caller.permission() >= level { Ok(()) } else { Err(ErrorKind::PermissionDenied.into()) }
 }
 
-/// Whether a caller is there in person.
+/// Requires that the caller is authenticated by a session.
 fn require_session(caller: &Caller) -> Result<(), Error> {
     if caller.credential().is_session() { Ok(()) } else { Err(ErrorKind::UserContextRequired.into()) }
 }

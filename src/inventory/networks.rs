@@ -12,7 +12,7 @@ use crate::store::{
     Batch, Direction, Guard, Link, Name, Order, Precondition, Query, SortKey, StoreErrorKind,
 };
 
-/// What lies on a network and keeps it from being deleted.
+/// The kinds of records that keep a network from being deleted.
 const OCCUPANTS: [(Entity, Name); 3] =
     [(Entity::Host, HOST), (Entity::DaemonApiKey, DAEMON_API_KEY), (Entity::Share, SHARE)];
 
@@ -20,15 +20,15 @@ impl Inventory {
     /// Creates a network.
     ///
     /// # Errors
-    /// `Invalid` when the name is blank or longer than 100 characters, `NotFound` when there is no such organization.
+    /// `Invalid` when the name is blank or longer than 100 characters; `NotFound` when there is no such organization.
     pub async fn create_network(&self, organization: Uuid, name: &str) -> Result<Network, Error> {
         self.create_network_with_id(organization, self.new_id()?, name).await
     }
 
-    /// Creates a network that has its id from elsewhere: from the hosts of an import, say.
+    /// Creates a network with a given id, such as one named by imported hosts.
     ///
     /// # Errors
-    /// As [`create_network`](Self::create_network), and `AlreadyExists` when the id is taken.
+    /// Those of [`create_network`](Self::create_network), and `AlreadyExists` when the id is taken.
     pub async fn create_network_with_id(
         &self,
         organization: Uuid,
@@ -60,7 +60,7 @@ impl Inventory {
         }
     }
 
-    /// A network.
+    /// Returns a network.
     ///
     /// # Errors
     /// `NotFound`.
@@ -68,16 +68,16 @@ impl Inventory {
         Ok(self.read(network_key(id), Entity::Network).await?.1)
     }
 
-    /// All networks of an organization, by name.
+    /// Returns all networks of an organization, sorted by name.
     ///
     /// # Errors
-    /// None of its own.
+    /// None specific to this method.
     pub async fn networks(&self, organization: Uuid) -> Result<Vec<Network>, Error> {
         let order = vec![Order::new(NAME, Direction::Ascending)];
         self.read_all(&Query { order, ..all_of(NETWORK, organization) }).await
     }
 
-    /// Deletes a network on which there is nothing any more. Users and their keys lose it from what they were granted.
+    /// Deletes an empty network and revokes all grants of it to users and API keys.
     ///
     /// ```
     /// # use toposcope::inventory::{Inventory, NewShare};
@@ -99,7 +99,7 @@ impl Inventory {
     /// ```
     ///
     /// # Errors
-    /// `NotFound`; `InUse` while there is a host on it, or a daemon's key or a share of it.
+    /// `NotFound`; `InUse` while the network has hosts, daemon API keys or shares.
     pub async fn delete_network(&self, id: Uuid) -> Result<(), Error> {
         let mut transaction = self.transaction(Entity::Network, id);
         loop {
@@ -121,7 +121,7 @@ impl Inventory {
         }
     }
 
-    /// Adds to a batch that nobody is granted the network any more.
+    /// Adds the revocation of all grants of a network to a batch.
     async fn withdraw_network(&self, network: &Network, batch: &mut Batch) -> Result<(), Error> {
         let (organization, link) = (network.organization_id, Link::new(NETWORK_LINK, network.id));
         let now = self.now();

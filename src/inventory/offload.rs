@@ -1,22 +1,24 @@
-//! Work that would hold up a runtime's thread for too long runs where blocking is allowed.
+//! Offloading of long computations to threads where blocking is allowed.
 
 use uuid::Uuid;
 
 use super::{Error, ErrorKind};
 use crate::fair_threads::{FairThreads, NotRun};
 
-/// Up to this many bytes are decoded or encoded in place, which takes about 2 ms; a change of thread costs some 20 µs.
+/// Up to this size, work runs in place: it takes about 2 ms; switching threads costs about 20 µs.
 const INLINE_BYTES: usize = 256 * 1024;
 
-/// Runs the decoding and encoding of large records on the runtime's blocking threads.
+/// Runs decoding and encoding of large records on the runtime's blocking threads.
 #[derive(Debug, Default)]
 pub(super) struct Offload(FairThreads);
 
 impl Offload {
-    /// Runs work of an organization on about this many bytes: in place when they are few, or when there is no runtime.
+    /// Runs an organization's work on about `bytes` bytes.
+    ///
+    /// Small work, and any work without a runtime, runs in place.
     ///
     /// # Errors
-    /// `Busy` when too much work of the organization waits; `Internal` when the runtime is shutting down.
+    /// `Busy` when too much work of the organization is waiting; `Internal` when the runtime is shutting down.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         organization: Uuid,

@@ -6,7 +6,9 @@ use crate::model::Organization;
 use crate::store::{Batch, Direction, Facets, Order, Precondition, Query};
 
 impl Inventory {
-    /// Creates an organization. `api_access` says whether its users' API keys work at all.
+    /// Creates an organization.
+    ///
+    /// `api_access` determines whether the API keys of its users are accepted.
     ///
     /// # Errors
     /// `Invalid` when the name is blank or longer than 100 characters.
@@ -22,7 +24,7 @@ impl Inventory {
         Ok(organization)
     }
 
-    /// An organization.
+    /// Returns an organization.
     ///
     /// # Errors
     /// `NotFound`.
@@ -30,16 +32,18 @@ impl Inventory {
         Ok(self.read(organization_key(id), Entity::Organization).await?.1)
     }
 
-    /// All organizations of the store, the oldest first.
+    /// Returns all organizations in the store, oldest first.
     ///
     /// # Errors
-    /// None of its own.
+    /// None specific to this method.
     pub async fn organizations(&self) -> Result<Vec<Organization>, Error> {
         let order = vec![Order::new(CREATED_AT, Direction::Ascending)];
         self.read_all(&Query { order, ..Query::new(ORGANIZATION) }).await
     }
 
-    /// Gives an organization API access or takes it away: whether its users' API keys work, from the very next request on.
+    /// Enables or disables API access for an organization.
+    ///
+    /// Without API access, the API keys of its users are refused. Takes effect with the next request.
     ///
     /// # Errors
     /// `NotFound`.
@@ -53,7 +57,7 @@ impl Inventory {
     }
 }
 
-/// Organizations belong to none, so that those of a store can be listed.
+/// Organization records have no organization facet, so that one query can list them all.
 fn organization_facets(organization: &Organization) -> Facets {
     Facets { sort_keys: vec![time_key(CREATED_AT, organization.created_at)], ..Facets::default() }
 }

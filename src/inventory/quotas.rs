@@ -12,13 +12,12 @@ const HOST_BYTES: usize = 32 * 1024 * 1024;
 
 /// Limits on how much an organization may store.
 ///
-/// A limit of `None` is no limit. Every limit is `None` by default, except [`host_bytes`](Self::host_bytes). Records that
-/// were stored before a limit was set stay; the limit refuses further ones with
-/// [`QuotaExceeded`](ErrorKind::QuotaExceeded).
+/// `None` means unlimited. Every limit is `None` by default, except [`host_bytes`](Self::host_bytes). Records stored
+/// before a limit was set remain; further ones are refused with [`QuotaExceeded`](ErrorKind::QuotaExceeded).
 ///
-/// Creations under a quota wait for each other, per owner, so that a limit is exact among all clones of one
-/// [`Inventory`]. Where several inventories or processes write to one store at the same time, each may exceed a limit by
-/// the creations that the others have under way.
+/// Creations under a quota wait for each other, per owner, so a limit is exact among all clones of one [`Inventory`].
+/// When several inventories or processes write to one store at the same time, each may exceed a limit by the number
+/// of creations the others have in progress.
 ///
 /// ```
 /// use toposcope::inventory::{ErrorKind, Inventory, Quotas};
@@ -67,12 +66,11 @@ impl Default for Quotas {
 }
 
 impl Inventory {
-    /// Waits until no other creation under a quota of this owner is under way. Without a limit there is no wait.
+    /// Waits until no other creation under a quota of this owner is in progress.
     ///
-    /// Taken before the turns of a [`Transaction`](super::transaction::Transaction), never while holding them: then no two
-    /// changes can wait for each other.
-    ///
-    /// `entity` and its id are what a `Conflict` names when too many creations wait.
+    /// Returns at once when there is no limit. Must be called before the turns of a
+    /// [`Transaction`](super::transaction::Transaction) are taken, never while they are held; this makes deadlocks
+    /// impossible. `entity` is reported in the `Conflict` error when too many creations wait.
     pub(super) async fn quota_turn(
         &self,
         limit: Option<u64>,
@@ -86,9 +84,9 @@ impl Inventory {
         turn.map(Some).map_err(|_| conflict(entity, owner.id))
     }
 
-    /// Refuses `more` records beside those that the query matches when that is over the limit.
+    /// Refuses to create `more` records when the query's matches plus these exceed the limit.
     ///
-    /// Exact only for a caller that holds the owner's [`quota_turn`](Self::quota_turn).
+    /// Exact only while the caller holds the owner's [`quota_turn`](Self::quota_turn).
     pub(super) async fn check_quota(
         &self,
         limit: Option<u64>,
@@ -103,9 +101,9 @@ impl Inventory {
         Ok(())
     }
 
-    /// Makes sure that a user may begin one more session, until the turn is dropped.
+    /// Ensures that a user may begin one more session until the returned turn is dropped.
     ///
-    /// At the limit, expired sessions of the user make room: the batch deletes them.
+    /// At the limit, the batch deletes the user's expired sessions to make room.
     pub(super) async fn session_turn(&self, user: &User, batch: &mut Batch) -> Result<Option<Turns>, Error> {
         let limit = self.quotas.sessions_per_user;
         let turn = self.quota_turn(limit, user_key(user.id), Entity::User).await?;

@@ -5,24 +5,24 @@ use super::records::decode;
 use super::{Entity, Error, ErrorKind, Inventory};
 use crate::store::{Key, Record};
 
-/// As much of a record as tells whose it is.
+/// The owner field that most records share.
 #[derive(Debug, Deserialize)]
 struct Owned {
     organization_id: Uuid,
 }
 
-/// Whose a record is.
+/// Returns the organization that owns a record.
 pub(super) fn organization_of(record: &Record) -> Result<Uuid, Error> {
     Ok(decode::<Owned>(record)?.organization_id)
 }
 
-/// Whether there is a record, and it is the organization's.
+/// Returns whether the record exists and belongs to the organization.
 pub(super) fn belongs_to(organization: Uuid, record: Option<&Record>) -> Result<bool, Error> {
     Ok(record.map(organization_of).transpose()? == Some(organization))
 }
 
 impl Inventory {
-    /// Whether a record is there and the organization's; `field` names it.
+    /// Checks that a record exists and belongs to the organization. `field` is reported in the error.
     pub(super) async fn check_reference(
         &self,
         organization: Uuid,
@@ -37,7 +37,9 @@ impl Inventory {
         }
     }
 
-    /// Whether the records of a list are all there and the organization's; `field` is the list that names them.
+    /// Checks that all records of a list exist and belong to the organization.
+    ///
+    /// `field` is the path of the list; the error names the failing element.
     pub(super) async fn check_references(
         &self,
         organization: Uuid,

@@ -1,4 +1,4 @@
-//! What users say about where they heard of the product.
+//! Referrals: the users' answers to where they heard of the product.
 
 use uuid::Uuid;
 
@@ -8,16 +8,16 @@ use crate::access::{Caller, Credential};
 use crate::model::Referral;
 use crate::store::{Batch, Guard, Key, Link, Precondition, UniqueKey};
 
-/// The longest `referral_source_other`, in characters.
+/// The maximum length of `referral_source_other`, in characters.
 const MAX_OTHER: usize = 500;
 
-/// Whether a caller may say where they heard of the product: only a user in person, of any level.
+/// Requires a user session of any level, as for [`Inventory::submit_referral`].
 pub(crate) fn may_submit_referrals(caller: &Caller) -> Result<(), Error> {
     require_session(caller)
 }
 
 impl Inventory {
-    /// Stores where the caller heard of the product, in place of what the caller said before.
+    /// Stores where the caller heard of the product, replacing the caller's earlier answer.
     ///
     /// ```
     /// # use toposcope::access::{Caller, Scope};
@@ -39,8 +39,8 @@ impl Inventory {
     /// ```
     ///
     /// # Errors
-    /// `UserContextRequired` for a caller with an API key; `Invalid` for a source that is blank or longer than 100
-    /// characters, and for further text of more than 500; `NotAuthenticated` when the user of a session has been deleted.
+    /// `UserContextRequired` for a caller with an API key; `Invalid` when the source is blank or longer than 100
+    /// characters, or `other` is longer than 500; `NotAuthenticated` when the user of a session has been deleted.
     pub async fn submit_referral(
         &self,
         caller: &Caller,
@@ -78,7 +78,7 @@ impl Inventory {
             facets.unique_keys.push(unique_key.clone());
             let mut batch = Batch::new();
             batch.put(Key::new(REFERRAL, id), as_read(known.as_ref()), facets, encode(&referral)?);
-            // The users of a host application that authenticates them itself need not be in the store.
+            // When a host application authenticates users itself, they need not be in the store.
             if caller.credential() == Credential::Session {
                 if self.get(user_key(user)).await?.is_none() {
                     return Err(ErrorKind::NotAuthenticated.into());
@@ -91,10 +91,10 @@ impl Inventory {
         }
     }
 
-    /// What the users of an organization said about where they heard of the product, the oldest first.
+    /// Returns the referrals of an organization's users, oldest first.
     ///
     /// # Errors
-    /// None of its own.
+    /// None specific to this method.
     pub async fn referrals(&self, organization: Uuid) -> Result<Vec<Referral>, Error> {
         self.read_all(&all_of(REFERRAL, organization)).await
     }

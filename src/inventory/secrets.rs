@@ -1,4 +1,4 @@
-//! What verifies API keys: beside the keys, in records that no response is ever made from.
+//! Verifiers of API keys, stored apart from the keys so that no response contains them.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::access::{KeyText, Verifier};
 use crate::model::Timestamp;
 use crate::store::{Batch, Precondition, UniqueKey};
 
-/// The body of a [`KEY_SECRET`](super::records::KEY_SECRET) record: what verifies a key that was found by its digest, and whose it is.
+/// The body of a [`KEY_SECRET`](super::records::KEY_SECRET) record: the verifier and owner of a key.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct KeySecret {
     pub(super) verifier: Verifier,
@@ -19,16 +19,16 @@ pub(super) struct KeySecret {
     pub(super) holder: KeyHolder,
 }
 
-/// Who shows a key.
+/// The owner of an API key.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) enum KeyHolder {
     User(Uuid),
-    /// The daemon of a network.
+    /// The daemon of this network.
     Daemon(Uuid),
 }
 
 impl Inventory {
-    /// The key that a text is, by its id, and whose it is.
+    /// Finds the key with this plaintext. Returns its id and secret record.
     pub(super) async fn find_secret(&self, text: &KeyText) -> Result<(Uuid, Arc<KeySecret>), Error> {
         let digest = text.digest();
         let unique_key = UniqueKey::new(DIGEST_UNIQUE_KEY, digest.lookup());
@@ -41,7 +41,7 @@ impl Inventory {
     }
 }
 
-/// Adds to a batch the record that verifies the key with this id, in place of one that `precondition` allows.
+/// Adds a key's secret record to a batch, replacing one that `precondition` allows.
 pub(super) fn put_secret(
     batch: &mut Batch,
     id: Uuid,

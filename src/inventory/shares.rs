@@ -1,4 +1,4 @@
-//! Shares: views of a topology that anybody may open who knows their id.
+//! Shares: public views of a topology, accessible to anyone with the share's id.
 
 use std::fmt;
 
@@ -11,28 +11,28 @@ use super::{Entity, Error, ErrorKind, Inventory, as_read, text};
 use crate::model::{Share, ShareMetadata, ShareOptions, Timestamp};
 use crate::store::{Batch, Facets, Guard, Precondition};
 
-/// A share to be created.
+/// The input for [`Inventory::create_share`].
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct NewShare {
-    /// The organization it belongs to.
+    /// The organization that owns the share.
     pub organization_id: Uuid,
-    /// The network it shows; `None`: it is not bound to one.
+    /// The network the share shows; `None`: not limited to one network.
     pub network_id: Option<Uuid>,
-    /// A name of 1 to 100 characters.
+    /// The name, of 1 to 100 characters.
     pub name: String,
-    /// The password of 10 to 1,000 characters that the view asks for; `None`: it asks for none.
+    /// The view's password, of 10 to 1,000 characters; `None`: no password is required.
     pub password: Option<String>,
-    /// What the view offers.
+    /// The controls that the view shows.
     pub options: ShareOptions,
-    /// Whether it is found at all.
+    /// Whether the share can be opened.
     pub is_enabled: bool,
-    /// From when on it is not found any more; in the future. `None`: never.
+    /// When the share stops being accessible; must be in the future. `None`: never.
     pub expires_at: Option<Timestamp>,
 }
 
 impl NewShare {
-    /// A share that is found, does not end, asks for no password, and offers everything.
+    /// Creates an enabled share without expiry or password, with all controls shown.
     #[must_use]
     pub fn new(organization_id: Uuid, name: impl Into<String>) -> Self {
         Self {
@@ -52,7 +52,7 @@ impl NewShare {
     }
 }
 
-/// Without the password.
+/// Omits the password.
 impl fmt::Debug for NewShare {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
@@ -89,8 +89,8 @@ impl Inventory {
     /// ```
     ///
     /// # Errors
-    /// `Invalid` for a name or a password that cannot be accepted and for an `expires_at` that is not in the future;
-    /// `NotFound` when there is no such organization; `ReferenceInvalid` for a network that is not the organization's.
+    /// `Invalid` for an unacceptable name or password, or an `expires_at` that is not in the future; `NotFound` when
+    /// there is no such organization; `ReferenceInvalid` for a network of another organization.
     pub async fn create_share(&self, new: NewShare) -> Result<Share, Error> {
         let now = self.now();
         let share = Share {
@@ -116,12 +116,12 @@ impl Inventory {
             if transaction.commit(creation(&share, hash.clone())?).await? {
                 return Ok(share);
             }
-            // A record that it refers to may be gone.
+            // A referenced record may have been deleted.
             self.check_share(&share).await?;
         }
     }
 
-    /// Whether all that a share refers to is there and the organization's.
+    /// Checks that the organization exists and owns the share's network.
     async fn check_share(&self, share: &Share) -> Result<(), Error> {
         self.organization(share.organization_id).await?;
         match share.network_id.map(network_key) {
@@ -132,7 +132,7 @@ impl Inventory {
         }
     }
 
-    /// A share, whether or not it is found by others.
+    /// Returns a share, including disabled and expired ones.
     ///
     /// # Errors
     /// `NotFound`.
@@ -140,28 +140,28 @@ impl Inventory {
         Ok(self.read(share_key(id), Entity::Share).await?.1)
     }
 
-    /// All shares of an organization, the oldest first.
+    /// Returns all shares of an organization, oldest first.
     ///
     /// # Errors
-    /// None of its own.
+    /// None specific to this method.
     pub async fn shares(&self, organization: Uuid) -> Result<Vec<Share>, Error> {
         self.read_all(&all_of(SHARE, organization)).await
     }
 
-    /// What anybody may know of a share.
+    /// Returns the public metadata of a share.
     ///
     /// # Errors
-    /// `NotFound`, also for a share that is disabled or over.
+    /// `NotFound`, also for disabled and expired shares.
     pub async fn share_metadata(&self, id: Uuid) -> Result<ShareMetadata, Error> {
         Ok(ShareMetadata::from(&self.open_share(id).await?))
     }
 
-    /// Whether this is the password that a share asks for. One that asks for none is opened by any.
+    /// Verifies a share's password. Any password opens a share that requires none.
     ///
-    /// Nothing here counts how often somebody guesses: the rate limit of whoever serves the view does.
+    /// Does not limit attempts; the server of the view must apply a rate limit.
     ///
     /// # Errors
-    /// `NotFound`, also for a share that is disabled or over.
+    /// `NotFound`, also for disabled and expired shares.
     pub async fn verify_share_password(&self, id: Uuid, password: String) -> Result<bool, Error> {
         let share = self.open_share(id).await?;
         if !share.requires_password {
@@ -172,7 +172,7 @@ impl Inventory {
         Ok(self.passwords.verify(password, text).await?)
     }
 
-    /// Has a share found by others, or not, from the very next request on.
+    /// Enables or disables a share. Takes effect with the next request.
     ///
     /// # Errors
     /// `NotFound`.
@@ -201,7 +201,7 @@ impl Inventory {
         }
     }
 
-    /// A share that others find now.
+    /// Returns a share that is enabled and has not expired.
     async fn open_share(&self, id: Uuid) -> Result<Share, Error> {
         let share = self.share(id).await?;
         let is_over = share.expires_at.is_some_and(|time| time <= self.now());

@@ -10,7 +10,7 @@ use crate::store::{
     Batch, Direction, Guard, Link, Name, Order, Precondition, Query, SortKey, StoreErrorKind,
 };
 
-/// What bears tags, and under which relation.
+/// The records that can have tags, with kind and link relation.
 const BEARERS: [(Entity, Name, Name); 4] = [
     (Entity::Host, HOST, TAG_LINK),
     (Entity::Service, HOST, SERVICE_TAG_LINK),
@@ -36,7 +36,7 @@ impl Inventory {
     /// ```
     ///
     /// # Errors
-    /// `Invalid` when the name is blank or longer than 100 characters, `NotFound` when there is no such organization,
+    /// `Invalid` when the name is blank or longer than 100 characters; `NotFound` when there is no such organization;
     /// `QuotaExceeded`.
     pub async fn create_tag(&self, organization: Uuid, name: &str) -> Result<Tag, Error> {
         let now = self.now();
@@ -63,7 +63,7 @@ impl Inventory {
         Ok(tag)
     }
 
-    /// A tag.
+    /// Returns a tag.
     ///
     /// # Errors
     /// `NotFound`.
@@ -71,19 +71,19 @@ impl Inventory {
         Ok(self.read(tag_key(id), Entity::Tag).await?.1)
     }
 
-    /// All tags of an organization, by name.
+    /// Returns all tags of an organization, sorted by name.
     ///
     /// # Errors
-    /// None of its own.
+    /// None specific to this method.
     pub async fn tags(&self, organization: Uuid) -> Result<Vec<Tag>, Error> {
         let order = vec![Order::new(NAME, Direction::Ascending)];
         self.read_all(&Query { order, ..all_of(TAG, organization) }).await
     }
 
-    /// Deletes a tag that nothing bears any more.
+    /// Deletes a tag that is not in use.
     ///
     /// # Errors
-    /// `NotFound`; `InUse` while a host, a service or a key bears it.
+    /// `NotFound`; `InUse` while a host, service or API key has the tag.
     pub async fn delete_tag(&self, id: Uuid) -> Result<(), Error> {
         let mut transaction = self.transaction(Entity::Tag, id);
         loop {

@@ -3,15 +3,15 @@ use std::sync::{Mutex, PoisonError};
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
-/// How many are under way at once at most.
+/// The maximum number of concurrent tasks.
 const TASKS: usize = 64;
 
-/// Tasks that no request waits for. They end with the inventory.
+/// Background tasks, aborted when the inventory is dropped.
 #[derive(Debug, Default)]
 pub(super) struct Tasks(Mutex<JoinSet<()>>);
 
 impl Tasks {
-    /// Begins a task, unless there is no room for it, or no runtime; `begins` is asked last.
+    /// Spawns a task if there is capacity and a runtime, and then `begins` returns true.
     pub(super) fn spawn(
         &self,
         begins: impl FnOnce() -> bool,

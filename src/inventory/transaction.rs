@@ -6,7 +6,9 @@ use super::update_queues::Turns;
 use super::{ATTEMPTS, Entity, Error, Inventory, conflict};
 use crate::store::{Batch, Key, Precondition};
 
-/// A change that is read, decided and committed in a loop, until nothing that the decision rests on has changed meanwhile.
+/// A read-decide-commit loop with retries and a bounded number of attempts.
+///
+/// The loop repeats until no record that the decision rests on has changed between reading and committing.
 ///
 /// ```ignore
 /// let mut transaction = self.transaction(Entity::Tag, id);
@@ -27,17 +29,17 @@ pub(super) struct Transaction<'a> {
 }
 
 impl Inventory {
-    /// Begins a change; a `Conflict` names this entity and id.
+    /// Starts a transaction. `entity` and `id` identify the record in a `Conflict` error.
     pub(super) const fn transaction(&self, entity: Entity, id: Uuid) -> Transaction<'_> {
         Transaction { inventory: self, entity, id, turns: None, attempts: 0 }
     }
 }
 
 impl Transaction<'_> {
-    /// Commits a batch. `false`: everything must be read and decided again.
+    /// Commits a batch. Returns `false` when everything must be read and decided again.
     ///
-    /// The first commit joins the queues of the records that the batch replaces or deletes in the version that was read,
-    /// unless [`enter`](Self::enter) came before. So a change that is refused never waits for others.
+    /// The first commit joins the queues of the records that the batch replaces or deletes, unless
+    /// [`enter`](Self::enter) was called before. Changes that are refused therefore never wait.
     ///
     /// # Errors
     /// `Conflict` after 16 attempts or when a queue is full.
@@ -52,16 +54,17 @@ impl Transaction<'_> {
         Ok(false)
     }
 
-    /// Waits for the turns of these records, in place of those that are held. `false`: others held one of them, and
-    /// everything must be read and decided again.
+    /// Waits for the turns of these records, releasing any turns held before.
+    ///
+    /// Returns `false` when another change held one of them: everything must be read and decided again.
     ///
     /// # Errors
-    /// `Conflict` when too many updates of one of the records wait, or these were other records 16 times.
+    /// `Conflict` when the queue of one of the records is full, or after 16 attempts.
     pub(super) async fn enter(&mut self, records: BTreeSet<Key>) -> Result<bool, Error> {
         if self.turns.as_ref().is_some_and(|turns| turns.cover(&records)) {
             return Ok(true);
         }
-        // All turns at once, never one beside those that are held.
+        // Deadlock freedom: all turns are taken in one call, never in addition to held ones.
         self.turns = None;
         let queues = &self.inventory.remembered.queues;
         let turns = queues.enter(records).await.map_err(|_| self.conflict())?;
@@ -73,7 +76,7 @@ impl Transaction<'_> {
         Ok(is_current)
     }
 
-    /// Lets others go on after they came between.
+    /// Counts a failed attempt and yields to other tasks.
     ///
     /// # Errors
     /// `Conflict` after 16 attempts.
@@ -93,7 +96,7 @@ impl Transaction<'_> {
     }
 }
 
-/// The records that a batch replaces or deletes in the version that was read.
+/// Returns the records that a batch replaces or deletes at the version that was read.
 fn replaced_records(batch: &Batch) -> BTreeSet<Key> {
     let replaced =
         batch.writes().iter().filter(|write| matches!(write.precondition(), Precondition::Version(_)));

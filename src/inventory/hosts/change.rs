@@ -14,7 +14,7 @@ use crate::inventory::references::belongs_to;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, as_read};
 use crate::store::{Batch, Guard, Key, Precondition, Query, Record, StoreErrorKind, UniqueKey};
 
-/// Hosts to be put, or one to be deleted, in one batch.
+/// Hosts to put, or one to delete, in one batch.
 #[derive(Debug)]
 pub(super) struct HostChange<'a> {
     pub(super) organization: Uuid,
@@ -22,24 +22,23 @@ pub(super) struct HostChange<'a> {
     pub(super) delete: Option<Uuid>,
 }
 
-/// What became of an attempt to change hosts.
+/// The outcome of one attempt to change hosts.
 #[derive(Debug)]
 pub(super) enum Attempt {
     Done,
-    /// What it rests on is not as it was read: it is to be decided anew.
+    /// A record changed since it was read; the change must be decided again.
     Overtaken,
-    /// An id that one of the hosts brings is another host's.
+    /// An id used by one of the hosts belongs to another host.
     Taken(ErrorKind),
 }
 
-/// The hosts that a change replaces or deletes, as they were read.
+/// The hosts that a change replaces or deletes, as read.
 pub(super) type Before = HashMap<Uuid, (Record, Summary)>;
 
 impl Inventory {
-    /// Puts and deletes hosts, whatever is there before. Returns the ids of the hosts that existed.
+    /// Puts and deletes hosts unconditionally. Returns the ids of the hosts that existed.
     ///
-    /// Waits for its turn among the updates of these hosts and, when it creates hosts under a quota, among the creations of
-    /// the organization.
+    /// Waits for the turns of these hosts and, when creating hosts under a quota, of the organization.
     pub(super) async fn change_hosts(&self, change: &HostChange<'_>) -> Result<Vec<Uuid>, Error> {
         let id = change.puts.first().map(|encoded| encoded.host.id).or(change.delete).unwrap_or_default();
         let mut transaction = self.transaction(Entity::Host, id);
@@ -64,14 +63,14 @@ impl Inventory {
         }
     }
 
-    /// The hosts of a change, and the organization when the change creates hosts that a quota counts.
+    /// Returns the changed hosts, and the organization if the change creates hosts under a quota.
     fn records_to_enter(&self, change: &HostChange<'_>, created: usize) -> BTreeSet<Key> {
         let is_counted = created > 0 && self.quotas.hosts_per_organization.is_some();
         let owner = is_counted.then(|| organization_key(change.organization));
         change.ids().map(host_key).chain(owner).collect()
     }
 
-    /// Puts and deletes the organization's hosts on the condition that those before are still as they were read.
+    /// Puts and deletes hosts on the condition that `before` still holds.
     pub(super) async fn try_change_hosts(
         &self,
         change: &HostChange<'_>,
@@ -111,7 +110,9 @@ impl Inventory {
         Ok(batch)
     }
 
-    /// The hosts that a change replaces or deletes. Of hosts to be deleted only the organization's own are read.
+    /// Reads the hosts that a change replaces or deletes.
+    ///
+    /// For deletions, only the organization's own hosts are read.
     async fn read_before(&self, change: &HostChange<'_>) -> Result<Before, Error> {
         let records = match change.delete {
             Some(id) => vec![self.host_record(change.organization, id).await?],
@@ -131,8 +132,9 @@ impl Inventory {
         self.remembered.offload.run(change.organization, bytes, summarize).await?
     }
 
-    /// The networks and tags that a change refers to: they are there and the organization's, and must be so still when it
-    /// is committed.
+    /// Reads the networks and tags that a change refers to, and checks that the organization owns them.
+    ///
+    /// Returns their keys, for guards.
     async fn read_references(&self, change: &HostChange<'_>) -> Result<Vec<Key>, Error> {
         let networks = referred_networks(change).into_iter();
         let networks = networks.map(|(id, field)| (network_key(id), Entity::Network, field));
@@ -147,8 +149,10 @@ impl Inventory {
         Ok(keys)
     }
 
-    /// A host of another organization is not replaced, whatever its id. One that stays on its network stays whose it is.
-    /// `false` when a host has left its network since it was read.
+    /// Checks that the change replaces no host of another organization.
+    ///
+    /// A host that stays on its network keeps its owner. Returns `false` when a host's network was deleted since the
+    /// host was read.
     async fn check_ownership(&self, change: &HostChange<'_>, before: &Before) -> Result<bool, Error> {
         for encoded in change.puts {
             let Some((_, summary)) = before.get(&encoded.host.id) else { continue };
@@ -169,25 +173,26 @@ impl Inventory {
 }
 
 impl HostChange<'_> {
-    /// The ids of the hosts that it puts and deletes.
+    /// Returns the ids of the hosts that the change puts and deletes.
     fn ids(&self) -> impl Iterator<Item = Uuid> {
         self.puts.iter().map(|encoded| encoded.host.id).chain(self.delete)
     }
 }
 
-/// The networks of the hosts, each with the field that names it.
+/// Returns the networks of the hosts, each with a field that refers to it.
 fn referred_networks(change: &HostChange<'_>) -> BTreeMap<Uuid, &'static str> {
     change.puts.iter().map(|encoded| (encoded.host.network_id, "network_id")).collect()
 }
 
-/// The tags of the hosts and of their services, each with a field that names it.
+/// Returns the tags of the hosts and their services, each with a field that refers to it.
 fn referred_tags<'a>(change: &HostChange<'a>) -> BTreeMap<Uuid, &'a str> {
     let tags = change.puts.iter().flat_map(|encoded| &encoded.tags);
     tags.map(|(id, field)| (*id, field.as_str())).collect()
 }
 
-/// What the client must hear when the unique key of a part that the change brings belongs to another host of the
-/// organization. `None` for a unique key that was only looked at.
+/// Returns the error for a port or service id that another host of the organization has.
+///
+/// `None` when the change only reads this unique key.
 fn taken_part(change: &HostChange<'_>, taken: &UniqueKey) -> Option<ErrorKind> {
     let hosts = || change.puts.iter().map(|encoded| &encoded.host);
     let is_taken = |id: &Uuid| part_unique_key(taken.name, change.organization, *id) == *taken;

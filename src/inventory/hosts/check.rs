@@ -1,4 +1,4 @@
-//! What a host must be in itself before it is stored.
+//! Validation of a host independent of other records.
 
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -11,16 +11,16 @@ use crate::model::{Binding, BindingTarget, Host, Service, Source};
 
 type Object = Map<String, Value>;
 
-/// The longest name of a host or service and the longest hostname, in characters.
+/// The maximum length of host names, service names and hostnames, in characters.
 const MAX_NAME: usize = 65_536;
 
-/// How deep the values of `metadata` and `details` may be nested.
+/// The maximum nesting depth of values in `metadata` and `details`.
 const MAX_DEPTH: usize = 64;
 
-/// How the names begin that `serde_json` keeps for itself.
+/// The prefix of field names reserved by `serde_json`.
 const RESERVED: &str = "$serde_json::private::";
 
-/// Whether the parts of a host belong to it and to each other. Names the first value that does not.
+/// Checks that the parts of a host belong to it and to each other. Reports the first violation.
 pub(super) fn check(host: &Host) -> Result<(), Error> {
     check_length("name", &host.name)?;
     check_length("hostname", host.hostname.as_deref().unwrap_or_default())?;
@@ -114,7 +114,7 @@ fn check_service(
     Ok(())
 }
 
-/// What hosts are ordered by is kept in the index of every store.
+/// Limits the length, because every store keeps the fields that order hosts in its index.
 fn check_length(field: &str, text: &str) -> Result<(), Error> {
     if text.len() > MAX_NAME && text.chars().count() > MAX_NAME {
         return Err(Error::invalid(field, Problem::MaxLength { max: MAX_NAME }));
@@ -122,8 +122,9 @@ fn check_length(field: &str, text: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// What is nested deeper than a reader of JSON goes could be stored and never be read again; the same goes for fields of
-/// the names that this reader keeps for itself.
+/// Checks that `serde_json` can read the metadata back.
+///
+/// It rejects deep nesting and reserved field names on reading but not on writing.
 fn check_source(source: &Source, field: &str) -> Result<(), Error> {
     let (metadata, details): (&[Object], &[Object]) = match source {
         Source::Discovery { metadata } => (metadata, &[]),
@@ -138,7 +139,7 @@ fn check_source(source: &Source, field: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether a value can be read again.
+/// Returns whether an object can be read back.
 fn is_readable(object: &Object, depth: usize) -> bool {
     object.iter().all(|(name, value)| !name.starts_with(RESERVED) && is_readable_value(value, depth))
 }

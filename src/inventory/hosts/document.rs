@@ -1,5 +1,6 @@
-//! What is stored of a host: its JSON, behind the comma that stands before it in a list. So the documents of a page are sent
-//! as they lie in the store, and no piece between two of them costs a turn of its own.
+//! The stored form of a host: its JSON, preceded by a comma.
+//!
+//! A response page is the stored documents joined without separate pieces for the commas.
 
 use bytes::{Buf, Bytes};
 use serde::de::DeserializeOwned;
@@ -11,9 +12,9 @@ use crate::store::Record;
 
 const COMMA: u8 = b',';
 
-/// The comma and the JSON of a host.
+/// Encodes a host as a comma followed by its JSON.
 pub(super) fn encode(host: &Host) -> Result<Bytes, Error> {
-    // Growing by doubling would touch several times the memory of one of megabytes.
+    // Growing a document of megabytes by doubling would touch several times its memory.
     let mut body = Vec::with_capacity(likely_size(host));
     body.push(COMMA);
     serde_json::to_writer(&mut body, host).map_err(Error::internal)?;
@@ -21,12 +22,12 @@ pub(super) fn encode(host: &Host) -> Result<Bytes, Error> {
     Ok(body.into())
 }
 
-/// A stored host, or a part of it.
+/// Decodes a stored host, or a part of it.
 pub(super) fn decode<T: DeserializeOwned>(record: &Record) -> Result<T, Error> {
     decode_text(record.key, record.body.strip_prefix(&[COMMA]).unwrap_or(&record.body))
 }
 
-/// A document without the comma, as the first of a list has none.
+/// Removes the leading comma, for the first document of a list.
 pub(crate) fn without_comma(mut body: Bytes) -> Bytes {
     if body.first() == Some(&COMMA) {
         body.advance(1);
@@ -34,7 +35,7 @@ pub(crate) fn without_comma(mut body: Bytes) -> Bytes {
     body
 }
 
-/// About how many bytes the document of a host takes, rather too many than too few.
+/// Estimates the size of a host's document in bytes, rounding up.
 pub(super) fn likely_size(host: &Host) -> usize {
     let bindings: usize = host.services.iter().map(|service| service.bindings.len()).sum();
     1024 + 512 * (host.interfaces.len() + host.services.len() + bindings)

@@ -11,37 +11,37 @@ use crate::inventory::{Entity, Error, ErrorKind, Inventory};
 use crate::model::Host;
 use crate::store::Facets;
 
-/// Turns hosts of one organization into what is stored of them.
+/// Validates and encodes hosts of one organization for the store.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::inventory) struct HostEncoder {
     organization: Uuid,
-    /// The most bytes of JSON that a host may have; `None`: any number.
+    /// The maximum size of a host in bytes of JSON; `None`: unlimited.
     max_bytes: Option<usize>,
-    /// What the host takes already, which it may go on taking whatever the quota is now.
+    /// The host's stored size in bytes. Updates up to this size are allowed even beyond the quota.
     stored_bytes: usize,
 }
 
-/// A host that is acceptable in itself, with the document that is stored and served of it.
+/// A valid host with its stored document.
 #[derive(Debug)]
 pub(in crate::inventory) struct EncodedHost {
     pub(in crate::inventory) host: Host,
     pub(super) body: Bytes,
-    /// The tags it refers to, each with its place in the host as it was given.
+    /// The referenced tags, each with its path in the host as given.
     pub(super) tags: BTreeMap<Uuid, String>,
-    /// As if no service virtualized it.
+    /// Computed as if no service virtualized the host.
     facets: Facets,
 }
 
 impl HostEncoder {
-    /// The same for a host that is stored already, with a body of this length.
+    /// Returns an encoder for a host already stored with a body of this many bytes.
     pub(super) fn of_stored(self, body: usize) -> Self {
         Self { stored_bytes: body, ..self }
     }
 
-    /// Checks a host in itself, puts its lists into order, and encodes it: the one time that its JSON is made.
+    /// Validates a host, sorts its lists, and encodes it. The JSON is produced only here.
     ///
     /// # Errors
-    /// `TooLarge` beyond the quota, and whatever is wrong with the host.
+    /// `TooLarge` beyond the quota, and any error of validation.
     pub(in crate::inventory) fn encode(self, mut host: Host) -> Result<EncodedHost, Error> {
         check(&host)?;
         let tags = tags(&host);
@@ -57,14 +57,14 @@ impl HostEncoder {
         Ok(EncodedHost { host, body, tags, facets })
     }
 
-    /// The same, for a large host on a blocking thread.
+    /// Encodes like [`encode`](Self::encode), on a blocking thread if the host is large.
     pub(super) async fn encode_in(self, offload: &Offload, host: Host) -> Result<EncodedHost, Error> {
         offload.run(self.organization, likely_size(&host), move || self.encode(host)).await?
     }
 }
 
 impl EncodedHost {
-    /// The facets of the host when a service of this name virtualizes it; empty for none.
+    /// Returns the facets of the host when virtualized by a service of this name; empty: not virtualized.
     pub(super) fn facets(&self, virtualized_by: &str) -> Facets {
         let mut facets = self.facets.clone();
         set_virtualized_by(&mut facets, virtualized_by);

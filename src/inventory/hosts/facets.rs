@@ -9,7 +9,7 @@ use crate::inventory::records::{
 use crate::model::{Host, HostOrderField};
 use crate::store::{Facets, Link, Name, SortKey};
 
-/// The sort key of each field that hosts can be ordered by.
+/// Returns the sort key name of an order field.
 pub(super) const fn sort_name(field: HostOrderField) -> Name {
     match field {
         HostOrderField::CreatedAt => crate::inventory::records::CREATED_AT,
@@ -22,7 +22,7 @@ pub(super) const fn sort_name(field: HostOrderField) -> Name {
     }
 }
 
-/// The facets of a host whose embedded lists are in order, as if no service virtualized it.
+/// Computes the facets of a host with sorted lists, as if no service virtualized it.
 pub(super) fn host_facets(organization: Uuid, host: &Host) -> Facets {
     let service_tags = host.services.iter().flat_map(|service| links(SERVICE_TAG_LINK, &service.tags));
     let virtualization =
@@ -40,7 +40,7 @@ pub(super) fn host_facets(organization: Uuid, host: &Host) -> Facets {
     }
 }
 
-/// Orders a host by the name of the service that virtualizes it.
+/// Sets the sort key for the name of the virtualizing service.
 pub(super) fn set_virtualized_by(facets: &mut Facets, service: &str) {
     let name = sort_name(HostOrderField::VirtualizedBy);
     if let Some(key) = facets.sort_keys.iter_mut().find(|key| key.name == name) {
@@ -53,7 +53,7 @@ fn sort_key(host: &Host, field: HostOrderField) -> SortKey {
     match field {
         HostOrderField::CreatedAt => time_key(name, host.created_at),
         HostOrderField::UpdatedAt => time_key(name, host.updated_at),
-        // UTF-8 sorts by code point as it is.
+        // The byte order of UTF-8 is code point order.
         HostOrderField::Name => SortKey::new(name, host.name.as_bytes()),
         HostOrderField::Hostname => {
             SortKey::new(name, host.hostname.as_deref().unwrap_or_default().as_bytes())
@@ -64,7 +64,7 @@ fn sort_key(host: &Host, field: HostOrderField) -> SortKey {
     }
 }
 
-/// IPv4 before IPv6, and hosts without an address last.
+/// Sorts IPv4 before IPv6, and hosts without an address last.
 fn address_key(host: &Host) -> Vec<u8> {
     let mut key = Vec::with_capacity(17);
     match host.interfaces.first().map(|interface| interface.ip_address) {

@@ -9,9 +9,9 @@ use crate::inventory::{Error, Inventory};
 use crate::model::{HostOrderField, OrderDirection};
 use crate::store::{Direction, LinkFilter, Order, Query, Revision, Start};
 
-/// Which hosts are wanted, in which order, and which part of the list.
+/// Filters, order and page of a list of hosts.
 ///
-/// The filters combine with AND. The default is every host that the caller may see, by `created_at`.
+/// Filters are combined with AND. The default is every host visible to the caller, by `created_at`.
 ///
 /// ```
 /// use toposcope::inventory::HostQuery;
@@ -24,21 +24,21 @@ use crate::store::{Direction, LinkFilter, Order, Query, Revision, Start};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HostQuery {
-    /// Only hosts of this network. Of one that the caller may not see there are none.
+    /// Only hosts of this network. A network invisible to the caller gives an empty list.
     pub network_id: Option<Uuid>,
     /// Only these hosts.
     pub ids: Option<Vec<Uuid>>,
-    /// Only hosts that have any of these tags.
+    /// Only hosts with any of these tags.
     pub tag_ids: Option<Vec<Uuid>>,
-    /// What comes first in the order, always ascending, so that what is equal in it stays together.
+    /// The primary order field, always ascending, so that hosts of a group are adjacent.
     pub group_by: Option<HostOrderField>,
-    /// What orders within the groups, or everything; `created_at` when absent.
+    /// The order within groups, or of the whole list; default: `created_at`.
     pub order_by: Option<HostOrderField>,
     /// The direction of `order_by`.
     pub order_direction: OrderDirection,
-    /// How many hosts at most; `None`: all.
+    /// The maximum number of hosts; `None`: all.
     pub limit: Option<usize>,
-    /// After how many hosts of the list the page begins.
+    /// The number of hosts to skip.
     pub offset: u64,
 }
 
@@ -46,14 +46,15 @@ pub struct HostQuery {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HostPage {
-    /// Each host as the JSON object of the API, in the order asked for. They were encoded when they were stored, and are
-    /// shared with the store, not copied.
+    /// The hosts as JSON objects of the API, in the requested order.
+    ///
+    /// They were encoded when stored, and share the store's memory.
     pub documents: Vec<Bytes>,
-    /// How many hosts match the filters, wherever the page begins and ends.
+    /// The number of hosts that match the filters, regardless of `limit` and `offset`.
     pub total: u64,
 }
 
-/// A page of hosts as they are stored, each behind a comma.
+/// A page of hosts as stored, each preceded by a comma.
 #[derive(Debug, Default)]
 pub(crate) struct ListedHosts {
     pub(crate) bodies: Vec<Bytes>,
@@ -61,37 +62,37 @@ pub(crate) struct ListedHosts {
 }
 
 impl Inventory {
-    /// The hosts that a caller may see: those of its organization, on the networks of its scope.
+    /// Lists the hosts visible to a caller: those of the organization on networks in the caller's scope.
     ///
-    /// Takes any caller: whoever is known may read.
+    /// Every level may read.
     ///
     /// # Errors
-    /// None of its own.
+    /// None specific to this method.
     pub async fn list_hosts(&self, caller: &Caller, query: &HostQuery) -> Result<HostPage, Error> {
         let ListedHosts { bodies, total } = self.listed_hosts(caller, query).await?;
         Ok(HostPage { documents: bodies.into_iter().map(without_comma).collect(), total })
     }
 
-    /// The same as they are stored.
+    /// Lists hosts like [`list_hosts`](Self::list_hosts), in their stored form.
     pub(crate) async fn listed_hosts(
         &self,
         caller: &Caller,
         query: &HostQuery,
     ) -> Result<ListedHosts, Error> {
         let page = self.store.list(&store_query(caller, query)).await?;
-        // Collected by themselves: in the place of the records they would hold on to more than twice the memory.
+        // A separate allocation: collecting in place would hold on to more than twice the memory.
         let mut bodies = Vec::with_capacity(page.records.len());
         bodies.extend(page.records.into_iter().map(|record| record.body));
         Ok(ListedHosts { bodies, total: page.total })
     }
 
-    /// In which state the hosts of a caller's organization are; `None` where the store cannot tell.
+    /// Returns the revision of the organization's hosts; `None` if the store does not support it.
     pub(crate) async fn hosts_revision(&self, caller: &Caller) -> Result<Option<Revision>, Error> {
         Ok(self.store.revision(HOST, caller.organization_id()).await?)
     }
 }
 
-/// What the store is asked for.
+/// Translates a list request to a store query.
 pub(super) fn store_query(caller: &Caller, query: &HostQuery) -> Query {
     let scope = match query.network_id {
         Some(network) => caller.scope().narrowed_to(network),
@@ -117,7 +118,7 @@ fn order(query: &HostQuery) -> Vec<Order> {
     };
     let by = query.order_by.unwrap_or(HostOrderField::CreatedAt);
     let group = query.group_by.map(|field| Order::new(sort_name(field), Direction::Ascending));
-    // Within a group of one field, that field orders nothing any more.
+    // Within a group of one field, ordering by that field has no effect.
     let within = (query.group_by != Some(by)).then(|| Order::new(sort_name(by), direction));
     group.into_iter().chain(within).collect()
 }

@@ -1,4 +1,4 @@
-//! Hosts: what makes one acceptable, how it is found, and how it is changed.
+//! Hosts: validation, queries and changes.
 
 mod change;
 mod check;
@@ -28,21 +28,21 @@ use super::{Entity, Error, ErrorKind, Inventory};
 use crate::model::Host;
 use crate::store::{Query, Record};
 
-/// What [`Inventory::put_host`] did.
+/// The outcome of [`Inventory::put_host`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
-    /// There was no host of this id.
+    /// A new host was created.
     Created,
-    /// The host of this id was replaced.
+    /// An existing host was replaced.
     Replaced,
 }
 
 impl Inventory {
-    /// Stores a host with everything embedded in it, in place of the host of the same id.
+    /// Stores a host with its embedded records, creating it or replacing the host of the same id.
     ///
-    /// The host is stored as given, its times included, except for the order of the embedded lists and the types of the
-    /// ports, which are derived. `virtualization` may name a service that does not exist (yet). The last put wins: this does
-    /// not detect that the host changed since the caller read it.
+    /// The host is stored as given, its times included, except that embedded lists are sorted and port types are
+    /// derived. `virtualization` may refer to a service that does not exist. The last write wins: a change since the
+    /// caller read the host is not detected.
     ///
     /// Ids of ports and services are unique within the organization; ids of hosts are unique in the store.
     ///
@@ -82,11 +82,13 @@ impl Inventory {
     /// ```
     ///
     /// # Errors
-    /// `ReferenceInvalid` for a network or tag of another organization, and for parts that refer to nothing within the host
-    /// or to another host; `Invalid` for an id that occurs twice, for a name or hostname of more than 65,536 characters, and
-    /// for a `source` nested more than 64 deep; `AlreadyExists` for two ports of one number and protocol, and for an id that
-    /// another host, port or service has; `TooLarge` and `QuotaExceeded` beyond the [`Quotas`](super::Quotas); `Conflict`
-    /// when others kept changing the same records.
+    /// - `ReferenceInvalid`: a network or tag belongs to another organization, or an embedded record refers to
+    ///   another host or to nothing within the host.
+    /// - `Invalid`: an id occurs twice, a name or hostname has more than 65,536 characters, or a `source` is nested
+    ///   more than 64 deep.
+    /// - `AlreadyExists`: two ports share number and protocol, or another host, port or service has one of the ids.
+    /// - `TooLarge` and `QuotaExceeded`: a limit of [`Quotas`](super::Quotas) is exceeded.
+    /// - `Conflict`: other writers kept changing the same records.
     pub async fn put_host(&self, organization: Uuid, host: Host) -> Result<Written, Error> {
         let id = host.id;
         let encoder = self.host_encoder(organization);
@@ -95,7 +97,7 @@ impl Inventory {
         Ok(if replaced.contains(&id) { Written::Replaced } else { Written::Created })
     }
 
-    /// Stores hosts of different ids, all or none, and tells which of them replaced others.
+    /// Stores hosts with distinct ids atomically. Returns for each whether it replaced another.
     pub(super) async fn put_hosts(
         &self,
         organization: Uuid,
@@ -104,7 +106,7 @@ impl Inventory {
         self.change_hosts(&HostChange { organization, puts: hosts, delete: None }).await
     }
 
-    /// A host.
+    /// Returns a host.
     ///
     /// # Errors
     /// `NotFound`, also for a host of another organization.
@@ -113,10 +115,11 @@ impl Inventory {
         self.remembered.offload.run(organization, record.body.len(), move || decode(&record)).await?
     }
 
-    /// Deletes a host with everything embedded in it.
+    /// Deletes a host with its embedded records.
     ///
     /// # Errors
-    /// `NotFound`, also for a host of another organization; `Conflict` when others kept changing the same records.
+    /// `NotFound`, also for a host of another organization; `Conflict` when other writers kept changing the same
+    /// records.
     pub async fn delete_host(&self, organization: Uuid, id: Uuid) -> Result<(), Error> {
         self.change_hosts(&HostChange { organization, puts: &[], delete: Some(id) }).await?;
         Ok(())
@@ -127,14 +130,15 @@ impl Inventory {
         found.ok_or_else(|| ErrorKind::NotFound { entity: Entity::Host, id }.into())
     }
 
-    /// Those of the hosts that are the organization's, by id, from one state of the store. The index tells whose they are:
-    /// no other organization's host is read.
+    /// Returns the organization's hosts among these ids, by id, from one state of the store.
+    ///
+    /// The index filters by organization, so other organizations' hosts are never read.
     async fn own_hosts(&self, organization: Uuid, ids: Vec<Uuid>) -> Result<Vec<Record>, Error> {
         let query = Query { organization: Some(organization), ids: Some(ids), ..Query::new(HOST) };
         Ok(self.store.list(&query).await?.records)
     }
 
-    /// Whose a network is; `None` when there is no such network.
+    /// Returns the organization that owns a network; `None` when there is no such network.
     async fn owner_of_network(&self, network: Uuid) -> Result<Option<Uuid>, Error> {
         self.get(network_key(network)).await?.as_ref().map(organization_of).transpose()
     }

@@ -9,14 +9,15 @@ use crate::access::Caller;
 use crate::inventory::{Error, Inventory};
 use crate::store::{Query, Start, Store};
 
-/// How many hosts are read at once: so many cost little more each than a page of any length does.
+/// The page size of a stream, at which the cost per host is close to that of any larger page.
 const PAGE: usize = 128;
 
-/// A list of hosts of any length, read page by page, so that it never is in memory as a whole and nobody waits for whoever
-/// reads it.
+/// A list of hosts of any length, read page by page.
 ///
-/// It is of no single moment. A host that does not change meanwhile is in it exactly once. One whose place in the order
-/// changes may be missed, and is never in it twice: the ids of those that were given are remembered.
+/// It is never in memory as a whole, and a slow reader holds up no other request.
+///
+/// The list is not a snapshot. A host that does not change in the meantime occurs exactly once. A host whose position
+/// changes may be missed but never occurs twice, because the ids already returned are remembered.
 pub(crate) struct HostPages {
     store: Arc<dyn Store>,
     query: Option<Query>,
@@ -24,7 +25,7 @@ pub(crate) struct HostPages {
 }
 
 impl Inventory {
-    /// All hosts of a list from its offset on, whatever its limit is.
+    /// Pages through all hosts of a list from its offset on, ignoring its limit.
     pub(crate) fn host_pages(&self, caller: &Caller, query: &HostQuery) -> HostPages {
         let query = Query { limit: Some(PAGE), ..store_query(caller, query) };
         HostPages { store: Arc::clone(&self.store), query: Some(query), given: BTreeSet::new() }
@@ -32,12 +33,12 @@ impl Inventory {
 }
 
 impl HostPages {
-    /// Whether the last page was given.
+    /// Returns whether the last page was returned.
     pub(crate) const fn are_over(&self) -> bool {
         self.query.is_none()
     }
 
-    /// The next page, an empty one behind the last.
+    /// Returns the next page; empty after the last one.
     pub(crate) async fn next(&mut self) -> Result<ListedHosts, Error> {
         let Some(query) = self.query.take() else { return Ok(ListedHosts::default()) };
         let page = self.store.list(&query).await?;

@@ -14,36 +14,38 @@ use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level};
 use crate::model::{BindingTarget, Host, Permission, Port, PortNumber, Protocol, Timestamp};
 use crate::store::{Key, Query, Record};
 
-/// How a port is to be. Its id and the time it was made stay.
+/// The new values of a port. Its id and creation time stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PortUpdate {
-    /// The host it is open on.
+    /// The host on which the port is open.
     pub host_id: Uuid,
     /// The network of that host.
     pub network_id: Uuid,
-    /// Its number.
+    /// The port number.
     pub number: PortNumber,
-    /// The protocol that numbers it.
+    /// The transport protocol.
     pub protocol: Protocol,
 }
 
 impl PortUpdate {
-    /// A port of a host.
+    /// Creates an update with all fields.
     #[must_use]
     pub const fn new(host_id: Uuid, network_id: Uuid, number: PortNumber, protocol: Protocol) -> Self {
         Self { host_id, network_id, number, protocol }
     }
 }
 
-/// Whether a caller may change ports at all: from a Member on.
+/// Requires the level that may change ports: Member or above.
 pub(crate) fn may_update_ports(caller: &Caller) -> Result<(), Error> {
     require_level(caller, Permission::Member)
 }
 
 impl Inventory {
-    /// Changes a port that the caller can access, if the caller is a Member or above. It may move to another host, also of
-    /// another network, that the caller can access. The times of the hosts it touches move along.
+    /// Updates a port that the caller, a Member or above, can access.
+    ///
+    /// The port may move to another host, also on another network, that the caller can access. `updated_at` of the
+    /// affected hosts changes as well.
     ///
     /// ```
     /// # use toposcope::access::{Caller, Scope};
@@ -73,10 +75,13 @@ impl Inventory {
     /// ```
     ///
     /// # Errors
-    /// `PermissionDenied`. `NotFound`, also for a port of another organization. `AccessDenied` for a network, the present
-    /// or the new one, that the caller cannot access. `ReferenceInvalid` for a host or a network that is not the
-    /// organization's, `NetworkMismatch` for a host that is on another network. `AlreadyExists` when the host has another
-    /// port of that number and protocol. `InUse` when the port would leave a host of which services are bound to it.
+    /// - `PermissionDenied`: the caller is below Member.
+    /// - `NotFound`: there is no such port, or it belongs to another organization.
+    /// - `AccessDenied`: the caller cannot access the current or the new network.
+    /// - `ReferenceInvalid`: the host or network belongs to another organization.
+    /// - `NetworkMismatch`: the host is on another network.
+    /// - `AlreadyExists`: the host has another port with that number and protocol.
+    /// - `InUse`: the port would leave a host whose services are bound to it.
     pub async fn update_port(&self, caller: &Caller, id: Uuid, update: PortUpdate) -> Result<Port, Error> {
         may_update_ports(caller)?;
         let organization = caller.organization_id();
@@ -101,7 +106,7 @@ impl Inventory {
             };
             let Decided { port, puts, before } = decision.make_in(&self.remembered.offload, from, to).await?;
             let change = HostChange { organization, puts: &puts, delete: None };
-            // The ids are all of these hosts: one that is taken went to another meanwhile.
+            // All ids belong to these hosts; a taken one has moved to another host in the meantime.
             match self.try_change_hosts(&change, &before).await? {
                 Attempt::Done => return Ok(port),
                 Attempt::Overtaken | Attempt::Taken(_) => transaction.retry().await?,
@@ -109,15 +114,18 @@ impl Inventory {
         }
     }
 
-    /// The organization's host that has a port. Of a port of another organization no more is read than of none.
+    /// Returns the organization's host that has a port.
+    ///
+    /// Ports of another organization behave as nonexistent, without reading their hosts.
     async fn host_of_port(&self, organization: Uuid, id: Uuid) -> Result<Record, Error> {
         let holder =
             self.store.get_by_unique_key(&part_unique_key(PORT_UNIQUE_KEY, organization, id)).await?;
         holder.ok_or_else(|| not_found(id))
     }
 
-    /// The hosts whose turns an update takes: the one that has the port and the one that is to have it, if that is the
-    /// organization's. Nothing waits for, or holds up, the updates of another organization.
+    /// Returns the hosts whose turns an update takes: the current host, and the new one if the organization owns it.
+    ///
+    /// Updates of other organizations never wait or are waited for.
     async fn hosts_to_enter(
         &self,
         organization: Uuid,
@@ -133,7 +141,7 @@ impl Inventory {
         Ok(records)
     }
 
-    /// Where a port is to be, from the same state of the store in which it is on `from`. `None` when that has changed.
+    /// Returns the target of a port, read with the state in which `from` has it. `None` when that has changed.
     async fn target_host(
         &self,
         organization: Uuid,
@@ -152,13 +160,13 @@ impl Inventory {
     }
 }
 
-/// The host that a port is to be on.
+/// The host that a port moves to.
 #[derive(Debug)]
 enum Target {
-    /// The one that it is on.
+    /// The current host.
     Same,
     Other(Record),
-    /// None of the organization's.
+    /// A host that the organization does not have.
     Unknown,
 }
 
@@ -168,19 +176,19 @@ impl Target {
     }
 }
 
-/// All that decides on an update beside the hosts.
+/// The input of a port update, except for the hosts.
 #[derive(Debug)]
 struct Decision {
     caller: Caller,
     id: Uuid,
     update: PortUpdate,
-    /// Whether the network that the update names is the organization's.
+    /// Whether the organization owns the network named by the update.
     is_network_known: bool,
     encoder: HostEncoder,
     now: Timestamp,
 }
 
-/// What an update makes of its hosts.
+/// The result of a port update.
 #[derive(Debug)]
 struct Decided {
     port: Port,
@@ -189,13 +197,13 @@ struct Decided {
 }
 
 impl Decision {
-    /// Decides, for large hosts on a blocking thread.
+    /// Runs [`make`](Self::make), on a blocking thread if the hosts are large.
     async fn make_in(self, offload: &Offload, from: Record, to: Target) -> Result<Decided, Error> {
         let bytes = from.body.len() + to.bytes();
         offload.run(self.caller.organization_id(), bytes, move || self.make(from, to)).await?
     }
 
-    /// Decides. What is wrong is told in the order: access first, then references, then the rules of ports.
+    /// Applies the update. Errors are reported in the order: access, references, port rules.
     fn make(self, from: Record, to: Target) -> Result<Decided, Error> {
         let Self { caller, id, update, is_network_known, encoder, now } = self;
         let host: Host = decode(&from)?;
@@ -233,7 +241,7 @@ fn check_scope(caller: &Caller, network: Uuid) -> Result<(), Error> {
     }
 }
 
-/// Takes a port from the first of the hosts and puts it, changed, on the last, which may be the same.
+/// Moves a port from the first host to the last, which may be the same, and updates it.
 fn put_port(hosts: &mut [Host], id: Uuid, update: PortUpdate, now: Timestamp) -> Result<Port, Error> {
     if hosts.last().is_some_and(|host| host.network_id != update.network_id) {
         return Err(ErrorKind::NetworkMismatch { entity: Entity::Host }.into());
@@ -272,7 +280,7 @@ fn reference_invalid(entity: Entity, field: &str) -> Error {
     ErrorKind::ReferenceInvalid { entity, field: field.to_owned() }.into()
 }
 
-/// A port as its number and protocol: `443/Tcp`.
+/// Names a port by number and protocol: `443/Tcp`.
 fn name(number: PortNumber, protocol: Protocol) -> String {
     format!("{number}/{protocol}")
 }

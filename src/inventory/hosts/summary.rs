@@ -3,7 +3,7 @@ use uuid::Uuid;
 
 use crate::model::Host;
 
-/// As much of a stored host as a change of it must know.
+/// The part of a stored host that changes of hosts need.
 #[derive(Debug, Deserialize)]
 pub(super) struct Summary {
     pub(super) network_id: Uuid,

@@ -1,5 +1,6 @@
-//! Hosts are ordered by the name of the service that virtualizes them, and that service is a part of another host. This
-//! keeps the sort keys of the one true when the other changes.
+//! Sort keys of hosts by the name of the service that virtualizes them.
+//!
+//! The service is embedded in another host, so changing that host may change the sort keys of others.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -18,9 +19,9 @@ use crate::store::{Batch, Facets, Guard, Key, Link, LinkFilter, Precondition, Qu
 /// The services of the hosts that a change touches.
 #[derive(Debug)]
 pub(super) struct ServiceNames {
-    /// What each is called after the change; `None` when it is gone.
+    /// The name of each service after the change; `None` when deleted.
     after: Arc<HashMap<Uuid, Option<String>>>,
-    /// Those that are called otherwise than before.
+    /// The services whose names change.
     changed: Vec<Uuid>,
 }
 
@@ -41,8 +42,9 @@ impl ServiceNames {
 }
 
 impl Inventory {
-    /// The name of the service that virtualizes a host, empty when there is none in the organization. What the answer
-    /// rests on becomes a condition of the batch.
+    /// Returns the name of the service that virtualizes a host; empty when the organization has none.
+    ///
+    /// Adds guards on everything the result depends on.
     pub(super) async fn virtualized_by(
         &self,
         organization: Uuid,
@@ -69,8 +71,9 @@ impl Inventory {
         Ok(found.map(|service| service.name).unwrap_or_default())
     }
 
-    /// Adds to the batch the hosts outside it that are virtualized by services whose names it changes: their documents
-    /// stay, their sort keys follow.
+    /// Adds other hosts whose virtualizing services are renamed to the batch.
+    ///
+    /// Their documents stay; their sort keys change.
     pub(super) async fn follow_renamed_services(
         &self,
         organization: Uuid,
@@ -103,7 +106,7 @@ impl Inventory {
     }
 }
 
-/// The facets of a host that a service of these virtualizes.
+/// Computes the facets of a host virtualized by one of these services.
 fn follow(
     organization: Uuid,
     guest: Record,

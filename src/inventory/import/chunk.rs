@@ -7,27 +7,27 @@ use crate::inventory::Error;
 use crate::inventory::hosts::HostEncoder;
 use crate::lines::{Line, Lines};
 
-/// So many lines, or so many bytes, are stored together at most; a longer line is stored alone.
+/// The maximum lines and bytes that are stored together; a longer line is stored alone.
 const CHUNK_LINES: u64 = 256;
 const CHUNK_BYTES: usize = 1024 * 1024;
 
 /// Lines that are stored together.
 #[derive(Debug, Default)]
 pub(super) struct Chunk {
-    /// How many lines have been read by its end, blank ones included.
+    /// The number of lines read at the end of the chunk, blank ones included.
     pub(super) lines: u64,
-    /// How many bytes have been read by its end.
+    /// The number of bytes read at the end of the chunk.
     pub(super) bytes: u64,
     pub(super) accepted: Vec<ParsedLine>,
     pub(super) refusals: Vec<Refusal>,
 }
 
-/// A chunk that is being parsed, on a thread where that holds up nobody.
+/// A chunk that is being parsed on a blocking thread.
 #[derive(Debug)]
 pub(super) struct Parsing(JoinHandle<Chunk>);
 
 impl Parsing {
-    /// Reads lines and begins to parse them; `None` at the end.
+    /// Reads lines and starts parsing them; `None` at the end of input.
     pub(super) async fn begin<R: AsyncRead + Unpin>(
         lines: &mut Lines<BufReader<R>>,
         encoder: HostEncoder,

@@ -1,4 +1,4 @@
-//! A host as an import reads it: the API's document, with room for the odd values that real devices send.
+//! A host as read by an import: the API's JSON, tolerant of odd values from real devices.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -97,14 +97,14 @@ pub(super) struct IfEntryDocument {
     pub(super) updated_at: Timestamp,
 }
 
-/// A MAC address as devices report it.
+/// A MAC address as reported by devices.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum MacDocument {
-    /// Null, or not there.
+    /// Null or missing.
     #[default]
     Absent,
     Empty,
-    /// Text of another length than six bytes have, or of no bytes at all.
+    /// Text that is not six bytes long and not empty.
     Odd,
     Valid(MacAddress),
 }
@@ -137,7 +137,7 @@ impl<'de> Deserialize<'de> for MacDocument {
     }
 }
 
-/// A port number as devices report it: scanners name the port 0.
+/// A port number as reported by devices. Some scanners report port 0.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(from = "u16")]
 pub(super) enum NumberDocument {

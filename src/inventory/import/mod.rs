@@ -1,4 +1,4 @@
-//! Import of hosts as JSON lines.
+//! Import of hosts from JSON lines.
 
 mod chunk;
 mod document;
@@ -22,7 +22,7 @@ use super::{Error, ErrorKind, Inventory};
 use crate::lines::Lines;
 use crate::store::Key;
 
-/// How an import goes about it.
+/// Options of an import.
 ///
 /// ```
 /// use toposcope::inventory::{Import, Inventory};
@@ -53,26 +53,27 @@ impl Default for Import<'_> {
 }
 
 impl<'p> Import<'p> {
-    /// Refuses hosts of unknown networks, takes lines of up to 64 MiB, and reports no progress.
+    /// Creates options that refuse unknown networks, allow lines of up to 64 MiB, and report no progress.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Creates the networks that hosts name and that are not there, under their id as name; also when the host is refused
-    /// for something else.
+    /// Creates missing networks named by hosts, with the id as name.
+    ///
+    /// A network is created even if its host is refused for another reason.
     #[must_use]
     pub fn create_networks(self, create: bool) -> Self {
         Self { create_networks: create, ..self }
     }
 
-    /// The longest line in bytes; longer ones are refused. The import's memory is a few times this.
+    /// Sets the maximum line length in bytes; longer lines are refused. Memory use is a few times this.
     #[must_use]
     pub fn max_line(self, bytes: usize) -> Self {
         Self { max_line: bytes, ..self }
     }
 
-    /// Calls this after every few hundred lines with the report so far.
+    /// Calls `progress` with the report so far after every few hundred lines.
     #[must_use]
     pub fn on_progress(self, call: impl FnMut(&ImportReport) + Send + 'p) -> Self {
         Self { on_progress: Box::new(call), ..self }
@@ -90,16 +91,17 @@ impl fmt::Debug for Import<'_> {
 }
 
 impl Inventory {
-    /// Imports hosts from JSON lines: one host a line, as `GET /api/v1/hosts` serves it; blank lines are passed over.
+    /// Imports hosts from JSON lines, one host per line as served by `GET /api/v1/hosts`.
     ///
-    /// Each line is stored or refused for itself; a host of a known id is replaced. Odd values that real devices send are
-    /// mended, and each mending is counted in the report (see [`Alteration`]); anything else that is wrong refuses the
-    /// line. The input is read as it comes, and memory does not grow with its length. Lines are stored some hundred
-    /// together, so that neighbours may pass ports and services to each other in either order.
+    /// Blank lines are skipped. Each line is stored or refused on its own; a host with an existing id is replaced.
+    /// Odd values from real devices are repaired and counted in the report (see [`Alteration`]); any other fault
+    /// refuses the line. The input is streamed, and memory use does not grow with its length. Lines are stored in
+    /// groups of a few hundred, so that adjacent hosts may exchange ports and services in either order.
     ///
     /// # Errors
-    /// `NotFound` when there is no such organization, `Unreadable` when the input fails, `StoreUnavailable` when the store
-    /// does. What was stored until then stays, some hundred lines before the fault at the least.
+    /// `NotFound` when there is no such organization; `Unreadable` when reading the input fails; `StoreUnavailable`
+    /// when the store fails. Hosts stored before the failure remain; that is all but at most the last few hundred
+    /// lines.
     pub async fn import_hosts<R>(
         &self,
         organization: Uuid,
@@ -117,7 +119,7 @@ impl Inventory {
         let mut parsing = Parsing::begin(&mut lines, encoder).await?;
         while let Some(parsed) = parsing {
             let Chunk { lines: read, bytes, accepted, mut refusals } = parsed.finish().await?;
-            // The next lines are parsed while these are stored. If they cannot be read, these are stored all the same.
+            // The next chunk is parsed while this one is stored. If reading it fails, this one is still stored.
             let following = Parsing::begin(&mut lines, encoder).await;
             if create_networks {
                 report.created_networks += self.create_missing_networks(organization, &accepted).await?;
@@ -134,7 +136,7 @@ impl Inventory {
         Ok(report)
     }
 
-    /// Stores lines together, and if that is refused, one by one, so that the bad one is found and the others get in.
+    /// Stores lines together; if that fails, one by one, so that only faulty lines are refused.
     async fn store_lines(
         &self,
         organization: Uuid,
@@ -162,7 +164,7 @@ impl Inventory {
         Ok(())
     }
 
-    /// Creates the networks that lines name and that are not there, and tells how many.
+    /// Creates missing networks named by the lines. Returns how many.
     async fn create_missing_networks(&self, organization: Uuid, lines: &[ParsedLine]) -> Result<u64, Error> {
         let named: BTreeSet<Uuid> = lines.iter().map(|parsed| parsed.encoded.host.network_id).collect();
         let keys: Vec<Key> = named.iter().map(|id| network_key(*id)).collect();
@@ -171,7 +173,7 @@ impl Inventory {
         for (id, _) in named.into_iter().zip(found).filter(|(_, record)| record.is_none()) {
             match self.create_network_with_id(organization, id, &id.to_string()).await {
                 Ok(_) => created += 1,
-                // Somebody else was faster. Whose it is the hosts' own check will tell.
+                // Another writer created it. The validation of the hosts determines the owner.
                 Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists { .. }) => {}
                 Err(error) => return Err(error),
             }
@@ -180,7 +182,7 @@ impl Inventory {
     }
 }
 
-/// Tells an error that is about the hosts from one that ends the import.
+/// Separates errors that refuse a host from errors that end the import.
 fn refused<T>(error: Error) -> Result<Result<T, Error>, Error> {
     match error.kind() {
         ErrorKind::StoreUnavailable | ErrorKind::Internal => Err(error),
@@ -188,7 +190,7 @@ fn refused<T>(error: Error) -> Result<Result<T, Error>, Error> {
     }
 }
 
-/// The lines in their order, in parts within which no host stands twice: a batch names a record once.
+/// Splits lines, in order, into parts without repeated hosts: a batch may name a record once.
 fn without_repeated_ids(lines: Vec<ParsedLine>) -> Vec<Vec<ParsedLine>> {
     let mut parts = Vec::new();
     let mut part: Vec<ParsedLine> = Vec::new();

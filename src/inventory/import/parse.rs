@@ -5,7 +5,7 @@ use crate::inventory::field_path::dotted;
 use crate::inventory::hosts::{EncodedHost, HostEncoder};
 use crate::inventory::{Error, ErrorKind};
 
-/// A line that became a host.
+/// A line that was parsed to a host.
 #[derive(Debug)]
 pub(super) struct ParsedLine {
     pub(super) line: u64,
@@ -13,9 +13,9 @@ pub(super) struct ParsedLine {
     pub(super) notes: Alterations,
 }
 
-/// Reads one line, mends what real devices get wrong, and encodes the host for the store.
+/// Parses one line, repairs odd values, and encodes the host for the store.
 pub(super) fn parse(line: u64, bytes: &[u8], encoder: HostEncoder) -> Result<ParsedLine, Refusal> {
-    // Some editors mark the beginning of a file as UTF-8.
+    // Some editors begin UTF-8 files with a byte order mark.
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     let mut notes = Alterations::default();
     let document = read(line, bytes)?;
@@ -28,8 +28,9 @@ pub(super) fn parse(line: u64, bytes: &[u8], encoder: HostEncoder) -> Result<Par
     Ok(ParsedLine { line, encoded, notes })
 }
 
-/// Reads a document, and when it cannot be read, reads it once more to find out where: keeping track of the path makes
-/// reading slower, and nearly all lines are good.
+/// Deserializes a document. On failure, deserializes again to locate the fault.
+///
+/// Path tracking is slower, and nearly all lines are valid.
 fn read(line: u64, bytes: &[u8]) -> Result<HostDocument, Refusal> {
     if bytes.trim_ascii_start().first() != Some(&b'{') {
         return Err(Refusal { line, field: None, reason: "not a JSON object".to_owned() });
@@ -47,15 +48,17 @@ fn read(line: u64, bytes: &[u8]) -> Result<HostDocument, Refusal> {
     })
 }
 
-/// What the rules say of a host, for the report.
+/// Converts a validation error to a refusal.
 pub(super) fn refusal(line: u64, error: &Error) -> Refusal {
     match error.kind() {
         ErrorKind::Invalid { field, problem } => {
             Refusal { line, field: Some(field.clone()), reason: problem.to_string() }
         }
-        ErrorKind::ReferenceInvalid { entity, field } => {
-            Refusal { line, field: Some(field.clone()), reason: format!("refers to no known {entity}") }
-        }
+        ErrorKind::ReferenceInvalid { entity, field } => Refusal {
+            line,
+            field: Some(field.clone()),
+            reason: format!("does not refer to an existing {entity}"),
+        },
         _ => Refusal { line, field: None, reason: error.to_string() },
     }
 }

@@ -1,4 +1,4 @@
-//! From the document as it was read to the host as it is stored, with a note of everything that was altered on the way.
+//! Repair of odd values in imported hosts, with a count of every alteration.
 
 use serde_json::Value;
 
@@ -113,8 +113,9 @@ fn repair_mac(mac: MacDocument, notes: &mut Alterations) -> Option<MacAddress> {
     None
 }
 
-/// How many times of a line are finer than the microsecond that is kept. Hardly any line has one, so the line is read
-/// again for it only when it holds seven decimals somewhere.
+/// Counts the times of a line that are finer than a microsecond.
+///
+/// Such times are rare, so the line is parsed again only when it contains seven decimals in a row.
 pub(super) fn count_cut_times(line: &[u8], notes: &mut Alterations) {
     let has_decimals = |place: usize| {
         line.get(place + 1..place + 8).is_some_and(|decimals| decimals.iter().all(u8::is_ascii_digit))

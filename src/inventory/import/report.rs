@@ -5,10 +5,10 @@ use uuid::Uuid;
 
 use crate::model::Protocol;
 
-/// What an import did, so far or in the end.
+/// The result of an import, or its progress so far.
 ///
-/// Its memory is bounded: everything is counted, and of each list the first [`ImportReport::MAX_DETAILS`] are named.
-/// `Display` writes it out for a person.
+/// Its size is bounded: everything is counted, but only the first [`ImportReport::MAX_DETAILS`] entries of each list
+/// are kept. `Display` writes it for a person.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ImportReport {
@@ -18,17 +18,17 @@ pub struct ImportReport {
     pub bytes: u64,
     /// Hosts stored.
     pub imported: u64,
-    /// How many of them took the place of others.
+    /// The number of stored hosts that replaced existing ones.
     pub replaced: u64,
     /// Lines refused.
     pub refused: u64,
-    /// The first of them, with the reasons.
+    /// The first refused lines, with reasons.
     pub refusals: Vec<Refusal>,
     /// Networks created because hosts named them.
     pub created_networks: u64,
-    /// How often what was altered in the hosts stored.
+    /// The number of alterations in stored hosts, by kind.
     pub alterations: BTreeMap<Alteration, u64>,
-    /// The first of the ports that were dropped.
+    /// The first dropped ports.
     pub dropped_ports: Vec<DroppedPort>,
 }
 
@@ -36,11 +36,11 @@ pub struct ImportReport {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Refusal {
-    /// Its number, from 1.
+    /// The line number, from 1.
     pub line: u64,
-    /// The dotted path of the value at fault, where it is one value.
+    /// The dotted path of the faulty value; `None` when the fault is not in a single value.
     pub field: Option<String>,
-    /// What is wrong.
+    /// What is wrong with the line.
     pub reason: String,
 }
 
@@ -48,37 +48,37 @@ pub struct Refusal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DroppedPort {
-    /// The line of its host.
+    /// The line number of its host.
     pub line: u64,
-    /// Its host.
+    /// The host's id.
     pub host_id: Uuid,
-    /// Its id.
+    /// The port's id.
     pub port_id: Uuid,
-    /// Its protocol.
+    /// The port's protocol.
     pub protocol: Protocol,
 }
 
-/// What an import may alter in a host that it stores.
+/// An alteration that an import makes to a host it stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Alteration {
-    /// A MAC address that is not six bytes became null.
+    /// A MAC address that is not six bytes was set to null.
     OddMac,
-    /// An empty MAC address became null.
+    /// An empty MAC address was set to null.
     EmptyMac,
-    /// A port numbered 0 was dropped.
+    /// A port with number 0 was dropped.
     DroppedPort,
-    /// An `if_descr` of null became empty.
+    /// A null `if_descr` was set to the empty string.
     MissingDescription,
-    /// A time was cut to the microsecond.
+    /// A time was truncated to microseconds.
     CutTime,
 }
 
 impl ImportReport {
-    /// How many refusals and dropped ports are named; beyond that they are only counted.
+    /// The maximum number of refusals and of dropped ports kept; more are only counted.
     pub const MAX_DETAILS: usize = 1000;
 
-    /// How often this was altered.
+    /// Returns how often an alteration was made.
     #[must_use]
     pub fn altered(&self, alteration: Alteration) -> u64 {
         self.alterations.get(&alteration).copied().unwrap_or_default()
@@ -102,12 +102,12 @@ impl ImportReport {
     }
 }
 
-/// What was altered in one host.
+/// The alterations made to one host.
 #[derive(Debug, Default)]
 pub(super) struct Alterations {
     counts: BTreeMap<Alteration, u64>,
     dropped_ports: Vec<DroppedPort>,
-    /// Where in the document the dropped ports stood, in ascending order.
+    /// The positions of the dropped ports in the document, ascending.
     dropped_places: Vec<usize>,
 }
 
@@ -124,7 +124,7 @@ impl Alterations {
         self.dropped_places.push(place);
     }
 
-    /// The dotted path of a value in the document, of its path in the host that was made of it.
+    /// Maps a dotted path in the host to the path in the imported document.
     pub(super) fn place_in_document(&self, field: String) -> String {
         let port = field.strip_prefix("ports.").and_then(|rest| rest.split_once('.').or(Some((rest, ""))));
         let Some((Ok(place), rest)) = port.map(|(place, rest)| (place.parse::<usize>(), rest)) else {
@@ -143,7 +143,7 @@ impl fmt::Display for Alteration {
             Self::EmptyMac => "empty MAC addresses set to null",
             Self::DroppedPort => "ports numbered 0 dropped",
             Self::MissingDescription => "if_descr of null set to the empty string",
-            Self::CutTime => "times cut to the microsecond",
+            Self::CutTime => "times truncated to microseconds",
         })
     }
 }

@@ -1,10 +1,10 @@
-//! Decoys: accounts whose records a login reads in place of those that its address lacks.
+//! Decoys: accounts that a login reads when its address lacks one.
 //!
-//! A look-up that finds nothing is quicker than one that reads a body, above all from a disk, so the time of a failed
-//! login would tell whether its address has an account and a password. Every login therefore makes the same calls and
-//! reads as many bodies; what the address lacks is read from the account of another user. Its password hash is verified
-//! too, so that an address without an account also takes as long as some account does whose hash has other parameters.
-//! The outcome of that verification is discarded.
+//! A lookup without a result is faster than one that reads a body, above all from disk, so the duration of a failed
+//! login would reveal whether the address has an account and a password. Every login therefore makes the same calls
+//! and reads the same number of bodies; records that the address lacks are read from another user's account. That
+//! account's password hash is verified too, so that the duration also matches when hashes have other parameters. The
+//! result of this verification is discarded.
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -17,10 +17,10 @@ use crate::inventory::{Error, Inventory};
 use crate::model::Timestamp;
 use crate::store::Query;
 
-/// How many accounts are decoys at most. Only their ids are kept, 16 bytes each.
+/// The maximum number of decoys. Only their ids are kept, 16 bytes each.
 const MAX_DECOYS: usize = 256;
 
-/// After this time, the next login chooses decoys again, from the accounts that exist by then.
+/// The time after which the next login chooses new decoys from the accounts that exist then.
 const LIFETIME_MICROS: i64 = 60 * 60 * 1_000_000;
 
 /// The accounts that serve as decoys.
@@ -38,7 +38,7 @@ struct Chosen {
 }
 
 impl Decoys {
-    /// Returns the decoy for an address: always the same one, so that repeating a login does not tell it from a user.
+    /// Returns the decoy for an address. It is stable, so that repeated logins do not distinguish it from a user.
     fn of(&self, address: &str, now: Timestamp) -> Option<Uuid> {
         let Chosen { at, users } = self.lock().clone()?;
         if !(0..LIFETIME_MICROS).contains(&(now.unix_micros() - at.unix_micros())) {
@@ -49,7 +49,7 @@ impl Decoys {
         users.get(place).copied()
     }
 
-    /// Has the next login choose decoys again.
+    /// Makes the next login choose new decoys.
     pub(super) fn forget(&self) {
         *self.lock() = None;
     }
@@ -59,7 +59,7 @@ impl Decoys {
     }
 }
 
-/// Without the ids.
+/// Omits the ids.
 impl fmt::Debug for Decoys {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Decoys").finish_non_exhaustive()
@@ -67,9 +67,9 @@ impl fmt::Debug for Decoys {
 }
 
 impl Inventory {
-    /// Returns the user to read in place of the one that an address may lack; the nil id while no user has a password.
+    /// Returns the user to read in place of one that does not exist, or the nil id while no user has a password.
     ///
-    /// Must be called before the address is looked up, so that choosing decoys tells nothing of it.
+    /// Must be called before the address is looked up, so that the choice of decoys reveals nothing about it.
     pub(super) async fn decoy(&self, address: &str) -> Result<Uuid, Error> {
         let (decoys, now) = (&self.remembered.decoys, self.now());
         if let Some(decoy) = decoys.of(address, now) {

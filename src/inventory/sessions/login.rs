@@ -12,13 +12,13 @@ use crate::inventory::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, conflict};
 use crate::model::{Session, User};
 use crate::store::{Batch, Guard, Key, Link, Precondition, Record, UniqueKey};
 
-/// A session ends seven days after its login.
+/// The lifetime of a session: seven days, in microseconds.
 const LIFETIME_MICROS: i64 = 7 * 24 * 60 * 60 * 1_000_000;
 
-/// The longest password that is looked at, in bytes: as long as the longest one in characters can be.
+/// The longest password that is verified, in bytes: the most that the maximum number of characters can take.
 const MAX_PASSWORD: usize = 4 * PasswordHasher::MAX_LENGTH;
 
-/// A session that has just begun: the only time that its id is to be had.
+/// A session that has just begun, with its id, which cannot be retrieved later.
 pub struct IssuedSession {
     user: User,
     session: Session,
@@ -26,26 +26,26 @@ pub struct IssuedSession {
 }
 
 impl IssuedSession {
-    /// Who logged in.
+    /// Returns the user who logged in.
     #[must_use]
     pub const fn user(&self) -> &User {
         &self.user
     }
 
-    /// The session.
+    /// Returns the session.
     #[must_use]
     pub const fn session(&self) -> &Session {
         &self.session
     }
 
-    /// The session id, to be handed to the browser and kept nowhere else.
+    /// Returns the session id. Hand it to the browser and do not store it.
     #[must_use]
     pub fn plaintext(&self) -> &str {
         self.id.expose()
     }
 }
 
-/// Without the plaintext.
+/// Omits the session id.
 impl fmt::Debug for IssuedSession {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
@@ -57,16 +57,18 @@ impl fmt::Debug for IssuedSession {
 }
 
 impl Inventory {
-    /// Begins a session of the user with this e-mail address, in any case, and this password. It ends after seven days.
+    /// Logs a user in by e-mail address, in any case, and password.
     ///
-    /// An unknown address, a wrong password, a user without a password and a disabled user get the same error after the
-    /// same work: as many calls to the store, as many bodies read there, and one password hash. In place of records that
-    /// do not exist, those of another user with a password are read.
+    /// The session expires after seven days.
     ///
-    /// After five failures for an address within fifteen minutes, further logins with it are refused until the first of
-    /// these is fifteen minutes old, whether or not a user has the address. Each `Inventory` counts in memory for itself; a
-    /// login whose future is dropped counts as a failure. Passwords hashed at another cost than the present one are hashed
-    /// again by their next successful login.
+    /// An unknown address, a wrong password, a user without a password and a disabled user give the same error after
+    /// the same work: the same number of store calls, the same number of bodies read, and one password hash. Records
+    /// that do not exist are replaced by those of another user with a password.
+    ///
+    /// After five failures for an address within fifteen minutes, further logins with it are refused until the first
+    /// of these is fifteen minutes old, whether or not a user has the address. Each `Inventory` counts in its own
+    /// memory. A login whose future is dropped counts as a failure. Passwords hashed at another cost than the current
+    /// one are hashed again by the next successful login.
     ///
     /// ```
     /// # use toposcope::inventory::{Inventory, NewUser};
@@ -92,19 +94,19 @@ impl Inventory {
     ///
     /// # Errors
     /// `Invalid` when the address in lower case has fewer than 3 or more than 254 characters. `InvalidCredentials`,
-    /// `TooManyAttempts`, `QuotaExceeded`; `Busy` when too many logins are under way, in all or under this domain.
+    /// `TooManyAttempts`, `QuotaExceeded`; `Busy` when too many logins are in progress, in total or for this domain.
     pub async fn log_in(&self, email: &str, password: String) -> Result<IssuedSession, Error> {
         self.log_in_from(None, email, password).await
     }
 
-    /// Begins a session like [`log_in`](Self::log_in), for a client that is known by its address.
+    /// Logs a user in like [`log_in`](Self::log_in), for a client identified by its address.
     ///
-    /// At most 256 logins are under way at once. A client may hold an eighth of the places that are free, and so may not
-    /// keep the others from logging in. An e-mail domain may hold as many as are free. `None` exempts the login from the
-    /// bound by client.
+    /// At most 256 logins are in progress at once. One client may hold an eighth of the free places, so that it
+    /// cannot keep others from logging in; one e-mail domain may hold all free places. `None` exempts the login from
+    /// the bound per client.
     ///
     /// # Errors
-    /// Those of [`log_in`](Self::log_in); `Busy` also when too many logins of this client are under way.
+    /// Those of [`log_in`](Self::log_in); `Busy` also when too many logins of this client are in progress.
     pub async fn log_in_from(
         &self,
         client: Option<ClientPrefix>,
@@ -119,7 +121,7 @@ impl Inventory {
         if let Err(retry_after) = attempts.begin(&name, begun_at) {
             return Err(ErrorKind::TooManyAttempts { retry_after }.into());
         }
-        // No password is that long; a wrong one takes as much work and less room.
+        // No stored password is that long; verifying an empty one takes the same work and less memory.
         let password = if password.len() > MAX_PASSWORD { String::new() } else { password };
         let outcome = self.begin_session(&address, password).await;
         if !matches!(&outcome, Err(error) if *error.kind() == ErrorKind::InvalidCredentials) {
@@ -141,7 +143,7 @@ impl Inventory {
             }
             known = owner.id;
             let (session, id, mut batch) = self.new_session(&owner)?;
-            // A user who was disabled meanwhile begins no session, nor does a password that was changed.
+            // A user disabled, or a password changed, in the meantime makes the login fail.
             batch.guard(Guard::Record { key: user.key, precondition: Precondition::Version(user.version) });
             match self.hash_anew(&password, &hash).await? {
                 Some(new) => {
@@ -163,24 +165,25 @@ impl Inventory {
         Err(conflict(Entity::User, known))
     }
 
-    /// The hash of a password at the present cost, if it is of another: a login that takes another time than one under an
-    /// address that nobody has would tell that somebody has it.
+    /// Hashes a password at the current cost if the stored hash has another cost.
+    ///
+    /// The duration of a login at another cost would reveal that the address has an account.
     async fn hash_anew(&self, password: &str, hash: &Record) -> Result<Option<String>, Error> {
         if std::str::from_utf8(&hash.body).is_ok_and(|hash| self.passwords.is_current(hash)) {
             return Ok(None);
         }
         match self.passwords.hash(password.to_owned()).await {
             Ok(hash) => Ok(Some(hash)),
-            // It is of a time when shorter or longer ones were taken, and stays as it is.
+            // The password predates the current length limits; its hash stays.
             Err(PasswordError::TooShort { .. } | PasswordError::TooLong { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Returns the user with this address and the hash of the password, which is the one given.
+    /// Returns the user with this address, and the password's hash, if the password is correct.
     ///
-    /// Every login makes the same calls to the store and reads two bodies there, each in a call of its own, whether or
-    /// not the address has an account and a password: see [`super::decoys`].
+    /// Every login makes the same store calls and reads two bodies, in a call each, whether or not the address has an
+    /// account and a password: see [`super::decoys`].
     async fn verify_login(
         &self,
         address: &EmailAddress,
@@ -206,10 +209,10 @@ impl Inventory {
         }
     }
 
-    /// Verifies a password against the hash of a decoy, for the time that it takes.
+    /// Verifies a password against a decoy's hash, to take the same time.
     async fn verify_in_vain(&self, password: String, hash: Option<Record>) -> Result<(), Error> {
         let Some(hash) = hash else {
-            // No user has a password, or the decoy lost its own.
+            // No user has a password, or the decoy has lost its own.
             self.remembered.decoys.forget();
             return Ok(self.passwords.verify_absent(password).await?);
         };

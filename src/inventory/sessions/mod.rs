@@ -1,4 +1,4 @@
-//! Sessions: that a user has logged in, for a while.
+//! Login sessions.
 
 mod decoys;
 mod login;
@@ -18,10 +18,10 @@ use crate::access::{SessionId, Verifier};
 use crate::model::{Timestamp, User};
 use crate::store::{Batch, Guard, Key, Link, Precondition, Store, UniqueKey};
 
-/// Logins purge what is over, so often.
+/// The time between two purges of expired sessions by logins, in microseconds.
 const PURGE_INTERVAL_MICROS: i64 = 60 * 60 * 1_000_000;
 
-/// The body of a [`SESSION`] record. No response is ever made from it.
+/// The body of a [`SESSION`] record. Responses never contain it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct SessionRecord {
     verifier: Verifier,
@@ -32,10 +32,10 @@ pub(super) struct SessionRecord {
 }
 
 impl Inventory {
-    /// Ends a session by its id, as the browser's cookie has it. That there is none is no error.
+    /// Ends a session by the id in the browser's cookie. An unknown session is not an error.
     ///
     /// # Errors
-    /// None of its own.
+    /// None specific to this method.
     pub async fn log_out(&self, text: &str) -> Result<(), Error> {
         let Some(id) = SessionId::parse(text) else { return Ok(()) };
         if let Some((key, _)) = self.find_session(&id).await? {
@@ -57,8 +57,9 @@ impl Inventory {
         Ok(session.verifier.matches(&digest.verifier()).then_some((record.key, session)))
     }
 
-    /// Deletes the sessions that are over, and tells how many. Logins have the same done about once an hour, so that a host
-    /// application need not.
+    /// Deletes expired sessions and returns their number.
+    ///
+    /// Logins also do this about once an hour, so host applications need not call it.
     ///
     /// ```
     /// # use toposcope::inventory::Inventory;
@@ -73,7 +74,7 @@ impl Inventory {
     /// ```
     ///
     /// # Errors
-    /// None of its own.
+    /// None specific to this method.
     pub async fn purge_expired(&self) -> Result<u64, Error> {
         Ok(self.store.purge_expired(self.now()).await?)
     }
@@ -105,7 +106,7 @@ impl Inventory {
         Err(conflict(Entity::User, user.id))
     }
 
-    /// Adds to a batch the deletion of all sessions of a user that there are when it is committed.
+    /// Adds the deletion of all of a user's sessions, as of the commit, to a batch.
     pub(super) async fn delete_sessions(&self, user: &User, batch: &mut Batch) -> Result<(), Error> {
         let (organization, link) = (user.organization_id, Link::new(SESSION_LINK, user.id));
         for record in self.store.list(&linked(SESSION, organization, link)).await?.records {
@@ -118,6 +119,6 @@ impl Inventory {
 
 async fn purge(store: Arc<dyn Store>, now: Timestamp) {
     if let Err(error) = store.purge_expired(now).await {
-        tracing::warn!("sessions that are over were not purged: {}", Error::from(error).with_causes());
+        tracing::warn!("expired sessions could not be purged: {}", Error::from(error).with_causes());
     }
 }

@@ -9,28 +9,28 @@ use crate::inventory::{Entity, Error, Inventory, IssuedKey, text};
 use crate::model::{Permission, Timestamp, UserApiKey};
 use crate::store::{Batch, Guard, Link, Precondition};
 
-/// A user's API key to be created.
+/// The input for [`Inventory::create_user_api_key`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NewUserApiKey {
-    /// Whose it is.
+    /// The user who owns the key.
     pub user_id: Uuid,
-    /// A name of 1 to 100 characters.
+    /// The name, of 1 to 100 characters.
     pub name: String,
-    /// The level it acts at, at most its owner's.
+    /// The permission level, at most the owner's.
     pub permissions: Permission,
-    /// The networks it reaches, of those that its owner can access. An empty list: none.
+    /// The networks the key may reach, all accessible to the owner. Empty: none.
     pub network_ids: Vec<Uuid>,
-    /// Tags of the organization.
+    /// The ids of the key's tags, all of the owner's organization.
     pub tags: Vec<Uuid>,
-    /// When it ends; in the future. `None`: never.
+    /// When the key expires; must be in the future. `None`: never.
     pub expires_at: Option<Timestamp>,
-    /// Whether it works.
+    /// Whether the key is accepted.
     pub is_enabled: bool,
 }
 
 impl NewUserApiKey {
-    /// A key that works, does not end, and reaches no network yet.
+    /// Creates the input for an enabled key without expiry or networks.
     #[must_use]
     pub fn new(user_id: Uuid, name: impl Into<String>, permissions: Permission) -> Self {
         Self {
@@ -73,10 +73,12 @@ impl Inventory {
     /// ```
     ///
     /// # Errors
-    /// `Invalid` for a name that is blank or too long and for an `expires_at` that is not in the future.
-    /// `PermissionDenied` for a level above the owner's, `AccessDenied` for a network that the owner cannot access.
-    /// `ReferenceInvalid` for a network or a tag that is not the organization's. `NotFound` when there is no such user.
-    /// `QuotaExceeded`.
+    /// - `Invalid`: the name is blank or too long, or `expires_at` is not in the future.
+    /// - `PermissionDenied`: the level is above the owner's.
+    /// - `AccessDenied`: the owner cannot access one of the networks.
+    /// - `ReferenceInvalid`: a network or tag belongs to another organization.
+    /// - `NotFound`: there is no such user.
+    /// - `QuotaExceeded`.
     pub async fn create_user_api_key(&self, new: NewUserApiKey) -> Result<IssuedKey<UserApiKey>, Error> {
         let now = self.now();
         let name = text::name("name", &new.name, 100)?;

@@ -8,7 +8,7 @@ use crate::model::UserApiKey;
 use crate::store::{Batch, Link, Precondition};
 
 impl Inventory {
-    /// A user's API key, its `key` masked.
+    /// Returns a user API key, with `key` masked.
     ///
     /// # Errors
     /// `NotFound`.
@@ -17,7 +17,7 @@ impl Inventory {
         Ok(UserApiKey { last_used: self.last_use(id).await?, ..key })
     }
 
-    /// All API keys of a user, the oldest first.
+    /// Returns all API keys of a user, oldest first.
     ///
     /// # Errors
     /// `NotFound` when there is no such user.
@@ -32,7 +32,7 @@ impl Inventory {
         Ok(keys)
     }
 
-    /// Switches a user's API key on or off, for the very next request with it.
+    /// Enables or disables a user API key. Takes effect with the next request.
     ///
     /// # Errors
     /// `NotFound`.
@@ -46,7 +46,7 @@ impl Inventory {
         Ok(UserApiKey { last_used, ..key })
     }
 
-    /// Deletes a user's API key. The next request with it is refused.
+    /// Deletes a user API key. It is refused from the next request on.
     ///
     /// # Errors
     /// `NotFound`.
@@ -54,7 +54,7 @@ impl Inventory {
         self.delete_key_if(id, |_| true).await
     }
 
-    /// Deletes one of the caller's own API keys. The next request with it is refused.
+    /// Deletes one of the caller's own API keys. It is refused from the next request on.
     ///
     /// # Errors
     /// `UserContextRequired` for a caller with an API key; `NotFound`, also for the key of another user.
@@ -80,7 +80,7 @@ impl Inventory {
     }
 }
 
-/// Whether the caller is the user of a key.
+/// Returns whether the caller owns a key.
 pub(super) fn is_own(caller: &Caller, key: &UserApiKey) -> bool {
     key.user_id == caller.user_id() && key.organization_id == caller.organization_id()
 }
@@ -89,7 +89,7 @@ pub(super) fn not_found(id: Uuid) -> Error {
     ErrorKind::NotFound { entity: Entity::UserApiKey, id }.into()
 }
 
-/// Adds to a batch the deletion of what lies beside the record of a key.
+/// Adds the deletion of a key's secret and use records to a batch.
 pub(in crate::inventory) fn delete_beside(batch: &mut Batch, key: Uuid) {
     batch.delete(secret_key(key), Precondition::Any);
     batch.delete(key_use_key(key), Precondition::Any);

@@ -1,4 +1,4 @@
-//! API keys of users: what a program shows to act for one.
+//! API keys of users, with which programs act for a user.
 
 mod create;
 mod manage;
@@ -18,7 +18,7 @@ use crate::access::Caller;
 use crate::model::{Permission, UserApiKey};
 use crate::store::{Batch, Facets, Guard, Key, Link, Precondition};
 
-/// What a user may give a key only as far as they have it. `None`: the key keeps what it has.
+/// The rights to be given to a key, which its user must have. `None`: unchanged.
 #[derive(Debug)]
 struct Grant<'a> {
     permissions: Option<Permission>,
@@ -27,7 +27,7 @@ struct Grant<'a> {
 }
 
 impl Inventory {
-    /// Whether a user, with all rights of theirs, may give a key this level, these networks and these tags.
+    /// Checks that a user may give a key this level, these networks and these tags.
     async fn check_grant(&self, user: &Caller, grant: &Grant<'_>) -> Result<(), Error> {
         if grant.permissions.is_some_and(|level| level > user.permission()) {
             return Err(ErrorKind::PermissionDenied.into());
@@ -52,7 +52,7 @@ pub(super) fn user_api_key_facets(record: &UserApiKey) -> Facets {
     facets
 }
 
-/// Makes it a condition of the batch that what the key refers to is still there.
+/// Adds guards that the records a key refers to still exist.
 fn check_references_of(record: &UserApiKey, batch: &mut Batch) {
     let networks = record.network_ids.iter().map(|id| network_key(*id));
     for key in networks.chain(record.tags.iter().map(|id| tag_key(*id))) {

@@ -9,11 +9,10 @@ use crate::model::UserApiKey;
 use crate::store::{Batch, Precondition};
 
 impl Inventory {
-    /// Replaces the plaintext of a user's API key. The old one is refused from the next request on.
+    /// Replaces the plaintext of a user API key. The old one is refused from the next request on.
     ///
-    /// Everything else stays: id, name, owner, level, networks, tags, expiry, and whether the key is enabled. Both halves of
-    /// the change are one commit, so that at every moment exactly one plaintext is valid.
-    ///
+    /// Everything else stays: id, name, owner, level, networks, tags, expiry, and whether the key is enabled. Both
+    /// halves of the change are one commit, so that exactly one plaintext is valid at any time.
     /// ```
     /// # use toposcope::inventory::{Inventory, NewUser, NewUserApiKey};
     /// # use toposcope::model::Permission;
@@ -41,12 +40,12 @@ impl Inventory {
         let text = KeyText::generate(KeyKind::User, &*self.random)?;
         for _ in 0..ATTEMPTS {
             let (record, key): (_, UserApiKey) = self.read(user_api_key_key(id), Entity::UserApiKey).await?;
-            // Read before the commit, so that a rotation that took place is not answered by an error.
+            // Read before the commit, so that a completed rotation cannot return an error.
             let last_used = self.last_use(id).await?;
             let key = UserApiKey { key: text.masked(), updated_at: self.now(), ..key };
             let mut batch = Batch::new();
             batch.put(record.key, as_read(Some(&record)), user_api_key_facets(&key), encode(&key)?);
-            // Key and secret come and go together, so the version of the key stands for both.
+            // Key and secret are created and deleted together, so the key's version covers both.
             let holder = (key.organization_id, KeyHolder::User(key.user_id));
             put_secret(&mut batch, id, Precondition::Any, &text, holder, key.created_at)?;
             if self.commit_if_unchanged(batch).await? {

@@ -8,7 +8,7 @@ use crate::inventory::{Entity, Error, ErrorKind, Inventory, as_read, require_ses
 use crate::model::{Permission, Timestamp, UserApiKey};
 use crate::store::Batch;
 
-/// How a user API key is to be. What is `None` stays as it is.
+/// The new values of a user API key. `None` leaves a field unchanged.
 ///
 /// ```
 /// # use toposcope::inventory::{Inventory, NewUser, NewUserApiKey, UserApiKeyUpdate};
@@ -36,24 +36,24 @@ use crate::store::Batch;
 pub struct UserApiKeyUpdate {
     /// The name, of 1 to 100 characters.
     pub name: String,
-    /// The organization it is in, which cannot be another one.
+    /// The organization, which must not change.
     pub organization_id: Uuid,
-    /// The user whose it is, which cannot be another one.
+    /// The owner, which must not change.
     pub user_id: Uuid,
-    /// All tags, of the organization.
+    /// The complete list of tags, all of the organization.
     pub tags: Vec<Uuid>,
-    /// When it ends, also in the past; `Some(None)`: never.
+    /// When the key expires, which may be in the past. `Some(None)`: never.
     pub expires_at: Option<Option<Timestamp>>,
-    /// Whether it works.
+    /// Whether the key is accepted.
     pub is_enabled: Option<bool>,
-    /// All networks it reaches, of those that the user can access.
+    /// The complete list of networks, all accessible to the owner.
     pub network_ids: Option<Vec<Uuid>>,
-    /// The level it acts at, at most the user's.
+    /// The permission level, at most the owner's.
     pub permissions: Option<Permission>,
 }
 
 impl UserApiKeyUpdate {
-    /// A name and tags; all the rest stays.
+    /// Creates an update of name and tags that leaves everything else unchanged.
     #[must_use]
     pub fn new(organization_id: Uuid, user_id: Uuid, name: impl Into<String>, tags: Vec<Uuid>) -> Self {
         Self {
@@ -82,19 +82,22 @@ impl UserApiKeyUpdate {
     }
 }
 
-/// Whether a caller may change or delete user API keys at all: only a user in person, of any level.
+/// Requires a user session of any level, as for changing and deleting user API keys.
 pub(crate) fn may_manage_user_api_keys(caller: &Caller) -> Result<(), Error> {
     require_session(caller)
 }
 
 impl Inventory {
-    /// Changes one of the caller's own API keys, for the very next request with it.
+    /// Updates one of the caller's own API keys. Takes effect with the next request.
     ///
     /// # Errors
-    /// `UserContextRequired` for a caller with an API key. `Invalid` for the name. `NotFound`, also for the key of another
-    /// user. `UpdateForbidden` for another organization or user. `PermissionDenied` for a level above the caller's.
-    /// `ReferenceInvalid` for a network or a tag that is not the organization's; `AccessDenied` for a network that the
-    /// caller cannot access.
+    /// - `UserContextRequired`: the caller uses an API key.
+    /// - `Invalid`: the name is unacceptable.
+    /// - `NotFound`: there is no such key, or it belongs to another user.
+    /// - `UpdateForbidden`: the organization or owner would change.
+    /// - `PermissionDenied`: the level is above the caller's.
+    /// - `ReferenceInvalid`: a network or tag belongs to another organization.
+    /// - `AccessDenied`: the caller cannot access one of the networks.
     pub async fn update_user_api_key_as(
         &self,
         caller: &Caller,
@@ -118,7 +121,7 @@ impl Inventory {
                 tags: &update.tags,
             };
             self.check_grant(caller, &grant).await?;
-            // Read before, so that a change that was made is not answered by an error.
+            // Read before the commit, so that a completed update cannot return an error.
             let last_used = self.last_use(id).await?;
             let key = update.apply(key, &name, self.now());
             let mut batch = Batch::new();

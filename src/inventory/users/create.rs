@@ -8,32 +8,33 @@ use crate::inventory::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, conflict, 
 use crate::model::{Permission, User};
 use crate::store::{Batch, Guard, Key, Precondition, StoreErrorKind};
 
-/// A user to be created.
+/// The input for [`Inventory::create_user`].
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct NewUser {
-    /// The organization.
+    /// The organization the user belongs to.
     pub organization_id: Uuid,
-    /// The e-mail address, of 3 to 254 characters in lower case. It is stored in lower case, and no two users in a store
-    /// have addresses that differ only in case.
+    /// The e-mail address, of 3 to 254 characters in lower case.
+    ///
+    /// Stored in lower case. No two users in a store have addresses that differ only in case.
     pub email: String,
-    /// The level.
+    /// The permission level.
     pub permissions: Permission,
-    /// The password of 10 to 1,000 characters; `None`: this user cannot log in.
+    /// The password, of 10 to 1,000 characters; `None`: the user cannot log in.
     pub password: Option<String>,
     /// The networks granted to a Member or Viewer.
     pub network_ids: Vec<Uuid>,
 }
 
 impl NewUser {
-    /// A user without password and networks.
+    /// Creates the input for a user without password or networks.
     #[must_use]
     pub fn new(organization_id: Uuid, email: impl Into<String>, permissions: Permission) -> Self {
         Self { organization_id, email: email.into(), permissions, password: None, network_ids: Vec::new() }
     }
 }
 
-/// Without the password.
+/// Omits the password.
 impl fmt::Debug for NewUser {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
@@ -68,8 +69,8 @@ impl Inventory {
     /// ```
     ///
     /// # Errors
-    /// `Invalid` for an e-mail address or a password that cannot be accepted, `ReferenceInvalid` for a network that is
-    /// not the organization's, `AlreadyExists` when the address is taken, `NotFound` when there is no such organization.
+    /// `Invalid` for an unacceptable e-mail address or password; `ReferenceInvalid` for a network of another
+    /// organization; `AlreadyExists` when the address is taken; `NotFound` when there is no such organization.
     pub async fn create_user(&self, new: NewUser) -> Result<User, Error> {
         let now = self.now();
         let email = EmailAddress::parse("email", &new.email)?.into_string();
@@ -97,7 +98,7 @@ impl Inventory {
                             ErrorKind::AlreadyExists { entity: Entity::User, name: user.email }.into()
                         );
                     }
-                    // What it refers to went meanwhile.
+                    // A referenced record may have been deleted.
                     StoreErrorKind::Conflict(_) => self.check_user(&user, &networks).await?,
                     _ => return Err(error.into()),
                 },
@@ -106,7 +107,7 @@ impl Inventory {
         Err(conflict(Entity::User, user.id))
     }
 
-    /// Whether all that a user refers to is there and the organization's.
+    /// Checks that the user's organization exists and owns the granted networks.
     async fn check_user(&self, user: &User, networks: &[Key]) -> Result<(), Error> {
         self.organization(user.organization_id).await?;
         self.check_references(user.organization_id, Entity::Network, networks, "network_ids").await

@@ -1,24 +1,24 @@
-//! E-mail addresses: the one place where they are normalized, validated and compared.
+//! Normalization, validation and comparison of e-mail addresses.
 
 use crate::inventory::records::EMAIL_UNIQUE_KEY;
 use crate::inventory::{Error, Problem, text};
 use crate::store::UniqueKey;
 
-/// The least and the greatest number of characters of an address in lower case.
+/// The minimum and maximum number of characters of an address in lower case.
 const MIN_LENGTH: usize = 3;
 const MAX_LENGTH: usize = 254;
 
-/// An e-mail address in lower case without surrounding white space, of 3 to 254 characters.
+/// A trimmed e-mail address in lower case, of 3 to 254 characters.
 ///
-/// Lengths are those of the lower-case text, which is what is stored: some letters become longer in lower case, such as
-/// `İ` with two characters.
+/// Lengths refer to the lower-case text that is stored; some letters grow in lower case, such as `İ` to two
+/// characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::inventory) struct EmailAddress(String);
 
 impl EmailAddress {
     /// Normalizes and validates the address of a user to be stored.
     ///
-    /// Validation is loose: something on both sides of an `@`, and no white space.
+    /// Validation is loose: text on both sides of an `@`, and no white space.
     ///
     /// # Errors
     /// `Invalid` for the field.
@@ -34,12 +34,12 @@ impl EmailAddress {
         }
     }
 
-    /// Normalizes the address of a login, which may have any form: a malformed one belongs to no user.
+    /// Normalizes a login address. Malformed addresses are accepted; they belong to no user.
     ///
     /// # Errors
     /// `Invalid` for the field when the address is too short or too long for any user.
     pub(in crate::inventory) fn normalize(field: &str, text: &str) -> Result<Self, Error> {
-        // Lower-casing never makes a text shorter, so text that is too long already is not lower-cased at all.
+        // Lower-casing never shortens a text, so too long a text is rejected before it.
         let text = text::name(field, text, MAX_LENGTH)?.to_lowercase();
         match text.chars().count() {
             ..MIN_LENGTH => Err(Error::invalid(field, Problem::MinLength { min: MIN_LENGTH })),
@@ -48,7 +48,7 @@ impl EmailAddress {
         }
     }
 
-    /// Returns the text by which addresses are compared: two that differ only in case have the same.
+    /// Returns the comparable form: the same for addresses that differ only in case.
     pub(in crate::inventory) fn comparable(&self) -> String {
         comparable(&self.0)
     }
@@ -63,7 +63,7 @@ pub(in crate::inventory) fn email_unique_key(address: &str) -> UniqueKey {
     UniqueKey::new(EMAIL_UNIQUE_KEY, comparable(address))
 }
 
-/// Lower-casing a text makes `Σ` at the end of a word `ς` and elsewhere `σ`; both are the same letter in upper case.
+/// Lower-casing turns `Σ` into `ς` at the end of a word and into `σ` elsewhere; this unifies both.
 fn comparable(address: &str) -> String {
     address.replace('ς', "σ")
 }
@@ -76,7 +76,7 @@ mod tests {
         EmailAddress::normalize("email", text).unwrap()
     }
 
-    /// All characters that lower-casing changes, and the letter that it gives or keeps depending on what is beside it.
+    /// All characters that lower-casing changes, and `ς`, which depends on its neighbors.
     fn letters() -> impl Iterator<Item = char> {
         ('\0'..=char::MAX).filter(|letter| *letter == 'ς' || letter.to_lowercase().ne([*letter]))
     }

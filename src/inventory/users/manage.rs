@@ -11,7 +11,7 @@ use crate::model::{Permission, User};
 use crate::store::{Batch, Guard, Key, Link, Precondition};
 
 impl Inventory {
-    /// A user.
+    /// Returns a user.
     ///
     /// # Errors
     /// `NotFound`.
@@ -20,17 +20,19 @@ impl Inventory {
         Ok(stored.user)
     }
 
-    /// All users of an organization, the oldest first.
+    /// Returns all users of an organization, oldest first.
     ///
     /// # Errors
-    /// None of its own.
+    /// None specific to this method.
     pub async fn users(&self, organization: Uuid) -> Result<Vec<User>, Error> {
         let stored: Vec<StoredUser> = self.read_all(&all_of(USER, organization)).await?;
         Ok(stored.into_iter().map(|stored| stored.user).collect())
     }
 
-    /// Gives a user another level and other networks. It counts from the very next request on, also for the user's keys:
-    /// what these have beyond it is of no use any more.
+    /// Sets a user's permission level and granted networks.
+    ///
+    /// Takes effect with the next request, also for the user's API keys: rights of a key beyond its user's have no
+    /// effect.
     ///
     /// ```
     /// # use toposcope::inventory::{Inventory, NewUser};
@@ -54,7 +56,7 @@ impl Inventory {
     /// ```
     ///
     /// # Errors
-    /// `NotFound`; `ReferenceInvalid` for a network that is not the organization's.
+    /// `NotFound`; `ReferenceInvalid` for a network of another organization.
     pub async fn set_user_rights(
         &self,
         id: Uuid,
@@ -80,7 +82,7 @@ impl Inventory {
         Err(conflict(Entity::User, id))
     }
 
-    /// Whether a user is enabled.
+    /// Returns whether a user is enabled.
     ///
     /// # Errors
     /// `NotFound`.
@@ -89,8 +91,9 @@ impl Inventory {
         Ok(!stored.is_disabled)
     }
 
-    /// Disables a user, or enables one again. Who is disabled cannot log in, has no sessions any more, and keys are refused
-    /// from the very next request on.
+    /// Enables or disables a user.
+    ///
+    /// Disabled users cannot log in, their sessions end, and their API keys are refused from the next request on.
     ///
     /// # Errors
     /// `NotFound`.
@@ -111,8 +114,9 @@ impl Inventory {
         Err(conflict(Entity::User, id))
     }
 
-    /// Gives a user another password, of 10 to 1,000 characters, or takes it away: without one nobody logs in. All
-    /// sessions of the user end.
+    /// Sets or removes a user's password and ends all of the user's sessions.
+    ///
+    /// A password has 10 to 1,000 characters. Users without a password cannot log in.
     ///
     /// # Errors
     /// `NotFound`; `Invalid` for the password.
@@ -143,8 +147,7 @@ impl Inventory {
         Err(conflict(Entity::User, id))
     }
 
-    /// Deletes a user with all that is theirs: password, sessions, API keys, and what they said about where they heard of
-    /// the product.
+    /// Deletes a user with their password, sessions, API keys and referral.
     ///
     /// # Errors
     /// `NotFound`.
@@ -164,7 +167,7 @@ impl Inventory {
                 }
             }
             self.delete_sessions(&user, &mut batch).await?;
-            // Who made a key meanwhile begins this anew.
+            // A key created in the meantime makes the commit fail and the deletion start over.
             batch.guard(Guard::LinkedWithin { organization: Some(user.organization_id), link });
             if self.commit_if_unchanged(batch).await? {
                 return Ok(());

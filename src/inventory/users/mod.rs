@@ -1,4 +1,4 @@
-//! Users: who may sign in, and what they may do.
+//! Users: accounts that can log in, and their rights.
 
 mod create;
 mod email;
@@ -27,7 +27,7 @@ pub(super) struct StoredUser {
     pub(super) is_disabled: bool,
 }
 
-/// As much of a user as decides what they may do.
+/// The part of a user record that determines the user's rights.
 #[derive(Debug, Deserialize)]
 pub(super) struct UserRights {
     id: Uuid,
@@ -36,7 +36,7 @@ pub(super) struct UserRights {
     network_ids: Vec<Uuid>,
     #[serde(default)]
     is_disabled: bool,
-    /// What they make the user. Not read from anywhere.
+    /// The caller derived from this record. Not stored.
     #[serde(skip)]
     caller: OnceLock<Caller>,
 }
@@ -46,14 +46,14 @@ impl UserRights {
         if self.is_disabled { Err(ErrorKind::Disabled { entity: Entity::User }.into()) } else { Ok(()) }
     }
 
-    /// The user as a caller, with all rights that are theirs at present.
+    /// Returns the user as a caller with the user's current rights.
     pub(super) fn caller(&self) -> Caller {
         let caller = || caller(self.organization_id, self.id, self.permissions, &self.network_ids);
         self.caller.get_or_init(caller).clone()
     }
 }
 
-/// A user as a caller, with all rights that are theirs.
+/// Creates a caller with all rights of a user.
 pub(super) fn user_caller(user: &User) -> Caller {
     caller(user.organization_id, user.id, user.permissions, &user.network_ids)
 }
@@ -69,7 +69,7 @@ pub(super) fn user_facets(user: &User) -> Facets {
     facets
 }
 
-/// Makes it a condition of the batch that the networks granted are still there.
+/// Adds guards that the granted networks still exist.
 fn check_networks_of(user: &User, batch: &mut Batch) {
     for network in &user.network_ids {
         batch.guard(Guard::Record { key: network_key(*network), precondition: Precondition::Present });

@@ -10,13 +10,9 @@ async fn texts_and_flags_of_a_host_are_kept() {
     for place in ["/name", "/services/0/name", "/services/0/service_definition", "/if_entries/0/if_descr"] {
         are_kept(place, ["x", " ", "größe\0"].map(Value::from)).await;
     }
-    for place in [
-        "/hostname",
-        "/description",
-        "/interfaces/0/name",
-        "/if_entries/0/if_name",
-        "/if_entries/0/if_alias",
-    ] {
+    for place in
+        ["/hostname", "/description", "/interfaces/0/name", "/if_entries/0/if_name", "/if_entries/0/if_alias"]
+    {
         are_kept(place, [json!(null), json!(""), json!("a\0b")]).await;
     }
     are_kept("/hidden", [json!(true), json!(false)]).await;
