@@ -122,6 +122,7 @@ impl Inventory {
     /// Authenticates a daemon API key, for the endpoints that a host application offers to daemons.
     ///
     /// `last_used` is updated in the background.
+    ///
     /// ```
     /// # use toposcope::inventory::{Inventory, NewDaemonApiKey};
     /// # use toposcope::store::MemoryStore;

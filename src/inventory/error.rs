@@ -12,6 +12,7 @@ use crate::store::{StoreError, StoreErrorKind};
 ///
 /// `Display` writes one sentence that is safe to send to API clients. Details for the log, such as the cause of a
 /// store failure, are in [`source`](StdError::source).
+///
 /// ```
 /// use toposcope::inventory::{Entity, Error, ErrorKind};
 /// use uuid::Uuid;

@@ -86,6 +86,7 @@ use crate::store::Store;
 /// Methods that hash a password and the import must be called within a tokio runtime. Hosts of more than 256 KiB are
 /// decoded and encoded on the runtime's blocking threads. Without a runtime, large hosts are decoded in place and the
 /// use of API keys is not recorded.
+///
 /// ```
 /// use toposcope::inventory::{Inventory, NewUser, NewUserApiKey};
 /// use toposcope::model::Permission;

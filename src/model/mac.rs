@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// A MAC address of 6 bytes.
 ///
 /// Parsing accepts `:`, `-` or no separator, in either case. Formatting writes upper case with colons.
+///
 /// ```
 /// use toposcope::model::MacAddress;
 ///

@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 ///
 /// Its JSON form is an RFC 3339 string, written with `Z` and at most six decimals. Parsing accepts any offset and
 /// truncates to microseconds.
+///
 /// ```
 /// use toposcope::model::Timestamp;
 ///

@@ -13,6 +13,7 @@ impl Inventory {
     ///
     /// Everything else stays: id, name, owner, level, networks, tags, expiry, and whether the key is enabled. Both
     /// halves of the change are one commit, so that exactly one plaintext is valid at any time.
+    ///
     /// ```
     /// # use toposcope::inventory::{Inventory, NewUser, NewUserApiKey};
     /// # use toposcope::model::Permission;
