@@ -8,7 +8,7 @@ use crate::inventory::records::{
     SESSION, SESSION_LINK, SESSION_UNIQUE_KEY, decode, encode, facets, password_key, user_key,
 };
 use crate::inventory::users::{EmailAddress, StoredUser, email_unique_key};
-use crate::inventory::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, conflict};
+use crate::inventory::{Entity, Error, ErrorKind, Inventory};
 use crate::model::{Session, User};
 use crate::store::{Batch, Guard, Key, Link, Precondition, Record, UniqueKey};
 
@@ -134,14 +134,14 @@ impl Inventory {
     }
 
     async fn begin_session(&self, address: &EmailAddress, password: String) -> Result<IssuedSession, Error> {
-        let mut known = Uuid::nil();
-        for _ in 0..ATTEMPTS {
+        let mut transaction = None;
+        loop {
             let (user, hash) = self.verify_login(address, password.clone()).await?;
             let StoredUser { user: owner, is_disabled } = decode(&user)?;
             if is_disabled {
                 return Err(ErrorKind::InvalidCredentials.into());
             }
-            known = owner.id;
+            let transaction = transaction.get_or_insert_with(|| self.transaction(Entity::User, owner.id));
             let (session, id, mut batch) = self.new_session(&owner)?;
             // A user disabled, or a password changed, in the meantime makes the login fail.
             batch.guard(Guard::Record { key: user.key, precondition: Precondition::Version(user.version) });
@@ -157,12 +157,14 @@ impl Inventory {
                     });
                 }
             }
-            let _turn = self.session_turn(&owner, &mut batch).await?;
+            // Not `transaction.commit`: its turns would be held while a retry waits for the quota turn.
+            let turn = self.session_turn(&owner, &mut batch).await?;
             if self.commit_if_unchanged(batch).await? {
                 return Ok(IssuedSession { user: owner, session, id });
             }
+            drop(turn);
+            transaction.retry().await?;
         }
-        Err(conflict(Entity::User, known))
     }
 
     /// Hashes a password at the current cost if the stored hash has another cost.

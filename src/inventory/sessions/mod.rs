@@ -13,7 +13,7 @@ pub(super) use decoys::Decoys;
 pub use login::IssuedSession;
 
 use super::records::{SESSION, SESSION_LINK, SESSION_UNIQUE_KEY, linked};
-use super::{ATTEMPTS, Entity, Error, Inventory, conflict};
+use super::{Entity, Error, Inventory};
 use crate::access::{SessionId, Verifier};
 use crate::model::{Timestamp, User};
 use crate::store::{Batch, Guard, Key, Link, Precondition, Store, UniqueKey};
@@ -96,14 +96,14 @@ impl Inventory {
     /// `NotFound`.
     pub async fn end_sessions(&self, user: Uuid) -> Result<(), Error> {
         let user = self.user(user).await?;
-        for _ in 0..ATTEMPTS {
+        let mut transaction = self.transaction(Entity::User, user.id);
+        loop {
             let mut batch = Batch::new();
             self.delete_sessions(&user, &mut batch).await?;
-            if self.commit_if_unchanged(batch).await? {
+            if transaction.commit(batch).await? {
                 return Ok(());
             }
         }
-        Err(conflict(Entity::User, user.id))
     }
 
     /// Adds the deletion of all of a user's sessions, as of the commit, to a batch.

@@ -4,7 +4,7 @@ use super::user_api_key_facets;
 use crate::access::{KeyKind, KeyText};
 use crate::inventory::records::{encode, user_api_key_key};
 use crate::inventory::secrets::{KeyHolder, put_secret};
-use crate::inventory::{ATTEMPTS, Entity, Error, Inventory, IssuedKey, as_read, conflict};
+use crate::inventory::{Entity, Error, Inventory, IssuedKey, as_read};
 use crate::model::UserApiKey;
 use crate::store::{Batch, Precondition};
 
@@ -39,7 +39,8 @@ impl Inventory {
     /// `NotFound`.
     pub async fn rotate_user_api_key(&self, id: Uuid) -> Result<IssuedKey<UserApiKey>, Error> {
         let text = KeyText::generate(KeyKind::User, &*self.random)?;
-        for _ in 0..ATTEMPTS {
+        let mut transaction = self.transaction(Entity::UserApiKey, id);
+        loop {
             let (record, key): (_, UserApiKey) = self.read(user_api_key_key(id), Entity::UserApiKey).await?;
             // Read before the commit, so that a completed rotation cannot return an error.
             let last_used = self.last_use(id).await?;
@@ -49,10 +50,9 @@ impl Inventory {
             // Key and secret are created and deleted together, so the key's version covers both.
             let holder = (key.organization_id, KeyHolder::User(key.user_id));
             put_secret(&mut batch, id, Precondition::Any, &text, holder, key.created_at)?;
-            if self.commit_if_unchanged(batch).await? {
+            if transaction.commit(batch).await? {
                 return Ok(IssuedKey::new(UserApiKey { last_used, ..key }, text));
             }
         }
-        Err(conflict(Entity::UserApiKey, id))
     }
 }

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::{EmailAddress, StoredUser, check_networks_of, user_facets};
 use crate::inventory::records::{encode, facets, network_key, organization_key, password_key, user_key};
-use crate::inventory::{ATTEMPTS, Entity, Error, ErrorKind, Inventory, conflict, text};
+use crate::inventory::{Entity, Error, ErrorKind, Inventory, text};
 use crate::model::{Permission, User};
 use crate::store::{Batch, Guard, Key, Precondition, StoreErrorKind};
 
@@ -89,22 +89,19 @@ impl Inventory {
             Some(password) => Some(self.passwords.hash(password).await?),
             None => None,
         };
-        for _ in 0..ATTEMPTS {
-            match self.store.commit(creation(&user, hash.clone())?).await {
-                Ok(()) => return Ok(user),
-                Err(error) => match error.kind() {
-                    StoreErrorKind::UniqueKeyTaken(_) => {
-                        return Err(
-                            ErrorKind::AlreadyExists { entity: Entity::User, name: user.email }.into()
-                        );
-                    }
-                    // A referenced record may have been deleted.
-                    StoreErrorKind::Conflict(_) => self.check_user(&user, &networks).await?,
-                    _ => return Err(error.into()),
-                },
+        let mut transaction = self.transaction(Entity::User, user.id);
+        loop {
+            let Err(error) = self.store.commit(creation(&user, hash.clone())?).await else { return Ok(user) };
+            match error.kind() {
+                StoreErrorKind::UniqueKeyTaken(_) => {
+                    return Err(ErrorKind::AlreadyExists { entity: Entity::User, name: user.email }.into());
+                }
+                // A referenced record may have been deleted.
+                StoreErrorKind::Conflict(_) => self.check_user(&user, &networks).await?,
+                _ => return Err(error.into()),
             }
+            transaction.retry().await?;
         }
-        Err(conflict(Entity::User, user.id))
     }
 
     /// Checks that the user's organization exists and owns the granted networks.

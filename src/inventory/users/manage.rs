@@ -6,7 +6,7 @@ use crate::inventory::records::{
     user_key,
 };
 use crate::inventory::user_keys::delete_beside;
-use crate::inventory::{ATTEMPTS, Entity, Error, Inventory, as_read, conflict, text};
+use crate::inventory::{Entity, Error, Inventory, as_read, text};
 use crate::model::{Permission, User};
 use crate::store::{Batch, Guard, Key, Link, Precondition};
 
@@ -65,7 +65,8 @@ impl Inventory {
     ) -> Result<User, Error> {
         let networks: Vec<Key> = network_ids.iter().map(|id| network_key(*id)).collect();
         let network_ids = text::distinct(network_ids);
-        for _ in 0..ATTEMPTS {
+        let mut transaction = self.transaction(Entity::User, id);
+        loop {
             let (record, mut stored): (_, StoredUser) = self.read(user_key(id), Entity::User).await?;
             let organization = stored.user.organization_id;
             self.check_references(organization, Entity::Network, &networks, "network_ids").await?;
@@ -75,11 +76,10 @@ impl Inventory {
             let mut batch = Batch::new();
             batch.put(record.key, as_read(Some(&record)), user_facets(&stored.user), encode(&stored)?);
             check_networks_of(&stored.user, &mut batch);
-            if self.commit_if_unchanged(batch).await? {
+            if transaction.commit(batch).await? {
                 return Ok(stored.user);
             }
         }
-        Err(conflict(Entity::User, id))
     }
 
     /// Returns whether a user is enabled.
@@ -98,7 +98,8 @@ impl Inventory {
     /// # Errors
     /// `NotFound`.
     pub async fn set_user_enabled(&self, id: Uuid, is_enabled: bool) -> Result<User, Error> {
-        for _ in 0..ATTEMPTS {
+        let mut transaction = self.transaction(Entity::User, id);
+        loop {
             let (record, mut stored): (_, StoredUser) = self.read(user_key(id), Entity::User).await?;
             stored.is_disabled = !is_enabled;
             stored.user.updated_at = self.now();
@@ -107,11 +108,10 @@ impl Inventory {
             if !is_enabled {
                 self.delete_sessions(&stored.user, &mut batch).await?;
             }
-            if self.commit_if_unchanged(batch).await? {
+            if transaction.commit(batch).await? {
                 return Ok(stored.user);
             }
         }
-        Err(conflict(Entity::User, id))
     }
 
     /// Sets or removes a user's password and ends all of the user's sessions.
@@ -125,7 +125,8 @@ impl Inventory {
             Some(password) => Some(self.passwords.hash(password).await?),
             None => None,
         };
-        for _ in 0..ATTEMPTS {
+        let mut transaction = self.transaction(Entity::User, id);
+        loop {
             let (record, StoredUser { user, .. }) = self.read(user_key(id), Entity::User).await?;
             let mut batch = Batch::new();
             batch.guard(Guard::Record {
@@ -140,11 +141,10 @@ impl Inventory {
                 None => batch.delete(password_key(id), Precondition::Any),
             };
             self.delete_sessions(&user, &mut batch).await?;
-            if self.commit_if_unchanged(batch).await? {
+            if transaction.commit(batch).await? {
                 return Ok(());
             }
         }
-        Err(conflict(Entity::User, id))
     }
 
     /// Deletes a user with their password, sessions, API keys and referral.
@@ -153,7 +153,8 @@ impl Inventory {
     /// `NotFound`.
     pub async fn delete_user(&self, id: Uuid) -> Result<(), Error> {
         let link = Link::new(USER_LINK, id);
-        for _ in 0..ATTEMPTS {
+        let mut transaction = self.transaction(Entity::User, id);
+        loop {
             let (record, StoredUser { user, .. }) = self.read(user_key(id), Entity::User).await?;
             let mut batch = Batch::new();
             batch.delete(record.key, as_read(Some(&record)));
@@ -169,10 +170,9 @@ impl Inventory {
             self.delete_sessions(&user, &mut batch).await?;
             // A key created in the meantime makes the commit fail and the deletion start over.
             batch.guard(Guard::LinkedWithin { organization: Some(user.organization_id), link });
-            if self.commit_if_unchanged(batch).await? {
+            if transaction.commit(batch).await? {
                 return Ok(());
             }
         }
-        Err(conflict(Entity::User, id))
     }
 }
