@@ -4,9 +4,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::decoded::Decoded;
-use super::records::{daemon_api_key_key, organization_key, user_api_key_key, user_key};
-use super::secrets::{KeyHolder, KeySecret};
+use super::api_keys::{KeyHolder, KeySecret};
+use super::decode_cache::DecodeCache;
+use super::schema::{daemon_api_key_key, organization_key, user_api_key_key, user_key};
 use super::sessions::SessionRecord;
 use super::users::UserRights;
 use super::{Entity, Error, ErrorKind, Inventory};
@@ -16,13 +16,13 @@ use crate::store::{Record, Version};
 
 /// Decoded records that authentication reads on every request.
 #[derive(Debug, Default)]
-pub(super) struct Rights {
-    pub(super) secrets: Decoded<KeySecret>,
-    pub(super) sessions: Decoded<SessionRecord>,
-    user_keys: Decoded<UserKeyRights>,
-    daemon_keys: Decoded<KeyRights>,
-    users: Decoded<UserRights>,
-    organizations: Decoded<OrganizationRights>,
+pub(super) struct AuthenticationCache {
+    pub(super) secrets: DecodeCache<KeySecret>,
+    pub(super) sessions: DecodeCache<SessionRecord>,
+    user_keys: DecodeCache<UserKeyRights>,
+    daemon_keys: DecodeCache<KeyRights>,
+    users: DecodeCache<UserRights>,
+    organizations: DecodeCache<OrganizationRights>,
 }
 
 /// The part of an API key that every request needs.
@@ -32,7 +32,7 @@ struct KeyRights {
     is_enabled: bool,
     /// When a use was last recorded, in microseconds of Unix time. Not stored.
     #[serde(skip)]
-    noted_at: Arc<AtomicI64>,
+    recorded_at: Arc<AtomicI64>,
 }
 
 /// The part of a user API key that every request needs.
@@ -106,16 +106,16 @@ impl Inventory {
         let [Some(record), Some(owner), Some(organization)] = records.as_slice() else {
             return Err(ErrorKind::NotAuthenticated.into());
         };
-        let rights = self.remembered.rights.user_keys.get(record)?;
-        let user = self.remembered.rights.users.get(owner)?;
-        let organization = self.remembered.rights.organizations.get(organization)?;
+        let rights = self.state.authentication.user_keys.get(record)?;
+        let user = self.state.authentication.users.get(owner)?;
+        let organization = self.state.authentication.organizations.get(organization)?;
         let now = self.now();
         rights.key.check(Entity::UserApiKey, now)?;
         user.check()?;
         if !organization.api_access {
             return Err(ErrorKind::ApiAccessRequired.into());
         }
-        self.note_use(key, secret.organization_id, &rights.key.noted_at, now);
+        self.record_use(key, secret.organization_id, &rights.key.recorded_at, now);
         Ok(rights.caller(id, owner, &user))
     }
 
@@ -153,10 +153,10 @@ impl Inventory {
         };
         let key = daemon_api_key_key(id);
         let record = self.get(key).await?.ok_or(ErrorKind::NotAuthenticated)?;
-        let rights = self.remembered.rights.daemon_keys.get(&record)?;
+        let rights = self.state.authentication.daemon_keys.get(&record)?;
         let now = self.now();
         rights.check(Entity::DaemonApiKey, now)?;
-        self.note_use(key, secret.organization_id, &rights.noted_at, now);
+        self.record_use(key, secret.organization_id, &rights.recorded_at, now);
         Ok(Daemon::new(id, secret.organization_id, network))
     }
 
@@ -174,7 +174,7 @@ impl Inventory {
             return Err(ErrorKind::SessionExpired.into());
         }
         let user = self.get(user_key(session.user_id)).await?.ok_or(ErrorKind::NotAuthenticated)?;
-        let user = self.remembered.rights.users.get(&user)?;
+        let user = self.state.authentication.users.get(&user)?;
         user.check()?;
         Ok(user.caller().through_session())
     }

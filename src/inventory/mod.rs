@@ -3,34 +3,24 @@
 //! [`Inventory`] decides what may be stored, who may see it and how it is found. Host applications use it to create
 //! organizations, users, networks, keys and hosts. The HTTP service is a thin adapter on top of it.
 
+mod api_keys;
 mod authentication;
-mod change;
-mod daemon_keys;
-mod decoded;
-mod entity;
+mod background;
+mod decode_cache;
 mod error;
-mod field_path;
 mod hosts;
 mod import;
-mod issued;
-mod key_uses;
+mod lookup;
 mod networks;
-mod offload;
 mod organizations;
 mod quotas;
-mod records;
-mod references;
-mod referrals;
-mod secrets;
+mod schema;
 mod sessions;
 mod shares;
 mod tags;
-mod tasks;
-mod text;
 mod transaction;
-mod update_queues;
-mod user_keys;
 mod users;
+mod validate;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
@@ -38,29 +28,23 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
-pub use daemon_keys::NewDaemonApiKey;
-pub(crate) use daemon_keys::may_create_daemon_api_keys;
-pub use entity::Entity;
-pub use error::{Error, ErrorKind, Problem};
-pub(crate) use field_path::dotted;
+pub use api_keys::{IssuedKey, NewDaemonApiKey, NewUserApiKey, UserApiKeyUpdate};
+pub(crate) use api_keys::{may_create_daemon_api_keys, may_manage_user_api_keys};
+pub use error::{Entity, Error, ErrorKind, Problem};
 pub use hosts::{HostPage, HostQuery, PortUpdate, Written};
 pub(crate) use hosts::{HostPages, may_update_ports, without_comma};
 pub use import::{Alteration, DroppedPort, Import, ImportReport, Refusal};
-pub use issued::IssuedKey;
 pub use quotas::Quotas;
-pub(crate) use referrals::may_submit_referrals;
 pub use sessions::IssuedSession;
 pub use shares::NewShare;
-pub(crate) use user_keys::may_manage_user_api_keys;
-pub use user_keys::{NewUserApiKey, UserApiKeyUpdate};
 pub use users::NewUser;
+pub(crate) use users::may_submit_referrals;
+pub(crate) use validate::dotted;
 
-use self::authentication::Rights;
-use self::change::{ATTEMPTS, as_read, conflict};
-use self::offload::Offload;
+use self::authentication::AuthenticationCache;
+use self::background::{BackgroundTasks, Offload};
 use self::sessions::Decoys;
-use self::tasks::Tasks;
-use self::update_queues::UpdateQueues;
+use self::transaction::{UpdateQueues, conflict, unchanged};
 use crate::access::{
     Caller, Clock, LoginAttempts, PasswordHasher, RandomSource, SystemClock, SystemRandom, uuid_v4, uuid_v7,
 };
@@ -113,16 +97,16 @@ pub struct Inventory {
     random: Arc<dyn RandomSource>,
     passwords: PasswordHasher,
     quotas: Quotas,
-    remembered: Arc<Remembered>,
+    state: Arc<State>,
 }
 
 /// In-memory state beside the store. Losing it costs time or resets a counter.
 #[derive(Debug, Default)]
-struct Remembered {
-    rights: Rights,
+struct State {
+    authentication: AuthenticationCache,
     attempts: LoginAttempts,
     decoys: Decoys,
-    tasks: Tasks,
+    tasks: BackgroundTasks,
     queues: UpdateQueues,
     /// Queues per owner for creations under a quota.
     creations: UpdateQueues,
@@ -147,7 +131,7 @@ impl Inventory {
             random: Arc::new(SystemRandom),
             passwords: PasswordHasher::new(),
             quotas: Quotas::default(),
-            remembered: Arc::default(),
+            state: Arc::default(),
         }
     }
 

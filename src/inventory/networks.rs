@@ -1,19 +1,19 @@
 use uuid::Uuid;
 
-use super::records::{
+use super::api_keys::user_api_key_facets;
+use super::schema::{
     DAEMON_API_KEY, HOST, NAME, NETWORK, NETWORK_LINK, SHARE, USER, USER_API_KEY, all_of, decode, encode,
     facets, linked, network_key, on_network, organization_key,
 };
-use super::user_keys::user_api_key_facets;
 use super::users::{StoredUser, user_facets};
-use super::{Entity, Error, ErrorKind, Inventory, as_read, text};
+use super::{Entity, Error, ErrorKind, Inventory, unchanged, validate};
 use crate::model::{Network, UserApiKey};
 use crate::store::{
     Batch, Direction, Guard, Link, Name, Order, Precondition, Query, SortKey, StoreErrorKind,
 };
 
 /// The kinds of records that keep a network from being deleted.
-const OCCUPANTS: [(Entity, Name); 3] =
+const NETWORK_CONTENTS: [(Entity, Name); 3] =
     [(Entity::Host, HOST), (Entity::DaemonApiKey, DAEMON_API_KEY), (Entity::Share, SHARE)];
 
 impl Inventory {
@@ -36,7 +36,7 @@ impl Inventory {
         name: &str,
     ) -> Result<Network, Error> {
         let now = self.now();
-        let name = text::name("name", name, 100)?;
+        let name = validate::name("name", name, 100)?;
         let network = Network { id, organization_id: organization, name, created_at: now, updated_at: now };
         let mut facets = facets(organization, now);
         facets.sort_keys.push(SortKey::new(NAME, network.name.as_bytes()));
@@ -105,16 +105,16 @@ impl Inventory {
         loop {
             let (record, network): (_, Network) = self.read(network_key(id), Entity::Network).await?;
             let organization = network.organization_id;
-            for (used_by, kind) in OCCUPANTS {
+            for (used_by, kind) in NETWORK_CONTENTS {
                 if self.count(on_network(kind, organization, id)).await? > 0 {
                     let name = network.name;
                     return Err(ErrorKind::InUse { entity: Entity::Network, name, used_by }.into());
                 }
             }
             let mut batch = Batch::new();
-            batch.delete(record.key, as_read(Some(&record)));
+            batch.delete(record.key, unchanged(Some(&record)));
             batch.guard(Guard::NetworkEmpty { organization: Some(organization), network: id });
-            self.withdraw_network(&network, &mut batch).await?;
+            self.revoke_network(&network, &mut batch).await?;
             if transaction.commit(batch).await? {
                 return Ok(());
             }
@@ -122,20 +122,20 @@ impl Inventory {
     }
 
     /// Adds the revocation of all grants of a network to a batch.
-    async fn withdraw_network(&self, network: &Network, batch: &mut Batch) -> Result<(), Error> {
+    async fn revoke_network(&self, network: &Network, batch: &mut Batch) -> Result<(), Error> {
         let (organization, link) = (network.organization_id, Link::new(NETWORK_LINK, network.id));
         let now = self.now();
         for record in self.store.list(&linked(USER, organization, link)).await?.records {
             let mut stored: StoredUser = decode(&record)?;
             stored.user.network_ids.retain(|id| *id != network.id);
             stored.user.updated_at = now;
-            batch.put(record.key, as_read(Some(&record)), user_facets(&stored.user), encode(&stored)?);
+            batch.put(record.key, unchanged(Some(&record)), user_facets(&stored.user), encode(&stored)?);
         }
         for record in self.store.list(&linked(USER_API_KEY, organization, link)).await?.records {
             let mut key: UserApiKey = decode(&record)?;
             key.network_ids.retain(|id| *id != network.id);
             key.updated_at = now;
-            batch.put(record.key, as_read(Some(&record)), user_api_key_facets(&key), encode(&key)?);
+            batch.put(record.key, unchanged(Some(&record)), user_api_key_facets(&key), encode(&key)?);
         }
         batch.guard(Guard::LinkedWithin { organization: Some(organization), link });
         Ok(())

@@ -1,7 +1,7 @@
 use uuid::Uuid;
 
-use super::records::{CREATED_AT, ORGANIZATION, encode, organization_key, time_key};
-use super::{Entity, Error, Inventory, text};
+use super::schema::{CREATED_AT, ORGANIZATION, encode, organization_key, time_key};
+use super::{Entity, Error, Inventory, validate};
 use crate::model::Organization;
 use crate::store::{Batch, Direction, Facets, Order, Precondition, Query};
 
@@ -14,7 +14,7 @@ impl Inventory {
     /// `Invalid` when the name is blank or longer than 100 characters.
     pub async fn create_organization(&self, name: &str, api_access: bool) -> Result<Organization, Error> {
         let now = self.now();
-        let name = text::name("name", name, 100)?;
+        let name = validate::name("name", name, 100)?;
         let organization =
             Organization { id: self.new_id()?, name, api_access, created_at: now, updated_at: now };
         let facets = organization_facets(&organization);

@@ -1,8 +1,8 @@
 use std::collections::BTreeSet;
 
-use super::records::{SESSION, SESSION_LINK, decode, linked, user_key};
+use super::schema::{SESSION, SESSION_LINK, decode, linked, user_key};
 use super::sessions::SessionRecord;
-use super::update_queues::Turns;
+use super::transaction::Turns;
 use super::{Entity, Error, ErrorKind, Inventory, conflict};
 use crate::model::User;
 use crate::store::{Batch, Key, Link, Precondition, Query};
@@ -80,7 +80,7 @@ impl Inventory {
         if limit.is_none() {
             return Ok(None);
         }
-        let turn = self.remembered.creations.enter(BTreeSet::from([owner])).await;
+        let turn = self.state.creations.enter(BTreeSet::from([owner])).await;
         turn.map(Some).map_err(|_| conflict(entity, owner.id))
     }
 

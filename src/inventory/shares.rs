@@ -4,10 +4,10 @@ use std::fmt;
 
 use uuid::Uuid;
 
-use super::records::{
+use super::schema::{
     SHARE, all_of, encode, facets, network_key, organization_key, share_key, share_password_key,
 };
-use super::{Entity, Error, ErrorKind, Inventory, as_read, text};
+use super::{Entity, Error, ErrorKind, Inventory, unchanged, validate};
 use crate::model::{Share, ShareMetadata, ShareOptions, Timestamp};
 use crate::store::{Batch, Facets, Guard, Precondition};
 
@@ -97,7 +97,7 @@ impl Inventory {
             id: self.new_random_id()?,
             organization_id: new.organization_id,
             network_id: new.network_id,
-            name: text::name("name", &new.name, 100)?,
+            name: validate::name("name", &new.name, 100)?,
             is_enabled: new.is_enabled,
             expires_at: new.expires_at,
             requires_password: new.password.is_some(),
@@ -105,7 +105,7 @@ impl Inventory {
             created_at: now,
             updated_at: now,
         };
-        text::future("expires_at", share.expires_at, now)?;
+        validate::future("expires_at", share.expires_at, now)?;
         self.check_share(&share).await?;
         let hash = match new.password {
             Some(password) => Some(self.passwords.hash(password).await?),
@@ -193,7 +193,7 @@ impl Inventory {
         loop {
             let (record, _): (_, Share) = self.read(share_key(id), Entity::Share).await?;
             let mut batch = Batch::new();
-            batch.delete(record.key, as_read(Some(&record)));
+            batch.delete(record.key, unchanged(Some(&record)));
             batch.delete(share_password_key(id), Precondition::Any);
             if transaction.commit(batch).await? {
                 return Ok(());

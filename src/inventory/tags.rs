@@ -1,17 +1,17 @@
 use uuid::Uuid;
 
-use super::records::{
+use super::schema::{
     DAEMON_API_KEY, HOST, NAME, SERVICE_TAG_LINK, TAG, TAG_LINK, USER_API_KEY, all_of, encode, facets,
     linked, organization_key, tag_key,
 };
-use super::{Entity, Error, ErrorKind, Inventory, as_read, text};
+use super::{Entity, Error, ErrorKind, Inventory, unchanged, validate};
 use crate::model::Tag;
 use crate::store::{
     Batch, Direction, Guard, Link, Name, Order, Precondition, Query, SortKey, StoreErrorKind,
 };
 
 /// The records that can have tags, with kind and link relation.
-const BEARERS: [(Entity, Name, Name); 4] = [
+const TAGGED_KINDS: [(Entity, Name, Name); 4] = [
     (Entity::Host, HOST, TAG_LINK),
     (Entity::Service, HOST, SERVICE_TAG_LINK),
     (Entity::UserApiKey, USER_API_KEY, TAG_LINK),
@@ -40,7 +40,7 @@ impl Inventory {
     /// `QuotaExceeded`.
     pub async fn create_tag(&self, organization: Uuid, name: &str) -> Result<Tag, Error> {
         let now = self.now();
-        let name = text::name("name", name, 100)?;
+        let name = validate::name("name", name, 100)?;
         let tag =
             Tag { id: self.new_id()?, organization_id: organization, name, created_at: now, updated_at: now };
         let mut facets = facets(organization, now);
@@ -89,14 +89,14 @@ impl Inventory {
         loop {
             let (record, tag): (_, Tag) = self.read(tag_key(id), Entity::Tag).await?;
             let organization = tag.organization_id;
-            for (entity, kind, relation) in BEARERS {
+            for (entity, kind, relation) in TAGGED_KINDS {
                 if self.count(linked(kind, organization, Link::new(relation, id))).await? > 0 {
                     let in_use = ErrorKind::InUse { entity: Entity::Tag, name: tag.name, used_by: entity };
                     return Err(in_use.into());
                 }
             }
             let mut batch = Batch::new();
-            batch.delete(record.key, as_read(Some(&record)));
+            batch.delete(record.key, unchanged(Some(&record)));
             for relation in [TAG_LINK, SERVICE_TAG_LINK] {
                 let link = Link::new(relation, id);
                 batch.guard(Guard::LinkedWithin { organization: Some(organization), link });

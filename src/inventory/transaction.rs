@@ -1,10 +1,23 @@
+//! Changes of records: read, decide, commit if nothing has changed, and retry.
+//!
+//! Updates of the same record wait for each other in queues. Without a queue, concurrent updates of one record would fail
+//! and retry repeatedly, and most would give up. Queues are per record, so updates of different records, and therefore of
+//! different organizations, never wait for each other.
+
 use std::collections::BTreeSet;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-use super::update_queues::Turns;
-use super::{ATTEMPTS, Entity, Error, Inventory, conflict};
-use crate::store::{Batch, Key, Precondition};
+use super::schema::encode;
+use super::{Entity, Error, ErrorKind, Inventory};
+use crate::keyed_lock::{KeyGuard, KeyedLock};
+use crate::model::Timestamp;
+use crate::store::{Batch, Facets, Key, Precondition, Record, StoreErrorKind};
+
+/// The maximum number of attempts of a change under contention.
+const ATTEMPTS: usize = 16;
 
 /// A read-decide-commit loop with retries and a bounded number of attempts.
 ///
@@ -32,6 +45,43 @@ impl Inventory {
     /// Starts a transaction. `entity` and `id` identify the record in a `Conflict` error.
     pub(super) const fn transaction(&self, entity: Entity, id: Uuid) -> Transaction<'_> {
         Transaction { inventory: self, entity, id, turns: None, attempts: 0 }
+    }
+
+    /// Updates a record in place, without adding references.
+    ///
+    /// `change` receives the decoded value and the current time. It is called again on every attempt.
+    pub(super) async fn change<T: DeserializeOwned + Serialize>(
+        &self,
+        key: Key,
+        entity: Entity,
+        facets: impl Fn(&T) -> Facets,
+        change: impl Fn(&mut T, Timestamp),
+    ) -> Result<T, Error> {
+        let mut transaction = self.transaction(entity, key.id);
+        loop {
+            let (record, mut value) = self.read(key, entity).await?;
+            change(&mut value, self.now());
+            let mut batch = Batch::new();
+            batch.put(key, unchanged(Some(&record)), facets(&value), encode(&value)?);
+            if transaction.commit(batch).await? {
+                return Ok(value);
+            }
+        }
+    }
+
+    /// Commits a batch. Returns `false` when a precondition or guard failed and the change must be decided again.
+    pub(super) async fn commit_if_unchanged(&self, batch: Batch) -> Result<bool, Error> {
+        let Err(error) = self.store.commit(batch).await else { return Ok(true) };
+        match error.kind() {
+            StoreErrorKind::Conflict(_)
+            | StoreErrorKind::Linked(_)
+            | StoreErrorKind::NetworkInUse(_)
+            | StoreErrorKind::UniqueKeyTaken(_) => {
+                tokio::task::yield_now().await;
+                Ok(false)
+            }
+            _ => Err(error.into()),
+        }
     }
 }
 
@@ -66,7 +116,7 @@ impl Transaction<'_> {
         }
         // Deadlock freedom: all turns are taken in one call, never in addition to held ones.
         self.turns = None;
-        let queues = &self.inventory.remembered.queues;
+        let queues = &self.inventory.state.queues;
         let turns = queues.enter(records).await.map_err(|_| self.conflict())?;
         let is_current = !turns.has_waited();
         self.turns = Some(turns);
@@ -101,4 +151,74 @@ fn replaced_records(batch: &Batch) -> BTreeSet<Key> {
     let replaced =
         batch.writes().iter().filter(|write| matches!(write.precondition(), Precondition::Version(_)));
     replaced.map(|write| write.key()).collect()
+}
+
+/// Returns the precondition that a record is still at the version read, or still absent.
+pub(super) fn unchanged(record: Option<&Record>) -> Precondition {
+    record.map_or(Precondition::Absent, |record| Precondition::Version(record.version))
+}
+
+/// Creates the error for a change that ran out of attempts.
+pub(super) fn conflict(entity: Entity, id: Uuid) -> Error {
+    ErrorKind::Conflict { entity, id }.into()
+}
+
+/// The maximum number of updates that hold or await the turn of one record.
+const MAX_QUEUE: usize = 1024;
+
+/// A queue per record being updated, of at most [`MAX_QUEUE`] updates each.
+#[derive(Debug)]
+pub(super) struct UpdateQueues(KeyedLock<Key>);
+
+/// The error when too many updates of a record are waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct QueueFull;
+
+/// The exclusive turns of an update. Dropping them, or the future that awaits them, leaves the queues.
+#[derive(Debug, Default)]
+pub(super) struct Turns {
+    /// Sorted by key.
+    turns: Vec<(Key, KeyGuard<Key>)>,
+    has_waited: bool,
+}
+
+impl Default for UpdateQueues {
+    fn default() -> Self {
+        Self(KeyedLock::new(MAX_QUEUE))
+    }
+}
+
+impl UpdateQueues {
+    /// Waits for the turns of all these records.
+    ///
+    /// Turns are taken in key order. An update must take all its turns in one call, which makes deadlocks impossible.
+    ///
+    /// # Errors
+    /// [`QueueFull`] when [`MAX_QUEUE`] updates of one of the records are in its queue.
+    pub(super) async fn enter(&self, keys: BTreeSet<Key>) -> Result<Turns, QueueFull> {
+        let mut turns = Turns::default();
+        for key in keys {
+            let turn = match self.0.try_lock(key) {
+                Some(turn) => turn,
+                None => {
+                    turns.has_waited = true;
+                    self.0.lock(key).await.ok_or(QueueFull)?
+                }
+            };
+            turns.turns.push((key, turn));
+        }
+        Ok(turns)
+    }
+}
+
+impl Turns {
+    /// Returns whether another update held one of the turns, so that earlier reads may be stale.
+    pub(super) const fn has_waited(&self) -> bool {
+        self.has_waited
+    }
+
+    /// Returns whether these turns include all of these records.
+    pub(super) fn cover(&self, keys: &BTreeSet<Key>) -> bool {
+        keys.iter().all(|key| self.turns.binary_search_by_key(key, |(other, _)| *other).is_ok())
+    }
 }

@@ -6,12 +6,12 @@ use super::EncodedHost;
 use super::document::decode;
 use super::summary::Summary;
 use super::virtualization::ServiceNames;
-use crate::inventory::records::{
+use crate::inventory::lookup::belongs_to;
+use crate::inventory::schema::{
     HOST, PORT_UNIQUE_KEY, SERVICE_UNIQUE_KEY, host_key, network_key, organization_key, part_unique_key,
     tag_key,
 };
-use crate::inventory::references::belongs_to;
-use crate::inventory::{Entity, Error, ErrorKind, Inventory, as_read};
+use crate::inventory::{Entity, Error, ErrorKind, Inventory, unchanged};
 use crate::store::{Batch, Guard, Key, Precondition, Query, Record, StoreErrorKind, UniqueKey};
 
 /// Hosts to put, or one to delete, in one batch.
@@ -100,11 +100,11 @@ impl Inventory {
             let name = self.virtualized_by(change.organization, &encoded.host, &names, &mut batch).await?;
             let replaced = before.get(&encoded.host.id).map(|(record, _)| record);
             let facets = encoded.facets(&name);
-            batch.put(host_key(encoded.host.id), as_read(replaced), facets, encoded.body.clone());
+            batch.put(host_key(encoded.host.id), unchanged(replaced), facets, encoded.body.clone());
         }
         if let Some(id) = change.delete {
             let deleted = before.get(&id).map(|(record, _)| record);
-            batch.delete(host_key(id), as_read(deleted));
+            batch.delete(host_key(id), unchanged(deleted));
         }
         self.follow_renamed_services(change.organization, &names, &mut batch).await?;
         Ok(batch)
@@ -129,7 +129,7 @@ impl Inventory {
             });
             summaries.collect()
         };
-        self.remembered.offload.run(change.organization, bytes, summarize).await?
+        self.state.offload.run(change.organization, bytes, summarize).await?
     }
 
     /// Reads the networks and tags that a change refers to, and checks that the organization owns them.

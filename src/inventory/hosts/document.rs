@@ -6,7 +6,7 @@ use bytes::{Buf, Bytes};
 use serde::de::DeserializeOwned;
 
 use crate::inventory::Error;
-use crate::inventory::records::decode_text;
+use crate::inventory::schema::decode_text;
 use crate::model::Host;
 use crate::store::Record;
 

@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::check::check;
 use super::document::{encode, likely_size, without_comma};
 use super::facets::{host_facets, set_virtualized_by};
-use crate::inventory::offload::Offload;
+use crate::inventory::background::Offload;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
 use crate::model::Host;
 use crate::store::Facets;

@@ -2,7 +2,7 @@ use std::net::IpAddr;
 
 use uuid::Uuid;
 
-use crate::inventory::records::{
+use crate::inventory::schema::{
     NAME, PORT_UNIQUE_KEY, SERVICE_TAG_LINK, SERVICE_UNIQUE_KEY, TAG_LINK, VIRTUALIZED_BY_LINK, links,
     part_unique_key, time_key,
 };
@@ -12,7 +12,7 @@ use crate::store::{Facets, Link, Name, SortKey};
 /// Returns the sort key name of an order field.
 pub(super) const fn sort_name(field: HostOrderField) -> Name {
     match field {
-        HostOrderField::CreatedAt => crate::inventory::records::CREATED_AT,
+        HostOrderField::CreatedAt => crate::inventory::schema::CREATED_AT,
         HostOrderField::UpdatedAt => Name::new("updated_at"),
         HostOrderField::Name => NAME,
         HostOrderField::Hostname => Name::new("hostname"),

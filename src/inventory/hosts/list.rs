@@ -4,7 +4,7 @@ use uuid::Uuid;
 use super::document::without_comma;
 use super::facets::sort_name;
 use crate::access::Caller;
-use crate::inventory::records::{HOST, TAG_LINK};
+use crate::inventory::schema::{HOST, TAG_LINK};
 use crate::inventory::{Error, Inventory};
 use crate::model::{HostOrderField, OrderDirection};
 use crate::store::{Direction, LinkFilter, Order, Query, Revision, Start};

@@ -22,8 +22,8 @@ pub(crate) use ports::may_update_ports;
 
 use self::change::HostChange;
 use self::document::decode;
-use super::records::{HOST, network_key};
-use super::references::organization_of;
+use super::lookup::organization_of;
+use super::schema::{HOST, network_key};
 use super::{Entity, Error, ErrorKind, Inventory};
 use crate::model::Host;
 use crate::store::{Query, Record};
@@ -92,7 +92,7 @@ impl Inventory {
     pub async fn put_host(&self, organization: Uuid, host: Host) -> Result<Written, Error> {
         let id = host.id;
         let encoder = self.host_encoder(organization);
-        let hosts = [encoder.encode_in(&self.remembered.offload, host).await?];
+        let hosts = [encoder.encode_in(&self.state.offload, host).await?];
         let replaced = self.put_hosts(organization, &hosts).await?;
         Ok(if replaced.contains(&id) { Written::Replaced } else { Written::Created })
     }
@@ -112,7 +112,7 @@ impl Inventory {
     /// `NotFound`, also for a host of another organization.
     pub async fn host(&self, organization: Uuid, id: Uuid) -> Result<Host, Error> {
         let record = self.host_record(organization, id).await?;
-        self.remembered.offload.run(organization, record.body.len(), move || decode(&record)).await?
+        self.state.offload.run(organization, record.body.len(), move || decode(&record)).await?
     }
 
     /// Deletes a host with its embedded records.

@@ -7,9 +7,9 @@ use super::document::decode;
 use super::summary::Summary;
 use super::{EncodedHost, HostEncoder};
 use crate::access::Caller;
-use crate::inventory::offload::Offload;
-use crate::inventory::records::{HOST, PORT_UNIQUE_KEY, host_key, network_key, part_unique_key};
-use crate::inventory::references::belongs_to;
+use crate::inventory::background::Offload;
+use crate::inventory::lookup::belongs_to;
+use crate::inventory::schema::{HOST, PORT_UNIQUE_KEY, host_key, network_key, part_unique_key};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level};
 use crate::model::{BindingTarget, Host, Permission, Port, PortNumber, Protocol, Timestamp};
 use crate::store::{Key, Query, Record};
@@ -104,7 +104,7 @@ impl Inventory {
                 encoder: self.host_encoder(organization),
                 now: self.now(),
             };
-            let Decided { port, puts, before } = decision.make_in(&self.remembered.offload, from, to).await?;
+            let Decided { port, puts, before } = decision.make_in(&self.state.offload, from, to).await?;
             let change = HostChange { organization, puts: &puts, delete: None };
             // All ids belong to these hosts; a taken one has moved to another host in the meantime.
             match self.try_change_hosts(&change, &before).await? {

@@ -11,7 +11,7 @@ use super::EncodedHost;
 use super::document::decode;
 use super::facets::{host_facets, set_virtualized_by};
 use super::summary::Summary;
-use crate::inventory::records::{HOST, SERVICE_UNIQUE_KEY, VIRTUALIZED_BY_LINK, part_unique_key};
+use crate::inventory::schema::{HOST, SERVICE_UNIQUE_KEY, VIRTUALIZED_BY_LINK, part_unique_key};
 use crate::inventory::{Error, Inventory};
 use crate::model::Host;
 use crate::store::{Batch, Facets, Guard, Key, Link, LinkFilter, Precondition, Query, Record};
@@ -66,7 +66,7 @@ impl Inventory {
         batch.guard(Guard::UniqueKey { unique_key, holder: Some(holder.key) });
         batch.guard(Guard::Record { key: holder.key, precondition: Precondition::Version(holder.version) });
         let summary: Summary =
-            self.remembered.offload.run(organization, holder.body.len(), move || decode(&holder)).await??;
+            self.state.offload.run(organization, holder.body.len(), move || decode(&holder)).await??;
         let found = summary.services.into_iter().find(|candidate| candidate.id == service);
         Ok(found.map(|service| service.name).unwrap_or_default())
     }
@@ -92,7 +92,7 @@ impl Inventory {
         let after = Arc::clone(&names.after);
         let follow = move || guests.into_iter().map(|guest| follow(organization, guest, &after)).collect();
         let followed: Result<Vec<(Record, Facets)>, Error> =
-            self.remembered.offload.run(organization, bytes, follow).await?;
+            self.state.offload.run(organization, bytes, follow).await?;
         for (guest, facets) in followed? {
             batch.put(guest.key, Precondition::Version(guest.version), facets, guest.body);
         }

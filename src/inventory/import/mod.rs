@@ -17,7 +17,7 @@ pub use report::{Alteration, DroppedPort, ImportReport, Refusal};
 use self::chunk::{Chunk, Parsing};
 use self::parse::{ParsedLine, refusal};
 use super::hosts::EncodedHost;
-use super::records::network_key;
+use super::schema::network_key;
 use super::{Error, ErrorKind, Inventory};
 use crate::lines::Lines;
 use crate::store::Key;

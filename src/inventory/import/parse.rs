@@ -1,7 +1,7 @@
 use super::document::HostDocument;
 use super::repair::{count_cut_times, repair};
 use super::report::{Alterations, Refusal};
-use crate::inventory::field_path::dotted;
+use crate::inventory::dotted;
 use crate::inventory::hosts::{EncodedHost, HostEncoder};
 use crate::inventory::{Error, ErrorKind};
 

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use uuid::Uuid;
 
-use crate::inventory::records::PASSWORD;
+use crate::inventory::schema::PASSWORD;
 use crate::inventory::{Error, Inventory};
 use crate::model::Timestamp;
 use crate::store::Query;
@@ -71,7 +71,7 @@ impl Inventory {
     ///
     /// Must be called before the address is looked up, so that the choice of decoys reveals nothing about it.
     pub(super) async fn decoy(&self, address: &str) -> Result<Uuid, Error> {
-        let (decoys, now) = (&self.remembered.decoys, self.now());
+        let (decoys, now) = (&self.state.decoys, self.now());
         if let Some(decoy) = decoys.of(address, now) {
             return Ok(decoy);
         }

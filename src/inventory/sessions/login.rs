@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::SessionRecord;
 use crate::access::{ClientPrefix, PasswordError, PasswordHasher, SessionId};
-use crate::inventory::records::{
+use crate::inventory::schema::{
     SESSION, SESSION_LINK, SESSION_UNIQUE_KEY, decode, encode, facets, password_key, user_key,
 };
 use crate::inventory::users::{EmailAddress, StoredUser, email_unique_key};
@@ -113,7 +113,7 @@ impl Inventory {
         email: &str,
         password: String,
     ) -> Result<IssuedSession, Error> {
-        let attempts = &self.remembered.attempts;
+        let attempts = &self.state.attempts;
         let address = EmailAddress::normalize("email", email)?;
         let name = address.comparable();
         let _turn = attempts.turn(client, &name).await.ok_or(ErrorKind::Busy)?;
@@ -128,7 +128,7 @@ impl Inventory {
             attempts.take_back(&name, begun_at);
         }
         if outcome.is_ok() {
-            self.purge_now_and_then();
+            self.purge_periodically();
         }
         outcome
     }
@@ -145,7 +145,7 @@ impl Inventory {
             let (session, id, mut batch) = self.new_session(&owner)?;
             // A user disabled, or a password changed, in the meantime makes the login fail.
             batch.guard(Guard::Record { key: user.key, precondition: Precondition::Version(user.version) });
-            match self.hash_anew(&password, &hash).await? {
+            match self.rehash(&password, &hash).await? {
                 Some(new) => {
                     let facets = facets(owner.organization_id, session.created_at);
                     batch.put(hash.key, Precondition::Version(hash.version), facets, new);
@@ -170,7 +170,7 @@ impl Inventory {
     /// Hashes a password at the current cost if the stored hash has another cost.
     ///
     /// The duration of a login at another cost would reveal that the address has an account.
-    async fn hash_anew(&self, password: &str, hash: &Record) -> Result<Option<String>, Error> {
+    async fn rehash(&self, password: &str, hash: &Record) -> Result<Option<String>, Error> {
         if std::str::from_utf8(&hash.body).is_ok_and(|hash| self.passwords.is_current(hash)) {
             return Ok(None);
         }
@@ -200,7 +200,7 @@ impl Inventory {
         let hash = self.store.get(&keys).await?.pop().flatten();
         let hash_of_decoy = self.get(password_key(instead_of(hash.as_ref()))).await?;
         let (Some(user), Some(hash)) = (user, hash) else {
-            self.verify_in_vain(password, hash_of_decoy).await?;
+            self.verify_decoy(password, hash_of_decoy).await?;
             return Err(ErrorKind::InvalidCredentials.into());
         };
         let text = String::from_utf8(hash.body.to_vec()).map_err(Error::internal)?;
@@ -212,10 +212,10 @@ impl Inventory {
     }
 
     /// Verifies a password against a decoy's hash, to take the same time.
-    async fn verify_in_vain(&self, password: String, hash: Option<Record>) -> Result<(), Error> {
+    async fn verify_decoy(&self, password: String, hash: Option<Record>) -> Result<(), Error> {
         let Some(hash) = hash else {
             // No user has a password, or the decoy has lost its own.
-            self.remembered.decoys.forget();
+            self.state.decoys.forget();
             return Ok(self.passwords.verify_absent(password).await?);
         };
         let hash = String::from_utf8_lossy(&hash.body).into_owned();

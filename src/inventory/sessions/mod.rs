@@ -12,7 +12,7 @@ use uuid::Uuid;
 pub(super) use decoys::Decoys;
 pub use login::IssuedSession;
 
-use super::records::{SESSION, SESSION_LINK, SESSION_UNIQUE_KEY, linked};
+use super::schema::{SESSION, SESSION_LINK, SESSION_UNIQUE_KEY, linked};
 use super::{Entity, Error, Inventory};
 use crate::access::{SessionId, Verifier};
 use crate::model::{Timestamp, User};
@@ -53,7 +53,7 @@ impl Inventory {
         let digest = id.digest();
         let unique_key = UniqueKey::new(SESSION_UNIQUE_KEY, digest.lookup());
         let Some(record) = self.store.get_by_unique_key(&unique_key).await? else { return Ok(None) };
-        let session = self.remembered.rights.sessions.get(&record)?;
+        let session = self.state.authentication.sessions.get(&record)?;
         Ok(session.verifier.matches(&digest.verifier()).then_some((record.key, session)))
     }
 
@@ -79,14 +79,14 @@ impl Inventory {
         Ok(self.store.purge_expired(self.now()).await?)
     }
 
-    fn purge_now_and_then(&self) {
+    fn purge_periodically(&self) {
         let now = self.now();
-        let (purged_at, micros) = (&self.remembered.purged_at, now.unix_micros());
+        let (purged_at, micros) = (&self.state.purged_at, now.unix_micros());
         let before = purged_at.load(Ordering::Relaxed);
         if micros.saturating_sub(before) >= PURGE_INTERVAL_MICROS || micros < before {
             let is_first =
                 || purged_at.compare_exchange(before, micros, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-            self.remembered.tasks.spawn(is_first, purge(Arc::clone(&self.store), now));
+            self.state.tasks.spawn(is_first, purge(Arc::clone(&self.store), now));
         }
     }
 

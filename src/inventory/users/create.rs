@@ -2,9 +2,9 @@ use std::fmt;
 
 use uuid::Uuid;
 
-use super::{EmailAddress, StoredUser, check_networks_of, user_facets};
-use crate::inventory::records::{encode, facets, network_key, organization_key, password_key, user_key};
-use crate::inventory::{Entity, Error, ErrorKind, Inventory, text};
+use super::{EmailAddress, StoredUser, guard_networks, user_facets};
+use crate::inventory::schema::{encode, facets, network_key, organization_key, password_key, user_key};
+use crate::inventory::{Entity, Error, ErrorKind, Inventory, validate};
 use crate::model::{Permission, User};
 use crate::store::{Batch, Guard, Key, Precondition, StoreErrorKind};
 
@@ -80,7 +80,7 @@ impl Inventory {
             email,
             organization_id: new.organization_id,
             permissions: new.permissions,
-            network_ids: text::distinct(new.network_ids),
+            network_ids: validate::distinct(new.network_ids),
             created_at: now,
             updated_at: now,
         };
@@ -119,7 +119,7 @@ fn creation(user: &User, hash: Option<String>) -> Result<Batch, Error> {
         key: organization_key(user.organization_id),
         precondition: Precondition::Present,
     });
-    check_networks_of(user, &mut batch);
+    guard_networks(user, &mut batch);
     if let Some(hash) = hash {
         let facets = facets(user.organization_id, user.created_at);
         batch.put(password_key(user.id), Precondition::Absent, facets, hash);

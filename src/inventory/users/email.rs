@@ -1,7 +1,7 @@
 //! Normalization, validation and comparison of e-mail addresses.
 
-use crate::inventory::records::EMAIL_UNIQUE_KEY;
-use crate::inventory::{Error, Problem, text};
+use crate::inventory::schema::EMAIL_UNIQUE_KEY;
+use crate::inventory::{Error, Problem, validate};
 use crate::store::UniqueKey;
 
 /// The minimum and maximum number of characters of an address in lower case.
@@ -40,7 +40,7 @@ impl EmailAddress {
     /// `Invalid` for the field when the address is too short or too long for any user.
     pub(in crate::inventory) fn normalize(field: &str, text: &str) -> Result<Self, Error> {
         // Lower-casing never shortens a text, so too long a text is rejected before it.
-        let text = text::name(field, text, MAX_LENGTH)?.to_lowercase();
+        let text = validate::name(field, text, MAX_LENGTH)?.to_lowercase();
         match text.chars().count() {
             ..MIN_LENGTH => Err(Error::invalid(field, Problem::MinLength { min: MIN_LENGTH })),
             MIN_LENGTH..=MAX_LENGTH => Ok(Self(text)),

@@ -1,12 +1,12 @@
 use uuid::Uuid;
 
-use super::{StoredUser, check_networks_of, user_facets};
-use crate::inventory::records::{
+use super::{StoredUser, guard_networks, user_facets};
+use crate::inventory::api_keys::delete_key_records;
+use crate::inventory::schema::{
     REFERRAL, USER, USER_API_KEY, USER_LINK, all_of, encode, facets, linked, network_key, password_key,
     user_key,
 };
-use crate::inventory::user_keys::delete_beside;
-use crate::inventory::{Entity, Error, Inventory, as_read, text};
+use crate::inventory::{Entity, Error, Inventory, unchanged, validate};
 use crate::model::{Permission, User};
 use crate::store::{Batch, Guard, Key, Link, Precondition};
 
@@ -64,7 +64,7 @@ impl Inventory {
         network_ids: Vec<Uuid>,
     ) -> Result<User, Error> {
         let networks: Vec<Key> = network_ids.iter().map(|id| network_key(*id)).collect();
-        let network_ids = text::distinct(network_ids);
+        let network_ids = validate::distinct(network_ids);
         let mut transaction = self.transaction(Entity::User, id);
         loop {
             let (record, mut stored): (_, StoredUser) = self.read(user_key(id), Entity::User).await?;
@@ -74,8 +74,8 @@ impl Inventory {
             stored.user.network_ids.clone_from(&network_ids);
             stored.user.updated_at = self.now();
             let mut batch = Batch::new();
-            batch.put(record.key, as_read(Some(&record)), user_facets(&stored.user), encode(&stored)?);
-            check_networks_of(&stored.user, &mut batch);
+            batch.put(record.key, unchanged(Some(&record)), user_facets(&stored.user), encode(&stored)?);
+            guard_networks(&stored.user, &mut batch);
             if transaction.commit(batch).await? {
                 return Ok(stored.user);
             }
@@ -104,7 +104,7 @@ impl Inventory {
             stored.is_disabled = !is_enabled;
             stored.user.updated_at = self.now();
             let mut batch = Batch::new();
-            batch.put(record.key, as_read(Some(&record)), user_facets(&stored.user), encode(&stored)?);
+            batch.put(record.key, unchanged(Some(&record)), user_facets(&stored.user), encode(&stored)?);
             if !is_enabled {
                 self.delete_sessions(&stored.user, &mut batch).await?;
             }
@@ -157,13 +157,13 @@ impl Inventory {
         loop {
             let (record, StoredUser { user, .. }) = self.read(user_key(id), Entity::User).await?;
             let mut batch = Batch::new();
-            batch.delete(record.key, as_read(Some(&record)));
+            batch.delete(record.key, unchanged(Some(&record)));
             batch.delete(password_key(id), Precondition::Any);
             for kind in [USER_API_KEY, REFERRAL] {
                 for owned in self.store.list(&linked(kind, user.organization_id, link)).await?.records {
                     batch.delete(owned.key, Precondition::Any);
                     if kind == USER_API_KEY {
-                        delete_beside(&mut batch, owned.key.id);
+                        delete_key_records(&mut batch, owned.key.id);
                     }
                 }
             }

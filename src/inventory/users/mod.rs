@@ -3,6 +3,7 @@
 mod create;
 mod email;
 mod manage;
+mod referrals;
 
 use std::sync::OnceLock;
 
@@ -11,14 +12,15 @@ use uuid::Uuid;
 
 pub use create::NewUser;
 pub(super) use email::{EmailAddress, email_unique_key};
+pub(crate) use referrals::may_submit_referrals;
 
-use super::records::{NETWORK_LINK, facets, links, network_key};
+use super::schema::{NETWORK_LINK, facets, links, network_key};
 use super::{Entity, Error, ErrorKind};
 use crate::access::{Caller, Scope};
 use crate::model::{Permission, User};
 use crate::store::{Batch, Facets, Guard, Precondition};
 
-/// The body of a [`USER`](super::records::USER) record.
+/// The body of a [`USER`](super::schema::USER) record.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct StoredUser {
     #[serde(flatten)]
@@ -70,7 +72,7 @@ pub(super) fn user_facets(user: &User) -> Facets {
 }
 
 /// Adds guards that the granted networks still exist.
-fn check_networks_of(user: &User, batch: &mut Batch) {
+fn guard_networks(user: &User, batch: &mut Batch) {
     for network in &user.network_ids {
         batch.guard(Guard::Record { key: network_key(*network), precondition: Precondition::Present });
     }

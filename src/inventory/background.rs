@@ -1,9 +1,36 @@
-//! Offloading of long computations to threads where blocking is allowed.
+//! Work outside of requests' own tasks: background tasks, and long computations on blocking threads.
 
+use std::sync::{Mutex, PoisonError};
+
+use tokio::runtime::Handle;
+use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use super::{Error, ErrorKind};
 use crate::fair_threads::{FairThreads, NotRun};
+
+/// The maximum number of concurrent tasks.
+const MAX_TASKS: usize = 64;
+
+/// Background tasks, aborted when the inventory is dropped.
+#[derive(Debug, Default)]
+pub(super) struct BackgroundTasks(Mutex<JoinSet<()>>);
+
+impl BackgroundTasks {
+    /// Spawns a task if there is capacity and a runtime, and then `begins` returns true.
+    pub(super) fn spawn(
+        &self,
+        begins: impl FnOnce() -> bool,
+        task: impl Future<Output = ()> + Send + 'static,
+    ) {
+        let Ok(runtime) = Handle::try_current() else { return };
+        let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        while tasks.try_join_next().is_some() {}
+        if tasks.len() < MAX_TASKS && begins() {
+            tasks.spawn_on(task, &runtime);
+        }
+    }
+}
 
 /// Up to this size, work runs in place: it takes about 2 ms; switching threads costs about 20 µs.
 const INLINE_BYTES: usize = 256 * 1024;

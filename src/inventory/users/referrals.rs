@@ -2,9 +2,11 @@
 
 use uuid::Uuid;
 
-use super::records::{REFERRAL, REFERRAL_UNIQUE_KEY, USER_LINK, all_of, decode, encode, facets, user_key};
-use super::{Entity, Error, ErrorKind, Inventory, Problem, as_read, require_session, text};
 use crate::access::{Caller, Credential};
+use crate::inventory::schema::{
+    REFERRAL, REFERRAL_UNIQUE_KEY, USER_LINK, all_of, decode, encode, facets, user_key,
+};
+use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem, require_session, unchanged, validate};
 use crate::model::Referral;
 use crate::store::{Batch, Guard, Key, Link, Precondition, UniqueKey};
 
@@ -48,7 +50,7 @@ impl Inventory {
         other: Option<&str>,
     ) -> Result<Referral, Error> {
         may_submit_referrals(caller)?;
-        let source = text::name("referral_source", source, 100)?;
+        let source = validate::name("referral_source", source, 100)?;
         if other.is_some_and(|text| text.chars().count() > MAX_OTHER) {
             return Err(Error::invalid("referral_source_other", Problem::MaxLength { max: MAX_OTHER }));
         }
@@ -77,7 +79,7 @@ impl Inventory {
             facets.links.push(Link::new(USER_LINK, user));
             facets.unique_keys.push(unique_key.clone());
             let mut batch = Batch::new();
-            batch.put(Key::new(REFERRAL, id), as_read(known.as_ref()), facets, encode(&referral)?);
+            batch.put(Key::new(REFERRAL, id), unchanged(known.as_ref()), facets, encode(&referral)?);
             // When a host application authenticates users itself, they need not be in the store.
             if caller.credential() == Credential::Session {
                 if self.get(user_key(user)).await?.is_none() {

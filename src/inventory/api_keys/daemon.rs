@@ -2,15 +2,14 @@
 
 use uuid::Uuid;
 
-use super::records::{
+use super::{KeyHolder, delete_key_records, put_secret};
+use crate::access::{Caller, KeyKind, KeyText};
+use crate::inventory::lookup::organization_of;
+use crate::inventory::schema::{
     DAEMON_API_KEY, TAG_LINK, all_of, daemon_api_key_key, encode, facets, links, network_key, on_network,
     tag_key,
 };
-use super::references::organization_of;
-use super::secrets::{KeyHolder, put_secret};
-use super::user_keys::delete_beside;
-use super::{Entity, Error, ErrorKind, Inventory, IssuedKey, as_read, require_level, text};
-use crate::access::{Caller, KeyKind, KeyText};
+use crate::inventory::{Entity, Error, ErrorKind, Inventory, IssuedKey, require_level, unchanged, validate};
 use crate::model::{DaemonApiKey, Permission, Timestamp};
 use crate::store::{Batch, Facets, Guard, Key, Precondition};
 
@@ -107,8 +106,8 @@ impl Inventory {
         admit: impl Fn(Option<Uuid>) -> Result<Uuid, Error>,
     ) -> Result<IssuedKey<DaemonApiKey>, Error> {
         let now = self.now();
-        let name = text::name("name", &new.name, 100)?;
-        text::future("expires_at", new.expires_at, now)?;
+        let name = validate::name("name", &new.name, 100)?;
+        validate::future("expires_at", new.expires_at, now)?;
         // In the order given, so that an error names the right element.
         let tags: Vec<Key> = new.tags.iter().map(|id| tag_key(*id)).collect();
         let plaintext = KeyText::generate(KeyKind::Daemon, &*self.random)?;
@@ -116,7 +115,7 @@ impl Inventory {
             id: self.new_id()?,
             name,
             network_id: new.network_id,
-            tags: text::distinct(new.tags),
+            tags: validate::distinct(new.tags),
             key: plaintext.masked(),
             last_used: None,
             created_at: now,
@@ -189,7 +188,7 @@ impl Inventory {
             let key = DaemonApiKey { is_enabled, updated_at: self.now(), ..key };
             let facets = key_facets(organization_of(&network)?, &key);
             let mut batch = Batch::new();
-            batch.put(record.key, as_read(Some(&record)), facets, encode(&key)?);
+            batch.put(record.key, unchanged(Some(&record)), facets, encode(&key)?);
             if transaction.commit(batch).await? {
                 return Ok(DaemonApiKey { last_used, ..key });
             }
@@ -206,8 +205,8 @@ impl Inventory {
             let (record, _): (_, DaemonApiKey) =
                 self.read(daemon_api_key_key(id), Entity::DaemonApiKey).await?;
             let mut batch = Batch::new();
-            batch.delete(record.key, as_read(Some(&record)));
-            delete_beside(&mut batch, id);
+            batch.delete(record.key, unchanged(Some(&record)));
+            delete_key_records(&mut batch, id);
             if transaction.commit(batch).await? {
                 return Ok(());
             }

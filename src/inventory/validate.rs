@@ -1,5 +1,8 @@
+//! Validation of single values, and the paths that errors name them by.
+
 use std::collections::HashSet;
 
+use serde_path_to_error::{Path, Segment};
 use uuid::Uuid;
 
 use super::{Error, Problem};
@@ -29,4 +32,16 @@ pub(super) fn future(field: &str, time: Option<Timestamp>, now: Timestamp) -> Re
         return Err(Error::invalid(field, Problem::NotInFuture { now }));
     }
     Ok(())
+}
+
+/// Returns the dotted path of a value, such as `tags.3`; `None` for the root.
+pub(crate) fn dotted(path: &Path) -> Option<String> {
+    let steps = path.iter().filter_map(|segment| match segment {
+        Segment::Seq { index } => Some(index.to_string()),
+        Segment::Map { key } => Some(key.clone()),
+        Segment::Enum { variant } => Some(variant.clone()),
+        Segment::Unknown => None,
+    });
+    let steps: Vec<String> = steps.collect();
+    if steps.is_empty() { None } else { Some(steps.join(".")) }
 }

@@ -1,11 +1,11 @@
 use uuid::Uuid;
 
-use super::{Grant, check_references_of, user_api_key_facets};
+use super::user::{Grant, guard_references};
+use super::{KeyHolder, put_secret, user_api_key_facets};
 use crate::access::{KeyKind, KeyText};
-use crate::inventory::records::{USER_API_KEY, USER_LINK, encode, linked, user_api_key_key, user_key};
-use crate::inventory::secrets::{KeyHolder, put_secret};
+use crate::inventory::schema::{USER_API_KEY, USER_LINK, encode, linked, user_api_key_key, user_key};
 use crate::inventory::users::user_caller;
-use crate::inventory::{Entity, Error, Inventory, IssuedKey, text};
+use crate::inventory::{Entity, Error, Inventory, IssuedKey, validate};
 use crate::model::{Permission, Timestamp, UserApiKey};
 use crate::store::{Batch, Guard, Link, Precondition};
 
@@ -81,8 +81,8 @@ impl Inventory {
     /// - `QuotaExceeded`.
     pub async fn create_user_api_key(&self, new: NewUserApiKey) -> Result<IssuedKey<UserApiKey>, Error> {
         let now = self.now();
-        let name = text::name("name", &new.name, 100)?;
-        text::future("expires_at", new.expires_at, now)?;
+        let name = validate::name("name", &new.name, 100)?;
+        validate::future("expires_at", new.expires_at, now)?;
         let plaintext = KeyText::generate(KeyKind::User, &*self.random)?;
         let id = self.new_id()?;
         let limit = self.quotas.user_api_keys_per_user;
@@ -103,14 +103,14 @@ impl Inventory {
                 name: name.clone(),
                 organization_id: owner.organization_id,
                 user_id: owner.id,
-                tags: text::distinct(new.tags.clone()),
+                tags: validate::distinct(new.tags.clone()),
                 key: plaintext.masked(),
                 last_used: None,
                 created_at: now,
                 updated_at: now,
                 expires_at: new.expires_at,
                 is_enabled: new.is_enabled,
-                network_ids: text::distinct(new.network_ids.clone()),
+                network_ids: validate::distinct(new.network_ids.clone()),
                 permissions: new.permissions,
             };
             if transaction.commit(creation(&record, &plaintext)?).await? {
@@ -131,6 +131,6 @@ fn creation(record: &UserApiKey, text: &KeyText) -> Result<Batch, Error> {
     let holder = (record.organization_id, KeyHolder::User(record.user_id));
     put_secret(&mut batch, record.id, Precondition::Absent, text, holder, record.created_at)?;
     batch.guard(Guard::Record { key: user_key(record.user_id), precondition: Precondition::Present });
-    check_references_of(record, &mut batch);
+    guard_references(record, &mut batch);
     Ok(batch)
 }

@@ -6,42 +6,48 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::records::{decode, encode, facets, key_use_key};
-use super::{Error, Inventory, as_read};
+use crate::inventory::schema::{decode, encode, facets, key_use_key};
+use crate::inventory::{Error, Inventory, unchanged};
 use crate::model::Timestamp;
 use crate::store::{Batch, Guard, Key, Precondition, Store, StoreErrorKind};
 
 /// The minimum time between two recorded uses of a key, in microseconds.
 const INTERVAL_MICROS: i64 = 60 * 1_000_000;
 
-/// The body of a [`KEY_USE`](super::records::KEY_USE) record.
+/// The body of a [`KEY_USE`](crate::inventory::schema::KEY_USE) record.
 #[derive(Debug, Serialize, Deserialize)]
 struct KeyUse {
     last_used: Timestamp,
 }
 
 impl Inventory {
-    /// Records in the background that a key is used now, unless `noted_at` is recent.
-    pub(super) fn note_use(&self, key: Key, organization: Uuid, noted_at: &Arc<AtomicI64>, now: Timestamp) {
-        let before = noted_at.load(Ordering::Relaxed);
+    /// Records in the background that a key is used now, unless `recorded_at` is recent.
+    pub(in crate::inventory) fn record_use(
+        &self,
+        key: Key,
+        organization: Uuid,
+        recorded_at: &Arc<AtomicI64>,
+        now: Timestamp,
+    ) {
+        let before = recorded_at.load(Ordering::Relaxed);
         let micros = now.unix_micros();
         if !is_due(before, micros) {
             return;
         }
         // Among concurrent requests, only one records the use.
         let is_first =
-            || noted_at.compare_exchange(before, micros, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-        let task = note(Arc::clone(&self.store), key, organization, now, Arc::clone(noted_at));
-        self.remembered.tasks.spawn(is_first, task);
+            || recorded_at.compare_exchange(before, micros, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        let task = store_use(Arc::clone(&self.store), key, organization, now, Arc::clone(recorded_at));
+        self.state.tasks.spawn(is_first, task);
     }
 
     /// Returns when a key was last used.
-    pub(super) async fn last_use(&self, id: Uuid) -> Result<Option<Timestamp>, Error> {
+    pub(in crate::inventory) async fn last_use(&self, id: Uuid) -> Result<Option<Timestamp>, Error> {
         Ok(self.last_uses(std::iter::once(id)).await?.pop().flatten())
     }
 
     /// Returns when each of these keys was last used.
-    pub(super) async fn last_uses(
+    pub(in crate::inventory) async fn last_uses(
         &self,
         ids: impl Iterator<Item = Uuid>,
     ) -> Result<Vec<Option<Timestamp>>, Error> {
@@ -57,9 +63,15 @@ const fn is_due(before: i64, now: i64) -> bool {
     now < before || now.saturating_sub(before) >= INTERVAL_MICROS
 }
 
-async fn note(store: Arc<dyn Store>, key: Key, organization: Uuid, now: Timestamp, noted_at: Arc<AtomicI64>) {
-    match try_note(&*store, key, organization, now).await {
-        Ok(noted) => noted_at.store(noted.unix_micros(), Ordering::Relaxed),
+async fn store_use(
+    store: Arc<dyn Store>,
+    key: Key,
+    organization: Uuid,
+    now: Timestamp,
+    recorded_at: Arc<AtomicI64>,
+) {
+    match try_store_use(&*store, key, organization, now).await {
+        Ok(recorded) => recorded_at.store(recorded.unix_micros(), Ordering::Relaxed),
         Err(error) => tracing::warn!("the use of the {key} could not be recorded: {}", error.with_causes()),
     }
 }
@@ -68,7 +80,7 @@ async fn note(store: Arc<dyn Store>, key: Key, organization: Uuid, now: Timestam
 ///
 /// The stored record decides, because other processes may have recorded a use. On a conflict, the other writer's
 /// record stands.
-async fn try_note(
+async fn try_store_use(
     store: &dyn Store,
     key: Key,
     organization: Uuid,
@@ -83,7 +95,7 @@ async fn try_note(
     }
     let mut batch = Batch::new();
     let body = encode(&KeyUse { last_used: now })?;
-    batch.put(key_use_key(key.id), as_read(known.as_ref()), facets(organization, now), body);
+    batch.put(key_use_key(key.id), unchanged(known.as_ref()), facets(organization, now), body);
     // The use of a key that was deleted in the meantime is not recorded.
     batch.guard(Guard::Record { key, precondition: Precondition::Present });
     match store.commit(batch).await {

@@ -1,10 +1,10 @@
 use uuid::Uuid;
 
-use super::manage::{is_own, not_found};
-use super::{Grant, check_references_of, user_api_key_facets};
+use super::user::{Grant, guard_references, is_own, not_found};
+use super::user_api_key_facets;
 use crate::access::Caller;
-use crate::inventory::records::{encode, user_api_key_key};
-use crate::inventory::{Entity, Error, ErrorKind, Inventory, as_read, require_session, text};
+use crate::inventory::schema::{encode, user_api_key_key};
+use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_session, unchanged, validate};
 use crate::model::{Permission, Timestamp, UserApiKey};
 use crate::store::Batch;
 
@@ -71,10 +71,10 @@ impl UserApiKeyUpdate {
     fn apply(&self, key: UserApiKey, name: &str, now: Timestamp) -> UserApiKey {
         UserApiKey {
             name: name.to_owned(),
-            tags: text::distinct(self.tags.clone()),
+            tags: validate::distinct(self.tags.clone()),
             expires_at: self.expires_at.unwrap_or(key.expires_at),
             is_enabled: self.is_enabled.unwrap_or(key.is_enabled),
-            network_ids: self.network_ids.clone().map_or(key.network_ids, text::distinct),
+            network_ids: self.network_ids.clone().map_or(key.network_ids, validate::distinct),
             permissions: self.permissions.unwrap_or(key.permissions),
             updated_at: now,
             ..key
@@ -105,7 +105,7 @@ impl Inventory {
         update: &UserApiKeyUpdate,
     ) -> Result<UserApiKey, Error> {
         may_manage_user_api_keys(caller)?;
-        let name = text::name("name", &update.name, 100)?;
+        let name = validate::name("name", &update.name, 100)?;
         let mut transaction = self.transaction(Entity::UserApiKey, id);
         loop {
             let (record, key) = self.read(user_api_key_key(id), Entity::UserApiKey).await?;
@@ -125,8 +125,8 @@ impl Inventory {
             let last_used = self.last_use(id).await?;
             let key = update.apply(key, &name, self.now());
             let mut batch = Batch::new();
-            batch.put(record.key, as_read(Some(&record)), user_api_key_facets(&key), encode(&key)?);
-            check_references_of(&key, &mut batch);
+            batch.put(record.key, unchanged(Some(&record)), user_api_key_facets(&key), encode(&key)?);
+            guard_references(&key, &mut batch);
             if transaction.commit(batch).await? {
                 return Ok(UserApiKey { last_used, ..key });
             }
