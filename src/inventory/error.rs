@@ -180,7 +180,7 @@ pub enum Problem {
         now: Timestamp,
     },
     /// The value occurs twice where it may occur once.
-    Repeated,
+    Duplicate,
 }
 
 /// A kind of record, as named in errors.
@@ -300,7 +300,7 @@ impl fmt::Display for Problem {
             Self::InvalidFormat => formatter.write_str("has an invalid format"),
             Self::OutOfRange { min, max } => write!(formatter, "must be between {min} and {max}"),
             Self::NotInFuture { .. } => formatter.write_str("must be in the future"),
-            Self::Repeated => formatter.write_str("must not be repeated"),
+            Self::Duplicate => formatter.write_str("must not be repeated"),
         }
     }
 }

@@ -41,7 +41,7 @@ pub(super) async fn begin(
         return Err(ApiError::list_too_long(most));
     }
     let given = first.bodies.len() as u64;
-    if pages.are_over() {
+    if pages.is_finished() {
         let pagination = Pagination::new(first.total, 0, query.offset, given);
         return Ok(Reply::new(shared.responder.page(first.bodies, pagination)?));
     }
@@ -68,7 +68,7 @@ fn following(list: WholeList) -> Following {
 
 impl WholeList {
     async fn read_on(mut self) -> Result<Part, Error> {
-        if self.pages.are_over() {
+        if self.pages.is_finished() {
             let tail = self.responder.tail(self.pagination());
             return tail.map(Part::Tail).map_err(|_| Error::internal("the end of a list cannot be written"));
         }

@@ -26,7 +26,7 @@ impl<'b> Fields<'b> {
         let fields = fields.map_err(|error| ApiError::malformed_json(error.line(), error.column().max(1)))?;
         for (place, (name, _)) in fields.iter().enumerate() {
             if fields.iter().take(place).any(|(other, _)| other == name) {
-                return Err(Error::invalid(*name, Problem::Repeated).into());
+                return Err(Error::invalid(*name, Problem::Duplicate).into());
             }
         }
         Ok(Self(fields))

@@ -4,8 +4,7 @@ use uuid::Uuid;
 
 use super::EncodedHost;
 use super::document::decode;
-use super::summary::Summary;
-use super::virtualization::ServiceNames;
+use super::virtualization::{ServiceNames, Summary};
 use crate::inventory::lookup::belongs_to;
 use crate::inventory::schema::{
     HOST, PORT_UNIQUE_KEY, SERVICE_UNIQUE_KEY, host_key, network_key, organization_key, part_unique_key,
@@ -25,9 +24,9 @@ pub(super) struct HostChange<'a> {
 /// The outcome of one attempt to change hosts.
 #[derive(Debug)]
 pub(super) enum Attempt {
-    Done,
+    Committed,
     /// A record changed since it was read; the change must be decided again.
-    Overtaken,
+    Stale,
     /// An id used by one of the hosts belongs to another host.
     Taken(ErrorKind),
 }
@@ -56,8 +55,8 @@ impl Inventory {
             let hosts = Query { organization: Some(change.organization), ..Query::new(HOST) };
             self.check_quota(limit, Entity::Host, hosts, created as u64).await?;
             match self.try_change_hosts(change, &before).await? {
-                Attempt::Done => return Ok(before.into_keys().collect()),
-                Attempt::Overtaken => transaction.retry().await?,
+                Attempt::Committed => return Ok(before.into_keys().collect()),
+                Attempt::Stale => transaction.retry().await?,
                 Attempt::Taken(kind) => return Err(kind.into()),
             }
         }
@@ -77,7 +76,7 @@ impl Inventory {
         before: &Before,
     ) -> Result<Attempt, Error> {
         let batch = self.plan(change, before).await?;
-        let Err(error) = self.store.commit(batch).await else { return Ok(Attempt::Done) };
+        let Err(error) = self.store.commit(batch).await else { return Ok(Attempt::Committed) };
         match error.kind() {
             StoreErrorKind::Conflict(_) | StoreErrorKind::Linked(_) => {}
             StoreErrorKind::UniqueKeyTaken(unique_key) => {
@@ -87,7 +86,7 @@ impl Inventory {
             }
             _ => return Err(error.into()),
         }
-        Ok(Attempt::Overtaken)
+        Ok(Attempt::Stale)
     }
 
     async fn plan(&self, change: &HostChange<'_>, before: &Before) -> Result<Batch, Error> {
@@ -106,7 +105,7 @@ impl Inventory {
             let deleted = before.get(&id).map(|(record, _)| record);
             batch.delete(host_key(id), unchanged(deleted));
         }
-        self.follow_renamed_services(change.organization, &names, &mut batch).await?;
+        self.update_virtualized_hosts(change.organization, &names, &mut batch).await?;
         Ok(batch)
     }
 

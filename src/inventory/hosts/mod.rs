@@ -1,22 +1,19 @@
 //! Hosts: validation, queries and changes.
 
 mod change;
-mod check;
 mod document;
-mod encoded;
 mod facets;
 mod list;
-mod pages;
 mod ports;
-mod summary;
+mod validate;
 mod virtualization;
 
 use uuid::Uuid;
 
 pub(crate) use document::without_comma;
-pub(super) use encoded::{EncodedHost, HostEncoder};
+pub(super) use document::{EncodedHost, HostEncoder};
+pub(crate) use list::HostPages;
 pub use list::{HostPage, HostQuery};
-pub(crate) use pages::HostPages;
 pub use ports::PortUpdate;
 pub(crate) use ports::may_update_ports;
 
@@ -97,7 +94,7 @@ impl Inventory {
         Ok(if replaced.contains(&id) { Written::Replaced } else { Written::Created })
     }
 
-    /// Stores hosts with distinct ids atomically. Returns for each whether it replaced another.
+    /// Stores hosts with distinct ids atomically. Returns the ids of those that replaced others.
     pub(super) async fn put_hosts(
         &self,
         organization: Uuid,

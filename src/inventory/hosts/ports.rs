@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::change::{Attempt, Before, HostChange};
 use super::document::decode;
-use super::summary::Summary;
+use super::virtualization::Summary;
 use super::{EncodedHost, HostEncoder};
 use crate::access::Caller;
 use crate::inventory::background::Offload;
@@ -108,8 +108,8 @@ impl Inventory {
             let change = HostChange { organization, puts: &puts, delete: None };
             // All ids belong to these hosts; a taken one has moved to another host in the meantime.
             match self.try_change_hosts(&change, &before).await? {
-                Attempt::Done => return Ok(port),
-                Attempt::Overtaken | Attempt::Taken(_) => transaction.retry().await?,
+                Attempt::Committed => return Ok(port),
+                Attempt::Stale | Attempt::Taken(_) => transaction.retry().await?,
             }
         }
     }

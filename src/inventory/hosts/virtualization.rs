@@ -5,16 +5,37 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use serde::Deserialize;
 use uuid::Uuid;
 
 use super::EncodedHost;
 use super::document::decode;
 use super::facets::{host_facets, set_virtualized_by};
-use super::summary::Summary;
 use crate::inventory::schema::{HOST, SERVICE_UNIQUE_KEY, VIRTUALIZED_BY_LINK, part_unique_key};
 use crate::inventory::{Error, Inventory};
 use crate::model::Host;
 use crate::store::{Batch, Facets, Guard, Key, Link, LinkFilter, Precondition, Query, Record};
+
+/// The part of a stored host that changes of hosts need.
+#[derive(Debug, Deserialize)]
+pub(super) struct Summary {
+    pub(super) network_id: Uuid,
+    pub(super) services: Vec<ServiceSummary>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct ServiceSummary {
+    pub(super) id: Uuid,
+    pub(super) name: String,
+}
+
+impl From<&Host> for Summary {
+    fn from(host: &Host) -> Self {
+        let services = host.services.iter();
+        let services = services.map(|service| ServiceSummary { id: service.id, name: service.name.clone() });
+        Self { network_id: host.network_id, services: services.collect() }
+    }
+}
 
 /// The services of the hosts that a change touches.
 #[derive(Debug)]
@@ -74,7 +95,7 @@ impl Inventory {
     /// Adds other hosts whose virtualizing services are renamed to the batch.
     ///
     /// Their documents stay; their sort keys change.
-    pub(super) async fn follow_renamed_services(
+    pub(super) async fn update_virtualized_hosts(
         &self,
         organization: Uuid,
         names: &ServiceNames,
@@ -90,10 +111,12 @@ impl Inventory {
         guests.retain(|guest| !written.contains(&guest.key));
         let bytes = guests.iter().map(|guest| guest.body.len()).sum();
         let after = Arc::clone(&names.after);
-        let follow = move || guests.into_iter().map(|guest| follow(organization, guest, &after)).collect();
-        let followed: Result<Vec<(Record, Facets)>, Error> =
-            self.state.offload.run(organization, bytes, follow).await?;
-        for (guest, facets) in followed? {
+        let update = move || {
+            guests.into_iter().map(|guest| with_renamed_service(organization, guest, &after)).collect()
+        };
+        let updated: Result<Vec<(Record, Facets)>, Error> =
+            self.state.offload.run(organization, bytes, update).await?;
+        for (guest, facets) in updated? {
             batch.put(guest.key, Precondition::Version(guest.version), facets, guest.body);
         }
         for service in &names.changed {
@@ -107,7 +130,7 @@ impl Inventory {
 }
 
 /// Computes the facets of a host virtualized by one of these services.
-fn follow(
+fn with_renamed_service(
     organization: Uuid,
     guest: Record,
     after: &HashMap<Uuid, Option<String>>,

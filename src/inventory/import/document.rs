@@ -105,7 +105,7 @@ pub(super) enum MacDocument {
     Absent,
     Empty,
     /// Text that is not six bytes long and not empty.
-    Odd,
+    Invalid,
     Valid(MacAddress),
 }
 
@@ -128,7 +128,7 @@ impl<'de> Deserialize<'de> for MacDocument {
                 Ok(match text.parse() {
                     Ok(mac) => MacDocument::Valid(mac),
                     Err(_) if text.is_empty() => MacDocument::Empty,
-                    Err(_) => MacDocument::Odd,
+                    Err(_) => MacDocument::Invalid,
                 })
             }
         }

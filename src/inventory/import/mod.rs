@@ -1,25 +1,23 @@
 //! Import of hosts from JSON lines.
 
-mod chunk;
 mod document;
 mod parse;
-mod repair;
 mod report;
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 
 use tokio::io::{AsyncRead, BufReader};
+use tokio::task::JoinHandle;
 use uuid::Uuid;
 
 pub use report::{Alteration, DroppedPort, ImportReport, Refusal};
 
-use self::chunk::{Chunk, Parsing};
-use self::parse::{ParsedLine, refusal};
-use super::hosts::EncodedHost;
+use self::parse::{ParsedLine, parse, refusal};
+use super::hosts::{EncodedHost, HostEncoder};
 use super::schema::network_key;
 use super::{Error, ErrorKind, Inventory};
-use crate::lines::Lines;
+use crate::lines::{Line, Lines};
 use crate::store::Key;
 
 /// Options of an import.
@@ -124,7 +122,7 @@ impl Inventory {
             if create_networks {
                 report.created_networks += self.create_missing_networks(organization, &accepted).await?;
             }
-            for part in without_repeated_ids(accepted) {
+            for part in split_repeated_ids(accepted) {
                 self.store_lines(organization, part, &mut report, &mut refusals).await?;
             }
             refusals.sort_by_key(|refusal| refusal.line);
@@ -145,10 +143,10 @@ impl Inventory {
         refusals: &mut Vec<Refusal>,
     ) -> Result<(), Error> {
         let (encoded, rest): (Vec<EncodedHost>, Vec<_>) =
-            lines.into_iter().map(|parsed| (parsed.encoded, (parsed.line, parsed.notes))).unzip();
+            lines.into_iter().map(|parsed| (parsed.encoded, (parsed.line, parsed.alterations))).unzip();
         let together =
             self.put_hosts(organization, &encoded).await.map_or_else(refused, |ids| Ok(Ok(ids)))?;
-        for (host, (line, notes)) in encoded.iter().zip(&rest) {
+        for (host, (line, alterations)) in encoded.iter().zip(&rest) {
             let replaced = match &together {
                 Ok(ids) => Ok(ids.contains(&host.host.id)),
                 Err(_) => {
@@ -157,7 +155,7 @@ impl Inventory {
                 }
             };
             match replaced {
-                Ok(replaced) => report.accept(replaced, notes),
+                Ok(replaced) => report.accept(replaced, alterations),
                 Err(error) => refusals.push(refusal(*line, &error)),
             }
         }
@@ -191,7 +189,7 @@ fn refused<T>(error: Error) -> Result<Result<T, Error>, Error> {
 }
 
 /// Splits lines, in order, into parts without repeated hosts: a batch may name a record once.
-fn without_repeated_ids(lines: Vec<ParsedLine>) -> Vec<Vec<ParsedLine>> {
+fn split_repeated_ids(lines: Vec<ParsedLine>) -> Vec<Vec<ParsedLine>> {
     let mut parts = Vec::new();
     let mut part: Vec<ParsedLine> = Vec::new();
     let mut seen = HashSet::new();
@@ -204,4 +202,70 @@ fn without_repeated_ids(lines: Vec<ParsedLine>) -> Vec<Vec<ParsedLine>> {
     }
     parts.push(part);
     parts
+}
+
+/// The maximum lines and bytes that are stored together; a longer line is stored alone.
+const CHUNK_LINES: u64 = 256;
+const CHUNK_BYTES: usize = 1024 * 1024;
+
+/// Lines that are stored together.
+#[derive(Debug, Default)]
+struct Chunk {
+    /// The number of lines read at the end of the chunk, blank ones included.
+    lines: u64,
+    /// The number of bytes read at the end of the chunk.
+    bytes: u64,
+    accepted: Vec<ParsedLine>,
+    refusals: Vec<Refusal>,
+}
+
+/// A chunk that is being parsed on a blocking thread.
+#[derive(Debug)]
+struct Parsing(JoinHandle<Chunk>);
+
+impl Parsing {
+    /// Reads lines and starts parsing them; `None` at the end of input.
+    async fn begin<R: AsyncRead + Unpin>(
+        lines: &mut Lines<BufReader<R>>,
+        encoder: HostEncoder,
+    ) -> Result<Option<Self>, Error> {
+        let mut chunk = Chunk::default();
+        let mut whole = Vec::new();
+        let (before, mut size) = (lines.count, 0);
+        while lines.count - before < CHUNK_LINES && size < CHUNK_BYTES {
+            let Some(line) = lines.next().await.map_err(Error::unreadable)? else { break };
+            match line {
+                Line::TooLong => {
+                    let reason = format!("the line is longer than {} bytes", lines.max_length);
+                    chunk.refusals.push(Refusal { line: lines.count, field: None, reason });
+                }
+                Line::Whole(bytes) if bytes.trim_ascii().is_empty() => {}
+                Line::Whole(bytes) => {
+                    size += bytes.len();
+                    whole.push((lines.count, bytes));
+                }
+            }
+        }
+        if lines.count == before {
+            return Ok(None);
+        }
+        (chunk.lines, chunk.bytes) = (lines.count, lines.bytes);
+        Ok(Some(Self(tokio::task::spawn_blocking(move || chunk.parse(whole, encoder)))))
+    }
+
+    async fn finish(self) -> Result<Chunk, Error> {
+        self.0.await.map_err(Error::internal)
+    }
+}
+
+impl Chunk {
+    fn parse(mut self, lines: Vec<(u64, Vec<u8>)>, encoder: HostEncoder) -> Self {
+        for (number, bytes) in lines {
+            match parse(number, &bytes, encoder) {
+                Ok(parsed) => self.accepted.push(parsed),
+                Err(refusal) => self.refusals.push(refusal),
+            }
+        }
+        self
+    }
 }

@@ -1,31 +1,37 @@
-use super::document::HostDocument;
-use super::repair::{count_cut_times, repair};
-use super::report::{Alterations, Refusal};
+//! Parsing of imported lines, and repair of odd values with a count of every alteration.
+
+use serde_json::Value;
+
+use super::document::{
+    HostDocument, IfEntryDocument, InterfaceDocument, MacDocument, NumberDocument, PortDocument,
+};
+use super::report::{Alteration, Alterations, DroppedPort, Refusal};
 use crate::inventory::dotted;
 use crate::inventory::hosts::{EncodedHost, HostEncoder};
 use crate::inventory::{Error, ErrorKind};
+use crate::model::{Host, IfEntry, Interface, MacAddress, Port};
 
 /// A line that was parsed to a host.
 #[derive(Debug)]
 pub(super) struct ParsedLine {
     pub(super) line: u64,
     pub(super) encoded: EncodedHost,
-    pub(super) notes: Alterations,
+    pub(super) alterations: Alterations,
 }
 
 /// Parses one line, repairs odd values, and encodes the host for the store.
 pub(super) fn parse(line: u64, bytes: &[u8], encoder: HostEncoder) -> Result<ParsedLine, Refusal> {
     // Some editors begin UTF-8 files with a byte order mark.
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-    let mut notes = Alterations::default();
+    let mut alterations = Alterations::default();
     let document = read(line, bytes)?;
-    count_cut_times(bytes, &mut notes);
-    let host = repair(document, line, &mut notes);
+    count_truncated_times(bytes, &mut alterations);
+    let host = repair(document, line, &mut alterations);
     let encoded = encoder.encode(host).map_err(|error| {
         let refusal = refusal(line, &error);
-        Refusal { field: refusal.field.map(|field| notes.place_in_document(field)), ..refusal }
+        Refusal { field: refusal.field.map(|field| alterations.document_path(field)), ..refusal }
     })?;
-    Ok(ParsedLine { line, encoded, notes })
+    Ok(ParsedLine { line, encoded, alterations })
 }
 
 /// Deserializes a document. On failure, deserializes again to locate the fault.
@@ -61,4 +67,140 @@ pub(super) fn refusal(line: u64, error: &Error) -> Refusal {
         },
         _ => Refusal { line, field: None, reason: error.to_string() },
     }
+}
+
+fn repair(document: HostDocument, line: u64, alterations: &mut Alterations) -> Host {
+    let interfaces =
+        document.interfaces.into_iter().map(|interface| repair_interface(interface, alterations)).collect();
+    let if_entries =
+        document.if_entries.into_iter().map(|entry| repair_if_entry(entry, alterations)).collect();
+    let ports = document.ports.iter().enumerate();
+    let ports = ports.filter_map(|(place, port)| repair_port(port, place, line, alterations)).collect();
+    Host {
+        id: document.id,
+        network_id: document.network_id,
+        name: document.name,
+        hostname: document.hostname,
+        description: document.description,
+        hidden: document.hidden,
+        created_at: document.created_at,
+        updated_at: document.updated_at,
+        tags: document.tags,
+        source: document.source,
+        virtualization: document.virtualization,
+        credential_assignments: document.credential_assignments,
+        interfaces,
+        ports,
+        services: document.services,
+        if_entries,
+    }
+}
+
+fn repair_interface(interface: InterfaceDocument, alterations: &mut Alterations) -> Interface {
+    Interface {
+        id: interface.id,
+        host_id: interface.host_id,
+        network_id: interface.network_id,
+        subnet_id: interface.subnet_id,
+        name: interface.name,
+        ip_address: interface.ip_address,
+        mac_address: repair_mac(interface.mac_address, alterations),
+        position: interface.position,
+        created_at: interface.created_at,
+        updated_at: interface.updated_at,
+    }
+}
+
+fn repair_port(port: &PortDocument, place: usize, line: u64, alterations: &mut Alterations) -> Option<Port> {
+    let number = match port.number {
+        NumberDocument::Valid(number) => number,
+        NumberDocument::Zero => {
+            let (host_id, port_id, protocol) = (port.host_id, port.id, port.protocol);
+            alterations.drop_port(DroppedPort { line, host_id, port_id, protocol }, place);
+            return None;
+        }
+    };
+    Some(Port {
+        id: port.id,
+        host_id: port.host_id,
+        network_id: port.network_id,
+        number,
+        protocol: port.protocol,
+        created_at: port.created_at,
+        updated_at: port.updated_at,
+    })
+}
+
+fn repair_if_entry(entry: IfEntryDocument, alterations: &mut Alterations) -> IfEntry {
+    IfEntry {
+        id: entry.id,
+        host_id: entry.host_id,
+        network_id: entry.network_id,
+        interface_id: entry.interface_id,
+        if_index: entry.if_index,
+        if_name: entry.if_name,
+        if_descr: entry.if_descr.unwrap_or_else(|| {
+            alterations.count(Alteration::MissingDescription, 1);
+            String::new()
+        }),
+        if_alias: entry.if_alias,
+        if_type: entry.if_type,
+        speed_bps: entry.speed_bps,
+        mac_address: repair_mac(entry.mac_address, alterations),
+        admin_status: entry.admin_status,
+        oper_status: entry.oper_status,
+        neighbor: entry.neighbor,
+        cdp_address: entry.cdp_address,
+        cdp_device_id: entry.cdp_device_id,
+        cdp_platform: entry.cdp_platform,
+        cdp_port_id: entry.cdp_port_id,
+        lldp_chassis_id: entry.lldp_chassis_id,
+        lldp_mgmt_addr: entry.lldp_mgmt_addr,
+        lldp_port_desc: entry.lldp_port_desc,
+        lldp_port_id: entry.lldp_port_id,
+        lldp_sys_desc: entry.lldp_sys_desc,
+        lldp_sys_name: entry.lldp_sys_name,
+        created_at: entry.created_at,
+        updated_at: entry.updated_at,
+    }
+}
+
+fn repair_mac(mac: MacDocument, alterations: &mut Alterations) -> Option<MacAddress> {
+    match mac {
+        MacDocument::Valid(mac) => return Some(mac),
+        MacDocument::Absent => {}
+        MacDocument::Empty => alterations.count(Alteration::EmptyMac, 1),
+        MacDocument::Invalid => alterations.count(Alteration::InvalidMac, 1),
+    }
+    None
+}
+
+/// Counts the times of a line that are finer than a microsecond.
+///
+/// Such times are rare, so the line is parsed again only when it contains seven decimals in a row.
+fn count_truncated_times(line: &[u8], alterations: &mut Alterations) {
+    let has_decimals = |place: usize| {
+        line.get(place + 1..place + 8).is_some_and(|decimals| decimals.iter().all(u8::is_ascii_digit))
+    };
+    if !memchr::memchr_iter(b'.', line).any(has_decimals) {
+        return;
+    }
+    if let Ok(host) = serde_json::from_slice::<Value>(line) {
+        alterations.count(Alteration::TruncatedTime, truncated_times(&host));
+    }
+}
+
+fn truncated_times(record: &Value) -> u64 {
+    let own =
+        ["created_at", "updated_at"].iter().filter(|field| is_truncated(record.get(field))).count() as u64;
+    let parts = ["interfaces", "ports", "services", "bindings", "if_entries"];
+    let parts = parts.iter().filter_map(|list| record.get(list)?.as_array()).flatten();
+    own + parts.map(truncated_times).sum::<u64>()
+}
+
+fn is_truncated(time: Option<&Value>) -> bool {
+    let Some((_, decimals)) = time.and_then(Value::as_str).and_then(|text| text.split_once('.')) else {
+        return false;
+    };
+    decimals.bytes().take_while(u8::is_ascii_digit).skip(6).any(|digit| digit != b'0')
 }

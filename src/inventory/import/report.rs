@@ -63,7 +63,7 @@ pub struct DroppedPort {
 #[non_exhaustive]
 pub enum Alteration {
     /// A MAC address that is not six bytes was set to null.
-    OddMac,
+    InvalidMac,
     /// An empty MAC address was set to null.
     EmptyMac,
     /// A port with number 0 was dropped.
@@ -71,7 +71,7 @@ pub enum Alteration {
     /// A null `if_descr` was set to the empty string.
     MissingDescription,
     /// A time was truncated to microseconds.
-    CutTime,
+    TruncatedTime,
 }
 
 impl ImportReport {
@@ -91,14 +91,14 @@ impl ImportReport {
         }
     }
 
-    pub(super) fn accept(&mut self, replaced: bool, notes: &Alterations) {
+    pub(super) fn accept(&mut self, replaced: bool, alterations: &Alterations) {
         self.imported += 1;
         self.replaced += u64::from(replaced);
-        for (alteration, count) in &notes.counts {
+        for (alteration, count) in &alterations.counts {
             *self.alterations.entry(*alteration).or_default() += count;
         }
         let room = Self::MAX_DETAILS.saturating_sub(self.dropped_ports.len());
-        self.dropped_ports.extend(notes.dropped_ports.iter().take(room));
+        self.dropped_ports.extend(alterations.dropped_ports.iter().take(room));
     }
 }
 
@@ -108,7 +108,7 @@ pub(super) struct Alterations {
     counts: BTreeMap<Alteration, u64>,
     dropped_ports: Vec<DroppedPort>,
     /// The positions of the dropped ports in the document, ascending.
-    dropped_places: Vec<usize>,
+    dropped_indices: Vec<usize>,
 }
 
 impl Alterations {
@@ -121,17 +121,17 @@ impl Alterations {
     pub(super) fn drop_port(&mut self, port: DroppedPort, place: usize) {
         self.count(Alteration::DroppedPort, 1);
         self.dropped_ports.push(port);
-        self.dropped_places.push(place);
+        self.dropped_indices.push(place);
     }
 
     /// Maps a dotted path in the host to the path in the imported document.
-    pub(super) fn place_in_document(&self, field: String) -> String {
+    pub(super) fn document_path(&self, field: String) -> String {
         let port = field.strip_prefix("ports.").and_then(|rest| rest.split_once('.').or(Some((rest, ""))));
         let Some((Ok(place), rest)) = port.map(|(place, rest)| (place.parse::<usize>(), rest)) else {
             return field;
         };
         let place =
-            self.dropped_places.iter().fold(place, |place, dropped| place + usize::from(*dropped <= place));
+            self.dropped_indices.iter().fold(place, |place, dropped| place + usize::from(*dropped <= place));
         if rest.is_empty() { format!("ports.{place}") } else { format!("ports.{place}.{rest}") }
     }
 }
@@ -139,11 +139,11 @@ impl Alterations {
 impl fmt::Display for Alteration {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            Self::OddMac => "MAC addresses that are not six bytes set to null",
+            Self::InvalidMac => "MAC addresses that are not six bytes set to null",
             Self::EmptyMac => "empty MAC addresses set to null",
             Self::DroppedPort => "ports numbered 0 dropped",
             Self::MissingDescription => "if_descr of null set to the empty string",
-            Self::CutTime => "times truncated to microseconds",
+            Self::TruncatedTime => "times truncated to microseconds",
         })
     }
 }

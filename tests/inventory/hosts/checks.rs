@@ -103,7 +103,7 @@ async fn what_refers_to_nothing_known_is_refused_by_its_dotted_path() {
 async fn what_stands_twice_is_refused_by_the_path_of_the_second() {
     for (field, spoil) in REPEATED {
         let field = (*field).to_owned();
-        assert_refused(*spoil, &ErrorKind::Invalid { field, problem: Problem::Repeated }).await;
+        assert_refused(*spoil, &ErrorKind::Invalid { field, problem: Problem::Duplicate }).await;
     }
 }
 

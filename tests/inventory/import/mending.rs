@@ -6,11 +6,11 @@ use toposcope::inventory::Alteration;
 use crate::support::{Document, World, bare_host, entry, id, interface, port, rich_host, service};
 
 const ALTERATIONS: [Alteration; 5] = [
-    Alteration::OddMac,
+    Alteration::InvalidMac,
     Alteration::EmptyMac,
     Alteration::DroppedPort,
     Alteration::MissingDescription,
-    Alteration::CutTime,
+    Alteration::TruncatedTime,
 ];
 
 #[tokio::test]
@@ -22,15 +22,15 @@ async fn a_mac_address_becomes_upper_case_or_null() {
         (json!("ff:ff:ff:ff:ff:ff"), json!("FF:FF:FF:FF:FF:FF"), None),
         (json!(null), Value::Null, None),
         (json!(""), Value::Null, Some(Alteration::EmptyMac)),
-        (json!(" "), Value::Null, Some(Alteration::OddMac)),
-        (json!("00"), Value::Null, Some(Alteration::OddMac)),
-        (json!("00:1B:21:3C:4D"), Value::Null, Some(Alteration::OddMac)),
-        (json!("00:1B:21:3C:4D:5E:6F"), Value::Null, Some(Alteration::OddMac)),
-        (json!("00:1B-21:3C:4D:5E"), Value::Null, Some(Alteration::OddMac)),
-        (json!("GG:1B:21:3C:4D:5E"), Value::Null, Some(Alteration::OddMac)),
-        (json!("00:1B:21:3C:4D:5E "), Value::Null, Some(Alteration::OddMac)),
-        (json!("🦀🦀🦀"), Value::Null, Some(Alteration::OddMac)),
-        (json!(long), Value::Null, Some(Alteration::OddMac)),
+        (json!(" "), Value::Null, Some(Alteration::InvalidMac)),
+        (json!("00"), Value::Null, Some(Alteration::InvalidMac)),
+        (json!("00:1B:21:3C:4D"), Value::Null, Some(Alteration::InvalidMac)),
+        (json!("00:1B:21:3C:4D:5E:6F"), Value::Null, Some(Alteration::InvalidMac)),
+        (json!("00:1B-21:3C:4D:5E"), Value::Null, Some(Alteration::InvalidMac)),
+        (json!("GG:1B:21:3C:4D:5E"), Value::Null, Some(Alteration::InvalidMac)),
+        (json!("00:1B:21:3C:4D:5E "), Value::Null, Some(Alteration::InvalidMac)),
+        (json!("🦀🦀🦀"), Value::Null, Some(Alteration::InvalidMac)),
+        (json!(long), Value::Null, Some(Alteration::InvalidMac)),
     ] {
         let world = World::new().await;
         let rich = Document::of(&rich_host(1, world.network, &world.tags));
@@ -117,7 +117,7 @@ async fn times_are_cut_to_the_microsecond_and_counted_where_something_was_lost()
         .line();
     let report = world.import(&line).await;
     assert_eq!(report.imported, 1, "{report}");
-    assert_eq!(report.altered(Alteration::CutTime), 5, "{report}");
+    assert_eq!(report.altered(Alteration::TruncatedTime), 5, "{report}");
     let document: Value = serde_json::from_slice(&world.documents().await[0]).unwrap();
     for (pointer, time) in [
         ("/created_at", "2026-08-14T12:00:00.123456Z"),

@@ -86,11 +86,11 @@ async fn the_report_as_text_tells_everything() {
         [mended.as_bytes(), b"\n", &jsonl(&[bare_host(id(1), id(0xa))]), b"{\"id\":7}\nnull\n"].concat();
     let report = world.import_with(&lines, Import::new().create_networks(true)).await;
     for (alteration, count) in [
-        (Alteration::OddMac, 1),
+        (Alteration::InvalidMac, 1),
         (Alteration::EmptyMac, 2),
         (Alteration::DroppedPort, 1),
         (Alteration::MissingDescription, 1),
-        (Alteration::CutTime, 1),
+        (Alteration::TruncatedTime, 1),
     ] {
         assert_eq!(report.altered(alteration), count);
         let told = format!("{count} {alteration}");

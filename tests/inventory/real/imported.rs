@@ -14,11 +14,11 @@ fn every_host_is_imported_and_what_was_altered_is_counted() {
     assert_eq!(report.bytes, real.input.len() as u64);
     assert!(report.refusals.is_empty());
     assert_eq!(report.created_networks, 15);
-    assert_eq!(report.altered(Alteration::OddMac), 962);
+    assert_eq!(report.altered(Alteration::InvalidMac), 962);
     assert_eq!(report.altered(Alteration::EmptyMac), 10_081);
     assert_eq!(report.altered(Alteration::DroppedPort), 16);
     assert_eq!(report.altered(Alteration::MissingDescription), 1298);
-    assert_eq!(report.altered(Alteration::CutTime), 152);
+    assert_eq!(report.altered(Alteration::TruncatedTime), 152);
     assert_eq!(report.alterations.len(), 5);
     assert_eq!(report.dropped_ports.len(), 16);
     let shown = report.to_string();

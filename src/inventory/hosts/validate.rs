@@ -21,7 +21,7 @@ const MAX_DEPTH: usize = 64;
 const RESERVED: &str = "$serde_json::private::";
 
 /// Checks that the parts of a host belong to it and to each other. Reports the first violation.
-pub(super) fn check(host: &Host) -> Result<(), Error> {
+pub(super) fn validate_host(host: &Host) -> Result<(), Error> {
     check_length("name", &host.name)?;
     check_length("hostname", host.hostname.as_deref().unwrap_or_default())?;
     check_unique("tags", host.tags.iter())?;
@@ -49,7 +49,7 @@ pub(super) fn check(host: &Host) -> Result<(), Error> {
     for (place, service) in host.services.iter().enumerate() {
         for (inner, binding) in service.bindings.iter().enumerate() {
             if !bindings.insert(binding.id) {
-                return Err(Error::invalid(format!("services.{place}.bindings.{inner}"), Problem::Repeated));
+                return Err(Error::invalid(format!("services.{place}.bindings.{inner}"), Problem::Duplicate));
             }
         }
         check_service(host, service, &format!("services.{place}"), &interfaces, &ports)?;
@@ -185,7 +185,7 @@ fn check_unique<T: Eq + Hash>(list: &str, ids: impl Iterator<Item = T>) -> Resul
     let mut seen = HashSet::new();
     for (place, id) in ids.enumerate() {
         if !seen.insert(id) {
-            return Err(Error::invalid(format!("{list}.{place}"), Problem::Repeated));
+            return Err(Error::invalid(format!("{list}.{place}"), Problem::Duplicate));
         }
     }
     Ok(())
