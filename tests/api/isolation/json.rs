@@ -90,7 +90,7 @@ fn entry(host: &Host, entry: &Entry) -> Value {
     let neighbor = entry.neighbor.map(|id| json!({"type": "Host", "id": id}));
     json!({
         "id": entry.id, "host_id": host.id, "network_id": host.network, "interface_id": null,
-        "if_index": entry.index, "if_name": null, "if_descr": "", "if_alias": entry.unique_key, "if_type": 6,
+        "if_index": entry.index, "if_name": null, "if_descr": "", "if_alias": entry.alias, "if_type": 6,
         "speed_bps": 1_000_000_000_u64, "mac_address": null, "admin_status": "Up", "oper_status": null,
         "neighbor": neighbor, "cdp_address": null, "cdp_device_id": null, "cdp_platform": null,
         "cdp_port_id": null, "lldp_chassis_id": null, "lldp_mgmt_addr": null, "lldp_port_desc": null,
