@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::runtime::Handle;
 
-use super::queue::closed;
+use super::state::closed;
 use crate::store::StoreError;
 
 /// Does something on a thread that may wait for the disk. It goes on to its end when the future is dropped.
@@ -18,23 +18,23 @@ pub(super) async fn blocking<T: Send + 'static>(
 }
 
 /// Does something that takes long, and stops it when the future is dropped.
-pub(super) async fn stoppable<T: Send + 'static>(
-    work: impl FnOnce(&Stop) -> Result<T, StoreError> + Send + 'static,
+pub(super) async fn cancellable<T: Send + 'static>(
+    work: impl FnOnce(&Cancellation) -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
-    let stop = Stop::default();
-    let _guard = StopOnDrop(stop.clone());
-    blocking(move || work(&stop)).await?
+    let cancellation = Cancellation::default();
+    let _guard = CancelOnDrop(cancellation.clone());
+    blocking(move || work(&cancellation)).await?
 }
 
 /// Tells work on another thread that no caller waits for its result any more.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Stop(Arc<AtomicBool>);
+pub(super) struct Cancellation(Arc<AtomicBool>);
 
-impl Stop {
+impl Cancellation {
     /// Checks that the work may go on.
     ///
     /// # Errors
-    /// `Unavailable` when it is to stop.
+    /// `Unavailable` when it is to cancellation.
     pub(super) fn check(&self) -> Result<(), StoreError> {
         if self.0.load(Ordering::Relaxed) {
             return Err(StoreError::unavailable("the call was dropped before it was complete"));
@@ -43,9 +43,9 @@ impl Stop {
     }
 }
 
-struct StopOnDrop(Stop);
+struct CancelOnDrop(Cancellation);
 
-impl Drop for StopOnDrop {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.0.store(true, Ordering::Relaxed);
     }

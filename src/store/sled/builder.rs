@@ -1,10 +1,5 @@
 use std::path::PathBuf;
 
-use super::SledStore;
-use super::blocking::blocking;
-use super::open::open;
-use crate::store::StoreError;
-
 /// What an acknowledged commit has behind it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -47,19 +42,5 @@ impl SledStoreBuilder {
     pub const fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
         self
-    }
-
-    /// Opens the folder, or makes it, and loads its index.
-    ///
-    /// On Unix, only the owner may read what it makes: folders have the mode 0700 and files 0600. A folder that exists keeps
-    /// its mode; if other users may read it, a warning is logged.
-    ///
-    /// # Errors
-    /// `Unavailable` when the folder cannot be used, or is in use by another store after two seconds still. `Invalid` when it
-    /// holds something else. `Corrupt` when what it holds is damaged, in both copies: nothing is changed then, but for what sled does to
-    /// its own files; [`SledStore::repair`] saves what can be saved.
-    pub async fn open(self) -> Result<SledStore, StoreError> {
-        let opened = blocking(move || open(&self)).await?;
-        opened.map(SledStore::new)
     }
 }

@@ -1,143 +1,137 @@
 //! Puts into the records what stands in a full journal, beside the writing of the next.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::error::Error;
 use std::fs::File;
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::{Receiver, SendError, Sender};
 use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
 
-use super::codec::Place;
-use super::copies::{Copies, Side};
-use super::journal::{Change, Sealed};
-use super::progress::Progress;
-use super::room::require_room;
-use super::shared::Shared;
-use super::writer::Writer;
+use super::codec::{BodyRef, RecordChange};
+use super::files::preallocate;
+use super::state::{Shared, closed};
+use super::trees::{ScrubProgress, Side, TreePair, TreeWriter};
+use super::wal::{SealedFile, Wal};
 use crate::store::{Key, StoreError};
 
 /// What became of every record that was written since the last checkpoint.
-pub(super) type Changes = HashMap<Key, Change>;
+pub(super) type Changes = HashMap<Key, RecordChange>;
 
 /// How many records a lock is held for that readers of memory wait for.
-const UNPINNED: usize = 512;
+const UNPIN_BATCH: usize = 512;
 
 /// What a checkpoint is about.
 #[derive(Debug)]
-pub(super) struct Work {
+pub(super) struct CheckpointTask {
     pub(super) changes: Changes,
-    /// The files that hold the changes, free when the work is done.
-    pub(super) sealed: Vec<Sealed>,
+    /// The files that hold the changes, free when the task is done.
+    pub(super) sealed: Vec<SealedFile>,
     /// The file, if it is not on the disk yet.
     pub(super) unsynced: Option<File>,
     /// Up to where the records have come then.
-    pub(super) applied: u64,
-    pub(super) version: u64,
-    pub(super) body: u64,
+    pub(super) applied_lsn: u64,
+    pub(super) last_version: u64,
+    pub(super) last_body_id: u64,
 }
 
-/// A work, and what came of it. What failed can be given to the checkpointer again, as often as need be.
+/// A task, and what came of it. What failed can be given to the checkpointer again, as often as need be.
 #[derive(Debug)]
-pub(super) struct Outcome {
-    pub(super) work: Work,
+pub(super) struct CheckpointResult {
+    pub(super) task: CheckpointTask,
     pub(super) result: Result<(), StoreError>,
 }
 
-/// What came of the last checkpoint.
-#[derive(Debug, Default)]
-pub(super) struct Checkpointed {
-    /// The sequence up to which everything is in the records.
-    pub(super) applied: u64,
-    /// Why the last checkpoint failed; `None` if it did not.
-    pub(super) failure: Option<String>,
-}
-
-/// The thread that does the work.
+/// The thread that does the task.
 #[derive(Debug)]
 pub(super) struct Checkpointer {
     shared: Arc<Shared>,
-    graves: Graves,
-    has_second: bool,
+    pending_deletes: PendingDeletes,
+    mirror_ready: bool,
 }
 
 /// Bodies that were replaced, until the last reader is gone that could ask for them.
 #[derive(Debug, Default)]
-struct Graves(VecDeque<(Weak<()>, HashSet<Place>)>);
+struct PendingDeletes(VecDeque<(Weak<()>, HashSet<BodyRef>)>);
 
 impl Checkpointer {
-    pub(super) fn new(shared: Arc<Shared>, graves: Vec<Place>) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, pending_deletes: Vec<BodyRef>) -> Self {
         // Of those that are left from another time nobody can ask any more.
         Self {
             shared,
-            graves: Graves(VecDeque::from([(Weak::new(), graves.into_iter().collect())])),
-            has_second: false,
+            pending_deletes: PendingDeletes(VecDeque::from([(
+                Weak::new(),
+                pending_deletes.into_iter().collect(),
+            )])),
+            mirror_ready: false,
         }
     }
 
-    /// Works until nobody can give it work any more.
+    /// Works until nobody can give it task any more.
     #[allow(clippy::needless_pass_by_value, reason = "a thread owns its ends of the channels")]
-    pub(super) fn run(mut self, works: Receiver<Work>, outcomes: Sender<Outcome>) {
-        for work in works {
-            let result = self.check_point(&work);
-            let (applied, failure) = (work.applied, result.as_ref().err().map(ToString::to_string));
-            if outcomes.send(Outcome { work, result }).is_err() {
+    pub(super) fn run(mut self, tasks: Receiver<CheckpointTask>, outcomes: Sender<CheckpointResult>) {
+        for task in tasks {
+            let result = self.checkpoint(&task);
+            let (applied_lsn, failure) = (task.applied_lsn, result.as_ref().err().map(ToString::to_string));
+            if outcomes.send(CheckpointResult { task, result }).is_err() {
                 return;
             }
             // After the writing thread can know of it: those who are woken here ask that thread.
-            self.shared.checkpointed.send_modify(|checkpointed| {
+            self.shared.checkpoint_status.send_modify(|checkpoint_status| {
                 if failure.is_none() {
-                    checkpointed.applied = applied;
+                    checkpoint_status.applied_lsn = applied_lsn;
                 }
-                checkpointed.failure = failure;
+                checkpoint_status.failure = failure;
             });
         }
     }
 
-    fn check_point(&mut self, work: &Work) -> Result<(), StoreError> {
+    fn checkpoint(&mut self, task: &CheckpointTask) -> Result<(), StoreError> {
         let shared = Arc::clone(&self.shared);
-        let mut progress = shared.records.blocking_lock();
-        if !self.has_second {
-            shared.copies.prepare_second(&shared.folder, work.applied)?;
-            self.has_second = true;
+        let mut progress = shared.trees_lock.blocking_lock();
+        if !self.mirror_ready {
+            shared.trees.prepare_mirror(&shared.folder, task.applied_lsn)?;
+            self.mirror_ready = true;
         }
-        if work.changes.is_empty() {
+        if task.changes.is_empty() {
             return Ok(());
         }
         let unwritten = |error| StoreError::unavailable("the journal cannot be written").with_source(error);
-        work.unsynced.as_ref().map_or(Ok(()), File::sync_data).map_err(unwritten)?;
-        require_room(shared.folder.path(), work.changes.values().map(Change::size).sum())?;
-        let outcome = self.write(work, &mut progress);
+        task.unsynced.as_ref().map_or(Ok(()), File::sync_data).map_err(unwritten)?;
+        preallocate(shared.folder.path(), task.changes.values().map(RecordChange::size).sum())?;
+        let outcome = self.write_both(task, &mut progress);
         progress.end_checkpoint(outcome.is_err());
         outcome?;
-        self.unpin(work);
+        self.unpin(task);
         Ok(())
     }
 
-    /// Writes a work into one copy after the other, so that one of them is whole at any time.
-    fn write(&mut self, work: &Work, progress: &mut Progress) -> Result<(), StoreError> {
-        let unread = self.graves.take_unread();
-        self.graves.begin(Arc::downgrade(&self.shared.write_state()?.renew_lease()));
-        let is_read = self.graves.are_read();
-        let copies = &self.shared.copies;
+    /// Writes a task into one copy after the other, so that one of them is whole at any time.
+    fn write_both(&mut self, task: &CheckpointTask, progress: &mut ScrubProgress) -> Result<(), StoreError> {
+        let removable = self.pending_deletes.take_removable();
+        self.pending_deletes.start_epoch(Arc::downgrade(&self.shared.write_state()?.advance_epoch()));
+        let has_readers = self.pending_deletes.have_readers();
+        let trees = &self.shared.trees;
         // What failed is carried out to its end before the other is changed again.
-        let order = if copies.first.is_in_change() {
-            [Side::First, Side::Second]
+        let order = if trees.primary.is_dirty() {
+            [Side::Primary, Side::Mirror]
         } else {
-            [Side::Second, Side::First]
+            [Side::Mirror, Side::Primary]
         };
         for side in order {
-            let outcome = write_into(copies, side, work, is_read, &unread, progress);
-            self.graves.add(outcome.inspect_err(|_| copies.of(side).distrust())?);
+            let outcome = write_to_copy(trees, side, task, has_readers, &removable, progress);
+            self.pending_deletes.add(outcome.inspect_err(|_| trees.of(side).poison())?);
         }
         Ok(())
     }
 
     /// Lets the bodies in memory go that the records have now.
-    fn unpin(&self, work: &Work) {
-        let mut changes = work.changes.iter().peekable();
+    fn unpin(&self, task: &CheckpointTask) {
+        let mut changes = task.changes.iter().peekable();
         while changes.peek().is_some() {
             let Ok(mut state) = self.shared.write_state() else { return };
-            for (key, change) in changes.by_ref().take(UNPINNED) {
-                if let (Some(row), Change::Put { place, .. }) = (state.index.find(*key), change) {
-                    state.bodies.unpin(row, *place);
+            for (key, change) in changes.by_ref().take(UNPIN_BATCH) {
+                if let (Some(row), RecordChange::Put { body_ref, .. }) = (state.index.find(*key), change) {
+                    state.bodies.unpin(row, *body_ref);
                 }
             }
             let evicted = state.bodies.evict();
@@ -147,53 +141,151 @@ impl Checkpointer {
     }
 }
 
-impl Graves {
+impl PendingDeletes {
     /// What is added from now on was shown to those who hold this.
-    fn begin(&mut self, readers: Weak<()>) {
+    fn start_epoch(&mut self, readers: Weak<()>) {
         self.0.push_back((readers, HashSet::new()));
     }
 
-    fn add(&mut self, replaced: Vec<Place>) {
-        if let Some((_, places)) = self.0.back_mut() {
-            places.extend(replaced);
+    fn add(&mut self, replaced: Vec<BodyRef>) {
+        if let Some((_, body_refs)) = self.0.back_mut() {
+            body_refs.extend(replaced);
         }
     }
 
     /// Whether anybody can still ask for what is replaced.
-    fn are_read(&self) -> bool {
+    fn have_readers(&self) -> bool {
         self.0.iter().any(|(readers, _)| readers.strong_count() > 0)
     }
 
     /// The bodies that nobody can ask for any more.
-    fn take_unread(&mut self) -> HashSet<Place> {
-        let mut unread = HashSet::new();
+    fn take_removable(&mut self) -> HashSet<BodyRef> {
+        let mut removable = HashSet::new();
         while self.0.front().is_some_and(|(readers, _)| readers.strong_count() == 0) {
-            unread.extend(self.0.pop_front().unwrap_or_default().1);
+            removable.extend(self.0.pop_front().unwrap_or_default().1);
         }
-        unread
+        removable
     }
 }
 
-/// Puts a work into one copy, and returns which bodies are left to be removed later.
-fn write_into(
-    copies: &Copies,
+/// Puts a task into one copy, and returns which bodies are left to be removed later.
+fn write_to_copy(
+    trees: &TreePair,
     side: Side,
-    work: &Work,
-    is_read: bool,
-    unread: &HashSet<Place>,
-    progress: &mut Progress,
-) -> Result<Vec<Place>, StoreError> {
-    let copy = copies.of(side);
-    copy.begin_change()?;
-    let mut writer = Writer::new(copy, copy.base_to_write()?, is_read);
+    task: &CheckpointTask,
+    has_readers: bool,
+    removable: &HashSet<BodyRef>,
+    progress: &mut ScrubProgress,
+) -> Result<Vec<BodyRef>, StoreError> {
+    let copy = trees.of(side);
+    copy.mark_dirty()?;
+    let mut writer = TreeWriter::new(copy, copy.manifest_for_writing()?, has_readers);
     let mut replaced = Vec::new();
-    for (key, change) in &work.changes {
-        let before = *writer.base();
+    for (key, change) in &task.changes {
+        let before = *writer.manifest();
         replaced.extend(writer.write(*key, change)?);
-        progress.note(side, *key, &before, writer.base());
+        progress.record_change(side, *key, &before, writer.manifest());
     }
-    unread.iter().try_for_each(|place| writer.remove_body(*place))?;
-    writer.finish(work.applied, work.version, work.body)?;
-    copy.end_change()?;
+    removable.iter().try_for_each(|body_ref| writer.remove_body(*body_ref))?;
+    writer.finish(task.applied_lsn, task.last_version, task.last_body_id)?;
+    copy.mark_clean()?;
     Ok(replaced)
+}
+
+/// How long a checkpoint that failed is left alone, if the journal has room.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// The checkpointer, as the writing thread sees it.
+#[derive(Debug)]
+pub(super) struct CheckpointScheduler {
+    tasks: Sender<CheckpointTask>,
+    outcomes: Receiver<CheckpointResult>,
+    state: SchedulerState,
+    /// Up to where everything is in the records.
+    applied_lsn: u64,
+}
+
+#[derive(Debug)]
+enum SchedulerState {
+    Idle,
+    Running,
+    /// And since when.
+    Failed(CheckpointTask, Instant),
+}
+
+impl CheckpointScheduler {
+    pub(super) fn new(tasks: Sender<CheckpointTask>, outcomes: Receiver<CheckpointResult>) -> Self {
+        Self { tasks, outcomes, state: SchedulerState::Idle, applied_lsn: 0 }
+    }
+
+    pub(super) const fn applied_lsn(&self) -> u64 {
+        self.applied_lsn
+    }
+
+    pub(super) fn start(&mut self, task: CheckpointTask) {
+        self.state = match self.tasks.send(task) {
+            Ok(()) => SchedulerState::Running,
+            Err(SendError(task)) => SchedulerState::Failed(task, Instant::now()),
+        };
+    }
+
+    /// Frees what a checkpoint has freed by now, or tries one again that failed a while ago.
+    pub(super) fn poll(&mut self, wal: &mut Wal) {
+        self.state = match std::mem::replace(&mut self.state, SchedulerState::Idle) {
+            SchedulerState::Failed(task, since) if since.elapsed() >= RETRY => return self.start(task),
+            state => state,
+        };
+        if matches!(self.state, SchedulerState::Running)
+            && let Ok(outcome) = self.outcomes.try_recv()
+            && let Err(error) = self.complete(outcome, wal)
+        {
+            tracing::error!(
+                error = &error as &dyn Error,
+                "what is in the journal cannot be put into the records"
+            );
+        }
+    }
+
+    /// Tries a checkpoint again that failed, and returns whether one is under way then. Does not wait for it.
+    pub(super) fn retry(&mut self, wal: &mut Wal) -> bool {
+        self.poll(wal);
+        self.state = match std::mem::replace(&mut self.state, SchedulerState::Idle) {
+            SchedulerState::Failed(task, _) => {
+                self.start(task);
+                return self.is_running();
+            }
+            state => state,
+        };
+        self.is_running()
+    }
+
+    pub(super) const fn is_running(&self) -> bool {
+        matches!(self.state, SchedulerState::Running)
+    }
+
+    /// Waits for the checkpoint that is under way, and tries one that failed again.
+    pub(super) fn wait(&mut self, wal: &mut Wal) -> Result<(), StoreError> {
+        match std::mem::replace(&mut self.state, SchedulerState::Running) {
+            SchedulerState::Idle => {
+                self.state = SchedulerState::Idle;
+                return Ok(());
+            }
+            SchedulerState::Running => {}
+            SchedulerState::Failed(task, _) => self.start(task),
+        }
+        let outcome = self.outcomes.recv();
+        outcome.map_err(|_| closed()).and_then(|outcome| self.complete(outcome, wal))
+    }
+
+    fn complete(&mut self, outcome: CheckpointResult, wal: &mut Wal) -> Result<(), StoreError> {
+        let CheckpointResult { task, result } = outcome;
+        if result.is_ok() {
+            task.sealed.iter().for_each(|sealed| wal.release(*sealed));
+            self.state = SchedulerState::Idle;
+            self.applied_lsn = task.applied_lsn;
+        } else {
+            self.state = SchedulerState::Failed(task, Instant::now());
+        }
+        result
+    }
 }

@@ -1,22 +1,23 @@
 //! How a record is written down beside its body: little endian, each variable part behind its length, a checksum last.
 
+use bytes::Bytes;
 use crc32fast::Hasher;
 use uuid::Uuid;
 
 use crate::model::Timestamp;
-use crate::store::{Facets, Key, Link, Name, SortKey, UniqueKey, Version};
+use crate::store::{Facets, Key, Link, Name, SortKey, StoreError, UniqueKey, Version};
 
 /// Everything of a record but its key and its body: what is read at open, and where the body is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Head {
+pub(super) struct RecordHeader {
     pub(super) version: Version,
-    pub(super) body: Place,
+    pub(super) body: BodyRef,
     pub(super) facets: Facets,
 }
 
 /// Where a body is kept, and how to tell that it is whole. The number is never given twice, so a body is never another one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Place {
+pub(super) struct BodyRef {
     pub(super) id: u64,
     pub(super) length: u32,
     pub(super) checksum: u32,
@@ -26,8 +27,8 @@ const ORGANIZATION: u8 = 1;
 const NETWORK: u8 = 2;
 const EXPIRES_AT: u8 = 4;
 
-impl Head {
-    /// The checksum covers the key too, so that a head is never taken for that of another record.
+impl RecordHeader {
+    /// The checksum covers the key too, so that a header is never taken for that of another record.
     pub(super) fn encode(&self, key: Key) -> Vec<u8> {
         let Facets { organization, network, expires_at, links, sort_keys, unique_keys } = &self.facets;
         let mut bytes = Vec::with_capacity(256 + links.len() * 24 + unique_keys.len() * 24);
@@ -62,7 +63,7 @@ impl Head {
             put_name(&mut bytes, unique_key.name);
             put_bytes(&mut bytes, &unique_key.value);
         }
-        let checksum = checksum_with(key, &bytes);
+        let checksum = header_checksum(key, &bytes);
         bytes.extend_from_slice(&checksum.to_le_bytes());
         bytes
     }
@@ -70,23 +71,23 @@ impl Head {
     /// `None` when these are not the very bytes that were written for this key.
     pub(super) fn decode(key: Key, bytes: &[u8]) -> Option<Self> {
         let (content, checksum) = bytes.split_last_chunk::<4>()?;
-        if checksum_with(key, content) != u32::from_le_bytes(*checksum) {
+        if header_checksum(key, content) != u32::from_le_bytes(*checksum) {
             return None;
         }
-        let mut reader = Reader(content);
-        let version = Version(reader.u64()?);
-        let body = Place { id: reader.u64()?, length: reader.u32()?, checksum: reader.u32()? };
-        let facets = reader.facets()?;
-        reader.0.is_empty().then_some(Self { version, body, facets })
+        let mut decoder = Decoder(content);
+        let version = Version(decoder.u64()?);
+        let body = BodyRef { id: decoder.u64()?, length: decoder.u32()?, checksum: decoder.u32()? };
+        let facets = decoder.facets()?;
+        decoder.0.is_empty().then_some(Self { version, body, facets })
     }
 
-    /// The checksum at the end of an encoded head.
+    /// The checksum at the end of an encoded header.
     pub(super) fn checksum(encoded: &[u8]) -> u32 {
         encoded.last_chunk().map_or(0, |checksum| u32::from_le_bytes(*checksum))
     }
 }
 
-fn checksum_with(key: Key, content: &[u8]) -> u32 {
+fn header_checksum(key: Key, content: &[u8]) -> u32 {
     let mut hasher = Hasher::new();
     hasher.update(key.kind.as_str().as_bytes());
     hasher.update(key.id.as_bytes());
@@ -117,9 +118,9 @@ fn put_name(bytes: &mut Vec<u8>, name: Name) {
 
 /// Reads from the front of some bytes. Every method is `None` where they end too early or hold what was never written.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reader<'b>(pub(super) &'b [u8]);
+pub(super) struct Decoder<'b>(pub(super) &'b [u8]);
 
-impl<'b> Reader<'b> {
+impl<'b> Decoder<'b> {
     pub(super) fn take(&mut self, length: usize) -> Option<&'b [u8]> {
         let (taken, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
@@ -185,11 +186,43 @@ impl<'b> Reader<'b> {
     }
 }
 
+/// What becomes of a record.
+#[derive(Clone, Debug)]
+pub(super) enum RecordChange {
+    /// The header is encoded once, for the journal and for the records alike.
+    Put {
+        header: Bytes,
+        body_ref: BodyRef,
+        body: Bytes,
+    },
+    Delete,
+}
+
+impl RecordChange {
+    /// How many bytes it puts into the records.
+    pub(super) fn size(&self) -> usize {
+        match self {
+            Self::Put { header, body, .. } => header.len() + body.len(),
+            Self::Delete => 0,
+        }
+    }
+}
+
+/// Decodes a header, or names the record.
+pub(super) fn decode_header(key: Key, bytes: &[u8]) -> Result<RecordHeader, StoreError> {
+    RecordHeader::decode(key, bytes).ok_or_else(|| damaged(key))
+}
+
+/// What is said of a record that is not as it was written.
+pub(super) fn damaged(key: Key) -> StoreError {
+    StoreError::corrupt(format!("{key} is damaged"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn head() -> (Key, Head) {
+    fn header() -> (Key, RecordHeader) {
         let id = Uuid::from_u128;
         let facets = Facets {
             organization: Some(id(1)),
@@ -202,31 +235,31 @@ mod tests {
             ],
             unique_keys: vec![UniqueKey::new(Name::new("a_sixteen_letter"), vec![7; UniqueKey::MAX_LENGTH])],
         };
-        let body = Place { id: 8, length: 9, checksum: 10 };
-        (Key::new(Name::new("host"), id(11)), Head { version: Version(12), body, facets })
+        let body = BodyRef { id: 8, length: 9, checksum: 10 };
+        (Key::new(Name::new("host"), id(11)), RecordHeader { version: Version(12), body, facets })
     }
 
     #[test]
     fn a_head_comes_back_as_it_was_written_with_and_without_each_of_its_parts() {
-        let (key, full) = head();
+        let (key, full) = header();
         let of_network = Facets { network: full.facets.network, ..Facets::default() };
         for facets in [full.facets, of_network, Facets::default()] {
-            let head = Head { version: full.version, body: full.body, facets };
-            assert_eq!(Head::decode(key, &head.encode(key)), Some(head));
+            let header = RecordHeader { version: full.version, body: full.body, facets };
+            assert_eq!(RecordHeader::decode(key, &header.encode(key)), Some(header));
         }
     }
 
     #[test]
     fn a_head_that_is_cut_or_changed_anywhere_or_stands_under_another_key_is_none() {
-        let (key, head) = head();
-        let encoded = head.encode(key);
+        let (key, header) = header();
+        let encoded = header.encode(key);
         let other = Key::new(key.kind, Uuid::nil());
-        assert_eq!(Head::decode(other, &encoded), None);
-        for place in 0..encoded.len() {
-            assert_eq!(Head::decode(key, &encoded[..place]), None, "cut at {place}");
+        assert_eq!(RecordHeader::decode(other, &encoded), None);
+        for index in 0..encoded.len() {
+            assert_eq!(RecordHeader::decode(key, &encoded[..index]), None, "cut at {index}");
             let mut changed = encoded.clone();
-            changed[place] ^= 1;
-            assert_eq!(Head::decode(key, &changed), None, "changed at {place}");
+            changed[index] ^= 1;
+            assert_eq!(RecordHeader::decode(key, &changed), None, "changed at {index}");
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::private;
+use super::files::{self, sync_directory};
 use crate::store::StoreError;
 
 /// What the file `format` holds. Whoever changes how anything is written changes the number.
@@ -28,9 +28,9 @@ pub(super) struct Folder {
 impl Folder {
     /// Takes a folder, and makes it one of a store if it is empty or not there.
     pub(super) fn take(path: &Path) -> Result<Self, StoreError> {
-        private::create_folder(path).map_err(|error| unusable(path, error))?;
+        files::create_private_folder(path).map_err(|error| unusable(path, error))?;
         require_own(path)?;
-        private::warn_if_open_to_others(path);
+        files::warn_if_readable_by_others(path);
         let lock = lock(path)?;
         let folder = Self { path: path.to_owned(), lock };
         match fs::read_to_string(folder.format()) {
@@ -52,7 +52,7 @@ impl Folder {
             }
             Err(error) => return Err(unusable(path, error)),
         }
-        folder.finish_exchange().map_err(|error| unusable(path, error))?;
+        folder.finish_swap().map_err(|error| unusable(path, error))?;
         Ok(folder)
     }
 
@@ -61,11 +61,11 @@ impl Folder {
         if ![RECORDS, SECOND, DAMAGED].iter().any(|name| path.join(name).exists()) {
             return Err(StoreError::invalid(format!("{} is not the folder of a store", path.display())));
         }
-        private::warn_if_open_to_others(path);
+        files::warn_if_readable_by_others(path);
         let folder = Self { path: path.to_owned(), lock: lock(path)? };
         // Of a repair that was broken off.
-        let cleared = remove_folder(&folder.new_records());
-        cleared.and_then(|()| folder.finish_exchange()).map_err(|error| unusable(path, error))?;
+        let cleared = remove_folder(&folder.new_primary());
+        cleared.and_then(|()| folder.finish_swap()).map_err(|error| unusable(path, error))?;
         Ok(folder)
     }
 
@@ -79,77 +79,77 @@ impl Folder {
         &self.path
     }
 
-    pub(super) fn records(&self) -> PathBuf {
+    pub(super) fn primary(&self) -> PathBuf {
         self.path.join(RECORDS)
     }
 
-    pub(super) fn second_records(&self) -> PathBuf {
+    pub(super) fn mirror(&self) -> PathBuf {
         self.path.join(SECOND)
     }
 
-    pub(super) fn has_second(&self) -> bool {
-        self.second_records().exists()
+    pub(super) fn has_mirror(&self) -> bool {
+        self.mirror().exists()
     }
 
     /// Where the second copy is made.
-    pub(super) fn new_second_records(&self) -> PathBuf {
+    pub(super) fn new_mirror(&self) -> PathBuf {
         self.path.join("records.second.new")
     }
 
     /// Removes what is left of a second copy that was not made to its end.
-    pub(super) fn clear_new_second(&self) -> Result<(), StoreError> {
-        remove_folder(&self.new_second_records()).map_err(|error| unusable(&self.path, error))
+    pub(super) fn clear_new_mirror(&self) -> Result<(), StoreError> {
+        remove_folder(&self.new_mirror()).map_err(|error| unusable(&self.path, error))
     }
 
     /// Puts the second copy that was made in the place of the one before.
-    pub(super) fn put_second_in_place(&self) -> Result<(), StoreError> {
+    pub(super) fn install_mirror(&self) -> Result<(), StoreError> {
         let put = || {
-            remove_folder(&self.second_records())?;
-            fs::rename(self.new_second_records(), self.second_records())?;
+            remove_folder(&self.mirror())?;
+            fs::rename(self.new_mirror(), self.mirror())?;
             sync_directory(&self.path)
         };
         put().map_err(|error| unusable(&self.path, error))
     }
 
     /// Makes the second copy the first, and the first the second.
-    pub(super) fn exchange_copies(&self) -> io::Result<()> {
-        fs::rename(self.records(), self.exchanged_records())?;
-        self.finish_exchange()
+    pub(super) fn swap_copies(&self) -> io::Result<()> {
+        fs::rename(self.primary(), self.swapped_primary())?;
+        self.finish_swap()
     }
 
     /// Also one that was cut off.
-    fn finish_exchange(&self) -> io::Result<()> {
-        if !self.exchanged_records().exists() {
+    fn finish_swap(&self) -> io::Result<()> {
+        if !self.swapped_primary().exists() {
             return Ok(());
         }
-        if !self.records().exists() {
-            fs::rename(self.second_records(), self.records())?;
+        if !self.primary().exists() {
+            fs::rename(self.mirror(), self.primary())?;
         }
-        fs::rename(self.exchanged_records(), self.second_records())?;
+        fs::rename(self.swapped_primary(), self.mirror())?;
         sync_directory(&self.path)
     }
 
-    fn exchanged_records(&self) -> PathBuf {
+    fn swapped_primary(&self) -> PathBuf {
         self.path.join("records.exchanged")
     }
 
     /// Where a repair keeps the records as it found them.
-    pub(super) fn damaged_records(&self) -> PathBuf {
+    pub(super) fn damaged_copy(&self) -> PathBuf {
         self.path.join(DAMAGED)
     }
 
     /// Where a repair writes the records anew.
-    pub(super) fn new_records(&self) -> PathBuf {
+    pub(super) fn new_primary(&self) -> PathBuf {
         self.path.join("records.new")
     }
 
-    pub(super) fn witness(&self) -> PathBuf {
+    pub(super) fn durable_lsn(&self) -> PathBuf {
         self.path.join("acknowledged")
     }
 
     /// Whether nothing was ever put into the folder.
     pub(super) fn is_new(&self) -> bool {
-        !self.records().exists() && !self.has_second()
+        !self.primary().exists() && !self.has_mirror()
     }
 
     fn create(&self) -> io::Result<()> {
@@ -160,7 +160,7 @@ impl Folder {
     /// There whole or not at all.
     pub(super) fn write_format(&self) -> io::Result<()> {
         let new = self.path.join("format.new");
-        let mut file = private::create(&new)?;
+        let mut file = files::create_private(&new)?;
         file.write_all(FORMAT.as_bytes())?;
         file.sync_all()?;
         fs::rename(new, self.format())?;
@@ -191,7 +191,7 @@ fn require_own(path: &Path) -> Result<(), StoreError> {
 }
 
 fn lock(folder: &Path) -> Result<File, StoreError> {
-    let file = private::options().write(true).create(true).truncate(false).open(folder.join("lock"));
+    let file = files::private_options().write(true).create(true).truncate(false).open(folder.join("lock"));
     let file = file.map_err(|error| unusable(folder, error))?;
     let begin = Instant::now();
     loop {
@@ -215,10 +215,4 @@ fn unusable(folder: &Path, error: io::Error) -> StoreError {
 
 fn remove_folder(path: &Path) -> io::Result<()> {
     if path.exists() { fs::remove_dir_all(path) } else { Ok(()) }
-}
-
-/// Makes the names in a directory as lasting as the files.
-pub(super) fn sync_directory(path: &Path) -> io::Result<()> {
-    // Only there can a directory be opened as a file; elsewhere its names need no syncing.
-    if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
 }

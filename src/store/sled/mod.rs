@@ -17,45 +17,35 @@
 //!    most one slice.
 //! 3. One of these, never two together, and no lock is taken under them:
 //!    * `Shared::state`, by readers and the two threads;
-//!    * the medium of one copy, for reading by every call to sled, for writing to open and close the copy;
+//!    * the database of one copy, for reading by every call to sled, for writing to open and close the copy;
 //!    * the line of the `Queue`.
 //!
 //! The code keeps to it as follows. [`records`] hands to a callback only what it has read before, after it released the
-//! medium, so a callback may call any copy. What reads all records does so in pieces, each with the medium locked anew. A
+//! database, so a callback may call any copy. What reads all records does so in pieces, each with the database locked anew. A
 //! thread that is waited for under a lock takes none itself: that is sled's flush. Readers wait for `was_tried` in
 //! [`copies`] with nothing locked, and the first checkpoint sets it. The thread of [`committer`] waits for a checkpoint with
 //! nothing locked.
 
 mod blocking;
-mod bodies;
+mod body_cache;
 mod builder;
 mod checkpoint;
-mod checkpoints;
 mod codec;
-mod committer;
-mod copies;
+mod commit;
+mod files;
 mod folder;
-mod gather;
-mod group;
-mod journal;
-mod load;
+mod handle;
 mod open;
-mod private;
-mod progress;
-mod queue;
 mod read;
-mod records;
 mod repair;
-mod room;
-mod shared;
+mod scrub;
 mod snapshot;
 mod state;
 mod store;
-mod verify;
-mod witness;
-mod writer;
+mod trees;
+mod wal;
 
 pub use builder::{Durability, SledStoreBuilder};
 pub use repair::Repair;
+pub use scrub::Verification;
 pub use store::SledStore;
-pub use verify::Verification;

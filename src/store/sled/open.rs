@@ -1,89 +1,279 @@
+//! What a folder holds, from the records and the journal together.
+
+use std::collections::{HashMap, HashSet};
+use std::error::Error;
+use std::io;
+use std::path::Path;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, RwLock};
 use std::thread;
 
 use tokio::sync::{Mutex, watch};
 
+use super::body_cache::BodyCache;
 use super::builder::{Durability, SledStoreBuilder};
-use super::checkpoint::{Changes, Checkpointed, Checkpointer, Work};
-use super::checkpoints::Checkpoints;
-use super::codec::Place;
-use super::committer::Committer;
-use super::copies::Copies;
+use super::checkpoint::{Changes, CheckpointScheduler, CheckpointTask, Checkpointer};
+use super::codec::{BodyRef, RecordChange, RecordHeader, decode_header};
+use super::commit::Committer;
+use super::commit::group_commit::GroupCollector;
+use super::commit::queue::Queue;
+use super::files::sync_directory;
 use super::folder::Folder;
-use super::gather::Gatherer;
-use super::load::{Loaded, load, unreadable};
-use super::progress::Progress;
-use super::queue::Queue;
-use super::shared::Shared;
-use super::witness::Witness;
-use crate::store::StoreError;
-
-/// An open store: what is shared with readers, and the way to the thread that writes.
-#[derive(Debug)]
-pub(super) struct Opened {
-    pub(super) shared: Arc<Shared>,
-    pub(super) queue: Queue,
-}
+use super::state::{CheckpointStatus, Shared, State};
+use super::trees::{Manifest, ScrubProgress, TreeCopy, TreePair};
+use super::wal::{AcceptedBatch, DurableLsn, Recovered, ReplayedBatch, Wal, recover};
+use crate::store::index::Loader;
+use crate::store::{Facets, Key, StoreError, Version};
 
 /// Opens a folder, blocking. No thread is begun before everything was found in order.
-pub(super) fn open(options: &SledStoreBuilder) -> Result<Opened, StoreError> {
+pub(super) fn open(options: &SledStoreBuilder) -> Result<(Arc<Shared>, Queue), StoreError> {
     let folder = Folder::take(&options.folder)?;
-    let mut witness = open_witness(&folder)?;
-    let Loaded { records, state, graves, journal, recovered } = load(&folder, &mut witness, options)?;
-    let (sequence, body) = (recovered.applied, recovered.body);
+    let mut durable_lsn = open_durable_lsn(&folder)?;
+    let Loaded { primary, state, pending_deletes, wal, recovered } =
+        load(&folder, &mut durable_lsn, options)?;
+    let (lsn, last_body_id) = (recovered.applied_lsn, recovered.last_body_id);
     // All of it is on the disk now, also what nobody was promised: a copy that is behind must not be taken for the newest.
-    witness.write(sequence).map_err(|error| unreadable(&folder, error))?;
-    let copies = Copies::new(records, &folder);
-    let (verifying, records) = (Mutex::new(()), Mutex::new(Progress::default()));
-    let (checkpointed, _) = watch::channel(Checkpointed::default());
+    durable_lsn.write(lsn).map_err(|error| unreadable(&folder, error))?;
+    let trees = TreePair::new(primary, &folder);
+    let (scrub_turn, trees_lock) = (Mutex::new(()), Mutex::new(ScrubProgress::default()));
+    let (checkpoint_status, _) = watch::channel(CheckpointStatus::default());
     let state = RwLock::new(state);
-    let shared = Arc::new(Shared { state, copies, folder, checkpointed, verifying, records });
-    let checkpoints = begin_checkpoints(&shared, graves, recovered)?;
+    let shared = Arc::new(Shared { state, trees, folder, checkpoint_status, scrub_turn, trees_lock });
+    let checkpoints = start_checkpoints(&shared, pending_deletes, recovered)?;
     let (queue, jobs) = Queue::new();
     let committer = Committer {
         shared: Arc::clone(&shared),
-        jobs: Gatherer::new(jobs),
-        journal,
-        witness,
-        witnesses: options.durability == Durability::Durable,
+        jobs: GroupCollector::new(jobs),
+        wal,
+        durable_lsn,
+        is_durable: options.durability == Durability::Durable,
         checkpoints,
         changes: Changes::new(),
-        sequence,
-        body,
+        lsn,
+        last_body_id,
     };
-    begin_thread("toposcope-writer", || committer.run())?;
-    Ok(Opened { shared, queue })
+    spawn_thread("toposcope-writer", || committer.run())?;
+    Ok((shared, queue))
 }
 
-/// The witness comes before the records, so that a folder with records always has one.
-fn open_witness(folder: &Folder) -> Result<Witness, StoreError> {
+/// The durable_lsn comes before the primary, so that a folder with records always has one.
+fn open_durable_lsn(folder: &Folder) -> Result<DurableLsn, StoreError> {
     let open = || {
-        let mut witness = Witness::open(&folder.witness())?;
-        if folder.is_new() && witness.read()?.is_none() {
-            witness.write(0)?;
-            witness.sync()?;
+        let mut durable_lsn = DurableLsn::open(&folder.durable_lsn())?;
+        if folder.is_new() && durable_lsn.read()?.is_none() {
+            durable_lsn.write(0)?;
+            durable_lsn.sync()?;
         }
-        Ok(witness)
+        Ok(durable_lsn)
     };
     open().map_err(|error| unreadable(folder, error))
 }
 
 /// Begins the thread, and gives it what the journal was found to hold: also nothing, for it to open the second copy.
-fn begin_checkpoints(
+fn start_checkpoints(
     shared: &Arc<Shared>,
-    graves: Vec<Place>,
-    recovered: Work,
-) -> Result<Checkpoints, StoreError> {
-    let checkpointer = Checkpointer::new(Arc::clone(shared), graves);
-    let ((works, to_do), (done, outcomes)) = (channel(), channel());
-    begin_thread("toposcope-records", || checkpointer.run(to_do, done))?;
-    let mut checkpoints = Checkpoints::new(works, outcomes);
-    checkpoints.begin(recovered);
+    pending_deletes: Vec<BodyRef>,
+    recovered: CheckpointTask,
+) -> Result<CheckpointScheduler, StoreError> {
+    let checkpointer = Checkpointer::new(Arc::clone(shared), pending_deletes);
+    let ((tasks, to_do), (done, outcomes)) = (channel(), channel());
+    spawn_thread("toposcope-records", || checkpointer.run(to_do, done))?;
+    let mut checkpoints = CheckpointScheduler::new(tasks, outcomes);
+    checkpoints.start(recovered);
     Ok(checkpoints)
 }
 
-fn begin_thread(name: &str, run: impl FnOnce() + Send + 'static) -> Result<(), StoreError> {
-    let begun = thread::Builder::new().name(name.to_owned()).spawn(run);
-    begun.map(|_| ()).map_err(|error| StoreError::unavailable("a thread cannot be begun").with_source(error))
+fn spawn_thread(name: &str, run: impl FnOnce() + Send + 'static) -> Result<(), StoreError> {
+    let spawned = thread::Builder::new().name(name.to_owned()).spawn(run);
+    spawned
+        .map(|_| ())
+        .map_err(|error| StoreError::unavailable("a thread cannot be spawned").with_source(error))
+}
+
+/// What was found in a folder.
+struct Loaded {
+    primary: TreeCopy,
+    state: State,
+    pending_deletes: Vec<BodyRef>,
+    wal: Wal,
+    /// What the journal holds beyond the primary.
+    recovered: CheckpointTask,
+}
+
+/// Loads the first copy of the records with what the journal has beyond it, or else the second copy, which becomes the first.
+fn load(
+    folder: &Folder,
+    durable_lsn: &mut DurableLsn,
+    options: &SledStoreBuilder,
+) -> Result<Loaded, StoreError> {
+    prefer_clean_copy(folder).map_err(|error| unreadable(folder, error))?;
+    load_primary(folder, durable_lsn, options).or_else(|error| {
+        if !folder.has_mirror() || folder.swap_copies().is_err() {
+            return Err(error);
+        }
+        tracing::warn!(error = &error as &dyn Error, "the second copy of the records is tried instead");
+        load_primary(folder, durable_lsn, options).map_err(|_| {
+            // Both stay where they were, for a repair.
+            let _ = folder.swap_copies();
+            error
+        })
+    })
+}
+
+/// Of two copies the one is read that nobody was changing.
+fn prefer_clean_copy(folder: &Folder) -> io::Result<()> {
+    let is_dirty = |copy: &Path| TreeCopy::closed(copy).is_dirty();
+    let mirror_is_clean = folder.has_mirror() && !is_dirty(&folder.mirror());
+    if mirror_is_clean && is_dirty(&folder.primary()) { folder.swap_copies() } else { Ok(()) }
+}
+
+fn load_primary(
+    folder: &Folder,
+    durable_lsn: &mut DurableLsn,
+    options: &SledStoreBuilder,
+) -> Result<Loaded, StoreError> {
+    let primary = TreeCopy::open(&folder.primary())?;
+    match load_from(&primary, folder, durable_lsn, options) {
+        Ok((state, pending_deletes, wal, recovered)) => {
+            Ok(Loaded { primary, state, pending_deletes, wal, recovered })
+        }
+        Err(error) => {
+            let _ = primary.close();
+            Err(error)
+        }
+    }
+}
+
+/// The same from records that are open.
+fn load_from(
+    primary: &TreeCopy,
+    folder: &Folder,
+    durable_lsn: &mut DurableLsn,
+    options: &SledStoreBuilder,
+) -> Result<(State, Vec<BodyRef>, Wal, CheckpointTask), StoreError> {
+    let manifest = primary.manifest()?;
+    let (mut wal, recovered) = open_journal(folder, options.durability, manifest.applied_lsn)?;
+    check_nothing_lost(folder, durable_lsn, &recovered)?;
+    wal.discard(&recovered.discardable).map_err(|error| unreadable(folder, error))?;
+    let Recovered { batches, last_lsn, sealed, .. } = recovered;
+    let (last_version, last_body_id) = (
+        manifest.last_version.max(recovered.last_version),
+        manifest.last_body_id.max(recovered.last_body_id),
+    );
+    let latest = latest(batches);
+    let state = build_state(primary, &manifest, &latest, Version(last_version), options.cache_size)?;
+    let pending_deletes = unused(primary.pending_deletes()?, &latest);
+    let changes: Changes = latest.into_iter().map(|(key, latest)| (key, latest.change)).collect();
+    Ok((
+        state,
+        pending_deletes,
+        wal,
+        CheckpointTask { changes, sealed, unsynced: None, applied_lsn: last_lsn, last_version, last_body_id },
+    ))
+}
+
+/// Opens the journal and reads it. What it holds is on the disk then, with the names of all files.
+fn open_journal(
+    folder: &Folder,
+    durability: Durability,
+    applied_lsn: u64,
+) -> Result<(Wal, Recovered), StoreError> {
+    let open = || {
+        let mut wal = Wal::open(folder.path(), durability == Durability::Durable)?;
+        let recovered = recover(&mut wal, applied_lsn)?;
+        sync_directory(folder.path())?;
+        Ok((wal, recovered))
+    };
+    open().map_err(|error| unreadable(folder, error))
+}
+
+/// That everything is there which anybody was told of.
+fn check_nothing_lost(
+    folder: &Folder,
+    durable_lsn: &mut DurableLsn,
+    recovered: &Recovered,
+) -> Result<(), StoreError> {
+    let folder_name = folder.path().display();
+    let Some(acknowledged) = durable_lsn.read().map_err(|error| unreadable(folder, error))? else {
+        return Err(StoreError::corrupt(format!("the file `acknowledged` in {folder_name} is damaged")));
+    };
+    if recovered.has_gap || recovered.last_lsn < acknowledged {
+        return Err(StoreError::corrupt(format!(
+            "commits are missing in {folder_name}: the last that was acknowledged is {acknowledged}, the last that is \
+             whole is {}",
+            recovered.last_lsn
+        )));
+    }
+    Ok(())
+}
+
+/// What the journal makes of a record in the end.
+#[derive(Debug)]
+struct LatestChange {
+    version: Version,
+    change: RecordChange,
+    /// Those of what is put.
+    facets: Facets,
+}
+
+fn latest(batches: Vec<ReplayedBatch>) -> HashMap<Key, LatestChange> {
+    let mut latest = HashMap::new();
+    for ReplayedBatch { accepted: AcceptedBatch { version, changes }, facets } in batches {
+        let mut facets = facets.into_iter();
+        for (key, change) in changes {
+            let facets = match change {
+                RecordChange::Put { .. } => facets.next().unwrap_or_default(),
+                RecordChange::Delete => Facets::default(),
+            };
+            latest.insert(key, LatestChange { version, change, facets });
+        }
+    }
+    latest
+}
+
+/// The index and the bodies of what is in the primary, but for what the journal changes: a checkpoint that was cut off has put
+/// a part of that into the primary, so that only with all of it they come from one time.
+fn build_state(
+    primary: &TreeCopy,
+    manifest: &Manifest,
+    latest: &HashMap<Key, LatestChange>,
+    version: Version,
+    cache_size: usize,
+) -> Result<State, StoreError> {
+    let mut loader = Loader::default();
+    let mut bodies = BodyCache::new(cache_size);
+    let mut found = Manifest { record_count: 0, checksum_sum: 0, ..*manifest };
+    primary.with_prefetch(|| {
+        primary.headers(|key, bytes| {
+            found.count_in(RecordHeader::checksum(bytes));
+            let RecordHeader { version, body, facets } = decode_header(key, bytes)?;
+            if !latest.contains_key(&key) {
+                bodies.set_body_ref(loader.add(key, version, &facets)?, body);
+            }
+            Ok(())
+        })
+    })?;
+    manifest.check(found)?;
+    for (key, LatestChange { version, change, facets }) in latest {
+        if let RecordChange::Put { body_ref, body, .. } = change {
+            let row = loader.add(*key, *version, facets)?;
+            bodies.pin(row, *body_ref, body.clone());
+        }
+    }
+    Ok(State::new(loader.finish(version), bodies))
+}
+
+/// BodyCache that are to be removed, but for those that were not written to their end and are about to be.
+fn unused(mut pending_deletes: Vec<BodyRef>, latest: &HashMap<Key, LatestChange>) -> Vec<BodyRef> {
+    let body_refs = latest.values().filter_map(|latest| match &latest.change {
+        RecordChange::Put { body_ref, .. } => Some(body_ref.id),
+        RecordChange::Delete => None,
+    });
+    let written: HashSet<u64> = body_refs.collect();
+    pending_deletes.retain(|pending| !written.contains(&pending.id));
+    pending_deletes
+}
+
+fn unreadable(folder: &Folder, error: io::Error) -> StoreError {
+    StoreError::unavailable(format!("{} cannot be read", folder.path().display())).with_source(error)
 }

@@ -3,43 +3,41 @@ use std::sync::{Arc, RwLockReadGuard};
 use tokio::sync::Semaphore;
 
 use super::blocking::blocking;
-use super::bodies::Found;
-use super::queue::closed;
-use super::shared::Shared;
-use super::state::{Lease, Located, State};
+use super::body_cache::BodyLocation;
+use super::state::{EpochGuard, Located, Shared, State, closed};
 use crate::store::index::{Index, RowId, Selection};
 use crate::store::materializer::Indexed;
 use crate::store::{Cursor, Record, StoreError};
 
 /// How many reads may go to the disk at once: more would not be faster, and each holds what it has read.
-const READERS: usize = 8;
+const MAX_DISK_READS: usize = 8;
 
 /// The way to the bodies that are not in memory.
 #[derive(Debug)]
-pub(super) struct Reader {
+pub(super) struct BodyReader {
     shared: Arc<Shared>,
-    turns: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
 /// What was asked for, as far as it is in memory.
 #[derive(Debug)]
-pub(super) enum Reading<R> {
+pub(super) enum PendingRead<R> {
     Done(Vec<R>),
-    /// All of it, with the lease that keeps the rest readable.
-    Missing(Vec<Option<Located>>, Lease),
+    /// All of it, with the epoch_guard that keeps the rest readable.
+    Missing(Vec<Option<Located>>, EpochGuard),
 }
 
 /// A page as far as it is in memory.
 #[derive(Debug)]
-pub(super) struct Listed {
-    pub(super) reading: Reading<Record>,
+pub(super) struct PendingPage {
+    pub(super) pending: PendingRead<Record>,
     pub(super) total: u64,
     pub(super) next: Option<Cursor>,
 }
 
 impl Indexed for Shared {
     type State = State;
-    type Page = Listed;
+    type Page = PendingPage;
 
     fn lock(&self) -> Result<RwLockReadGuard<'_, State>, StoreError> {
         self.read_state()
@@ -49,12 +47,12 @@ impl Indexed for Shared {
         &state.index
     }
 
-    fn page(state: &State, Selection { rows, total, next }: Selection) -> Listed {
-        Listed { reading: Reading::of_page(state, &rows), total, next }
+    fn page(state: &State, Selection { rows, total, next }: Selection) -> PendingPage {
+        PendingPage { pending: PendingRead::of_page(state, &rows), total, next }
     }
 }
 
-impl Reading<Option<Record>> {
+impl PendingRead<Option<Record>> {
     /// Reads what is in memory, under the lock of the state.
     pub(super) fn of_each(state: &State, rows: impl ExactSizeIterator<Item = Option<RowId>> + Clone) -> Self {
         let mut records = Vec::with_capacity(rows.len());
@@ -69,7 +67,7 @@ impl Reading<Option<Record>> {
     }
 }
 
-impl Reading<Record> {
+impl PendingRead<Record> {
     /// The same for rows that are there. Nearly every page is in memory as a whole, and costs little then.
     pub(super) fn of_page(state: &State, rows: &[RowId]) -> Self {
         let mut records = Vec::with_capacity(rows.len());
@@ -83,34 +81,34 @@ impl Reading<Record> {
     }
 }
 
-impl<R> Reading<R> {
+impl<R> PendingRead<R> {
     fn missing(state: &State, rows: impl Iterator<Item = Option<RowId>>) -> Self {
         let located = rows.map(|row| row.and_then(|row| state.locate(row))).collect();
-        Self::Missing(located, state.lease())
+        Self::Missing(located, state.epoch_guard())
     }
 }
 
-impl Reader {
+impl BodyReader {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared, turns: Arc::new(Semaphore::new(READERS)) }
+        Self { shared, permits: Arc::new(Semaphore::new(MAX_DISK_READS)) }
     }
 
     /// Reads what is missing.
     pub(super) async fn finish(
         &self,
-        reading: Reading<Option<Record>>,
+        pending: PendingRead<Option<Record>>,
     ) -> Result<Vec<Option<Record>>, StoreError> {
-        match reading {
-            Reading::Done(records) => Ok(records),
-            Reading::Missing(located, lease) => self.read(located, lease).await,
+        match pending {
+            PendingRead::Done(records) => Ok(records),
+            PendingRead::Missing(located, epoch_guard) => self.read(located, epoch_guard).await,
         }
     }
 
-    pub(super) async fn finish_page(&self, reading: Reading<Record>) -> Result<Vec<Record>, StoreError> {
-        match reading {
-            Reading::Done(records) => Ok(records),
-            Reading::Missing(located, lease) => {
-                Ok(self.read(located, lease).await?.into_iter().flatten().collect())
+    pub(super) async fn finish_page(&self, pending: PendingRead<Record>) -> Result<Vec<Record>, StoreError> {
+        match pending {
+            PendingRead::Done(records) => Ok(records),
+            PendingRead::Missing(located, epoch_guard) => {
+                Ok(self.read(located, epoch_guard).await?.into_iter().flatten().collect())
             }
         }
     }
@@ -119,15 +117,15 @@ impl Reader {
     async fn read(
         &self,
         located: Vec<Option<Located>>,
-        lease: Lease,
+        epoch_guard: EpochGuard,
     ) -> Result<Vec<Option<Record>>, StoreError> {
-        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| closed())?;
+        let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(|_| closed())?;
         let shared = Arc::clone(&self.shared);
         let read = blocking(move || {
             let records = read_all(&shared, &located);
-            drop(lease);
+            drop(epoch_guard);
             // Only now: a read that nobody waits for any more goes on all the same.
-            drop(turn);
+            drop(permit);
             records
         });
         read.await?
@@ -141,23 +139,29 @@ fn read_all(shared: &Shared, located: &[Option<Located>]) -> Result<Vec<Option<R
             None => None,
             Some(Located { key, version, body, .. }) => {
                 let body = match body {
-                    Found::Here(body) => body.clone(),
-                    Found::InRecords(place) => shared.copies.body(*key, *place)?,
+                    BodyLocation::InMemory(body) => body.clone(),
+                    BodyLocation::OnDisk(body_ref) => shared.trees.body(*key, *body_ref)?,
                 };
                 Some(Record { key: *key, version: *version, body })
             }
         };
         records.push(record);
     }
-    keep(shared, located, &records)?;
+    cache_bodies(shared, located, &records)?;
     Ok(records)
 }
 
-fn keep(shared: &Shared, located: &[Option<Located>], records: &[Option<Record>]) -> Result<(), StoreError> {
+fn cache_bodies(
+    shared: &Shared,
+    located: &[Option<Located>],
+    records: &[Option<Record>],
+) -> Result<(), StoreError> {
     let mut state = shared.write_state()?;
     for (located, record) in located.iter().zip(records) {
-        if let (Some(Located { row, body: Found::InRecords(place), .. }), Some(record)) = (located, record) {
-            state.bodies.keep(*row, *place, record.body.clone());
+        if let (Some(Located { row, body: BodyLocation::OnDisk(body_ref), .. }), Some(record)) =
+            (located, record)
+        {
+            state.bodies.insert(*row, *body_ref, record.body.clone());
         }
     }
     let evicted = state.bodies.evict();

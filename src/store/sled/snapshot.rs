@@ -4,14 +4,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::blocking::blocking;
-use super::bodies::Found;
-use super::state::Lease;
-use super::store::Inner;
+use super::body_cache::BodyLocation;
+use super::handle::Handle;
+use super::state::EpochGuard;
 use crate::store::index::Frozen;
 use crate::store::{Entry, Record, Snapshot, StoreError};
 
 /// How many bytes of bodies one call gives, but for one record that may be larger.
-const PIECE: usize = 4 << 20;
+const MAX_BYTES: usize = 4 << 20;
 
 /// What a store held at one moment. The bodies that the records have are read when they are asked for.
 pub(super) struct SledSnapshot {
@@ -21,23 +21,23 @@ pub(super) struct SledSnapshot {
 
 struct Contents {
     /// Keeps the store open.
-    inner: Arc<Inner>,
+    handle: Arc<Handle>,
     frozen: Frozen,
-    bodies: Vec<Found>,
-    _lease: Lease,
+    bodies: Vec<BodyLocation>,
+    _lease: EpochGuard,
 }
 
 impl SledSnapshot {
     /// Takes time for every record, if little: not for an async thread.
-    pub(super) fn new(inner: Arc<Inner>) -> Result<Self, StoreError> {
-        let shared = Arc::clone(inner.shared());
+    pub(super) fn new(handle: Arc<Handle>) -> Result<Self, StoreError> {
+        let shared = Arc::clone(handle.shared());
         let state = shared.read_state()?;
         let frozen = state.index.freeze();
         let bodies = frozen.rows().map(|row| state.bodies.peek(row)).collect::<Option<_>>();
         let bodies = bodies.ok_or_else(|| StoreError::corrupt("a row of the index has no body"))?;
-        let lease = state.lease();
+        let epoch_guard = state.epoch_guard();
         drop(state);
-        let contents = Contents { inner, frozen, bodies, _lease: lease };
+        let contents = Contents { handle, frozen, bodies, _lease: epoch_guard };
         Ok(Self { contents: Arc::new(contents), read: 0 })
     }
 }
@@ -56,24 +56,24 @@ impl Contents {
     fn read(&self, from: usize, limit: usize) -> Result<Vec<Entry>, StoreError> {
         let mut entries = Vec::new();
         let mut size = 0;
-        for place in from..self.frozen.len().min(from.saturating_add(limit)) {
-            if size >= PIECE {
+        for index in from..self.frozen.len().min(from.saturating_add(limit)) {
+            if size >= MAX_BYTES {
                 break;
             }
-            let entry = self.entry(place)?;
+            let entry = self.entry(index)?;
             size += entry.record.body.len();
             entries.push(entry);
         }
         Ok(entries)
     }
 
-    fn entry(&self, place: usize) -> Result<Entry, StoreError> {
-        let found = self.frozen.entry(place).zip(self.bodies.get(place));
+    fn entry(&self, index: usize) -> Result<Entry, StoreError> {
+        let found = self.frozen.entry(index).zip(self.bodies.get(index));
         let ((_, key, version, facets), body) =
             found.ok_or_else(|| StoreError::corrupt("a row of the index stands for nothing"))?;
         let body = match body {
-            Found::Here(body) => body.clone(),
-            Found::InRecords(place) => self.inner.shared().copies.body(key, *place)?,
+            BodyLocation::InMemory(body) => body.clone(),
+            BodyLocation::OnDisk(body_ref) => self.handle.shared().trees.body(key, *body_ref)?,
         };
         Ok(Entry { record: Record { key, version, body }, facets })
     }

@@ -1,22 +1,20 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use uuid::Uuid;
 
-use super::blocking::{blocking, stoppable};
+use super::blocking::{blocking, cancellable};
 use super::builder::SledStoreBuilder;
-use super::open::Opened;
-use super::queue::{Job, Queue, closed};
-use super::read::{Listed, Reader, Reading};
+use super::commit::queue::Job;
+use super::handle::Handle;
+use super::open::open;
+use super::read::{PendingPage, PendingRead};
 use super::repair::{Repair, repair};
-use super::shared::Shared;
+use super::scrub::{Verification, scrub};
 use super::snapshot::SledSnapshot;
-use super::verify::{Verification, verify};
 use crate::model::Timestamp;
-use crate::store::materializer::Materializer;
 use crate::store::{Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError, UniqueKey};
 
 /// A store in a folder on this machine, for inventories that outlive the process: no server, one process at a time.
@@ -75,62 +73,10 @@ use crate::store::{Batch, Key, Name, Page, Query, Record, Revision, Snapshot, St
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct SledStore {
-    inner: Arc<Inner>,
-}
-
-/// What the store and its snapshots have in common. When the last of them is gone, the folder is let go.
-#[derive(Debug)]
-pub(super) struct Inner {
-    shared: Arc<Shared>,
-    queue: Queue,
-    reader: Reader,
-    materializer: Materializer,
-    is_closed: AtomicBool,
-}
-
-impl Inner {
-    pub(super) const fn shared(&self) -> &Arc<Shared> {
-        &self.shared
-    }
-
-    /// Waits until the records have everything that was committed by now. Commits go on meanwhile.
-    ///
-    /// # Errors
-    /// `Unavailable` when a checkpoint fails or the store is closed.
-    pub(super) async fn settle(&self) -> Result<(), StoreError> {
-        let mut checkpointed = self.shared.checkpointed.subscribe();
-        let mut wanted = None;
-        loop {
-            // Each answer but 0 stands for a checkpoint that is under way, and that wakes this in the end.
-            let pending = self.queue.ask(Job::Settle).await?;
-            if pending == 0 {
-                return Ok(());
-            }
-            let wanted = *wanted.get_or_insert(pending);
-            checkpointed.changed().await.map_err(|_| closed())?;
-            let last = checkpointed.borrow_and_update();
-            if let Some(failure) = &last.failure {
-                return Err(StoreError::unavailable(failure.as_str()));
-            }
-            if last.applied + 1 >= wanted {
-                return Ok(());
-            }
-        }
-    }
-
-    pub(super) fn require_open(&self) -> Result<(), StoreError> {
-        if self.is_closed.load(Ordering::Acquire) { Err(closed()) } else { Ok(()) }
-    }
+    handle: Arc<Handle>,
 }
 
 impl SledStore {
-    pub(super) fn new(opened: Opened) -> Self {
-        let Opened { shared, queue } = opened;
-        let reader = Reader::new(Arc::clone(&shared));
-        let (materializer, is_closed) = (Materializer::default(), AtomicBool::new(false));
-        Self { inner: Arc::new(Inner { shared, queue, reader, materializer, is_closed }) }
-    }
-
     /// Opens the folder, or makes it, with what is right for most.
     ///
     /// # Errors
@@ -148,7 +94,7 @@ impl SledStore {
     /// The folder.
     #[must_use]
     pub fn folder(&self) -> &Path {
-        self.inner.shared.folder.path()
+        self.handle.shared().folder.path()
     }
 
     /// Puts everything into the records and lets the folder go. When it has returned, the folder can be opened again, also
@@ -160,8 +106,8 @@ impl SledStore {
     /// # Errors
     /// `Unavailable` when something cannot be written. It is in the journal still, and there when the folder is opened again.
     pub async fn close(&self) -> Result<(), StoreError> {
-        self.inner.is_closed.store(true, Ordering::Release);
-        self.inner.queue.ask(Job::Close).await.map(|_| ())
+        self.handle.mark_closed();
+        self.handle.queue.submit(Job::Close).await.map(|_| ())
     }
 
     /// Reads everything on the disk and compares it with what is in memory.
@@ -175,8 +121,8 @@ impl SledStore {
     /// `Unavailable` when something cannot be read at all, when a checkpoint fails during the verification, and when the
     /// store is closed before it is complete. Damage is not an error here but a finding.
     pub async fn verify(&self) -> Result<Verification, StoreError> {
-        self.inner.require_open()?;
-        verify(&self.inner).await
+        self.handle.require_open()?;
+        scrub(&self.handle).await
     }
 
     /// Saves what can be saved out of a folder that [`open`](Self::open) finds damaged, so that it can be opened again.
@@ -190,62 +136,79 @@ impl SledStore {
     /// `Invalid` when it is not the folder of a store.
     pub async fn repair(folder: impl Into<PathBuf>) -> Result<Repair, StoreError> {
         let folder = folder.into();
-        stoppable(move |stop| repair(&folder, stop)).await
+        cancellable(move |cancellation| repair(&folder, cancellation)).await
+    }
+}
+
+impl SledStoreBuilder {
+    /// Opens the folder, or makes it, and loads its index.
+    ///
+    /// On Unix, only the owner may read what it makes: folders have the mode 0700 and files 0600. A folder that exists keeps
+    /// its mode; if other users may read it, a warning is logged.
+    ///
+    /// # Errors
+    /// `Unavailable` when the folder cannot be used, or is in use by another store after two seconds still. `Invalid` when it
+    /// holds something else. `Corrupt` when what it holds is damaged, in both copies: nothing is changed then, but for what sled does to
+    /// its own files; [`SledStore::repair`] saves what can be saved.
+    pub async fn open(self) -> Result<SledStore, StoreError> {
+        let (shared, queue) = blocking(move || open(&self)).await??;
+        Ok(SledStore { handle: Arc::new(Handle::new(shared, queue)) })
     }
 }
 
 #[async_trait]
 impl Store for SledStore {
     async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, StoreError> {
-        self.inner.require_open()?;
-        let reading = {
-            let state = self.inner.shared.read_state()?;
-            Reading::of_each(&state, keys.iter().map(|key| state.index.find(*key)))
+        self.handle.require_open()?;
+        let pending = {
+            let state = self.handle.shared().read_state()?;
+            PendingRead::of_each(&state, keys.iter().map(|key| state.index.find(*key)))
         };
-        self.inner.reader.finish(reading).await
+        self.handle.reader.finish(pending).await
     }
 
     async fn get_by_unique_key(&self, unique_key: &UniqueKey) -> Result<Option<Record>, StoreError> {
-        self.inner.require_open()?;
-        let reading = {
-            let state = self.inner.shared.read_state()?;
-            Reading::of_each(&state, [state.index.get_by_unique_key(unique_key)].into_iter())
+        self.handle.require_open()?;
+        let pending = {
+            let state = self.handle.shared().read_state()?;
+            PendingRead::of_each(&state, [state.index.get_by_unique_key(unique_key)].into_iter())
         };
-        Ok(self.inner.reader.finish(reading).await?.pop().flatten())
+        Ok(self.handle.reader.finish(pending).await?.pop().flatten())
     }
 
     async fn list(&self, query: &Query) -> Result<Page, StoreError> {
-        self.inner.require_open()?;
-        let Listed { reading, total, next } = self.inner.materializer.list(&self.inner.shared, query).await?;
-        let records = self.inner.reader.finish_page(reading).await?;
+        self.handle.require_open()?;
+        let PendingPage { pending, total, next } =
+            self.handle.materializer.list(self.handle.shared(), query).await?;
+        let records = self.handle.reader.finish_page(pending).await?;
         Ok(Page { records, total, next })
     }
 
     async fn commit(&self, batch: Batch) -> Result<(), StoreError> {
-        self.inner.queue.ask(|reply| Job::Commit(batch, reply)).await.map(|_| ())
+        self.handle.queue.submit(|responder| Job::Commit(batch, responder)).await.map(|_| ())
     }
 
     async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
-        self.inner.queue.ask(|reply| Job::Purge(now, reply)).await
+        self.handle.queue.submit(|responder| Job::Purge(now, responder)).await
     }
 
     async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
-        self.inner.require_open()?;
-        let inner = Arc::clone(&self.inner);
-        let snapshot = blocking(|| SledSnapshot::new(inner)).await??;
+        self.handle.require_open()?;
+        let handle = Arc::clone(&self.handle);
+        let snapshot = blocking(|| SledSnapshot::new(handle)).await??;
         Ok(Box::new(snapshot))
     }
 
     async fn revision(&self, kind: Name, organization: Uuid) -> Result<Option<Revision>, StoreError> {
-        self.inner.require_open()?;
-        Ok(Some(self.inner.shared.read_state()?.index.revision(kind, organization)))
+        self.handle.require_open()?;
+        Ok(Some(self.handle.shared().read_state()?.index.revision(kind, organization)))
     }
 }
 
 /// Where it is and how many rows it has, and nothing of what is in them.
 impl fmt::Debug for SledStore {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rows = self.inner.shared.read_state().map(|state| state.bodies.len());
+        let rows = self.handle.shared().read_state().map(|state| state.bodies.len());
         formatter
             .debug_struct("SledStore")
             .field("folder", &self.folder())

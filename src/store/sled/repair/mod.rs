@@ -1,6 +1,6 @@
 //! Saves what can be saved out of a folder that does not open any more.
 
-mod sources;
+mod salvage;
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -11,23 +11,21 @@ use std::path::Path;
 
 use bytes::Bytes;
 
-use self::sources::Sources;
-use super::blocking::Stop;
-use super::codec::Head;
-use super::folder::{Folder, sync_directory};
-use super::journal::{Change, Journal, Recovered, first_sequence, recover};
-use super::private;
-use super::records::{Base, Records};
-use super::witness::Witness;
-use super::writer::Writer;
+use self::salvage::Sources;
+use super::blocking::Cancellation;
+use super::codec::{RecordChange, RecordHeader};
+use super::files::{self, sync_directory};
+use super::folder::Folder;
+use super::trees::{Manifest, TreeCopy, TreeWriter};
+use super::wal::{DurableLsn, Recovered, Wal, first_lsn, recover};
 use crate::store::index::Loader;
 use crate::store::{Key, StoreError, Version};
 
 /// How many records are named one by one.
-const NAMED: usize = 100;
+const MAX_DAMAGED: usize = 100;
 
 /// By how much the numbers go on that may have been given to what is lost.
-const LEAP: u64 = 1 << 32;
+const NUMBER_GAP: u64 = 1 << 32;
 
 /// What [`SledStore::repair`](super::SledStore::repair) has saved, and what not.
 #[derive(Debug, Default)]
@@ -53,7 +51,7 @@ impl Repair {
 
     fn leave_out(&mut self, key: Key) {
         self.damaged_count += 1;
-        if self.damaged.len() < NAMED {
+        if self.damaged.len() < MAX_DAMAGED {
             self.damaged.push(key);
         }
     }
@@ -69,60 +67,60 @@ impl fmt::Display for Repair {
 }
 
 /// A record that was found, with its body if that stands in the journal.
-type Found = (Head, Option<Bytes>);
+type FoundRecord = (RecordHeader, Option<Bytes>);
 
 /// Repairs a folder, blocking. Takes nothing away before the last step, and can be stopped up to there.
-pub(super) fn repair(path: &Path, stop: &Stop) -> Result<Repair, StoreError> {
+pub(super) fn repair(path: &Path, cancellation: &Cancellation) -> Result<Repair, StoreError> {
     let folder = Folder::take_damaged(path)?;
     let unusable = |error: io::Error| {
         StoreError::unavailable(format!("{} cannot be repaired", path.display())).with_source(error)
     };
-    set_aside(&folder).map_err(unusable)?;
-    stop.check()?;
-    let mut witness = Witness::open(&folder.witness()).map_err(unusable)?;
-    let acknowledged = witness.read().map_err(unusable)?;
-    let mut journal = Journal::open(path, true).map_err(unusable)?;
+    back_up_primary(&folder).map_err(unusable)?;
+    cancellation.check()?;
+    let mut durable_lsn = DurableLsn::open(&folder.durable_lsn()).map_err(unusable)?;
+    let acknowledged = durable_lsn.read().map_err(unusable)?;
+    let mut wal = Wal::open(path, true).map_err(unusable)?;
 
-    let mut sources = Sources::open(&folder, stop)?;
-    let saved = sources.save();
-    let base = saved.base;
-    let mut found: BTreeMap<Key, Found> =
-        saved.heads.into_iter().map(|(key, head)| (key, (head, None))).collect();
-    let recovered = read_journal(&mut journal, base, &mut found).map_err(unusable)?;
-    let sequence = recovered.last.max(acknowledged.unwrap_or(0)).max(sources.applied());
-    let is_behind = saved.is_behind || recovered.has_gap || recovered.last < sequence;
+    let mut sources = Sources::open(&folder, cancellation)?;
+    let saved = sources.salvage();
+    let manifest = saved.manifest;
+    let mut found: BTreeMap<Key, FoundRecord> =
+        saved.headers.into_iter().map(|(key, header)| (key, (header, None))).collect();
+    let recovered = replay_wal(&mut wal, manifest, &mut found).map_err(unusable)?;
+    let lsn = recovered.last_lsn.max(acknowledged.unwrap_or(0)).max(sources.applied());
+    let is_behind = saved.is_behind || recovered.has_gap || recovered.last_lsn < lsn;
     let mut repair = Repair { is_behind: is_behind || acknowledged.is_none(), ..Repair::default() };
     saved.damaged.into_iter().filter(|key| !found.contains_key(key)).for_each(|key| repair.leave_out(key));
-    leave_out_rivals(&mut found, &mut repair);
+    drop_unique_key_conflicts(&mut found, &mut repair);
 
-    let numbers = numbers_after(base, &found, &recovered, sequence, &repair);
-    let new = Records::open(&folder.new_records())?;
-    write_records(&sources, &new, found, numbers, &mut repair, stop)?;
+    let numbers = next_numbers(manifest, &found, &recovered, lsn, &repair);
+    let new = TreeCopy::open(&folder.new_primary())?;
+    write_records(&sources, &new, found, numbers, &mut repair, cancellation)?;
     sources.close()?;
     new.close()?;
-    put_in_place(&folder).map_err(unusable)?;
-    journal.clear().map_err(unusable)?;
-    witness.write(sequence).and_then(|()| witness.sync()).map_err(unusable)?;
+    install(&folder).map_err(unusable)?;
+    wal.clear().map_err(unusable)?;
+    durable_lsn.write(lsn).and_then(|()| durable_lsn.sync()).map_err(unusable)?;
     folder.write_format().map_err(unusable)?;
     folder.release();
     Ok(repair)
 }
 
 /// Keeps the records as they are, since already to open them changes them.
-fn set_aside(folder: &Folder) -> io::Result<()> {
-    let (records, aside) = (folder.records(), folder.damaged_records());
+fn back_up_primary(folder: &Folder) -> io::Result<()> {
+    let (records, backup) = (folder.primary(), folder.damaged_copy());
     if !records.exists() {
         // A repair was broken off between its last two steps, or only the second copy is left.
-        return if aside.exists() { copy_files(&aside, &records) } else { Ok(()) };
+        return if backup.exists() { copy_files(&backup, &records) } else { Ok(()) };
     }
-    if aside.exists() {
-        fs::remove_dir_all(&aside)?;
+    if backup.exists() {
+        fs::remove_dir_all(&backup)?;
     }
-    copy_files(&records, &aside)
+    copy_files(&records, &backup)
 }
 
 fn copy_files(from: &Path, to: &Path) -> io::Result<()> {
-    private::create_folder(to)?;
+    files::create_private_folder(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         if entry.file_type()?.is_file() {
@@ -133,28 +131,28 @@ fn copy_files(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Carries out what the journal holds, as much of it as follows without a gap.
-fn read_journal(
-    journal: &mut Journal,
-    base: Option<Base>,
-    found: &mut BTreeMap<Key, Found>,
+fn replay_wal(
+    wal: &mut Wal,
+    manifest: Option<Manifest>,
+    found: &mut BTreeMap<Key, FoundRecord>,
 ) -> io::Result<Recovered> {
-    let first = first_sequence(journal)?;
-    let applied = base.map_or(0, |base| base.applied);
+    let first = first_lsn(wal)?;
+    let applied = manifest.map_or(0, |manifest| manifest.applied_lsn);
     let begins_late = first.is_some_and(|first| first > applied + 1);
     let from = if begins_late { first.unwrap_or(1) - 1 } else { applied };
-    let mut recovered = recover(journal, from)?;
+    let mut recovered = recover(wal, from)?;
     recovered.has_gap |= begins_late;
     for replayed in std::mem::take(&mut recovered.batches) {
         let mut facets = replayed.facets.into_iter();
         for (key, change) in replayed.accepted.changes {
             match change {
-                Change::Delete => {
+                RecordChange::Delete => {
                     found.remove(&key);
                 }
-                Change::Put { place, body, .. } => {
+                RecordChange::Put { body_ref, body, .. } => {
                     let facets = facets.next().unwrap_or_default();
-                    let head = Head { version: replayed.accepted.version, body: place, facets };
-                    found.insert(key, (head, Some(body)));
+                    let header = RecordHeader { version: replayed.accepted.version, body: body_ref, facets };
+                    found.insert(key, (header, Some(body)));
                 }
             }
         }
@@ -163,14 +161,14 @@ fn read_journal(
 }
 
 /// Of records that claim one unique key, which are from different times then, the newest stays.
-fn leave_out_rivals(found: &mut BTreeMap<Key, Found>, repair: &mut Repair) {
+fn drop_unique_key_conflicts(found: &mut BTreeMap<Key, FoundRecord>, repair: &mut Repair) {
     let mut keys: Vec<(Reverse<Version>, Key)> =
-        found.iter().map(|(key, (head, _))| (Reverse(head.version), *key)).collect();
+        found.iter().map(|(key, (header, _))| (Reverse(header.version), *key)).collect();
     keys.sort_unstable();
     let mut loader = Loader::default();
     for (_, key) in keys {
-        let Some((head, _)) = found.get(&key) else { continue };
-        if loader.add(key, head.version, &head.facets).is_err() {
+        let Some((header, _)) = found.get(&key) else { continue };
+        if loader.add(key, header.version, &header.facets).is_err() {
             found.remove(&key);
             repair.leave_out(key);
         }
@@ -178,53 +176,62 @@ fn leave_out_rivals(found: &mut BTreeMap<Key, Found>, repair: &mut Repair) {
 }
 
 /// Where the numbering goes on: behind whatever was given, also to what is lost.
-fn numbers_after(
-    base: Option<Base>,
-    found: &BTreeMap<Key, Found>,
+fn next_numbers(
+    manifest: Option<Manifest>,
+    found: &BTreeMap<Key, FoundRecord>,
     recovered: &Recovered,
-    sequence: u64,
+    lsn: u64,
     repair: &Repair,
-) -> Base {
-    let base = base.unwrap_or_default();
+) -> Manifest {
+    let manifest = manifest.unwrap_or_default();
     // By one at least, so that the second copy is told from this and made anew.
-    let leap = if repair.is_behind { LEAP } else { 1 };
-    let heads = || found.values().map(|(head, _)| head);
-    let version = heads().map(|head| head.version.0).fold(base.version, u64::max).max(recovered.version);
-    let body = heads().map(|head| head.body.id).fold(base.body, u64::max).max(recovered.body);
-    Base {
-        applied: sequence,
-        version: version.saturating_add(leap),
-        body: body.saturating_add(leap),
-        heads: 0,
-        sum: 0,
+    let gap = if repair.is_behind { NUMBER_GAP } else { 1 };
+    let headers = || found.values().map(|(header, _)| header);
+    let version = headers()
+        .map(|header| header.version.0)
+        .fold(manifest.last_version, u64::max)
+        .max(recovered.last_version);
+    let body = headers()
+        .map(|header| header.body.id)
+        .fold(manifest.last_body_id, u64::max)
+        .max(recovered.last_body_id);
+    Manifest {
+        applied_lsn: lsn,
+        last_version: version.saturating_add(gap),
+        last_body_id: body.saturating_add(gap),
+        record_count: 0,
+        checksum_sum: 0,
     }
 }
 
 fn write_records(
     sources: &Sources,
-    new: &Records,
-    found: BTreeMap<Key, Found>,
-    base: Base,
+    new: &TreeCopy,
+    found: BTreeMap<Key, FoundRecord>,
+    manifest: Manifest,
     repair: &mut Repair,
-    stop: &Stop,
+    cancellation: &Cancellation,
 ) -> Result<(), StoreError> {
-    let mut writer = Writer::new(new, base, false);
-    for (key, (head, body)) in found {
-        stop.check()?;
-        let Ok(body) = body.map_or_else(|| sources.body(key, head.body), Ok) else {
+    let mut writer = TreeWriter::new(new, manifest, false);
+    for (key, (header, body)) in found {
+        cancellation.check()?;
+        let Ok(body) = body.map_or_else(|| sources.body(key, header.body), Ok) else {
             repair.leave_out(key);
             continue;
         };
-        writer.write(key, &Change::Put { head: head.encode(key).into(), place: head.body, body })?;
+        writer.write(
+            key,
+            &RecordChange::Put { header: header.encode(key).into(), body_ref: header.body, body },
+        )?;
         repair.records += 1;
     }
-    writer.finish(base.applied, base.version, base.body)
+    writer.finish(manifest.applied_lsn, manifest.last_version, manifest.last_body_id)
 }
 
-fn put_in_place(folder: &Folder) -> io::Result<()> {
-    if folder.records().exists() {
-        fs::remove_dir_all(folder.records())?;
+fn install(folder: &Folder) -> io::Result<()> {
+    if folder.primary().exists() {
+        fs::remove_dir_all(folder.primary())?;
     }
-    fs::rename(folder.new_records(), folder.records())?;
+    fs::rename(folder.new_primary(), folder.primary())?;
     sync_directory(folder.path())
 }

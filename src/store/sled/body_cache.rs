@@ -2,42 +2,42 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 
-use super::codec::Place;
+use super::codec::BodyRef;
 use crate::store::index::RowId;
 
-/// The bodies in memory, by row: those that are not in the records yet, and as many of the others as there is room for.
+/// The cache in memory, by row: those that are not in the records yet, and as many of the others as there is room for.
 ///
 /// A page that is in memory costs no more here than in a store that has everything there. What was not asked for since
 /// the hand last came by goes first.
 #[derive(Debug)]
-pub(super) struct Bodies {
+pub(super) struct BodyCache {
     slots: Vec<Slot>,
     capacity: usize,
-    /// The bytes of the bodies that may go.
-    kept: usize,
+    /// The bytes of the cache that may go.
+    evictable_bytes: usize,
     hand: usize,
 }
 
 #[derive(Debug, Default)]
 struct Slot {
-    place: Place,
+    body_ref: BodyRef,
     body: Option<Bytes>,
     /// The only copy in memory of what the records do not have yet.
     is_pinned: bool,
     /// Set by readers, who share the slots: by those who find the body here, so that what is read once goes first.
-    was_read: AtomicBool,
+    is_referenced: AtomicBool,
 }
 
 /// What is known of a body without asking the records.
 #[derive(Clone, Debug)]
-pub(super) enum Found {
-    Here(Bytes),
-    InRecords(Place),
+pub(super) enum BodyLocation {
+    InMemory(Bytes),
+    OnDisk(BodyRef),
 }
 
-impl Bodies {
+impl BodyCache {
     pub(super) const fn new(capacity: usize) -> Self {
-        Self { slots: Vec::new(), capacity, kept: 0, hand: 0 }
+        Self { slots: Vec::new(), capacity, evictable_bytes: 0, hand: 0 }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -49,28 +49,28 @@ impl Bodies {
         let slot = self.slots.get(row as usize)?;
         let body = slot.body.as_ref()?;
         // Most are marked already, and a line of the cache that is not written to can be shared.
-        if !slot.was_read.load(Ordering::Relaxed) {
-            slot.was_read.store(true, Ordering::Relaxed);
+        if !slot.is_referenced.load(Ordering::Relaxed) {
+            slot.is_referenced.store(true, Ordering::Relaxed);
         }
         Some(body)
     }
 
     /// Where a body is found. One that is in memory is marked as read.
-    pub(super) fn find(&self, row: RowId) -> Option<Found> {
-        let found = self.read(row).cloned().map(Found::Here);
-        found.or_else(|| self.place(row).map(Found::InRecords))
+    pub(super) fn find(&self, row: RowId) -> Option<BodyLocation> {
+        let found = self.read(row).cloned().map(BodyLocation::InMemory);
+        found.or_else(|| self.body_ref(row).map(BodyLocation::OnDisk))
     }
 
     /// The same for one who reads everything once. Gives no body that may be read from the records.
-    pub(super) fn peek(&self, row: RowId) -> Option<Found> {
+    pub(super) fn peek(&self, row: RowId) -> Option<BodyLocation> {
         let slot = self.slots.get(row as usize)?;
         let body = slot.body.as_ref().filter(|_| slot.is_pinned);
-        Some(body.map_or(Found::InRecords(slot.place), |body| Found::Here(body.clone())))
+        Some(body.map_or(BodyLocation::OnDisk(slot.body_ref), |body| BodyLocation::InMemory(body.clone())))
     }
 
     /// Where the body of a row is, once it is in the records.
-    pub(super) fn place(&self, row: RowId) -> Option<Place> {
-        self.slots.get(row as usize).map(|slot| slot.place)
+    pub(super) fn body_ref(&self, row: RowId) -> Option<BodyRef> {
+        self.slots.get(row as usize).map(|slot| slot.body_ref)
     }
 
     /// Whether the records do not have the body of a row yet.
@@ -79,17 +79,17 @@ impl Bodies {
     }
 
     /// Sets where the body of a row is that the records have.
-    pub(super) fn set_place(&mut self, row: RowId, place: Place) {
+    pub(super) fn set_body_ref(&mut self, row: RowId, body_ref: BodyRef) {
         if let Some(slot) = self.slot(row) {
-            *slot = Slot { place, ..Slot::default() };
+            *slot = Slot { body_ref, ..Slot::default() };
         }
     }
 
     /// Sets a body that the records do not have yet, and gives back the one before, if it was in memory.
-    pub(super) fn pin(&mut self, row: RowId, place: Place, body: Bytes) -> Option<Bytes> {
+    pub(super) fn pin(&mut self, row: RowId, body_ref: BodyRef, body: Bytes) -> Option<Bytes> {
         let before = self.remove(row);
         if let Some(slot) = self.slot(row) {
-            *slot = Slot { place, body: Some(body), is_pinned: true, ..Slot::default() };
+            *slot = Slot { body_ref, body: Some(body), is_pinned: true, ..Slot::default() };
         }
         before
     }
@@ -97,25 +97,25 @@ impl Bodies {
     pub(super) fn remove(&mut self, row: RowId) -> Option<Bytes> {
         let slot = std::mem::take(self.slots.get_mut(row as usize)?);
         if !slot.is_pinned {
-            self.kept -= slot.body.as_ref().map_or(0, Bytes::len);
+            self.evictable_bytes -= slot.body.as_ref().map_or(0, Bytes::len);
         }
         slot.body
     }
 
     /// The records have this body now: it may go.
-    pub(super) fn unpin(&mut self, row: RowId, place: Place) {
+    pub(super) fn unpin(&mut self, row: RowId, body_ref: BodyRef) {
         let Some(slot) = self.slots.get_mut(row as usize) else { return };
-        if slot.is_pinned && slot.place.id == place.id {
+        if slot.is_pinned && slot.body_ref.id == body_ref.id {
             slot.is_pinned = false;
-            self.kept += slot.body.as_ref().map_or(0, Bytes::len);
+            self.evictable_bytes += slot.body.as_ref().map_or(0, Bytes::len);
         }
     }
 
     /// Keeps a body that was read from the records, if the row still has it.
-    pub(super) fn keep(&mut self, row: RowId, place: Place, body: Bytes) {
+    pub(super) fn insert(&mut self, row: RowId, body_ref: BodyRef, body: Bytes) {
         let Some(slot) = self.slots.get_mut(row as usize) else { return };
-        if slot.place.id == place.id && slot.body.is_none() && body.len() <= self.capacity {
-            self.kept += body.len();
+        if slot.body_ref.id == body_ref.id && slot.body.is_none() && body.len() <= self.capacity {
+            self.evictable_bytes += body.len();
             slot.body = Some(body);
         }
     }
@@ -123,14 +123,14 @@ impl Bodies {
     /// Lets go of as much as there is no room for, for the caller to drop where nobody waits.
     pub(super) fn evict(&mut self) -> Vec<Bytes> {
         let mut evicted = Vec::new();
-        while self.kept > self.capacity {
+        while self.evictable_bytes > self.capacity {
             self.hand = if self.hand + 1 < self.slots.len() { self.hand + 1 } else { 0 };
             let Some(slot) = self.slots.get_mut(self.hand) else { break };
-            if slot.is_pinned || std::mem::take(slot.was_read.get_mut()) {
+            if slot.is_pinned || std::mem::take(slot.is_referenced.get_mut()) {
                 continue;
             }
             if let Some(body) = slot.body.take() {
-                self.kept -= body.len();
+                self.evictable_bytes -= body.len();
                 evicted.push(body);
             }
         }
@@ -150,8 +150,8 @@ impl Bodies {
 mod tests {
     use super::*;
 
-    fn place(id: u64) -> Place {
-        Place { id, length: 10, checksum: 0 }
+    fn body_ref(id: u64) -> BodyRef {
+        BodyRef { id, length: 10, checksum: 0 }
     }
 
     fn body() -> Bytes {
@@ -160,38 +160,38 @@ mod tests {
 
     #[test]
     fn what_is_kept_stays_within_the_capacity_and_what_is_read_stays_longest() {
-        let mut bodies = Bodies::new(30);
+        let mut cache = BodyCache::new(30);
         for row in 0..10 {
-            bodies.set_place(row, place(u64::from(row)));
+            cache.set_body_ref(row, body_ref(u64::from(row)));
         }
-        bodies.keep(0, place(0), body());
+        cache.insert(0, body_ref(0), body());
         for round in 0..20 {
             let row = 1 + round % 9;
-            assert!(matches!(bodies.find(0), Some(Found::Here(_))), "round {round}");
-            bodies.keep(row, place(u64::from(row)), body());
-            bodies.evict();
-            assert!(bodies.kept <= 30);
+            assert!(matches!(cache.find(0), Some(BodyLocation::InMemory(_))), "round {round}");
+            cache.insert(row, body_ref(u64::from(row)), body());
+            cache.evict();
+            assert!(cache.evictable_bytes <= 30);
         }
     }
 
     #[test]
     fn a_pinned_body_stays_whatever_the_capacity_until_the_records_have_this_very_body() {
-        let mut bodies = Bodies::new(0);
-        bodies.pin(0, place(1), body());
-        bodies.unpin(0, place(0));
-        assert!(bodies.evict().is_empty());
-        assert!(matches!(bodies.find(0), Some(Found::Here(_))));
-        bodies.unpin(0, place(1));
-        assert_eq!(bodies.evict().len(), 1);
-        assert!(matches!(bodies.find(0), Some(Found::InRecords(at)) if at == place(1)));
+        let mut cache = BodyCache::new(0);
+        cache.pin(0, body_ref(1), body());
+        cache.unpin(0, body_ref(0));
+        assert!(cache.evict().is_empty());
+        assert!(matches!(cache.find(0), Some(BodyLocation::InMemory(_))));
+        cache.unpin(0, body_ref(1));
+        assert_eq!(cache.evict().len(), 1);
+        assert!(matches!(cache.find(0), Some(BodyLocation::OnDisk(at)) if at == body_ref(1)));
     }
 
     #[test]
-    fn a_body_that_was_read_is_not_kept_for_a_row_that_has_another_by_then() {
-        let mut bodies = Bodies::new(100);
-        bodies.set_place(0, place(1));
-        bodies.set_place(0, place(2));
-        bodies.keep(0, place(1), body());
-        assert!(matches!(bodies.find(0), Some(Found::InRecords(_))));
+    fn a_body_that_is_referenced_is_not_kept_for_a_row_that_has_another_by_then() {
+        let mut cache = BodyCache::new(100);
+        cache.set_body_ref(0, body_ref(1));
+        cache.set_body_ref(0, body_ref(2));
+        cache.insert(0, body_ref(1), body());
+        assert!(matches!(cache.find(0), Some(BodyLocation::OnDisk(_))));
     }
 }

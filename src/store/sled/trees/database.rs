@@ -2,6 +2,7 @@ use std::error::Error;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::thread::{self, sleep};
@@ -9,16 +10,42 @@ use std::time::{Duration, Instant};
 
 use ::sled::{Batch, Config, Db, IVec, Tree};
 
-use super::super::folder::sync_directory;
-use super::super::private;
-use super::guard::{failed, guarded, unavailable};
+use super::super::files::{self, sync_directory};
 use crate::store::StoreError;
 
+/// Calls what panics on damaged files.
+pub(super) fn catch_panic<T>(
+    folder: &Path,
+    call: impl FnOnce() -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    catch_unwind(AssertUnwindSafe(call))
+        .unwrap_or_else(|_| Err(damaged_file("a file of the records", folder)))
+}
+
+/// What is said where no single record can be named.
+pub(super) fn damaged_file(what: &str, folder: &Path) -> StoreError {
+    StoreError::corrupt(format!("{what} in {} is damaged", folder.display()))
+}
+
+/// What can be tried again, in the words of what was to be done to the records.
+pub(super) fn unavailable(what: &str, folder: &Path) -> StoreError {
+    StoreError::unavailable(format!("the records in {} {what}", folder.display()))
+}
+
+/// What sled has to say, by what can be done about it.
+pub(super) fn failed(what: &str, folder: &Path, error: ::sled::Error) -> StoreError {
+    let said = match &error {
+        ::sled::Error::Io(_) => unavailable(what, folder),
+        _ => StoreError::corrupt(format!("the records in {} {what}", folder.display())),
+    };
+    said.with_source(error)
+}
+
 /// The size of a segment of sled's, for good from the creation on.
-const SEGMENT: usize = 512 << 10;
+const SEGMENT_BYTES: usize = 512 << 10;
 
 /// How much of its pages sled may keep in memory. Documents that are read often are kept elsewhere, as they are served.
-const PAGES: u64 = 16 << 20;
+const PAGE_CACHE_BYTES: u64 = 16 << 20;
 
 /// How long a former holder may take to let go.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -26,39 +53,39 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 /// After how long a flush is taken for one that sled may have forgotten, twice as long each time, and how often it is
 /// reminded: it may take two minutes in all.
-const FORGOTTEN: Duration = Duration::from_secs(1);
-const REMINDERS: u32 = 7;
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
+const FLUSH_ATTEMPTS: u32 = 7;
 
 /// What a copy is called until it is whole.
-const COPY: &str = "copy";
-const PIECE: usize = 1 << 20;
+const REWRITTEN: &str = "copy";
+const BUFFER: usize = 1 << 20;
 
 /// What sled is asked for.
 #[derive(Debug)]
-pub(super) struct Medium {
+pub(super) struct Database {
     db: Db,
     tree: Tree,
     folder: PathBuf,
 }
 
-impl Medium {
+impl Database {
     pub(super) fn open(folder: &Path) -> Result<Self, StoreError> {
-        remove_misleading_files(folder)
+        remove_stale_files(folder)
             .map_err(|error| unavailable("cannot be read", folder).with_source(error))?;
-        private::create_folder(folder)
+        files::create_private_folder(folder)
             .map_err(|error| unavailable("cannot be made", folder).with_source(error))?;
-        let db = guarded(folder, || open_patiently(&config(folder), folder))?;
-        let tree = guarded(folder, || {
+        let db = catch_panic(folder, || open_with_retry(&config(folder), folder))?;
+        let tree = catch_panic(folder, || {
             db.open_tree("records").map_err(|error| failed("cannot be opened", folder, error))
         })?;
-        restrict(folder);
+        restrict_files(folder);
         Ok(Self { db, tree, folder: folder.to_owned() })
     }
 
     /// sled lets go of its folder a little after its last handle was dropped.
     pub(super) fn close(self) -> Result<(), StoreError> {
         let Self { db, tree, folder } = self;
-        guarded(&folder, || {
+        catch_panic(&folder, || {
             drop(tree);
             drop(db);
             Ok(())
@@ -75,14 +102,14 @@ impl Medium {
             }
             sleep(PAUSE);
         }
-        restrict(&folder);
+        restrict_files(&folder);
         Ok(())
     }
 
     /// Puts copies in the place of all files, while nobody has them open. What could not be brought to the disk when it was
     /// synced, the system takes for written from then on: it may be in memory alone, whatever a later sync says.
-    pub(super) fn renew(folder: &Path) -> Result<(), StoreError> {
-        for_each_file(folder, |path| renew_file(&path))
+    pub(super) fn rewrite_files(folder: &Path) -> Result<(), StoreError> {
+        for_each_file(folder, |path| rewrite_file(&path))
             .and_then(|()| sync_directory(folder))
             .map_err(|error| unavailable("cannot be written", folder).with_source(error))
     }
@@ -112,12 +139,12 @@ impl Medium {
     }
 
     /// The first key that is not before another.
-    pub(super) fn first_from(&self, key: &[u8]) -> Result<Option<IVec>, StoreError> {
+    pub(super) fn first_key_from(&self, key: &[u8]) -> Result<Option<IVec>, StoreError> {
         self.key_of(self.tree.range(key..).next())
     }
 
     /// The last key that is before another.
-    pub(super) fn last_before(&self, key: &[u8]) -> Result<Option<IVec>, StoreError> {
+    pub(super) fn last_key_before(&self, key: &[u8]) -> Result<Option<IVec>, StoreError> {
         self.key_of(self.tree.range(..key).next_back())
     }
 
@@ -127,7 +154,7 @@ impl Medium {
     }
 
     /// Has everything between two keys brought into memory.
-    pub(super) fn touch(&self, from: &[u8], to: &[u8]) -> Result<(), StoreError> {
+    pub(super) fn load_range(&self, from: &[u8], to: &[u8]) -> Result<(), StoreError> {
         self.tree
             .range(from..to)
             .try_for_each(|entry| entry.map(|_| ()))
@@ -140,30 +167,31 @@ impl Medium {
 
     /// Pages that have become too large or too small, sled divides and joins when somebody comes by, also one who only reads.
     /// Whoever comes by here leaves nothing to write for readers.
-    pub(super) fn settle(&self, keys: &[Vec<u8>]) -> Result<(), StoreError> {
+    pub(super) fn rebalance(&self, keys: &[Vec<u8>]) -> Result<(), StoreError> {
         keys.iter().try_for_each(|key| self.get(key).map(|_| ()))
     }
 
     /// What sled calls a flush starts the writing, and does not wait for the disk.
     pub(super) fn sync(&self, folder: &Path) -> Result<(), StoreError> {
         self.flush()?;
-        restrict(folder);
+        restrict_files(folder);
         sync_files(folder).map_err(|error| unavailable("cannot be written", folder).with_source(error))
     }
 
     /// A write that fails beside a flush can leave the flush waiting for ever; a second one wakes it.
     fn flush(&self) -> Result<(), StoreError> {
         let (done, flushed) = channel();
-        for reminder in 0..REMINDERS {
+        for attempt in 0..FLUSH_ATTEMPTS {
             let (db, folder, done) = (self.db.clone(), self.folder.clone(), done.clone());
             let flush = move || {
                 let flush = || db.flush().map_err(|error| failed("cannot be written", &folder, error));
                 // Nobody waits any more when another flush was quicker.
-                let _ = done.send(guarded(&folder, flush));
+                let _ = done.send(catch_panic(&folder, flush));
             };
-            let begun = thread::Builder::new().name("toposcope-flush".to_owned()).spawn(flush);
-            begun.map_err(|error| StoreError::unavailable("a thread cannot be begun").with_source(error))?;
-            if let Ok(outcome) = flushed.recv_timeout(FORGOTTEN * 2_u32.pow(reminder)) {
+            let spawned = thread::Builder::new().name("toposcope-flush".to_owned()).spawn(flush);
+            spawned
+                .map_err(|error| StoreError::unavailable("a thread cannot be spawned").with_source(error))?;
+            if let Ok(outcome) = flushed.recv_timeout(FLUSH_TIMEOUT * 2_u32.pow(attempt)) {
                 return outcome.map(|_| ());
             }
         }
@@ -173,10 +201,14 @@ impl Medium {
 
 /// How sled is to work in a folder.
 fn config(folder: &Path) -> Config {
-    Config::new().path(folder).segment_size(SEGMENT).cache_capacity(PAGES).flush_every_ms(None)
+    Config::new()
+        .path(folder)
+        .segment_size(SEGMENT_BYTES)
+        .cache_capacity(PAGE_CACHE_BYTES)
+        .flush_every_ms(None)
 }
 
-fn open_patiently(config: &Config, folder: &Path) -> Result<Db, StoreError> {
+fn open_with_retry(config: &Config, folder: &Path) -> Result<Db, StoreError> {
     let begin = Instant::now();
     loop {
         match config.open() {
@@ -193,7 +225,7 @@ fn is_held(error: &io::Error) -> bool {
 
 /// A snapshot that was not finished would be taken for the newest one, and the opening refused. The settings sled writes down
 /// again from those it is given; where they are damaged, it would work by wrong ones. A copy that is not whole takes room.
-fn remove_misleading_files(folder: &Path) -> io::Result<()> {
+fn remove_stale_files(folder: &Path) -> io::Result<()> {
     if !folder.exists() {
         return Ok(());
     }
@@ -201,7 +233,7 @@ fn remove_misleading_files(folder: &Path) -> io::Result<()> {
         let path = entry?.path();
         if path.extension().is_some_and(|extension| extension == "generating")
             || path.ends_with("conf")
-            || path.ends_with(COPY)
+            || path.ends_with(REWRITTEN)
         {
             fs::remove_file(path)?;
         }
@@ -229,25 +261,25 @@ fn for_each_file(folder: &Path, mut each: impl FnMut(PathBuf) -> io::Result<()>)
 }
 
 /// Gives the files that sled has made the mode that they should have. They are protected by their folder even so.
-fn restrict(folder: &Path) {
-    if let Err(error) = private::restrict(folder) {
+fn restrict_files(folder: &Path) {
+    if let Err(error) = files::restrict_permissions(folder) {
         let error = &error as &dyn Error;
         tracing::warn!(error, folder = %folder.display(), "the modes of files cannot be set");
     }
 }
 
 /// By reading and writing: what the system copies by itself it may take from the disk.
-fn renew_file(path: &Path) -> io::Result<()> {
-    let copy = path.with_file_name(COPY);
-    let (mut from, mut to) = (File::open(path)?, private::create(&copy)?);
-    private::copy_mode(&from, &to)?;
-    let mut piece = vec![0; PIECE];
+fn rewrite_file(path: &Path) -> io::Result<()> {
+    let copy = path.with_file_name(REWRITTEN);
+    let (mut from, mut to) = (File::open(path)?, files::create_private(&copy)?);
+    files::copy_mode(&from, &to)?;
+    let mut buffer = vec![0; BUFFER];
     loop {
-        let length = from.read(&mut piece)?;
+        let length = from.read(&mut buffer)?;
         if length == 0 {
             to.sync_all()?;
             return fs::rename(copy, path);
         }
-        to.write_all(piece.get(..length).unwrap_or_default())?;
+        to.write_all(buffer.get(..length).unwrap_or_default())?;
     }
 }

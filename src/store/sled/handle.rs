@@ -1,0 +1,64 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::commit::queue::{Job, Queue};
+use super::read::BodyReader;
+use super::state::{Shared, closed};
+use crate::store::StoreError;
+use crate::store::materializer::Materializer;
+
+/// What the store and its snapshots have in common. When the last of them is gone, the folder is let go.
+#[derive(Debug)]
+pub(super) struct Handle {
+    shared: Arc<Shared>,
+    pub(super) queue: Queue,
+    pub(super) reader: BodyReader,
+    pub(super) materializer: Materializer,
+    is_closed: AtomicBool,
+}
+
+impl Handle {
+    pub(super) fn new(shared: Arc<Shared>, queue: Queue) -> Self {
+        let reader = BodyReader::new(Arc::clone(&shared));
+        let (materializer, is_closed) = (Materializer::default(), AtomicBool::new(false));
+        Self { shared, queue, reader, materializer, is_closed }
+    }
+
+    pub(super) const fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// Waits until the records have everything that was committed by now. Commits go on meanwhile.
+    ///
+    /// # Errors
+    /// `Unavailable` when a checkpoint fails or the store is closed.
+    pub(super) async fn wait_for_checkpoint(&self) -> Result<(), StoreError> {
+        let mut checkpoint_status = self.shared.checkpoint_status.subscribe();
+        let mut wanted = None;
+        loop {
+            // Each answer but 0 stands for a checkpoint that is under way, and that wakes this in the end.
+            let pending = self.queue.submit(Job::Checkpoint).await?;
+            if pending == 0 {
+                return Ok(());
+            }
+            let wanted = *wanted.get_or_insert(pending);
+            checkpoint_status.changed().await.map_err(|_| closed())?;
+            let last = checkpoint_status.borrow_and_update();
+            if let Some(failure) = &last.failure {
+                return Err(StoreError::unavailable(failure.as_str()));
+            }
+            if last.applied_lsn + 1 >= wanted {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Fails every later call. The committer still finishes what is queued.
+    pub(super) fn mark_closed(&self) {
+        self.is_closed.store(true, Ordering::Release);
+    }
+
+    pub(super) fn require_open(&self) -> Result<(), StoreError> {
+        if self.is_closed.load(Ordering::Acquire) { Err(closed()) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,384 @@
+//! Looks for damage in both copies of the records.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::blocking::blocking;
+use super::codec::{BodyRef, RecordHeader, damaged, decode_header};
+use super::handle::Handle;
+use super::state::Shared;
+use super::trees::{HeaderBatch, Manifest, ScanPosition, ScrubProgress, Side, closed_during_scrub};
+use crate::store::index::RowId;
+use crate::store::{Facets, Key, StoreError};
+
+/// How many problems are kept in [`Verification::problems`].
+const MAX_PROBLEMS: usize = 100;
+
+/// How many unindexed records are looked up in one slice.
+const LOOKUPS: usize = 256;
+
+/// What [`SledStore::verify`](super::SledStore::verify) found.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Verification {
+    /// The number of records that were read.
+    pub records: u64,
+    /// The total size of their bodies, in bytes.
+    pub bytes: u64,
+    /// The number of problems.
+    pub problem_count: u64,
+    /// The first hundred problems.
+    pub problems: Vec<StoreError>,
+}
+
+impl Verification {
+    /// Returns whether everything is as it was written.
+    #[must_use]
+    pub const fn is_sound(&self) -> bool {
+        self.problem_count == 0
+    }
+
+    fn add(&mut self, problem: StoreError) {
+        self.problem_count += 1;
+        if self.problems.len() < MAX_PROBLEMS {
+            self.problems.push(problem);
+        }
+    }
+}
+
+impl fmt::Display for Verification {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { records, bytes, problem_count, problems } = self;
+        write!(formatter, "{records} records with {bytes} bytes, {problem_count} problems")?;
+        problems.iter().try_for_each(|problem| write!(formatter, "\n{problem}"))
+    }
+}
+
+/// Runs a pass slice by slice, each on a blocking thread. Between slices nothing is locked but the turn to verify.
+///
+/// A record that the index does not know may have been deleted after the last checkpoint, so it is looked up again after
+/// the next one.
+pub(super) async fn scrub(handle: &Arc<Handle>) -> Result<Verification, StoreError> {
+    let shared = handle.shared();
+    let _turn = shared.scrub_turn.lock().await;
+    handle.wait_for_checkpoint().await?;
+    let mut pass = ScrubPass::new(Arc::clone(shared));
+    while !pass.is_done() {
+        handle.require_open().map_err(|_| closed_during_scrub())?;
+        pass = blocking(move || pass.slice()).await??;
+    }
+    let (mut verification, unindexed) = pass.finish();
+    if !unindexed.is_empty() {
+        handle.wait_for_checkpoint().await?;
+    }
+    for unindexed in unindexed.chunks(LOOKUPS) {
+        handle.require_open().map_err(|_| closed_during_scrub())?;
+        let (shared, unindexed) = (Arc::clone(shared), unindexed.to_vec());
+        let problems = blocking(move || still_unindexed(&shared, &unindexed)).await??;
+        problems.into_iter().for_each(|problem| verification.add(problem));
+    }
+    Ok(verification)
+}
+
+/// After how long a step ends at the next record. A checkpoint waits for one slice at most, which is a step or a turn.
+const SLICE: Duration = Duration::from_millis(20);
+
+/// How long a slice takes that had to wait for a checkpoint: where checkpoints follow each other without a break, the walk
+/// gets one slice between two of them, and would take very long with short ones.
+const LONG_SLICE: Duration = Duration::from_millis(50);
+
+/// How many rows of the index are looked at in one slice: commits wait for the lock of the state meanwhile.
+const ROWS: usize = 4096;
+
+/// A record that the index does not know, with the number of its body.
+type Unindexed = (Key, u64);
+
+/// One walk over both copies of the records.
+///
+/// Checkpoints may run between two slices. What they change is taken into account in three ways: [`ScrubProgress`] keeps the
+/// count of the headers that were passed in step; a header that was not passed yet is read as the checkpoint has left it; and
+/// bodies with numbers given since the walk began count as written, not as lost or left over.
+#[derive(Debug)]
+struct ScrubPass {
+    shared: Arc<Shared>,
+    stage: Stage,
+    verification: Verification,
+    unindexed: Vec<Unindexed>,
+    /// The number of failed checkpoints at the beginning.
+    failures: u64,
+    /// The manifest of the first copy at the beginning.
+    start: Manifest,
+    /// The numbers of the bodies of all headers that were read in the current copy: 8 bytes for each record.
+    bodies: HashSet<u64>,
+}
+
+/// What the next slice reads.
+#[derive(Debug)]
+enum Stage {
+    Begin,
+    HeaderBatch(Side),
+    /// The rows of the index that are still to be looked at.
+    Rows(Vec<RowId>),
+    Bodies {
+        side: Side,
+        from: ScanPosition,
+        orphans: u64,
+    },
+    Done,
+}
+
+impl ScrubPass {
+    fn new(shared: Arc<Shared>) -> Self {
+        Self {
+            shared,
+            stage: Stage::Begin,
+            verification: Verification::default(),
+            unindexed: Vec::new(),
+            failures: 0,
+            start: Manifest::default(),
+            bodies: HashSet::new(),
+        }
+    }
+
+    const fn is_done(&self) -> bool {
+        matches!(self.stage, Stage::Done)
+    }
+
+    fn finish(self) -> (Verification, Vec<Unindexed>) {
+        (self.verification, self.unindexed)
+    }
+
+    /// Does a bounded part of the work, during which the records stay as they are: one step, or as many as take some time
+    /// where the walk had to wait for its turn.
+    fn slice(mut self) -> Result<Self, StoreError> {
+        let shared = Arc::clone(&self.shared);
+        let requested_at = Instant::now();
+        let mut progress = shared.trees_lock.blocking_lock();
+        let begin = Instant::now();
+        let waited = begin.duration_since(requested_at) > SLICE;
+        loop {
+            self.step(&mut progress)?;
+            if self.is_done() || !waited || begin.elapsed() > LONG_SLICE {
+                return Ok(self);
+            }
+        }
+    }
+
+    fn step(&mut self, progress: &mut ScrubProgress) -> Result<(), StoreError> {
+        let is_mirror =
+            matches!(self.stage, Stage::HeaderBatch(Side::Mirror) | Stage::Bodies { side: Side::Mirror, .. });
+        self.stage = match std::mem::replace(&mut self.stage, Stage::Done) {
+            Stage::Begin => self.begin(progress),
+            stage => progress.require_unchanged(self.failures).and_then(|()| {
+                match self.advance(stage, progress) {
+                    // The store can do without the second copy, so this is a finding.
+                    Err(problem) if is_mirror => {
+                        self.verification.add(problem);
+                        Ok(Stage::Done)
+                    }
+                    next => next,
+                }
+            }),
+        }?;
+        Ok(())
+    }
+
+    fn begin(&mut self, progress: &mut ScrubProgress) -> Result<Stage, StoreError> {
+        self.failures = progress.require_applied()?;
+        self.start = self.shared.trees.primary.manifest()?;
+        progress.begin(Side::Primary);
+        Ok(Stage::HeaderBatch(Side::Primary))
+    }
+
+    fn advance(&mut self, stage: Stage, progress: &mut ScrubProgress) -> Result<Stage, StoreError> {
+        match stage {
+            Stage::HeaderBatch(side) => self.headers(side, progress),
+            Stage::Rows(rows) => self.rows(rows),
+            Stage::Bodies { side, from, orphans } => self.bodies(side, &from, orphans, progress),
+            Stage::Begin | Stage::Done => Ok(Stage::Done),
+        }
+    }
+
+    /// Reads some headers with their bodies.
+    fn headers(&mut self, side: Side, progress: &mut ScrubProgress) -> Result<Stage, StoreError> {
+        let begin = Instant::now();
+        let HeaderBatch { headers, next } = self.shared.trees.of(side).headers_from(&progress.position());
+        for (key, bytes) in headers {
+            match side {
+                Side::Primary => self.primary_header(key, &bytes)?,
+                Side::Mirror => self.mirror_header(key, &bytes),
+            }
+            progress.advance(key, RecordHeader::checksum(&bytes));
+            if begin.elapsed() > SLICE {
+                return Ok(Stage::HeaderBatch(side));
+            }
+        }
+        if next?.is_some() {
+            return Ok(Stage::HeaderBatch(side));
+        }
+        self.check_complete(side, &progress.finish())?;
+        Ok(match side {
+            Side::Primary => Stage::Rows(self.shared.read_state()?.index.rows().collect()),
+            Side::Mirror => Stage::Bodies { side, from: ScanPosition::before_bodies(), orphans: 0 },
+        })
+    }
+
+    /// Compares the headers that were found with those that there should be. No checkpoint is under way, so both copies are
+    /// from the same time.
+    fn check_complete(&mut self, side: Side, found: &Manifest) -> Result<(), StoreError> {
+        let manifest = self.shared.trees.of(side).manifest()?;
+        let is_same = manifest.same_records(found);
+        match side {
+            Side::Primary if !is_same => self.add_folder_problem("records are missing or from another time"),
+            Side::Mirror if !is_same || manifest != self.shared.trees.primary.manifest()? => {
+                self.add_folder_problem("the second copy of the records is not the same as the first");
+            }
+            Side::Primary | Side::Mirror => {}
+        }
+        Ok(())
+    }
+
+    fn primary_header(&mut self, key: Key, bytes: &[u8]) -> Result<(), StoreError> {
+        self.verification.records += 1;
+        let header = match decode_header(key, bytes) {
+            Ok(header) => header,
+            Err(problem) => {
+                self.verification.add(problem);
+                return Ok(());
+            }
+        };
+        self.bodies.insert(header.body.id);
+        self.verification.bytes += u64::from(header.body.length);
+        if let Err(problem) = self.shared.trees.primary.body(key, header.body) {
+            self.verification.add(problem);
+        }
+        self.compare(key, header)
+    }
+
+    fn mirror_header(&mut self, key: Key, bytes: &[u8]) {
+        let body = decode_header(key, bytes).and_then(|header| {
+            self.bodies.insert(header.body.id);
+            self.shared.trees.mirror.body(key, header.body)
+        });
+        if body.is_err() {
+            self.verification.add(StoreError::corrupt(format!("{key} is damaged in the second copy")));
+        }
+    }
+
+    /// Checks that the index has the record as it is here, unless a newer version waits for the next checkpoint.
+    fn compare(&mut self, key: Key, header: RecordHeader) -> Result<(), StoreError> {
+        let state = self.shared.read_state()?;
+        let Some(row) = state.index.find(key) else {
+            self.unindexed.push((key, header.body.id));
+            return Ok(());
+        };
+        let is_same = state.bodies.body_ref(row) == Some(header.body)
+            && state.index.key(row) == Some((key, header.version))
+            && state.index.facets(row).map(normalized) == Some(normalized(header.facets));
+        if !is_same && !state.bodies.is_pinned(row) {
+            drop(state);
+            self.verification.add(damaged(key));
+        }
+        Ok(())
+    }
+
+    /// Checks that the records have some of the rows of the index, unless these wait for the next checkpoint.
+    fn rows(&mut self, mut rows: Vec<RowId>) -> Result<Stage, StoreError> {
+        let is_new = self.assigned_since_start(Side::Primary)?;
+        let state = self.shared.read_state()?;
+        let some = rows.split_off(rows.len().saturating_sub(ROWS));
+        let applied = some.into_iter().filter(|row| !state.bodies.is_pinned(*row));
+        let located = applied.filter_map(|row| Some((state.index.key(row)?.0, state.bodies.body_ref(row)?)));
+        let is_missing = |body_ref: &BodyRef| !self.bodies.contains(&body_ref.id) && !is_new(body_ref.id);
+        let missing = located.filter(|(_, body_ref)| is_missing(body_ref)).map(|(key, _)| key);
+        let missing: Vec<Key> = missing.collect();
+        drop(state);
+        missing.into_iter().for_each(|key| self.verification.add(damaged(key)));
+        Ok(if rows.is_empty() {
+            Stage::Bodies { side: Side::Primary, from: ScanPosition::before_bodies(), orphans: 0 }
+        } else {
+            Stage::Rows(rows)
+        })
+    }
+
+    /// Counts bodies that belong neither to a record nor to those that are to be removed.
+    fn bodies(
+        &mut self,
+        side: Side,
+        from: &ScanPosition,
+        mut orphans: u64,
+        progress: &mut ScrubProgress,
+    ) -> Result<Stage, StoreError> {
+        let is_new = self.assigned_since_start(side)?;
+        let copy = self.shared.trees.of(side);
+        let (ids, next) = copy.body_ids_from(from)?;
+        for id in ids {
+            let is_known = self.bodies.contains(&id) || is_new(id) || copy.is_pending_delete(id)?;
+            orphans += u64::from(!is_known);
+        }
+        if let Some(from) = next {
+            return Ok(Stage::Bodies { side, from, orphans });
+        }
+        self.bodies.clear();
+        match side {
+            Side::Primary => {
+                if orphans > 0 {
+                    self.add_folder_problem(&format!("{orphans} bodies belong to no record"));
+                }
+                progress.begin(Side::Mirror);
+                Ok(Stage::HeaderBatch(Side::Mirror))
+            }
+            Side::Mirror => {
+                if orphans > 0 {
+                    self.add_folder_problem(&format!(
+                        "{orphans} bodies of the second copy belong to no record"
+                    ));
+                }
+                Ok(Stage::Done)
+            }
+        }
+    }
+
+    /// Returns a function that tells whether the number of a body was given after the walk began and is in the records now.
+    fn assigned_since_start(&self, side: Side) -> Result<impl Fn(u64) -> bool + use<>, StoreError> {
+        let (start, now) = (self.start.last_body_id, self.shared.trees.of(side).manifest()?.last_body_id);
+        Ok(move |id| start < id && id <= now)
+    }
+
+    fn add_folder_problem(&mut self, problem: &str) {
+        let folder = self.shared.folder.path().display();
+        self.verification.add(StoreError::corrupt(format!("{problem} in {folder}")));
+    }
+}
+
+/// Returns a problem for each record that the index does not know and that the records still have with the same body: one
+/// that was put and deleted again has another.
+fn still_unindexed(shared: &Shared, unindexed: &[Unindexed]) -> Result<Vec<StoreError>, StoreError> {
+    let progress = shared.trees_lock.blocking_lock();
+    progress.require_applied()?;
+    let mut problems = Vec::new();
+    for (key, body) in unindexed {
+        let is_known = shared.read_state()?.index.find(*key).is_some();
+        let header = if is_known { None } else { shared.trees.primary.header(*key)? };
+        let is_another =
+            |bytes: Vec<u8>| decode_header(*key, &bytes).is_ok_and(|header| header.body.id != *body);
+        if !header.is_none_or(is_another) {
+            problems.push(damaged(*key));
+        }
+    }
+    drop(progress);
+    Ok(problems)
+}
+
+/// Sorts links, sort keys and unique keys and removes duplicates: their order has no meaning.
+fn normalized(mut facets: Facets) -> Facets {
+    facets.links.sort_unstable();
+    facets.links.dedup();
+    facets.unique_keys.sort_unstable();
+    facets.unique_keys.dedup();
+    facets.sort_keys.retain(|key| !key.value.is_empty());
+    facets.sort_keys.sort_unstable_by_key(|key| key.name);
+    facets
+}

@@ -1,0 +1,274 @@
+//! Under which keys things stand in the one tree, and how long values are cut.
+//!
+//! sled keeps the values of up to sixteen neighbouring keys in one page, and puts a page that outgrows a quarter of a
+//! segment (here 128 KiB) into a file of its own, which it never syncs. Values are cut so that no page ever does: with parts
+//! of 7.5 KB some pages did after many replacements, with 6 KB none. Smaller ones keep down what a single read brings into
+//! memory, which sled counts late; they take longer to write, and 2 KiB is where that begins to tell.
+
+use std::ops::Range;
+
+use uuid::Uuid;
+
+use super::super::codec::{BodyRef, Decoder, put_key};
+use crate::store::{Key, Name, StoreError};
+
+/// Up to where the records have come, and what they are in all. Written in the same batch as what it tells of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::store::sled) struct Manifest {
+    /// The lsn of the last frame that is wholly in the records.
+    pub(in crate::store::sled) applied_lsn: u64,
+    /// The greatest last_version that was given by then.
+    pub(in crate::store::sled) last_version: u64,
+    /// The number of the last last_body_id that was written by then.
+    pub(in crate::store::sled) last_body_id: u64,
+    /// How many record_count there are.
+    pub(in crate::store::sled) record_count: u64,
+    /// The checksum_sum of their checksums: what is missing or from another time is noticed.
+    pub(in crate::store::sled) checksum_sum: u64,
+}
+
+impl Manifest {
+    pub(in crate::store::sled) fn encode(&self) -> Vec<u8> {
+        let fields =
+            [self.applied_lsn, self.last_version, self.last_body_id, self.record_count, self.checksum_sum];
+        let mut bytes: Vec<u8> = fields.iter().flat_map(|field| field.to_le_bytes()).collect();
+        bytes.extend_from_slice(&crc32fast::hash(&bytes).to_le_bytes());
+        bytes
+    }
+
+    pub(in crate::store::sled) fn decode(bytes: &[u8]) -> Option<Self> {
+        let (content, checksum) = bytes.split_last_chunk::<4>()?;
+        let mut decoder = Decoder(content);
+        let mut field = || decoder.u64();
+        let manifest = Self {
+            applied_lsn: field()?,
+            last_version: field()?,
+            last_body_id: field()?,
+            record_count: field()?,
+            checksum_sum: field()?,
+        };
+        let is_whole = crc32fast::hash(content).to_le_bytes() == *checksum;
+        (is_whole && decoder.0.is_empty()).then_some(manifest)
+    }
+
+    /// That what was found is what there is to be.
+    pub(in crate::store::sled) fn check(self, found: Self) -> Result<Self, StoreError> {
+        if found == self {
+            return Ok(self);
+        }
+        Err(StoreError::corrupt(format!(
+            "records are missing or from another time: there are {} of {}",
+            found.record_count, self.record_count
+        )))
+    }
+
+    /// Up to where both have come, with the greater of the numbers that were given.
+    pub(in crate::store::sled) fn combine(self, other: Self) -> Self {
+        Self {
+            applied_lsn: self.applied_lsn.min(other.applied_lsn),
+            last_version: self.last_version.max(other.last_version),
+            last_body_id: self.last_body_id.max(other.last_body_id),
+            ..self
+        }
+    }
+
+    /// Counts a header in.
+    pub(in crate::store::sled) fn count_in(&mut self, checksum: u32) {
+        self.record_count = self.record_count.wrapping_add(1);
+        self.checksum_sum = self.checksum_sum.wrapping_add(u64::from(checksum));
+    }
+
+    /// Counts a header out.
+    pub(in crate::store::sled) fn count_out(&mut self, checksum: u32) {
+        self.record_count = self.record_count.wrapping_sub(1);
+        self.checksum_sum = self.checksum_sum.wrapping_sub(u64::from(checksum));
+    }
+
+    /// Counts in what a change has counted in or out of the manifest of the records.
+    pub(in crate::store::sled) const fn apply_delta(&mut self, before: &Self, after: &Self) {
+        self.record_count =
+            self.record_count.wrapping_add(after.record_count.wrapping_sub(before.record_count));
+        self.checksum_sum =
+            self.checksum_sum.wrapping_add(after.checksum_sum.wrapping_sub(before.checksum_sum));
+    }
+
+    /// Returns whether another manifest counts the same record_count.
+    pub(in crate::store::sled) const fn same_records(&self, other: &Self) -> bool {
+        self.record_count == other.record_count && self.checksum_sum == other.checksum_sum
+    }
+}
+
+/// The longest value.
+pub(in crate::store::sled) const CHUNK: usize = 2 << 10;
+
+pub(in crate::store::sled) const MANIFEST: &[u8] = b"s";
+pub(in crate::store::sled) const HEADERS: &[u8] = b"h";
+pub(in crate::store::sled) const BODIES: &[u8] = b"b";
+pub(in crate::store::sled) const PENDING_DELETES: &[u8] = b"g";
+
+/// What the keys of all parts of a header begin with.
+pub(in crate::store::sled) fn header_key(key: Key) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(HEADERS.len() + 1 + 16 + 16 + 4);
+    bytes.extend_from_slice(HEADERS);
+    put_key(&mut bytes, key);
+    bytes
+}
+
+/// Behind the keys of all headers of a kind.
+pub(in crate::store::sled) fn after_kind(kind: Name) -> Vec<u8> {
+    after_parts(header_key(Key::new(kind, Uuid::max())))
+}
+
+/// Behind the keys of all parts, which begin with this and continue with the number of the part.
+pub(in crate::store::sled) fn after_parts(mut prefix: Vec<u8>) -> Vec<u8> {
+    prefix.extend_from_slice(&[u8::MAX; 5]);
+    prefix
+}
+
+/// The prefix of the keys of headers a little skip_ahead on: by the 65,536th part of the ids of a kind, or with the next
+/// kind. `None` where this is no prefix of a key.
+pub(in crate::store::sled) fn skip_ahead(prefix: &[u8]) -> Option<Vec<u8>> {
+    let mut bytes = prefix.to_vec();
+    let length = usize::from(*bytes.get(HEADERS.len())?);
+    let ids = HEADERS.len() + 1 + length;
+    bytes.resize(ids + 16, 0);
+    let first = bytes.get_mut(ids..)?.first_chunk_mut::<2>()?;
+    let next = u16::from_be_bytes(*first).checked_add(1);
+    *first = next.unwrap_or(u16::MAX).to_be_bytes();
+    let rest = if next.is_some() { 0 } else { u8::MAX };
+    bytes.get_mut(ids + 2..)?.fill(rest);
+    // Behind all ids of a kind the step does not lead any skip_ahead by itself.
+    if next.is_none() {
+        bytes.push(u8::MAX);
+    }
+    (bytes.as_slice() > prefix).then_some(bytes)
+}
+
+/// Whose header a part belongs to, and which part it is.
+pub(in crate::store::sled) fn decode_header_key(bytes: &[u8]) -> Option<(Key, u32)> {
+    let (bytes, part) = bytes.split_last_chunk::<4>()?;
+    let mut decoder = Decoder(bytes.strip_prefix(HEADERS)?);
+    let key = decoder.key()?;
+    decoder.0.is_empty().then_some((key, u32::from_be_bytes(*part)))
+}
+
+/// Odd, so that no two numbers become one; its inverse brings the number back.
+const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
+const SPREAD_INVERSE: u64 = 0xF1DE_83E1_9937_733D;
+
+/// What the keys of all parts of a body begin with. The numbers are spread over all there are: where the newest stood side
+/// by side behind all others, old pages would only grow emptier, and the file half as large again.
+pub(in crate::store::sled) fn body_key(id: u64) -> Vec<u8> {
+    numbered(BODIES, id.wrapping_mul(SPREAD))
+}
+
+/// The number of the body that a part belongs to, and which part it is.
+pub(in crate::store::sled) fn decode_body_key(bytes: &[u8]) -> Option<(u64, u32)> {
+    let (id, part) = bytes.strip_prefix(BODIES)?.split_first_chunk::<8>()?;
+    Some((u64::from_be_bytes(*id).wrapping_mul(SPREAD_INVERSE), u32::from_be_bytes(part.try_into().ok()?)))
+}
+
+/// Where it is noted that a body is to be removed.
+pub(in crate::store::sled) fn pending_delete_key(id: u64) -> Vec<u8> {
+    numbered(PENDING_DELETES, id)
+}
+
+pub(in crate::store::sled) fn decode_pending_delete(key: &[u8], value: &[u8]) -> Option<BodyRef> {
+    let id = u64::from_be_bytes(key.strip_prefix(PENDING_DELETES)?.try_into().ok()?);
+    Some(BodyRef { id, length: u32::from_le_bytes(value.try_into().ok()?), checksum: 0 })
+}
+
+fn numbered(prefix: &[u8], id: u64) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(prefix.len() + 8 + 4);
+    bytes.extend_from_slice(prefix);
+    bytes.extend_from_slice(&id.to_be_bytes());
+    bytes
+}
+
+/// The key of a part.
+pub(in crate::store::sled) fn part_key(prefix: &[u8], part: u32) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(prefix.len() + 4);
+    bytes.extend_from_slice(prefix);
+    bytes.extend_from_slice(&part.to_be_bytes());
+    bytes
+}
+
+/// How many parts a value of this length has.
+pub(in crate::store::sled) fn part_count(length: usize) -> u32 {
+    u32::try_from(length.div_ceil(CHUNK)).unwrap_or(u32::MAX)
+}
+
+/// The parts of a value.
+pub(in crate::store::sled) fn split(value: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
+    (0..).zip(value.chunks(CHUNK))
+}
+
+impl BodyRef {
+    pub(in crate::store::sled) fn parts(self) -> Range<u32> {
+        0..part_count(self.length as usize)
+    }
+
+    pub(in crate::store::sled) fn split(body: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
+        split(body)
+    }
+}
+
+/// A position in the order of the keys, between two entries.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::store::sled) struct ScanPosition(pub(in crate::store::sled) Vec<u8>);
+
+impl ScanPosition {
+    /// The position before the first header.
+    pub(in crate::store::sled) fn before_headers() -> Self {
+        Self(HEADERS.to_vec())
+    }
+
+    /// The position before the header of a record.
+    pub(in crate::store::sled) fn at_header(key: Key) -> Self {
+        Self(header_key(key))
+    }
+
+    /// The position behind the header of a record.
+    pub(in crate::store::sled) fn after_header(key: Key) -> Self {
+        Self(after_parts(header_key(key)))
+    }
+
+    /// The position before the first body.
+    pub(in crate::store::sled) fn before_bodies() -> Self {
+        Self(BODIES.to_vec())
+    }
+
+    /// Returns whether the header of a record lies before this position.
+    pub(in crate::store::sled) fn is_after(&self, key: Key) -> bool {
+        self.0 > header_key(key)
+    }
+
+    /// The same position somewhat further on, for a scan to leave out what cannot be read.
+    pub(in crate::store::sled) fn skip_ahead(&self) -> Option<Self> {
+        skip_ahead(&self.0).map(Self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_comes_back_out_of_the_key_it_is_spread_by() {
+        for id in [0, 1, 2, 1 << 40, u64::MAX] {
+            assert_eq!(decode_body_key(&part_key(&body_key(id), 7)), Some((id, 7)));
+        }
+    }
+    #[test]
+    fn the_way_further_goes_through_all_ids_of_a_kind_and_ends() {
+        let mut at = header_key(Key::new(Name::new("host"), Uuid::nil()));
+        let mut steps = 0;
+        while let Some(next) = skip_ahead(&at) {
+            assert!(next > at && next.starts_with(b"h\x04host"));
+            at = next;
+            steps += 1;
+        }
+        assert_eq!(steps, 65_536);
+        assert_eq!(skip_ahead(HEADERS), None);
+    }
+}

@@ -1,0 +1,181 @@
+//! The records twice. sled writes over room that became free before what replaces it is safe from a loss of power, and it
+//! has no second place for anything. So only one copy is changed at a time, and the other is whole on the disk by then. The
+//! one that is changed is marked, so that it is not trusted unread when the change was cut off.
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::sync::OnceLock;
+
+use bytes::Bytes;
+
+use super::super::codec::{BodyRef, RecordChange, RecordHeader, decode_header};
+use super::super::folder::Folder;
+use super::layout::Manifest;
+use super::tree_copy::TreeCopy;
+use super::writer::TreeWriter;
+use crate::store::{Key, StoreError};
+
+/// One of the two copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::store::sled) enum Side {
+    Primary,
+    Mirror,
+}
+
+/// The copy that is read, and the one for when that is damaged.
+///
+/// A checkpoint is put into the second first, so that the journal has all that the first lacks, and more than the second.
+#[derive(Debug)]
+pub(in crate::store::sled) struct TreePair {
+    pub(in crate::store::sled) primary: TreeCopy,
+    pub(in crate::store::sled) mirror: TreeCopy,
+    /// Set when the second copy was opened, or could not be.
+    mirror_tried: OnceLock<()>,
+}
+
+impl TreePair {
+    /// The second copy waits for [`prepare_mirror`](Self::prepare_mirror): two that are opened at a time are changed at a time.
+    pub(in crate::store::sled) fn new(primary: TreeCopy, folder: &Folder) -> Self {
+        Self { primary, mirror: TreeCopy::closed(&folder.mirror()), mirror_tried: OnceLock::new() }
+    }
+
+    pub(in crate::store::sled) const fn of(&self, side: Side) -> &TreeCopy {
+        match side {
+            Side::Primary => &self.primary,
+            Side::Mirror => &self.mirror,
+        }
+    }
+
+    /// The body of a record, which must be the very bytes that were written, from wherever it is whole. The second copy is
+    /// waited for, if the folder was opened only just now.
+    pub(in crate::store::sled) fn body(&self, key: Key, body_ref: BodyRef) -> Result<Bytes, StoreError> {
+        self.primary.body(key, body_ref).or_else(|error| {
+            self.mirror_tried.wait();
+            match self.mirror.body(key, body_ref) {
+                Ok(body) => {
+                    tracing::warn!(
+                        error = &error as &dyn Error,
+                        "a record was read from the second copy: the store should be repaired"
+                    );
+                    Ok(body)
+                }
+                Err(_) => Err(error),
+            }
+        })
+    }
+
+    /// Returns when nothing holds the folder any more.
+    pub(in crate::store::sled) fn close(&self) -> Result<(), StoreError> {
+        let first = self.primary.close();
+        self.mirror.close().and(first)
+    }
+
+    /// Opens the second copy, or makes it anew from the first if it is not one. `last` is the last lsn there ever was.
+    pub(in crate::store::sled) fn prepare_mirror(
+        &self,
+        folder: &Folder,
+        last: u64,
+    ) -> Result<(), StoreError> {
+        let opened = self.primary.sync().map(|()| folder.has_mirror().then(|| self.mirror.ensure_open()));
+        let _ = self.mirror_tried.set(());
+        if let Some(opened) = opened? {
+            match opened.and_then(|()| self.check_mirror(last)) {
+                Ok(()) => return Ok(()),
+                Err(error) => tracing::warn!(
+                    error = &error as &dyn Error,
+                    "the second copy of the records is made anew from the first"
+                ),
+            }
+        }
+        self.rebuild_mirror(folder)
+    }
+
+    /// Makes sure that the second copy is one of what the first holds, or is about to be.
+    fn check_mirror(&self, last: u64) -> Result<(), StoreError> {
+        let (first, second) = (self.primary.manifest()?, self.mirror.verified_manifest()?);
+        let mirror_is_ahead = first.applied_lsn < second.applied_lsn && second.applied_lsn <= last;
+        let was_dirty = self.mirror.is_dirty();
+        if was_dirty {
+            self.mirror.check_all_records()?;
+        }
+        // What was cut off is about to be carried out again.
+        let is_resumable = was_dirty && first.applied_lsn == second.applied_lsn;
+        if mirror_is_ahead || is_resumable || first == second {
+            return Ok(());
+        }
+        if was_dirty && second.applied_lsn < first.applied_lsn {
+            return self.catch_up().inspect_err(|_| self.mirror.poison());
+        }
+        Err(StoreError::corrupt("the second copy of the records is from another time than the first"))
+    }
+
+    /// Brings the second copy to where the first is, which has carried out the change to the end that was cut off.
+    fn catch_up(&self) -> Result<(), StoreError> {
+        let Self { primary, mirror, .. } = self;
+        mirror.mark_dirty()?;
+        let mut writer = TreeWriter::new(mirror, mirror.manifest_for_writing()?, false);
+        let mut removable: HashMap<u64, BodyRef> =
+            mirror.pending_deletes()?.into_iter().map(|pending| (pending.id, pending)).collect();
+        let extra_in_mirror = self.extra_in_mirror()?;
+        primary.headers(|key, bytes| {
+            let body_ref = decode_header(key, bytes)?.body;
+            if mirror.header(key)?.is_none_or(|there| there != bytes) {
+                let put = RecordChange::Put {
+                    header: bytes.to_vec().into(),
+                    body_ref,
+                    body: primary.body(key, body_ref)?,
+                };
+                removable.extend(writer.write(key, &put)?.map(|left| (left.id, left)));
+            }
+            if removable.remove(&body_ref.id).is_some() {
+                writer.cancel_delete(body_ref);
+            }
+            Ok(())
+        })?;
+        for key in extra_in_mirror {
+            removable.extend(writer.write(key, &RecordChange::Delete)?.map(|left| (left.id, left)));
+        }
+        removable.into_values().try_for_each(|body_ref| writer.remove_body(body_ref))?;
+        let manifest = primary.manifest()?;
+        writer.finish(manifest.applied_lsn, manifest.last_version, manifest.last_body_id)?;
+        manifest.check(mirror.manifest()?)?;
+        mirror.mark_clean()
+    }
+
+    /// The records that only the second copy has.
+    fn extra_in_mirror(&self) -> Result<Vec<Key>, StoreError> {
+        let mut extra_in_mirror = Vec::new();
+        self.mirror.headers(|key, _| {
+            if self.primary.header(key)?.is_none() {
+                extra_in_mirror.push(key);
+            }
+            Ok(())
+        })?;
+        Ok(extra_in_mirror)
+    }
+
+    /// What was there takes its leave only when the copy one is whole.
+    fn rebuild_mirror(&self, folder: &Folder) -> Result<(), StoreError> {
+        folder.clear_new_mirror()?;
+        let copy = TreeCopy::open(&folder.new_mirror())?;
+        let copied = self.copy_into(&copy);
+        copy.close().and(copied)?;
+        self.mirror.close()?;
+        folder.install_mirror()?;
+        self.mirror.ensure_open()
+    }
+
+    fn copy_into(&self, copy: &TreeCopy) -> Result<(), StoreError> {
+        let manifest = self.primary.manifest()?;
+        let mut writer =
+            TreeWriter::new(copy, Manifest { record_count: 0, checksum_sum: 0, ..manifest }, false);
+        self.primary.headers(|key, bytes| {
+            let RecordHeader { body: body_ref, .. } = decode_header(key, bytes)?;
+            let body = self.body(key, body_ref)?;
+            writer
+                .write(key, &RecordChange::Put { header: bytes.to_vec().into(), body_ref, body })
+                .map(|_| ())
+        })?;
+        writer.finish(manifest.applied_lsn, manifest.last_version, manifest.last_body_id)
+    }
+}

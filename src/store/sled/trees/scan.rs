@@ -1,0 +1,240 @@
+//! Scans that read the records piece by piece.
+//!
+//! A piece is read under the lock of the database and handed over after the lock was released. So a callback may call any
+//! method of any copy, and closing a copy never waits for more than one piece.
+//! HeaderBatch are read one behind the other, and lie all over the file: where the system does not have the file in memory, that
+//! is one wait for the disk after the other. Here several threads run ahead of who reads them.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+
+use uuid::Uuid;
+
+use super::super::codec::{BodyRef, RecordHeader, decode_header};
+use super::database::{Database, damaged_file};
+use super::layout::{self as keys, Manifest, ScanPosition};
+use super::tree_copy::TreeCopy;
+use crate::store::{Key, StoreError};
+
+/// The most headers of a piece.
+const MAX_HEADERS: usize = 128;
+
+/// The most bytes of the headers of a piece, unless a single header is larger.
+const MAX_HEADER_BYTES: usize = 1 << 20;
+
+/// The most keys of bodies or pending_deletes that are visited for a piece.
+const MAX_KEYS: usize = 1024;
+
+/// Some headers, in the order of their keys.
+#[derive(Debug)]
+pub(in crate::store::sled) struct HeaderBatch {
+    /// Each key with the bytes of its header, which may be damaged.
+    pub(in crate::store::sled) headers: Vec<(Key, Vec<u8>)>,
+    /// Where the next piece begins; `None` when this is the last.
+    pub(in crate::store::sled) next: Result<Option<ScanPosition>, StoreError>,
+}
+
+impl TreeCopy {
+    /// Calls `each` for every header, in the order of the keys, with its bytes, which may be damaged.
+    ///
+    /// # Errors
+    /// That of the first call that fails, and those of reading.
+    pub(in crate::store::sled) fn headers(
+        &self,
+        mut each: impl FnMut(Key, &[u8]) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let mut from = ScanPosition::before_headers();
+        loop {
+            let HeaderBatch { headers, next } = self.headers_from(&from);
+            headers.iter().try_for_each(|(key, bytes)| each(*key, bytes))?;
+            match next? {
+                Some(next) => from = next,
+                None => return Ok(()),
+            }
+        }
+    }
+
+    /// Reads the headers that follow a position, up to the size of a piece or to the first that cannot be read.
+    pub(in crate::store::sled) fn headers_from(&self, from: &ScanPosition) -> HeaderBatch {
+        let mut headers: Vec<(Key, Vec<u8>)> = Vec::new();
+        let mut size = 0;
+        let scanned = self.with(|database| {
+            database.scan(keys::HEADERS, &from.0, |key, value| {
+                let (key, _) =
+                    keys::decode_header_key(key).ok_or_else(|| damaged_file("a key", &self.folder))?;
+                let is_full = headers.len() >= MAX_HEADERS || size >= MAX_HEADER_BYTES;
+                match headers.last_mut() {
+                    Some((of, bytes)) if *of == key => bytes.extend_from_slice(value),
+                    _ if is_full => return Ok(ControlFlow::Break(())),
+                    _ => headers.push((key, value.to_vec())),
+                }
+                size += value.len();
+                Ok(ControlFlow::Continue(()))
+            })
+        });
+        let after_last = || headers.last().map(|(key, _)| ScanPosition::after_header(*key));
+        let next = scanned.map(|end| if end.is_break() { after_last() } else { None });
+        HeaderBatch { headers, next }
+    }
+
+    /// Reads the numbers of the bodies that follow a position, each once, and where the next piece begins.
+    pub(in crate::store::sled) fn body_ids_from(
+        &self,
+        from: &ScanPosition,
+    ) -> Result<(Vec<u64>, Option<ScanPosition>), StoreError> {
+        let mut ids: Vec<u64> = Vec::new();
+        let mut visited = 0;
+        let end = self.with(|database| {
+            database.scan(keys::BODIES, &from.0, |key, _| {
+                if visited == MAX_KEYS {
+                    return Ok(ControlFlow::Break(()));
+                }
+                visited += 1;
+                let (id, _) =
+                    keys::decode_body_key(key).ok_or_else(|| damaged_file("a key", &self.folder))?;
+                if ids.last() != Some(&id) {
+                    ids.push(id);
+                }
+                Ok(ControlFlow::Continue(()))
+            })
+        })?;
+        let after_last = || ids.last().map(|id| ScanPosition(keys::after_parts(keys::body_key(*id))));
+        let next = if end.is_break() { after_last() } else { None };
+        Ok((ids, next))
+    }
+
+    /// Reads which bodies are to be removed as soon as no reader needs them.
+    pub(in crate::store::sled) fn pending_deletes(&self) -> Result<Vec<BodyRef>, StoreError> {
+        let mut pending_deletes = Vec::new();
+        let mut from = keys::PENDING_DELETES.to_vec();
+        loop {
+            let mut visited = 0;
+            let mut last = Vec::new();
+            let end = self.with(|database| {
+                database.scan(keys::PENDING_DELETES, &from, |key, value| {
+                    if visited == MAX_KEYS {
+                        return Ok(ControlFlow::Break(()));
+                    }
+                    visited += 1;
+                    last = key.to_vec();
+                    pending_deletes.extend(keys::decode_pending_delete(key, value));
+                    Ok(ControlFlow::Continue(()))
+                })
+            })?;
+            if end.is_continue() {
+                return Ok(pending_deletes);
+            }
+            from = keys::after_parts(last);
+        }
+    }
+
+    /// Returns whether a body is noted as one to be removed.
+    pub(in crate::store::sled) fn is_pending_delete(&self, id: u64) -> Result<bool, StoreError> {
+        self.with(|database| Ok(database.get(&keys::pending_delete_key(id))?.is_some()))
+    }
+}
+
+/// A disk serves several reads at once in the time of one; more than this gain little.
+const THREADS: usize = 8;
+
+/// Into how many key_ranges the headers of a kind are divided: small ones, so that the threads stay close before the reader.
+const RANGES_PER_KIND: u128 = 256;
+
+/// HeaderBatch of one kind, by the keys between which they are.
+#[derive(Debug)]
+struct KeyRange {
+    from: Vec<u8>,
+    to: Vec<u8>,
+}
+
+impl TreeCopy {
+    /// The same, where every header is as it was written and none is missing.
+    pub(in crate::store::sled) fn verified_manifest(&self) -> Result<Manifest, StoreError> {
+        self.manifest()?.check(self.counted_manifest()?)
+    }
+
+    /// The same, with the headers counted that are there.
+    pub(super) fn counted_manifest(&self) -> Result<Manifest, StoreError> {
+        let mut manifest = Manifest { record_count: 0, checksum_sum: 0, ..self.manifest()? };
+        self.headers(|key, bytes| {
+            decode_header(key, bytes)?;
+            manifest.count_in(RecordHeader::checksum(bytes));
+            Ok(())
+        })?;
+        Ok(manifest)
+    }
+
+    /// Checks that every record is there with its body, and nothing else. Reads everything.
+    ///
+    /// # Errors
+    /// `Corrupt` when a record is damaged or a body belongs to no record.
+    pub(in crate::store::sled) fn check_all_records(&self) -> Result<(), StoreError> {
+        let mut known = HashSet::new();
+        self.headers(|key, bytes| {
+            let body_ref = decode_header(key, bytes)?.body;
+            known.insert(body_ref.id);
+            self.body(key, body_ref).map(|_| ())
+        })?;
+        known.extend(self.pending_deletes()?.iter().map(|pending| pending.id));
+        let mut from = Some(ScanPosition::before_bodies());
+        while let Some(begin) = from {
+            let (ids, next) = self.body_ids_from(&begin)?;
+            if ids.iter().any(|id| !known.contains(id)) {
+                return Err(damaged_file("what belongs to no record", &self.folder));
+            }
+            from = next;
+        }
+        Ok(())
+    }
+}
+
+impl TreeCopy {
+    /// Carries out what reads all headers in order, while others have their pages brought into memory.
+    pub(in crate::store::sled) fn with_prefetch<T>(&self, read: impl FnOnce() -> T) -> T {
+        // What cannot be read here is told of by the reader.
+        let key_ranges = self.with(key_ranges).unwrap_or_default();
+        let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let prefetch = || {
+            while !is_over.load(Ordering::Relaxed)
+                && let Some(range) = key_ranges.get(next.fetch_add(1, Ordering::Relaxed))
+                && self.with(|database| database.load_range(&range.from, &range.to)).is_ok()
+            {}
+        };
+        thread::scope(|scope| {
+            for _ in 0..THREADS.min(key_ranges.len()) {
+                // With fewer threads it only takes longer.
+                let _ = thread::Builder::new()
+                    .name("toposcope-prefetch".to_owned())
+                    .spawn_scoped(scope, prefetch);
+            }
+            let read = read();
+            is_over.store(true, Ordering::Relaxed);
+            read
+        })
+    }
+}
+
+/// Divides the headers of each kind evenly between the lowest id and the highest: ids that are made one after the other have
+/// their first bytes in common.
+fn key_ranges(database: &Database) -> Result<Vec<KeyRange>, StoreError> {
+    let mut key_ranges = Vec::new();
+    let mut from = keys::HEADERS.to_vec();
+    while let Some(first) = database.first_key_from(&from)?.as_deref().and_then(keys::decode_header_key) {
+        let kind = first.0.kind;
+        let end = keys::after_kind(kind);
+        let last =
+            database.last_key_before(&end)?.as_deref().and_then(keys::decode_header_key).unwrap_or(first);
+        let (lowest, highest) = (first.0.id.as_u128(), last.0.id.as_u128());
+        let step = (highest.saturating_sub(lowest) / RANGES_PER_KIND).max(1);
+        let mut begin = keys::header_key(first.0);
+        for begins in (1..RANGES_PER_KIND).map_while(|number| lowest.checked_add(step.checked_mul(number)?)) {
+            let next = keys::header_key(Key::new(kind, Uuid::from_u128(begins)));
+            key_ranges.push(KeyRange { from: std::mem::replace(&mut begin, next.clone()), to: next });
+        }
+        key_ranges.push(KeyRange { from: begin, to: end.clone() });
+        from = end;
+    }
+    Ok(key_ranges)
+}

@@ -1,0 +1,123 @@
+use super::super::codec::{BodyRef, RecordChange, RecordHeader, decode_header};
+use super::layout::Manifest;
+use super::tree_copy::{TreeBatch, TreeCopy};
+use crate::store::{Key, StoreError};
+
+/// Above this a body is written in several updates, before the one that its header is in, and removed in others after it.
+const LARGE_BODY: usize = 32 << 10;
+
+/// Puts changes into the records, update by update, so that the updates stay small: readers of records wait for each, and what
+/// sled needs for one it gives back late.
+///
+/// Every update leaves each record as it was or as it is to be, and the count of all in step.
+#[derive(Debug)]
+pub(in crate::store::sled) struct TreeWriter<'r> {
+    copy: &'r TreeCopy,
+    manifest: Manifest,
+    /// Whether somebody may still read what is replaced.
+    has_readers: bool,
+    batch: TreeBatch,
+}
+
+impl<'r> TreeWriter<'r> {
+    pub(in crate::store::sled) fn new(copy: &'r TreeCopy, manifest: Manifest, has_readers: bool) -> Self {
+        Self { copy, manifest, has_readers, batch: TreeBatch::default() }
+    }
+
+    /// Returns what the records are in all, with everything that was written so far.
+    pub(in crate::store::sled) const fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Writes a change, and tells which body it leaves to be removed later.
+    pub(in crate::store::sled) fn write(
+        &mut self,
+        key: Key,
+        change: &RecordChange,
+    ) -> Result<Option<BodyRef>, StoreError> {
+        let before = self.copy.header(key)?;
+        let replaced =
+            before.as_ref().map(|bytes| decode_header(key, bytes)).transpose()?.map(|header| header.body);
+        let is_written = |body_ref: &BodyRef| replaced.is_some_and(|old| old.id == body_ref.id);
+        match change {
+            // By a try that failed later.
+            RecordChange::Put { body_ref, .. } if is_written(body_ref) => return Ok(None),
+            RecordChange::Put { header, body_ref, body } => {
+                self.put_body(*body_ref, body)?;
+                self.batch.put_header(key, header, before.as_ref().map_or(0, Vec::len));
+                self.manifest.count_in(RecordHeader::checksum(header));
+            }
+            RecordChange::Delete => self.batch.remove_header(key, before.as_ref().map_or(0, Vec::len)),
+        }
+        if let Some(bytes) = &before {
+            self.manifest.count_out(RecordHeader::checksum(bytes));
+        }
+        let left = replaced.and_then(|body_ref| self.remove_or_defer(body_ref));
+        self.flush_if_full()?;
+        Ok(left)
+    }
+
+    /// Removes a body together with what pointed to it, or gives it back with a note that it is to be removed: what is cut
+    /// off leaves nothing behind that nobody knows of.
+    fn remove_or_defer(&mut self, body_ref: BodyRef) -> Option<BodyRef> {
+        if self.has_readers || body_ref.length as usize > LARGE_BODY {
+            self.batch.put_pending_delete(body_ref);
+            return Some(body_ref);
+        }
+        body_ref.parts().for_each(|part| self.batch.remove_body_part(body_ref, part));
+        None
+    }
+
+    /// Takes back the note that a body is to be removed.
+    pub(in crate::store::sled) fn cancel_delete(&mut self, body_ref: BodyRef) {
+        self.batch.remove_pending_delete(body_ref);
+    }
+
+    /// Removes a body that nobody can ask for any more.
+    pub(in crate::store::sled) fn remove_body(&mut self, body_ref: BodyRef) -> Result<(), StoreError> {
+        for part in body_ref.parts() {
+            self.batch.remove_body_part(body_ref, part);
+            self.flush_if_full()?;
+        }
+        self.batch.remove_pending_delete(body_ref);
+        Ok(())
+    }
+
+    /// Writes the rest, with up to where the records have come by it, and waits until all of it is on the disk.
+    pub(in crate::store::sled) fn finish(
+        mut self,
+        applied_lsn: u64,
+        last_version: u64,
+        last_body_id: u64,
+    ) -> Result<(), StoreError> {
+        (self.manifest.applied_lsn, self.manifest.last_version, self.manifest.last_body_id) =
+            (applied_lsn, last_version, last_body_id);
+        self.flush()?;
+        self.copy.sync()
+    }
+
+    fn put_body(&mut self, body_ref: BodyRef, body: &[u8]) -> Result<(), StoreError> {
+        let is_large = body.len() > LARGE_BODY;
+        if is_large {
+            self.batch.put_pending_delete(body_ref);
+        }
+        for (part, content) in BodyRef::split(body) {
+            self.batch.put_body_part(body_ref, part, content);
+            if is_large {
+                self.flush_if_full()?;
+            }
+        }
+        if is_large {
+            self.batch.remove_pending_delete(body_ref);
+        }
+        Ok(())
+    }
+
+    fn flush_if_full(&mut self) -> Result<(), StoreError> {
+        if self.batch.is_full() { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<(), StoreError> {
+        self.copy.apply(std::mem::take(&mut self.batch), &self.manifest)
+    }
+}

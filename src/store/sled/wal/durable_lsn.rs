@@ -1,0 +1,47 @@
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use super::super::files;
+
+/// A file that holds the lsn of the last frame that anybody was told of.
+///
+/// The end of a journal looks the same whether a frame was never finished or was damaged later. What is less than the
+/// witness saw is damage. It is written after the frame is on the disk, and not synced: it survives the end of the process,
+/// and after a loss of power it tells at worst of an earlier frame.
+#[derive(Debug)]
+pub(in crate::store::sled) struct DurableLsn(File);
+
+const SIZE: usize = 8 + 4;
+
+impl DurableLsn {
+    pub(in crate::store::sled) fn open(path: &Path) -> io::Result<Self> {
+        let file = files::private_options().read(true).write(true).create(true).truncate(false).open(path)?;
+        Ok(Self(file))
+    }
+
+    /// `None` when what stands there was not written by [`write`](Self::write).
+    pub(in crate::store::sled) fn read(&mut self) -> io::Result<Option<u64>> {
+        let mut content = Vec::new();
+        self.0.seek(SeekFrom::Start(0))?;
+        (&self.0).take(SIZE as u64 + 1).read_to_end(&mut content)?;
+        let Some((lsn, checksum)) = content.split_first_chunk::<8>() else { return Ok(None) };
+        let is_whole = checksum == crc32fast::hash(lsn).to_le_bytes();
+        Ok(is_whole.then(|| u64::from_le_bytes(*lsn)))
+    }
+
+    pub(in crate::store::sled) fn write(&mut self, lsn: u64) -> io::Result<()> {
+        let lsn = lsn.to_le_bytes();
+        let mut content = [0; SIZE];
+        let fields = lsn.into_iter().chain(crc32fast::hash(&lsn).to_le_bytes());
+        for (target, byte) in content.iter_mut().zip(fields) {
+            *target = byte;
+        }
+        self.0.seek(SeekFrom::Start(0))?;
+        self.0.write_all(&content)
+    }
+
+    pub(in crate::store::sled) fn sync(&self) -> io::Result<()> {
+        self.0.sync_all()
+    }
+}

@@ -1,0 +1,172 @@
+//! What stands in a journal: groups of batches, each group in a frame that is there whole or not at all.
+
+use bytes::Bytes;
+use crc32fast::Hasher;
+
+use super::super::codec::{Decoder, RecordChange, RecordHeader, put_bytes, put_key, put_length};
+use crate::store::{Facets, Key, Version};
+
+/// A batch that was accepted, with what was decided on the way: its version, and where each body is to be.
+#[derive(Debug)]
+pub(in crate::store::sled) struct AcceptedBatch {
+    pub(in crate::store::sled) version: Version,
+    pub(in crate::store::sled) changes: Vec<(Key, RecordChange)>,
+}
+
+impl AcceptedBatch {
+    /// The greatest number of a body that is put.
+    pub(in crate::store::sled) fn last_body_id(&self) -> u64 {
+        let body_refs = self.changes.iter().filter_map(|(_, change)| match change {
+            RecordChange::Put { body_ref, .. } => Some(body_ref.id),
+            RecordChange::Delete => None,
+        });
+        body_refs.max().unwrap_or(0)
+    }
+}
+
+const DELETE: u8 = 0;
+const PUT: u8 = 1;
+
+/// The header of a frame: salt, lsn, length, checksum.
+const FRAME_HEADER_BYTES: usize = 8 + 8 + 8 + 4;
+
+/// Appends a frame. The salt is unknown to whoever writes records, so that no body can be made to look like a frame.
+pub(in crate::store::sled) fn write_frame(bytes: &mut Vec<u8>, salt: u64, lsn: u64, group: &[AcceptedBatch]) {
+    let start = bytes.len();
+    bytes.resize(start + FRAME_HEADER_BYTES, 0);
+    put_length(bytes, group.len());
+    for accepted in group {
+        bytes.extend_from_slice(&accepted.version.0.to_le_bytes());
+        put_length(bytes, accepted.changes.len());
+        for (key, change) in &accepted.changes {
+            write_change(bytes, *key, change);
+        }
+    }
+    let Some((header, payload)) =
+        bytes.get_mut(start..).and_then(|frame| frame.split_at_mut_checked(FRAME_HEADER_BYTES))
+    else {
+        return;
+    };
+    let length = payload.len() as u64;
+    let checksum = frame_checksum(salt, lsn, length, payload);
+    let fields =
+        [&salt.to_le_bytes()[..], &lsn.to_le_bytes(), &length.to_le_bytes(), &checksum.to_le_bytes()];
+    for (target, byte) in header.iter_mut().zip(fields.concat()) {
+        *target = byte;
+    }
+}
+
+fn write_change(bytes: &mut Vec<u8>, key: Key, change: &RecordChange) {
+    match change {
+        RecordChange::Delete => {
+            bytes.push(DELETE);
+            put_key(bytes, key);
+        }
+        RecordChange::Put { header, body, .. } => {
+            bytes.push(PUT);
+            put_key(bytes, key);
+            put_bytes(bytes, header);
+            bytes.extend_from_slice(body);
+        }
+    }
+}
+
+fn frame_checksum(salt: u64, lsn: u64, length: u64, payload: &[u8]) -> u32 {
+    let mut hasher = Hasher::new();
+    for number in [salt, lsn, length] {
+        hasher.update(&number.to_le_bytes());
+    }
+    hasher.update(payload);
+    hasher.finalize()
+}
+
+/// The payload of the frame that stands in front, if it is whole and has this salt and this lsn.
+pub(in crate::store::sled) fn read_frame<'b>(
+    decoder: &mut Decoder<'b>,
+    salt: u64,
+    lsn: u64,
+) -> Option<&'b [u8]> {
+    if decoder.u64()? != salt || decoder.u64()? != lsn {
+        return None;
+    }
+    let length = decoder.u64()?;
+    let expected = decoder.u32()?;
+    let payload = decoder.take(usize::try_from(length).ok()?)?;
+    (frame_checksum(salt, lsn, length, payload) == expected).then_some(payload)
+}
+
+/// A batch as it is read back, with the facets of what it puts.
+#[derive(Debug)]
+pub(in crate::store::sled) struct ReplayedBatch {
+    pub(in crate::store::sled) accepted: AcceptedBatch,
+    pub(in crate::store::sled) facets: Vec<Facets>,
+}
+
+/// The batches of a frame's payload; `None` where it is not one that was written.
+pub(in crate::store::sled) fn decode_batches(payload: &[u8]) -> Option<Vec<ReplayedBatch>> {
+    let mut decoder = Decoder(payload);
+    let mut group = Vec::new();
+    for _ in 0..decoder.u32()? {
+        let version = Version(decoder.u64()?);
+        let (mut changes, mut facets) = (Vec::new(), Vec::new());
+        for _ in 0..decoder.u32()? {
+            let tag = decoder.u8()?;
+            let key = decoder.key()?;
+            if tag == DELETE {
+                changes.push((key, RecordChange::Delete));
+                continue;
+            }
+            let encoded = decoder.bytes()?;
+            let header = RecordHeader::decode(key, encoded)?;
+            // Copied, so that a record that is kept does not keep the whole journal in memory.
+            let body = Bytes::copy_from_slice(decoder.take(header.body.length as usize)?);
+            let encoded = Bytes::copy_from_slice(encoded);
+            changes.push((key, RecordChange::Put { header: encoded, body_ref: header.body, body }));
+            facets.push(header.facets);
+        }
+        group.push(ReplayedBatch { accepted: AcceptedBatch { version, changes }, facets });
+    }
+    decoder.0.is_empty().then_some(group)
+}
+
+const MAGIC: u64 = u64::from_le_bytes(*b"topojrnl");
+
+pub(in crate::store::sled) const FILE_HEADER_BYTES: usize = 8 + 8 + 8 + 8 + 8 + 4;
+
+/// What a file begins with each time it is begun anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::store::sled) struct FileHeader {
+    /// Which of all files that were ever begun; the last begun has the greatest.
+    pub(in crate::store::sled) generation: u64,
+    /// The lsn of the first_lsn frame.
+    pub(in crate::store::sled) first_lsn: u64,
+    pub(in crate::store::sled) salt: u64,
+    /// Whether every frame was on the disk before the next was written.
+    pub(in crate::store::sled) is_synced: bool,
+}
+
+impl FileHeader {
+    pub(in crate::store::sled) fn write(&self, bytes: &mut Vec<u8>) {
+        let start = bytes.len();
+        for number in [MAGIC, self.generation, self.first_lsn, self.salt, u64::from(self.is_synced)] {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+        let checksum = file_header_checksum(bytes.get(start..).unwrap_or_default());
+        bytes.extend_from_slice(&checksum.to_le_bytes());
+    }
+
+    /// `None` when the file was not begun, or not far enough for anybody to have been told.
+    pub(in crate::store::sled) fn read(decoder: &mut Decoder<'_>) -> Option<Self> {
+        let content = Decoder(decoder.0).take(FILE_HEADER_BYTES - 4)?;
+        let magic = decoder.u64()?;
+        let (generation, first_lsn, salt) = (decoder.u64()?, decoder.u64()?, decoder.u64()?);
+        let header = Self { generation, first_lsn, salt, is_synced: decoder.u64()? != 0 };
+        (decoder.u32()? == file_header_checksum(content) && magic == MAGIC).then_some(header)
+    }
+}
+
+fn file_header_checksum(content: &[u8]) -> u32 {
+    let mut hasher = Hasher::new();
+    hasher.update(content);
+    hasher.finalize()
+}
