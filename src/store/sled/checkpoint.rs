@@ -1,4 +1,4 @@
-//! Puts into the records what stands in a full journal, beside the writing of the next.
+//! Checkpoints: apply a full log file to both copies of the trees, while the next file is written.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::error::Error;
@@ -14,34 +14,34 @@ use super::trees::{ScrubProgress, Side, TreePair, TreeWriter};
 use super::wal::{SealedFile, Wal};
 use crate::store::{Key, StoreError};
 
-/// What became of every record that was written since the last checkpoint.
+/// The last change of every record written since the last checkpoint.
 pub(super) type Changes = HashMap<Key, RecordChange>;
 
-/// How many records a lock is held for that readers of memory wait for.
+/// Number of records unpinned while the state lock, for which readers wait, is held once.
 const UNPIN_BATCH: usize = 512;
 
-/// What a checkpoint is about.
+/// The input of one checkpoint.
 #[derive(Debug)]
 pub(super) struct CheckpointTask {
     pub(super) changes: Changes,
-    /// The files that hold the changes, free when the task is done.
+    /// The log files that contain the changes. They are free once the checkpoint has succeeded.
     pub(super) sealed: Vec<SealedFile>,
-    /// The file, if it is not on the disk yet.
+    /// The log file if it is not synced yet.
     pub(super) unsynced: Option<File>,
-    /// Up to where the records have come then.
+    /// LSN that the trees have once the task is applied.
     pub(super) applied_lsn: u64,
     pub(super) last_version: u64,
     pub(super) last_body_id: u64,
 }
 
-/// A task, and what came of it. What failed can be given to the checkpointer again, as often as need be.
+/// A task with its result. A failed task can be run again any number of times.
 #[derive(Debug)]
 pub(super) struct CheckpointResult {
     pub(super) task: CheckpointTask,
     pub(super) result: Result<(), StoreError>,
 }
 
-/// The thread that does the task.
+/// The thread that runs checkpoint tasks.
 #[derive(Debug)]
 pub(super) struct Checkpointer {
     shared: Arc<Shared>,
@@ -49,13 +49,13 @@ pub(super) struct Checkpointer {
     mirror_ready: bool,
 }
 
-/// Bodies that were replaced, until the last reader is gone that could ask for them.
+/// Replaced bodies, grouped by the epoch whose readers may still read them.
 #[derive(Debug, Default)]
 struct PendingDeletes(VecDeque<(Weak<()>, HashSet<BodyRef>)>);
 
 impl Checkpointer {
     pub(super) fn new(shared: Arc<Shared>, pending_deletes: Vec<BodyRef>) -> Self {
-        // Of those that are left from another time nobody can ask any more.
+        // No reader of an earlier process is left, so these can be deleted at once.
         Self {
             shared,
             pending_deletes: PendingDeletes(VecDeque::from([(
@@ -66,7 +66,7 @@ impl Checkpointer {
         }
     }
 
-    /// Works until nobody can give it task any more.
+    /// Runs tasks until the scheduler is dropped.
     #[allow(clippy::needless_pass_by_value, reason = "a thread owns its ends of the channels")]
     pub(super) fn run(mut self, tasks: Receiver<CheckpointTask>, outcomes: Sender<CheckpointResult>) {
         for task in tasks {
@@ -75,7 +75,7 @@ impl Checkpointer {
             if outcomes.send(CheckpointResult { task, result }).is_err() {
                 return;
             }
-            // After the writing thread can know of it: those who are woken here ask that thread.
+            // Only after the committer can receive the result, because tasks woken here ask the committer.
             self.shared.checkpoint_status.send_modify(|checkpoint_status| {
                 if failure.is_none() {
                     checkpoint_status.applied_lsn = applied_lsn;
@@ -105,13 +105,13 @@ impl Checkpointer {
         Ok(())
     }
 
-    /// Writes a task into one copy after the other, so that one of them is whole at any time.
+    /// Applies a task to one copy after the other, so that one of them is intact at any time.
     fn write_both(&mut self, task: &CheckpointTask, progress: &mut ScrubProgress) -> Result<(), StoreError> {
         let removable = self.pending_deletes.take_removable();
         self.pending_deletes.start_epoch(Arc::downgrade(&self.shared.write_state()?.advance_epoch()));
         let has_readers = self.pending_deletes.have_readers();
         let trees = &self.shared.trees;
-        // What failed is carried out to its end before the other is changed again.
+        // A dirty primary is completed before the mirror is changed again.
         let order = if trees.primary.is_dirty() {
             [Side::Primary, Side::Mirror]
         } else {
@@ -124,7 +124,7 @@ impl Checkpointer {
         Ok(())
     }
 
-    /// Lets the bodies in memory go that the records have now.
+    /// Unpins the bodies that the trees now contain, so that the cache may evict them.
     fn unpin(&self, task: &CheckpointTask) {
         let mut changes = task.changes.iter().peekable();
         while changes.peek().is_some() {
@@ -142,7 +142,7 @@ impl Checkpointer {
 }
 
 impl PendingDeletes {
-    /// What is added from now on was shown to those who hold this.
+    /// Starts a new epoch: bodies added from now on were visible to these readers.
     fn start_epoch(&mut self, readers: Weak<()>) {
         self.0.push_back((readers, HashSet::new()));
     }
@@ -153,12 +153,12 @@ impl PendingDeletes {
         }
     }
 
-    /// Whether anybody can still ask for what is replaced.
+    /// Returns whether any reader may still read a replaced body.
     fn have_readers(&self) -> bool {
         self.0.iter().any(|(readers, _)| readers.strong_count() > 0)
     }
 
-    /// The bodies that nobody can ask for any more.
+    /// Takes the bodies that no reader can read any more.
     fn take_removable(&mut self) -> HashSet<BodyRef> {
         let mut removable = HashSet::new();
         while self.0.front().is_some_and(|(readers, _)| readers.strong_count() == 0) {
@@ -168,7 +168,7 @@ impl PendingDeletes {
     }
 }
 
-/// Puts a task into one copy, and returns which bodies are left to be removed later.
+/// Applies a task to one copy, and returns the replaced bodies that are to be deleted later.
 fn write_to_copy(
     trees: &TreePair,
     side: Side,
@@ -192,16 +192,16 @@ fn write_to_copy(
     Ok(replaced)
 }
 
-/// How long a checkpoint that failed is left alone, if the journal has room.
+/// Delay before a failed checkpoint is retried, as long as the log has a free file.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// The checkpointer, as the writing thread sees it.
+/// The committer's side of the checkpointer: starts tasks and receives their results.
 #[derive(Debug)]
 pub(super) struct CheckpointScheduler {
     tasks: Sender<CheckpointTask>,
     outcomes: Receiver<CheckpointResult>,
     state: SchedulerState,
-    /// Up to where everything is in the records.
+    /// LSN up to which all commits are in both copies.
     applied_lsn: u64,
 }
 
@@ -209,7 +209,7 @@ pub(super) struct CheckpointScheduler {
 enum SchedulerState {
     Idle,
     Running,
-    /// And since when.
+    /// The task, and when it failed.
     Failed(CheckpointTask, Instant),
 }
 
@@ -229,7 +229,7 @@ impl CheckpointScheduler {
         };
     }
 
-    /// Frees what a checkpoint has freed by now, or tries one again that failed a while ago.
+    /// Releases the log files of a finished checkpoint, or retries one that failed more than [`RETRY`] ago.
     pub(super) fn poll(&mut self, wal: &mut Wal) {
         self.state = match std::mem::replace(&mut self.state, SchedulerState::Idle) {
             SchedulerState::Failed(task, since) if since.elapsed() >= RETRY => return self.start(task),
@@ -246,7 +246,7 @@ impl CheckpointScheduler {
         }
     }
 
-    /// Tries a checkpoint again that failed, and returns whether one is under way then. Does not wait for it.
+    /// Retries a failed checkpoint at once, and returns whether one is running; does not wait.
     pub(super) fn retry(&mut self, wal: &mut Wal) -> bool {
         self.poll(wal);
         self.state = match std::mem::replace(&mut self.state, SchedulerState::Idle) {
@@ -263,7 +263,7 @@ impl CheckpointScheduler {
         matches!(self.state, SchedulerState::Running)
     }
 
-    /// Waits for the checkpoint that is under way, and tries one that failed again.
+    /// Waits for the running checkpoint; a failed one is retried first.
     pub(super) fn wait(&mut self, wal: &mut Wal) -> Result<(), StoreError> {
         match std::mem::replace(&mut self.state, SchedulerState::Running) {
             SchedulerState::Idle => {

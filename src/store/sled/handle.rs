@@ -7,7 +7,9 @@ use super::state::{Shared, closed};
 use crate::store::StoreError;
 use crate::store::materializer::Materializer;
 
-/// What the store and its snapshots have in common. When the last of them is gone, the folder is let go.
+/// The open store, shared by [`SledStore`](super::SledStore) and its snapshots.
+///
+/// When the last reference is dropped, the store is closed and the folder released.
 #[derive(Debug)]
 pub(super) struct Handle {
     shared: Arc<Shared>,
@@ -28,7 +30,7 @@ impl Handle {
         &self.shared
     }
 
-    /// Waits until the records have everything that was committed by now. Commits go on meanwhile.
+    /// Waits until a checkpoint has applied everything that is committed now; commits continue.
     ///
     /// # Errors
     /// `Unavailable` when a checkpoint fails or the store is closed.
@@ -36,7 +38,7 @@ impl Handle {
         let mut checkpoint_status = self.shared.checkpoint_status.subscribe();
         let mut wanted = None;
         loop {
-            // Each answer but 0 stands for a checkpoint that is under way, and that wakes this in the end.
+            // Every answer except 0 means that a checkpoint is running, which wakes this task when it ends.
             let pending = self.queue.submit(Job::Checkpoint).await?;
             if pending == 0 {
                 return Ok(());
@@ -53,7 +55,7 @@ impl Handle {
         }
     }
 
-    /// Fails every later call. The committer still finishes what is queued.
+    /// Makes every later read fail. The committer still completes the queued jobs.
     pub(super) fn mark_closed(&self) {
         self.is_closed.store(true, Ordering::Release);
     }

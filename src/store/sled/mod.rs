@@ -1,30 +1,38 @@
-//! A store in a folder: an acknowledged commit is on the disk.
+//! A durable store in a folder.
 //!
-//! A batch goes through three places. It is written to the [`journal`], which is on the disk before the caller is told. Then
-//! it is shown to readers, in [`state`]: the index of all facets, and the bodies that are worth keeping in memory. Later,
-//! many batches at once, a checkpoint applies it to the [`records`], of which sled keeps two [`copies`], and the journal
-//! continues from its beginning.
+//! A commit passes through three stages:
 //!
-//! One thread writes the journal ([`committer`]), another the records ([`checkpoint`]); no other thread changes anything.
+//! 1. The [`commit`] thread appends it to the write-ahead log ([`wal`]), together with others that wait at the same
+//!    time (group commit), and syncs the log.
+//! 2. The same thread applies it to the in-memory [`state`], where readers see it: the index of all facets, and the
+//!    cache of record bodies. Then it acknowledges the commit.
+//! 3. A [`checkpoint`] later applies many commits at once to the [`trees`]: two sled databases with the same
+//!    contents, the *primary* and its *mirror*. Then the log file that held these commits is free to be reused.
+//!
+//! Two threads write: the committer writes the log, the checkpointer writes the trees. No other thread changes
+//! anything.
+//!
+//! A record is stored as a *header* (version, facets, and a reference to its body) and a *body*. Opening the folder
+//! reads all headers and builds the index from them; bodies are read when they are needed.
 //!
 //! # Locks
 //!
-//! They are taken in this order, and none is taken twice on one path:
+//! They are taken in this order, and no path takes one twice:
 //!
-//! 1. `Shared::verifying`, by a verification, from its beginning to its end. No other path takes it.
-//! 2. `Shared::records`, by whatever needs the records to stay as they are: a checkpoint, from its beginning to its end; the
-//!    closing of both copies; a slice of a verification. It is granted in turn, so a checkpoint or a closing waits for at
+//! 1. `Shared::scrub_turn`, by a scrub, for its whole duration. No other path takes it.
+//! 2. `Shared::trees_lock`, by everything that needs the trees to stay unchanged: a checkpoint, for its whole
+//!    duration; closing both copies; each slice of a scrub. The lock is fair, so a checkpoint or a close waits for at
 //!    most one slice.
-//! 3. One of these, never two together, and no lock is taken under them:
+//! 3. One of the following. No two of them are held together, and no lock is taken while one is held:
 //!    * `Shared::state`, by readers and the two threads;
-//!    * the database of one copy, for reading by every call to sled, for writing to open and close the copy;
-//!    * the line of the `Queue`.
+//!    * the database of one copy: shared by every call to sled, exclusive to open and close the copy;
+//!    * the mutex of the commit queue.
 //!
-//! The code keeps to it as follows. [`records`] hands to a callback only what it has read before, after it released the
-//! database, so a callback may call any copy. What reads all records does so in pieces, each with the database locked anew. A
-//! thread that is waited for under a lock takes none itself: that is sled's flush. Readers wait for `was_tried` in
-//! [`copies`] with nothing locked, and the first checkpoint sets it. The thread of [`committer`] waits for a checkpoint with
-//! nothing locked.
+//! The code keeps this order as follows. The [`trees`] pass data to a callback only after they have released the
+//! database lock, so a callback may call either copy. Reads of all records are split into batches, and each locks the
+//! database anew. A thread that another waits for while holding a lock takes no lock itself; this concerns sled's
+//! flush. Readers that wait for the mirror to be opened hold no lock, and the first checkpoint opens it. The
+//! committer waits for a checkpoint without holding a lock.
 
 mod blocking;
 mod body_cache;

@@ -1,4 +1,4 @@
-//! Looks for damage in both copies of the records.
+//! Scrub: verifies the checksums of both copies and compares them with the index in memory.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -13,28 +13,28 @@ use super::trees::{HeaderBatch, Manifest, ScanPosition, ScrubProgress, Side, clo
 use crate::store::index::RowId;
 use crate::store::{Facets, Key, StoreError};
 
-/// How many problems are kept in [`Verification::problems`].
+/// Maximum number of problems listed in [`Verification::problems`].
 const MAX_PROBLEMS: usize = 100;
 
-/// How many unindexed records are looked up in one slice.
+/// Number of unindexed records looked up again in one slice.
 const LOOKUPS: usize = 256;
 
-/// What [`SledStore::verify`](super::SledStore::verify) found.
+/// Result of [`SledStore::verify`](super::SledStore::verify).
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Verification {
-    /// The number of records that were read.
+    /// Number of records read from the primary copy.
     pub records: u64,
-    /// The total size of their bodies, in bytes.
+    /// Total size of their bodies, in bytes.
     pub bytes: u64,
-    /// The number of problems.
+    /// Number of problems found, including those that are not in `problems`.
     pub problem_count: u64,
-    /// The first hundred problems.
+    /// The first 100 problems, each of which names the damaged record or the folder.
     pub problems: Vec<StoreError>,
 }
 
 impl Verification {
-    /// Returns whether everything is as it was written.
+    /// Returns whether no problem was found.
     #[must_use]
     pub const fn is_sound(&self) -> bool {
         self.problem_count == 0
@@ -56,10 +56,10 @@ impl fmt::Display for Verification {
     }
 }
 
-/// Runs a pass slice by slice, each on a blocking thread. Between slices nothing is locked but the turn to verify.
+/// Runs one scrub pass, slice by slice, each on a blocking thread.
 ///
-/// A record that the index does not know may have been deleted after the last checkpoint, so it is looked up again after
-/// the next one.
+/// Between slices only `scrub_turn` is locked. A record that is on disk but not in the index may have been deleted
+/// after the last checkpoint, so it is looked up again after the next one.
 pub(super) async fn scrub(handle: &Arc<Handle>) -> Result<Verification, StoreError> {
     let shared = handle.shared();
     let _turn = shared.scrub_turn.lock().await;
@@ -82,44 +82,46 @@ pub(super) async fn scrub(handle: &Arc<Handle>) -> Result<Verification, StoreErr
     Ok(verification)
 }
 
-/// After how long a step ends at the next record. A checkpoint waits for one slice at most, which is a step or a turn.
+/// Time after which a step ends at the next record. A checkpoint waits for at most one slice.
 const SLICE: Duration = Duration::from_millis(20);
 
-/// How long a slice takes that had to wait for a checkpoint: where checkpoints follow each other without a break, the walk
-/// gets one slice between two of them, and would take very long with short ones.
+/// Duration of a slice that had to wait for a checkpoint.
+///
+/// Under back-to-back checkpoints the pass gets one slice between two of them; slices of one step would take very
+/// long.
 const LONG_SLICE: Duration = Duration::from_millis(50);
 
-/// How many rows of the index are looked at in one slice: commits wait for the lock of the state meanwhile.
+/// Number of index rows compared in one slice. Commits wait for the state lock meanwhile.
 const ROWS: usize = 4096;
 
-/// A record that the index does not know, with the number of its body.
+/// A record on disk that the index does not contain, with the number of its body.
 type Unindexed = (Key, u64);
 
-/// One walk over both copies of the records.
+/// One scrub pass over both copies.
 ///
-/// Checkpoints may run between two slices. What they change is taken into account in three ways: [`ScrubProgress`] keeps the
-/// count of the headers that were passed in step; a header that was not passed yet is read as the checkpoint has left it; and
-/// bodies with numbers given since the walk began count as written, not as lost or left over.
+/// Checkpoints may run between two slices. Their changes are accounted for in three ways: [`ScrubProgress`] adjusts
+/// the count of the headers already read; a header that is not read yet is read as the checkpoint has left it; and
+/// bodies whose numbers were assigned since the pass began count as neither lost nor orphaned.
 #[derive(Debug)]
 struct ScrubPass {
     shared: Arc<Shared>,
     stage: Stage,
     verification: Verification,
     unindexed: Vec<Unindexed>,
-    /// The number of failed checkpoints at the beginning.
+    /// Number of failed checkpoints when the pass began.
     failures: u64,
-    /// The manifest of the first copy at the beginning.
+    /// Manifest of the primary copy when the pass began.
     start: Manifest,
-    /// The numbers of the bodies of all headers that were read in the current copy: 8 bytes for each record.
+    /// Body numbers of all headers read in the current copy: 8 bytes for each record.
     bodies: HashSet<u64>,
 }
 
-/// What the next slice reads.
+/// What the next step reads.
 #[derive(Debug)]
 enum Stage {
     Begin,
     HeaderBatch(Side),
-    /// The rows of the index that are still to be looked at.
+    /// Index rows that are still to be compared.
     Rows(Vec<RowId>),
     Bodies {
         side: Side,
@@ -150,8 +152,9 @@ impl ScrubPass {
         (self.verification, self.unindexed)
     }
 
-    /// Does a bounded part of the work, during which the records stay as they are: one step, or as many as take some time
-    /// where the walk had to wait for its turn.
+    /// Does a bounded part of the work, while the trees stay unchanged.
+    ///
+    /// That is one step, or as many steps as fit into [`LONG_SLICE`] if the pass had to wait for the lock.
     fn slice(mut self) -> Result<Self, StoreError> {
         let shared = Arc::clone(&self.shared);
         let requested_at = Instant::now();
@@ -173,7 +176,7 @@ impl ScrubPass {
             Stage::Begin => self.begin(progress),
             stage => progress.require_unchanged(self.failures).and_then(|()| {
                 match self.advance(stage, progress) {
-                    // The store can do without the second copy, so this is a finding.
+                    // The store works without the mirror, so this is a finding and not an error.
                     Err(problem) if is_mirror => {
                         self.verification.add(problem);
                         Ok(Stage::Done)
@@ -201,7 +204,7 @@ impl ScrubPass {
         }
     }
 
-    /// Reads some headers with their bodies.
+    /// Reads a batch of headers with their bodies.
     fn headers(&mut self, side: Side, progress: &mut ScrubProgress) -> Result<Stage, StoreError> {
         let begin = Instant::now();
         let HeaderBatch { headers, next } = self.shared.trees.of(side).headers_from(&progress.position());
@@ -225,8 +228,9 @@ impl ScrubPass {
         })
     }
 
-    /// Compares the headers that were found with those that there should be. No checkpoint is under way, so both copies are
-    /// from the same time.
+    /// Compares the number and checksums of the headers read with the manifest.
+    ///
+    /// No checkpoint is running, so both copies have the same LSN.
     fn check_complete(&mut self, side: Side, found: &Manifest) -> Result<(), StoreError> {
         let manifest = self.shared.trees.of(side).manifest()?;
         let is_same = manifest.same_records(found);
@@ -267,7 +271,7 @@ impl ScrubPass {
         }
     }
 
-    /// Checks that the index has the record as it is here, unless a newer version waits for the next checkpoint.
+    /// Checks that the index agrees with a header, unless a newer version waits for the next checkpoint.
     fn compare(&mut self, key: Key, header: RecordHeader) -> Result<(), StoreError> {
         let state = self.shared.read_state()?;
         let Some(row) = state.index.find(key) else {
@@ -284,7 +288,7 @@ impl ScrubPass {
         Ok(())
     }
 
-    /// Checks that the records have some of the rows of the index, unless these wait for the next checkpoint.
+    /// Checks that a batch of index rows is on disk, except rows that wait for the next checkpoint.
     fn rows(&mut self, mut rows: Vec<RowId>) -> Result<Stage, StoreError> {
         let is_new = self.assigned_since_start(Side::Primary)?;
         let state = self.shared.read_state()?;
@@ -303,7 +307,7 @@ impl ScrubPass {
         })
     }
 
-    /// Counts bodies that belong neither to a record nor to those that are to be removed.
+    /// Counts orphaned bodies: they belong to no record and are not pending deletion.
     fn bodies(
         &mut self,
         side: Side,
@@ -341,7 +345,7 @@ impl ScrubPass {
         }
     }
 
-    /// Returns a function that tells whether the number of a body was given after the walk began and is in the records now.
+    /// Returns a predicate for body numbers assigned since the pass began and applied by now.
     fn assigned_since_start(&self, side: Side) -> Result<impl Fn(u64) -> bool + use<>, StoreError> {
         let (start, now) = (self.start.last_body_id, self.shared.trees.of(side).manifest()?.last_body_id);
         Ok(move |id| start < id && id <= now)
@@ -353,8 +357,9 @@ impl ScrubPass {
     }
 }
 
-/// Returns a problem for each record that the index does not know and that the records still have with the same body: one
-/// that was put and deleted again has another.
+/// Returns a problem for each record that is still on disk but not in the index.
+///
+/// A record that was put and deleted again has another body number, and is not a problem.
 fn still_unindexed(shared: &Shared, unindexed: &[Unindexed]) -> Result<Vec<StoreError>, StoreError> {
     let progress = shared.trees_lock.blocking_lock();
     progress.require_applied()?;
@@ -372,7 +377,7 @@ fn still_unindexed(shared: &Shared, unindexed: &[Unindexed]) -> Result<Vec<Store
     Ok(problems)
 }
 
-/// Sorts links, sort keys and unique keys and removes duplicates: their order has no meaning.
+/// Sorts links, sort keys and unique keys and removes duplicates, because their order has no meaning.
 fn normalized(mut facets: Facets) -> Facets {
     facets.links.sort_unstable();
     facets.links.dedup();

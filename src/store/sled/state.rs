@@ -8,10 +8,12 @@ use super::codec::{BodyRef, RecordChange};
 use super::folder::Folder;
 use super::trees::{ScrubProgress, TreePair};
 use super::wal::AcceptedBatch;
-use crate::store::index::{Index, Packs, RowId};
+use crate::store::index::{Index, RowId};
 use crate::store::{Facets, Key, Precondition, Record, StoreError, Version, Write, lock};
 
-/// What readers see: the index and the bodies in memory. Only what is in the journal gets here, one group after the other.
+/// What readers see: the index and the body cache.
+///
+/// It changes by whole commit groups, and only after the group is in the write-ahead log.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) index: Index,
@@ -19,10 +21,11 @@ pub(super) struct State {
     epoch_guard: EpochGuard,
 }
 
-/// Whoever holds one may read any body of the state that it was taken from: none of them is removed from the records.
+/// Keeps the bodies of one epoch readable: while a guard exists, no body that its holder can see is deleted from
+/// disk.
 pub(super) type EpochGuard = Arc<()>;
 
-/// A record whose body may have to be read from the records.
+/// A record's position in the index, and its body or where to read it.
 #[derive(Clone, Debug)]
 pub(super) struct Located {
     pub(super) row: RowId,
@@ -36,7 +39,7 @@ impl State {
         Self { index, bodies, epoch_guard: EpochGuard::default() }
     }
 
-    /// A record whose body is in memory.
+    /// Returns the record of a row, or `None` if its body is not in memory.
     pub(super) fn record(&self, row: RowId) -> Option<Record> {
         let (key, version) = self.index.key(row)?;
         Some(Record { key, version, body: self.bodies.read(row)?.clone() })
@@ -51,12 +54,14 @@ impl State {
         Arc::clone(&self.epoch_guard)
     }
 
-    /// Begins a new epoch_guard and gives back the one that all readers so far hold.
+    /// Starts a new epoch and returns the guard that all earlier readers share.
     pub(super) fn advance_epoch(&mut self) -> EpochGuard {
         std::mem::take(&mut self.epoch_guard)
     }
 
-    /// Carries out a batch. What is dropped of memory is given back, for the caller to drop where nobody waits.
+    /// Applies a batch, and appends the bodies that leave memory to `dropped`.
+    ///
+    /// The caller drops those after it has released the lock.
     pub(super) fn apply(&mut self, accepted: &AcceptedBatch, facets: Vec<Facets>, dropped: &mut Vec<Bytes>) {
         let mut facets = facets.into_iter();
         let mut body_refs: Vec<BodyRef> = Vec::new();
@@ -68,11 +73,11 @@ impl State {
                 Write::Put { key: *key, precondition: Precondition::Any, facets, body: body.clone() }
             }
         });
-        let writes: Vec<Write> = writes.collect();
-        // The index tells of every put, in the order of the writes.
+        let writes = writes.collect();
+        // `Index::apply` calls back for every put, in the order of the writes.
         let mut body_refs = body_refs.into_iter();
         let bodies = &mut self.bodies;
-        self.index.apply(accepted.version, &writes, Packs::default(), |row, body| match body {
+        self.index.apply(accepted.version, writes, |row, body| match body {
             None => dropped.extend(bodies.remove(row)),
             Some(body) => {
                 dropped.extend(body_refs.next().and_then(|body_ref| bodies.pin(row, body_ref, body)))
@@ -81,18 +86,22 @@ impl State {
     }
 }
 
-/// What readers, verifications and both threads share. The module's documentation says in which order the locks are taken.
+/// What readers, scrubs and both background threads share.
+///
+/// The module documentation of [`sled`](super) gives the order in which its locks are taken.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) state: RwLock<State>,
     pub(super) trees: TreePair,
     pub(super) folder: Folder,
-    /// What came of the last checkpoint, for those who wait for one without holding up the writing thread.
+    /// Result of the last checkpoint, for tasks that wait for one without blocking the committer.
     pub(super) checkpoint_status: watch::Sender<CheckpointStatus>,
-    /// Held by the one verification that runs.
+    /// Held by the scrub that runs; others wait for it.
     pub(super) scrub_turn: Mutex<()>,
-    /// Held while the records are changed or closed, and for each slice of a verification. It is a lock of tokio's because
-    /// that is taken in turn: a verification that locks it again at once does not overtake a checkpoint that waits.
+    /// Held while the trees are changed or closed, and during each slice of a scrub.
+    ///
+    /// It is a tokio mutex because that is fair: a scrub that locks it again at once does not overtake a waiting
+    /// checkpoint.
     pub(super) trees_lock: Mutex<ScrubProgress>,
 }
 
@@ -106,17 +115,17 @@ impl Shared {
     }
 }
 
-/// A write that panicked may have been shown in part. What is on the disk is whole.
+/// Returns the error after a panic during a write: memory may show part of a batch, while the disk is consistent.
 fn poisoned() -> StoreError {
     StoreError::corrupt("a write was broken off by a panic: the store must be opened anew")
 }
 
-/// What came of the last checkpoint.
+/// Result of the last checkpoint.
 #[derive(Debug, Default)]
 pub(super) struct CheckpointStatus {
-    /// The lsn up to which everything is in the records.
+    /// LSN up to which all commits are in both copies.
     pub(super) applied_lsn: u64,
-    /// Why the last checkpoint failed; `None` if it did not.
+    /// Why the last checkpoint failed; `None` if it succeeded.
     pub(super) failure: Option<String>,
 }
 

@@ -17,46 +17,60 @@ use super::snapshot::SledSnapshot;
 use crate::model::Timestamp;
 use crate::store::{Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError, UniqueKey};
 
-/// A store in a folder on this machine, for inventories that outlive the process: no server, one process at a time.
+/// A durable store in a local folder, for one process at a time.
 ///
-/// # What is promised
-/// * A commit that has returned `Ok` is on the disk, whole. So is a commit whose outcome nobody was told, or nothing of it.
-///   That holds through the end of the process at any moment, and through a loss of power as far as the disk and the file
-///   system keep their own promises. [`Durability::Buffered`](crate::store::Durability::Buffered) promises less, and is quicker.
-/// * What readers see is on the disk too: nobody decides on what may be gone tomorrow.
-/// * There are two copies of all records, of which one is whole at any moment. A copy that does not open, or lacks something
-///   when a change of it was cut off, is made anew from the other, and a body that is damaged in one is read from the other.
-/// * What is damaged in both is an error that says so, when the folder is opened or the record is read, and never another
-///   answer. [`verify`](Self::verify) looks for damage, [`repair`](Self::repair) saves what can be saved.
-/// * When the disk is full, or cannot be written for another reason, commits fail as `Unavailable`, and reads go on. When the
-///   cause is gone, commits succeed again.
+/// It needs no server. Use it for an inventory that outlives the process.
 ///
-/// # What it costs
-/// Every commit waits for the disk once, and all that wait at the same time share it, so many writers commit many times as
-/// much as one. Bodies that were read or written of late are in memory, up to the
-/// [size of the cache](SledStoreBuilder::cache_size); others cost a read on a blocking thread. In memory are besides: the
-/// facets of all records, as in a [`MemoryStore`](crate::store::MemoryStore); 56 bytes for each record; what was committed
-/// since the last checkpoint, at most some 100 MB and a group of batches more; and what sled keeps.
+/// # Guarantees
+/// * **Durability and atomicity.** A commit that has returned `Ok` is on disk. A commit that was interrupted before
+///   it returned is on disk either completely or not at all. Both hold when the process is killed at any moment, and
+///   when the power fails, provided that the disk and the file system honour a sync.
+///   [`Durability::Buffered`](crate::store::Durability::Buffered) is faster and guarantees less.
+/// * **No dirty reads.** A read returns only commits that have reached the durability guarantee, so no decision rests
+///   on data that a crash can remove.
+/// * **Redundancy.** The store keeps two copies of all records and changes only one at a time, so one of them is
+///   intact at any moment. If a copy does not open, or is incomplete because a change was interrupted, the store
+///   rebuilds it from the other. If a record's body is damaged in one copy, the store reads it from the other.
+/// * **Corruption is reported.** Everything on disk carries a checksum. Corruption present in both copies is reported
+///   as an error, when the folder is opened or when the record is read; damaged data is never returned.
+///   [`verify`](Self::verify) finds damage, [`repair`](Self::repair) restores a folder that does not open.
+/// * **Disk failures.** While the disk is full or fails, commits return `Unavailable` and reads continue. Commits
+///   succeed again once the cause is removed.
 ///
-/// On the disk the two copies together take three to four times the size of the records when these were written once, and
-/// six to seven times when they were replaced often: sled gives back what is replaced little by little, while others are
-/// written. An export into a new folder gives back all of it.
+/// # Costs
+/// A commit waits for one sync of the write-ahead log. Commits that wait at the same time share one sync, so many
+/// concurrent writers reach a multiple of one writer's rate.
 ///
-/// # What to know of sled
-/// The last release of sled is 0.34.7, of 2021, and there will be no other of this line. Its own promises are weaker than
-/// those above, so little is left to it: it keeps what the journal of this store has put there, it is never the only
-/// place of what was committed since, and everything that it gives back is compared with a checksum. A file of its that was
-/// damaged in the middle may not open, and it writes over room that became free before what replaces it is safe from a loss
-/// of power. That is why there are two copies, each in files of its own, and never both changed before one is on the disk.
-/// Against the loss of the disk itself only an export elsewhere helps.
+/// Recently read and written bodies are cached, up to the [cache size](SledStoreBuilder::cache_size). Reading another
+/// body takes a disk read on a blocking thread.
 ///
+/// Memory use, beside the cache:
+/// * the facets of all records, as in a [`MemoryStore`](crate::store::MemoryStore);
+/// * 56 bytes for each record;
+/// * the commits since the last checkpoint: at most about 100 MB and one group of batches;
+/// * the page cache of sled.
+///
+/// On disk, the two copies together take three to four times the size of the records if each was written once, and
+/// six to seven times if records were often replaced: sled reuses freed space only gradually, as it writes. To
+/// reclaim all of it, export the store and restore the export into a new folder.
+///
+/// # Limits
+/// * One store at a time can have the folder open, in this process or another.
+/// * Both copies are on one disk. Only an export that is kept elsewhere protects against the loss of the disk.
+/// * The last release of sled is 0.34.7, of 2021, and no other release of this line will follow. The guarantees above
+///   do not depend on those of sled, which are weaker: a file that is damaged in the middle may not open, and sled
+///   overwrites freed space before its replacement is safe from a loss of power. Therefore the write-ahead log is
+///   this store's own and keeps every commit until it is synced in both copies, the copies are separate databases,
+///   and everything read from sled is compared with a checksum.
+///
+/// # Example
 /// ```
 /// use toposcope::store::{Batch, Precondition, Facets, Key, Name, SledStore, Store};
 /// use uuid::Uuid;
 ///
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
-/// # let place = tempfile::tempdir()?;
-/// # let folder = place.path().join("inventory");
+/// # let directory = tempfile::tempdir()?;
+/// # let folder = directory.path().join("inventory");
 /// let key = Key::new(Name::new("note"), Uuid::nil());
 /// let store = SledStore::open(&folder).await?;
 /// let mut batch = Batch::new();
@@ -77,7 +91,7 @@ pub struct SledStore {
 }
 
 impl SledStore {
-    /// Opens the folder, or makes it, with what is right for most.
+    /// Opens a folder with the default options, and creates it if it does not exist.
     ///
     /// # Errors
     /// Those of [`SledStoreBuilder::open`].
@@ -85,54 +99,61 @@ impl SledStore {
         Self::builder(folder).open().await
     }
 
-    /// How the folder is to be opened.
+    /// Returns a builder to open a folder with other options.
     #[must_use]
     pub fn builder(folder: impl Into<PathBuf>) -> SledStoreBuilder {
         SledStoreBuilder::new(folder.into())
     }
 
-    /// The folder.
+    /// Returns the path of the folder, as it was given when the store was opened.
     #[must_use]
     pub fn folder(&self) -> &Path {
         self.handle.shared().folder.path()
     }
 
-    /// Puts everything into the records and lets the folder go. When it has returned, the folder can be opened again, also
-    /// by another process; every call after it is `Unavailable`.
+    /// Applies all commits to both copies, and releases the folder.
     ///
-    /// A store that is dropped does the same a little later, and nothing is lost without it either: it makes the next opening
-    /// quicker, and tells when the folder is free.
+    /// After it has returned, the folder can be opened again, also by another process, and every further call on this
+    /// store returns `Unavailable`.
+    ///
+    /// Dropping the last handle of a store does the same in the background. Acknowledged commits are kept in either
+    /// case; `close` makes the next opening faster and tells when the folder is free.
     ///
     /// # Errors
-    /// `Unavailable` when something cannot be written. It is in the journal still, and there when the folder is opened again.
+    /// `Unavailable` when something cannot be written. Acknowledged commits are still in the write-ahead log then,
+    /// and are recovered when the folder is opened again.
     pub async fn close(&self) -> Result<(), StoreError> {
         self.handle.mark_closed();
         self.handle.queue.submit(Job::Close).await.map(|_| ())
     }
 
-    /// Reads everything on the disk and compares it with what is in memory.
+    /// Reads both copies from disk, verifies all checksums, and compares them with the index in memory.
     ///
-    /// It works in slices of some milliseconds and lets checkpoints run between them, so readers and writers hardly notice
-    /// it. It finds all damage that was there when it began, unless the damaged data was overwritten or deleted since. Of
-    /// several verifications at a time one runs, and the others wait for it. Dropping the future ends the verification
-    /// with the slice that is under way.
+    /// It works in slices of some milliseconds and lets checkpoints run between them, so it hardly affects reads and
+    /// commits. It finds all damage that existed when it began, except in data that was overwritten or deleted in the
+    /// meantime. Only one verification runs at a time; others wait for it. Dropping the future ends the verification
+    /// after its current slice.
     ///
     /// # Errors
-    /// `Unavailable` when something cannot be read at all, when a checkpoint fails during the verification, and when the
-    /// store is closed before it is complete. Damage is not an error here but a finding.
+    /// `Unavailable` when data cannot be read at all, when a checkpoint fails during the verification, and when the
+    /// store is closed before the verification is complete. Damage is not an error: it is reported in the
+    /// [`Verification`].
     pub async fn verify(&self) -> Result<Verification, StoreError> {
         self.handle.require_open()?;
         scrub(&self.handle).await
     }
 
-    /// Saves what can be saved out of a folder that [`open`](Self::open) finds damaged, so that it can be opened again.
+    /// Repairs a damaged folder, so that it can be opened again.
     ///
-    /// What is damaged in one copy is taken from the other; where one is whole, everything is saved. What was in `records`
-    /// before is left in `records.damaged`, to be deleted by hand. Dropping the future stops the repair, unless it has come
-    /// to its last step; the folder is then as it was, and can be repaired again.
+    /// Use it when [`open`](Self::open) fails with `Corrupt`. What is damaged in one copy is restored from the other;
+    /// if either copy is intact, nothing is lost. The previous contents of the folder `records` stay in
+    /// `records.damaged`; delete that folder when it is no longer needed.
+    ///
+    /// Dropping the future stops the repair, unless it has reached its last step. The folder's data is unchanged
+    /// then, and the repair can be run again.
     ///
     /// # Errors
-    /// `Corrupt` when the records cannot be read at all, in neither copy; `Unavailable` when the folder is in use or cannot be written to;
+    /// `Corrupt` when neither copy can be read at all. `Unavailable` when the folder is in use or cannot be written.
     /// `Invalid` when it is not the folder of a store.
     pub async fn repair(folder: impl Into<PathBuf>) -> Result<Repair, StoreError> {
         let folder = folder.into();
@@ -141,15 +162,16 @@ impl SledStore {
 }
 
 impl SledStoreBuilder {
-    /// Opens the folder, or makes it, and loads its index.
+    /// Opens the folder, creates it if it does not exist, and loads its index.
     ///
-    /// On Unix, only the owner may read what it makes: folders have the mode 0700 and files 0600. A folder that exists keeps
-    /// its mode; if other users may read it, a warning is logged.
+    /// On Unix, the store creates folders with mode 0700 and files with mode 0600, so that only their owner can read
+    /// them. An existing folder keeps its mode; if other users can read it, the store logs a warning.
     ///
     /// # Errors
-    /// `Unavailable` when the folder cannot be used, or is in use by another store after two seconds still. `Invalid` when it
-    /// holds something else. `Corrupt` when what it holds is damaged, in both copies: nothing is changed then, but for what sled does to
-    /// its own files; [`SledStore::repair`] saves what can be saved.
+    /// `Unavailable` when the folder cannot be used, or is still in use by another store after two seconds. `Invalid`
+    /// when it contains something other than a store. `Corrupt` when both copies are damaged; the data is left
+    /// unchanged then, except for what sled changes in its own files when it opens them, and [`SledStore::repair`]
+    /// can restore what is readable.
     pub async fn open(self) -> Result<SledStore, StoreError> {
         let (shared, queue) = blocking(move || open(&self)).await??;
         Ok(SledStore { handle: Arc::new(Handle::new(shared, queue)) })
@@ -205,7 +227,7 @@ impl Store for SledStore {
     }
 }
 
-/// Where it is and how many rows it has, and nothing of what is in them.
+/// Shows the folder and the number of rows, but no contents.
 impl fmt::Debug for SledStore {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rows = self.handle.shared().read_state().map(|state| state.bodies.len());

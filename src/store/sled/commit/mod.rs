@@ -1,4 +1,4 @@
-//! The one thread that writes: it takes what waits, writes it down in one go, and tells everybody at once.
+//! The commit thread: writes batches to the log in groups, shows them to readers, and acknowledges them.
 
 pub(super) mod group_commit;
 pub(super) mod queue;
@@ -16,14 +16,14 @@ use super::state::{Shared, closed};
 use super::wal::{AcceptedBatch, DurableLsn, Wal};
 use crate::store::{Batch, Key, Precondition, StoreError};
 
-/// The writing thread's own.
+/// State of the commit thread.
 #[derive(Debug)]
 pub(super) struct Committer {
     pub(super) shared: Arc<Shared>,
     pub(super) jobs: GroupCollector,
     pub(super) wal: Wal,
     pub(super) durable_lsn: DurableLsn,
-    /// Whether what is acknowledged is on the disk by then.
+    /// Whether a commit is synced before it is acknowledged.
     pub(super) is_durable: bool,
     pub(super) checkpoints: CheckpointScheduler,
     /// What was written since the last checkpoint began.
@@ -33,7 +33,7 @@ pub(super) struct Committer {
 }
 
 impl Committer {
-    /// Works until it is told to close the store, or nobody is left who could tell it anything.
+    /// Runs until a job closes the store or the queue is dropped.
     pub(super) fn run(mut self) {
         let responder = loop {
             let jobs = self.jobs.next();
@@ -48,14 +48,14 @@ impl Committer {
         if let Err(error) = &outcome {
             tracing::error!(error = error as &dyn Error, "the store was not closed in order");
         }
-        // The folder is free before anybody is told that it is.
+        // Releases the folder before the caller of `close` gets its answer.
         drop(self);
         if let Some(responder) = responder {
             responder.send(outcome);
         }
     }
 
-    /// Writes one group. Gives back whoever wants the store closed.
+    /// Writes one group. Returns the responder of a job that closes the store.
     fn run_group(&mut self, jobs: Vec<Job>) -> Option<Responder> {
         let shared = Arc::clone(&self.shared);
         let Ok(state) = shared.read_state() else { return None };
@@ -65,7 +65,7 @@ impl Committer {
         for job in jobs {
             let deferred = match job {
                 Job::Commit(batch, responder) => group.admit(&state.index, batch, responder),
-                // What expires is asked once nothing is under way that could change it.
+                // Expired records are selected only when no earlier write of the group can change them.
                 purge @ Job::Purge(..) if !group.is_empty() => Some(purge),
                 Job::Purge(now, responder) => {
                     let keys = state.index.expired(now);
@@ -76,7 +76,7 @@ impl Committer {
                     checkpoint_requests.push(responder);
                     None
                 }
-                // What has to wait for the next group was asked for before.
+                // A deferred job was submitted before the close, so it is done first.
                 close @ Job::Close(_) if !is_complete => Some(close),
                 Job::Close(responder) => {
                     closing = Some(responder);
@@ -100,7 +100,7 @@ impl Committer {
         closing
     }
 
-    /// Writes a group down, shows it to readers, and tells whoever asked for it.
+    /// Writes a group to the log, applies it to the state, and acknowledges it.
     fn commit_group(&mut self, parts: GroupParts) {
         let GroupParts { accepted, facets, responders, last_body_id } = parts;
         if accepted.is_empty() {
@@ -135,13 +135,13 @@ impl Committer {
         self.wal.append(self.lsn + 1, accepted).map_err(unwritten)?;
         self.lsn += 1;
         if self.is_durable {
-            // What it tells is a lower bound, so it may stay behind.
+            // The durable LSN is a lower bound, so a failed write of it does no harm.
             let _ = self.durable_lsn.write(self.lsn);
         }
         Ok(())
     }
 
-    /// Has what is in a full journal put into the records. Waits only for the time before.
+    /// Starts a checkpoint if the log file is full. Waits only for the checkpoint before it.
     fn ensure_wal_space(&mut self) -> Result<(), StoreError> {
         self.checkpoints.poll(&mut self.wal);
         if !self.wal.is_full() && (self.wal.has_active_file() || self.wal.has_free_file()) {
@@ -155,7 +155,7 @@ impl Committer {
         let unsealed = |error| StoreError::unavailable("the journal cannot be changed").with_source(error);
         let Some((sealed, wal)) = self.wal.seal().map_err(unsealed)? else { return Ok(()) };
         if !self.is_durable {
-            // What is in the records is on the disk, and its journal is about to be written over.
+            // The applied LSN is on disk, and the log file that contained it is about to be overwritten.
             let _ = self.durable_lsn.write(self.checkpoints.applied_lsn());
         }
         let last_version = self.shared.read_state()?.index.next_version().0 - 1;
@@ -163,7 +163,7 @@ impl Committer {
         self.checkpoints.start(CheckpointTask {
             changes,
             sealed: vec![sealed],
-            // Where commits do not wait for the disk, the records must not be there before the wal.
+            // Without a sync on every commit, the log must reach the disk before the trees do.
             unsynced: if self.is_durable { None } else { Some(wal) },
             applied_lsn: self.lsn,
             last_version,
@@ -172,11 +172,11 @@ impl Committer {
         Ok(())
     }
 
-    /// Puts everything into the records and lets go of the folder. What fails leaves the journal as it is, so that nothing
-    /// is lost.
+    /// Applies everything to the trees and releases the folder. A failure leaves the log as it is, so no commit is
+    /// lost.
     fn close(&mut self) -> Result<(), StoreError> {
         let outcome = self.flush_all();
-        // After the slice of a verification that is under way: it finds both copies open up to its end.
+        // Waits for the current slice of a scrub, which finds both copies open until it ends.
         let mut progress = self.shared.trees_lock.blocking_lock();
         let closed = self.shared.trees.close();
         progress.mark_closed();
@@ -185,8 +185,9 @@ impl Committer {
         outcome.and(closed)
     }
 
-    /// Begins a checkpoint, unless one is under way. Returns the number of the next lsn while there is something to wait
-    /// for, otherwise 0. Does not wait, so commits go on meanwhile.
+    /// Starts a checkpoint unless one is running; does not wait, so commits continue.
+    ///
+    /// Returns the LSN that follows the last one to be applied, or 0 if there is nothing to wait for.
     fn start_requested_checkpoint(&mut self) -> Result<u64, StoreError> {
         if !self.checkpoints.retry(&mut self.wal) {
             self.start_checkpoint()?;
@@ -194,12 +195,12 @@ impl Committer {
         match (self.checkpoints.is_running(), self.wal.has_active_file()) {
             (true, _) => Ok(self.lsn + 1),
             (false, false) => Ok(0),
-            // The thread that would do it has ended.
+            // The checkpoint thread has ended.
             (false, true) => Err(closed()),
         }
     }
 
-    /// Has everything put into the records, and waits for it.
+    /// Applies everything to the trees, and waits for it.
     fn checkpoint_now(&mut self) -> Result<(), StoreError> {
         self.checkpoints.wait(&mut self.wal)?;
         self.start_checkpoint()?;
@@ -222,7 +223,7 @@ fn deletions(keys: Vec<Key>) -> Batch {
     batch
 }
 
-/// The same error for another who asked for the same.
+/// Returns the same error for another caller with the same request.
 fn copy_error(error: &StoreError) -> StoreError {
     StoreError::unavailable(error.to_string())
 }

@@ -1,4 +1,4 @@
-//! Saves what can be saved out of a folder that does not open any more.
+//! Repair: builds a new primary copy from what both copies and the write-ahead log still contain.
 
 mod salvage;
 
@@ -21,29 +21,31 @@ use super::wal::{DurableLsn, Recovered, Wal, first_lsn, recover};
 use crate::store::index::Loader;
 use crate::store::{Key, StoreError, Version};
 
-/// How many records are named one by one.
+/// Maximum number of keys listed in [`Repair::damaged`].
 const MAX_DAMAGED: usize = 100;
 
-/// By how much the numbers go on that may have been given to what is lost.
+/// Gap left in the numbering of versions and bodies, which lost records may have used.
 const NUMBER_GAP: u64 = 1 << 32;
 
-/// What [`SledStore::repair`](super::SledStore::repair) has saved, and what not.
+/// Result of [`SledStore::repair`](super::SledStore::repair).
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Repair {
-    /// How many records were saved. Each is as it was once acknowledged.
+    /// Number of records restored. Each has a state that was once committed.
     pub records: u64,
-    /// How many records were seen that could not be saved.
+    /// Number of records that were detected but could not be restored.
     pub damaged_count: u64,
-    /// The first hundred of them.
+    /// The keys of the first 100 of them.
     pub damaged: Vec<Key>,
-    /// Whether anything else is missing: records of which nothing was seen any more, or commits, so that records that were
-    /// saved may be older than the newest acknowledged, and some may be there that were deleted.
+    /// Whether records or commits may be lost beyond those counted in `damaged_count`.
+    ///
+    /// If true, restored records may be older than their last committed state, and records that were deleted may be
+    /// back.
     pub is_behind: bool,
 }
 
 impl Repair {
-    /// Whether everything was saved that was ever acknowledged.
+    /// Returns whether every acknowledged commit was restored.
     #[must_use]
     pub const fn is_complete(&self) -> bool {
         self.damaged_count == 0 && !self.is_behind
@@ -66,10 +68,10 @@ impl fmt::Display for Repair {
     }
 }
 
-/// A record that was found, with its body if that stands in the journal.
+/// A header that was found, with its body if that is in the write-ahead log.
 type FoundRecord = (RecordHeader, Option<Bytes>);
 
-/// Repairs a folder, blocking. Takes nothing away before the last step, and can be stopped up to there.
+/// Repairs a folder; blocks. It removes nothing before the last step, and can be cancelled until then.
 pub(super) fn repair(path: &Path, cancellation: &Cancellation) -> Result<Repair, StoreError> {
     let folder = Folder::take_damaged(path)?;
     let unusable = |error: io::Error| {
@@ -106,11 +108,11 @@ pub(super) fn repair(path: &Path, cancellation: &Cancellation) -> Result<Repair,
     Ok(repair)
 }
 
-/// Keeps the records as they are, since already to open them changes them.
+/// Copies the primary copy aside, because opening it already changes its files.
 fn back_up_primary(folder: &Folder) -> io::Result<()> {
     let (records, backup) = (folder.primary(), folder.damaged_copy());
     if !records.exists() {
-        // A repair was broken off between its last two steps, or only the second copy is left.
+        // A repair was interrupted between its last two steps, or only the mirror is left.
         return if backup.exists() { copy_files(&backup, &records) } else { Ok(()) };
     }
     if backup.exists() {
@@ -130,7 +132,7 @@ fn copy_files(from: &Path, to: &Path) -> io::Result<()> {
     sync_directory(to)
 }
 
-/// Carries out what the journal holds, as much of it as follows without a gap.
+/// Applies the write-ahead log to the headers found, up to its first gap.
 fn replay_wal(
     wal: &mut Wal,
     manifest: Option<Manifest>,
@@ -160,7 +162,9 @@ fn replay_wal(
     Ok(recovered)
 }
 
-/// Of records that claim one unique key, which are from different times then, the newest stays.
+/// Keeps the newest of several records that have the same unique key, and drops the others.
+///
+/// Such records come from different points in time.
 fn drop_unique_key_conflicts(found: &mut BTreeMap<Key, FoundRecord>, repair: &mut Repair) {
     let mut keys: Vec<(Reverse<Version>, Key)> =
         found.iter().map(|(key, (header, _))| (Reverse(header.version), *key)).collect();
@@ -175,7 +179,7 @@ fn drop_unique_key_conflicts(found: &mut BTreeMap<Key, FoundRecord>, repair: &mu
     }
 }
 
-/// Where the numbering goes on: behind whatever was given, also to what is lost.
+/// Returns the manifest to continue from: its numbers exceed all that were assigned, also to lost records.
 fn next_numbers(
     manifest: Option<Manifest>,
     found: &BTreeMap<Key, FoundRecord>,
@@ -184,7 +188,7 @@ fn next_numbers(
     repair: &Repair,
 ) -> Manifest {
     let manifest = manifest.unwrap_or_default();
-    // By one at least, so that the second copy is told from this and made anew.
+    // At least 1, so that the mirror differs from this manifest and is rebuilt.
     let gap = if repair.is_behind { NUMBER_GAP } else { 1 };
     let headers = || found.values().map(|(header, _)| header);
     let version = headers()

@@ -13,17 +13,17 @@ use crate::store::{Key, StoreError};
 
 const UNREADABLE: &str = "the records cannot be read at all: what is left is an export, if there is one";
 
-/// The copies of the records that can be opened.
+/// The copies that can be opened.
 pub(super) struct Sources(Vec<Source>);
 
-/// What the copies have together.
+/// What the copies contain together.
 pub(super) struct Salvaged {
-    /// Up to where all of them have come, with the greatest numbers of any; `None` where that is not known.
+    /// The lowest applied LSN with the highest numbers of any copy; `None` if a manifest is unreadable.
     pub(super) manifest: Option<Manifest>,
     pub(super) headers: BTreeMap<Key, RecordHeader>,
-    /// TreeCopy of which only that they are there can be read.
+    /// Records whose key is readable, but whose header is damaged.
     pub(super) damaged: BTreeSet<Key>,
-    /// Whether others may be missing, or some be older than they should.
+    /// Whether further records may be missing, or some may be older than their last commit.
     pub(super) is_behind: bool,
 }
 
@@ -33,9 +33,10 @@ struct Source {
     manifest: Option<Manifest>,
     headers: BTreeMap<Key, RecordHeader>,
     damaged: BTreeSet<Key>,
-    /// Whether it may lack bodies that are in the journal still.
+    /// Whether a change of this copy was interrupted, so that it may lack bodies that are still in the write-ahead
+    /// log.
     is_dirty: bool,
-    /// Whether all headers were seen that there are to be, damaged or not.
+    /// Whether every header that the manifest counts was seen, damaged or not.
     has_all_records: bool,
 }
 
@@ -56,7 +57,9 @@ impl Sources {
         if sources.is_empty() { Err(unreadable) } else { Ok(Self(sources)) }
     }
 
-    /// All of a copy that is whole, better of one that nobody was changing, or else the newest that any has of each record.
+    /// Takes all headers of an intact copy, or else the newest version of each record from any copy.
+    ///
+    /// Of two intact copies, a clean one is preferred, then the one with the higher LSN.
     pub(super) fn salvage(&mut self) -> Salvaged {
         let whole = self.0.iter_mut().filter(|source| source.has_all_records && source.damaged.is_empty());
         if let Some(source) = whole.max_by_key(|source| (!source.is_dirty, source.applied())) {
@@ -91,12 +94,12 @@ impl Sources {
         salvaged
     }
 
-    /// The last lsn that any copy has.
+    /// Returns the highest LSN that any copy has applied.
     pub(super) fn applied(&self) -> u64 {
         self.0.iter().map(Source::applied).max().unwrap_or(0)
     }
 
-    /// A body from wherever it is whole.
+    /// Returns a body from any copy where it is intact.
     pub(super) fn body(&self, key: Key, body_ref: BodyRef) -> Result<Bytes, StoreError> {
         self.0.iter().find_map(|source| source.copy.body(key, body_ref).ok()).ok_or_else(|| damaged(key))
     }
@@ -135,7 +138,7 @@ impl Source {
     }
 }
 
-/// Opens a copy that may be damaged; removes sled's index snapshots if it does not open with them.
+/// Opens a copy that may be damaged; without sled's index snapshots if it does not open with them.
 fn open_damaged(folder: &Path) -> Result<TreeCopy, StoreError> {
     if TreeCopy::open(folder).and_then(|copy| copy.close()).is_err() {
         remove_snapshots(folder).map_err(|error| {
@@ -161,7 +164,7 @@ fn readable_headers(
         headers.iter().try_for_each(|(key, bytes)| each(*key, bytes))?;
         let next = next.unwrap_or_else(|_| {
             gaps += 1;
-            // Resumes after the last header that was read; if none was, a little further on.
+            // Resumes after the last header that was read; if none was read, a little further on.
             headers.last().map_or(from, |(key, _)| ScanPosition::at_header(*key)).skip_ahead()
         });
         match next {

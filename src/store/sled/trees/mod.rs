@@ -1,4 +1,8 @@
-//! TODO
+//! Two copies of all records in sled databases: the primary and its mirror.
+//!
+//! Only this module calls sled, and uses little of it: ordered keys and values, and atomic batches. sled panics on
+//! most kinds of damage, so every call is wrapped to catch a panic. No call is made on an async thread.
+
 mod database;
 mod layout;
 mod mirror;
