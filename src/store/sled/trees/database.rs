@@ -13,7 +13,7 @@ use ::sled::{Batch, Config, Db, IVec, Tree};
 use super::super::files::{self, sync_directory};
 use crate::store::StoreError;
 
-/// Calls what panics on damaged files.
+/// Runs a call into sled, and returns a panic as `Corrupt`: sled panics on damaged files.
 pub(super) fn catch_panic<T>(
     folder: &Path,
     call: impl FnOnce() -> Result<T, StoreError>,
@@ -22,17 +22,17 @@ pub(super) fn catch_panic<T>(
         .unwrap_or_else(|_| Err(damaged_file("a file of the records", folder)))
 }
 
-/// What is said where no single record can be named.
+/// Returns the error for damage that cannot be attributed to a record.
 pub(super) fn damaged_file(what: &str, folder: &Path) -> StoreError {
     StoreError::corrupt(format!("{what} in {} is damaged", folder.display()))
 }
 
-/// What can be tried again, in the words of what was to be done to the records.
+/// Returns an error after which the operation can be retried. `what` completes "the records in ... ".
 pub(super) fn unavailable(what: &str, folder: &Path) -> StoreError {
     StoreError::unavailable(format!("the records in {} {what}", folder.display()))
 }
 
-/// What sled has to say, by what can be done about it.
+/// Converts an error of sled: I/O errors to `Unavailable`, all others to `Corrupt`.
 pub(super) fn failed(what: &str, folder: &Path, error: ::sled::Error) -> StoreError {
     let said = match &error {
         ::sled::Error::Io(_) => unavailable(what, folder),
@@ -41,26 +41,27 @@ pub(super) fn failed(what: &str, folder: &Path, error: ::sled::Error) -> StoreEr
     said.with_source(error)
 }
 
-/// The size of a segment of sled's, for good from the creation on.
+/// Segment size of the database file, in bytes. It cannot change after the database is created.
 const SEGMENT_BYTES: usize = 512 << 10;
 
-/// How much of its pages sled may keep in memory. Documents that are read often are kept elsewhere, as they are served.
+/// Memory for sled's page cache, in bytes. It is small, because frequently read bodies are in the body cache.
 const PAGE_CACHE_BYTES: u64 = 16 << 20;
 
-/// How long a former holder may take to let go.
+/// How long to wait for another holder to release the folder.
 const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// After how long a flush is taken for one that sled may have forgotten, twice as long each time, and how often it is
-/// reminded: it may take two minutes in all.
+/// Time after which a flush is considered stuck and is issued again.
+///
+/// It doubles with each of the [`FLUSH_ATTEMPTS`], which makes about two minutes in all.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 const FLUSH_ATTEMPTS: u32 = 7;
 
-/// What a copy is called until it is whole.
+/// File name of a rewritten file until it is complete.
 const REWRITTEN: &str = "copy";
 const BUFFER: usize = 1 << 20;
 
-/// What sled is asked for.
+/// The sled database of one copy.
 #[derive(Debug)]
 pub(super) struct Database {
     db: Db,
@@ -82,7 +83,7 @@ impl Database {
         Ok(Self { db, tree, folder: folder.to_owned() })
     }
 
-    /// sled lets go of its folder a little after its last handle was dropped.
+    /// Closes the database and waits until sled has released its file, some time after the last handle was dropped.
     pub(super) fn close(self) -> Result<(), StoreError> {
         let Self { db, tree, folder } = self;
         catch_panic(&folder, || {
@@ -92,7 +93,7 @@ impl Database {
         })?;
         let is_free = || match File::open(folder.join("db")) {
             Ok(file) => file.try_lock().is_ok(),
-            // What is not there any more is held by nobody.
+            // A file that does not exist is not locked.
             Err(error) => error.kind() == io::ErrorKind::NotFound,
         };
         let begin = Instant::now();
@@ -106,8 +107,10 @@ impl Database {
         Ok(())
     }
 
-    /// Puts copies in the place of all files, while nobody has them open. What could not be brought to the disk when it was
-    /// synced, the system takes for written from then on: it may be in memory alone, whatever a later sync says.
+    /// Replaces every file with a fresh copy; the database must be closed.
+    ///
+    /// After a failed sync the operating system regards the unwritten pages as written, so they may exist in memory
+    /// only, whatever a later sync reports.
     pub(super) fn rewrite_files(folder: &Path) -> Result<(), StoreError> {
         for_each_file(folder, |path| rewrite_file(&path))
             .and_then(|()| sync_directory(folder))
@@ -118,8 +121,9 @@ impl Database {
         self.tree.get(key).map_err(|error| failed("cannot be read", &self.folder, error))
     }
 
-    /// Calls `each` for the entries from a key on, as long as it continues and their keys begin with the prefix. Returns
-    /// `Break` when `each` ended the scan.
+    /// Calls `each` for the entries from `from` on whose keys start with `prefix`, until it breaks.
+    ///
+    /// Returns `Break` if `each` ended the scan.
     pub(super) fn scan(
         &self,
         prefix: &[u8],
@@ -138,12 +142,12 @@ impl Database {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// The first key that is not before another.
+    /// Returns the first key that is not less than `key`.
     pub(super) fn first_key_from(&self, key: &[u8]) -> Result<Option<IVec>, StoreError> {
         self.key_of(self.tree.range(key..).next())
     }
 
-    /// The last key that is before another.
+    /// Returns the last key that is less than `key`.
     pub(super) fn last_key_before(&self, key: &[u8]) -> Result<Option<IVec>, StoreError> {
         self.key_of(self.tree.range(..key).next_back())
     }
@@ -153,7 +157,7 @@ impl Database {
         key.map_err(|error| failed("cannot be read", &self.folder, error))
     }
 
-    /// Has everything between two keys brought into memory.
+    /// Loads all pages between two keys into memory.
     pub(super) fn load_range(&self, from: &[u8], to: &[u8]) -> Result<(), StoreError> {
         self.tree
             .range(from..to)
@@ -165,27 +169,30 @@ impl Database {
         self.tree.apply_batch(batch).map_err(|error| failed("cannot be written", &self.folder, error))
     }
 
-    /// Pages that have become too large or too small, sled divides and joins when somebody comes by, also one who only reads.
-    /// Whoever comes by here leaves nothing to write for readers.
+    /// Visits the changed keys, so that sled splits and merges their pages now.
+    ///
+    /// sled does this on the next access, also by a reader, who would then have to write.
     pub(super) fn rebalance(&self, keys: &[Vec<u8>]) -> Result<(), StoreError> {
         keys.iter().try_for_each(|key| self.get(key).map(|_| ()))
     }
 
-    /// What sled calls a flush starts the writing, and does not wait for the disk.
+    /// Writes and syncs all files. sled's own flush starts the write, but does not wait for the disk.
     pub(super) fn sync(&self, folder: &Path) -> Result<(), StoreError> {
         self.flush()?;
         restrict_files(folder);
         sync_files(folder).map_err(|error| unavailable("cannot be written", folder).with_source(error))
     }
 
-    /// A write that fails beside a flush can leave the flush waiting for ever; a second one wakes it.
+    /// Flushes sled's buffers.
+    ///
+    /// A write that fails during a flush can leave that flush waiting forever; a second flush wakes it.
     fn flush(&self) -> Result<(), StoreError> {
         let (done, flushed) = channel();
         for attempt in 0..FLUSH_ATTEMPTS {
             let (db, folder, done) = (self.db.clone(), self.folder.clone(), done.clone());
             let flush = move || {
                 let flush = || db.flush().map_err(|error| failed("cannot be written", &folder, error));
-                // Nobody waits any more when another flush was quicker.
+                // The receiver is gone when another flush was faster.
                 let _ = done.send(catch_panic(&folder, flush));
             };
             let spawned = thread::Builder::new().name("toposcope-flush".to_owned()).spawn(flush);
@@ -199,7 +206,7 @@ impl Database {
     }
 }
 
-/// How sled is to work in a folder.
+/// Returns the configuration of the database in a folder.
 fn config(folder: &Path) -> Config {
     Config::new()
         .path(folder)
@@ -218,13 +225,16 @@ fn open_with_retry(config: &Config, folder: &Path) -> Result<Db, StoreError> {
     }
 }
 
-/// sled wraps the refusal of its lock in an error of its own making.
+/// sled wraps the error of a refused lock in an error of its own.
 fn is_held(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::WouldBlock || error.to_string().contains("lock")
 }
 
-/// A snapshot that was not finished would be taken for the newest one, and the opening refused. The settings sled writes down
-/// again from those it is given; where they are damaged, it would work by wrong ones. A copy that is not whole takes room.
+/// Removes files that would make sled fail or behave wrongly.
+///
+/// An unfinished snapshot (`*.generating`) would be taken for the newest one, and sled would refuse to open. A
+/// damaged `conf` would configure sled wrongly; sled writes it again from the given configuration. An incomplete
+/// rewritten file only takes space.
 fn remove_stale_files(folder: &Path) -> io::Result<()> {
     if !folder.exists() {
         return Ok(());
@@ -243,7 +253,7 @@ fn remove_stale_files(folder: &Path) -> io::Result<()> {
 
 fn sync_files(folder: &Path) -> io::Result<()> {
     for_each_file(folder, |path| match File::open(path) {
-        // A snapshot is removed by sled when there is a newer one.
+        // sled removes a snapshot once there is a newer one.
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         file => file?.sync_all(),
     })?;
@@ -260,7 +270,7 @@ fn for_each_file(folder: &Path, mut each: impl FnMut(PathBuf) -> io::Result<()>)
     Ok(())
 }
 
-/// Gives the files that sled has made the mode that they should have. They are protected by their folder even so.
+/// Restricts the modes of files that sled has created. Until then the mode of the folder protects them.
 fn restrict_files(folder: &Path) {
     if let Err(error) = files::restrict_permissions(folder) {
         let error = &error as &dyn Error;
@@ -268,7 +278,7 @@ fn restrict_files(folder: &Path) {
     }
 }
 
-/// By reading and writing: what the system copies by itself it may take from the disk.
+/// Copies a file by reading and writing: a copy made by the operating system could come from the stale disk contents.
 fn rewrite_file(path: &Path) -> io::Result<()> {
     let copy = path.with_file_name(REWRITTEN);
     let (mut from, mut to) = (File::open(path)?, files::create_private(&copy)?);

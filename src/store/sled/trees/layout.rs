@@ -1,9 +1,10 @@
-//! Under which keys things stand in the one tree, and how long values are cut.
+//! Layout of the sled tree: the keys, the manifest, and how values are split into parts.
 //!
-//! sled keeps the values of up to sixteen neighbouring keys in one page, and puts a page that outgrows a quarter of a
-//! segment (here 128 KiB) into a file of its own, which it never syncs. Values are cut so that no page ever does: with parts
-//! of 7.5 KB some pages did after many replacements, with 6 KB none. Smaller ones keep down what a single read brings into
-//! memory, which sled counts late; they take longer to write, and 2 KiB is where that begins to tell.
+//! sled stores the values of up to 16 adjacent keys in one page. It moves a page that exceeds a quarter of a segment
+//! (here 128 KiB) to a separate file, which it never syncs. Values are split into parts so that no page ever exceeds
+//! that: with parts of 7.5 KB some pages did after many replacements, with 6 KB none did. Smaller parts reduce the
+//! memory that one read loads, which sled accounts for late, but take longer to write; 2 KiB is where that begins to
+//! be measurable.
 
 use std::ops::Range;
 
@@ -12,18 +13,20 @@ use uuid::Uuid;
 use super::super::codec::{BodyRef, Decoder, put_key};
 use crate::store::{Key, Name, StoreError};
 
-/// Up to where the records have come, and what they are in all. Written in the same batch as what it tells of.
+/// Applied LSN, highest assigned numbers, and the record count of one copy.
+///
+/// It is written in the same atomic batch as the changes that it counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::store::sled) struct Manifest {
-    /// The lsn of the last frame that is wholly in the records.
+    /// LSN of the last frame that is applied completely.
     pub(in crate::store::sled) applied_lsn: u64,
-    /// The greatest last_version that was given by then.
+    /// Highest version assigned up to that frame.
     pub(in crate::store::sled) last_version: u64,
-    /// The number of the last last_body_id that was written by then.
+    /// Highest body number assigned up to that frame.
     pub(in crate::store::sled) last_body_id: u64,
-    /// How many record_count there are.
+    /// Number of headers.
     pub(in crate::store::sled) record_count: u64,
-    /// The checksum_sum of their checksums: what is missing or from another time is noticed.
+    /// Wrapping sum of the checksums of all headers; it reveals missing and outdated records.
     pub(in crate::store::sled) checksum_sum: u64,
 }
 
@@ -51,7 +54,7 @@ impl Manifest {
         (is_whole && decoder.0.is_empty()).then_some(manifest)
     }
 
-    /// That what was found is what there is to be.
+    /// Checks that the records found are the ones that this manifest counts.
     pub(in crate::store::sled) fn check(self, found: Self) -> Result<Self, StoreError> {
         if found == self {
             return Ok(self);
@@ -62,7 +65,7 @@ impl Manifest {
         )))
     }
 
-    /// Up to where both have come, with the greater of the numbers that were given.
+    /// Returns the lower applied LSN of two manifests, with the higher of the assigned numbers.
     pub(in crate::store::sled) fn combine(self, other: Self) -> Self {
         Self {
             applied_lsn: self.applied_lsn.min(other.applied_lsn),
@@ -72,19 +75,19 @@ impl Manifest {
         }
     }
 
-    /// Counts a header in.
+    /// Adds a header to the count.
     pub(in crate::store::sled) fn count_in(&mut self, checksum: u32) {
         self.record_count = self.record_count.wrapping_add(1);
         self.checksum_sum = self.checksum_sum.wrapping_add(u64::from(checksum));
     }
 
-    /// Counts a header out.
+    /// Removes a header from the count.
     pub(in crate::store::sled) fn count_out(&mut self, checksum: u32) {
         self.record_count = self.record_count.wrapping_sub(1);
         self.checksum_sum = self.checksum_sum.wrapping_sub(u64::from(checksum));
     }
 
-    /// Counts in what a change has counted in or out of the manifest of the records.
+    /// Adds the difference that a change has made to another manifest.
     pub(in crate::store::sled) const fn apply_delta(&mut self, before: &Self, after: &Self) {
         self.record_count =
             self.record_count.wrapping_add(after.record_count.wrapping_sub(before.record_count));
@@ -92,13 +95,13 @@ impl Manifest {
             self.checksum_sum.wrapping_add(after.checksum_sum.wrapping_sub(before.checksum_sum));
     }
 
-    /// Returns whether another manifest counts the same record_count.
+    /// Returns whether both manifests count the same records.
     pub(in crate::store::sled) const fn same_records(&self, other: &Self) -> bool {
         self.record_count == other.record_count && self.checksum_sum == other.checksum_sum
     }
 }
 
-/// The longest value.
+/// Maximum length of a value, in bytes.
 pub(in crate::store::sled) const CHUNK: usize = 2 << 10;
 
 pub(in crate::store::sled) const MANIFEST: &[u8] = b"s";
@@ -106,7 +109,7 @@ pub(in crate::store::sled) const HEADERS: &[u8] = b"h";
 pub(in crate::store::sled) const BODIES: &[u8] = b"b";
 pub(in crate::store::sled) const PENDING_DELETES: &[u8] = b"g";
 
-/// What the keys of all parts of a header begin with.
+/// Returns the common prefix of the keys of a header's parts.
 pub(in crate::store::sled) fn header_key(key: Key) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEADERS.len() + 1 + 16 + 16 + 4);
     bytes.extend_from_slice(HEADERS);
@@ -114,19 +117,20 @@ pub(in crate::store::sled) fn header_key(key: Key) -> Vec<u8> {
     bytes
 }
 
-/// Behind the keys of all headers of a kind.
+/// Returns a key after all headers of a kind.
 pub(in crate::store::sled) fn after_kind(kind: Name) -> Vec<u8> {
     after_parts(header_key(Key::new(kind, Uuid::max())))
 }
 
-/// Behind the keys of all parts, which begin with this and continue with the number of the part.
+/// Returns a key after all parts with this prefix.
 pub(in crate::store::sled) fn after_parts(mut prefix: Vec<u8>) -> Vec<u8> {
     prefix.extend_from_slice(&[u8::MAX; 5]);
     prefix
 }
 
-/// The prefix of the keys of headers a little skip_ahead on: by the 65,536th part of the ids of a kind, or with the next
-/// kind. `None` where this is no prefix of a key.
+/// Returns a header prefix further on: by 1/65,536 of the ids of a kind, or at the next kind.
+///
+/// `None` if the argument is not a header prefix.
 pub(in crate::store::sled) fn skip_ahead(prefix: &[u8]) -> Option<Vec<u8>> {
     let mut bytes = prefix.to_vec();
     let length = usize::from(*bytes.get(HEADERS.len())?);
@@ -137,14 +141,14 @@ pub(in crate::store::sled) fn skip_ahead(prefix: &[u8]) -> Option<Vec<u8>> {
     *first = next.unwrap_or(u16::MAX).to_be_bytes();
     let rest = if next.is_some() { 0 } else { u8::MAX };
     bytes.get_mut(ids + 2..)?.fill(rest);
-    // Behind all ids of a kind the step does not lead any skip_ahead by itself.
+    // Past the last id of a kind, the step alone does not advance.
     if next.is_none() {
         bytes.push(u8::MAX);
     }
     (bytes.as_slice() > prefix).then_some(bytes)
 }
 
-/// Whose header a part belongs to, and which part it is.
+/// Returns the record that a header part belongs to, and the number of the part.
 pub(in crate::store::sled) fn decode_header_key(bytes: &[u8]) -> Option<(Key, u32)> {
     let (bytes, part) = bytes.split_last_chunk::<4>()?;
     let mut decoder = Decoder(bytes.strip_prefix(HEADERS)?);
@@ -152,23 +156,25 @@ pub(in crate::store::sled) fn decode_header_key(bytes: &[u8]) -> Option<(Key, u3
     decoder.0.is_empty().then_some((key, u32::from_be_bytes(*part)))
 }
 
-/// Odd, so that no two numbers become one; its inverse brings the number back.
+/// Odd, so that multiplication is a bijection; [`SPREAD_INVERSE`] reverses it.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 const SPREAD_INVERSE: u64 = 0xF1DE_83E1_9937_733D;
 
-/// What the keys of all parts of a body begin with. The numbers are spread over all there are: where the newest stood side
-/// by side behind all others, old pages would only grow emptier, and the file half as large again.
+/// Returns the common prefix of the keys of a body's parts.
+///
+/// Body numbers are spread over the whole key space. If the newest were adjacent at the end, old pages would only
+/// become emptier, and the file half as large again.
 pub(in crate::store::sled) fn body_key(id: u64) -> Vec<u8> {
     numbered(BODIES, id.wrapping_mul(SPREAD))
 }
 
-/// The number of the body that a part belongs to, and which part it is.
+/// Returns the number of the body that a part belongs to, and the number of the part.
 pub(in crate::store::sled) fn decode_body_key(bytes: &[u8]) -> Option<(u64, u32)> {
     let (id, part) = bytes.strip_prefix(BODIES)?.split_first_chunk::<8>()?;
     Some((u64::from_be_bytes(*id).wrapping_mul(SPREAD_INVERSE), u32::from_be_bytes(part.try_into().ok()?)))
 }
 
-/// Where it is noted that a body is to be removed.
+/// Returns the key of a pending delete: the note that a body is to be deleted.
 pub(in crate::store::sled) fn pending_delete_key(id: u64) -> Vec<u8> {
     numbered(PENDING_DELETES, id)
 }
@@ -185,7 +191,7 @@ fn numbered(prefix: &[u8], id: u64) -> Vec<u8> {
     bytes
 }
 
-/// The key of a part.
+/// Returns the key of one part.
 pub(in crate::store::sled) fn part_key(prefix: &[u8], part: u32) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(prefix.len() + 4);
     bytes.extend_from_slice(prefix);
@@ -193,12 +199,12 @@ pub(in crate::store::sled) fn part_key(prefix: &[u8], part: u32) -> Vec<u8> {
     bytes
 }
 
-/// How many parts a value of this length has.
+/// Returns the number of parts of a value of this length.
 pub(in crate::store::sled) fn part_count(length: usize) -> u32 {
     u32::try_from(length.div_ceil(CHUNK)).unwrap_or(u32::MAX)
 }
 
-/// The parts of a value.
+/// Splits a value into its numbered parts.
 pub(in crate::store::sled) fn split(value: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
     (0..).zip(value.chunks(CHUNK))
 }
@@ -213,37 +219,37 @@ impl BodyRef {
     }
 }
 
-/// A position in the order of the keys, between two entries.
+/// A position between two entries, in key order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::store::sled) struct ScanPosition(pub(in crate::store::sled) Vec<u8>);
 
 impl ScanPosition {
-    /// The position before the first header.
+    /// Returns the position before the first header.
     pub(in crate::store::sled) fn before_headers() -> Self {
         Self(HEADERS.to_vec())
     }
 
-    /// The position before the header of a record.
+    /// Returns the position before the header of a record.
     pub(in crate::store::sled) fn at_header(key: Key) -> Self {
         Self(header_key(key))
     }
 
-    /// The position behind the header of a record.
+    /// Returns the position after the header of a record.
     pub(in crate::store::sled) fn after_header(key: Key) -> Self {
         Self(after_parts(header_key(key)))
     }
 
-    /// The position before the first body.
+    /// Returns the position before the first body.
     pub(in crate::store::sled) fn before_bodies() -> Self {
         Self(BODIES.to_vec())
     }
 
-    /// Returns whether the header of a record lies before this position.
+    /// Returns whether the header of a record is before this position.
     pub(in crate::store::sled) fn is_after(&self, key: Key) -> bool {
         self.0 > header_key(key)
     }
 
-    /// The same position somewhat further on, for a scan to leave out what cannot be read.
+    /// Returns a position further on, so that a scan can skip what is unreadable.
     pub(in crate::store::sled) fn skip_ahead(&self) -> Option<Self> {
         skip_ahead(&self.0).map(Self)
     }

@@ -1,6 +1,8 @@
-//! The records twice. sled writes over room that became free before what replaces it is safe from a loss of power, and it
-//! has no second place for anything. So only one copy is changed at a time, and the other is whole on the disk by then. The
-//! one that is changed is marked, so that it is not trusted unread when the change was cut off.
+//! The primary copy and its mirror.
+//!
+//! sled overwrites freed space before its replacement is safe from a loss of power, and stores everything only once.
+//! Therefore only one copy is changed at a time, while the other is complete on disk. The copy being changed is
+//! marked dirty, so that after an interruption it is verified before it is used.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -22,19 +24,22 @@ pub(in crate::store::sled) enum Side {
     Mirror,
 }
 
-/// The copy that is read, and the one for when that is damaged.
+/// Both copies: reads use the primary, and the mirror where the primary is damaged.
 ///
-/// A checkpoint is put into the second first, so that the journal has all that the first lacks, and more than the second.
+/// A checkpoint changes the mirror first. So the write-ahead log has everything that the primary lacks, and more than
+/// the mirror lacks.
 #[derive(Debug)]
 pub(in crate::store::sled) struct TreePair {
     pub(in crate::store::sled) primary: TreeCopy,
     pub(in crate::store::sled) mirror: TreeCopy,
-    /// Set when the second copy was opened, or could not be.
+    /// Set once the mirror is open, or could not be opened.
     mirror_tried: OnceLock<()>,
 }
 
 impl TreePair {
-    /// The second copy waits for [`prepare_mirror`](Self::prepare_mirror): two that are opened at a time are changed at a time.
+    /// Returns the pair with a closed mirror, which [`prepare_mirror`](Self::prepare_mirror) opens.
+    ///
+    /// Opening changes sled's files, and the two copies must not be changed at the same time.
     pub(in crate::store::sled) fn new(primary: TreeCopy, folder: &Folder) -> Self {
         Self { primary, mirror: TreeCopy::closed(&folder.mirror()), mirror_tried: OnceLock::new() }
     }
@@ -46,8 +51,7 @@ impl TreePair {
         }
     }
 
-    /// The body of a record, which must be the very bytes that were written, from wherever it is whole. The second copy is
-    /// waited for, if the folder was opened only just now.
+    /// Returns an intact body from either copy. Waits for the mirror if the folder was opened only just now.
     pub(in crate::store::sled) fn body(&self, key: Key, body_ref: BodyRef) -> Result<Bytes, StoreError> {
         self.primary.body(key, body_ref).or_else(|error| {
             self.mirror_tried.wait();
@@ -64,13 +68,14 @@ impl TreePair {
         })
     }
 
-    /// Returns when nothing holds the folder any more.
+    /// Closes both copies; returns when sled has released their folders.
     pub(in crate::store::sled) fn close(&self) -> Result<(), StoreError> {
         let first = self.primary.close();
         self.mirror.close().and(first)
     }
 
-    /// Opens the second copy, or makes it anew from the first if it is not one. `last` is the last lsn there ever was.
+    /// Opens the mirror, or rebuilds it from the primary if it does not match. `last` is the highest LSN ever
+    /// written.
     pub(in crate::store::sled) fn prepare_mirror(
         &self,
         folder: &Folder,
@@ -90,7 +95,7 @@ impl TreePair {
         self.rebuild_mirror(folder)
     }
 
-    /// Makes sure that the second copy is one of what the first holds, or is about to be.
+    /// Checks that the mirror matches the primary, or will once the write-ahead log is applied.
     fn check_mirror(&self, last: u64) -> Result<(), StoreError> {
         let (first, second) = (self.primary.manifest()?, self.mirror.verified_manifest()?);
         let mirror_is_ahead = first.applied_lsn < second.applied_lsn && second.applied_lsn <= last;
@@ -98,7 +103,7 @@ impl TreePair {
         if was_dirty {
             self.mirror.check_all_records()?;
         }
-        // What was cut off is about to be carried out again.
+        // The interrupted change is about to be applied again.
         let is_resumable = was_dirty && first.applied_lsn == second.applied_lsn;
         if mirror_is_ahead || is_resumable || first == second {
             return Ok(());
@@ -109,7 +114,7 @@ impl TreePair {
         Err(StoreError::corrupt("the second copy of the records is from another time than the first"))
     }
 
-    /// Brings the second copy to where the first is, which has carried out the change to the end that was cut off.
+    /// Brings an interrupted mirror up to the primary, which has completed the same change.
     fn catch_up(&self) -> Result<(), StoreError> {
         let Self { primary, mirror, .. } = self;
         mirror.mark_dirty()?;
@@ -142,7 +147,7 @@ impl TreePair {
         mirror.mark_clean()
     }
 
-    /// The records that only the second copy has.
+    /// Returns the records that only the mirror has.
     fn extra_in_mirror(&self) -> Result<Vec<Key>, StoreError> {
         let mut extra_in_mirror = Vec::new();
         self.mirror.headers(|key, _| {
@@ -154,7 +159,7 @@ impl TreePair {
         Ok(extra_in_mirror)
     }
 
-    /// What was there takes its leave only when the copy one is whole.
+    /// Builds a new mirror from the primary. The old one is removed only when the new one is complete.
     fn rebuild_mirror(&self, folder: &Folder) -> Result<(), StoreError> {
         folder.clear_new_mirror()?;
         let copy = TreeCopy::open(&folder.new_mirror())?;

@@ -1,9 +1,7 @@
-//! Scans that read the records piece by piece.
+//! Scans over all headers or bodies of a copy, in batches.
 //!
-//! A piece is read under the lock of the database and handed over after the lock was released. So a callback may call any
-//! method of any copy, and closing a copy never waits for more than one piece.
-//! HeaderBatch are read one behind the other, and lie all over the file: where the system does not have the file in memory, that
-//! is one wait for the disk after the other. Here several threads run ahead of who reads them.
+//! A batch is read under the database lock and passed on after the lock is released. So a callback may call any
+//! method of either copy, and closing a copy waits for at most one batch.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -18,29 +16,29 @@ use super::layout::{self as keys, Manifest, ScanPosition};
 use super::tree_copy::TreeCopy;
 use crate::store::{Key, StoreError};
 
-/// The most headers of a piece.
+/// Maximum number of headers in a batch.
 const MAX_HEADERS: usize = 128;
 
-/// The most bytes of the headers of a piece, unless a single header is larger.
+/// Maximum size of the headers in a batch, in bytes, unless a single header is larger.
 const MAX_HEADER_BYTES: usize = 1 << 20;
 
-/// The most keys of bodies or pending_deletes that are visited for a piece.
+/// Maximum number of keys of bodies or pending deletes visited for a batch.
 const MAX_KEYS: usize = 1024;
 
-/// Some headers, in the order of their keys.
+/// A batch of headers, in key order.
 #[derive(Debug)]
 pub(in crate::store::sled) struct HeaderBatch {
-    /// Each key with the bytes of its header, which may be damaged.
+    /// Each key with its encoded header, which may be damaged.
     pub(in crate::store::sled) headers: Vec<(Key, Vec<u8>)>,
-    /// Where the next piece begins; `None` when this is the last.
+    /// Where the next batch begins; `None` if this is the last one.
     pub(in crate::store::sled) next: Result<Option<ScanPosition>, StoreError>,
 }
 
 impl TreeCopy {
-    /// Calls `each` for every header, in the order of the keys, with its bytes, which may be damaged.
+    /// Calls `each` for every header, in key order, with its bytes, which may be damaged.
     ///
     /// # Errors
-    /// That of the first call that fails, and those of reading.
+    /// The error of the first call of `each` that fails, and read errors.
     pub(in crate::store::sled) fn headers(
         &self,
         mut each: impl FnMut(Key, &[u8]) -> Result<(), StoreError>,
@@ -56,7 +54,7 @@ impl TreeCopy {
         }
     }
 
-    /// Reads the headers that follow a position, up to the size of a piece or to the first that cannot be read.
+    /// Reads the headers after a position, up to the size of a batch or to the first unreadable one.
     pub(in crate::store::sled) fn headers_from(&self, from: &ScanPosition) -> HeaderBatch {
         let mut headers: Vec<(Key, Vec<u8>)> = Vec::new();
         let mut size = 0;
@@ -79,7 +77,7 @@ impl TreeCopy {
         HeaderBatch { headers, next }
     }
 
-    /// Reads the numbers of the bodies that follow a position, each once, and where the next piece begins.
+    /// Reads the distinct body numbers after a position, and where the next batch begins.
     pub(in crate::store::sled) fn body_ids_from(
         &self,
         from: &ScanPosition,
@@ -105,7 +103,7 @@ impl TreeCopy {
         Ok((ids, next))
     }
 
-    /// Reads which bodies are to be removed as soon as no reader needs them.
+    /// Returns all bodies that are to be deleted once no reader needs them.
     pub(in crate::store::sled) fn pending_deletes(&self) -> Result<Vec<BodyRef>, StoreError> {
         let mut pending_deletes = Vec::new();
         let mut from = keys::PENDING_DELETES.to_vec();
@@ -130,19 +128,19 @@ impl TreeCopy {
         }
     }
 
-    /// Returns whether a body is noted as one to be removed.
+    /// Returns whether a body is pending deletion.
     pub(in crate::store::sled) fn is_pending_delete(&self, id: u64) -> Result<bool, StoreError> {
         self.with(|database| Ok(database.get(&keys::pending_delete_key(id))?.is_some()))
     }
 }
 
-/// A disk serves several reads at once in the time of one; more than this gain little.
+/// Number of prefetch threads. A disk serves several reads in the time of one; more threads gain little.
 const THREADS: usize = 8;
 
-/// Into how many key_ranges the headers of a kind are divided: small ones, so that the threads stay close before the reader.
+/// Number of ranges per kind. The ranges are small, so that the threads stay close ahead of the reader.
 const RANGES_PER_KIND: u128 = 256;
 
-/// HeaderBatch of one kind, by the keys between which they are.
+/// The keys of some headers of one kind.
 #[derive(Debug)]
 struct KeyRange {
     from: Vec<u8>,
@@ -150,12 +148,12 @@ struct KeyRange {
 }
 
 impl TreeCopy {
-    /// The same, where every header is as it was written and none is missing.
+    /// Returns the manifest after checking every header against it.
     pub(in crate::store::sled) fn verified_manifest(&self) -> Result<Manifest, StoreError> {
         self.manifest()?.check(self.counted_manifest()?)
     }
 
-    /// The same, with the headers counted that are there.
+    /// Returns the manifest with the record count and checksum sum of the headers that are present.
     pub(super) fn counted_manifest(&self) -> Result<Manifest, StoreError> {
         let mut manifest = Manifest { record_count: 0, checksum_sum: 0, ..self.manifest()? };
         self.headers(|key, bytes| {
@@ -166,7 +164,7 @@ impl TreeCopy {
         Ok(manifest)
     }
 
-    /// Checks that every record is there with its body, and nothing else. Reads everything.
+    /// Checks that every record has its intact body and that no body is orphaned; reads everything.
     ///
     /// # Errors
     /// `Corrupt` when a record is damaged or a body belongs to no record.
@@ -191,9 +189,12 @@ impl TreeCopy {
 }
 
 impl TreeCopy {
-    /// Carries out what reads all headers in order, while others have their pages brought into memory.
+    /// Runs `read`, which reads all headers in order, while other threads load the pages ahead of it.
+    ///
+    /// Headers are spread over the whole file. Without prefetching, a cold page cache costs one disk read after the
+    /// other.
     pub(in crate::store::sled) fn with_prefetch<T>(&self, read: impl FnOnce() -> T) -> T {
-        // What cannot be read here is told of by the reader.
+        // Read errors are left to `read`, which meets them too.
         let key_ranges = self.with(key_ranges).unwrap_or_default();
         let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
         let prefetch = || {
@@ -216,8 +217,9 @@ impl TreeCopy {
     }
 }
 
-/// Divides the headers of each kind evenly between the lowest id and the highest: ids that are made one after the other have
-/// their first bytes in common.
+/// Divides the headers of each kind into ranges between the lowest and the highest id.
+///
+/// The bounds matter because ids generated in sequence share their first bytes.
 fn key_ranges(database: &Database) -> Result<Vec<KeyRange>, StoreError> {
     let mut key_ranges = Vec::new();
     let mut from = keys::HEADERS.to_vec();

@@ -2,18 +2,18 @@ use super::layout::{Manifest, ScanPosition};
 use super::mirror::Side;
 use crate::store::{Key, StoreError};
 
-/// How far a verification has read the headers of a copy, kept in step by the checkpoints that run between its slices.
+/// How far a scrub has read the headers of a copy; checkpoints between its slices keep it current.
 ///
-/// The lock around it is the lock for changing the records: see the module's documentation. It holds no more than this,
-/// however many checkpoints run during a verification. What a dropped verification leaves behind is of no consequence: the
-/// next one begins with [`begin`](Self::begin).
+/// The lock around it is the lock for changing the trees: see the documentation of [`sled`](super::super). Its size
+/// is constant, however many checkpoints run during a scrub. A dropped scrub leaves no state behind that matters,
+/// because the next one starts with [`begin`](Self::begin).
 #[derive(Debug, Default)]
 pub(in crate::store::sled) struct ScrubProgress {
     /// The copy, and the position up to which its headers were read.
     passed: Option<(Side, ScanPosition)>,
-    /// The number of the headers that lie before the position, and the sum of their checksums.
+    /// Number and checksum sum of the headers before that position.
     found: Manifest,
-    /// How many checkpoints have failed since the store was opened.
+    /// Number of checkpoints that have failed since the store was opened.
     failures: u64,
     /// Whether the last checkpoint failed, so that the copies may differ.
     last_failed: bool,
@@ -21,7 +21,7 @@ pub(in crate::store::sled) struct ScrubProgress {
 }
 
 impl ScrubProgress {
-    /// Begins to count the headers of a copy.
+    /// Starts to count the headers of a copy.
     pub(in crate::store::sled) fn begin(&mut self, side: Side) {
         (self.passed, self.found) = (Some((side, ScanPosition::before_headers())), Manifest::default());
     }
@@ -31,7 +31,7 @@ impl ScrubProgress {
         self.passed.as_ref().map_or_else(ScanPosition::before_headers, |(_, position)| position.clone())
     }
 
-    /// Counts a header in and moves behind it.
+    /// Counts a header and moves past it.
     pub(in crate::store::sled) fn advance(&mut self, key: Key, checksum: u32) {
         self.found.count_in(checksum);
         if let Some((_, position)) = &mut self.passed {
@@ -39,13 +39,13 @@ impl ScrubProgress {
         }
     }
 
-    /// Moves behind the last header and returns what was counted.
+    /// Moves past the last header and returns the count.
     pub(in crate::store::sled) fn finish(&mut self) -> Manifest {
         self.passed = None;
         self.found
     }
 
-    /// Takes note of a change that a checkpoint makes: the manifest of the copy before it and after it.
+    /// Adjusts the count for a change by a checkpoint, given the manifest before and after it.
     pub(in crate::store::sled) fn record_change(
         &mut self,
         side: Side,
@@ -58,13 +58,13 @@ impl ScrubProgress {
         }
     }
 
-    /// Takes note of how a checkpoint ended.
+    /// Records how a checkpoint ended.
     pub(in crate::store::sled) fn end_checkpoint(&mut self, last_failed: bool) {
         self.last_failed = last_failed;
         self.failures += u64::from(last_failed);
     }
 
-    /// Takes note that both copies are closed.
+    /// Records that both copies are closed.
     pub(in crate::store::sled) const fn mark_closed(&mut self) {
         self.is_closed = true;
     }
@@ -78,7 +78,7 @@ impl ScrubProgress {
         failures.and_then(|failures| self.require_unchanged(failures).map(|()| failures))
     }
 
-    /// Checks that both copies are open and that no checkpoint has failed since this number was returned.
+    /// Checks that both copies are open and that no checkpoint has failed since `failures` was returned.
     ///
     /// # Errors
     /// `Unavailable` otherwise.
@@ -90,12 +90,12 @@ impl ScrubProgress {
     }
 }
 
-/// The error of a verification that ends early because the store is closed.
+/// Returns the error of a scrub that ends early because the store is closed.
 pub(in crate::store::sled) fn closed_during_scrub() -> StoreError {
     StoreError::unavailable("the store was closed before the verification was complete")
 }
 
-/// A checkpoint that failed leaves a copy in part as it was, which cannot be told from damage.
+/// A failed checkpoint leaves a copy partly unchanged, which cannot be distinguished from damage.
 fn interrupted() -> StoreError {
     StoreError::unavailable("a checkpoint failed during the verification: verify again once commits succeed")
 }

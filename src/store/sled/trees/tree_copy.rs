@@ -1,7 +1,3 @@
-//! Where records are once they are out of the journal: the one place that speaks with sled.
-//!
-//! sled is asked for little: keys and values in order, and batches that are there whole or not at all. It panics on most
-//! damage, so every call is one that may. No call is made on an async thread.
 
 use std::fs;
 use std::io;
@@ -18,7 +14,7 @@ use super::database::{Database, catch_panic, damaged_file, unavailable};
 use super::layout::{self as keys, Manifest};
 use crate::store::{Key, StoreError};
 
-/// The records in their folder.
+/// One copy of all records: a sled database in its folder, open or closed.
 #[derive(Debug)]
 pub(in crate::store::sled) struct TreeCopy {
     pub(super) folder: PathBuf,
@@ -33,12 +29,12 @@ impl TreeCopy {
         Ok(copy)
     }
 
-    /// Not to be read or written before [`begin`](Self::begin).
+    /// Returns a closed copy; [`ensure_open`](Self::ensure_open) opens it.
     pub(in crate::store::sled) fn closed(folder: &Path) -> Self {
         Self { folder: folder.to_owned(), database: RwLock::new(None), is_poisoned: AtomicBool::new(false) }
     }
 
-    /// Opens what is closed.
+    /// Opens the copy if it is closed.
     pub(in crate::store::sled) fn ensure_open(&self) -> Result<(), StoreError> {
         let mut database = self.database.write().unwrap_or_else(PoisonError::into_inner);
         if database.is_none() {
@@ -47,13 +43,14 @@ impl TreeCopy {
         Ok(())
     }
 
-    /// After writing has failed: what sled does not write once, it does not write any more, and what failed may be there in
-    /// part.
+    /// Marks the copy after a failed write; the next write reopens it.
+    ///
+    /// sled does not retry a write that failed once, and the failed batch may be present in part.
     pub(in crate::store::sled) fn poison(&self) {
         self.is_poisoned.store(true, Ordering::Relaxed);
     }
 
-    /// The manifest that writing goes on from.
+    /// Returns the manifest to continue writing from; reopens and recounts a poisoned copy.
     pub(in crate::store::sled) fn manifest_for_writing(&self) -> Result<Manifest, StoreError> {
         if !self.is_poisoned.load(Ordering::Relaxed) {
             return self.manifest();
@@ -64,17 +61,17 @@ impl TreeCopy {
         Ok(manifest)
     }
 
-    /// Readers wait meanwhile.
+    /// Closes the database, rewrites its files, and opens it again. Readers wait meanwhile.
     fn reopen(&self) -> Result<(), StoreError> {
         let mut database = self.database.write().unwrap_or_else(PoisonError::into_inner);
         database.take().map_or(Ok(()), Database::close)?;
-        // Also where the disk still fails: who only reads may have more luck.
+        // The database is opened even if the disk still fails, because reads may succeed.
         let rewritten = Database::rewrite_files(&self.folder);
         *database = Some(Database::open(&self.folder)?);
         rewritten
     }
 
-    /// Returns when nothing of sled's holds the folder any more.
+    /// Closes the copy; returns when sled has released the folder.
     pub(in crate::store::sled) fn close(&self) -> Result<(), StoreError> {
         match self.database.write().unwrap_or_else(PoisonError::into_inner).take() {
             Some(database) => database.close(),
@@ -82,7 +79,7 @@ impl TreeCopy {
         }
     }
 
-    /// Up to where the records have come. The default where there are none yet.
+    /// Returns the manifest, or the default if the copy is empty.
     pub(in crate::store::sled) fn manifest(&self) -> Result<Manifest, StoreError> {
         self.with(|database| match database.get(keys::MANIFEST)? {
             None => Ok(Manifest::default()),
@@ -91,7 +88,7 @@ impl TreeCopy {
         })
     }
 
-    /// The bytes of a header, `None` where there is no such record.
+    /// Returns the encoded header of a record, or `None` if there is no such record.
     pub(in crate::store::sled) fn header(&self, key: Key) -> Result<Option<Vec<u8>>, StoreError> {
         self.with(|database| {
             let mut found: Option<Vec<u8>> = None;
@@ -104,7 +101,7 @@ impl TreeCopy {
         })
     }
 
-    /// The body of a record, which must be the very bytes that were written.
+    /// Returns the body of a record. A body that differs from what was written is `Corrupt`.
     pub(in crate::store::sled) fn body(&self, key: Key, body_ref: BodyRef) -> Result<Bytes, StoreError> {
         self.with(|database| {
             let mut body = Vec::with_capacity(body_ref.length as usize);
@@ -121,7 +118,7 @@ impl TreeCopy {
         })
     }
 
-    /// Carries out an update wholly or not at all.
+    /// Applies a batch atomically, together with the manifest.
     pub(in crate::store::sled) fn apply(
         &self,
         batch: TreeBatch,
@@ -134,7 +131,7 @@ impl TreeCopy {
         })
     }
 
-    /// Returns when everything that was applied is on the disk.
+    /// Returns when everything that was applied is on disk.
     pub(in crate::store::sled) fn sync(&self) -> Result<(), StoreError> {
         self.with(|database| database.sync(&self.folder))
     }
@@ -150,17 +147,21 @@ impl TreeCopy {
     }
 }
 
-/// A file that is there while the records are changed. Of what sled writes, a loss of power can leave any part, and what is
-/// left may open and lack a body: the records themselves do not tell.
+/// Name of the file that exists while a copy is being changed.
+///
+/// A loss of power can preserve any part of what sled has written. The copy may then open and lack a body without any
+/// other sign of it.
 const MARK: &str = "changing";
 
 impl TreeCopy {
-    /// Notes on the disk that the records are changed from now on.
+    /// Records on disk that the copy is about to be changed.
     pub(in crate::store::sled) fn mark_dirty(&self) -> Result<(), StoreError> {
         self.update_mark(|mark| files::create_private(mark).map(|_| ()))
     }
 
-    /// Notes that all of it is on the disk. Returns when the note is too: of two copies, only one is marked at any moment.
+    /// Records on disk that the change is complete and synced.
+    ///
+    /// Returns when that is synced too, so only one of the two copies is dirty at any moment.
     pub(in crate::store::sled) fn mark_clean(&self) -> Result<(), StoreError> {
         self.update_mark(|mark| fs::remove_file(mark))
     }
@@ -171,7 +172,7 @@ impl TreeCopy {
             .map_err(|error| unavailable("cannot be written", &self.folder).with_source(error))
     }
 
-    /// Whether the records were being changed when they were used last.
+    /// Returns whether a change of the copy was started and not completed.
     pub(in crate::store::sled) fn is_dirty(&self) -> bool {
         self.mark().exists()
     }
@@ -181,11 +182,11 @@ impl TreeCopy {
     }
 }
 
-/// When an update is full: sled gives back late what it needs for a large one.
+/// Size at which a batch is full, in bytes: sled frees the memory of a large batch late.
 const MAX_BYTES: usize = 64 << 10;
 const MAX_OPERATIONS: usize = 128;
 
-/// Changes of the records that are carried out together.
+/// Changes to a copy that are applied atomically.
 #[derive(Debug, Default)]
 pub(in crate::store::sled) struct TreeBatch {
     batch: ::sled::Batch,
@@ -198,7 +199,7 @@ impl TreeBatch {
         self.size >= MAX_BYTES || self.keys.len() >= MAX_OPERATIONS
     }
 
-    /// Puts a header in the place of the one before, which had this length.
+    /// Replaces a header; `before` is the encoded length of the old one, or 0.
     pub(in crate::store::sled) fn put_header(&mut self, key: Key, header: &[u8], before: usize) {
         let prefix = keys::header_key(key);
         let mut parts = 0;
@@ -221,7 +222,7 @@ impl TreeBatch {
         self.remove(keys::part_key(&keys::body_key(body_ref.id), part));
     }
 
-    /// Notes that a body is to be removed later: somebody may still read it, or it is not written to its end.
+    /// Notes that a body is to be deleted later, because it may still be read or is not completely written.
     pub(in crate::store::sled) fn put_pending_delete(&mut self, body_ref: BodyRef) {
         self.insert(keys::pending_delete_key(body_ref.id), &body_ref.length.to_le_bytes());
     }
@@ -230,7 +231,7 @@ impl TreeBatch {
         self.remove(keys::pending_delete_key(body_ref.id));
     }
 
-    /// With the keys that are changed.
+    /// Returns the batch, which includes the manifest, and the changed keys.
     pub(in crate::store::sled) fn finish(mut self, manifest: &Manifest) -> (::sled::Batch, Vec<Vec<u8>>) {
         self.insert(keys::MANIFEST.to_vec(), &manifest.encode());
         (self.batch, self.keys)

@@ -3,18 +3,18 @@ use super::layout::Manifest;
 use super::tree_copy::{TreeBatch, TreeCopy};
 use crate::store::{Key, StoreError};
 
-/// Above this a body is written in several updates, before the one that its header is in, and removed in others after it.
+/// Bodies larger than this, in bytes, are written in batches before that of their header, and deleted in later ones.
 const LARGE_BODY: usize = 32 << 10;
 
-/// Puts changes into the records, update by update, so that the updates stay small: readers of records wait for each, and what
-/// sled needs for one it gives back late.
+/// Applies record changes to one copy in small batches.
 ///
-/// Every update leaves each record as it was or as it is to be, and the count of all in step.
+/// Small batches matter because readers wait for each, and sled frees the memory of a large one late. Every batch
+/// leaves each record in its old or its new state, and the manifest consistent with the headers.
 #[derive(Debug)]
 pub(in crate::store::sled) struct TreeWriter<'r> {
     copy: &'r TreeCopy,
     manifest: Manifest,
-    /// Whether somebody may still read what is replaced.
+    /// Whether a reader may still read a replaced body.
     has_readers: bool,
     batch: TreeBatch,
 }
@@ -24,12 +24,12 @@ impl<'r> TreeWriter<'r> {
         Self { copy, manifest, has_readers, batch: TreeBatch::default() }
     }
 
-    /// Returns what the records are in all, with everything that was written so far.
+    /// Returns the manifest, including everything written so far.
     pub(in crate::store::sled) const fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// Writes a change, and tells which body it leaves to be removed later.
+    /// Writes a change, and returns the replaced body if it is to be deleted later.
     pub(in crate::store::sled) fn write(
         &mut self,
         key: Key,
@@ -40,7 +40,7 @@ impl<'r> TreeWriter<'r> {
             before.as_ref().map(|bytes| decode_header(key, bytes)).transpose()?.map(|header| header.body);
         let is_written = |body_ref: &BodyRef| replaced.is_some_and(|old| old.id == body_ref.id);
         match change {
-            // By a try that failed later.
+            // Already written by an attempt that failed later.
             RecordChange::Put { body_ref, .. } if is_written(body_ref) => return Ok(None),
             RecordChange::Put { header, body_ref, body } => {
                 self.put_body(*body_ref, body)?;
@@ -57,8 +57,9 @@ impl<'r> TreeWriter<'r> {
         Ok(left)
     }
 
-    /// Removes a body together with what pointed to it, or gives it back with a note that it is to be removed: what is cut
-    /// off leaves nothing behind that nobody knows of.
+    /// Deletes a replaced body with its header, or notes it as pending and returns it.
+    ///
+    /// The note keeps an interruption from leaving an orphaned body.
     fn remove_or_defer(&mut self, body_ref: BodyRef) -> Option<BodyRef> {
         if self.has_readers || body_ref.length as usize > LARGE_BODY {
             self.batch.put_pending_delete(body_ref);
@@ -68,12 +69,12 @@ impl<'r> TreeWriter<'r> {
         None
     }
 
-    /// Takes back the note that a body is to be removed.
+    /// Removes the pending delete of a body, which stays.
     pub(in crate::store::sled) fn cancel_delete(&mut self, body_ref: BodyRef) {
         self.batch.remove_pending_delete(body_ref);
     }
 
-    /// Removes a body that nobody can ask for any more.
+    /// Deletes a body that no reader can read any more.
     pub(in crate::store::sled) fn remove_body(&mut self, body_ref: BodyRef) -> Result<(), StoreError> {
         for part in body_ref.parts() {
             self.batch.remove_body_part(body_ref, part);
@@ -83,7 +84,7 @@ impl<'r> TreeWriter<'r> {
         Ok(())
     }
 
-    /// Writes the rest, with up to where the records have come by it, and waits until all of it is on the disk.
+    /// Writes the rest with the final manifest, and syncs the copy.
     pub(in crate::store::sled) fn finish(
         mut self,
         applied_lsn: u64,

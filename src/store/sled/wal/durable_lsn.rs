@@ -4,11 +4,11 @@ use std::path::Path;
 
 use super::super::files;
 
-/// A file that holds the lsn of the last frame that anybody was told of.
+/// A file with the LSN of the last acknowledged frame.
 ///
-/// The end of a journal looks the same whether a frame was never finished or was damaged later. What is less than the
-/// witness saw is damage. It is written after the frame is on the disk, and not synced: it survives the end of the process,
-/// and after a loss of power it tells at worst of an earlier frame.
+/// At the end of a log, a frame that was never completed looks like one that was damaged later. If the log ends
+/// before the durable LSN, frames are lost. The file is written after the frame is on disk and is not synced: it
+/// survives a crash of the process, and after a loss of power it holds an earlier LSN at worst.
 #[derive(Debug)]
 pub(in crate::store::sled) struct DurableLsn(File);
 
@@ -20,7 +20,7 @@ impl DurableLsn {
         Ok(Self(file))
     }
 
-    /// `None` when what stands there was not written by [`write`](Self::write).
+    /// Returns the LSN, or `None` if the content was not written by [`write`](Self::write).
     pub(in crate::store::sled) fn read(&mut self) -> io::Result<Option<u64>> {
         let mut content = Vec::new();
         self.0.seek(SeekFrom::Start(0))?;

@@ -1,4 +1,4 @@
-//! What stands in a journal: groups of batches, each group in a frame that is there whole or not at all.
+//! Disk format of the log: file headers, and frames that each hold one group of batches.
 
 use bytes::Bytes;
 use crc32fast::Hasher;
@@ -6,7 +6,7 @@ use crc32fast::Hasher;
 use super::super::codec::{Decoder, RecordChange, RecordHeader, put_bytes, put_key, put_length};
 use crate::store::{Facets, Key, Version};
 
-/// A batch that was accepted, with what was decided on the way: its version, and where each body is to be.
+/// A batch that passed its preconditions, with its version and body numbers assigned.
 #[derive(Debug)]
 pub(in crate::store::sled) struct AcceptedBatch {
     pub(in crate::store::sled) version: Version,
@@ -14,7 +14,7 @@ pub(in crate::store::sled) struct AcceptedBatch {
 }
 
 impl AcceptedBatch {
-    /// The greatest number of a body that is put.
+    /// Returns the highest body number in the batch, or 0.
     pub(in crate::store::sled) fn last_body_id(&self) -> u64 {
         let body_refs = self.changes.iter().filter_map(|(_, change)| match change {
             RecordChange::Put { body_ref, .. } => Some(body_ref.id),
@@ -27,10 +27,12 @@ impl AcceptedBatch {
 const DELETE: u8 = 0;
 const PUT: u8 = 1;
 
-/// The header of a frame: salt, lsn, length, checksum.
+/// Length of a frame header: salt, LSN, payload length, checksum.
 const FRAME_HEADER_BYTES: usize = 8 + 8 + 8 + 4;
 
-/// Appends a frame. The salt is unknown to whoever writes records, so that no body can be made to look like a frame.
+/// Appends a frame to a buffer.
+///
+/// The salt is random and secret, so that no client can craft a body that looks like a frame.
 pub(in crate::store::sled) fn write_frame(bytes: &mut Vec<u8>, salt: u64, lsn: u64, group: &[AcceptedBatch]) {
     let start = bytes.len();
     bytes.resize(start + FRAME_HEADER_BYTES, 0);
@@ -80,7 +82,7 @@ fn frame_checksum(salt: u64, lsn: u64, length: u64, payload: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// The payload of the frame that stands in front, if it is whole and has this salt and this lsn.
+/// Returns the payload of the frame at the front, if it is intact and has this salt and LSN.
 pub(in crate::store::sled) fn read_frame<'b>(
     decoder: &mut Decoder<'b>,
     salt: u64,
@@ -95,14 +97,14 @@ pub(in crate::store::sled) fn read_frame<'b>(
     (frame_checksum(salt, lsn, length, payload) == expected).then_some(payload)
 }
 
-/// A batch as it is read back, with the facets of what it puts.
+/// A batch read from the log, with the facets of its puts.
 #[derive(Debug)]
 pub(in crate::store::sled) struct ReplayedBatch {
     pub(in crate::store::sled) accepted: AcceptedBatch,
     pub(in crate::store::sled) facets: Vec<Facets>,
 }
 
-/// The batches of a frame's payload; `None` where it is not one that was written.
+/// Decodes the batches of a frame's payload; `None` if the payload is not valid.
 pub(in crate::store::sled) fn decode_batches(payload: &[u8]) -> Option<Vec<ReplayedBatch>> {
     let mut decoder = Decoder(payload);
     let mut group = Vec::new();
@@ -118,7 +120,7 @@ pub(in crate::store::sled) fn decode_batches(payload: &[u8]) -> Option<Vec<Repla
             }
             let encoded = decoder.bytes()?;
             let header = RecordHeader::decode(key, encoded)?;
-            // Copied, so that a record that is kept does not keep the whole journal in memory.
+            // Copied, so that a cached record does not keep the whole log file in memory.
             let body = Bytes::copy_from_slice(decoder.take(header.body.length as usize)?);
             let encoded = Bytes::copy_from_slice(encoded);
             changes.push((key, RecordChange::Put { header: encoded, body_ref: header.body, body }));
@@ -133,15 +135,15 @@ const MAGIC: u64 = u64::from_le_bytes(*b"topojrnl");
 
 pub(in crate::store::sled) const FILE_HEADER_BYTES: usize = 8 + 8 + 8 + 8 + 8 + 4;
 
-/// What a file begins with each time it is begun anew.
+/// Header of a log file, rewritten each time the file is reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::store::sled) struct FileHeader {
-    /// Which of all files that were ever begun; the last begun has the greatest.
+    /// Increases with every reuse of any log file; the newest file has the highest.
     pub(in crate::store::sled) generation: u64,
-    /// The lsn of the first_lsn frame.
+    /// LSN of the first frame.
     pub(in crate::store::sled) first_lsn: u64,
     pub(in crate::store::sled) salt: u64,
-    /// Whether every frame was on the disk before the next was written.
+    /// Whether every frame was synced before the next was written.
     pub(in crate::store::sled) is_synced: bool,
 }
 
@@ -155,7 +157,7 @@ impl FileHeader {
         bytes.extend_from_slice(&checksum.to_le_bytes());
     }
 
-    /// `None` when the file was not begun, or not far enough for anybody to have been told.
+    /// Returns `None` if the header is incomplete. No frame after it can have been acknowledged then.
     pub(in crate::store::sled) fn read(decoder: &mut Decoder<'_>) -> Option<Self> {
         let content = Decoder(decoder.0).take(FILE_HEADER_BYTES - 4)?;
         let magic = decoder.u64()?;

@@ -1,7 +1,7 @@
-//! Where a batch goes first: when its frame is on the disk, the batch is kept, whatever happens then.
+//! Write-ahead log (WAL): once the frame of a group is on disk, its batches survive any crash.
 //!
-//! Frames are appended to one of [`FILE_COUNT`] files until it is full; then the next is taken, while what stands in the full one
-//! is put into the records. When that is done and on the disk, the file is free to be begun anew.
+//! Frames are appended to one of [`FILE_COUNT`] files until it is full. Then the next file is written, while a
+//! checkpoint applies the full one to the trees. Once that is on disk, the full file can be reused.
 
 mod durable_lsn;
 mod frame;
@@ -16,24 +16,24 @@ use self::frame::{FileHeader, decode_batches, read_frame, write_frame};
 use super::codec::Decoder;
 use super::files;
 
-/// One that is written, one that is put into the records, and one more, so that a store that was killed finds a free one.
+/// Number of log files: one being written, one being applied, and a spare for a store that restarts after a crash.
 const FILE_COUNT: usize = 3;
 
-/// How long a file becomes, but for one frame that may stand out. It bounds the memory for what is not in the records yet.
+/// Size at which a file is full, in bytes; the last frame may exceed it. It bounds the memory for unapplied commits.
 const FILE_BYTES: u64 = 32 << 20;
 
-/// Above this the buffer of a frame is not kept for the next.
+/// A frame buffer larger than this, in bytes, is not kept for the next frame.
 const MAX_BUFFER_BYTES: usize = 4 << 20;
 
-/// The number of a file whose frames are not in the records yet.
+/// Index of a file whose frames are not applied yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SealedFile(usize);
 
-/// The files and the offset for the next frame.
+/// The log files and the position of the next frame.
 #[derive(Debug)]
 pub(super) struct Wal {
     files: Vec<WalFile>,
-    /// Which files hold frames that are not in the records.
+    /// The files with frames that are not applied yet.
     sealed: Vec<SealedFile>,
     active: Option<ActiveFile>,
     generation: u64,
@@ -49,7 +49,7 @@ struct ActiveFile {
 }
 
 impl Wal {
-    /// `syncs`: whether a frame is on the disk when it was appended, or only with the operating system.
+    /// Opens the log. `syncs` is whether `append` syncs, or leaves the frame to the operating system.
     pub(super) fn open(folder: &Path, syncs: bool) -> io::Result<Self> {
         let mut options = files::private_options();
         options.read(true).write(true).create(true);
@@ -58,7 +58,9 @@ impl Wal {
         Ok(Self { files, sealed: Vec::new(), active: None, generation: 0, syncs, buffer: Vec::new() })
     }
 
-    /// Appends a frame. After an error the frame may be there or not, and the next takes its offset, or stands in another file.
+    /// Appends a frame.
+    ///
+    /// After an error the frame may be present or not; the next one overwrites it, or is written to another file.
     pub(super) fn append(&mut self, lsn: u64, group: &[AcceptedBatch]) -> io::Result<()> {
         self.buffer.clear();
         let mut active = match self.active {
@@ -79,7 +81,7 @@ impl Wal {
         Ok(())
     }
 
-    /// Whether the next frame should go to another file, if one is free.
+    /// Returns whether the next frame should go to another file, if one is free.
     pub(super) fn is_full(&self) -> bool {
         let is_poisoned = |file: &WalFile| file.is_poisoned();
         self.active.is_some_and(|active| {
@@ -87,17 +89,17 @@ impl Wal {
         })
     }
 
-    /// Whether a file is begun.
+    /// Returns whether a file is being written.
     pub(super) const fn has_active_file(&self) -> bool {
         self.active.is_some()
     }
 
-    /// Whether a file is free to be begun.
+    /// Returns whether a file is free to be written.
     pub(super) fn has_free_file(&self) -> bool {
         self.free_file().is_some()
     }
 
-    /// Ends the file that was written so far, and tells which it is and how it is synced; `None` when nothing was.
+    /// Ends the active file, and returns it with a handle to sync it; `None` if nothing was written.
     pub(super) fn seal(&mut self) -> io::Result<Option<(SealedFile, File)>> {
         let Some(ActiveFile { file: number, .. }) = self.active else { return Ok(None) };
         let file = self.files.get(number).ok_or(io::ErrorKind::NotFound)?.file_handle()?;
@@ -106,7 +108,7 @@ impl Wal {
         Ok(Some((SealedFile(number), file)))
     }
 
-    /// Removes what must not be taken for a part of what is written from now on.
+    /// Clears files whose frames must not be mistaken for later ones.
     pub(super) fn discard(&mut self, discardable: &[SealedFile]) -> io::Result<()> {
         for SealedFile(number) in discardable {
             if let Some(file) = self.files.get_mut(*number) {
@@ -116,17 +118,17 @@ impl Wal {
         Ok(())
     }
 
-    /// Frees a file whose frames are in the records, on the disk.
+    /// Frees a file whose frames are applied and on disk.
     pub(super) fn release(&mut self, released: SealedFile) {
         self.sealed.retain(|sealed| *sealed != released);
     }
 
-    /// Gives the room of all files back. Only when nothing is sealed, and nothing was appended since.
+    /// Truncates all files. Allowed only when no file is sealed and nothing was appended since.
     pub(super) fn clear(&mut self) -> io::Result<()> {
         self.files.iter_mut().try_for_each(WalFile::clear)
     }
 
-    /// Puts the beginning of a file into the buffer. It is written together with the first frame.
+    /// Puts a file header into the buffer, to be written together with the first frame.
     fn start_file(&mut self, first_lsn: u64) -> io::Result<ActiveFile> {
         let file = self.free_file().ok_or_else(|| io::Error::other("no journal is free"))?;
         if let Some(poisoned) = self.files.get_mut(file).filter(|file| file.is_poisoned()) {
@@ -149,18 +151,20 @@ impl Wal {
     }
 }
 
-/// Room is taken in steps, in zeros that are on the disk before they are needed: a file that grows with every write would
-/// have its length and its blocks written with every write too, which takes half as long again.
+/// Step in which a file grows, in bytes of zeros that are on disk before they are needed.
+///
+/// If the file grew with every write, its length and its blocks would be synced with every write too, which takes
+/// half as long again.
 const PREALLOCATION_STEP: u64 = 1 << 20;
 
-/// One of the files that the journal goes round in.
+/// One of the log files, which are reused in turn.
 #[derive(Debug)]
 pub(super) struct WalFile {
     file: File,
-    /// How far the file is known to reach.
+    /// Length of the file, in bytes.
     length: u64,
-    /// Whether it could not be synced once. What is written to the same offset from then on may never reach the disk,
-    /// whatever a later sync says.
+    /// Whether a sync has failed. Later writes to the same offset may never reach the disk, whatever a later sync
+    /// reports.
     is_poisoned: bool,
 }
 
@@ -177,13 +181,13 @@ impl WalFile {
         Ok(content)
     }
 
-    /// Writes at a offset, in one go.
+    /// Writes all bytes at an offset.
     pub(super) fn write(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         self.file.seek(SeekFrom::Start(offset))?;
         self.file.write_all(bytes)?;
         let end = offset + bytes.len() as u64;
         if end > self.length {
-            // Only to be faster: where there is no room for zeros there may still be some for records.
+            // An optimization: without space for the zeros, there may still be space for frames.
             let _ = self.preallocate_zeros(end);
             self.length = self.file.metadata()?.len();
         }
@@ -210,7 +214,7 @@ impl WalFile {
         self.is_poisoned
     }
 
-    /// Gives the room back to the file system.
+    /// Truncates the file, which frees its space and clears the poisoned state.
     pub(super) fn clear(&mut self) -> io::Result<()> {
         self.file.set_len(0)?;
         self.length = 0;
@@ -220,24 +224,24 @@ impl WalFile {
     }
 }
 
-/// What the journal holds beyond the records.
+/// What the log contains beyond the trees.
 #[derive(Debug, Default)]
 pub(super) struct Recovered {
     pub(super) batches: Vec<ReplayedBatch>,
-    /// The lsn of the last frame, or of the last that is in the records already.
+    /// LSN of the last frame, or the applied LSN if there are no frames after it.
     pub(super) last_lsn: u64,
-    /// The greatest version that was given, and the greatest number of a body, among the batches.
+    /// Highest version in the batches.
     pub(super) last_version: u64,
     pub(super) last_body_id: u64,
-    /// The files that the batches stand in.
+    /// The files that contain the batches.
     pub(super) sealed: Vec<SealedFile>,
-    /// Whether frames that were on the disk once are missing before others.
+    /// Whether synced frames are missing before later ones.
     pub(super) has_gap: bool,
-    /// The files with frames that follow others which are missing, and of which nobody was promised that they would be there.
+    /// Files whose frames follow missing ones, all of them written without a sync, so their loss is permitted.
     pub(super) discardable: Vec<SealedFile>,
 }
 
-/// The lsn of the first frame in the file that was begun first; `None` when none was begun.
+/// Returns the LSN of the first frame in the oldest file, or `None` if every file is empty.
 pub(super) fn first_lsn(wal: &mut Wal) -> io::Result<Option<u64>> {
     let mut headers = Vec::new();
     for file in &mut wal.files {
@@ -246,8 +250,9 @@ pub(super) fn first_lsn(wal: &mut Wal) -> io::Result<Option<u64>> {
     Ok(headers.iter().min_by_key(|header| header.generation).map(|header| header.first_lsn))
 }
 
-/// Reads what was appended after the lsn up to which everything is in the records. What is given back is on the disk:
-/// it may be of one who was killed before it was, or who never asked for that.
+/// Reads the frames after the applied LSN, and syncs the files that contain them.
+///
+/// The sync is needed because the process may have been killed before its own sync, or never have requested one.
 pub(super) fn recover(wal: &mut Wal, applied_lsn: u64) -> io::Result<Recovered> {
     let mut found = Vec::new();
     for (index, file) in wal.files.iter_mut().enumerate() {
@@ -260,8 +265,8 @@ pub(super) fn recover(wal: &mut Wal, applied_lsn: u64) -> io::Result<Recovered> 
     wal.generation = found.last().map_or(0, |(header, ..)| header.generation);
     let mut recovered = Recovered { last_lsn: applied_lsn, ..Recovered::default() };
     for (position, (header, index, content)) in found.iter().enumerate() {
-        // A frame that failed may be there whole although its writer was refused. The next frame has its lsn then,
-        // in its index or, where the file was changed meanwhile, at the beginning of the next.
+        // A frame whose write was reported as failed may be complete. The next frame then has the same LSN: in its
+        // place, or at the start of the next file if the file was changed meanwhile.
         let until = found.get(position + 1).map_or(u64::MAX, |(next, ..)| next.first_lsn);
         let before = recovered.last_lsn;
         let is_contiguous = replay_file(*header, content, until, &mut recovered);
@@ -280,7 +285,7 @@ pub(super) fn recover(wal: &mut Wal, applied_lsn: u64) -> io::Result<Recovered> 
     Ok(recovered)
 }
 
-/// Reads the frames of a file that are not in the records. Whether they follow what was read before.
+/// Reads the unapplied frames of a file. Returns whether they follow the frames read before.
 fn replay_file(header: FileHeader, content: &[u8], until: u64, recovered: &mut Recovered) -> bool {
     let mut decoder = Decoder(content);
     let _ = FileHeader::read(&mut decoder);
