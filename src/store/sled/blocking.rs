@@ -6,18 +6,18 @@ use tokio::runtime::Handle;
 use super::state::closed;
 use crate::store::StoreError;
 
-/// Does something on a thread that may wait for the disk. It goes on to its end when the future is dropped.
+/// Runs work on a blocking thread. The work continues when the future is dropped.
 pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, StoreError> {
     let runtime = Handle::try_current().map_err(|error| {
         StoreError::invalid("a store in a folder works in a tokio runtime only").with_source(error)
     })?;
-    // It does not panic, so it ended with the runtime.
+    // The work does not panic, so a failed join means that the runtime has shut down.
     runtime.spawn_blocking(work).await.map_err(|_| closed())
 }
 
-/// Does something that takes long, and stops it when the future is dropped.
+/// Runs long work on a blocking thread, and cancels it when the future is dropped.
 pub(super) async fn cancellable<T: Send + 'static>(
     work: impl FnOnce(&Cancellation) -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
@@ -26,15 +26,15 @@ pub(super) async fn cancellable<T: Send + 'static>(
     blocking(move || work(&cancellation)).await?
 }
 
-/// Tells work on another thread that no caller waits for its result any more.
+/// A flag that tells work on another thread that its caller is gone.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cancellation(Arc<AtomicBool>);
 
 impl Cancellation {
-    /// Checks that the work may go on.
+    /// Checks that the work has not been cancelled.
     ///
     /// # Errors
-    /// `Unavailable` when it is to cancellation.
+    /// `Unavailable` when it has been cancelled.
     pub(super) fn check(&self) -> Result<(), StoreError> {
         if self.0.load(Ordering::Relaxed) {
             return Err(StoreError::unavailable("the call was dropped before it was complete"));

@@ -5,15 +5,16 @@ use bytes::Bytes;
 use super::codec::BodyRef;
 use crate::store::index::RowId;
 
-/// The cache in memory, by row: those that are not in the records yet, and as many of the others as there is room for.
+/// The bodies in memory, by row of the index.
 ///
-/// A page that is in memory costs no more here than in a store that has everything there. What was not asked for since
-/// the hand last came by goes first.
+/// Bodies that are not in the trees yet are *pinned*. Others are cached up to the capacity; the CLOCK algorithm
+/// evicts those that were not read since its hand last passed them. Reading a cached page costs no more than in a
+/// `MemoryStore`.
 #[derive(Debug)]
 pub(super) struct BodyCache {
     slots: Vec<Slot>,
     capacity: usize,
-    /// The bytes of the cache that may go.
+    /// Size of the bodies that are not pinned, in bytes.
     evictable_bytes: usize,
     hand: usize,
 }
@@ -22,13 +23,13 @@ pub(super) struct BodyCache {
 struct Slot {
     body_ref: BodyRef,
     body: Option<Bytes>,
-    /// The only copy in memory of what the records do not have yet.
+    /// Whether the trees lack this body, so that it must stay in memory.
     is_pinned: bool,
-    /// Set by readers, who share the slots: by those who find the body here, so that what is read once goes first.
+    /// Set by readers that find the body in memory, so that a body that is read only once is evicted first.
     is_referenced: AtomicBool,
 }
 
-/// What is known of a body without asking the records.
+/// A body in memory, or where to read it.
 #[derive(Clone, Debug)]
 pub(super) enum BodyLocation {
     InMemory(Bytes),
@@ -44,48 +45,48 @@ impl BodyCache {
         self.slots.len()
     }
 
-    /// A body that is in memory, which is marked as read.
+    /// Returns a body in memory and marks it as referenced.
     pub(super) fn read(&self, row: RowId) -> Option<&Bytes> {
         let slot = self.slots.get(row as usize)?;
         let body = slot.body.as_ref()?;
-        // Most are marked already, and a line of the cache that is not written to can be shared.
+        // Most are marked already; without a write the CPU cache line stays shared.
         if !slot.is_referenced.load(Ordering::Relaxed) {
             slot.is_referenced.store(true, Ordering::Relaxed);
         }
         Some(body)
     }
 
-    /// Where a body is found. One that is in memory is marked as read.
+    /// Returns where a body is, and marks one in memory as referenced.
     pub(super) fn find(&self, row: RowId) -> Option<BodyLocation> {
         let found = self.read(row).cloned().map(BodyLocation::InMemory);
         found.or_else(|| self.body_ref(row).map(BodyLocation::OnDisk))
     }
 
-    /// The same for one who reads everything once. Gives no body that may be read from the records.
+    /// Like [`find`](Self::find) for one-time scans: marks nothing, and returns only pinned bodies from memory.
     pub(super) fn peek(&self, row: RowId) -> Option<BodyLocation> {
         let slot = self.slots.get(row as usize)?;
         let body = slot.body.as_ref().filter(|_| slot.is_pinned);
         Some(body.map_or(BodyLocation::OnDisk(slot.body_ref), |body| BodyLocation::InMemory(body.clone())))
     }
 
-    /// Where the body of a row is, once it is in the records.
+    /// Returns the reference to the body of a row; it is readable from the trees once the body is not pinned.
     pub(super) fn body_ref(&self, row: RowId) -> Option<BodyRef> {
         self.slots.get(row as usize).map(|slot| slot.body_ref)
     }
 
-    /// Whether the records do not have the body of a row yet.
+    /// Returns whether the body of a row is not in the trees yet.
     pub(super) fn is_pinned(&self, row: RowId) -> bool {
         self.slots.get(row as usize).is_some_and(|slot| slot.is_pinned)
     }
 
-    /// Sets where the body of a row is that the records have.
+    /// Sets the body of a row to one that is in the trees.
     pub(super) fn set_body_ref(&mut self, row: RowId, body_ref: BodyRef) {
         if let Some(slot) = self.slot(row) {
             *slot = Slot { body_ref, ..Slot::default() };
         }
     }
 
-    /// Sets a body that the records do not have yet, and gives back the one before, if it was in memory.
+    /// Sets a body that is not in the trees yet. Returns the previous one if it was in memory.
     pub(super) fn pin(&mut self, row: RowId, body_ref: BodyRef, body: Bytes) -> Option<Bytes> {
         let before = self.remove(row);
         if let Some(slot) = self.slot(row) {
@@ -102,7 +103,7 @@ impl BodyCache {
         slot.body
     }
 
-    /// The records have this body now: it may go.
+    /// Unpins a body that is in the trees now, so that it may be evicted.
     pub(super) fn unpin(&mut self, row: RowId, body_ref: BodyRef) {
         let Some(slot) = self.slots.get_mut(row as usize) else { return };
         if slot.is_pinned && slot.body_ref.id == body_ref.id {
@@ -111,7 +112,7 @@ impl BodyCache {
         }
     }
 
-    /// Keeps a body that was read from the records, if the row still has it.
+    /// Caches a body that was read from the trees, unless the row has another body by now.
     pub(super) fn insert(&mut self, row: RowId, body_ref: BodyRef, body: Bytes) {
         let Some(slot) = self.slots.get_mut(row as usize) else { return };
         if slot.body_ref.id == body_ref.id && slot.body.is_none() && body.len() <= self.capacity {
@@ -120,7 +121,7 @@ impl BodyCache {
         }
     }
 
-    /// Lets go of as much as there is no room for, for the caller to drop where nobody waits.
+    /// Evicts bodies down to the capacity, and returns them, so that the caller drops them after releasing the lock.
     pub(super) fn evict(&mut self) -> Vec<Bytes> {
         let mut evicted = Vec::new();
         while self.evictable_bytes > self.capacity {

@@ -1,4 +1,4 @@
-//! How a record is written down beside its body: little endian, each variable part behind its length, a checksum last.
+//! Encoding of records: little endian, variable parts prefixed by their length, checksum last.
 
 use bytes::Bytes;
 use crc32fast::Hasher;
@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::model::Timestamp;
 use crate::store::{Facets, Key, Link, Name, SortKey, StoreError, UniqueKey, Version};
 
-/// Everything of a record but its key and its body: what is read at open, and where the body is.
+/// A record without its key and body: the part that is read when the folder is opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RecordHeader {
     pub(super) version: Version,
@@ -15,7 +15,7 @@ pub(super) struct RecordHeader {
     pub(super) facets: Facets,
 }
 
-/// Where a body is kept, and how to tell that it is whole. The number is never given twice, so a body is never another one.
+/// Identifies a body and verifies its contents. A body number is never reused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct BodyRef {
     pub(super) id: u64,
@@ -28,7 +28,7 @@ const NETWORK: u8 = 2;
 const EXPIRES_AT: u8 = 4;
 
 impl RecordHeader {
-    /// The checksum covers the key too, so that a header is never taken for that of another record.
+    /// Encodes the header. The checksum covers the key too, so that it is never mistaken for another record's.
     pub(super) fn encode(&self, key: Key) -> Vec<u8> {
         let Facets { organization, network, expires_at, links, sort_keys, unique_keys } = &self.facets;
         let mut bytes = Vec::with_capacity(256 + links.len() * 24 + unique_keys.len() * 24);
@@ -68,7 +68,7 @@ impl RecordHeader {
         bytes
     }
 
-    /// `None` when these are not the very bytes that were written for this key.
+    /// Decodes a header. Returns `None` if the bytes differ from what was encoded for this key.
     pub(super) fn decode(key: Key, bytes: &[u8]) -> Option<Self> {
         let (content, checksum) = bytes.split_last_chunk::<4>()?;
         if header_checksum(key, content) != u32::from_le_bytes(*checksum) {
@@ -81,7 +81,7 @@ impl RecordHeader {
         decoder.0.is_empty().then_some(Self { version, body, facets })
     }
 
-    /// The checksum at the end of an encoded header.
+    /// Returns the checksum at the end of an encoded header.
     pub(super) fn checksum(encoded: &[u8]) -> u32 {
         encoded.last_chunk().map_or(0, |checksum| u32::from_le_bytes(*checksum))
     }
@@ -100,7 +100,7 @@ pub(super) fn put_key(bytes: &mut Vec<u8>, key: Key) {
     bytes.extend_from_slice(key.id.as_bytes());
 }
 
-/// What a length cannot hold is refused before anything is written: see `check_sizes`.
+/// Appends a length. Larger lengths than a `u32` are rejected before anything is encoded: see `check_sizes`.
 pub(super) fn put_length(bytes: &mut Vec<u8>, length: usize) {
     bytes.extend_from_slice(&u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes());
 }
@@ -116,7 +116,7 @@ fn put_name(bytes: &mut Vec<u8>, name: Name) {
     bytes.extend_from_slice(text);
 }
 
-/// Reads from the front of some bytes. Every method is `None` where they end too early or hold what was never written.
+/// Decodes values from the front of a slice. Every method returns `None` at its end and for invalid contents.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Decoder<'b>(pub(super) &'b [u8]);
 
@@ -186,10 +186,10 @@ impl<'b> Decoder<'b> {
     }
 }
 
-/// What becomes of a record.
+/// The effect of a write on a record.
 #[derive(Clone, Debug)]
 pub(super) enum RecordChange {
-    /// The header is encoded once, for the journal and for the records alike.
+    /// The header is encoded once, for both the log and the trees.
     Put {
         header: Bytes,
         body_ref: BodyRef,
@@ -199,7 +199,7 @@ pub(super) enum RecordChange {
 }
 
 impl RecordChange {
-    /// How many bytes it puts into the records.
+    /// Returns how many bytes the change writes to a tree.
     pub(super) fn size(&self) -> usize {
         match self {
             Self::Put { header, body, .. } => header.len() + body.len(),
@@ -208,12 +208,12 @@ impl RecordChange {
     }
 }
 
-/// Decodes a header, or names the record.
+/// Decodes a header, or returns an error that names the record.
 pub(super) fn decode_header(key: Key, bytes: &[u8]) -> Result<RecordHeader, StoreError> {
     RecordHeader::decode(key, bytes).ok_or_else(|| damaged(key))
 }
 
-/// What is said of a record that is not as it was written.
+/// Returns the error for a record whose data differs from what was written.
 pub(super) fn damaged(key: Key) -> StoreError {
     StoreError::corrupt(format!("{key} is damaged"))
 }

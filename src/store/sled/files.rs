@@ -1,10 +1,8 @@
-//! Files and folders that only their owner may read, where the system knows owners.
+//! File system helpers: private modes, preallocation, and directory syncs.
 //!
-//! What the store makes has the modes 0600 and 0700 from the start. What is there already keeps its mode: it may have been
-//! chosen. sled makes its files with the usual modes, so each of its folders is made beforehand with the mode 0700, and its
-//! files get theirs afterwards; those that it makes in between and later are protected by the folder.
-//! Room on the disk, asked for before it is needed. sled must not find out by itself that there is none: it would not write
-//! any more until it is opened anew.
+//! On Unix, files are created with mode 0600 and folders with mode 0700. Existing ones keep their mode, which may be
+//! deliberate. sled creates its files with default modes; therefore each of its folders is created beforehand with
+//! mode 0700, and the mode of its files is restricted afterwards. Until then the folder protects them.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -21,11 +19,11 @@ const FILE: u32 = 0o600;
 #[cfg(unix)]
 const FOLDER: u32 = 0o700;
 
-/// What a mode gives to users other than the owner.
+/// Mode bits for users other than the owner.
 #[cfg(unix)]
 const OTHERS: u32 = 0o077;
 
-/// Returns options to open a file with; a file that is made by them is private.
+/// Returns options to open a file, with mode 0600 if it is created.
 pub(super) fn private_options() -> OpenOptions {
     #[allow(unused_mut, reason = "other systems have no mode to set")]
     let mut options = OpenOptions::new();
@@ -34,12 +32,12 @@ pub(super) fn private_options() -> OpenOptions {
     options
 }
 
-/// Makes a private file, or empties the one that is there.
+/// Creates a file with mode 0600, or truncates an existing one.
 pub(super) fn create_private(path: &Path) -> io::Result<File> {
     private_options().write(true).create(true).truncate(true).open(path)
 }
 
-/// Makes a private folder, unless it is there. Folders above it that are missing get the usual mode.
+/// Creates a folder with mode 0700 if it does not exist. Missing parent folders get the default mode.
 pub(super) fn create_private_folder(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());
@@ -57,7 +55,7 @@ pub(super) fn create_private_folder(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes everything in a private folder private. A folder that others may read was made by its owner and stays as it is.
+/// Restricts the modes of everything in a private folder. Does nothing if other users can access the folder itself.
 #[cfg(unix)]
 pub(super) fn restrict_permissions(folder: &Path) -> io::Result<()> {
     if fs::metadata(folder)?.permissions().mode() & OTHERS != 0 {
@@ -65,7 +63,7 @@ pub(super) fn restrict_permissions(folder: &Path) -> io::Result<()> {
     }
     for entry in fs::read_dir(folder)? {
         match restrict_entry(&entry?) {
-            // sled removes files of its own at any time.
+            // sled removes its own files at any time.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             restricted => restricted?,
         }
@@ -86,13 +84,13 @@ fn restrict_entry(entry: &fs::DirEntry) -> io::Result<()> {
     if kind.is_dir() { restrict_permissions(&path) } else { Ok(()) }
 }
 
-/// Gives a file the mode of another, in whose place it is put.
+/// Gives a file the mode of the file that it replaces.
 #[cfg(unix)]
 pub(super) fn copy_mode(from: &File, to: &File) -> io::Result<()> {
     to.set_permissions(from.metadata()?.permissions())
 }
 
-/// Logs a warning when users other than the owner may read or enter the folder of a store.
+/// Logs a warning if users other than the owner can access the folder of a store.
 #[cfg(unix)]
 pub(super) fn warn_if_readable_by_others(folder: &Path) {
     let Ok(metadata) = fs::metadata(folder) else { return };
@@ -119,19 +117,24 @@ pub(super) fn restrict_permissions(_: &Path) -> io::Result<()> {
 #[cfg(not(unix))]
 pub(super) fn warn_if_readable_by_others(_: &Path) {}
 
-/// How much more is written to the disk than is put into the records: into each of two copies.
+/// Bytes written to disk for each byte of a change: a factor of 4 for each of the two copies.
 const GROWTH: u64 = 2 * 4;
 const MARGIN: u64 = 2 << 20;
 
-/// What room is taken with where it cannot be asked for.
+/// Written to reserve space where the file system cannot allocate it.
 static ZEROS: [u8; 256 << 10] = [0; 256 << 10];
 
-/// Fails when the disk has no room for what is to be put into the records.
+/// Checks that the disk has space for a checkpoint of `size` bytes.
+///
+/// sled must not run out of space itself: it would not write again until it is reopened.
+///
+/// # Errors
+/// `Unavailable` when there is not enough space.
 pub(super) fn preallocate(folder: &Path, size: usize) -> Result<(), StoreError> {
     let path = folder.join("room");
     let needed = (size as u64).saturating_mul(GROWTH).saturating_add(MARGIN);
     let taken = create_private(&path).and_then(|file| allocate(file, needed));
-    // Before it has reached the disk: the file system gives the room, and is spared the writing.
+    // Removed before it is written back, so that the file system reserves the space without writing to disk.
     let removed = fs::remove_file(&path);
     taken.and(removed).map_err(|error| {
         StoreError::unavailable(format!("there is no room for records in {}", folder.display()))
@@ -139,7 +142,7 @@ pub(super) fn preallocate(folder: &Path, size: usize) -> Result<(), StoreError> 
     })
 }
 
-/// Where the file system refuses to tell, or has none, it is found out by taking it.
+/// Allocates space for a file; writes zeros if the file system cannot allocate or refuses to.
 fn allocate(mut file: File, size: u64) -> io::Result<()> {
     if FileExt::allocate(&file, size).is_ok() {
         return Ok(());
@@ -153,8 +156,8 @@ fn allocate(mut file: File, size: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes the names in a directory as lasting as the files.
+/// Makes the names in a directory durable.
 pub(super) fn sync_directory(path: &Path) -> io::Result<()> {
-    // Only there can a directory be opened as a file; elsewhere its names need no syncing.
+    // Only on Unix can a directory be opened as a file; elsewhere names need no sync.
     if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
 }

@@ -7,18 +7,18 @@ use std::time::{Duration, Instant};
 use super::files::{self, sync_directory};
 use crate::store::StoreError;
 
-/// What the file `format` holds. Whoever changes how anything is written changes the number.
+/// Contents of the file `format`. The number increases with every change of a disk format.
 const FORMAT: &str = "toposcope store, format 1\n";
 
 const RECORDS: &str = "records";
 const SECOND: &str = "records.second";
 const DAMAGED: &str = "records.damaged";
 
-/// How long a former holder may take to let go.
+/// How long to wait for another store to release the folder.
 const PATIENCE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// The folder of a store, which nobody else has meanwhile.
+/// The locked folder of a store, and the paths in it.
 #[derive(Debug)]
 pub(super) struct Folder {
     path: PathBuf,
@@ -26,7 +26,7 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// Takes a folder, and makes it one of a store if it is empty or not there.
+    /// Locks a folder, and initializes it if it is empty or does not exist.
     pub(super) fn take(path: &Path) -> Result<Self, StoreError> {
         files::create_private_folder(path).map_err(|error| unusable(path, error))?;
         require_own(path)?;
@@ -56,22 +56,22 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Takes the folder of a store whatever is said of it, as long as it has records.
+    /// Locks a folder for a repair. It must contain records, but `format` is not checked.
     pub(super) fn take_damaged(path: &Path) -> Result<Self, StoreError> {
         if ![RECORDS, SECOND, DAMAGED].iter().any(|name| path.join(name).exists()) {
             return Err(StoreError::invalid(format!("{} is not the folder of a store", path.display())));
         }
         files::warn_if_readable_by_others(path);
         let folder = Self { path: path.to_owned(), lock: lock(path)? };
-        // Of a repair that was broken off.
+        // Left by an interrupted repair.
         let cleared = remove_folder(&folder.new_primary());
         cleared.and_then(|()| folder.finish_swap()).map_err(|error| unusable(path, error))?;
         Ok(folder)
     }
 
-    /// Lets others have the folder.
+    /// Unlocks the folder.
     pub(super) fn release(&self) {
-        // What cannot be unlocked is unlocked by the operating system when the process ends.
+        // If this fails, the operating system releases the lock when the process ends.
         let _ = self.lock.unlock();
     }
 
@@ -91,17 +91,17 @@ impl Folder {
         self.mirror().exists()
     }
 
-    /// Where the second copy is made.
+    /// Returns the path where a new mirror is built.
     pub(super) fn new_mirror(&self) -> PathBuf {
         self.path.join("records.second.new")
     }
 
-    /// Removes what is left of a second copy that was not made to its end.
+    /// Removes a partly built mirror.
     pub(super) fn clear_new_mirror(&self) -> Result<(), StoreError> {
         remove_folder(&self.new_mirror()).map_err(|error| unusable(&self.path, error))
     }
 
-    /// Puts the second copy that was made in the place of the one before.
+    /// Replaces the mirror with the newly built one.
     pub(super) fn install_mirror(&self) -> Result<(), StoreError> {
         let put = || {
             remove_folder(&self.mirror())?;
@@ -111,13 +111,13 @@ impl Folder {
         put().map_err(|error| unusable(&self.path, error))
     }
 
-    /// Makes the second copy the first, and the first the second.
+    /// Swaps the primary copy and the mirror.
     pub(super) fn swap_copies(&self) -> io::Result<()> {
         fs::rename(self.primary(), self.swapped_primary())?;
         self.finish_swap()
     }
 
-    /// Also one that was cut off.
+    /// Completes a swap, also one that was interrupted.
     fn finish_swap(&self) -> io::Result<()> {
         if !self.swapped_primary().exists() {
             return Ok(());
@@ -133,12 +133,12 @@ impl Folder {
         self.path.join("records.exchanged")
     }
 
-    /// Where a repair keeps the records as it found them.
+    /// Returns the path where a repair keeps the previous primary copy.
     pub(super) fn damaged_copy(&self) -> PathBuf {
         self.path.join(DAMAGED)
     }
 
-    /// Where a repair writes the records anew.
+    /// Returns the path where a repair builds the new primary copy.
     pub(super) fn new_primary(&self) -> PathBuf {
         self.path.join("records.new")
     }
@@ -147,7 +147,7 @@ impl Folder {
         self.path.join("acknowledged")
     }
 
-    /// Whether nothing was ever put into the folder.
+    /// Returns whether the folder has no records yet.
     pub(super) fn is_new(&self) -> bool {
         !self.primary().exists() && !self.has_mirror()
     }
@@ -157,7 +157,7 @@ impl Folder {
         fs::canonicalize(&self.path)?.parent().map_or(Ok(()), sync_directory)
     }
 
-    /// There whole or not at all.
+    /// Writes the file `format` atomically.
     pub(super) fn write_format(&self) -> io::Result<()> {
         let new = self.path.join("format.new");
         let mut file = files::create_private(&new)?;
@@ -172,15 +172,16 @@ impl Folder {
     }
 }
 
-/// That the folder is one of a store, or can become one. Asked before anything is put there: what is somebody else's stays
-/// as it is.
+/// Checks that the folder is a store or can become one, before anything is created in it.
+///
+/// A folder with other contents is left unchanged.
 fn require_own(path: &Path) -> Result<(), StoreError> {
     let mut is_empty = true;
     for entry in fs::read_dir(path).map_err(|error| unusable(path, error))? {
         let name = entry.map_err(|error| unusable(path, error))?.file_name();
         is_empty &= name == "lock" || name == "format.new";
     }
-    // The format comes before all other files, so where another store has just put them it is there by now.
+    // Another store that is initializing the folder writes `format` first, so it exists by now.
     if is_empty || path.join("format").exists() {
         return Ok(());
     }

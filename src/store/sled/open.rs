@@ -1,4 +1,4 @@
-//! What a folder holds, from the records and the journal together.
+//! Opens a folder: recovers the write-ahead log, loads the index, and starts the two threads.
 
 use std::collections::{HashMap, HashSet};
 use std::error::Error;
@@ -25,14 +25,15 @@ use super::wal::{AcceptedBatch, DurableLsn, Recovered, ReplayedBatch, Wal, recov
 use crate::store::index::Loader;
 use crate::store::{Facets, Key, StoreError, Version};
 
-/// Opens a folder, blocking. No thread is begun before everything was found in order.
+/// Opens a folder; blocks. The threads start only after everything was found intact.
 pub(super) fn open(options: &SledStoreBuilder) -> Result<(Arc<Shared>, Queue), StoreError> {
     let folder = Folder::take(&options.folder)?;
     let mut durable_lsn = open_durable_lsn(&folder)?;
     let Loaded { primary, state, pending_deletes, wal, recovered } =
         load(&folder, &mut durable_lsn, options)?;
     let (lsn, last_body_id) = (recovered.applied_lsn, recovered.last_body_id);
-    // All of it is on the disk now, also what nobody was promised: a copy that is behind must not be taken for the newest.
+    // Everything recovered is synced now, acknowledged or not. Recording it keeps an older copy from passing for
+    // current.
     durable_lsn.write(lsn).map_err(|error| unreadable(&folder, error))?;
     let trees = TreePair::new(primary, &folder);
     let (scrub_turn, trees_lock) = (Mutex::new(()), Mutex::new(ScrubProgress::default()));
@@ -56,7 +57,7 @@ pub(super) fn open(options: &SledStoreBuilder) -> Result<(Arc<Shared>, Queue), S
     Ok((shared, queue))
 }
 
-/// The durable_lsn comes before the primary, so that a folder with records always has one.
+/// Opens the durable LSN file. It is created before the trees, so that a folder with records always has one.
 fn open_durable_lsn(folder: &Folder) -> Result<DurableLsn, StoreError> {
     let open = || {
         let mut durable_lsn = DurableLsn::open(&folder.durable_lsn())?;
@@ -69,7 +70,7 @@ fn open_durable_lsn(folder: &Folder) -> Result<DurableLsn, StoreError> {
     open().map_err(|error| unreadable(folder, error))
 }
 
-/// Begins the thread, and gives it what the journal was found to hold: also nothing, for it to open the second copy.
+/// Starts the checkpoint thread with the recovered changes. Even without changes, its first task opens the mirror.
 fn start_checkpoints(
     shared: &Arc<Shared>,
     pending_deletes: Vec<BodyRef>,
@@ -90,17 +91,17 @@ fn spawn_thread(name: &str, run: impl FnOnce() + Send + 'static) -> Result<(), S
         .map_err(|error| StoreError::unavailable("a thread cannot be spawned").with_source(error))
 }
 
-/// What was found in a folder.
+/// The contents of a folder.
 struct Loaded {
     primary: TreeCopy,
     state: State,
     pending_deletes: Vec<BodyRef>,
     wal: Wal,
-    /// What the journal holds beyond the primary.
+    /// The changes in the log beyond the trees.
     recovered: CheckpointTask,
 }
 
-/// Loads the first copy of the records with what the journal has beyond it, or else the second copy, which becomes the first.
+/// Loads the primary copy and the log. If that fails, swaps the copies and tries the mirror.
 fn load(
     folder: &Folder,
     durable_lsn: &mut DurableLsn,
@@ -113,14 +114,14 @@ fn load(
         }
         tracing::warn!(error = &error as &dyn Error, "the second copy of the records is tried instead");
         load_primary(folder, durable_lsn, options).map_err(|_| {
-            // Both stay where they were, for a repair.
+            // Swapped back, so that a repair finds both where they were.
             let _ = folder.swap_copies();
             error
         })
     })
 }
 
-/// Of two copies the one is read that nobody was changing.
+/// Swaps the copies if the primary is dirty and the mirror is not.
 fn prefer_clean_copy(folder: &Folder) -> io::Result<()> {
     let is_dirty = |copy: &Path| TreeCopy::closed(copy).is_dirty();
     let mirror_is_clean = folder.has_mirror() && !is_dirty(&folder.mirror());
@@ -144,7 +145,7 @@ fn load_primary(
     }
 }
 
-/// The same from records that are open.
+/// Loads an open primary copy and the log.
 fn load_from(
     primary: &TreeCopy,
     folder: &Folder,
@@ -172,7 +173,7 @@ fn load_from(
     ))
 }
 
-/// Opens the journal and reads it. What it holds is on the disk then, with the names of all files.
+/// Opens and reads the log. The recovered frames and all file names are synced afterwards.
 fn open_journal(
     folder: &Folder,
     durability: Durability,
@@ -187,7 +188,7 @@ fn open_journal(
     open().map_err(|error| unreadable(folder, error))
 }
 
-/// That everything is there which anybody was told of.
+/// Checks that no acknowledged commit is missing.
 fn check_nothing_lost(
     folder: &Folder,
     durable_lsn: &mut DurableLsn,
@@ -207,12 +208,12 @@ fn check_nothing_lost(
     Ok(())
 }
 
-/// What the journal makes of a record in the end.
+/// The last change of a record in the log.
 #[derive(Debug)]
 struct LatestChange {
     version: Version,
     change: RecordChange,
-    /// Those of what is put.
+    /// The facets of a put; empty for a delete.
     facets: Facets,
 }
 
@@ -231,8 +232,10 @@ fn latest(batches: Vec<ReplayedBatch>) -> HashMap<Key, LatestChange> {
     latest
 }
 
-/// The index and the bodies of what is in the primary, but for what the journal changes: a checkpoint that was cut off has put
-/// a part of that into the primary, so that only with all of it they come from one time.
+/// Builds the index and the body cache from the trees and the log.
+///
+/// Records that the log changes are taken from the log alone: an interrupted checkpoint may have applied a part of
+/// these changes, and only with all of them is the state consistent.
 fn build_state(
     primary: &TreeCopy,
     manifest: &Manifest,
@@ -263,7 +266,7 @@ fn build_state(
     Ok(State::new(loader.finish(version), bodies))
 }
 
-/// BodyCache that are to be removed, but for those that were not written to their end and are about to be.
+/// Returns the pending deletes, except bodies that the recovered changes are about to write again.
 fn unused(mut pending_deletes: Vec<BodyRef>, latest: &HashMap<Key, LatestChange>) -> Vec<BodyRef> {
     let body_refs = latest.values().filter_map(|latest| match &latest.change {
         RecordChange::Put { body_ref, .. } => Some(body_ref.id),

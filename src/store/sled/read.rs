@@ -9,25 +9,25 @@ use crate::store::index::{Index, RowId, Selection};
 use crate::store::materializer::Indexed;
 use crate::store::{Cursor, Record, StoreError};
 
-/// How many reads may go to the disk at once: more would not be faster, and each holds what it has read.
+/// Maximum number of concurrent disk reads. More are not faster, and each holds in memory what it has read.
 const MAX_DISK_READS: usize = 8;
 
-/// The way to the bodies that are not in memory.
+/// Reads the bodies that are not in memory.
 #[derive(Debug)]
 pub(super) struct BodyReader {
     shared: Arc<Shared>,
     permits: Arc<Semaphore>,
 }
 
-/// What was asked for, as far as it is in memory.
+/// The records of a request, as far as they are in memory.
 #[derive(Debug)]
 pub(super) enum PendingRead<R> {
     Done(Vec<R>),
-    /// All of it, with the epoch_guard that keeps the rest readable.
+    /// Where to find all of the records, with the guard that keeps their bodies on disk.
     Missing(Vec<Option<Located>>, EpochGuard),
 }
 
-/// A page as far as it is in memory.
+/// A page of a list, as far as it is in memory.
 #[derive(Debug)]
 pub(super) struct PendingPage {
     pub(super) pending: PendingRead<Record>,
@@ -53,7 +53,7 @@ impl Indexed for Shared {
 }
 
 impl PendingRead<Option<Record>> {
-    /// Reads what is in memory, under the lock of the state.
+    /// Reads what is in memory; called under the state lock.
     pub(super) fn of_each(state: &State, rows: impl ExactSizeIterator<Item = Option<RowId>> + Clone) -> Self {
         let mut records = Vec::with_capacity(rows.len());
         for row in rows.clone() {
@@ -68,7 +68,7 @@ impl PendingRead<Option<Record>> {
 }
 
 impl PendingRead<Record> {
-    /// The same for rows that are there. Nearly every page is in memory as a whole, and costs little then.
+    /// Like `of_each`, for rows that exist. Nearly every page is completely in memory, which makes this cheap.
     pub(super) fn of_page(state: &State, rows: &[RowId]) -> Self {
         let mut records = Vec::with_capacity(rows.len());
         for row in rows {
@@ -93,7 +93,7 @@ impl BodyReader {
         Self { shared, permits: Arc::new(Semaphore::new(MAX_DISK_READS)) }
     }
 
-    /// Reads what is missing.
+    /// Returns the records, after reading the missing ones from disk.
     pub(super) async fn finish(
         &self,
         pending: PendingRead<Option<Record>>,
@@ -113,7 +113,7 @@ impl BodyReader {
         }
     }
 
-    /// Reads from the disk what is not in memory, and keeps it there for the next.
+    /// Reads the missing bodies on a blocking thread, and caches them.
     async fn read(
         &self,
         located: Vec<Option<Located>>,
@@ -124,7 +124,7 @@ impl BodyReader {
         let read = blocking(move || {
             let records = read_all(&shared, &located);
             drop(epoch_guard);
-            // Only now: a read that nobody waits for any more goes on all the same.
+            // Released only now, because the read continues when its future is dropped.
             drop(permit);
             records
         });

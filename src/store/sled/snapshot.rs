@@ -10,10 +10,10 @@ use super::state::EpochGuard;
 use crate::store::index::Frozen;
 use crate::store::{Entry, Record, Snapshot, StoreError};
 
-/// How many bytes of bodies one call gives, but for one record that may be larger.
+/// Maximum size of the bodies returned by one call, in bytes; a single larger record is returned whole.
 const MAX_BYTES: usize = 4 << 20;
 
-/// What a store held at one moment. The bodies that the records have are read when they are asked for.
+/// The contents of the store at one moment. Bodies in the trees are read on demand.
 pub(super) struct SledSnapshot {
     contents: Arc<Contents>,
     read: usize,
@@ -28,7 +28,7 @@ struct Contents {
 }
 
 impl SledSnapshot {
-    /// Takes time for every record, if little: not for an async thread.
+    /// Takes a snapshot. Visits every record, so it must not run on an async thread.
     pub(super) fn new(handle: Arc<Handle>) -> Result<Self, StoreError> {
         let shared = Arc::clone(handle.shared());
         let state = shared.read_state()?;

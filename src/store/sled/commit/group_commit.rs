@@ -9,24 +9,24 @@ use super::queue::{GROUP_BYTES, Job, Jobs, Responder};
 use crate::store::index::{Index, Packs};
 use crate::store::{Batch, Facets, Guard, Key, StoreError, UniqueKey, Version, Write};
 
-/// How many jobs are done in one go.
+/// Maximum number of jobs in a group.
 const GROUP_JOBS: usize = 256;
 
-/// Picks what is written in one go.
+/// Collects the jobs of the next group.
 ///
-/// Writers that were answered of the last group come back with their next batch while the other half is being written. So that the
-/// halves do not alternate for ever, each group waits a little for as many as may come: those who were answered of the last, and
-/// those who came while it was written.
+/// Writers that are acknowledged with one group submit their next batch while the following group is being written.
+/// So that the writers do not stay split into two alternating halves, each group waits a little for as many jobs as
+/// may come: one for each writer just acknowledged, and those that were queued meanwhile.
 #[derive(Debug)]
 pub(in crate::store::sled) struct GroupCollector {
     jobs: Jobs,
-    /// What had to wait for the next group.
+    /// Jobs that depend on the last group and had to wait.
     deferred: VecDeque<Job>,
-    /// What came in after the last group was full.
+    /// Jobs that were queued after the last group was full.
     overflow: VecDeque<Job>,
-    /// How many may come for the next group.
+    /// How many jobs may come for the next group.
     expected: usize,
-    /// Less than what a group of its own would take those who come late.
+    /// Maximum wait for them: half the time that a separate group would take.
     max_wait: Duration,
 }
 
@@ -36,7 +36,7 @@ impl GroupCollector {
         Self { jobs, deferred, overflow, expected: 0, max_wait: Duration::ZERO }
     }
 
-    /// Waits for the next group; none when nobody can ask for anything any more. A wish to close the store ends the group.
+    /// Waits for the next group; empty once the queue is closed. A job that closes the store ends the group.
     pub(in crate::store::sled) fn next(&mut self) -> Vec<Job> {
         self.wait();
         let mut waiting = std::mem::take(&mut self.deferred);
@@ -58,25 +58,26 @@ impl GroupCollector {
         group
     }
 
-    /// Has a job wait for the next group.
+    /// Moves a job to the next group.
     pub(in crate::store::sled) fn defer(&mut self, job: Job) {
         self.deferred.push_back(job);
     }
 
-    /// Hears how long the last group took to be written, and how many are now to be answered. Before they are: who comes back is
-    /// not counted twice then.
+    /// Records how long the last group took to write, and how many callers are now answered.
+    ///
+    /// Called before they are answered, so that their next jobs are not counted twice.
     pub(in crate::store::sled) fn record_group(&mut self, duration: Duration, answered: usize) {
         self.expected = self.backlog() + self.jobs.len() + answered;
         self.max_wait = duration / 2;
     }
 
-    /// For somebody, and then a little for all who are expected.
+    /// Waits for the first job, and then briefly for the expected ones.
     fn wait(&mut self) {
         let backlog = self.backlog();
         if backlog == 0 {
             self.jobs.wait();
         }
-        // Taken, so that nobody is waited for after a group of which nothing was written.
+        // Reset, so that a group of which nothing was written causes no wait.
         let expected = std::mem::take(&mut self.expected).min(GROUP_JOBS);
         if expected > backlog + self.jobs.len() {
             self.jobs.wait_for(expected - backlog, self.max_wait);
@@ -88,11 +89,11 @@ impl GroupCollector {
     }
 }
 
-/// Batches that are written in one go.
+/// Batches that are written together.
 ///
-/// Each was checked against the state before the group, so none may depend on another: what a batch expects must not be
-/// among what those before it change. Readers therefore see only what is on the disk, and a group that cannot be written
-/// leaves nothing to take back.
+/// Each batch is checked against the state before the group. Therefore no batch may depend on another: its
+/// preconditions must not concern what an earlier one changes. So readers see only what is on disk, and a group whose
+/// write fails leaves nothing to undo.
 #[derive(Debug)]
 pub(in crate::store::sled) struct CommitGroup {
     accepted: Vec<AcceptedBatch>,
@@ -104,18 +105,18 @@ pub(in crate::store::sled) struct CommitGroup {
     last_body_id: u64,
 }
 
-/// A group in its parts.
+/// The contents of a complete group.
 #[derive(Debug)]
 pub(in crate::store::sled) struct GroupParts {
     pub(in crate::store::sled) accepted: Vec<AcceptedBatch>,
-    /// Of every batch, of every record it puts.
+    /// For each batch, the facets of each record it puts.
     pub(in crate::store::sled) facets: Vec<Vec<Facets>>,
     pub(in crate::store::sled) responders: Vec<Responder>,
     pub(in crate::store::sled) last_body_id: u64,
 }
 
 impl CommitGroup {
-    /// `next_version` is for the first batch; `last_body_id` is the number of the last body that was ever written.
+    /// Starts a group. `next_version` is for its first batch; `last_body_id` is the highest body number assigned.
     pub(in crate::store::sled) fn new(next_version: Version, last_body_id: u64) -> Self {
         Self {
             accepted: Vec::new(),
@@ -128,7 +129,7 @@ impl CommitGroup {
         }
     }
 
-    /// Takes a batch in, or tells its writer why not. Gives back what depends on the group and has to wait for the next.
+    /// Adds a batch, or answers its caller with an error. Returns a batch that depends on the group as a job.
     pub(in crate::store::sled) fn admit(
         &mut self,
         index: &Index,
@@ -174,10 +175,10 @@ impl CommitGroup {
         let by_guard = batch.guards().iter().any(|guard| match guard {
             Guard::Record { key, .. } => self.keys.contains(key),
             Guard::UniqueKey { unique_key, .. } => is_changed(unique_key),
-            // Of any record that the group puts it could be the link or the network.
+            // Any record that the group puts could have the link, or be in the network.
             Guard::LinkedWithin { .. } | Guard::NetworkEmpty { .. } => true,
         });
-        // How many names there may be is counted before the group.
+        // The index limits the number of distinct names by counting them before the group.
         by_write || by_guard || index.introduces_names(batch.writes())
     }
 
@@ -236,10 +237,10 @@ mod tests {
     use crate::model::Timestamp;
     use crate::store::{Batch, Facets, Key, Name, Precondition};
 
-    /// Nobody waits for so long: a test that ends did not.
+    /// Longer than any test runs: a test that waited for it would not end.
     const LONG: Duration = Duration::from_secs(3_600);
 
-    /// Asks for jobs that are known by their numbers, and minds no answer.
+    /// Submits numbered jobs, and discards their answers.
     #[derive(Debug)]
     struct Fixture {
         queue: Queue,

@@ -1,4 +1,4 @@
-//! The way from the tasks that write to the one thread that does the writing.
+//! Queue from the tasks that write to the commit thread.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,26 +10,26 @@ use super::super::state::closed;
 use crate::model::Timestamp;
 use crate::store::{Batch, StoreError, Write};
 
-/// How many may wait to be written. Whoever comes after them waits on the async side, where it can be dropped.
+/// Maximum number of queued jobs. Further callers wait asynchronously, where they can be dropped.
 const MAX_PENDING: usize = 1024;
 
-/// How many bytes are written in one go: more would keep the first pending for long.
+/// Size at which a group is full, in bytes of bodies. It bounds the latency of the first job in the group.
 pub(in crate::store::sled) const GROUP_BYTES: usize = 4 << 20;
 
-/// What the writing thread is asked to do.
+/// A request to the commit thread.
 #[derive(Debug)]
 pub(in crate::store::sled) enum Job {
     Commit(Batch, Responder),
     Purge(Timestamp, Responder),
-    /// Begin to put everything into the records. The answer is 0 if everything is there, otherwise the lsn
-    /// that follows the last one that has to be.
+    /// Starts a checkpoint. The answer is the LSN that follows the last one to be applied, or 0 if everything is
+    /// applied.
     Checkpoint(Responder),
-    /// The same, and let the folder go.
+    /// Applies everything to the trees, and closes the store.
     Close(Responder),
 }
 
 impl Job {
-    /// How many bytes of bodies are to be written.
+    /// Returns the size of the bodies to be written, in bytes.
     pub(in crate::store::sled) fn size(&self) -> usize {
         let size = |write: &Write| match write {
             Write::Put { body, .. } => body.len(),
@@ -42,11 +42,12 @@ impl Job {
     }
 }
 
-/// How whoever asked is told.
+/// Sends the result of a job to its caller.
 #[derive(Debug)]
 pub(in crate::store::sled) struct Responder {
     sender: oneshot::Sender<Result<u64, StoreError>>,
-    /// How many records a purge deletes, or what else a job is answered with.
+    /// The answer of a successful job: the number of records that a purge deletes, or the LSN of a checkpoint
+    /// request.
     count: u64,
     _permit: Option<OwnedSemaphorePermit>,
 }
@@ -56,13 +57,13 @@ impl Responder {
         Self { count, ..self }
     }
 
-    /// Nobody minds when whoever asked is gone.
+    /// Sends the result. It is discarded if the caller is gone.
     pub(in crate::store::sled) fn send(self, outcome: Result<(), StoreError>) {
         let _ = self.sender.send(outcome.map(|()| self.count));
     }
 }
 
-/// Where tasks put what they want written. When it is dropped, nobody can submit for anything any more.
+/// The sending end of the queue. Dropping it ends the commit thread.
 #[derive(Debug)]
 pub(in crate::store::sled) struct Queue {
     channel: Arc<Channel>,
@@ -78,7 +79,8 @@ impl Queue {
         )
     }
 
-    /// What comes of it. A future that is dropped has put nothing in, or leaves it to be done.
+    /// Submits a job and returns its result. Dropping the future either submits nothing or leaves the job to
+    /// complete.
     pub(in crate::store::sled) async fn submit(
         &self,
         job: impl FnOnce(Responder) -> Job,
@@ -97,12 +99,12 @@ impl Drop for Queue {
     }
 }
 
-/// The other end of the queue. What is still there when it is dropped is answered as closed.
+/// The receiving end of the queue. Jobs still queued when it is dropped fail as closed.
 #[derive(Debug)]
 pub(in crate::store::sled) struct Jobs(Arc<Channel>);
 
 impl Jobs {
-    /// Waits until somebody asks for something, or nobody can any more.
+    /// Waits until a job is queued or the queue is closed.
     pub(in crate::store::sled) fn wait(&self) {
         let mut pending = self.0.lock();
         pending.wanted = 1;
@@ -110,7 +112,7 @@ impl Jobs {
         waited.unwrap_or_else(PoisonError::into_inner).wanted = 0;
     }
 
-    /// Waits until so many jobs are there or a group is full, but not for longer than this.
+    /// Waits until `wanted` jobs are queued or a group is full, at most for `timeout`.
     pub(in crate::store::sled) fn wait_for(&self, wanted: usize, timeout: Duration) {
         let mut pending = self.0.lock();
         pending.wanted = wanted;
@@ -122,7 +124,7 @@ impl Jobs {
         self.0.lock().jobs.len()
     }
 
-    /// All that are there, in the order they came in.
+    /// Takes all queued jobs, oldest first.
     pub(in crate::store::sled) fn take(&self) -> VecDeque<Job> {
         let mut pending = self.0.lock();
         (pending.size, pending.has_close) = (0, false);
@@ -147,10 +149,11 @@ struct Channel {
 struct Pending {
     jobs: VecDeque<Job>,
     size: usize,
-    /// Whether one of the jobs is a wish to close the store.
+    /// Whether one of the jobs closes the store.
     has_close: bool,
-    /// How many the writing thread waits for. It is woken once for all of them: to be woken for each takes it as long as to
-    /// write one.
+    /// Number of jobs the commit thread waits for.
+    ///
+    /// It is woken once for all of them, because waking it for each would take it as long as writing one.
     wanted: usize,
     is_closed: bool,
 }
