@@ -11,7 +11,7 @@ pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, StoreError> {
     let runtime = Handle::try_current().map_err(|error| {
-        StoreError::invalid("a store in a folder works in a tokio runtime only").with_source(error)
+        StoreError::invalid("a SledStore needs a tokio runtime: call it from a task").with_source(error)
     })?;
     // The work does not panic, so a failed join means that the runtime has shut down.
     runtime.spawn_blocking(work).await.map_err(|_| closed())
@@ -37,7 +37,7 @@ impl Cancellation {
     /// `Unavailable` when it has been cancelled.
     pub(super) fn check(&self) -> Result<(), StoreError> {
         if self.0.load(Ordering::Relaxed) {
-            return Err(StoreError::unavailable("the call was dropped before it was complete"));
+            return Err(StoreError::unavailable("the call was cancelled before it completed"));
         }
         Ok(())
     }

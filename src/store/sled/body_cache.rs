@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_stays_within_the_capacity_and_what_is_read_stays_longest() {
+    fn cache_stays_within_capacity_and_keeps_referenced_bodies() {
         let mut cache = BodyCache::new(30);
         for row in 0..10 {
             cache.set_body_ref(row, body_ref(u64::from(row)));
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pinned_body_stays_whatever_the_capacity_until_the_records_have_this_very_body() {
+    fn pinned_body_stays_until_the_same_body_is_unpinned() {
         let mut cache = BodyCache::new(0);
         cache.pin(0, body_ref(1), body());
         cache.unpin(0, body_ref(0));
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_that_is_referenced_is_not_kept_for_a_row_that_has_another_by_then() {
+    fn outdated_body_is_not_inserted() {
         let mut cache = BodyCache::new(100);
         cache.set_body_ref(0, body_ref(1));
         cache.set_body_ref(0, body_ref(2));

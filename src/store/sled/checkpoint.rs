@@ -95,7 +95,8 @@ impl Checkpointer {
         if task.changes.is_empty() {
             return Ok(());
         }
-        let unwritten = |error| StoreError::unavailable("the journal cannot be written").with_source(error);
+        let unwritten =
+            |error| StoreError::unavailable("the write-ahead log cannot be written").with_source(error);
         task.unsynced.as_ref().map_or(Ok(()), File::sync_data).map_err(unwritten)?;
         preallocate(shared.folder.path(), task.changes.values().map(RecordChange::size).sum())?;
         let outcome = self.write_both(task, &mut progress);
@@ -241,7 +242,7 @@ impl CheckpointScheduler {
         {
             tracing::error!(
                 error = &error as &dyn Error,
-                "what is in the journal cannot be put into the records"
+                "a checkpoint failed; commits remain in the write-ahead log"
             );
         }
     }

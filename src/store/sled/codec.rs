@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_comes_back_as_it_was_written_with_and_without_each_of_its_parts() {
+    fn header_roundtrips_with_and_without_optional_facets() {
         let (key, full) = header();
         let of_network = Facets { network: full.facets.network, ..Facets::default() };
         for facets in [full.facets, of_network, Facets::default()] {
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_that_is_cut_or_changed_anywhere_or_stands_under_another_key_is_none() {
+    fn header_truncated_changed_or_under_another_key_is_rejected() {
         let (key, header) = header();
         let encoded = header.encode(key);
         let other = Key::new(key.kind, Uuid::nil());

@@ -25,7 +25,7 @@ const OTHERS: u32 = 0o077;
 
 /// Returns options to open a file, with mode 0600 if it is created.
 pub(super) fn private_options() -> OpenOptions {
-    #[allow(unused_mut, reason = "other systems have no mode to set")]
+    #[allow(unused_mut, reason = "only Unix has modes")]
     let mut options = OpenOptions::new();
     #[cfg(unix)]
     options.mode(FILE);
@@ -45,7 +45,7 @@ pub(super) fn create_private_folder(path: &Path) -> io::Result<()> {
     if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         fs::create_dir_all(parent)?;
     }
-    #[allow(unused_mut, reason = "other systems have no mode to set")]
+    #[allow(unused_mut, reason = "only Unix has modes")]
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
     builder.mode(FOLDER);
@@ -99,7 +99,7 @@ pub(super) fn warn_if_readable_by_others(folder: &Path) {
         tracing::warn!(
             folder = %folder.display(),
             mode = %format_args!("{mode:03o}"),
-            "other users of this machine may read the folder of the store: its mode should be 700"
+            "other users of this machine can read the folder of the store: set its mode to 700"
         );
     }
 }
@@ -137,8 +137,11 @@ pub(super) fn preallocate(folder: &Path, size: usize) -> Result<(), StoreError> 
     // Removed before it is written back, so that the file system reserves the space without writing to disk.
     let removed = fs::remove_file(&path);
     taken.and(removed).map_err(|error| {
-        StoreError::unavailable(format!("there is no room for records in {}", folder.display()))
-            .with_source(error)
+        StoreError::unavailable(format!(
+            "there is not enough disk space for a checkpoint in {}",
+            folder.display()
+        ))
+        .with_source(error)
     })
 }
 

@@ -37,7 +37,7 @@ impl Folder {
             Ok(format) if format == FORMAT => {}
             Ok(_) => {
                 return Err(StoreError::corrupt(format!(
-                    "{} was written by another version of this library, or its file `format` is damaged",
+                    "{} has an unsupported format, or its file `format` is damaged",
                     path.display()
                 )));
             }
@@ -186,7 +186,7 @@ fn require_own(path: &Path) -> Result<(), StoreError> {
         return Ok(());
     }
     Err(StoreError::invalid(format!(
-        "{} is not empty, and not the folder of a store: there is no file `format`",
+        "{} is not empty and not the folder of a store: it has no file `format`",
         path.display()
     )))
 }
@@ -201,7 +201,7 @@ fn lock(folder: &Path) -> Result<File, StoreError> {
             Err(TryLockError::WouldBlock) if begin.elapsed() < PATIENCE => sleep(PAUSE),
             Err(TryLockError::WouldBlock) => {
                 return Err(StoreError::unavailable(format!(
-                    "{} is in use by another store, in this process or another",
+                    "{} is in use by another store, in this process or in another one",
                     folder.display()
                 )));
             }

@@ -88,7 +88,7 @@ fn spawn_thread(name: &str, run: impl FnOnce() + Send + 'static) -> Result<(), S
     let spawned = thread::Builder::new().name(name.to_owned()).spawn(run);
     spawned
         .map(|_| ())
-        .map_err(|error| StoreError::unavailable("a thread cannot be spawned").with_source(error))
+        .map_err(|error| StoreError::unavailable("a background thread cannot be started").with_source(error))
 }
 
 /// The contents of a folder.
@@ -112,7 +112,10 @@ fn load(
         if !folder.has_mirror() || folder.swap_copies().is_err() {
             return Err(error);
         }
-        tracing::warn!(error = &error as &dyn Error, "the second copy of the records is tried instead");
+        tracing::warn!(
+            error = &error as &dyn Error,
+            "the primary copy cannot be loaded: loading the mirror instead"
+        );
         load_primary(folder, durable_lsn, options).map_err(|_| {
             // Swapped back, so that a repair finds both where they were.
             let _ = folder.swap_copies();

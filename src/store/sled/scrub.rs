@@ -51,7 +51,7 @@ impl Verification {
 impl fmt::Display for Verification {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { records, bytes, problem_count, problems } = self;
-        write!(formatter, "{records} records with {bytes} bytes, {problem_count} problems")?;
+        write!(formatter, "{records} records, {bytes} bytes, {problem_count} problems")?;
         problems.iter().try_for_each(|problem| write!(formatter, "\n{problem}"))
     }
 }
@@ -235,9 +235,9 @@ impl ScrubPass {
         let manifest = self.shared.trees.of(side).manifest()?;
         let is_same = manifest.same_records(found);
         match side {
-            Side::Primary if !is_same => self.add_folder_problem("records are missing or from another time"),
+            Side::Primary if !is_same => self.add_folder_problem("records are missing or outdated"),
             Side::Mirror if !is_same || manifest != self.shared.trees.primary.manifest()? => {
-                self.add_folder_problem("the second copy of the records is not the same as the first");
+                self.add_folder_problem("the second copy of the records differs from the first");
             }
             Side::Primary | Side::Mirror => {}
         }

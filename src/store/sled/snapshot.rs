@@ -70,7 +70,7 @@ impl Contents {
     fn entry(&self, index: usize) -> Result<Entry, StoreError> {
         let found = self.frozen.entry(index).zip(self.bodies.get(index));
         let ((_, key, version, facets), body) =
-            found.ok_or_else(|| StoreError::corrupt("a row of the index stands for nothing"))?;
+            found.ok_or_else(|| StoreError::corrupt("a row of the index has no record"))?;
         let body = match body {
             BodyLocation::InMemory(body) => body.clone(),
             BodyLocation::OnDisk(body_ref) => self.handle.shared().trees.body(key, *body_ref)?,

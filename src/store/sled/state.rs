@@ -117,7 +117,7 @@ impl Shared {
 
 /// Returns the error after a panic during a write: memory may show part of a batch, while the disk is consistent.
 fn poisoned() -> StoreError {
-    StoreError::corrupt("a write was broken off by a panic: the store must be opened anew")
+    StoreError::corrupt("a write panicked: close the store and open it again")
 }
 
 /// Result of the last checkpoint.

@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_waited_for_where_one_writes_alone() {
+    fn single_writer_never_waits() {
         let mut fixture = Fixture::new();
         for number in 0..3 {
             fixture.ask(number);
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_told_is_waited_for_together_with_who_came_meanwhile() {
+    fn group_waits_for_answered_and_queued_writers() {
         let mut fixture = Fixture::new();
         fixture.ask(0);
         assert_eq!(fixture.next(), [0]);
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_waited_for_after_a_group_of_which_nothing_was_written() {
+    fn group_without_writes_causes_no_wait() {
         let mut fixture = Fixture::new();
         fixture.ask(0);
         fixture.next();
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_come_back_is_given_up() {
+    fn missing_writer_is_waited_for_at_most_max_wait() {
         let mut fixture = Fixture::new();
         fixture.collector.record_group(Duration::from_micros(2), 64);
         fixture.ask(0);
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn what_had_to_wait_goes_first_and_all_else_in_the_order_it_came() {
+    fn deferred_jobs_go_first_then_queue_order() {
         let mut fixture = Fixture::new();
         (0..GROUP_JOBS as i64 + 2).for_each(|number| fixture.ask(number));
         let mut group = fixture.collector.next();
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wish_to_close_is_the_last_of_its_group_also_where_more_are_expected() {
+    fn close_job_ends_its_group() {
         let mut fixture = Fixture::new();
         fixture.ask(0);
         send(&fixture.queue, Job::Close);
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_ends_with_the_batch_that_fills_it() {
+    fn group_ends_with_the_batch_that_fills_it() {
         let mut fixture = Fixture::new();
         for _ in 0..3 {
             let mut batch = Batch::new();
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_no_group_when_nobody_can_ask_any_more() {
+    fn closed_queue_yields_empty_group() {
         let Fixture { queue, mut collector } = Fixture::new();
         drop(queue);
         assert!(collector.next().is_empty());

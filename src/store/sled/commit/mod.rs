@@ -46,7 +46,10 @@ impl Committer {
         };
         let outcome = self.close();
         if let Err(error) = &outcome {
-            tracing::error!(error = error as &dyn Error, "the store was not closed in order");
+            tracing::error!(
+                error = error as &dyn Error,
+                "the store was not closed cleanly; acknowledged commits are recovered when it is opened again"
+            );
         }
         // Releases the folder before the caller of `close` gets its answer.
         drop(self);
@@ -110,9 +113,9 @@ impl Committer {
         let outcome = self.write(&accepted);
         self.jobs.record_group(begin.elapsed(), responders.len());
         if let Err(error) = outcome {
-            tracing::error!(error = &error as &dyn Error, "nothing can be written");
+            tracing::error!(error = &error as &dyn Error, "a commit group cannot be written");
             for responder in responders {
-                responder.send(Err(StoreError::unavailable("nothing can be written")));
+                responder.send(Err(StoreError::unavailable("the commit cannot be written to disk")));
             }
             return;
         }
@@ -131,7 +134,8 @@ impl Committer {
 
     fn write(&mut self, accepted: &[AcceptedBatch]) -> Result<(), StoreError> {
         self.ensure_wal_space()?;
-        let unwritten = |error| StoreError::unavailable("the journal cannot be written").with_source(error);
+        let unwritten =
+            |error| StoreError::unavailable("the write-ahead log cannot be written").with_source(error);
         self.wal.append(self.lsn + 1, accepted).map_err(unwritten)?;
         self.lsn += 1;
         if self.is_durable {
@@ -152,7 +156,8 @@ impl Committer {
     }
 
     fn start_checkpoint(&mut self) -> Result<(), StoreError> {
-        let unsealed = |error| StoreError::unavailable("the journal cannot be changed").with_source(error);
+        let unsealed =
+            |error| StoreError::unavailable("the write-ahead log cannot be sealed").with_source(error);
         let Some((sealed, wal)) = self.wal.seal().map_err(unsealed)? else { return Ok(()) };
         if !self.is_durable {
             // The applied LSN is on disk, and the log file that contained it is about to be overwritten.
@@ -209,7 +214,8 @@ impl Committer {
 
     fn flush_all(&mut self) -> Result<(), StoreError> {
         self.checkpoint_now()?;
-        let unwritten = |error| StoreError::unavailable("the journal cannot be emptied").with_source(error);
+        let unwritten =
+            |error| StoreError::unavailable("the write-ahead log cannot be truncated").with_source(error);
         self.durable_lsn.write(self.lsn).and_then(|()| self.durable_lsn.sync()).map_err(unwritten)?;
         self.wal.clear().map_err(unwritten)
     }

@@ -62,8 +62,8 @@ impl Repair {
 impl fmt::Display for Repair {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { records, damaged_count, damaged, is_behind } = self;
-        write!(formatter, "{records} records saved, {damaged_count} damaged")?;
-        formatter.write_str(if *is_behind { ", and others or newer ones lost" } else { "" })?;
+        write!(formatter, "{records} records restored, {damaged_count} damaged")?;
+        formatter.write_str(if *is_behind { "; other records or newer versions may be lost" } else { "" })?;
         damaged.iter().try_for_each(|key| write!(formatter, "\n{key} is damaged"))
     }
 }

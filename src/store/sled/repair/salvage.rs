@@ -11,7 +11,7 @@ use super::super::folder::Folder;
 use super::super::trees::{HeaderBatch, Manifest, ScanPosition, TreeCopy};
 use crate::store::{Key, StoreError};
 
-const UNREADABLE: &str = "the records cannot be read at all: what is left is an export, if there is one";
+const UNREADABLE: &str = "neither copy of the records can be read: restore an export into a new folder";
 
 /// The copies that can be opened.
 pub(super) struct Sources(Vec<Source>);

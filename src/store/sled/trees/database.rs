@@ -74,7 +74,7 @@ impl Database {
         remove_stale_files(folder)
             .map_err(|error| unavailable("cannot be read", folder).with_source(error))?;
         files::create_private_folder(folder)
-            .map_err(|error| unavailable("cannot be made", folder).with_source(error))?;
+            .map_err(|error| unavailable("cannot be created", folder).with_source(error))?;
         let db = catch_panic(folder, || open_with_retry(&config(folder), folder))?;
         let tree = catch_panic(folder, || {
             db.open_tree("records").map_err(|error| failed("cannot be opened", folder, error))
@@ -99,7 +99,7 @@ impl Database {
         let begin = Instant::now();
         while !is_free() {
             if begin.elapsed() > PATIENCE {
-                return Err(unavailable("are still held by a thread of sled's", &folder));
+                return Err(unavailable("are still locked by a background thread of sled", &folder));
             }
             sleep(PAUSE);
         }
@@ -196,13 +196,14 @@ impl Database {
                 let _ = done.send(catch_panic(&folder, flush));
             };
             let spawned = thread::Builder::new().name("toposcope-flush".to_owned()).spawn(flush);
-            spawned
-                .map_err(|error| StoreError::unavailable("a thread cannot be spawned").with_source(error))?;
+            spawned.map_err(|error| {
+                StoreError::unavailable("a background thread cannot be started").with_source(error)
+            })?;
             if let Ok(outcome) = flushed.recv_timeout(FLUSH_TIMEOUT * 2_u32.pow(attempt)) {
                 return outcome.map(|_| ());
             }
         }
-        Err(unavailable("are not written, however long it is waited for", &self.folder))
+        Err(unavailable("cannot be flushed: sled did not finish within two minutes", &self.folder))
     }
 }
 
@@ -274,7 +275,7 @@ fn for_each_file(folder: &Path, mut each: impl FnMut(PathBuf) -> io::Result<()>)
 fn restrict_files(folder: &Path) {
     if let Err(error) = files::restrict_permissions(folder) {
         let error = &error as &dyn Error;
-        tracing::warn!(error, folder = %folder.display(), "the modes of files cannot be set");
+        tracing::warn!(error, folder = %folder.display(), "the file modes cannot be restricted to the owner");
     }
 }
 

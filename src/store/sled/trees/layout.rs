@@ -60,7 +60,7 @@ impl Manifest {
             return Ok(self);
         }
         Err(StoreError::corrupt(format!(
-            "records are missing or from another time: there are {} of {}",
+            "records are missing or outdated: found {} of {}",
             found.record_count, self.record_count
         )))
     }
@@ -260,13 +260,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_comes_back_out_of_the_key_it_is_spread_by() {
+    fn body_key_decodes_to_its_number() {
         for id in [0, 1, 2, 1 << 40, u64::MAX] {
             assert_eq!(decode_body_key(&part_key(&body_key(id), 7)), Some((id, 7)));
         }
     }
     #[test]
-    fn the_way_further_goes_through_all_ids_of_a_kind_and_ends() {
+    fn skip_ahead_passes_all_ids_of_a_kind_and_ends() {
         let mut at = header_key(Key::new(Name::new("host"), Uuid::nil()));
         let mut steps = 0;
         while let Some(next) = skip_ahead(&at) {

@@ -59,7 +59,7 @@ impl TreePair {
                 Ok(body) => {
                     tracing::warn!(
                         error = &error as &dyn Error,
-                        "a record was read from the second copy: the store should be repaired"
+                        "a damaged record was read from the second copy: verify and repair the store"
                     );
                     Ok(body)
                 }
@@ -88,7 +88,7 @@ impl TreePair {
                 Ok(()) => return Ok(()),
                 Err(error) => tracing::warn!(
                     error = &error as &dyn Error,
-                    "the second copy of the records is made anew from the first"
+                    "rebuilding the second copy of the records from the first"
                 ),
             }
         }
@@ -111,7 +111,7 @@ impl TreePair {
         if was_dirty && second.applied_lsn < first.applied_lsn {
             return self.catch_up().inspect_err(|_| self.mirror.poison());
         }
-        Err(StoreError::corrupt("the second copy of the records is from another time than the first"))
+        Err(StoreError::corrupt("the second copy of the records does not match the first"))
     }
 
     /// Brings an interrupted mirror up to the primary, which has completed the same change.

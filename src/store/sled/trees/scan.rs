@@ -180,7 +180,7 @@ impl TreeCopy {
         while let Some(begin) = from {
             let (ids, next) = self.body_ids_from(&begin)?;
             if ids.iter().any(|id| !known.contains(id)) {
-                return Err(damaged_file("what belongs to no record", &self.folder));
+                return Err(damaged_file("a body without a record", &self.folder));
             }
             from = next;
         }

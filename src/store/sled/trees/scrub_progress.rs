@@ -92,10 +92,10 @@ impl ScrubProgress {
 
 /// Returns the error of a scrub that ends early because the store is closed.
 pub(in crate::store::sled) fn closed_during_scrub() -> StoreError {
-    StoreError::unavailable("the store was closed before the verification was complete")
+    StoreError::unavailable("the store was closed before the verification completed")
 }
 
 /// A failed checkpoint leaves a copy partly unchanged, which cannot be distinguished from damage.
 fn interrupted() -> StoreError {
-    StoreError::unavailable("a checkpoint failed during the verification: verify again once commits succeed")
+    StoreError::unavailable("a checkpoint failed during the verification: run it again once commits succeed")
 }

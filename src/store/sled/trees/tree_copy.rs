@@ -1,4 +1,3 @@
-
 use std::fs;
 use std::io;
 use std::ops::Range;
@@ -84,7 +83,7 @@ impl TreeCopy {
         self.with(|database| match database.get(keys::MANIFEST)? {
             None => Ok(Manifest::default()),
             Some(bytes) => Manifest::decode(&bytes)
-                .ok_or_else(|| damaged_file("the record of what there is", &self.folder)),
+                .ok_or_else(|| damaged_file("the manifest of the records", &self.folder)),
         })
     }
 

@@ -130,7 +130,7 @@ impl Wal {
 
     /// Puts a file header into the buffer, to be written together with the first frame.
     fn start_file(&mut self, first_lsn: u64) -> io::Result<ActiveFile> {
-        let file = self.free_file().ok_or_else(|| io::Error::other("no journal is free"))?;
+        let file = self.free_file().ok_or_else(|| io::Error::other("no log file is free"))?;
         if let Some(poisoned) = self.files.get_mut(file).filter(|file| file.is_poisoned()) {
             poisoned.clear()?;
         }
