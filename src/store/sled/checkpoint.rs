@@ -30,7 +30,9 @@ pub(super) struct CheckpointTask {
     pub(super) unsynced: Option<File>,
     /// LSN that the trees have once the task is applied.
     pub(super) applied_lsn: u64,
+    /// Highest version assigned up to that LSN.
     pub(super) last_version: u64,
+    /// Highest body number assigned up to that LSN.
     pub(super) last_body_id: u64,
 }
 
@@ -68,11 +70,11 @@ impl Checkpointer {
 
     /// Runs tasks until the scheduler is dropped.
     #[allow(clippy::needless_pass_by_value, reason = "a thread owns its ends of the channels")]
-    pub(super) fn run(mut self, tasks: Receiver<CheckpointTask>, outcomes: Sender<CheckpointResult>) {
+    pub(super) fn run(mut self, tasks: Receiver<CheckpointTask>, results: Sender<CheckpointResult>) {
         for task in tasks {
             let result = self.checkpoint(&task);
             let (applied_lsn, failure) = (task.applied_lsn, result.as_ref().err().map(ToString::to_string));
-            if outcomes.send(CheckpointResult { task, result }).is_err() {
+            if results.send(CheckpointResult { task, result }).is_err() {
                 return;
             }
             // Only after the committer can receive the result, because tasks woken here ask the committer.
@@ -200,7 +202,7 @@ const RETRY: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct CheckpointScheduler {
     tasks: Sender<CheckpointTask>,
-    outcomes: Receiver<CheckpointResult>,
+    results: Receiver<CheckpointResult>,
     state: SchedulerState,
     /// LSN up to which all commits are in both copies.
     applied_lsn: u64,
@@ -215,8 +217,8 @@ enum SchedulerState {
 }
 
 impl CheckpointScheduler {
-    pub(super) fn new(tasks: Sender<CheckpointTask>, outcomes: Receiver<CheckpointResult>) -> Self {
-        Self { tasks, outcomes, state: SchedulerState::Idle, applied_lsn: 0 }
+    pub(super) fn new(tasks: Sender<CheckpointTask>, results: Receiver<CheckpointResult>) -> Self {
+        Self { tasks, results, state: SchedulerState::Idle, applied_lsn: 0 }
     }
 
     pub(super) const fn applied_lsn(&self) -> u64 {
@@ -237,8 +239,8 @@ impl CheckpointScheduler {
             state => state,
         };
         if matches!(self.state, SchedulerState::Running)
-            && let Ok(outcome) = self.outcomes.try_recv()
-            && let Err(error) = self.complete(outcome, wal)
+            && let Ok(result) = self.results.try_recv()
+            && let Err(error) = self.complete(result, wal)
         {
             tracing::error!(
                 error = &error as &dyn Error,
@@ -274,12 +276,12 @@ impl CheckpointScheduler {
             SchedulerState::Running => {}
             SchedulerState::Failed(task, _) => self.start(task),
         }
-        let outcome = self.outcomes.recv();
-        outcome.map_err(|_| closed()).and_then(|outcome| self.complete(outcome, wal))
+        let received = self.results.recv();
+        received.map_err(|_| closed()).and_then(|result| self.complete(result, wal))
     }
 
-    fn complete(&mut self, outcome: CheckpointResult, wal: &mut Wal) -> Result<(), StoreError> {
-        let CheckpointResult { task, result } = outcome;
+    fn complete(&mut self, finished: CheckpointResult, wal: &mut Wal) -> Result<(), StoreError> {
+        let CheckpointResult { task, result } = finished;
         if result.is_ok() {
             task.sealed.iter().for_each(|sealed| wal.release(*sealed));
             self.state = SchedulerState::Idle;

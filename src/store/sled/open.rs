@@ -32,8 +32,8 @@ pub(super) fn open(options: &SledStoreBuilder) -> Result<(Arc<Shared>, Queue), S
     let Loaded { primary, state, pending_deletes, wal, recovered } =
         load(&folder, &mut durable_lsn, options)?;
     let (lsn, last_body_id) = (recovered.applied_lsn, recovered.last_body_id);
-    // Everything recovered is synced now, acknowledged or not. Recording it keeps an older copy from passing for
-    // current.
+    // Everything recovered is synced now, acknowledged or not. Recording it keeps an outdated log from passing as
+    // complete.
     durable_lsn.write(lsn).map_err(|error| unreadable(&folder, error))?;
     let trees = TreePair::new(primary, &folder);
     let (scrub_turn, trees_lock) = (Mutex::new(()), Mutex::new(ScrubProgress::default()));
@@ -77,9 +77,9 @@ fn start_checkpoints(
     recovered: CheckpointTask,
 ) -> Result<CheckpointScheduler, StoreError> {
     let checkpointer = Checkpointer::new(Arc::clone(shared), pending_deletes);
-    let ((tasks, to_do), (done, outcomes)) = (channel(), channel());
-    spawn_thread("toposcope-records", || checkpointer.run(to_do, done))?;
-    let mut checkpoints = CheckpointScheduler::new(tasks, outcomes);
+    let ((tasks, task_receiver), (result_sender, results)) = (channel(), channel());
+    spawn_thread("toposcope-trees", || checkpointer.run(task_receiver, result_sender))?;
+    let mut checkpoints = CheckpointScheduler::new(tasks, results);
     checkpoints.start(recovered);
     Ok(checkpoints)
 }
@@ -156,7 +156,7 @@ fn load_from(
     options: &SledStoreBuilder,
 ) -> Result<(State, Vec<BodyRef>, Wal, CheckpointTask), StoreError> {
     let manifest = primary.manifest()?;
-    let (mut wal, recovered) = open_journal(folder, options.durability, manifest.applied_lsn)?;
+    let (mut wal, recovered) = open_wal(folder, options.durability, manifest.applied_lsn)?;
     check_nothing_lost(folder, durable_lsn, &recovered)?;
     wal.discard(&recovered.discardable).map_err(|error| unreadable(folder, error))?;
     let Recovered { batches, last_lsn, sealed, .. } = recovered;
@@ -164,9 +164,9 @@ fn load_from(
         manifest.last_version.max(recovered.last_version),
         manifest.last_body_id.max(recovered.last_body_id),
     );
-    let latest = latest(batches);
+    let latest = latest_changes(batches);
     let state = build_state(primary, &manifest, &latest, Version(last_version), options.cache_size)?;
-    let pending_deletes = unused(primary.pending_deletes()?, &latest);
+    let pending_deletes = without_rewritten(primary.pending_deletes()?, &latest);
     let changes: Changes = latest.into_iter().map(|(key, latest)| (key, latest.change)).collect();
     Ok((
         state,
@@ -177,7 +177,7 @@ fn load_from(
 }
 
 /// Opens and reads the log. The recovered frames and all file names are synced afterwards.
-fn open_journal(
+fn open_wal(
     folder: &Folder,
     durability: Durability,
     applied_lsn: u64,
@@ -203,8 +203,8 @@ fn check_nothing_lost(
     };
     if recovered.has_gap || recovered.last_lsn < acknowledged {
         return Err(StoreError::corrupt(format!(
-            "commits are missing in {folder_name}: the last that was acknowledged is {acknowledged}, the last that is \
-             whole is {}",
+            "commits are missing in {folder_name}: the last acknowledged LSN is {acknowledged}, the last intact \
+             one is {}",
             recovered.last_lsn
         )));
     }
@@ -220,7 +220,7 @@ struct LatestChange {
     facets: Facets,
 }
 
-fn latest(batches: Vec<ReplayedBatch>) -> HashMap<Key, LatestChange> {
+fn latest_changes(batches: Vec<ReplayedBatch>) -> HashMap<Key, LatestChange> {
     let mut latest = HashMap::new();
     for ReplayedBatch { accepted: AcceptedBatch { version, changes }, facets } in batches {
         let mut facets = facets.into_iter();
@@ -270,13 +270,13 @@ fn build_state(
 }
 
 /// Returns the pending deletes, except bodies that the recovered changes are about to write again.
-fn unused(mut pending_deletes: Vec<BodyRef>, latest: &HashMap<Key, LatestChange>) -> Vec<BodyRef> {
-    let body_refs = latest.values().filter_map(|latest| match &latest.change {
+fn without_rewritten(mut pending_deletes: Vec<BodyRef>, latest: &HashMap<Key, LatestChange>) -> Vec<BodyRef> {
+    let rewritten = latest.values().filter_map(|latest| match &latest.change {
         RecordChange::Put { body_ref, .. } => Some(body_ref.id),
         RecordChange::Delete => None,
     });
-    let written: HashSet<u64> = body_refs.collect();
-    pending_deletes.retain(|pending| !written.contains(&pending.id));
+    let rewritten: HashSet<u64> = rewritten.collect();
+    pending_deletes.retain(|pending| !rewritten.contains(&pending.id));
     pending_deletes
 }
 

@@ -38,8 +38,8 @@ use crate::store::{Batch, Key, Name, Page, Query, Record, Revision, Snapshot, St
 ///   succeed again once the cause is removed.
 ///
 /// # Costs
-/// A commit waits for one sync of the write-ahead log. Commits that wait at the same time share one sync, so many
-/// concurrent writers reach a multiple of one writer's rate.
+/// A commit waits for one sync of the write-ahead log. Commits that wait at the same time share one sync:
+/// concurrent writers together reach a multiple of one writer's rate.
 ///
 /// Recently read and written bodies are cached, up to the [cache size](SledStoreBuilder::cache_size). Reading another
 /// body takes a disk read on a blocking thread.

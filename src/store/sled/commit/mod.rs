@@ -28,7 +28,9 @@ pub(super) struct Committer {
     pub(super) checkpoints: CheckpointScheduler,
     /// What was written since the last checkpoint began.
     pub(super) changes: Changes,
+    /// LSN of the last frame.
     pub(super) lsn: u64,
+    /// Highest body number assigned.
     pub(super) last_body_id: u64,
 }
 

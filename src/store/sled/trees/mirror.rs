@@ -70,21 +70,21 @@ impl TreePair {
 
     /// Closes both copies; returns when sled has released their folders.
     pub(in crate::store::sled) fn close(&self) -> Result<(), StoreError> {
-        let first = self.primary.close();
-        self.mirror.close().and(first)
+        let closed = self.primary.close();
+        self.mirror.close().and(closed)
     }
 
-    /// Opens the mirror, or rebuilds it from the primary if it does not match. `last` is the highest LSN ever
+    /// Opens the mirror, or rebuilds it from the primary if it does not match. `last_lsn` is the highest LSN ever
     /// written.
     pub(in crate::store::sled) fn prepare_mirror(
         &self,
         folder: &Folder,
-        last: u64,
+        last_lsn: u64,
     ) -> Result<(), StoreError> {
         let opened = self.primary.sync().map(|()| folder.has_mirror().then(|| self.mirror.ensure_open()));
         let _ = self.mirror_tried.set(());
         if let Some(opened) = opened? {
-            match opened.and_then(|()| self.check_mirror(last)) {
+            match opened.and_then(|()| self.check_mirror(last_lsn)) {
                 Ok(()) => return Ok(()),
                 Err(error) => tracing::warn!(
                     error = &error as &dyn Error,
@@ -96,19 +96,19 @@ impl TreePair {
     }
 
     /// Checks that the mirror matches the primary, or will once the write-ahead log is applied.
-    fn check_mirror(&self, last: u64) -> Result<(), StoreError> {
-        let (first, second) = (self.primary.manifest()?, self.mirror.verified_manifest()?);
-        let mirror_is_ahead = first.applied_lsn < second.applied_lsn && second.applied_lsn <= last;
+    fn check_mirror(&self, last_lsn: u64) -> Result<(), StoreError> {
+        let (primary, mirror) = (self.primary.manifest()?, self.mirror.verified_manifest()?);
+        let mirror_is_ahead = primary.applied_lsn < mirror.applied_lsn && mirror.applied_lsn <= last_lsn;
         let was_dirty = self.mirror.is_dirty();
         if was_dirty {
             self.mirror.check_all_records()?;
         }
         // The interrupted change is about to be applied again.
-        let is_resumable = was_dirty && first.applied_lsn == second.applied_lsn;
-        if mirror_is_ahead || is_resumable || first == second {
+        let is_resumable = was_dirty && primary.applied_lsn == mirror.applied_lsn;
+        if mirror_is_ahead || is_resumable || primary == mirror {
             return Ok(());
         }
-        if was_dirty && second.applied_lsn < first.applied_lsn {
+        if was_dirty && mirror.applied_lsn < primary.applied_lsn {
             return self.catch_up().inspect_err(|_| self.mirror.poison());
         }
         Err(StoreError::corrupt("the second copy of the records does not match the first"))
@@ -124,13 +124,13 @@ impl TreePair {
         let extra_in_mirror = self.extra_in_mirror()?;
         primary.headers(|key, bytes| {
             let body_ref = decode_header(key, bytes)?.body;
-            if mirror.header(key)?.is_none_or(|there| there != bytes) {
+            if mirror.header(key)?.is_none_or(|existing| existing != bytes) {
                 let put = RecordChange::Put {
                     header: bytes.to_vec().into(),
                     body_ref,
                     body: primary.body(key, body_ref)?,
                 };
-                removable.extend(writer.write(key, &put)?.map(|left| (left.id, left)));
+                removable.extend(writer.write(key, &put)?.map(|replaced| (replaced.id, replaced)));
             }
             if removable.remove(&body_ref.id).is_some() {
                 writer.cancel_delete(body_ref);
@@ -138,7 +138,8 @@ impl TreePair {
             Ok(())
         })?;
         for key in extra_in_mirror {
-            removable.extend(writer.write(key, &RecordChange::Delete)?.map(|left| (left.id, left)));
+            removable
+                .extend(writer.write(key, &RecordChange::Delete)?.map(|replaced| (replaced.id, replaced)));
         }
         removable.into_values().try_for_each(|body_ref| writer.remove_body(body_ref))?;
         let manifest = primary.manifest()?;

@@ -132,22 +132,7 @@ impl TreeCopy {
     pub(in crate::store::sled) fn is_pending_delete(&self, id: u64) -> Result<bool, StoreError> {
         self.with(|database| Ok(database.get(&keys::pending_delete_key(id))?.is_some()))
     }
-}
 
-/// Number of prefetch threads. A disk serves several reads in the time of one; more threads gain little.
-const THREADS: usize = 8;
-
-/// Number of ranges per kind. The ranges are small, so that the threads stay close ahead of the reader.
-const RANGES_PER_KIND: u128 = 256;
-
-/// The keys of some headers of one kind.
-#[derive(Debug)]
-struct KeyRange {
-    from: Vec<u8>,
-    to: Vec<u8>,
-}
-
-impl TreeCopy {
     /// Returns the manifest after checking every header against it.
     pub(in crate::store::sled) fn verified_manifest(&self) -> Result<Manifest, StoreError> {
         self.manifest()?.check(self.counted_manifest()?)
@@ -188,6 +173,19 @@ impl TreeCopy {
     }
 }
 
+/// Number of prefetch threads. A disk serves several reads in the time of one; more threads gain little.
+const THREADS: usize = 8;
+
+/// Number of ranges per kind. The ranges are small, so that the threads stay close ahead of the reader.
+const RANGES_PER_KIND: u128 = 256;
+
+/// The keys of some headers of one kind.
+#[derive(Debug)]
+struct KeyRange {
+    from: Vec<u8>,
+    to: Vec<u8>,
+}
+
 impl TreeCopy {
     /// Runs `read`, which reads all headers in order, while other threads load the pages ahead of it.
     ///
@@ -196,9 +194,9 @@ impl TreeCopy {
     pub(in crate::store::sled) fn with_prefetch<T>(&self, read: impl FnOnce() -> T) -> T {
         // Read errors are left to `read`, which meets them too.
         let key_ranges = self.with(key_ranges).unwrap_or_default();
-        let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let (next, is_done) = (AtomicUsize::new(0), AtomicBool::new(false));
         let prefetch = || {
-            while !is_over.load(Ordering::Relaxed)
+            while !is_done.load(Ordering::Relaxed)
                 && let Some(range) = key_ranges.get(next.fetch_add(1, Ordering::Relaxed))
                 && self.with(|database| database.load_range(&range.from, &range.to)).is_ok()
             {}
@@ -206,12 +204,11 @@ impl TreeCopy {
         thread::scope(|scope| {
             for _ in 0..THREADS.min(key_ranges.len()) {
                 // With fewer threads it only takes longer.
-                let _ = thread::Builder::new()
-                    .name("toposcope-prefetch".to_owned())
-                    .spawn_scoped(scope, prefetch);
+                let _ =
+                    thread::Builder::new().name("toposcope-fetch".to_owned()).spawn_scoped(scope, prefetch);
             }
             let read = read();
-            is_over.store(true, Ordering::Relaxed);
+            is_done.store(true, Ordering::Relaxed);
             read
         })
     }

@@ -36,7 +36,9 @@ pub(super) struct Wal {
     /// The files with frames that are not applied yet.
     sealed: Vec<SealedFile>,
     active: Option<ActiveFile>,
+    /// Generation of the file that was started last.
     generation: u64,
+    /// Whether `append` syncs the file.
     syncs: bool,
     buffer: Vec<u8>,
 }
@@ -53,7 +55,7 @@ impl Wal {
     pub(super) fn open(folder: &Path, syncs: bool) -> io::Result<Self> {
         let mut options = files::private_options();
         options.read(true).write(true).create(true);
-        let open = |number| WalFile::new(options.open(folder.join(format!("journal.{number}")))?);
+        let open = |index| WalFile::new(options.open(folder.join(format!("journal.{index}")))?);
         let files = (0..FILE_COUNT).map(open).collect::<io::Result<_>>()?;
         Ok(Self { files, sealed: Vec::new(), active: None, generation: 0, syncs, buffer: Vec::new() })
     }
@@ -101,17 +103,17 @@ impl Wal {
 
     /// Ends the active file, and returns it with a handle to sync it; `None` if nothing was written.
     pub(super) fn seal(&mut self) -> io::Result<Option<(SealedFile, File)>> {
-        let Some(ActiveFile { file: number, .. }) = self.active else { return Ok(None) };
-        let file = self.files.get(number).ok_or(io::ErrorKind::NotFound)?.file_handle()?;
+        let Some(ActiveFile { file: index, .. }) = self.active else { return Ok(None) };
+        let file = self.files.get(index).ok_or(io::ErrorKind::NotFound)?.try_clone()?;
         self.active = None;
-        self.sealed.push(SealedFile(number));
-        Ok(Some((SealedFile(number), file)))
+        self.sealed.push(SealedFile(index));
+        Ok(Some((SealedFile(index), file)))
     }
 
     /// Clears files whose frames must not be mistaken for later ones.
     pub(super) fn discard(&mut self, discardable: &[SealedFile]) -> io::Result<()> {
-        for SealedFile(number) in discardable {
-            if let Some(file) = self.files.get_mut(*number) {
+        for SealedFile(index) in discardable {
+            if let Some(file) = self.files.get_mut(*index) {
                 file.clear()?;
             }
         }
@@ -159,7 +161,7 @@ const PREALLOCATION_STEP: u64 = 1 << 20;
 
 /// One of the log files, which are reused in turn.
 #[derive(Debug)]
-pub(super) struct WalFile {
+struct WalFile {
     file: File,
     /// Length of the file, in bytes.
     length: u64,
@@ -169,12 +171,12 @@ pub(super) struct WalFile {
 }
 
 impl WalFile {
-    pub(super) fn new(file: File) -> io::Result<Self> {
+    fn new(file: File) -> io::Result<Self> {
         let length = file.metadata()?.len();
         Ok(Self { file, length, is_poisoned: false })
     }
 
-    pub(super) fn read(&mut self) -> io::Result<Vec<u8>> {
+    fn read(&mut self) -> io::Result<Vec<u8>> {
         let mut content = Vec::new();
         self.file.seek(SeekFrom::Start(0))?;
         self.file.read_to_end(&mut content)?;
@@ -182,7 +184,7 @@ impl WalFile {
     }
 
     /// Writes all bytes at an offset.
-    pub(super) fn write(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+    fn write(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         self.file.seek(SeekFrom::Start(offset))?;
         self.file.write_all(bytes)?;
         let end = offset + bytes.len() as u64;
@@ -195,27 +197,27 @@ impl WalFile {
     }
 
     fn preallocate_zeros(&mut self, end: u64) -> io::Result<()> {
-        let room = end.next_multiple_of(PREALLOCATION_STEP) - end;
-        io::copy(&mut io::repeat(0).take(room), &mut self.file)?;
+        let zeros = end.next_multiple_of(PREALLOCATION_STEP) - end;
+        io::copy(&mut io::repeat(0).take(zeros), &mut self.file)?;
         Ok(())
     }
 
-    pub(super) fn file_handle(&self) -> io::Result<File> {
+    fn try_clone(&self) -> io::Result<File> {
         self.file.try_clone()
     }
 
-    pub(super) fn sync(&mut self) -> io::Result<()> {
+    fn sync(&mut self) -> io::Result<()> {
         let synced = self.file.sync_data();
         self.is_poisoned |= synced.is_err();
         synced
     }
 
-    pub(super) const fn is_poisoned(&self) -> bool {
+    const fn is_poisoned(&self) -> bool {
         self.is_poisoned
     }
 
     /// Truncates the file, which frees its space and clears the poisoned state.
-    pub(super) fn clear(&mut self) -> io::Result<()> {
+    fn clear(&mut self) -> io::Result<()> {
         self.file.set_len(0)?;
         self.length = 0;
         self.file.sync_all()?;
@@ -232,6 +234,7 @@ pub(super) struct Recovered {
     pub(super) last_lsn: u64,
     /// Highest version in the batches.
     pub(super) last_version: u64,
+    /// Highest body number in the batches.
     pub(super) last_body_id: u64,
     /// The files that contain the batches.
     pub(super) sealed: Vec<SealedFile>,
