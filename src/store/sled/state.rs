@@ -8,7 +8,7 @@ use super::codec::{BodyRef, RecordChange};
 use super::folder::Folder;
 use super::trees::{ScrubProgress, TreePair};
 use super::wal::AcceptedBatch;
-use crate::store::index::{Index, RowId};
+use crate::store::index::{Index, Packs, RowId};
 use crate::store::{Facets, Key, Precondition, Record, StoreError, Version, Write, lock};
 
 /// What readers see: the index and the body cache.
@@ -73,11 +73,11 @@ impl State {
                 Write::Put { key: *key, precondition: Precondition::Any, facets, body: body.clone() }
             }
         });
-        let writes = writes.collect();
+        let writes: Vec<Write> = writes.collect();
         // `Index::apply` calls back for every put, in the order of the writes.
         let mut body_refs = body_refs.into_iter();
         let bodies = &mut self.bodies;
-        self.index.apply(accepted.version, writes, |row, body| match body {
+        self.index.apply(accepted.version, &writes, Packs::default(), |row, body| match body {
             None => dropped.extend(bodies.remove(row)),
             Some(body) => {
                 dropped.extend(body_refs.next().and_then(|body_ref| bodies.pin(row, body_ref, body)))

@@ -139,8 +139,9 @@ impl CommitGroup {
         if self.depends_on_group(index, &batch) {
             return Some(Job::Commit(batch, responder));
         }
-        let checked =
-            index.check(batch.writes(), &Packs::default(), batch.guards()).and_then(|()| check_lengths(batch.writes()));
+        let checked = index
+            .check(batch.writes(), &Packs::default(), batch.guards())
+            .and_then(|()| check_lengths(batch.writes()));
         if checked.is_err() || batch.writes().is_empty() {
             responder.send(checked);
             return None;
