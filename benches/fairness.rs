@@ -67,7 +67,7 @@ async fn measure(hosts: usize) -> Result<(), Box<dyn Error>> {
     let small = Arc::new(tenant(&inventory, "small", SMALL).await?);
     let large = Arc::new(tenant(&inventory, "large", hosts).await?);
     let giants = Arc::new(giants(&inventory).await?);
-    let api = Api::builder(inventory).rate_limit(None).kept_pages(0).build();
+    let api = Api::builder(inventory).rate_limit(None).page_cache(0).build();
     println!(
         "{hosts} hosts of a large organization, {SMALL} of a small one; pages of 50 of the small one, in ms"
     );

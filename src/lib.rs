@@ -60,7 +60,7 @@
 //! | an update of a port | the host, encoded anew; log `n` for each order in which it moves, and for each list that is kept |
 //!
 //! The ordering cache takes at most 16 bytes a host, or 64 KB of a small organization; what is kept of pages, 16 MiB unless
-//! [`kept_pages`](service::ApiBuilder::kept_pages) says otherwise.
+//! [`page_cache`](service::ApiBuilder::page_cache) says otherwise.
 //!
 //! # Features
 //! * `sled`, on by default: `SledStore`, which keeps everything in a folder.

@@ -62,8 +62,8 @@ impl Servers {
             Server::start("axum, vector", processor, axum(from_vector))?,
             start("memory, kept", api(&loaded.inventory))?,
             start("folder, kept", api(&in_folder))?,
-            start("memory", api(&loaded.inventory).kept_pages(0))?,
-            start("folder", api(&in_folder).kept_pages(0))?,
+            start("memory", api(&loaded.inventory).page_cache(0))?,
+            start("folder", api(&in_folder).page_cache(0))?,
         ];
         let key = &loaded.key;
         let request = format!(

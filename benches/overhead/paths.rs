@@ -72,7 +72,7 @@ pub(crate) fn paths() -> Result<Vec<Path>, Box<dyn Error>> {
     let unlimited = empty().rate_limit(None).build();
     let narrow = empty().rate_limit(RateLimit::new(NonZeroU32::MIN, NonZeroU32::MIN)).build();
     let keeping = Api::builder(loaded.inventory.clone()).rate_limit(plenty()?).build();
-    let hosts = Api::builder(loaded.inventory.clone()).rate_limit(plenty()?).kept_pages(0).build();
+    let hosts = Api::builder(loaded.inventory.clone()).rate_limit(plenty()?).page_cache(0).build();
     let anonymous = |uri: &str| Request::get(uri).body(String::new());
     let authorization = format!("Bearer {}", loaded.key);
     let network = loaded.networks.first().ok_or("no network")?;

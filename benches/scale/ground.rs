@@ -100,7 +100,7 @@ impl Ground {
         };
         let (tags, readers, ports) = runtime.block_on(loading)?;
         // A page that is kept tells nothing of how it is found.
-        let api = Api::builder(inventory.clone()).rate_limit(None).kept_pages(0).build();
+        let api = Api::builder(inventory.clone()).rate_limit(None).page_cache(0).build();
         let documents = Documents::default();
         Ok(Self { size, spread, api, documents, tags, ports, readers, inventory, runtime })
     }

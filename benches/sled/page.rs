@@ -44,7 +44,7 @@ struct Served<S> {
 impl<S: Store> Served<S> {
     fn new(store: Arc<S>, inventory: Inventory) -> Self {
         // A page that is kept tells nothing of the store.
-        Self { store, api: Api::builder(inventory).rate_limit(None).kept_pages(0).build() }
+        Self { store, api: Api::builder(inventory).rate_limit(None).page_cache(0).build() }
     }
 
     /// What is in memory is there at once.

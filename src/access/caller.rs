@@ -3,11 +3,11 @@ use uuid::Uuid;
 use super::Scope;
 use crate::model::Permission;
 
-/// Who asks, and what they may do: every rule about access is a question to this value.
+/// The authenticated user of a request, with the user's level and scope.
 ///
-/// A host application that authenticates its users itself makes one for each request and sets it as a request
-/// extension; the credentials that the request may carry are then not looked at, except that a logout ends the session
-/// that its cookie names. Whether another site made a browser send the request is then for the host application to check.
+/// All access rules are decided by this value. A host application that authenticates its users itself creates one for
+/// each request and sets it as a request extension. The service then ignores the request's own credentials, except
+/// that a logout ends the session in the cookie. The host application must then check itself for cross-site requests.
 ///
 /// ```
 /// use toposcope::access::{Caller, Scope};
@@ -30,15 +30,15 @@ pub struct Caller {
     credential: Credential,
 }
 
-/// By what a caller was recognized.
+/// The kind of credential that authenticated a caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Credential {
-    /// The host application vouches for the user.
+    /// The host application has authenticated the user.
     Host,
-    /// A session of the user's, from a login.
+    /// A session from a login of the user.
     Session,
-    /// An API key of the user's.
+    /// An API key of the user.
     UserApiKey {
         /// The id of the key's record.
         id: Uuid,
@@ -46,8 +46,9 @@ pub enum Credential {
 }
 
 impl Credential {
-    /// Whether the user is there in person, as the endpoints demand that are for sessions only. [`Host`](Self::Host)
-    /// counts like a session: the host application has a user before it.
+    /// Returns whether this credential is accepted by operations that require a user session.
+    ///
+    /// [`Host`](Self::Host) counts as a session.
     #[must_use]
     pub const fn is_session(self) -> bool {
         matches!(self, Self::Host | Self::Session)
@@ -55,22 +56,24 @@ impl Credential {
 }
 
 impl Caller {
-    /// A user of an organization for whom the host application vouches.
+    /// Creates a caller that the host application has authenticated.
     ///
-    /// The scope is taken as it is. [`Scope::granted`] makes the one that follows from a level and the networks granted.
+    /// The scope is used as given. [`Scope::granted`] derives it from a level and the granted networks.
     #[must_use]
     pub const fn new(organization_id: Uuid, user_id: Uuid, permission: Permission, scope: Scope) -> Self {
         Self { organization_id, user_id, permission, scope, credential: Credential::Host }
     }
 
-    /// The same user, recognized by a session.
+    /// Returns the same caller, authenticated by a session.
     #[must_use]
     pub fn through_session(self) -> Self {
         Self { credential: Credential::Session, ..self }
     }
 
-    /// The same user, acting through an API key: with the lower of both levels, in those networks of the key that the
-    /// user can still reach. A key without networks reaches none, also an Owner's.
+    /// Returns the same user, authenticated by an API key.
+    ///
+    /// The caller gets the lower of both levels, and those networks of the key that the user can reach. A key without
+    /// networks reaches none, even if its user is an Owner.
     ///
     /// ```
     /// use toposcope::access::{Caller, Scope};
@@ -100,33 +103,55 @@ impl Caller {
         }
     }
 
-    /// The organization whose records the caller may see.
+    /// Returns the id of the caller's organization.
     #[must_use]
     pub const fn organization_id(&self) -> Uuid {
         self.organization_id
     }
 
-    /// The user who asks, or whose key asks.
+    /// Returns the id of the user, or of the API key's user.
     #[must_use]
     pub const fn user_id(&self) -> Uuid {
         self.user_id
     }
 
-    /// The level at which the caller acts.
+    /// Returns the caller's level.
     #[must_use]
     pub const fn permission(&self) -> Permission {
         self.permission
     }
 
-    /// The networks that the caller may reach. This alone decides, not the level: an Owner's key reaches only its own.
+    /// Returns the networks that the caller may reach.
+    ///
+    /// The level does not extend them: an API key of an Owner reaches only the networks of the key.
     #[must_use]
     pub const fn scope(&self) -> &Scope {
         &self.scope
     }
 
-    /// By what the caller was recognized.
+    /// Returns the kind of credential that authenticated the caller.
     #[must_use]
     pub const fn credential(&self) -> Credential {
         self.credential
+    }
+}
+
+/// A discovery daemon, authenticated by its API key.
+///
+/// A host application uses it in its own endpoints for daemons. It is not a [`Caller`], because it has no user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Daemon {
+    /// The id of the daemon's key record.
+    pub key_id: Uuid,
+    /// The organization of the network.
+    pub organization_id: Uuid,
+    /// The only network that the daemon reports on.
+    pub network_id: Uuid,
+}
+
+impl Daemon {
+    pub(crate) const fn new(key_id: Uuid, organization_id: Uuid, network_id: Uuid) -> Self {
+        Self { key_id, organization_id, network_id }
     }
 }

@@ -1,9 +1,9 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The network prefix of a client's address: the unit in which unauthenticated clients are limited.
+/// The network prefix of a client's address, by which unauthenticated clients are limited.
 ///
-/// One host usually has a whole IPv6 /64 at its disposal, so that a limit by single address would not limit it. Two
-/// addresses with the same [`ClientPrefix`] count as one client.
+/// All addresses with the same prefix count as one client. A machine usually has a whole IPv6 /64 at its disposal, so
+/// a limit by single address would not be effective.
 ///
 /// ```
 /// use toposcope::access::PrefixLengths;
@@ -19,7 +19,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ClientPrefix(IpAddr);
 
-/// Numbers of leading address bits that identify a client.
+/// The number of leading address bits that identify a client, for IPv4 and IPv6.
 ///
 /// The default is 32 for IPv4 and 64 for IPv6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,9 +32,9 @@ impl PrefixLengths {
     const MAX_IPV4: u8 = 32;
     const MAX_IPV6: u8 = 128;
 
-    /// Creates lengths of 0 to 32 bits for IPv4 and of 0 to 128 bits for IPv6.
+    /// Creates prefix lengths of 0 to 32 bits for IPv4 and 0 to 128 bits for IPv6.
     ///
-    /// Greater values count as the greatest: whole addresses. With 0, all addresses of the family are one client.
+    /// Greater values are clamped to the whole address. With 0, all addresses of the family are one client.
     #[must_use]
     pub const fn new(ipv4: u8, ipv6: u8) -> Self {
         Self { ipv4: min(ipv4, Self::MAX_IPV4), ipv6: min(ipv6, Self::MAX_IPV6) }
@@ -43,7 +43,7 @@ impl PrefixLengths {
     /// Returns the prefix of an address. An IPv4-mapped IPv6 address has the prefix of the IPv4 address.
     #[must_use]
     pub const fn prefix_of(self, address: IpAddr) -> ClientPrefix {
-        // A shift by all bits overflows: a prefix of no bits has the mask 0.
+        // A prefix of 0 bits would shift by the whole width, which overflows; its mask is 0.
         ClientPrefix(match address.to_canonical() {
             IpAddr::V4(address) => {
                 let mask = match u32::MAX.checked_shl((Self::MAX_IPV4 - self.ipv4) as u32) {

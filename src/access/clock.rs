@@ -7,8 +7,8 @@ use crate::model::Timestamp;
 
 /// The source of the time of day and of elapsed time.
 ///
-/// The two are separate because the time of day jumps: an administrator sets it, or a time server corrects it. Records
-/// are stamped and expire by the time of day; rate limits and lock-outs measure elapsed time, which never jumps.
+/// The time of day can jump, when an administrator sets it or a time server corrects it. Elapsed time never jumps.
+/// Records are stamped and expire by the time of day; rate limits and lock-outs use elapsed time.
 pub trait Clock: fmt::Debug + Send + Sync {
     /// Returns the time of day.
     fn now(&self) -> Timestamp;
@@ -17,7 +17,7 @@ pub trait Clock: fmt::Debug + Send + Sync {
     fn monotonic(&self) -> Duration;
 }
 
-/// The start of [`SystemClock`]'s elapsed time: its first reading in this process.
+/// The start of [`SystemClock`]'s elapsed time: the first call in this process.
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 /// The clock of the operating system.
@@ -34,9 +34,9 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is moved, for tests that never sleep. All clones show the same time.
+/// A clock for tests, which changes only by calls to its methods. All clones share one time.
 ///
-/// [`advance`](Self::advance) lets time pass; [`set`](Self::set) makes the time of day jump while no time passes.
+/// [`advance`](Self::advance) lets time pass; [`set`](Self::set) changes the time of day without letting time pass.
 ///
 /// ```
 /// use std::time::Duration;
@@ -52,32 +52,32 @@ impl Clock for SystemClock {
 /// # Ok::<(), toposcope::model::TimestampError>(())
 /// ```
 #[derive(Clone)]
-pub struct ManualClock(Arc<Shown>);
+pub struct ManualClock(Arc<ManualTime>);
 
-/// Both readings of a [`ManualClock`], in microseconds.
-struct Shown {
+/// Both times of a [`ManualClock`], in microseconds.
+struct ManualTime {
     unix: AtomicI64,
     elapsed: AtomicU64,
 }
 
 impl ManualClock {
-    /// Creates a clock that shows this time of day. Its elapsed time is zero.
+    /// Creates a clock with this time of day and an elapsed time of zero.
     #[must_use]
     pub fn new(time: Timestamp) -> Self {
-        Self(Arc::new(Shown { unix: AtomicI64::new(time.unix_micros()), elapsed: AtomicU64::new(0) }))
+        Self(Arc::new(ManualTime { unix: AtomicI64::new(time.unix_micros()), elapsed: AtomicU64::new(0) }))
     }
 
-    /// Sets the time of day, to an earlier or a later one. The elapsed time stays the same.
+    /// Sets the time of day, which may go backwards. The elapsed time does not change.
     pub fn set(&self, time: Timestamp) {
         self.0.unix.store(time.unix_micros(), Ordering::SeqCst);
     }
 
-    /// Moves both readings forward by whole microseconds.
+    /// Advances both times by whole microseconds.
     ///
-    /// The time of day stops at the end of the year 9999, the elapsed time after 2^64 microseconds.
+    /// The time of day stops at the end of the year 9999, the elapsed time at 2^64 microseconds.
     pub fn advance(&self, by: Duration) {
         let micros = u64::try_from(by.as_micros()).unwrap_or(u64::MAX);
-        // Both closures always return a value, so there is no failure to look at.
+        // Both closures always return a value, so neither update can fail.
         let _ = self
             .0
             .elapsed

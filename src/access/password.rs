@@ -10,12 +10,12 @@ use argon2::{Algorithm, Argon2, Params, RECOMMENDED_SALT_LEN, Version};
 use tokio::sync::Semaphore;
 use tokio::task;
 
-use super::{RandomError, RandomSource, SystemRandom};
+use super::random::{RandomError, RandomSource, SystemRandom};
 
-/// How much work one hash is: memory, and passes over it.
+/// The cost of one password hash: memory, and passes over it.
 ///
-/// The default is 19,456 KiB and 2 passes, the least that OWASP's Password Storage Cheat Sheet advises for Argon2id. Less
-/// is for tests.
+/// The default is 19,456 KiB and 2 passes, the minimum that OWASP's Password Storage Cheat Sheet recommends for
+/// Argon2id. Use lower costs only in tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PasswordCost {
     memory_kib: u32,
@@ -26,10 +26,10 @@ impl PasswordCost {
     const MEMORY_KIB: RangeInclusive<u32> = Params::MIN_M_COST..=1 << 20;
     const PASSES: RangeInclusive<u32> = Params::MIN_T_COST..=100;
 
-    /// So many KiB of memory, 8 (Argon2's own minimum) to 1,048,576 (1 GiB), and so many passes, 1 to 100.
+    /// Creates a cost of 8 (Argon2's minimum) to 1,048,576 KiB (1 GiB) of memory and 1 to 100 passes.
     ///
     /// # Errors
-    /// [`PasswordError::InvalidCost`] when one is out of range.
+    /// [`PasswordError::InvalidCost`] if either is out of range.
     pub fn new(memory_kib: u32, passes: u32) -> Result<Self, PasswordError> {
         if Self::MEMORY_KIB.contains(&memory_kib) && Self::PASSES.contains(&passes) {
             Ok(Self { memory_kib, passes })
@@ -38,13 +38,13 @@ impl PasswordCost {
         }
     }
 
-    /// One lane: more of them would take the same work in turn, not at once.
+    /// Uses one lane: several lanes would run one after the other, not in parallel.
     fn hasher(self) -> Result<Argon2<'static>, PasswordError> {
         let params = Params::new(self.memory_kib, self.passes, 1, None).map_err(PasswordError::failed)?;
         Ok(Argon2::new(Algorithm::Argon2id, Version::V0x13, params))
     }
 
-    /// A well-formed hash of this cost that belongs to no password.
+    /// Returns a well-formed hash of this cost that matches no known password.
     fn dummy(self) -> String {
         let (salt, hash) = ("A".repeat(22), "A".repeat(43));
         format!("$argon2id$v=19$m={},t={},p=1${salt}${hash}", self.memory_kib, self.passes)
@@ -57,32 +57,32 @@ impl Default for PasswordCost {
     }
 }
 
-/// Why a password was not hashed or verified. The texts hold neither passwords nor hashes.
+/// An error of hashing or verifying a password. Its text contains neither passwords nor hashes.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PasswordError {
     /// The new password has fewer characters than [`PasswordHasher::MIN_LENGTH`].
-    #[error("a password has at least {min} characters")]
+    #[error("a password must have at least {min} characters")]
     TooShort {
-        /// The least number of characters.
+        /// The minimum number of characters.
         min: usize,
     },
     /// The new password has more characters than [`PasswordHasher::MAX_LENGTH`].
-    #[error("a password has at most {max} characters")]
+    #[error("a password must have at most {max} characters")]
     TooLong {
-        /// The greatest number of characters.
+        /// The maximum number of characters.
         max: usize,
     },
-    /// A [`PasswordCost`] out of range.
-    #[error("a password costs 8 to 1048576 KiB of memory and 1 to 100 passes")]
+    /// The memory or the passes of a [`PasswordCost`] are out of range.
+    #[error("a password cost must be 8 to 1048576 KiB of memory and 1 to 100 passes")]
     InvalidCost,
-    /// What is to be compared with is no Argon2 hash, or one whose cost is beyond that of any [`PasswordCost`].
-    #[error("the stored password hash cannot be used")]
+    /// The stored hash is not an Argon2 hash, or its cost is not a valid [`PasswordCost`].
+    #[error("the stored password hash is invalid")]
     MalformedHash,
-    /// There were no random bits for the salt.
+    /// The random source failed to supply a salt.
     #[error(transparent)]
     Random(#[from] RandomError),
-    /// The work could not be done: no memory, or the runtime is shutting down.
+    /// Hashing failed: memory ran out, or the runtime is shutting down.
     #[error("the password could not be hashed")]
     Failed(#[source] Box<dyn Error + Send + Sync>),
 }
@@ -93,11 +93,11 @@ impl PasswordError {
     }
 }
 
-/// Hashes passwords with Argon2id, on threads where that holds up no other task, and only so many at once: each takes
-/// memory and a processor for a while, and everybody may ask for a login.
+/// Hashes passwords with Argon2id on blocking threads, with bounded concurrency.
 ///
-/// Clones share the bound. All methods must be called within a tokio runtime. A future that is dropped gives its place
-/// back when its work is done, not before; one that has not begun does no work.
+/// The bound protects the server, because each hash takes memory and a processor and unauthenticated clients may log
+/// in. Clones share the bound. All methods must be called within a tokio runtime. If a future is dropped, work that
+/// has started runs to its end and counts towards the bound until then; work that has not started is cancelled.
 ///
 /// ```
 /// use toposcope::access::PasswordHasher;
@@ -116,51 +116,52 @@ impl PasswordError {
 pub struct PasswordHasher {
     cost: PasswordCost,
     random: Arc<dyn RandomSource>,
-    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
 impl PasswordHasher {
-    /// The least number of characters (Unicode scalar values) of a new password.
+    /// The minimum number of characters (Unicode scalar values) of a new password.
     pub const MIN_LENGTH: usize = 10;
-    /// The greatest number of characters (Unicode scalar values) of a new password.
+    /// The maximum number of characters (Unicode scalar values) of a new password.
     pub const MAX_LENGTH: usize = 1000;
 
-    const DEFAULT_PLACES: usize = 2;
+    const DEFAULT_CONCURRENCY: usize = 2;
 
-    /// The default cost, two at once, salts from the operating system.
+    /// Creates a hasher with the default cost, a concurrency of 2, and salts from the operating system.
     #[must_use]
     pub fn new() -> Self {
         Self {
             cost: PasswordCost::default(),
             random: Arc::new(SystemRandom),
-            places: Arc::new(Semaphore::new(Self::DEFAULT_PLACES)),
+            permits: Arc::new(Semaphore::new(Self::DEFAULT_CONCURRENCY)),
         }
     }
 
-    /// Hashes new passwords at this cost. Those hashed before keep theirs, which their hash names.
+    /// Sets the cost of new hashes. Existing hashes state their own cost and stay valid.
     #[must_use]
     pub fn with_cost(self, cost: PasswordCost) -> Self {
         Self { cost, ..self }
     }
 
-    /// Works on so many passwords at once; the others wait, first come, first served. The bound is a new one, no longer
-    /// shared with the clones made before.
+    /// Sets the maximum number of concurrent hashes; further ones wait in order of arrival.
+    ///
+    /// The new bound is not shared with earlier clones.
     #[must_use]
-    pub fn with_concurrency(self, at_once: NonZeroUsize) -> Self {
-        Self { places: Arc::new(Semaphore::new(at_once.get().min(Semaphore::MAX_PERMITS))), ..self }
+    pub fn with_concurrency(self, max: NonZeroUsize) -> Self {
+        Self { permits: Arc::new(Semaphore::new(max.get().min(Semaphore::MAX_PERMITS))), ..self }
     }
 
-    /// Takes salts from this source.
+    /// Sets the source of salts.
     #[must_use]
     pub fn with_random(self, random: Arc<dyn RandomSource>) -> Self {
         Self { random, ..self }
     }
 
-    /// Hashes a new password; gives a PHC string, the salt and the cost in it.
+    /// Hashes a new password. Returns a PHC string, which contains the salt and the cost.
     ///
     /// # Errors
-    /// [`TooShort`](PasswordError::TooShort) and [`TooLong`](PasswordError::TooLong), found before any work;
-    /// [`Random`](PasswordError::Random) and [`Failed`](PasswordError::Failed).
+    /// [`TooShort`](PasswordError::TooShort) or [`TooLong`](PasswordError::TooLong), both before any hashing;
+    /// [`Random`](PasswordError::Random) or [`Failed`](PasswordError::Failed).
     pub async fn hash(&self, password: String) -> Result<String, PasswordError> {
         let length = password.chars().count();
         if length < Self::MIN_LENGTH {
@@ -181,16 +182,17 @@ impl PasswordHasher {
         .await
     }
 
-    /// Whether a PHC string is this password's. The length rule is for new passwords and not asked here, so that those
-    /// of an older rule still serve.
+    /// Returns whether a password matches a PHC string.
+    ///
+    /// The length limits are not checked, so that existing passwords stay valid if the limits change.
     ///
     /// # Errors
-    /// [`MalformedHash`](PasswordError::MalformedHash) and [`Failed`](PasswordError::Failed).
+    /// [`MalformedHash`](PasswordError::MalformedHash) or [`Failed`](PasswordError::Failed).
     pub async fn verify(&self, password: String, hash: String) -> Result<bool, PasswordError> {
         self.work(move || verify(&password, &hash)).await
     }
 
-    /// Whether a PHC string is of the cost at which new passwords are hashed.
+    /// Returns whether a PHC string has the cost of new hashes.
     pub(crate) fn is_current(&self, hash: &str) -> bool {
         let params = PasswordHash::new(hash).ok().and_then(|hash| Params::try_from(&hash).ok());
         params.is_some_and(|params| {
@@ -198,9 +200,9 @@ impl PasswordHasher {
         })
     }
 
-    /// Does the work of [`verify`](Self::verify) without a hash, for the login of a user who does not exist.
+    /// Does the work of [`verify`](Self::verify) for a user that does not exist.
     ///
-    /// It takes as long as verifying a wrong password against a hash of the present cost.
+    /// It takes as long as verifying a wrong password against a hash of the current cost.
     ///
     /// # Errors
     /// [`Failed`](PasswordError::Failed).
@@ -208,13 +210,16 @@ impl PasswordHasher {
         self.verify(password, self.cost.dummy()).await.map(drop)
     }
 
-    /// The permit goes with the work, not with the future: a client that hangs up must not make room for its next try.
+    /// Runs work on a blocking thread, with a permit.
+    ///
+    /// The work holds the permit, not the future: a client that disconnects must not free capacity for its next
+    /// attempt.
     async fn work<T, F>(&self, work: F) -> Result<T, PasswordError>
     where
         T: Send + 'static,
         F: FnOnce() -> Result<T, PasswordError> + Send + 'static,
     {
-        let permit = Arc::clone(&self.places).acquire_owned().await.map_err(PasswordError::failed)?;
+        let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(PasswordError::failed)?;
         let task = task::spawn_blocking(move || {
             let result = work();
             drop(permit);

@@ -5,32 +5,32 @@ use uuid::{Builder, Uuid};
 
 use crate::model::Timestamp;
 
-/// Where keys, session ids, salts and record ids get their random bits from.
+/// The source of random bits for keys, session ids, salts and record ids.
 ///
-/// Whoever can foretell these can forge a session: outside tests it is [`SystemRandom`], or another generator that is
-/// fit for cryptography.
+/// Predictable bits allow an attacker to forge sessions. Outside of tests, use [`SystemRandom`] or another
+/// cryptographically secure generator.
 pub trait RandomSource: fmt::Debug + Send + Sync {
-    /// Fills all of `bytes`.
+    /// Fills `bytes` with random bits.
     ///
     /// # Errors
-    /// When the source has no random bits to give; what `bytes` then holds must not be used.
+    /// If the source cannot supply random bits. The contents of `bytes` must then not be used.
     fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomError>;
 }
 
-/// There are no random bits to be had.
+/// The random source failed.
 #[derive(Debug, thiserror::Error)]
 #[error("the random source failed")]
 pub struct RandomError(#[source] Box<dyn Error + Send + Sync>);
 
 impl RandomError {
-    /// For whoever implements a [`RandomSource`]: the failure, from an error or from its description.
+    /// Creates the error of a [`RandomSource`] from its cause or a description.
     #[must_use]
     pub fn new(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self(cause.into())
     }
 }
 
-/// The generator of the operating system.
+/// The random number generator of the operating system.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemRandom;
 
@@ -40,21 +40,23 @@ impl RandomSource for SystemRandom {
     }
 }
 
-/// A random UUID, of version 4 (RFC 9562, section 5.4).
+/// Generates a random UUID, version 4 (RFC 9562, section 5.4).
 ///
 /// # Errors
-/// When the source fails.
+/// If the random source fails.
 pub fn uuid_v4(source: &dyn RandomSource) -> Result<Uuid, RandomError> {
     let mut random = [0; 16];
     source.fill(&mut random)?;
     Ok(Builder::from_random_bytes(random).into_uuid())
 }
 
-/// A UUID of version 7 (RFC 9562, section 5.7): the milliseconds since 1970, then 74 random bits, so that later ones sort
-/// behind earlier ones. Times before 1970 count as its beginning.
+/// Generates a time-ordered UUID, version 7 (RFC 9562, section 5.7).
+///
+/// It consists of the milliseconds since 1970 and 74 random bits, so UUIDs sort by their time. Times before 1970
+/// count as the start of 1970.
 ///
 /// # Errors
-/// When the source fails.
+/// If the random source fails.
 pub fn uuid_v7(source: &dyn RandomSource, time: Timestamp) -> Result<Uuid, RandomError> {
     let mut random = [0; 10];
     source.fill(&mut random)?;

@@ -5,10 +5,10 @@ use uuid::Uuid;
 
 use crate::model::Permission;
 
-/// Which networks of an organization somebody may reach: all of them, those of tomorrow included, or only some.
+/// The networks of an organization that a caller may reach: all, including future ones, or a list.
 ///
-/// A scope does not know of which organization. Whoever checks a record against it checks the record's organization
-/// against [`Caller::organization_id`](super::Caller::organization_id) as well.
+/// A scope does not contain its organization. Code that checks a record against a scope must also compare the
+/// record's organization with [`Caller::organization_id`](super::Caller::organization_id).
 ///
 /// ```
 /// use toposcope::access::Scope;
@@ -23,10 +23,11 @@ use crate::model::Permission;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scope(Option<Arc<Networks>>);
 
-/// Ids in ascending order, each once.
+/// Network ids in ascending order, without duplicates.
 #[derive(Debug)]
 struct Networks {
     ids: Vec<Uuid>,
+    /// Computed on first use, because a scope may be long.
     digest: OnceLock<[u8; 32]>,
 }
 
@@ -45,13 +46,13 @@ impl PartialEq for Networks {
 impl Eq for Networks {}
 
 impl Scope {
-    /// Every network of the organization.
+    /// Creates a scope of all networks of the organization.
     #[must_use]
     pub const fn all() -> Self {
         Self(None)
     }
 
-    /// Only these networks, in any order; from an empty list, none.
+    /// Creates a scope of these networks, given in any order. An empty list allows none.
     #[must_use]
     pub fn only(networks: impl IntoIterator<Item = Uuid>) -> Self {
         let mut networks: Vec<Uuid> = networks.into_iter().collect();
@@ -60,20 +61,21 @@ impl Scope {
         Self(Some(Arc::new(Networks::new(networks))))
     }
 
-    /// What a user of this level reaches who was granted these networks: an Owner or an Admin all of them, whatever was
-    /// granted, a Member or a Viewer only those.
+    /// Creates the scope of a user with this level and these granted networks.
+    ///
+    /// An Owner or an Admin reaches all networks, whatever was granted; a Member or a Viewer only the granted ones.
     #[must_use]
     pub fn granted(permission: Permission, networks: impl IntoIterator<Item = Uuid>) -> Self {
         if permission.sees_every_network() { Self::all() } else { Self::only(networks) }
     }
 
-    /// Whether the network is within the scope.
+    /// Returns whether the scope contains a network.
     #[must_use]
     pub fn allows(&self, network: Uuid) -> bool {
         self.0.as_ref().is_none_or(|networks| networks.ids.binary_search(&network).is_ok())
     }
 
-    /// The networks that both scopes allow.
+    /// Returns the networks that are in both scopes.
     #[must_use]
     pub fn intersect(&self, other: &Self) -> Self {
         match (&self.0, &other.0) {
@@ -86,19 +88,19 @@ impl Scope {
         }
     }
 
-    /// Only this one network if the scope allows it, otherwise none: what becomes of a list that is filtered by it.
+    /// Returns the scope of a list filtered by a network: that network if allowed, otherwise none.
     #[must_use]
     pub fn narrowed_to(&self, network: Uuid) -> Self {
         Self::only(self.allows(network).then_some(network))
     }
 
-    /// The networks, ascending, each once; `None` when it is every one.
+    /// Returns the network ids in ascending order, without duplicates; `None` if all are allowed.
     #[must_use]
     pub fn networks(&self) -> Option<&[Uuid]> {
         self.0.as_ref().map(|networks| networks.ids.as_slice())
     }
 
-    /// What tells this scope from all others; `None` where it is every network. Computed once, for a scope may be long.
+    /// Returns a digest that is unique to this list of networks; `None` if all networks are allowed.
     pub(crate) fn digest(&self) -> Option<[u8; 32]> {
         let networks = self.0.as_ref()?;
         let digest = || networks.ids.iter().fold(Sha256::new(), Digest::chain_update).finalize().into();

@@ -1,11 +1,139 @@
+//! Secrets that clients present, API keys and session ids, and the digests that are stored of them.
+
 use std::fmt;
 
 use base64ct::{Base64UrlUnpadded, Encoding};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
 
-use super::{RandomError, RandomSource, SecretDigest};
+use super::random::{RandomError, RandomSource};
 
-/// The id of a session in plain text, as the browser's cookie holds it: 256 random bits in base64url without padding, 43
-/// characters.
+/// The digits of base 62 in ascending order, and the alphabet of the random characters.
+const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/// The place values of the checksum's base-62 digits. Six digits hold any 32-bit number.
+const WEIGHTS: [u32; 6] = [916_132_832, 14_776_336, 238_328, 3_844, 62, 1];
+const RANDOM_LENGTH: usize = 32;
+
+/// The kind of an API key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum KeyKind {
+    /// A user's key, with the prefix `topo_u_`.
+    User,
+    /// A discovery daemon's key, with the prefix `topo_d_`.
+    Daemon,
+}
+
+impl KeyKind {
+    const fn prefix(self) -> &'static str {
+        match self {
+            Self::User => "topo_u_",
+            Self::Daemon => "topo_d_",
+        }
+    }
+}
+
+/// An API key in plain text.
+///
+/// It consists of the prefix of its [kind](KeyKind), 32 random characters of `0-9A-Za-z` (190 bits), and a checksum
+/// of 6 characters: the CRC-32 of everything before it, in base 62, most significant digit first. The checksum is not
+/// secret. It rejects a mistyped key before any look-up and lets secret scanners recognize real keys.
+///
+/// ```
+/// use toposcope::access::{KeyKind, KeyText, SystemRandom};
+///
+/// let key = KeyText::generate(KeyKind::User, &SystemRandom)?;
+/// assert!(key.expose().starts_with("topo_u_"));
+/// assert_eq!(key.masked().chars().count(), "topo_u_…aB3x".chars().count());
+///
+/// let presented = KeyText::parse(key.expose()).expect("a generated key is well-formed");
+/// assert_eq!(presented.digest().lookup(), key.digest().lookup());
+/// assert!(presented.digest().verifier().matches(&key.digest().verifier()));
+/// # Ok::<(), toposcope::access::RandomError>(())
+/// ```
+pub struct KeyText {
+    kind: KeyKind,
+    text: String,
+}
+
+impl KeyText {
+    /// Generates a new key.
+    ///
+    /// # Errors
+    /// If the random source fails, or its bytes are clearly not random.
+    pub fn generate(kind: KeyKind, random: &dyn RandomSource) -> Result<Self, RandomError> {
+        // Rejection sampling: six bits of a byte select a character, and the values 62 and 63 are discarded. More
+        // than half of 64 bytes are discarded with a probability of 10^-31.
+        let mut bytes = [0; 2 * RANDOM_LENGTH];
+        random.fill(&mut bytes)?;
+        let characters =
+            bytes.iter().filter_map(|byte| ALPHABET.get(usize::from(byte & 63))).copied().map(char::from);
+        let mut text = kind.prefix().to_owned();
+        text.extend(characters.take(RANDOM_LENGTH));
+        if text.len() != kind.prefix().len() + RANDOM_LENGTH {
+            return Err(RandomError::new("the bytes of the random source are not random"));
+        }
+        text.extend(checksum(&text));
+        Ok(Self { kind, text })
+    }
+
+    /// Parses a key. Returns `None` if the prefix, the length, a character or the checksum is wrong.
+    ///
+    /// A well-formed key need not exist.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (kind, rest) = [KeyKind::User, KeyKind::Daemon]
+            .into_iter()
+            .find_map(|kind| text.strip_prefix(kind.prefix()).map(|rest| (kind, rest)))?;
+        let is_well_formed = rest.len() == RANDOM_LENGTH + WEIGHTS.len()
+            && rest.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let (before, digits) = text.split_at_checked(kind.prefix().len() + RANDOM_LENGTH)?;
+        (is_well_formed && checksum(before).eq(digits.chars())).then(|| Self { kind, text: text.to_owned() })
+    }
+
+    /// Returns the kind of the key.
+    #[must_use]
+    pub const fn kind(&self) -> KeyKind {
+        self.kind
+    }
+
+    /// Returns the plain text, for the one response that contains it. It must never be logged or stored.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the digest that is stored of the key.
+    #[must_use]
+    pub fn digest(&self) -> SecretDigest {
+        SecretDigest::of(&self.text)
+    }
+
+    /// Returns the key in masked form: the prefix, `…` and the last 4 characters.
+    #[must_use]
+    pub fn masked(&self) -> String {
+        let end = self.text.len().checked_sub(4).and_then(|start| self.text.get(start..)).unwrap_or_default();
+        format!("{}…{end}", self.kind.prefix())
+    }
+}
+
+fn checksum(text: &str) -> impl Iterator<Item = char> + use<> {
+    let crc = crc32fast::hash(text.as_bytes());
+    WEIGHTS.into_iter().filter_map(move |weight| {
+        let digit = usize::try_from(crc / weight % 62).ok()?;
+        ALPHABET.get(digit).copied().map(char::from)
+    })
+}
+
+impl fmt::Debug for KeyText {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "KeyText({}…)", self.kind.prefix())
+    }
+}
+
+/// The id of a session in plain text, as in the browser's cookie.
+///
+/// It consists of 256 random bits in base64url without padding: 43 characters.
 ///
 /// ```
 /// use toposcope::access::{SessionId, SystemRandom};
@@ -19,18 +147,19 @@ use super::{RandomError, RandomSource, SecretDigest};
 pub struct SessionId(String);
 
 impl SessionId {
-    /// A new session's id.
+    /// Generates the id of a new session.
     ///
     /// # Errors
-    /// When the source fails.
+    /// If the random source fails.
     pub fn generate(random: &dyn RandomSource) -> Result<Self, RandomError> {
         let mut bytes = [0; 32];
         random.fill(&mut bytes)?;
         Ok(Self(Base64UrlUnpadded::encode_string(&bytes)))
     }
 
-    /// An id as it was presented, or `None` when the text is no encoding of 256 bits. Whether there is such a session is
-    /// another question.
+    /// Parses an id. Returns `None` if the text does not encode 256 bits.
+    ///
+    /// The session of a well-formed id need not exist.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut bytes = [0; 32];
@@ -38,13 +167,13 @@ impl SessionId {
         (decoded.len() == 32).then(|| Self(text.to_owned()))
     }
 
-    /// The id itself: for the cookie, never for a log or a store.
+    /// Returns the plain text, for the cookie. It must never be logged or stored.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// What is kept of the id.
+    /// Returns the digest that is stored of the id.
     #[must_use]
     pub fn digest(&self) -> SecretDigest {
         SecretDigest::of(&self.0)
@@ -54,5 +183,69 @@ impl SessionId {
 impl fmt::Debug for SessionId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("SessionId(..)")
+    }
+}
+
+/// The SHA-256 of a secret: all that is stored of an API key or a session id.
+///
+/// Unlike passwords, these secrets do not need a slow hash: they have at least 190 random bits, which cannot be
+/// guessed.
+///
+/// The two halves have different uses. The index of a store does not compare in constant time, so over many attempts
+/// its timing could reveal how much of a guess is correct. A record is therefore looked up by the first half alone,
+/// and the second half is compared in constant time.
+#[derive(Clone, Copy)]
+pub struct SecretDigest {
+    lookup: [u8; 16],
+    verifier: [u8; 16],
+}
+
+impl SecretDigest {
+    pub(super) fn of(text: &str) -> Self {
+        let (mut lookup, mut verifier) = ([0; 16], [0; 16]);
+        for (half, byte) in lookup.iter_mut().chain(&mut verifier).zip(Sha256::digest(text)) {
+            *half = byte;
+        }
+        Self { lookup, verifier }
+    }
+
+    /// Returns the first half, by which the record is looked up in a store.
+    #[must_use]
+    pub const fn lookup(&self) -> [u8; 16] {
+        self.lookup
+    }
+
+    /// Returns the second half, which verifies the record that was found.
+    #[must_use]
+    pub const fn verifier(&self) -> Verifier {
+        Verifier(self.verifier)
+    }
+}
+
+impl fmt::Debug for SecretDigest {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("SecretDigest(..)")
+    }
+}
+
+/// The half of a [`SecretDigest`] that is compared in constant time.
+///
+/// It does not implement `PartialEq`, whose comparison would not be constant-time. Serde represents it as its 16
+/// bytes.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Verifier([u8; 16]);
+
+impl Verifier {
+    /// Returns whether both belong to the same secret, in constant time.
+    #[must_use]
+    pub fn matches(&self, other: &Self) -> bool {
+        self.0.ct_eq(&other.0).into()
+    }
+}
+
+impl fmt::Debug for Verifier {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Verifier(..)")
     }
 }

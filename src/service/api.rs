@@ -1,32 +1,30 @@
 use std::convert::Infallible;
 use std::error::Error as StdError;
 use std::fmt;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
-use http::header::CONTENT_LENGTH;
-use http::request::Parts;
-use http::{HeaderValue, Method, Request, Response, StatusCode};
+use http::{Request, Response};
 use http_body::Body;
 
-use super::contained::contain_panic;
-use super::input::{self, Input, RequestBody};
-use super::response::{Reply, add_allowance};
-use super::route::Route;
-use super::shared::Shared;
-use super::{
-    ApiBuilder, ResponseBody, credentials, daemon_keys, hosts, ports, referrals, sessions, shares, user_keys,
-    version,
-};
-use crate::access::Caller;
-use crate::inventory::{Error, ErrorKind, Inventory};
-use crate::wire::ApiError;
+use super::body::{ListSlots, ResponseBody};
+use super::client_address::{ClientAddressSource, ClientPrefixes};
+use super::cross_site::CrossSitePolicy;
+use super::input::box_body;
+use super::page_cache::PageCache;
+use super::rate_limit::{Buckets, RateLimit};
+use super::response::Responder;
+use super::state::ApiState;
+use crate::access::PrefixLengths;
+use crate::inventory::Inventory;
 
-/// The API as a [`tower::Service`](tower_service::Service): every endpoint, on an [`Inventory`].
+/// The network inventory API over an [`Inventory`], as a [`tower::Service`](tower_service::Service).
 ///
-/// Always ready, never fails, cheap to clone. It listens to nothing, and the few tasks that it spawns end with it. Mount
-/// it in axum by `Router::new().fallback_service(api)`, in hyper by `TowerToHyperService::new(api)`, or call it in process:
+/// The service is always ready, never fails and is cheap to clone. It opens no socket, and the tasks that it spawns
+/// end with it. Mount it in axum with `Router::new().fallback_service(api)`, in hyper with
+/// `TowerToHyperService::new(api)`, or call it in process:
 ///
 /// ```
 /// use http::Request;
@@ -44,28 +42,25 @@ use crate::wire::ApiError;
 /// # }
 /// ```
 ///
-/// A host application that authenticates its users itself sets a [`Caller`] as request extension; it is taken at its
-/// word. How the service finds a client's address is set by [`client_address`](ApiBuilder::client_address).
+/// A host application that authenticates its users itself sets a [`Caller`](crate::access::Caller) as a request
+/// extension, which the service trusts. [`client_address`](ApiBuilder::client_address) sets how the service finds the
+/// address of a client.
 #[derive(Clone)]
 pub struct Api {
-    shared: Arc<Shared>,
+    state: Arc<ApiState>,
 }
 
 impl Api {
-    /// Begins an API on this inventory.
+    /// Creates a builder for an API over this inventory.
     #[must_use]
     pub fn builder(inventory: Inventory) -> ApiBuilder {
         ApiBuilder::new(inventory)
-    }
-
-    pub(super) const fn new(shared: Arc<Shared>) -> Self {
-        Self { shared }
     }
 }
 
 impl fmt::Debug for Api {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Api").field("inventory", &self.shared.inventory).finish_non_exhaustive()
+        formatter.debug_struct("Api").field("inventory", &self.state.inventory).finish_non_exhaustive()
     }
 }
 
@@ -84,14 +79,16 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> ResponseFuture {
-        let shared = Arc::clone(&self.shared);
+        let state = Arc::clone(&self.state);
         let (request, body) = request.into_parts();
-        let body = input::erase(body);
-        ResponseFuture(Box::pin(async move { Ok(shared.answer(&request, body).await) }))
+        let body = box_body(body);
+        ResponseFuture(Box::pin(async move { Ok(state.respond(&request, body).await) }))
     }
 }
 
-/// The response to come. Dropping it drops the request; what a commit has begun is done wholly or not at all.
+/// The future response of an [`Api`].
+///
+/// Dropping it cancels the request. A commit that has begun is still applied either fully or not at all.
 pub struct ResponseFuture(Pin<Box<dyn Future<Output = Result<Response<ResponseBody>, Infallible>> + Send>>);
 
 impl Future for ResponseFuture {
@@ -108,64 +105,183 @@ impl fmt::Debug for ResponseFuture {
     }
 }
 
-impl Shared {
-    async fn answer(&self, request: &Parts, body: RequestBody) -> Response<ResponseBody> {
-        let route = Route::find(&request.method, request.uri.path());
-        let caller = contain_panic(pin!(self.caller(route.as_ref().ok(), request))).await;
-        let allowance = self.allowance(request, caller.as_ref().ok());
-        let outcome = match allowance.and_then(|allowance| allowance.retry_after) {
-            Some(seconds) => Err(ApiError::rate_limit_exceeded(seconds)),
-            None => {
-                let input = Input { request, body, limit: self.body_limit };
-                contain_panic(pin!(self.handle(route, caller, input))).await
-            }
-        };
-        let mut response = self.responder.respond(outcome);
-        if let Some(allowance) = &allowance {
-            add_allowance(&mut response, allowance);
-        }
-        if request.method == Method::HEAD { without_body(response) } else { response }
-    }
-
-    /// Who asks, as far as the endpoint looks at that.
-    async fn caller(&self, route: Option<&Route<'_>>, request: &Parts) -> Result<Caller, Error> {
-        match (credentials::known(request), route) {
-            (Some(caller), _) => Ok(caller.clone()),
-            (None, Some(route)) if route.is_public() => Err(ErrorKind::NotAuthenticated.into()),
-            (None, Some(Route::LogOut)) => credentials::by_cookie(&self.inventory, request).await,
-            _ => credentials::identify(&self.inventory, request).await,
-        }
-    }
-
-    async fn handle(
-        &self,
-        route: Result<Route<'_>, ApiError>,
-        caller: Result<Caller, Error>,
-        input: Input<'_>,
-    ) -> Result<Reply, ApiError> {
-        let caller = || self.admit(caller, input.request);
-        match route? {
-            Route::Version => version::get(&self.responder, input.query()),
-            Route::ListHosts => hosts::list(self, &caller()?, input.request).await,
-            // These are boxed, so that the requests that come most often do not carry the room that they take.
-            Route::LogIn => Box::pin(sessions::log_in(self, input)).await,
-            Route::LogOut => Box::pin(sessions::log_out(self, input)).await,
-            Route::UpdatePort(id) => Box::pin(ports::update(self, &caller()?, id, input)).await,
-            Route::CreateDaemonKey => Box::pin(daemon_keys::create(self, &caller()?, input)).await,
-            Route::UpdateUserKey(id) => Box::pin(user_keys::update(self, &caller()?, id, input)).await,
-            Route::DeleteUserKey(id) => Box::pin(user_keys::delete(self, &caller()?, id, input)).await,
-            Route::ShareMetadata(id) => Box::pin(shares::metadata(self, id, input.query())).await,
-            Route::SubmitReferral => Box::pin(referrals::submit(self, &caller()?, input)).await,
-        }
-    }
+/// Configures and builds an [`Api`]. Created by [`Api::builder`].
+#[derive(Clone, Debug)]
+pub struct ApiBuilder {
+    inventory: Inventory,
+    server_version: String,
+    rate_limit: Option<RateLimit>,
+    client_address: ClientAddressSource,
+    client_prefixes: PrefixLengths,
+    body_limit: usize,
+    allowed_origins: Vec<String>,
+    secure_cookies: bool,
+    whole_list_limit: Option<u64>,
+    whole_lists_at_once: (usize, usize),
+    whole_list_patience: Option<Duration>,
+    page_cache: usize,
 }
 
-/// The answer to HEAD: the headers of the GET, its length among them where that is known.
-fn without_body(mut response: Response<ResponseBody>) -> Response<ResponseBody> {
-    if let Some(length) = response.body().length()
-        && response.status() != StatusCode::NOT_MODIFIED
-    {
-        response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length));
+/// Default maximum size of a request body, in bytes.
+const BODY_LIMIT: usize = 1024 * 1024;
+
+/// Default capacity of the page cache, in bytes.
+const PAGE_CACHE: usize = 16 * 1024 * 1024;
+
+/// Default maximum number of concurrent lists without a limit, per user and in total.
+const WHOLE_LISTS_AT_ONCE: (usize, usize) = (4, 64);
+
+/// Default time after which a list without a limit is aborted if its client has stalled.
+const WHOLE_LIST_PATIENCE: Duration = Duration::from_secs(60);
+
+/// Bounds how often the timer of a stalled list wakes up.
+const MIN_PATIENCE: Duration = Duration::from_millis(1);
+
+impl ApiBuilder {
+    fn new(inventory: Inventory) -> Self {
+        Self {
+            inventory,
+            server_version: env!("CARGO_PKG_VERSION").to_owned(),
+            rate_limit: Some(RateLimit::default()),
+            client_address: ClientAddressSource::default(),
+            client_prefixes: PrefixLengths::default(),
+            body_limit: BODY_LIMIT,
+            allowed_origins: Vec::new(),
+            secure_cookies: true,
+            whole_list_limit: None,
+            whole_lists_at_once: WHOLE_LISTS_AT_ONCE,
+            whole_list_patience: Some(WHOLE_LIST_PATIENCE),
+            page_cache: PAGE_CACHE,
+        }
     }
-    response.map(|_| ResponseBody::default())
+
+    /// Sets the version of the host application, which every response reports. Default: this crate's version.
+    #[must_use]
+    pub fn server_version(self, version: impl Into<String>) -> Self {
+        Self { server_version: version.into(), ..self }
+    }
+
+    /// Sets the rate limit of each client; `None` disables it. Default: 300 requests a minute, bursts of 150.
+    #[must_use]
+    pub fn rate_limit(self, limit: impl Into<Option<RateLimit>>) -> Self {
+        Self { rate_limit: limit.into(), ..self }
+    }
+
+    /// Sets how the service finds a client's address, by which it limits unauthenticated requests.
+    ///
+    /// Default: the [`ClientAddr`](super::ClientAddr) request extension. All unauthenticated requests without a known
+    /// address share one rate-limit bucket, and the first of them logs a warning.
+    #[must_use]
+    pub fn client_address(self, source: ClientAddressSource) -> Self {
+        Self { client_address: source, ..self }
+    }
+
+    /// Sets the address prefix lengths, in bits, that identify an unauthenticated client. Default: 32 and 64.
+    ///
+    /// Lengths above 32 (IPv4) and 128 (IPv6) are clamped. Each prefix has its own rate-limit bucket and its own
+    /// share of the concurrent logins.
+    #[must_use]
+    pub fn client_prefixes(self, ipv4: u8, ipv6: u8) -> Self {
+        Self { client_prefixes: PrefixLengths::new(ipv4, ipv6), ..self }
+    }
+
+    /// Sets the maximum size of a request body, in bytes. Default: 1 MiB.
+    #[must_use]
+    pub fn body_limit(self, bytes: usize) -> Self {
+        Self { body_limit: bytes, ..self }
+    }
+
+    /// Sets additional origins, such as `https://app.example.net`, whose pages may write with a session.
+    ///
+    /// Default: none; only pages of the host that the request is sent to may write. Set this for other hosts of the
+    /// same site, and behind a proxy that changes the `Host` header. Requests that the browser marks as `cross-site`
+    /// with `Sec-Fetch-Site` are always rejected. A [`Caller`](crate::access::Caller) set by the host application is
+    /// not checked: a host application that authenticates with its own cookie must check the origin itself.
+    ///
+    /// ```
+    /// # use toposcope::inventory::Inventory;
+    /// # use toposcope::service::Api;
+    /// # use toposcope::store::MemoryStore;
+    /// let api = Api::builder(Inventory::new(MemoryStore::new()))
+    ///     .allowed_origins(["https://app.example.net"])
+    ///     .body_limit(64 * 1024)
+    ///     .secure_cookies(true)
+    ///     .build();
+    /// ```
+    #[must_use]
+    pub fn allowed_origins<O: Into<String>>(self, origins: impl IntoIterator<Item = O>) -> Self {
+        // Configured origins may end with a slash; browsers send none.
+        let origins = origins.into_iter().map(|origin| origin.into().trim_end_matches('/').to_owned());
+        Self { allowed_origins: origins.collect(), ..self }
+    }
+
+    /// Sets whether the session cookie has the `Secure` attribute. Default: `true`.
+    ///
+    /// Browsers send a `Secure` cookie over HTTPS only, and do not store it if they received it over plain HTTP.
+    #[must_use]
+    pub fn secure_cookies(self, secure: bool) -> Self {
+        Self { secure_cookies: secure, ..self }
+    }
+
+    /// Sets the maximum number of hosts in a list without a limit (`limit=0`). Default: `None`, any number.
+    ///
+    /// The hosts from the offset on are counted when the list starts. Longer lists are rejected with 400
+    /// `validation_out_of_range`. A list without a limit is streamed: the service reads it from the store page by
+    /// page while the client receives it. Until the list ends, it holds the ids of the hosts already sent, at most 40
+    /// bytes each.
+    #[must_use]
+    pub fn whole_list_limit(self, hosts: impl Into<Option<u64>>) -> Self {
+        Self { whole_list_limit: hosts.into(), ..self }
+    }
+
+    /// Sets the maximum number of concurrent lists without a limit, per user and in total. Default: 4 and 64.
+    ///
+    /// Further ones are rejected with 429 `rate_limit_exceeded`. Lists of up to 128 hosts do not count. With 0, all
+    /// longer lists are rejected.
+    #[must_use]
+    pub fn whole_lists_at_once(self, per_user: usize, total: usize) -> Self {
+        Self { whole_lists_at_once: (per_user, total), ..self }
+    }
+
+    /// Sets how long a client may read nothing from a list without a limit. Default: 60 seconds.
+    ///
+    /// After that time the list is aborted: its memory and its slot are freed, and the body ends with an error, so
+    /// that the server closes the connection. `None` means that lists are never aborted. Time spent waiting for the
+    /// store does not count. The timer needs a tokio runtime with its time driver enabled; values below 1 millisecond
+    /// count as 1 millisecond.
+    #[must_use]
+    pub fn whole_list_patience(self, patience: impl Into<Option<Duration>>) -> Self {
+        let whole_list_patience = patience.into().map(|patience| patience.max(MIN_PATIENCE));
+        Self { whole_list_patience, ..self }
+    }
+
+    /// Sets the size of the page cache, in bytes. Default: 16 MiB; 0 means no cache.
+    ///
+    /// The cache holds joined response bodies. A page is cached at its second request, if the hosts have not changed
+    /// since the first one and the caller has the same scope. Pages larger than half of the cache are not cached, nor
+    /// are pages of a store without [revisions](crate::store::Store::revision).
+    #[must_use]
+    pub fn page_cache(self, bytes: usize) -> Self {
+        Self { page_cache: bytes, ..self }
+    }
+
+    /// Builds the service.
+    #[must_use]
+    pub fn build(self) -> Api {
+        let (lists_per_user, lists_total) = self.whole_lists_at_once;
+        let state = ApiState {
+            responder: Responder::new(self.server_version, self.inventory.clock()),
+            inventory: self.inventory,
+            buckets: self.rate_limit.map(Buckets::new),
+            client_prefixes: ClientPrefixes::new(self.client_address, self.client_prefixes),
+            body_limit: self.body_limit,
+            cross_site: CrossSitePolicy::new(self.allowed_origins),
+            secure_cookies: self.secure_cookies,
+            whole_list_limit: self.whole_list_limit,
+            list_slots: ListSlots::new(lists_per_user, lists_total),
+            whole_list_patience: self.whole_list_patience,
+            page_cache: PageCache::new(self.page_cache),
+        };
+        Api { state: Arc::new(state) }
+    }
 }

@@ -1,38 +1,91 @@
-use http::header::AUTHORIZATION;
+//! Credentials of a request: the `Authorization` header and the session cookie.
+
+use http::HeaderValue;
+use http::header::{AUTHORIZATION, COOKIE};
 use http::request::Parts;
 
-use super::cookie;
 use crate::access::Caller;
-use crate::inventory::{Error, ErrorKind, Inventory};
+use crate::inventory::{Error, ErrorKind, Inventory, IssuedSession};
+use crate::wire::ApiError;
 
-/// Who sends a request: whom the host application has set, or else whose API key or session the request carries. A header
-/// `Authorization` decides, whatever it holds; only without one is there a look at the cookies.
+const COOKIE_NAME: &str = "session_id";
+
+/// Maximum number of session ids read from one request; further ones are ignored.
+///
+/// Browsers send one, or two while a cookie of an older path or domain exists. Each id costs look-ups in the store,
+/// and the headers of a request have room for thousands.
+const MAX_SESSION_IDS: usize = 4;
+
+/// Identifies the caller of a request.
+///
+/// A caller set by the host application has precedence, then the API key in the `Authorization` header, then the
+/// session cookie. Cookies are ignored if the request has an `Authorization` header, even an invalid one.
 pub(super) async fn identify(inventory: &Inventory, request: &Parts) -> Result<Caller, Error> {
-    if let Some(caller) = known(request) {
+    if let Some(caller) = set_by_host_application(request) {
         return Ok(caller.clone());
     }
     if request.headers.contains_key(AUTHORIZATION) {
         let key = bearer_token(request).ok_or(ErrorKind::NotAuthenticated)?;
         return inventory.authenticate_user_key(key).await;
     }
-    by_cookie(inventory, request).await
+    identify_by_cookie(inventory, request).await
 }
 
-/// Whose session the request carries.
-pub(super) async fn by_cookie(inventory: &Inventory, request: &Parts) -> Result<Caller, Error> {
-    let session = cookie::session_id(request).ok_or(ErrorKind::NotAuthenticated)?;
+/// Identifies the caller by the session cookie alone.
+pub(super) async fn identify_by_cookie(inventory: &Inventory, request: &Parts) -> Result<Caller, Error> {
+    let session = session_id(request).ok_or(ErrorKind::NotAuthenticated)?;
     inventory.authenticate_session(session).await
 }
 
-/// Whom the host application has set.
-pub(super) fn known(request: &Parts) -> Option<&Caller> {
+/// Returns the caller that the host application has set as a request extension.
+pub(super) fn set_by_host_application(request: &Parts) -> Option<&Caller> {
     request.extensions.get()
 }
 
-/// The token of the one `Authorization` header. Two of them are none: which one is meant is not for us to guess.
+/// Returns the token of the only `Authorization` header. With several headers it is ambiguous, and none is used.
 fn bearer_token(request: &Parts) -> Option<&str> {
-    let mut given = request.headers.get_all(AUTHORIZATION).iter();
-    let (Some(header), None) = (given.next(), given.next()) else { return None };
+    let mut headers = request.headers.get_all(AUTHORIZATION).iter();
+    let (Some(header), None) = (headers.next(), headers.next()) else { return None };
     let (scheme, token) = header.to_str().ok()?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim_matches(' '))
+}
+
+/// Returns the session id in a request's cookies, or `None` when there is none or when two differ.
+///
+/// A request with two different ids is ambiguous, so neither is used.
+fn session_id(request: &Parts) -> Option<&str> {
+    let mut ids = session_ids(request);
+    let first = ids.next()?;
+    ids.all(|other| other == first).then_some(first)
+}
+
+/// Returns the first [`MAX_SESSION_IDS`] session ids in a request's cookies.
+pub(super) fn session_ids(request: &Parts) -> impl Iterator<Item = &str> {
+    let headers = request.headers.get_all(COOKIE).iter();
+    let cookies = headers.flat_map(|header| header.as_bytes().split(|byte| *byte == b';'));
+    let ids = cookies.filter_map(|cookie| {
+        // Other cookies may hold any bytes, so each one is decoded on its own.
+        let (name, value) = std::str::from_utf8(cookie).ok()?.split_once('=')?;
+        (name.trim() == COOKIE_NAME).then(|| value.trim().trim_matches('"'))
+    });
+    ids.take(MAX_SESSION_IDS)
+}
+
+/// Returns the `Set-Cookie` value that stores a new session in the browser until the session expires.
+pub(super) fn cookie_to_begin(session: &IssuedSession, is_secure: bool) -> Result<HeaderValue, ApiError> {
+    let (begin, end) = (session.session().created_at, session.session().expires_at);
+    cookie(session.plaintext(), (end.unix_micros() - begin.unix_micros()) / 1_000_000, is_secure)
+}
+
+/// Returns the `Set-Cookie` value that makes a browser delete its session cookie.
+pub(super) fn cookie_to_end(is_secure: bool) -> Result<HeaderValue, ApiError> {
+    cookie("", 0, is_secure)
+}
+
+fn cookie(value: &str, seconds: i64, is_secure: bool) -> Result<HeaderValue, ApiError> {
+    let secure = if is_secure { "; Secure" } else { "" };
+    let text = format!("{COOKIE_NAME}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}");
+    let mut header = HeaderValue::try_from(text).map_err(|_| ApiError::internal())?;
+    header.set_sensitive(true);
+    Ok(header)
 }

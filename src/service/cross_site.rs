@@ -6,24 +6,28 @@ use crate::wire::ApiError;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// From which sites a session may be used for more than reading: a browser sends its cookie whoever makes it send a
-/// request.
+/// Decides which sites may write with a user's session.
+///
+/// Browsers attach the session cookie to every request, including those that another site's page sends.
 #[derive(Debug)]
-pub(super) struct CrossSite {
-    /// Beside the request's own host.
+pub(super) struct CrossSitePolicy {
+    /// Origins allowed in addition to the request's own host.
     allowed_origins: Vec<String>,
 }
 
-impl CrossSite {
+impl CrossSitePolicy {
     pub(super) const fn new(allowed_origins: Vec<String>) -> Self {
         Self { allowed_origins }
     }
 
-    /// Whether a request with a session may do what it asks for. Programs, which send neither header, may.
+    /// Checks a request that uses a session. Non-browser clients pass, because they send neither header.
+    ///
+    /// # Errors
+    /// `auth_cross_site_request` if the method writes and a page of another site sent the request.
     pub(super) fn check(&self, request: &Parts) -> Result<(), ApiError> {
         let is_reading = request.method == Method::GET || request.method == Method::HEAD;
         let is_allowed = is_reading
-            || !is_called_cross_site(&request.headers)
+            || !is_marked_cross_site(&request.headers)
                 && request.headers.get_all(ORIGIN).iter().all(|origin| {
                     origin.to_str().is_ok_and(|origin| self.is_listed(origin) || is_own(origin, request))
                 });
@@ -35,12 +39,13 @@ impl CrossSite {
     }
 }
 
-fn is_called_cross_site(headers: &HeaderMap) -> bool {
+fn is_marked_cross_site(headers: &HeaderMap) -> bool {
     headers.get_all(SEC_FETCH_SITE).iter().any(|site| site.as_bytes().eq_ignore_ascii_case(b"cross-site"))
 }
 
-/// Whether an origin names the host that the request was sent to. Its scheme is not compared: behind a proxy that speaks
-/// TLS for it, the service does not know its own.
+/// Returns whether an origin is the host that the request was sent to.
+///
+/// Schemes are not compared: behind a proxy that terminates TLS, the service does not know its own scheme.
 fn is_own(origin: &str, request: &Parts) -> bool {
     let authority = request.uri.authority().map(http::uri::Authority::as_str);
     let header = || request.headers.get(HOST).and_then(|host| host.to_str().ok());

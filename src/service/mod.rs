@@ -1,34 +1,24 @@
-//! The API as a [`tower::Service`](tower_service::Service): [`Api`], and how it is built.
+//! The API as a [`tower::Service`](tower_service::Service): [`Api`] and its builder.
 
 mod api;
 mod body;
-mod builder;
+mod catch_panic;
 mod client_address;
-mod conditional;
-mod contained;
-mod cookie;
 mod credentials;
 mod cross_site;
-mod daemon_keys;
+mod dispatch;
+mod endpoints;
+mod entity_tag;
 mod hosts;
 mod input;
-mod kept_pages;
-mod list_slots;
-mod ports;
+mod page_cache;
 mod rate_limit;
-mod referrals;
 mod refusal_log;
 mod response;
 mod route;
-mod sessions;
-mod shared;
-mod shares;
-mod user_keys;
-mod version;
-mod whole_list;
+mod state;
 
-pub use api::{Api, ResponseFuture};
+pub use api::{Api, ApiBuilder, ResponseFuture};
 pub use body::{BodyError, ResponseBody};
-pub use builder::ApiBuilder;
 pub use client_address::{ClientAddr, ClientAddressSource};
 pub use rate_limit::RateLimit;

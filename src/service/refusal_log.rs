@@ -1,5 +1,3 @@
-//! Logging of requests that are refused by design, at most one line a minute for each error code.
-
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -7,16 +5,14 @@ use std::time::Duration;
 use crate::access::Clock;
 use crate::wire::{ApiError, ErrorCode};
 
-/// The least time between two lines for one error code.
+/// Minimum time between two log lines for one error code.
 const INTERVAL: Duration = Duration::from_secs(60);
 
-/// Counts refused requests and logs the counts.
+/// Logs refused requests: at most one line a minute for each error code, with a count.
 ///
-/// A client decides how often it is refused, so one line for each refusal would let any client fill the log. Each line
-/// carries the number of refusals since the one before, and a count that no further refusal reports is logged when the
-/// service is dropped: refusals are summarized, never lost.
-///
-/// Memory is bounded by the number of error codes.
+/// One line per refusal would let any client fill the log. Each line has the number of refusals since the previous
+/// line; counts not yet logged are logged when the service is dropped. Memory is bounded by the number of error
+/// codes.
 pub(super) struct RefusalLog {
     clock: Arc<dyn Clock>,
     counters: Mutex<Vec<Counter>>,
@@ -24,9 +20,9 @@ pub(super) struct RefusalLog {
 
 struct Counter {
     code: ErrorCode,
-    /// Refusals since the last line.
+    /// Number of refusals since the last line.
     count: u64,
-    /// By the monotonic clock.
+    /// Monotonic time of the last line.
     logged_at: Duration,
 }
 
@@ -35,14 +31,14 @@ impl RefusalLog {
         Self { clock, counters: Mutex::new(Vec::new()) }
     }
 
-    /// Counts a refusal, and logs the count unless there was a line for this code within the last minute.
+    /// Counts a refusal, and logs the count unless this code was logged within the last minute.
     pub(super) fn count(&self, error: &ApiError) {
         if let Some(count) = self.count_at(error.code, self.clock.monotonic()) {
             log(error.code, count, &error.message);
         }
     }
 
-    /// Returns the number of refusals to log now, if any.
+    /// Counts a refusal and returns the number of refusals to log now, if any.
     fn count_at(&self, code: ErrorCode, now: Duration) -> Option<u64> {
         let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(counter) = counters.iter_mut().find(|counter| counter.code == code) else {

@@ -8,8 +8,8 @@ use http::header::{
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 use serde::Serialize;
 
-use super::ResponseBody;
-use super::conditional::EntityTag;
+use super::body::ResponseBody;
+use super::entity_tag::EntityTag;
 use super::rate_limit::Allowance;
 use super::refusal_log::RefusalLog;
 use crate::access::Clock;
@@ -19,43 +19,43 @@ const RATE_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const RATE_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
-/// How many headers a response has at most.
-const HEADERS: usize = 9;
+/// Maximum number of headers in a response.
+const MAX_HEADERS: usize = 9;
 
-/// What an endpoint answers.
-pub(super) struct Reply {
-    /// `None`: the client has it already.
+/// The successful result of an endpoint: the parts of its response that are not fixed.
+pub(super) struct Outcome {
+    /// `None` if the client already has the current state (304).
     body: Option<ResponseBody>,
     cookie: Option<HeaderValue>,
     tag: Option<HeaderValue>,
 }
 
-impl Reply {
+impl Outcome {
     pub(super) const fn new(body: ResponseBody) -> Self {
         Self { body: Some(body), cookie: None, tag: None }
     }
 
-    /// That the client has what the tag stands for.
-    pub(super) fn unchanged(tag: &EntityTag) -> Self {
+    /// Creates a 304: the client already has the state with this tag.
+    pub(super) fn not_modified(tag: &EntityTag) -> Self {
         Self { body: None, cookie: None, tag: Some(tag.header()) }
     }
 
-    /// The same with an `ETag`, if there is one.
+    /// Adds an `ETag`, if there is one.
     pub(super) fn with_tag(self, tag: Option<EntityTag>) -> Self {
         Self { tag: tag.map(|tag| tag.header()), ..self }
     }
 
-    /// The same with a `Set-Cookie`.
+    /// Adds a `Set-Cookie`.
     pub(super) fn with_cookie(self, cookie: HeaderValue) -> Self {
         Self { cookie: Some(cookie), ..self }
     }
 }
 
-/// The data of a success that has none: `{}`.
+/// The `data` of a success without data: `{}`.
 #[derive(Serialize)]
-struct Nothing {}
+struct Empty {}
 
-/// Encodes the envelopes of one server and logs what goes wrong. Clones share the log's counters.
+/// Encodes the envelopes of one server and logs its errors. Clones share the counters of the log.
 #[derive(Clone, Debug)]
 pub(super) struct Responder {
     server_version: String,
@@ -63,27 +63,27 @@ pub(super) struct Responder {
 }
 
 impl Responder {
-    /// Creates a responder that limits the lines of its log by this clock.
+    /// Creates a responder. The clock limits how often refusals are logged.
     pub(super) fn new(server_version: String, clock: Arc<dyn Clock>) -> Self {
         Self { server_version, refusals: Arc::new(RefusalLog::new(clock)) }
     }
 
-    /// The envelope of a value, encoded.
-    pub(super) fn value(&self, data: impl Serialize) -> Result<Reply, ApiError> {
+    /// Encodes a value in its envelope.
+    pub(super) fn value(&self, data: impl Serialize) -> Result<Outcome, ApiError> {
         let envelope = Success { success: true, data, meta: self.meta(None) };
-        Ok(Reply::new(ResponseBody::full(encode(&envelope)?)))
+        Ok(Outcome::new(ResponseBody::full(encode(&envelope)?)))
     }
 
-    /// The envelope of a success that has nothing to tell.
-    pub(super) fn nothing(&self) -> Result<Reply, ApiError> {
-        self.value(Nothing {})
+    /// Encodes the envelope of a success without data.
+    pub(super) fn empty(&self) -> Result<Outcome, ApiError> {
+        self.value(Empty {})
     }
 
     pub(super) fn server_version(&self) -> &str {
         &self.server_version
     }
 
-    /// The envelope of a part of a list.
+    /// Creates the body of one page of a list.
     pub(super) fn page(
         &self,
         documents: Vec<Bytes>,
@@ -92,11 +92,11 @@ impl Responder {
         Ok(ResponseBody::page(documents, self.tail(pagination)?))
     }
 
-    pub(super) fn respond(&self, outcome: Result<Reply, ApiError>) -> Response<ResponseBody> {
+    pub(super) fn respond(&self, outcome: Result<Outcome, ApiError>) -> Response<ResponseBody> {
         outcome.map_or_else(|error| self.error(error), success)
     }
 
-    /// What closes the envelope of a list.
+    /// Encodes the text that closes the envelope of a list.
     pub(super) fn tail(&self, pagination: Pagination) -> Result<Bytes, ApiError> {
         let meta = encode(&self.meta(Some(pagination)))?;
         Ok([b"],\"meta\":", &meta[..], b"}"].concat().into())
@@ -111,7 +111,7 @@ impl Responder {
             params: error.params,
             meta: self.meta(None),
         };
-        // Text and numbers alone always encode; and if not, the status would still be right.
+        // Strings and numbers always encode; if they did not, the status would still be right.
         let mut response = with_body(ResponseBody::full(encode(&envelope).unwrap_or_default()));
         *response.status_mut() = error.code.status();
         let headers = response.headers_mut();
@@ -127,7 +127,7 @@ impl Responder {
         response
     }
 
-    /// Logs a fault with all its causes, counts a refusal, and leaves out what the client did wrong.
+    /// Logs a server failure with all its causes, counts a refusal, and ignores client errors.
     fn log(&self, error: &ApiError) {
         if let Some(cause) = &error.cause {
             tracing::error!(code = error.code.as_str(), "{}", cause.with_causes());
@@ -141,20 +141,20 @@ impl Responder {
     }
 }
 
-fn success(reply: Reply) -> Response<ResponseBody> {
-    let mut response = reply.body.map_or_else(not_modified, with_body);
+fn success(outcome: Outcome) -> Response<ResponseBody> {
+    let mut response = outcome.body.map_or_else(not_modified, with_body);
     let headers = response.headers_mut();
-    if let Some(cookie) = reply.cookie {
+    if let Some(cookie) = outcome.cookie {
         headers.insert(SET_COOKIE, cookie);
     }
-    if let Some(tag) = reply.tag {
+    if let Some(tag) = outcome.tag {
         headers.insert(ETAG, tag);
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
     }
     response
 }
 
-/// Adds what the rate limit has to say, true at the moment of the request.
+/// Adds the rate-limit headers, with the state at the time of the request.
 pub(super) fn add_allowance(response: &mut Response<ResponseBody>, allowance: &Allowance) {
     let headers = response.headers_mut();
     headers.insert(RATE_LIMIT, HeaderValue::from(allowance.limit));
@@ -162,11 +162,11 @@ pub(super) fn add_allowance(response: &mut Response<ResponseBody>, allowance: &A
     headers.insert(RATE_RESET, HeaderValue::from(allowance.reset));
 }
 
-/// A response with the headers that are the same for all.
+/// Creates a response with the headers that all responses have.
 fn with_fixed_headers(body: ResponseBody) -> Response<ResponseBody> {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
-    headers.reserve(HEADERS);
+    headers.reserve(MAX_HEADERS);
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
@@ -178,7 +178,7 @@ fn with_body(body: ResponseBody) -> Response<ResponseBody> {
     response
 }
 
-/// It has no body, so there is nothing to tell of one.
+/// Creates a 304, which has neither a body nor a `Content-Type`.
 fn not_modified() -> Response<ResponseBody> {
     let mut response = with_fixed_headers(ResponseBody::default());
     *response.status_mut() = StatusCode::NOT_MODIFIED;
@@ -189,7 +189,7 @@ fn encode(value: &impl Serialize) -> Result<Bytes, ApiError> {
     serde_json::to_vec(value).map(Bytes::from).map_err(|_| ApiError::internal())
 }
 
-/// Returns whether a response without a fault behind it protects the server from too many requests.
+/// Returns whether an error without a failed server is a refusal that protects it from overload.
 const fn is_refusal(status: StatusCode) -> bool {
     matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE)
 }

@@ -2,7 +2,7 @@ use http::Method;
 
 use crate::wire::ApiError;
 
-/// An endpoint, with the id of its path as the client wrote it.
+/// An endpoint, with the unparsed id from its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Route<'p> {
     Version,
@@ -18,7 +18,10 @@ pub(super) enum Route<'p> {
 }
 
 impl<'p> Route<'p> {
-    /// The endpoint of a request, by its path exactly as given. What answers to GET answers to HEAD.
+    /// Finds the endpoint for a method and a path. Paths are compared exactly; HEAD is routed like GET.
+    ///
+    /// # Errors
+    /// `route_not_found`, or `method_not_allowed` with the methods that the path supports.
     pub(super) fn find(method: &Method, path: &'p str) -> Result<Self, ApiError> {
         let method = if method == Method::HEAD { &Method::GET } else { method };
         let (endpoints, allow): (&[(Method, Self)], _) = match path {
@@ -42,13 +45,13 @@ impl<'p> Route<'p> {
         endpoint.map(|(_, route)| *route).ok_or_else(|| ApiError::method_not_allowed(allow))
     }
 
-    /// Whether the endpoint looks at no credential.
+    /// Returns whether the endpoint ignores credentials.
     pub(super) const fn is_public(self) -> bool {
         matches!(self, Self::Version | Self::LogIn | Self::ShareMetadata(_))
     }
 }
 
-/// What stands before and behind the last slash of a path.
+/// Splits a path at its last slash, if an id follows it.
 fn split_id(path: &str) -> Option<(&str, &str)> {
     path.rsplit_once('/').filter(|(_, id)| !id.is_empty())
 }

@@ -1,7 +1,9 @@
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 
-/// The stable code of an error response. It never changes its meaning; the sentence beside it may change its words.
+/// The stable, machine-readable code of an error response.
+///
+/// The meaning of a code never changes; the wording of the accompanying sentence may.
 ///
 /// ```
 /// use toposcope::wire::ErrorCode;
@@ -13,79 +15,82 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ErrorCode {
-    /// A value is missing. Params: `field`.
+    /// A required value is missing. Params: `field`.
     ValidationRequired,
-    /// A value is empty. Params: `field`.
+    /// A value is empty but must not be. Params: `field`.
     ValidationEmpty,
     /// A text is too long, or a list has too many elements. Params: `field`, `max`.
     ValidationMaxLength,
     /// A text is too short. Params: `field`, `min`.
     ValidationMinLength,
-    /// A value is not of the right type or form, or stands twice. Params: `field`.
+    /// A value has the wrong type or format, or is given twice. Params: `field`.
     ValidationInvalidFormat,
-    /// A number or a time is beyond its bounds. Params: `field`, `min`, `max`.
+    /// A number or a time is out of range. Params: `field`, `min`, `max`.
     ValidationOutOfRange,
-    /// There is no query parameter of this name. Params: `field`.
+    /// The endpoint has no query parameter of this name. Params: `field`.
     ValidationUnknownParameter,
-    /// The body is no JSON object. Params: `line` and `column`, in bytes, of the place where reading it stopped.
+    /// The body is not a JSON object. Params: `line` and `column` (counted from 1, the column in bytes) of the error.
     ValidationMalformedJson,
     /// A value refers to a record that does not exist in this organization. Params: `entity`, `field`.
     EntityReferenceInvalid,
-    /// What a value refers to is on another network than the body says. Params: `entity`.
+    /// The referenced record is on a different network than the body states. Params: `entity`.
     EntityNetworkMismatch,
-    /// No credential, or one that is unknown or malformed.
+    /// The request has no credential, or its credential is unknown or malformed.
     AuthNotAuthenticated,
-    /// The credential's time is over. Params: `entity`.
+    /// The credential has expired. Params: `entity`.
     EntityExpired,
-    /// The credential is switched off. Params: `entity`.
+    /// The credential is disabled. Params: `entity`.
     EntityDisabled,
-    /// The session's time is over.
+    /// The session has expired.
     AuthSessionExpired,
-    /// No user has this e-mail address and this password.
+    /// No user has this combination of e-mail address and password.
     AuthInvalidCredentials,
-    /// The level is too low, or more would be granted than the caller has.
+    /// The caller's level is too low, or the request would grant more than the caller has.
     AuthPermissionDenied,
-    /// It takes a signed-in user where a key was sent, or any user where the key is a daemon's.
+    /// The operation requires a user session but got an API key, or requires a user but got a daemon's key.
     AuthUserContextRequired,
-    /// A request with a session that comes from another site.
+    /// The request uses a session but comes from another site.
     AuthCrossSiteRequest,
-    /// The organization does not have what this takes. Params: `feature`.
+    /// The organization does not have the required feature. Params: `feature`.
     BillingFeatureNotAvailable,
-    /// A record of the caller's organization that the caller may not reach. Params: `entity`, `id`.
+    /// The record belongs to the caller's organization, but the caller may not access it. Params: `entity`, `id`.
     EntityAccessDenied,
-    /// A field that must stay as it is would change. Params: `entity`.
+    /// The update would change a field that cannot change. Params: `entity`.
     EntityUpdateForbidden,
-    /// No such record, for this caller. Params: `entity`, `id`.
+    /// No record with this id is visible to the caller. Params: `entity`, `id`.
     EntityNotFound,
-    /// No such path.
+    /// No route matches the path.
     RouteNotFound,
-    /// The path does not answer to this method; the header `Allow` says to which it does.
+    /// The path does not support this method; the `Allow` header lists the supported ones.
     MethodNotAllowed,
-    /// What must be unique is taken. Params: `entity`, `name`.
+    /// Another record already has this unique name. Params: `entity`, `name`.
     EntityAlreadyExists,
-    /// Something else needs it as it is. Params: `entity`, `name`, and `used_by`, the entity that needs it.
+    /// Another record depends on this one. Params: `entity`, `name`, and `used_by`, the entity of the dependent
+    /// record.
     EntityInUse,
-    /// Other changes of the record kept coming first; the request may be sent again. Params: `entity`, `id`.
+    /// Concurrent changes to the record kept the request from being applied; it may be retried. Params: `entity`,
+    /// `id`.
     EntityConflict,
-    /// A quota of the organization does not allow this. Params: `entity` and `limit`, in records, or in bytes for a record
-    /// that is too large.
+    /// The request would exceed a quota of the organization.
+    ///
+    /// Params: `entity` and `limit`, in records, or in bytes if one record is too large.
     QuotaExceeded,
-    /// The body is too large. Params: `limit`, in bytes.
+    /// The request body is too large. Params: `limit`, in bytes.
     RequestTooLarge,
-    /// The body is not JSON, by its `Content-Type`.
+    /// The `Content-Type` of the body is not JSON.
     RequestUnsupportedMediaType,
-    /// Too many requests. Params: `retry_after`, in seconds.
+    /// The client has sent too many requests. Params: `retry_after`, in seconds.
     RateLimitExceeded,
     /// Too many logins with this e-mail address have failed. Params: `retry_after`, in seconds.
     AuthTooManyAttempts,
-    /// A fault of the server. Its log has the details.
+    /// The server failed. Its log has the details.
     InternalError,
-    /// The store cannot be reached now. Its log has the details.
+    /// The store is temporarily unavailable. The server's log has the details.
     StoreUnavailable,
 }
 
 impl ErrorCode {
-    /// The code as text.
+    /// Returns the code as text, as in a response.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -126,7 +131,7 @@ impl ErrorCode {
         }
     }
 
-    /// The status of a response with this code.
+    /// Returns the HTTP status of a response with this code.
     #[must_use]
     pub const fn status(self) -> StatusCode {
         match self {

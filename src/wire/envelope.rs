@@ -1,10 +1,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The version of the API that this crate speaks. It grows only when a client could break.
+/// The API version that this crate implements. It increases only with breaking changes.
 pub const API_VERSION: u32 = 1;
 
-/// The envelope of a success.
+/// The largest `limit` of a page, in items.
+pub(crate) const MAX_LIMIT: u32 = 1000;
+
+/// The envelope of a successful response.
 ///
 /// ```
 /// use toposcope::model::Host;
@@ -21,29 +24,29 @@ pub const API_VERSION: u32 = 1;
 pub struct Success<T> {
     /// Always `true`.
     pub success: bool,
-    /// What was asked for.
+    /// The requested data.
     pub data: T,
-    /// About the response.
+    /// Metadata of the response.
     pub meta: Meta,
 }
 
-/// The envelope of an error.
+/// The envelope of an error response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Failure {
     /// Always `false`.
     pub success: bool,
-    /// What is wrong, in a sentence for people.
+    /// A sentence that describes the error to a person.
     pub error: String,
-    /// What is wrong, for programs: an [`ErrorCode`](super::ErrorCode) as text.
+    /// The error's [`ErrorCode`](super::ErrorCode) as text, for programs.
     pub code: String,
-    /// What the code is about; its documentation names the keys.
+    /// Details of the error. The documentation of each [`ErrorCode`](super::ErrorCode) lists the keys.
     pub params: Map<String, Value>,
-    /// About the response.
+    /// Metadata of the response.
     pub meta: Meta,
 }
 
-/// About a response.
+/// Metadata of a response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Meta {
@@ -51,28 +54,29 @@ pub struct Meta {
     pub api_version: u32,
     /// The version of the application that embeds the API.
     pub server_version: String,
-    /// Which part of a list this is. Only lists have it.
+    /// The position of this page in its list; `None` if the data is not a list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pagination: Option<Pagination>,
 }
 
-/// Which part of a list a response is.
+/// The position of a page in its list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Pagination {
-    /// How many items match the query, whatever the page. Without a limit: those before the offset and those in the list, also
-    /// when others came or went while it was sent.
+    /// Number of items that match the query, regardless of the page.
+    ///
+    /// Without a limit: the offset plus the number of items sent, even if items were added or deleted meanwhile.
     pub total_count: u64,
-    /// The limit that was applied; 0: none.
+    /// Maximum number of items on the page; 0 means no limit.
     pub limit: u64,
-    /// How many items of the list come before the page.
+    /// Number of items in the list before the page.
     pub offset: u64,
     /// Whether items follow the page.
     pub has_more: bool,
 }
 
 impl Pagination {
-    /// Of a page with so many items.
+    /// Creates the pagination of a page that has `items` items.
     #[must_use]
     pub const fn new(total_count: u64, limit: u64, offset: u64, items: u64) -> Self {
         let has_more = limit > 0 && offset.saturating_add(items) < total_count;

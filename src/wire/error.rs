@@ -1,25 +1,25 @@
 use serde_json::{Map, Value, json};
 
-use super::ErrorCode;
-use super::hosts_query::MAX_LIMIT;
+use super::code::ErrorCode;
+use super::envelope::MAX_LIMIT;
 use crate::inventory::{Error, ErrorKind, Problem};
 use crate::model::Timestamp;
 
-/// An error as a client is told it: a code, a sentence, and what they are about.
+/// An error response: a code, a sentence and params, with what the headers and the log need.
 #[derive(Debug)]
 pub(crate) struct ApiError {
     pub(crate) code: ErrorCode,
     pub(crate) message: String,
     pub(crate) params: Map<String, Value>,
-    /// After how many seconds the request may be sent again.
+    /// Seconds after which the client may retry; `None` if no `Retry-After` header is sent.
     pub(crate) retry_after: Option<u64>,
-    /// The methods that a path answers to.
+    /// The methods that the path supports, for the `Allow` header.
     pub(crate) allow: Option<&'static str>,
-    /// The fault behind an error, for the log. `None` for what the client did wrong and for refusals by design.
+    /// The server's failure, for the log; `None` for client errors and for refusals by design.
     pub(crate) cause: Option<Error>,
 }
 
-/// After how many seconds a client may come back that the store could not serve.
+/// Seconds after which a client may retry a request that the store could not serve.
 const STORE_RETRY_AFTER: u64 = 1;
 
 impl ApiError {
@@ -32,59 +32,59 @@ impl ApiError {
     }
 
     pub(crate) fn unknown_parameter(field: &str) -> Self {
-        let message = format!("There is no query parameter \"{}\".", printable(field));
+        let message = format!("There is no query parameter \"{}\" at this endpoint.", printable(field));
         Self::new(ErrorCode::ValidationUnknownParameter, message, json!({"field": field}))
     }
 
     pub(crate) fn route_not_found() -> Self {
-        Self::new(ErrorCode::RouteNotFound, "There is no such path.", Value::Null)
+        Self::new(ErrorCode::RouteNotFound, "No route matches this path.", Value::Null)
     }
 
     pub(crate) fn method_not_allowed(allow: &'static str) -> Self {
-        let message = format!("This path answers to {allow} only.");
+        let message = format!("This path supports only these methods: {allow}.");
         Self { allow: Some(allow), ..Self::new(ErrorCode::MethodNotAllowed, message, Value::Null) }
     }
 
     pub(crate) fn rate_limit_exceeded(retry_after: u64) -> Self {
-        let message = format!("Too many requests; the next one is possible in {retry_after} seconds.");
+        let message = format!("Too many requests. Retry in {retry_after} seconds.");
         let params = json!({"retry_after": retry_after});
         Self { retry_after: Some(retry_after), ..Self::new(ErrorCode::RateLimitExceeded, message, params) }
     }
 
     pub(crate) fn too_many_whole_lists(retry_after: u64) -> Self {
         let message = format!(
-            "Too many lists without a limit are being sent: ask with a limit from 1 to {MAX_LIMIT}, or again in {retry_after} seconds."
+            "Too many lists without a limit are being sent. Set `limit` to 1 to {MAX_LIMIT}, or retry in {retry_after} seconds."
         );
         Self { message, ..Self::rate_limit_exceeded(retry_after) }
     }
 
     pub(crate) fn cross_site_request() -> Self {
-        let message = "A request with a session must come from the site that the session is of.";
+        let message = "A request that uses a session must come from this site or from an allowed origin.";
         Self::new(ErrorCode::AuthCrossSiteRequest, message, Value::Null)
     }
 
-    /// A body that is no JSON object; reading it stopped at this line and column, both counted from 1.
+    /// Creates the error for a body that is not a JSON object. Line and column are counted from 1.
     pub(crate) fn malformed_json(line: usize, column: usize) -> Self {
-        let message = format!("The body is not a JSON object: see line {line}, column {column}.");
+        let message = format!("The body is not a valid JSON object: error at line {line}, column {column}.");
         Self::new(ErrorCode::ValidationMalformedJson, message, json!({"line": line, "column": column}))
     }
 
-    /// A list without a limit that would have more than so many items.
-    pub(crate) fn list_too_long(most: u64) -> Self {
+    /// Creates the error for a list without a limit that has more than `max` items.
+    pub(crate) fn list_too_long(max: u64) -> Self {
         let message = format!(
-            "Without a limit a list has at most {most} items here, and this one has more: ask with a limit from 1 to {MAX_LIMIT}."
+            "The list has more than {max} items, too many to send without a limit. Set `limit` to 1 to {MAX_LIMIT}."
         );
         let params = json!({"field": "limit", "min": 1, "max": MAX_LIMIT});
         Self::new(ErrorCode::ValidationOutOfRange, message, params)
     }
 
     pub(crate) fn request_too_large(limit: usize) -> Self {
-        let message = format!("The body is larger than {limit} bytes.");
+        let message = format!("The body is larger than the maximum of {limit} bytes.");
         Self::new(ErrorCode::RequestTooLarge, message, json!({"limit": limit}))
     }
 
     pub(crate) fn unsupported_media_type() -> Self {
-        let message = "The body must be JSON, with the Content-Type application/json.";
+        let message = "The body must be JSON with the `Content-Type` header `application/json`.";
         Self::new(ErrorCode::RequestUnsupportedMediaType, message, Value::Null)
     }
 
@@ -183,7 +183,7 @@ fn problem_code_and_params(field: &str, problem: &Problem) -> (ErrorCode, Value)
     }
 }
 
-/// What a client sent, short and without characters that cannot be seen, for a sentence that people read.
+/// Escapes invisible characters and truncates to 64 characters, for text from a client in an error sentence.
 fn printable(text: &str) -> String {
     text.chars().flat_map(char::escape_debug).take(64).collect()
 }

@@ -40,14 +40,14 @@ mod foreign_records;
 mod head;
 #[path = "../api/isolation/mod.rs"]
 mod isolation;
-#[path = "../api/kept_pages.rs"]
-mod kept_pages;
 #[path = "../api/oracle.rs"]
 mod oracle;
 #[path = "../api/order.rs"]
 mod order;
 #[path = "../api/page_bytes.rs"]
 mod page_bytes;
+#[path = "../api/page_cache.rs"]
+mod page_cache;
 #[path = "../api/pages.rs"]
 mod pages;
 #[path = "../support/place.rs"]

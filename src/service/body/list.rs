@@ -1,7 +1,7 @@
 //! The body of a list without a limit.
 //!
-//! What the list holds is shared with a timer task, because a body that is no longer polled cannot notice that its reader
-//! has stalled. The task holds the list only weakly and ends with the body.
+//! The list is shared with a timer task, because a body that is no longer polled cannot notice that its client has
+//! stalled. The task holds only a weak reference and ends with the body.
 
 use std::mem;
 use std::pin::Pin;
@@ -15,58 +15,53 @@ use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep};
 
+use super::list_slots::ListSlot;
 use super::pieces::Pieces;
 use super::{BodyError, Cause};
 use crate::inventory::Error;
-use crate::service::list_slots::ListSlot;
 
-/// The next part of a list, as soon as it has been read.
-pub(in crate::service) type Following = Pin<Box<dyn Future<Output = Result<Part, Error>> + Send>>;
+/// A future that reads the next part of a list.
+pub(in crate::service) type NextPart = Pin<Box<dyn Future<Output = Result<Part, Error>> + Send>>;
 
 /// A part of a list.
 pub(in crate::service) enum Part {
-    /// Stored documents, and what follows them.
-    Documents(Vec<Bytes>, Following),
+    /// Stored documents, and the future that reads the part after them.
+    Documents(Vec<Bytes>, NextPart),
     /// The text that closes the list.
     Tail(Bytes),
 }
 
 /// A list that is read from the store while it is sent.
 pub(super) struct ListBody {
-    state: Arc<Mutex<State>>,
-    /// The number of bytes that are still to come, once it is known.
+    state: Arc<Mutex<ListState>>,
+    /// Number of remaining bytes; `None` until the tail has been read.
     length: Option<u64>,
-    /// `None` without a runtime or without a time limit.
+    /// `None` without a tokio runtime or without a time limit.
     timer: Option<AbortHandle>,
 }
 
-enum State {
-    Open(Open),
-    /// Broken off by the timer; the reader has not been told yet.
+enum ListState {
+    Open(OpenList),
+    /// Aborted by the timer; the error has not been returned yet.
     Stalled,
     Ended,
 }
 
-struct Open {
+struct OpenList {
     pieces: Pieces,
     /// `None` once the tail has been read.
-    following: Option<Following>,
-    /// Since when the reader has taken nothing; `None` while it waits for the store.
+    next: Option<NextPart>,
+    /// When the client last took a frame; `None` while it waits for the store.
     idle_since: Option<Instant>,
     /// Held until the list ends.
     _slot: ListSlot,
 }
 
 impl ListBody {
-    pub(super) fn new(
-        pieces: Pieces,
-        following: Following,
-        slot: ListSlot,
-        patience: Option<Duration>,
-    ) -> Self {
+    pub(super) fn new(pieces: Pieces, next: NextPart, slot: ListSlot, patience: Option<Duration>) -> Self {
         let idle_since = Some(Instant::now());
-        let open = Open { pieces, following: Some(following), idle_since, _slot: slot };
-        let state = Arc::new(Mutex::new(State::Open(open)));
+        let open = OpenList { pieces, next: Some(next), idle_since, _slot: slot };
+        let state = Arc::new(Mutex::new(ListState::Open(open)));
         let timer = patience.and_then(|patience| start_timer(&state, patience));
         Self { state, length: None, timer }
     }
@@ -75,7 +70,7 @@ impl ListBody {
         self.length
     }
 
-    /// Polls the next frame. Not inlined: the frames of ordinary pages take the same path and must not pay for it.
+    /// Polls the next frame. Not inlined, to keep `ResponseBody::poll_frame` small for ordinary pages.
     #[inline(never)]
     pub(super) fn poll_frame(
         &mut self,
@@ -83,17 +78,17 @@ impl ListBody {
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let polled = match &mut *state {
-            State::Open(open) => ready!(open.poll_frame(context)),
-            State::Stalled => Some(Err(BodyError(Cause::Stalled))),
-            State::Ended => None,
+            ListState::Open(open) => ready!(open.poll_frame(context)),
+            ListState::Stalled => Some(Err(BodyError(Cause::Stalled))),
+            ListState::Ended => None,
         };
         self.length = match &*state {
-            State::Open(open) if matches!(polled, Some(Ok(_))) => open.length(),
+            ListState::Open(open) if matches!(polled, Some(Ok(_))) => open.length(),
             _ => Some(0),
         };
         if self.length == Some(0) {
-            // The slot is free at once, even if the server keeps the body.
-            *state = State::Ended;
+            // Frees the slot now, even if the server keeps the body.
+            *state = ListState::Ended;
         }
         Poll::Ready(polled.map(|frame| frame.map(Frame::data)))
     }
@@ -107,9 +102,9 @@ impl Drop for ListBody {
     }
 }
 
-impl Open {
+impl OpenList {
     const fn length(&self) -> Option<u64> {
-        if self.following.is_none() { Some(self.pieces.remaining()) } else { None }
+        if self.next.is_none() { Some(self.pieces.remaining()) } else { None }
     }
 
     fn poll_frame(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, BodyError>>> {
@@ -118,13 +113,13 @@ impl Open {
             if let Some(frame) = self.pieces.next_frame() {
                 break Some(Ok(frame));
             }
-            let Some(following) = &mut self.following else { break None };
-            let part = ready!(following.as_mut().poll(context));
-            self.following = None;
+            let Some(next) = &mut self.next else { break None };
+            let part = ready!(next.as_mut().poll(context));
+            self.next = None;
             match part {
-                Ok(Part::Documents(documents, following)) => {
+                Ok(Part::Documents(documents, next)) => {
                     self.pieces.add_documents(documents);
-                    self.following = Some(following);
+                    self.next = Some(next);
                 }
                 Ok(Part::Tail(tail)) => self.pieces.add_tail(tail),
                 Err(error) => break Some(Err(BodyError(Cause::Unreadable(error)))),
@@ -135,35 +130,35 @@ impl Open {
     }
 }
 
-fn start_timer(state: &Arc<Mutex<State>>, patience: Duration) -> Option<AbortHandle> {
+fn start_timer(state: &Arc<Mutex<ListState>>, patience: Duration) -> Option<AbortHandle> {
     let runtime = Handle::try_current().ok()?;
-    Some(runtime.spawn(break_off_when_stalled(Arc::downgrade(state), patience)).abort_handle())
+    Some(runtime.spawn(abort_when_stalled(Arc::downgrade(state), patience)).abort_handle())
 }
 
-async fn break_off_when_stalled(state: Weak<Mutex<State>>, patience: Duration) {
-    // The strong reference does not live while the task sleeps.
+async fn abort_when_stalled(state: Weak<Mutex<ListState>>, patience: Duration) {
+    // The strong reference is dropped before the task sleeps.
     while let Some(remaining) = state.upgrade().and_then(|state| remaining_patience(&state, patience)) {
         sleep(remaining).await;
     }
 }
 
-/// Returns after what time to look again; breaks the list off and returns `None` if its reader has stalled.
-fn remaining_patience(state: &Mutex<State>, patience: Duration) -> Option<Duration> {
+/// Returns the time until the next check. Aborts the list and returns `None` if its client has stalled.
+fn remaining_patience(state: &Mutex<ListState>, patience: Duration) -> Option<Duration> {
     let mut state = match state.try_lock() {
         Ok(state) => state,
         Err(TryLockError::Poisoned(error)) => error.into_inner(),
-        // It is being read.
+        // The client is reading.
         Err(TryLockError::WouldBlock) => return Some(patience),
     };
-    let State::Open(open) = &*state else { return None };
+    let ListState::Open(open) = &*state else { return None };
     let idle = open.idle_since.map_or(Duration::ZERO, |since| since.elapsed());
     if idle < patience {
         return Some(patience - idle);
     }
-    let stalled = mem::replace(&mut *state, State::Stalled);
+    let stalled = mem::replace(&mut *state, ListState::Stalled);
     drop(state);
-    // The ids of a long list take a while to be freed: not under the lock.
+    // The ids of a long list take a while to free, so this happens outside of the lock.
     drop(stalled);
-    tracing::warn!("a list without a limit is broken off: its reader has taken nothing for {patience:?}");
+    tracing::warn!("a list without a limit was aborted: its client has read nothing for {patience:?}");
     None
 }

@@ -1,6 +1,7 @@
-//! The body of a response, made frame by frame as it is read.
+//! Response bodies, which are produced frame by frame as the server polls them.
 
 mod list;
+mod list_slots;
 mod pieces;
 
 use std::error::Error as StdError;
@@ -13,15 +14,16 @@ use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
 use self::list::ListBody;
-pub(super) use self::list::{Following, Part};
+pub(super) use self::list::{NextPart, Part};
+use self::list_slots::ListSlot;
+pub(super) use self::list_slots::ListSlots;
 use self::pieces::Pieces;
-use super::list_slots::ListSlot;
 use crate::inventory::Error;
 
 /// The body of a response. Its length is known in advance, except for a list without a limit.
 ///
-/// A page is made of the stored documents themselves, so that it takes hardly any memory of its own. Of a list without a
-/// limit, the next documents are read from the store when those before them have been taken. Dropping the body ends it.
+/// A page shares the stored documents, so it takes hardly any memory of its own. A list without a limit reads its
+/// next documents from the store once the client has received the previous ones. Dropping the body ends the list.
 pub struct ResponseBody(Kind);
 
 enum Kind {
@@ -45,17 +47,17 @@ impl ResponseBody {
 
     /// Creates the body of a list without a limit from its first documents.
     ///
-    /// It holds `slot` until it ends. If no frame is taken for as long as `patience`, it is broken off.
+    /// The body holds `slot` until it ends. It is aborted if no frame is polled for `patience`.
     pub(super) fn list(
         documents: Vec<Bytes>,
-        following: Following,
+        next: NextPart,
         slot: ListSlot,
         patience: Option<Duration>,
     ) -> Self {
-        Self(Kind::List(ListBody::new(Pieces::list(documents), following, slot, patience)))
+        Self(Kind::List(ListBody::new(Pieces::list(documents), next, slot, patience)))
     }
 
-    /// Joins a body that is in memory into one piece, and returns any other as it is.
+    /// Joins the pieces of a body that is in memory. Returns any other body unchanged.
     pub(super) fn into_bytes(self) -> Result<Bytes, Self> {
         match self.0 {
             Kind::Pieces(pieces) => Ok(pieces.into_bytes()),
@@ -63,7 +65,7 @@ impl ResponseBody {
         }
     }
 
-    /// Returns the number of bytes that are still to come, if it is known.
+    /// Returns the number of remaining bytes, or `None` if it is unknown.
     pub(super) const fn length(&self) -> Option<u64> {
         match &self.0 {
             Kind::Pieces(pieces) => Some(pieces.remaining()),
@@ -79,7 +81,7 @@ impl Default for ResponseBody {
     }
 }
 
-/// Without the contents: a response may hold a key.
+/// Omits the contents, because a response may contain a key.
 impl fmt::Debug for ResponseBody {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("ResponseBody").field("length", &self.length()).finish_non_exhaustive()
@@ -109,10 +111,10 @@ impl Body for ResponseBody {
     }
 }
 
-/// The error that ends a list without a limit before its end.
+/// The error with which the body of a list without a limit is aborted.
 ///
-/// The store failed, the caller lost the right to the list, or the client took nothing for too long. The server must then
-/// break off the response, as hyper does, so that the client does not take it for the whole list.
+/// Either the store failed, the caller lost access to the list, or the client read nothing for too long. The server
+/// must then abort the response, as hyper does, so that the client does not mistake it for the whole list.
 #[derive(Debug)]
 pub struct BodyError(Cause);
 
@@ -126,7 +128,7 @@ impl fmt::Display for BodyError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self.0 {
             Cause::Unreadable(_) => "the list cannot be read to its end",
-            Cause::Stalled => "the list was broken off because its reader stalled",
+            Cause::Stalled => "the list was aborted because its client stalled",
         })
     }
 }

@@ -2,32 +2,34 @@ use bytes::Bytes;
 
 use crate::inventory::without_comma;
 
-/// Size in bytes from which a document is a frame of its own. It is shared with the store and not copied. Smaller
-/// documents are joined, because every frame has a fixed cost.
-const SHARED: usize = 2 * 1024;
+/// Minimum size in bytes of a document that becomes a frame of its own, shared with the store and not copied.
+///
+/// Smaller documents are joined, because every frame has a fixed cost.
+const MIN_OWN_FRAME: usize = 2 * 1024;
 
-/// Size in bytes of the frames into which small documents are joined.
-const FRAME: usize = 16 * 1024;
+/// Maximum size in bytes of a frame of joined documents.
+const JOINED_FRAME: usize = 16 * 1024;
 
-/// Size in bytes of the frames into which one long piece is cut. A server that gathers frames before it writes them, as
-/// hyper does up to about 400 KB, then writes no more at a time than fits in the processor's cache: writing megabytes at
-/// once takes a third longer.
-const PIECE: usize = 32 * 1024;
+/// Size in bytes of the frames into which one long piece is split.
+///
+/// A server that gathers frames before it writes them, as hyper does up to about 400 KB, then writes no more at a
+/// time than fits in the processor's cache. Writing megabytes at once takes a third longer.
+const SPLIT_FRAME: usize = 32 * 1024;
 
 /// The opening of a list's envelope.
 const LIST: &[u8] = b"{\"success\":true,\"data\":[";
 
-/// The pieces of a body that are in memory, which it is made of frame by frame.
+/// The parts of a body that are in memory, from which frames are made.
 #[derive(Default)]
 pub(super) struct Pieces {
     head: Bytes,
-    /// Each begins with a comma, except the first of the list.
+    /// Each starts with a comma, except the first of the list.
     documents: Vec<Bytes>,
-    /// Index of the next document; those before it are in frames already.
+    /// Index of the first document that is not in a frame yet.
     next: usize,
     has_first: bool,
     tail: Bytes,
-    /// Bytes that are not in frames yet.
+    /// Number of bytes that are not in frames yet.
     remaining: u64,
 }
 
@@ -57,7 +59,7 @@ impl Pieces {
         self.remaining
     }
 
-    /// Adds documents after those before, which must all be in frames.
+    /// Adds further documents. All previous ones must already be in frames.
     pub(super) fn add_documents(&mut self, mut documents: Vec<Bytes>) {
         if !self.has_first
             && let Some(first) = documents.first_mut()
@@ -75,7 +77,7 @@ impl Pieces {
         self.tail = tail;
     }
 
-    /// Returns the next frame, or `None` behind the last.
+    /// Returns the next frame, or `None` after the last one.
     #[inline]
     pub(super) fn next_frame(&mut self) -> Option<Bytes> {
         if self.remaining == 0 {
@@ -90,8 +92,8 @@ impl Pieces {
     fn cut_frame(&mut self) -> Bytes {
         match self.documents.get_mut(self.next) {
             None if self.head.is_empty() => std::mem::take(&mut self.tail),
-            None if self.tail.is_empty() => self.head.split_to(self.head.len().min(PIECE)),
-            Some(document) if document.len() >= SHARED => {
+            None if self.tail.is_empty() => self.head.split_to(self.head.len().min(SPLIT_FRAME)),
+            Some(document) if document.len() >= MIN_OWN_FRAME => {
                 if !self.head.is_empty() {
                     return std::mem::take(&mut self.head);
                 }
@@ -102,13 +104,14 @@ impl Pieces {
         }
     }
 
-    /// Joins what comes next into a frame, up to a document that is shared or does not fit.
+    /// Joins the next pieces into a frame, up to a document that gets its own frame or does not fit.
     fn join(&mut self) -> Bytes {
-        let room = usize::try_from(self.remaining).map_or(FRAME, |remaining| remaining.min(FRAME));
+        let room =
+            usize::try_from(self.remaining).map_or(JOINED_FRAME, |remaining| remaining.min(JOINED_FRAME));
         let mut frame = Vec::with_capacity(room);
         frame.extend_from_slice(&std::mem::take(&mut self.head));
         while let Some(document) = self.documents.get(self.next) {
-            if document.len() >= SHARED || frame.len() + document.len() > FRAME {
+            if document.len() >= MIN_OWN_FRAME || frame.len() + document.len() > JOINED_FRAME {
                 return frame.into();
             }
             frame.extend_from_slice(document);

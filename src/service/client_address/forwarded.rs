@@ -1,19 +1,19 @@
 //! Client addresses in the headers of reverse proxies.
 //!
-//! Each proxy appends an entry, so only the last `proxies` entries come from trusted hands, and everything before them may
-//! come from an attacker. Both headers are therefore read from the end: no text before the trusted entries, such as an
-//! unbalanced quote, changes how these are read.
+//! Each proxy appends an entry, so only the last `proxies` entries are trusted; earlier ones may come from an
+//! attacker. Both headers are therefore parsed from the end, so that nothing before the trusted entries, such as an
+//! unbalanced quote, can change how these are parsed.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use http::{HeaderMap, HeaderName};
 
-/// Returns the address in the entry that the outermost of `proxies` trusted proxies has appended.
+/// Returns the address in the entry that the outermost of `proxies` trusted proxies appended.
 pub(super) fn x_forwarded_for(headers: &HeaderMap, name: &HeaderName, proxies: usize) -> Option<IpAddr> {
     node(entry_from_end(headers, name, proxies, |_| false)?.trim())
 }
 
-/// Returns the `for` parameter of the entry that the outermost of `proxies` trusted proxies has appended.
+/// Returns the `for` parameter of the entry that the outermost of `proxies` trusted proxies appended.
 pub(super) fn forwarded(headers: &HeaderMap, name: &HeaderName, proxies: usize) -> Option<IpAddr> {
     let entry = entry_from_end(headers, name, proxies, |character| character == b'"')?;
     let mut nodes = split_unquoted(entry, b';').filter_map(|pair| {
@@ -63,7 +63,7 @@ fn last_unquoted_comma(line: &[u8], is_quote: impl Fn(u8) -> bool) -> Option<usi
     None
 }
 
-/// Whether an odd number of backslashes stands before a character of a quoted string.
+/// Returns whether an odd number of backslashes precedes a character of a quoted string.
 fn is_escaped(text: &[u8], position: usize) -> bool {
     let before = text.get(..position).unwrap_or_default();
     before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
@@ -88,12 +88,12 @@ fn split_unquoted(text: &str, separator: u8) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A value without the quotes around it. No address contains an escape, so none is resolved.
+/// Strips the quotes around a value. Escapes are not resolved, because no address contains one.
 fn unquoted(value: &str) -> &str {
     value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value)
 }
 
-/// Parses an IPv4 address or an IPv6 address, the latter possibly in brackets, either with or without a port.
+/// Parses an IP address with an optional port. An IPv6 address may be in brackets, and must be before a port.
 fn node(text: &str) -> Option<IpAddr> {
     if let Ok(address) = text.parse() {
         return Some(address);
@@ -107,7 +107,7 @@ fn node(text: &str) -> Option<IpAddr> {
     address.parse().ok().filter(|_: &Ipv4Addr| is_port(port)).map(IpAddr::V4)
 }
 
-/// Whether a text is a port number, or an obfuscated port as RFC 7239 allows it.
+/// Returns whether a text is a port number, or an obfuscated port as defined by RFC 7239.
 fn is_port(text: &str) -> bool {
     let obfuscated = |text: &str| {
         !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))

@@ -1,4 +1,4 @@
-//! The address of a request's client: where it comes from, and the prefix that it is limited by.
+//! The address of a request's client, and the prefix by which the client is limited.
 
 mod forwarded;
 
@@ -15,7 +15,7 @@ use crate::access::{ClientPrefix, PrefixLengths};
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// A client address that the host application has found out itself, as a request extension.
+/// A request extension with the client address that the host application has determined.
 ///
 /// The default [`ClientAddressSource`] reads it.
 ///
@@ -31,8 +31,8 @@ pub struct ClientAddr(pub IpAddr);
 
 /// How an [`Api`](super::Api) finds the address of a request's client.
 ///
-/// Unauthenticated clients are limited by their address. Requests without an address share one rate-limit bucket, so that
-/// a single client can use it up for all of them; the first such request logs a warning.
+/// Unauthenticated clients are limited by their address. All requests without an address share one rate-limit bucket,
+/// which a single client can exhaust for all of them; the first such request logs a warning.
 ///
 /// | Requests come from | Source |
 /// |---|---|
@@ -59,7 +59,7 @@ pub struct ClientAddressSource(Arc<FindAddress>);
 type FindAddress = dyn Fn(&Parts) -> Option<IpAddr> + Send + Sync;
 
 impl ClientAddressSource {
-    /// Reads the address by a function of the request. `None` means that the address is unknown.
+    /// Reads the address with a function, which returns `None` if the address is unknown.
     #[must_use]
     pub fn from_fn(address: impl Fn(&Parts) -> Option<IpAddr> + Send + Sync + 'static) -> Self {
         Self(Arc::new(address))
@@ -76,21 +76,22 @@ impl ClientAddressSource {
         Self::from_fn(move |request| request.extensions.get::<T>().map(&address))
     }
 
-    /// Reads the address from `X-Forwarded-For`, as written by the outermost of `proxies` trusted reverse proxies.
+    /// Reads the address from `X-Forwarded-For`, behind `proxies` trusted reverse proxies.
     ///
-    /// Each proxy appends the address of its own peer, so the entry counted from the end is the one that is trusted: with
-    /// one proxy the last entry, with two the last but one. Entries before it may be forged and are ignored. A request
-    /// with fewer entries has not passed all proxies and has no known address, nor has one whose entry is no IP address.
-    /// With 0 proxies no header is trusted.
+    /// Each proxy appends the address of its own peer, so the trusted entry is counted from the end: with one proxy
+    /// the last entry, with two the last but one. Earlier entries may be forged and are ignored. A request with fewer
+    /// entries has not passed all proxies, and its address is unknown; so is the address of a request whose entry is
+    /// not an IP address. With 0 proxies the header is ignored.
     ///
-    /// The service must be reachable through the proxies only; otherwise a client can write the header itself.
+    /// The service must be reachable only through the proxies; otherwise a client can forge the whole header.
     #[must_use]
     pub fn x_forwarded_for(proxies: usize) -> Self {
         Self::from_fn(move |request| forwarded::x_forwarded_for(&request.headers, &X_FORWARDED_FOR, proxies))
     }
 
-    /// Reads the address from the `for` parameter of `Forwarded` (RFC 7239), otherwise like
-    /// [`x_forwarded_for`](Self::x_forwarded_for).
+    /// Reads the address from the `for` parameter of `Forwarded` (RFC 7239).
+    ///
+    /// Otherwise works like [`x_forwarded_for`](Self::x_forwarded_for).
     #[must_use]
     pub fn forwarded(proxies: usize) -> Self {
         Self::from_fn(move |request| forwarded::forwarded(&request.headers, &FORWARDED, proxies))
@@ -110,26 +111,26 @@ impl fmt::Debug for ClientAddressSource {
     }
 }
 
-/// Tells unauthenticated clients apart.
+/// Finds the address prefix by which an unauthenticated client is limited.
 #[derive(Debug)]
-pub(super) struct Clients {
+pub(super) struct ClientPrefixes {
     source: ClientAddressSource,
     lengths: PrefixLengths,
     has_warned: AtomicBool,
 }
 
-impl Clients {
+impl ClientPrefixes {
     pub(super) const fn new(source: ClientAddressSource, lengths: PrefixLengths) -> Self {
         Self { source, lengths, has_warned: AtomicBool::new(false) }
     }
 
     /// Returns the prefix of the client's address, or `None` if the address is unknown.
-    pub(super) fn prefix(&self, request: &Parts) -> Option<ClientPrefix> {
+    pub(super) fn of(&self, request: &Parts) -> Option<ClientPrefix> {
         let address = (self.source.0)(request);
         if address.is_none() && !self.has_warned.swap(true, Ordering::Relaxed) {
             tracing::warn!(
                 "the client address of a request is unknown: all such unauthenticated requests share one rate limit; \
-                 configure ApiBuilder::client_address"
+                 set ApiBuilder::client_address"
             );
         }
         Some(self.lengths.prefix_of(address?))

@@ -4,45 +4,51 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::ApiError;
 use crate::inventory::{Error, Problem, dotted};
+use crate::wire::ApiError;
 
-/// The fields of a body that an endpoint knows, each still as text, so that what is wrong with one can be told by its
-/// name. All others are skipped; of these only the syntax counts.
+/// The fields of a JSON body that an endpoint knows, each as unparsed JSON text.
+///
+/// Each field is parsed on its own, so that an error names the field. Other fields are skipped; only their syntax is
+/// checked.
 #[derive(Debug)]
 pub(super) struct Fields<'b>(Vec<(&'static str, &'b RawValue)>);
 
 impl<'b> Fields<'b> {
-    /// Fails where the body is no JSON object, or has a known field twice.
+    /// Splits a body into its fields.
+    ///
+    /// # Errors
+    /// `validation_malformed_json` if the body is not a JSON object; `validation_invalid_format` if a known field is
+    /// repeated.
     pub(super) fn read(body: &'b [u8], known: &[&'static str]) -> Result<Self, ApiError> {
         let text = std::str::from_utf8(body).map_err(|error| {
             let (valid, _) = body.split_at_checked(error.valid_up_to()).unwrap_or_default();
-            let (line, column) = place_after(valid);
+            let (line, column) = position_after(valid);
             ApiError::malformed_json(line, column)
         })?;
         let mut deserializer = serde_json::Deserializer::from_str(text);
         let read = deserializer.deserialize_map(KnownFields { known });
         let fields = read.and_then(|fields| deserializer.end().map(|()| fields));
         let fields = fields.map_err(|error| ApiError::malformed_json(error.line(), error.column().max(1)))?;
-        for (place, (name, _)) in fields.iter().enumerate() {
-            if fields.iter().take(place).any(|(other, _)| other == name) {
+        for (index, (name, _)) in fields.iter().enumerate() {
+            if fields.iter().take(index).any(|(other, _)| other == name) {
                 return Err(Error::invalid(*name, Problem::Duplicate).into());
             }
         }
         Ok(Self(fields))
     }
 
-    /// A field that must be there and not be null.
+    /// Parses a field that must be present and not null.
     pub(super) fn required<T: Deserialize<'b>>(&self, field: &'static str) -> Result<T, ApiError> {
         self.optional(field)?.ok_or_else(|| Error::invalid(field, Problem::Required).into())
     }
 
-    /// A field that may be missing or null.
+    /// Parses a field that may be missing or null; both give `None`.
     pub(super) fn optional<T: Deserialize<'b>>(&self, field: &'static str) -> Result<Option<T>, ApiError> {
         Ok(self.nullable(field)?.flatten())
     }
 
-    /// A field that may be missing, which says another thing than that it is null.
+    /// Parses a field for which missing (`None`) and null (`Some(None)`) mean different things.
     pub(super) fn nullable<T: Deserialize<'b>>(
         &self,
         field: &'static str,
@@ -50,7 +56,7 @@ impl<'b> Fields<'b> {
         self.text(field).map(|text| parse(field, text)).transpose()
     }
 
-    /// The text of a field as it stands in the body.
+    /// Returns the unparsed JSON text of a field.
     pub(super) fn text(&self, field: &str) -> Option<&'b str> {
         self.0.iter().find(|(name, _)| *name == field).map(|(_, value)| value.get())
     }
@@ -67,13 +73,13 @@ fn parse<'b, T: Deserialize<'b>>(field: &str, text: &'b str) -> Result<T, ApiErr
     })
 }
 
-/// The line and the column behind a text, counted as for other errors.
-fn place_after(text: &[u8]) -> (usize, usize) {
-    let line_start = memchr::memrchr(b'\n', text).map_or(0, |place| place + 1);
+/// Returns the line and column right after a text, counted from 1 as serde_json does.
+fn position_after(text: &[u8]) -> (usize, usize) {
+    let line_start = memchr::memrchr(b'\n', text).map_or(0, |newline| newline + 1);
     (1 + memchr::memchr_iter(b'\n', text).count(), 1 + text.len() - line_start)
 }
 
-/// Reads an object's fields of these names, in the order in which they stand there.
+/// Deserializes the known fields of an object, in the order of the body.
 struct KnownFields<'k> {
     known: &'k [&'static str],
 }

@@ -1,34 +1,36 @@
-//! The bodies of the endpoints that take one. What a client sends of fields that only the server sets is ignored.
+//! Request bodies, one function for each endpoint that has one.
+//!
+//! Fields that only the server sets, and unknown ones, are ignored.
 
 use std::fmt;
 
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-use super::ApiError;
 use super::fields::Fields;
 use crate::inventory::{Error, NewDaemonApiKey, PortUpdate, Problem, UserApiKeyUpdate};
 use crate::model::PortNumber;
+use crate::wire::ApiError;
 
-/// The body of a login.
-pub(crate) struct Login {
-    pub(crate) email: String,
-    pub(crate) password: String,
+/// The body of a login request.
+pub(in crate::service) struct Login {
+    pub(in crate::service) email: String,
+    pub(in crate::service) password: String,
 }
 
-/// Without the password.
+/// Omits the password.
 impl fmt::Debug for Login {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Login").field("email", &self.email).finish_non_exhaustive()
     }
 }
 
-pub(crate) fn read_login(body: &[u8]) -> Result<Login, ApiError> {
+pub(in crate::service) fn read_login(body: &[u8]) -> Result<Login, ApiError> {
     let fields = Fields::read(body, &["email", "password"])?;
-    Ok(Login { email: not_empty(&fields, "email")?, password: not_empty(&fields, "password")? })
+    Ok(Login { email: non_empty(&fields, "email")?, password: non_empty(&fields, "password")? })
 }
 
-pub(crate) fn read_daemon_key(body: &[u8]) -> Result<NewDaemonApiKey, ApiError> {
+pub(in crate::service) fn read_daemon_key(body: &[u8]) -> Result<NewDaemonApiKey, ApiError> {
     let fields = Fields::read(body, &["name", "network_id", "tags", "expires_at", "is_enabled"])?;
     let name: String = fields.required("name")?;
     let mut key = NewDaemonApiKey::new(fields.required("network_id")?, name);
@@ -38,7 +40,7 @@ pub(crate) fn read_daemon_key(body: &[u8]) -> Result<NewDaemonApiKey, ApiError> 
     Ok(key)
 }
 
-pub(crate) fn read_port_update(body: &[u8]) -> Result<PortUpdate, ApiError> {
+pub(in crate::service) fn read_port_update(body: &[u8]) -> Result<PortUpdate, ApiError> {
     let fields = Fields::read(body, &["host_id", "network_id", "number", "protocol"])?;
     Ok(PortUpdate::new(
         fields.required("host_id")?,
@@ -48,7 +50,7 @@ pub(crate) fn read_port_update(body: &[u8]) -> Result<PortUpdate, ApiError> {
     ))
 }
 
-pub(crate) fn read_user_key_update(body: &[u8]) -> Result<UserApiKeyUpdate, ApiError> {
+pub(in crate::service) fn read_user_key_update(body: &[u8]) -> Result<UserApiKeyUpdate, ApiError> {
     let known = [
         "name",
         "organization_id",
@@ -71,18 +73,18 @@ pub(crate) fn read_user_key_update(body: &[u8]) -> Result<UserApiKeyUpdate, ApiE
     Ok(update)
 }
 
-/// Where a user heard of the product, and more about it.
-pub(crate) fn read_referral(body: &[u8]) -> Result<(String, Option<String>), ApiError> {
+/// Returns the referral source and its optional free-text detail.
+pub(in crate::service) fn read_referral(body: &[u8]) -> Result<(String, Option<String>), ApiError> {
     let fields = Fields::read(body, &["referral_source", "referral_source_other"])?;
     Ok((fields.required("referral_source")?, fields.optional("referral_source_other")?))
 }
 
-fn not_empty(fields: &Fields<'_>, field: &'static str) -> Result<String, ApiError> {
+fn non_empty(fields: &Fields<'_>, field: &'static str) -> Result<String, ApiError> {
     let text: String = fields.required(field)?;
     if text.is_empty() { Err(Error::invalid(field, Problem::Empty).into()) } else { Ok(text) }
 }
 
-/// A word of a fixed set. Serde would take an object for one as well.
+/// Reads a string that is one of a fixed set. Serde alone would also accept an object.
 fn variant<T: DeserializeOwned>(fields: &Fields<'_>, field: &'static str) -> Result<Option<T>, ApiError> {
     match fields.text(field) {
         Some(text) if text.starts_with('{') => Err(Error::invalid(field, Problem::InvalidFormat).into()),
@@ -90,7 +92,7 @@ fn variant<T: DeserializeOwned>(fields: &Fields<'_>, field: &'static str) -> Res
     }
 }
 
-/// A whole number, which may be too large for any type that a number is usually read into.
+/// Reads a port number. An integer too large for any Rust type is out of range, not malformed.
 fn port_number(fields: &Fields<'_>, field: &'static str) -> Result<PortNumber, ApiError> {
     let text = fields.text(field).filter(|text| *text != "null").ok_or_else(|| required(field))?;
     let digits = text.strip_prefix('-').unwrap_or(text);

@@ -1,5 +1,3 @@
-//! Conditional reads: a list that a client has already is not sent again.
-
 use base64ct::{Base64UrlUnpadded, Encoding};
 use http::HeaderValue;
 use http::header::IF_NONE_MATCH;
@@ -9,12 +7,13 @@ use sha2::{Digest, Sha256};
 use crate::access::Caller;
 use crate::store::Revision;
 
-/// How many bytes of the digest are told: as many as no two states share by chance.
+/// Number of bytes of the digest in a tag: 144 bits, so that tags of different states never collide by chance.
 const LENGTH: usize = 18;
 
-/// A validator for one state of a list as one caller sees it: everything goes in that the response is made from.
+/// The `ETag` of one state of a list, for a caller's organization and scope and for one query.
 ///
-/// It is weak, since an intermediary may compress a response. What it is made from cannot be read from it.
+/// It is a digest of everything that the response is made from and reveals none of it. It is weak, because an
+/// intermediary may compress the response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct EntityTag(HeaderValue);
 
@@ -28,24 +27,24 @@ impl EntityTag {
         let mut digest = Sha256::new();
         digest.update(revision.number().to_be_bytes());
         digest.update(caller.organization_id());
-        // The whole organization has a digest that no scope has.
+        // No restricted scope has the all-zero digest, which stands for the whole organization.
         digest.update(caller.scope().digest().unwrap_or_default());
         for text in [env!("CARGO_PKG_VERSION"), server_version, query.unwrap_or_default()] {
             digest.update((text.len() as u64).to_be_bytes());
             digest.update(text);
         }
         let digest = digest.finalize();
-        let told = Base64UrlUnpadded::encode_string(digest.get(..LENGTH)?);
-        HeaderValue::try_from(format!("W/\"{told}\"")).ok().map(Self)
+        let text = Base64UrlUnpadded::encode_string(digest.get(..LENGTH)?);
+        HeaderValue::try_from(format!("W/\"{text}\"")).ok().map(Self)
     }
 
-    /// Whether the client says that it has this state.
-    pub(super) fn is_known(&self, request: &Parts) -> bool {
-        let own = opaque(self.0.as_bytes());
+    /// Returns whether the request's `If-None-Match` contains this tag or `*`.
+    pub(super) fn matches(&self, request: &Parts) -> bool {
+        let own = opaque_tag(self.0.as_bytes());
         request.headers.get_all(IF_NONE_MATCH).iter().any(|header| {
-            let known = header.as_bytes().trim_ascii();
-            // No tag of ours has a comma, so it does not matter where another one is cut.
-            known == b"*" || known.split(|byte| *byte == b',').any(|tag| opaque(tag.trim_ascii()) == own)
+            let tags = header.as_bytes().trim_ascii();
+            // A foreign tag may be split inside quotes; that is harmless, because no own tag contains a comma.
+            tags == b"*" || tags.split(|byte| *byte == b',').any(|tag| opaque_tag(tag.trim_ascii()) == own)
         })
     }
 
@@ -54,7 +53,7 @@ impl EntityTag {
     }
 }
 
-/// What is compared: whether a tag is weak makes no difference here.
-fn opaque(tag: &[u8]) -> &[u8] {
+/// Strips the weakness mark, which `If-None-Match` ignores.
+fn opaque_tag(tag: &[u8]) -> &[u8] {
     tag.strip_prefix(b"W/").unwrap_or(tag)
 }

@@ -25,7 +25,7 @@ impl Keeping {
         let store = Switched::new(world.store.clone());
         let inventory =
             Inventory::in_shared(Arc::clone(&store) as _).with_clock(Arc::new(world.clock.clone()));
-        Self { server: Server::built(Api::builder(inventory).kept_pages(room), None), store }
+        Self { server: Server::built(Api::builder(inventory).page_cache(room), None), store }
     }
 
     /// Asks for a page, and tells whether the store was asked for it.
@@ -128,7 +128,7 @@ async fn whoever_has_lost_their_rights_is_refused_whatever_is_kept() {
 }
 
 #[tokio::test]
-async fn kept_pages_take_no_more_room_than_they_have() {
+async fn cached_pages_stay_within_the_capacity() {
     let world = world().await;
     let page = |offset: usize| format!("{LIST}?limit=3&offset={offset}");
     let length = keeping_nothing(&world).ask(&world.key, &page(0)).await.0.body.len();

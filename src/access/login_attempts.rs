@@ -1,0 +1,283 @@
+//! Limits on logins: concurrent logins by client and domain, and failed logins by name.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::hash::{BuildHasher, Hash, RandomState};
+use std::sync::{Mutex as StdMutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Mutex, MutexGuard};
+
+use super::client_prefix::ClientPrefix;
+use super::secret::SecretDigest;
+
+/// Number of failures within [`WINDOW`] after which a name is locked out.
+const FAILURES: usize = 5;
+
+/// Length of the sliding window in which failures count.
+const WINDOW: Duration = Duration::from_secs(15 * 60);
+
+/// Maximum number of names whose failures are stored, at about 200 bytes each.
+const CAPACITY: usize = 100_000;
+
+/// Number of locks that serialize logins under one name. Each lock is shared by some names.
+const NAME_LOCKS: usize = 64;
+
+/// Limits concurrent logins, counts failed logins by name, and locks out names with many failures.
+///
+/// All decisions depend only on the client and on the name it sends, never on whether an account with that name
+/// exists.
+pub(crate) struct LoginAttempts {
+    slots: LoginSlots,
+    name_locks: [Mutex<()>; NAME_LOCKS],
+    hasher: RandomState,
+    names: StdMutex<Names>,
+}
+
+/// The stored form of a name. The name itself may be as long as a request body.
+type NameDigest = [u8; 16];
+
+#[derive(Debug, Default)]
+struct Names {
+    /// Monotonic times of the latest failures, oldest first.
+    failures: HashMap<NameDigest, Vec<Duration>>,
+    /// The names in eviction order.
+    eviction_order: BTreeSet<EvictionKey>,
+}
+
+/// Whether the name is locked out, the time of its latest failure, and the name. Locked-out names are evicted last.
+type EvictionKey = (bool, Duration, NameDigest);
+
+/// A login in progress, the only one under its name.
+#[derive(Debug)]
+pub(crate) struct Turn<'a> {
+    _name_lock: MutexGuard<'a, ()>,
+    _slot: LoginSlot<'a>,
+}
+
+impl LoginAttempts {
+    /// Waits until no other login under this name is in progress, so that attempts are counted one by one.
+    ///
+    /// Returns `None` immediately if too many logins are in progress, in total, from this client or under this
+    /// domain.
+    pub(crate) async fn turn(&self, client: Option<ClientPrefix>, name: &str) -> Option<Turn<'_>> {
+        let slot = self.slots.acquire(client, name)?;
+        let index = usize::try_from(self.hasher.hash_one(name) % NAME_LOCKS as u64).ok()?;
+        let name_lock = self.name_locks.get(index)?.lock().await;
+        Some(Turn { _name_lock: name_lock, _slot: slot })
+    }
+
+    /// Counts an attempt as failed before its outcome is known. `now` is a monotonic time.
+    ///
+    /// A client that disconnects before the outcome therefore gains no further attempt.
+    ///
+    /// # Errors
+    /// If the name is locked out: the number of seconds until the next attempt is allowed.
+    pub(crate) fn begin(&self, name: &str, now: Duration) -> Result<(), u64> {
+        self.names.lock().unwrap_or_else(PoisonError::into_inner).begin(digest(name), now)
+    }
+
+    /// Removes the failure that [`begin`](Self::begin) counted at this time, because the attempt succeeded.
+    pub(crate) fn take_back(&self, name: &str, at: Duration) {
+        self.names.lock().unwrap_or_else(PoisonError::into_inner).take_back(digest(name), at);
+    }
+}
+
+impl Names {
+    fn begin(&mut self, name: NameDigest, now: Duration) -> Result<(), u64> {
+        let mut times = self.remove(name);
+        times.retain(|time| end_of_window(*time) > now);
+        let oldest = times.first().filter(|_| times.len() >= FAILURES);
+        let outcome = match oldest {
+            Some(oldest) => Err(seconds_until(end_of_window(*oldest), now)),
+            None => {
+                times.push(now);
+                Ok(())
+            }
+        };
+        if self.failures.len() >= CAPACITY {
+            self.evict_one(now);
+        }
+        self.insert(name, times);
+        outcome
+    }
+
+    fn take_back(&mut self, name: NameDigest, at: Duration) {
+        let mut times = self.remove(name);
+        if let Some(index) = times.iter().rposition(|time| *time == at) {
+            times.remove(index);
+        }
+        self.insert(name, times);
+    }
+
+    fn remove(&mut self, name: NameDigest) -> Vec<Duration> {
+        let times = self.failures.remove(&name).unwrap_or_default();
+        if let Some(key) = eviction_key(&times, name) {
+            self.eviction_order.remove(&key);
+        }
+        times
+    }
+
+    fn insert(&mut self, name: NameDigest, times: Vec<Duration>) {
+        if let Some(key) = eviction_key(&times, name) {
+            self.eviction_order.insert(key);
+            self.failures.insert(name, times);
+        }
+    }
+
+    /// Evicts a name whose lock-out has ended, or else the first name in eviction order.
+    fn evict_one(&mut self, now: Duration) {
+        let first_locked = self.eviction_order.range((true, Duration::ZERO, NameDigest::default())..).next();
+        let ended = first_locked.filter(|(_, last, _)| end_of_window(*last) <= now);
+        if let Some((_, _, name)) = ended.or_else(|| self.eviction_order.first()) {
+            let name = *name;
+            self.remove(name);
+        }
+    }
+}
+
+fn digest(name: &str) -> NameDigest {
+    SecretDigest::of(name).lookup()
+}
+
+fn eviction_key(times: &[Duration], name: NameDigest) -> Option<EvictionKey> {
+    times.last().map(|last| (times.len() >= FAILURES, *last, name))
+}
+
+const fn end_of_window(time: Duration) -> Duration {
+    time.saturating_add(WINDOW)
+}
+
+/// Returns the whole seconds until a time, rounded up and at least 1.
+const fn seconds_until(end: Duration, now: Duration) -> u64 {
+    let rest = end.saturating_sub(now);
+    let whole = rest.as_secs() + (rest.subsec_nanos() > 0) as u64;
+    if whole == 0 { 1 } else { whole }
+}
+
+impl Default for LoginAttempts {
+    fn default() -> Self {
+        Self {
+            slots: LoginSlots::default(),
+            name_locks: std::array::from_fn(|_| Mutex::default()),
+            hasher: RandomState::new(),
+            names: StdMutex::default(),
+        }
+    }
+}
+
+/// Omits the names.
+impl fmt::Debug for LoginAttempts {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("LoginAttempts").finish_non_exhaustive()
+    }
+}
+
+/// Maximum number of logins in progress, including those that wait for their turn.
+const SLOTS: usize = 256;
+
+/// A client prefix may hold one slot per this many free ones.
+const FREE_PER_CLIENT_SLOT: usize = 8;
+
+/// An e-mail domain may hold one slot per this many free ones.
+const FREE_PER_DOMAIN_SLOT: usize = 1;
+
+/// The slots for logins in progress, shared fairly between client prefixes and between e-mail domains.
+///
+/// A holder may acquire a slot only while it holds fewer than a fraction of the *free* slots: an eighth for a client
+/// prefix, all of them for a domain. Alone, a prefix therefore gets 29 of the 256 slots and a domain gets 128. The
+/// more holders there are, the fewer slots each gets; a holder without a slot gets one as long as one is free.
+///
+/// The domain stands for the organization. It is taken from the e-mail address that the client sent and not from the
+/// account, because a refusal that depended on the account would reveal which accounts exist.
+#[derive(Debug, Default)]
+struct LoginSlots(StdMutex<UsedSlots>);
+
+#[derive(Debug, Default)]
+struct UsedSlots {
+    total: usize,
+    /// Has at most two entries for each slot in use.
+    by_holder: CountMap<Holder>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Holder {
+    Client(ClientPrefix),
+    Domain([u8; 16]),
+}
+
+/// A slot held by a login. Dropping it frees the slot.
+#[derive(Debug)]
+struct LoginSlot<'a> {
+    slots: &'a LoginSlots,
+    holders: [Option<Holder>; 2],
+}
+
+impl LoginSlots {
+    /// Acquires a slot for a login from this client under this e-mail address, or returns `None`.
+    fn acquire(&self, client: Option<ClientPrefix>, email: &str) -> Option<LoginSlot<'_>> {
+        let domain = email.rsplit_once('@').map_or("", |(_, domain)| domain);
+        let domain = Holder::Domain(SecretDigest::of(domain).lookup());
+        let holders = [client.map(Holder::Client), Some(domain)];
+        let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = SLOTS.saturating_sub(used.total);
+        if holders.iter().flatten().any(|holder| !used.allows(holder, free)) {
+            return None;
+        }
+        used.total += 1;
+        for holder in holders.into_iter().flatten() {
+            used.by_holder.increment(holder);
+        }
+        Some(LoginSlot { slots: self, holders })
+    }
+}
+
+impl UsedSlots {
+    /// Returns whether a holder may acquire another slot.
+    fn allows(&self, holder: &Holder, free: usize) -> bool {
+        let free_per_slot = match holder {
+            Holder::Client(_) => FREE_PER_CLIENT_SLOT,
+            Holder::Domain(_) => FREE_PER_DOMAIN_SLOT,
+        };
+        self.by_holder.count(holder) < free.div_ceil(free_per_slot)
+    }
+}
+
+impl Drop for LoginSlot<'_> {
+    fn drop(&mut self) {
+        let mut used = self.slots.0.lock().unwrap_or_else(PoisonError::into_inner);
+        used.total -= 1;
+        for holder in self.holders.iter().flatten() {
+            used.by_holder.decrement(holder);
+        }
+    }
+}
+
+/// Counts per key. Keys with a count of zero have no entry.
+#[derive(Debug)]
+pub(crate) struct CountMap<K>(HashMap<K, usize>);
+
+impl<K: Eq + Hash> CountMap<K> {
+    pub(crate) fn count(&self, key: &K) -> usize {
+        self.0.get(key).copied().unwrap_or_default()
+    }
+
+    pub(crate) fn increment(&mut self, key: K) {
+        *self.0.entry(key).or_default() += 1;
+    }
+
+    pub(crate) fn decrement(&mut self, key: &K) {
+        if let Some(count) = self.0.get_mut(key) {
+            *count -= 1;
+            if *count == 0 {
+                self.0.remove(key);
+            }
+        }
+    }
+}
+
+impl<K> Default for CountMap<K> {
+    fn default() -> Self {
+        Self(HashMap::new())
+    }
+}

@@ -1,0 +1,109 @@
+//! Reading of requests: the body with its size limit, its fields, and the parameters of path and query.
+
+mod bodies;
+mod fields;
+mod parameters;
+
+use std::error::Error as StdError;
+
+use bytes::{Buf, Bytes};
+use http::header::CONTENT_TYPE;
+use http::request::Parts;
+use http_body::Body;
+use http_body_util::BodyExt;
+use http_body_util::combinators::UnsyncBoxBody;
+
+pub(super) use self::bodies::{
+    read_daemon_key, read_login, read_port_update, read_referral, read_user_key_update,
+};
+pub(super) use self::parameters::{read_hosts_query, read_id, read_no_query};
+use crate::wire::ApiError;
+
+/// A request body of any type; `None` if it is known to be empty.
+pub(super) type RequestBody = Option<BoxedBody>;
+
+/// A type-erased request body.
+pub(super) struct BoxedBody {
+    body: UnsyncBoxBody<Bytes, BodyReadError>,
+    /// The minimum size in bytes, by the size hint of the original body. The boxed body loses that hint.
+    min_size: u64,
+}
+
+/// The request body could not be read to its end.
+#[derive(Debug, thiserror::Error)]
+#[error("the request body could not be read to its end")]
+pub(super) struct BodyReadError(#[source] Box<dyn StdError + Send + Sync>);
+
+/// Erases the type of a request body, so that the code that handles it is compiled only once.
+pub(super) fn box_body<B>(body: B) -> RequestBody
+where
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn StdError + Send + Sync>>,
+{
+    if body.is_end_stream() {
+        return None;
+    }
+    let min_size = body.size_hint().lower();
+    let body = body.map_frame(|frame| frame.map_data(|mut data| data.copy_to_bytes(data.remaining())));
+    Some(BoxedBody { body: body.map_err(|error| BodyReadError(error.into())).boxed_unsync(), min_size })
+}
+
+/// A request as an endpoint receives it.
+pub(super) struct Input<'r> {
+    pub(super) request: &'r Parts,
+    pub(super) body: RequestBody,
+    /// Maximum size of the body, in bytes.
+    pub(super) body_limit: usize,
+}
+
+impl<'r> Input<'r> {
+    pub(super) fn query(&self) -> Option<&'r str> {
+        self.request.uri.query()
+    }
+
+    /// Reads the body. The `Content-Type` must be JSON; the syntax is not checked.
+    ///
+    /// # Errors
+    /// `request_unsupported_media_type`; `request_too_large` as soon as the limit is exceeded, without reading the
+    /// rest; `validation_malformed_json` if the body ends early.
+    pub(super) async fn json(self) -> Result<Vec<u8>, ApiError> {
+        if !has_json_type(self.request) {
+            return Err(ApiError::unsupported_media_type());
+        }
+        let Self { body: Some(BoxedBody { mut body, min_size }), body_limit, .. } = self else {
+            return Ok(Vec::new());
+        };
+        let is_too_large = |size: u64| size > body_limit as u64;
+        if is_too_large(min_size) {
+            return Err(ApiError::request_too_large(body_limit));
+        }
+        let mut bytes = Vec::new();
+        while let Some(frame) = body.frame().await {
+            // The connection is most likely gone, so the position does not matter.
+            let frame = frame.map_err(|_| ApiError::malformed_json(1, 1))?;
+            // Trailers are ignored.
+            let Ok(data) = frame.into_data() else { continue };
+            if is_too_large(bytes.len() as u64 + data.len() as u64) {
+                return Err(ApiError::request_too_large(body_limit));
+            }
+            bytes.extend_from_slice(&data);
+        }
+        Ok(bytes)
+    }
+}
+
+/// Returns whether the request has one `Content-Type`, and it is `application/json` or has the suffix `+json`.
+fn has_json_type(request: &Parts) -> bool {
+    let mut values = request.headers.get_all(CONTENT_TYPE).iter();
+    let (Some(value), None) = (values.next(), values.next()) else { return false };
+    let essence = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    let essence = essence.to_ascii_lowercase();
+    match essence.split_once('/') {
+        Some(("application", "json")) => true,
+        Some((kind, subtype)) => {
+            !kind.is_empty() && subtype.strip_suffix("+json").is_some_and(|name| !name.is_empty())
+        }
+        None => false,
+    }
+}
