@@ -7,7 +7,7 @@ use crate::model::Permission;
 ///
 /// All access rules are decided by this value. A host application that authenticates its users itself creates one for
 /// each request and sets it as a request extension. The service then ignores the request's own credentials, except
-/// that a logout ends the session in the cookie. The host application must then check itself for cross-site requests.
+/// that a logout ends the session in the cookie. The host application must then reject cross-site requests itself.
 ///
 /// ```
 /// use toposcope::access::{Caller, Scope};
@@ -46,7 +46,7 @@ pub enum Credential {
 }
 
 impl Credential {
-    /// Returns whether this credential is accepted by operations that require a user session.
+    /// Returns whether operations that require a user session accept this credential.
     ///
     /// [`Host`](Self::Host) counts as a session.
     #[must_use]

@@ -32,9 +32,10 @@ impl PrefixLengths {
     const MAX_IPV4: u8 = 32;
     const MAX_IPV6: u8 = 128;
 
-    /// Creates prefix lengths of 0 to 32 bits for IPv4 and 0 to 128 bits for IPv6.
+    /// Creates prefix lengths, in bits.
     ///
-    /// Greater values are clamped to the whole address. With 0, all addresses of the family are one client.
+    /// Values above 32 (IPv4) and 128 (IPv6) are clamped to the whole address. With 0, all addresses of the family
+    /// are one client.
     #[must_use]
     pub const fn new(ipv4: u8, ipv6: u8) -> Self {
         Self { ipv4: min(ipv4, Self::MAX_IPV4), ipv6: min(ipv6, Self::MAX_IPV6) }

@@ -56,10 +56,10 @@ pub(crate) struct Turn<'a> {
 }
 
 impl LoginAttempts {
-    /// Waits until no other login under this name is in progress, so that attempts are counted one by one.
+    /// Waits until no other login under this name is in progress.
     ///
-    /// Returns `None` immediately if too many logins are in progress, in total, from this client or under this
-    /// domain.
+    /// Concurrent attempts are therefore counted one by one. Returns `None` immediately if too many logins are in
+    /// progress, in total, from this client or under this domain.
     pub(crate) async fn turn(&self, client: Option<ClientPrefix>, name: &str) -> Option<Turn<'_>> {
         let slot = self.slots.acquire(client, name)?;
         let index = usize::try_from(self.hasher.hash_one(name) % NAME_LOCKS as u64).ok()?;
@@ -214,7 +214,7 @@ struct LoginSlot<'a> {
 }
 
 impl LoginSlots {
-    /// Acquires a slot for a login from this client under this e-mail address, or returns `None`.
+    /// Acquires a slot, or returns `None` if the client or the domain has none left.
     fn acquire(&self, client: Option<ClientPrefix>, email: &str) -> Option<LoginSlot<'_>> {
         let domain = email.rsplit_once('@').map_or("", |(_, domain)| domain);
         let domain = Holder::Domain(SecretDigest::of(domain).lookup());

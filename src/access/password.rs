@@ -26,7 +26,9 @@ impl PasswordCost {
     const MEMORY_KIB: RangeInclusive<u32> = Params::MIN_M_COST..=1 << 20;
     const PASSES: RangeInclusive<u32> = Params::MIN_T_COST..=100;
 
-    /// Creates a cost of 8 (Argon2's minimum) to 1,048,576 KiB (1 GiB) of memory and 1 to 100 passes.
+    /// Creates a cost from the memory in KiB and the number of passes.
+    ///
+    /// The memory must be 8 (Argon2's minimum) to 1,048,576 KiB (1 GiB), and the passes 1 to 100.
     ///
     /// # Errors
     /// [`PasswordError::InvalidCost`] if either is out of range.
@@ -76,7 +78,7 @@ pub enum PasswordError {
     /// The memory or the passes of a [`PasswordCost`] are out of range.
     #[error("a password cost must be 8 to 1048576 KiB of memory and 1 to 100 passes")]
     InvalidCost,
-    /// The stored hash is not an Argon2 hash, or its cost is not a valid [`PasswordCost`].
+    /// The stored hash is not an Argon2 hash with a valid [`PasswordCost`].
     #[error("the stored password hash is invalid")]
     MalformedHash,
     /// The random source failed to supply a salt.
@@ -127,7 +129,7 @@ impl PasswordHasher {
 
     const DEFAULT_CONCURRENCY: usize = 2;
 
-    /// Creates a hasher with the default cost, a concurrency of 2, and salts from the operating system.
+    /// Creates a hasher with the default cost, a concurrency of 2, and [`SystemRandom`] salts.
     #[must_use]
     pub fn new() -> Self {
         Self {

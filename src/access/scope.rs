@@ -5,10 +5,11 @@ use uuid::Uuid;
 
 use crate::model::Permission;
 
-/// The networks of an organization that a caller may reach: all, including future ones, or a list.
+/// The networks of an organization that a caller may reach.
 ///
-/// A scope does not contain its organization. Code that checks a record against a scope must also compare the
-/// record's organization with [`Caller::organization_id`](super::Caller::organization_id).
+/// A scope contains either all networks, including future ones, or a list. It does not contain its organization. Code
+/// that checks a record against a scope must also compare the record's organization with
+/// [`Caller::organization_id`](super::Caller::organization_id).
 ///
 /// ```
 /// use toposcope::access::Scope;
@@ -88,7 +89,9 @@ impl Scope {
         }
     }
 
-    /// Returns the scope of a list filtered by a network: that network if allowed, otherwise none.
+    /// Returns the scope of a list filtered by a network.
+    ///
+    /// It contains that network if this scope allows it, and otherwise none.
     #[must_use]
     pub fn narrowed_to(&self, network: Uuid) -> Self {
         Self::only(self.allows(network).then_some(network))
@@ -100,7 +103,7 @@ impl Scope {
         self.0.as_ref().map(|networks| networks.ids.as_slice())
     }
 
-    /// Returns a digest that is unique to this list of networks; `None` if all networks are allowed.
+    /// Returns a digest of the list of networks; `None` if all networks are allowed.
     pub(crate) fn digest(&self) -> Option<[u8; 32]> {
         let networks = self.0.as_ref()?;
         let digest = || networks.ids.iter().fold(Sha256::new(), Digest::chain_update).finalize().into();

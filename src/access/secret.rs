@@ -1,4 +1,4 @@
-//! Secrets that clients present, API keys and session ids, and the digests that are stored of them.
+//! API keys and session ids, and the digests that are stored of them.
 
 use std::fmt;
 
@@ -186,10 +186,10 @@ impl fmt::Debug for SessionId {
     }
 }
 
-/// The SHA-256 of a secret: all that is stored of an API key or a session id.
+/// The SHA-256 digest of an API key or a session id.
 ///
-/// Unlike passwords, these secrets do not need a slow hash: they have at least 190 random bits, which cannot be
-/// guessed.
+/// Only this digest is stored. Unlike passwords, these secrets do not need a slow hash: they have at least 190 random
+/// bits, which cannot be guessed.
 ///
 /// The two halves have different uses. The index of a store does not compare in constant time, so over many attempts
 /// its timing could reveal how much of a guess is correct. A record is therefore looked up by the first half alone,

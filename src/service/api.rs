@@ -131,7 +131,7 @@ const PAGE_CACHE: usize = 16 * 1024 * 1024;
 /// Default maximum number of concurrent lists without a limit, per user and in total.
 const WHOLE_LISTS_AT_ONCE: (usize, usize) = (4, 64);
 
-/// Default time after which a list without a limit is aborted if its client has stalled.
+/// Default time after which a list without a limit is aborted if its client stalls.
 const WHOLE_LIST_PATIENCE: Duration = Duration::from_secs(60);
 
 /// Bounds how often the timer of a stalled list wakes up.
@@ -155,13 +155,17 @@ impl ApiBuilder {
         }
     }
 
-    /// Sets the version of the host application, which every response reports. Default: this crate's version.
+    /// Sets the version of the host application, which every response reports.
+    ///
+    /// Default: the version of this crate.
     #[must_use]
     pub fn server_version(self, version: impl Into<String>) -> Self {
         Self { server_version: version.into(), ..self }
     }
 
-    /// Sets the rate limit of each client; `None` disables it. Default: 300 requests a minute, bursts of 150.
+    /// Sets the rate limit of each client; `None` disables it.
+    ///
+    /// Default: 300 requests a minute, bursts of 150.
     #[must_use]
     pub fn rate_limit(self, limit: impl Into<Option<RateLimit>>) -> Self {
         Self { rate_limit: limit.into(), ..self }
@@ -176,16 +180,18 @@ impl ApiBuilder {
         Self { client_address: source, ..self }
     }
 
-    /// Sets the address prefix lengths, in bits, that identify an unauthenticated client. Default: 32 and 64.
+    /// Sets the address prefix lengths, in bits, that identify an unauthenticated client.
     ///
-    /// Lengths above 32 (IPv4) and 128 (IPv6) are clamped. Each prefix has its own rate-limit bucket and its own
-    /// share of the concurrent logins.
+    /// Default: 32 (IPv4) and 64 (IPv6). Lengths above 32 (IPv4) and 128 (IPv6) are clamped. Each prefix has its own
+    /// rate-limit bucket and its own share of the concurrent logins.
     #[must_use]
     pub fn client_prefixes(self, ipv4: u8, ipv6: u8) -> Self {
         Self { client_prefixes: PrefixLengths::new(ipv4, ipv6), ..self }
     }
 
-    /// Sets the maximum size of a request body, in bytes. Default: 1 MiB.
+    /// Sets the maximum size of a request body, in bytes.
+    ///
+    /// Default: 1 MiB.
     #[must_use]
     pub fn body_limit(self, bytes: usize) -> Self {
         Self { body_limit: bytes, ..self }
@@ -215,51 +221,53 @@ impl ApiBuilder {
         Self { allowed_origins: origins.collect(), ..self }
     }
 
-    /// Sets whether the session cookie has the `Secure` attribute. Default: `true`.
+    /// Sets whether the session cookie has the `Secure` attribute.
     ///
-    /// Browsers send a `Secure` cookie over HTTPS only, and do not store it if they received it over plain HTTP.
+    /// Default: `true`. Browsers send a `Secure` cookie over HTTPS only, and do not store one that arrives over plain
+    /// HTTP.
     #[must_use]
     pub fn secure_cookies(self, secure: bool) -> Self {
         Self { secure_cookies: secure, ..self }
     }
 
-    /// Sets the maximum number of hosts in a list without a limit (`limit=0`). Default: `None`, any number.
+    /// Sets the maximum number of hosts in a list without a limit (`limit=0`).
     ///
-    /// The hosts from the offset on are counted when the list starts. Longer lists are rejected with 400
-    /// `validation_out_of_range`. A list without a limit is streamed: the service reads it from the store page by
-    /// page while the client receives it. Until the list ends, it holds the ids of the hosts already sent, at most 40
-    /// bytes each.
+    /// Default: `None`, any number. The hosts from the offset on are counted when the list starts. Longer lists are
+    /// rejected with 400 `validation_out_of_range`. A list without a limit is streamed: the service reads it from the
+    /// store page by page while the client receives it. Until the list ends, it holds the ids of the hosts already
+    /// sent, at most 40 bytes each.
     #[must_use]
     pub fn whole_list_limit(self, hosts: impl Into<Option<u64>>) -> Self {
         Self { whole_list_limit: hosts.into(), ..self }
     }
 
-    /// Sets the maximum number of concurrent lists without a limit, per user and in total. Default: 4 and 64.
+    /// Sets the maximum number of concurrent lists without a limit, per user and in total.
     ///
-    /// Further ones are rejected with 429 `rate_limit_exceeded`. Lists of up to 128 hosts do not count. With 0, all
-    /// longer lists are rejected.
+    /// Default: 4 and 64. Further ones are rejected with 429 `rate_limit_exceeded`. Lists of up to 128 hosts do not
+    /// count. With 0, all longer lists are rejected.
     #[must_use]
     pub fn whole_lists_at_once(self, per_user: usize, total: usize) -> Self {
         Self { whole_lists_at_once: (per_user, total), ..self }
     }
 
-    /// Sets how long a client may read nothing from a list without a limit. Default: 60 seconds.
+    /// Sets how long a client may read nothing from a list without a limit.
     ///
-    /// After that time the list is aborted: its memory and its slot are freed, and the body ends with an error, so
-    /// that the server closes the connection. `None` means that lists are never aborted. Time spent waiting for the
-    /// store does not count. The timer needs a tokio runtime with its time driver enabled; values below 1 millisecond
-    /// count as 1 millisecond.
+    /// Default: 60 seconds. After that time the list is aborted: its memory and its slot are freed, and the body ends
+    /// with an error, so that the server closes the connection. `None` means that lists are never aborted. Time spent
+    /// waiting for the store does not count. The timer needs a tokio runtime with its time driver enabled; values
+    /// below 1 millisecond count as 1 millisecond.
     #[must_use]
     pub fn whole_list_patience(self, patience: impl Into<Option<Duration>>) -> Self {
         let whole_list_patience = patience.into().map(|patience| patience.max(MIN_PATIENCE));
         Self { whole_list_patience, ..self }
     }
 
-    /// Sets the size of the page cache, in bytes. Default: 16 MiB; 0 means no cache.
+    /// Sets the size of the page cache, in bytes.
     ///
-    /// The cache holds joined response bodies. A page is cached at its second request, if the hosts have not changed
-    /// since the first one and the caller has the same scope. Pages larger than half of the cache are not cached, nor
-    /// are pages of a store without [revisions](crate::store::Store::revision).
+    /// Default: 16 MiB; 0 means no cache. The cache holds joined response bodies. A page is cached at its second
+    /// request, if the hosts have not changed since the first one and the caller has the same organization and scope.
+    /// Pages larger than half of the cache are not cached, nor are pages of a store without
+    /// [revisions](crate::store::Store::revision).
     #[must_use]
     pub fn page_cache(self, bytes: usize) -> Self {
         Self { page_cache: bytes, ..self }

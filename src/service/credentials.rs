@@ -50,7 +50,7 @@ fn bearer_token(request: &Parts) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim_matches(' '))
 }
 
-/// Returns the session id in a request's cookies, or `None` when there is none or when two differ.
+/// Returns the session id in a request's cookies.
 ///
 /// A request with two different ids is ambiguous, so neither is used.
 fn session_id(request: &Parts) -> Option<&str> {
@@ -71,7 +71,7 @@ pub(super) fn session_ids(request: &Parts) -> impl Iterator<Item = &str> {
     ids.take(MAX_SESSION_IDS)
 }
 
-/// Returns the `Set-Cookie` value that stores a new session in the browser until the session expires.
+/// Returns the `Set-Cookie` value for a new session, with the lifetime of the session.
 pub(super) fn cookie_to_begin(session: &IssuedSession, is_secure: bool) -> Result<HeaderValue, ApiError> {
     let (begin, end) = (session.session().created_at, session.session().expires_at);
     cookie(session.plaintext(), (end.unix_micros() - begin.unix_micros()) / 1_000_000, is_secure)

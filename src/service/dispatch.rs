@@ -73,7 +73,9 @@ impl ApiState {
     }
 }
 
-/// Turns the response to a GET into the response to a HEAD. `Content-Length` is set if the length is known.
+/// Turns the response to a GET into the response to a HEAD.
+///
+/// The length of the omitted body becomes the `Content-Length`, if it is known.
 fn without_body(mut response: Response<ResponseBody>) -> Response<ResponseBody> {
     if let Some(length) = response.body().length()
         && response.status() != StatusCode::NOT_MODIFIED

@@ -7,13 +7,16 @@ use sha2::{Digest, Sha256};
 use crate::access::Caller;
 use crate::store::Revision;
 
-/// Number of bytes of the digest in a tag: 144 bits, so that tags of different states never collide by chance.
+/// Number of bytes of the digest in a tag.
+///
+/// With 144 bits, tags of different states do not collide by chance.
 const LENGTH: usize = 18;
 
-/// The `ETag` of one state of a list, for a caller's organization and scope and for one query.
+/// The `ETag` of one state of a list.
 ///
-/// It is a digest of everything that the response is made from and reveals none of it. It is weak, because an
-/// intermediary may compress the response.
+/// It is a digest of everything that the response is made from: the revision of the records, the caller's
+/// organization and scope, the query and the versions. It reveals none of these. It is weak, because an intermediary
+/// may compress the response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct EntityTag(HeaderValue);
 

@@ -1,4 +1,6 @@
-//! The list of hosts: single pages, and whole lists (`limit=0`) that are streamed while they are read from the store.
+//! The list of hosts: pages, and whole lists (`limit=0`).
+//!
+//! A whole list is sent while it is read from the store.
 
 use std::pin::pin;
 
@@ -39,7 +41,7 @@ pub(super) async fn list(state: &ApiState, caller: &Caller, request: &Parts) -> 
     Ok(Outcome::new(body).with_tag(tag))
 }
 
-/// Returns the tag of the list's current state, or `None` if the store has no revisions.
+/// Returns the tag of the list's state, or `None` if the store has no revisions.
 async fn entity_tag(
     state: &ApiState,
     caller: &Caller,
@@ -62,7 +64,7 @@ struct WholeList {
     sent: u64,
 }
 
-/// Reads the first hosts of a whole list and returns a response that streams the rest.
+/// Reads the first hosts of a whole list and returns a body that streams the rest.
 ///
 /// Errors up to here get an error response; later ones abort the body. A list that these hosts complete is sent as an
 /// ordinary page.
@@ -102,7 +104,7 @@ fn next_part(list: WholeList) -> NextPart {
     Box::pin(async move {
         let part = catch_panic(pin!(list.read_next())).await;
         part.inspect_err(|error| {
-            tracing::warn!("a list without a limit was aborted: {}", error.with_causes())
+            tracing::warn!("a list without a limit was aborted: {}", error.with_causes());
         })
     })
 }
@@ -119,13 +121,17 @@ impl WholeList {
         Ok(Part::Documents(page.bodies, next_part(self)))
     }
 
-    /// Checks the credential again: a slow client must not receive hosts that the caller may no longer see.
+    /// Checks the credential again.
+    ///
+    /// A slow client must not receive hosts that the caller may no longer see.
     async fn require_caller(&self) -> Result<(), Error> {
         let caller = credentials::identify(&self.inventory, &self.request).await?;
         if caller == self.caller { Ok(()) } else { Err(ErrorKind::NotAuthenticated.into()) }
     }
 
-    /// Returns a total that agrees with the hosts sent, even if hosts were added or deleted meanwhile.
+    /// Returns the pagination of the hosts sent so far.
+    ///
+    /// Its total agrees with the list even if hosts were added or deleted meanwhile.
     fn pagination(&self) -> Pagination {
         Pagination::new(self.offset + self.sent, 0, self.offset, self.sent)
     }

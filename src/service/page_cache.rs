@@ -13,8 +13,8 @@ const MAX_ENTRIES: usize = 64;
 /// An LRU cache of joined response bodies, keyed by [`EntityTag`].
 ///
 /// The first request for a page records its tag; the second one, in the same state of the list, caches its body. A
-/// change to a list changes its tag, so a stale page is never found, except by a request that began before the
-/// change.
+/// change to a list changes its tag, so a page of an older state is never found. A request that began before a change
+/// may get a page that includes the change.
 pub(super) struct PageCache {
     /// Maximum size of all bodies together, in bytes.
     capacity: usize,
@@ -50,8 +50,9 @@ impl PageCache {
         body.map(ResponseBody::full)
     }
 
-    /// Caches a page that [`get`](Self::get) did not find, if it was requested before and fits in half of the
-    /// capacity.
+    /// Caches a page that [`get`](Self::get) did not find, if it was requested before.
+    ///
+    /// Pages larger than half of the capacity are not cached.
     pub(super) fn insert(&self, tag: &EntityTag, page: ResponseBody) -> ResponseBody {
         let fits = page.length().is_some_and(|length| length <= self.capacity as u64 / 2);
         if !fits {

@@ -76,7 +76,7 @@ pub(super) enum Client {
     User(Uuid),
     /// Unauthenticated requests from this address prefix.
     Prefix(ClientPrefix),
-    /// Unauthenticated requests without a bucket of their own: the address is unknown, or the table is full.
+    /// Unauthenticated requests whose address is unknown, or for which the table is full.
     Other,
 }
 
@@ -114,7 +114,9 @@ impl Buckets {
         Self { limit, table: Mutex::default() }
     }
 
-    /// Takes one request from a client's bucket, if one is left. `now` is a monotonic time.
+    /// Takes one request from a client's bucket, if one is left.
+    ///
+    /// `now` is a monotonic time.
     pub(super) fn take(&self, client: Client, now: Duration) -> Allowance {
         let micros = Ticks::try_from(now.as_micros()).unwrap_or_default();
         let now = micros * Ticks::from(self.limit.per_minute.get());

@@ -8,7 +8,7 @@ use crate::wire::{ApiError, ErrorCode};
 /// Minimum time between two log lines for one error code.
 const INTERVAL: Duration = Duration::from_secs(60);
 
-/// Logs refused requests: at most one line a minute for each error code, with a count.
+/// Logs and counts refused requests: at most one line a minute per error code.
 ///
 /// One line per refusal would let any client fill the log. Each line has the number of refusals since the previous
 /// line; counts not yet logged are logged when the service is dropped. Memory is bounded by the number of error
@@ -31,7 +31,7 @@ impl RefusalLog {
         Self { clock, counters: Mutex::new(Vec::new()) }
     }
 
-    /// Counts a refusal, and logs the count unless this code was logged within the last minute.
+    /// Counts a refusal, and logs the count at most once a minute per code.
     pub(super) fn count(&self, error: &ApiError) {
         if let Some(count) = self.count_at(error.code, self.clock.monotonic()) {
             log(error.code, count, &error.message);

@@ -189,7 +189,7 @@ fn encode(value: &impl Serialize) -> Result<Bytes, ApiError> {
     serde_json::to_vec(value).map(Bytes::from).map_err(|_| ApiError::internal())
 }
 
-/// Returns whether an error without a failed server is a refusal that protects it from overload.
+/// Returns whether an error that is not a server failure protects the server from overload.
 const fn is_refusal(status: StatusCode) -> bool {
     matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE)
 }

@@ -29,7 +29,7 @@ pub(super) struct ApiState {
     /// Maximum number of hosts in a list without a limit; `None` means any number.
     pub(super) whole_list_limit: Option<u64>,
     pub(super) list_slots: Arc<ListSlots>,
-    /// Time after which a list without a limit is aborted if its client reads nothing; `None` means never.
+    /// Time after which a stalled list without a limit is aborted; `None` means never.
     pub(super) whole_list_patience: Option<Duration>,
     pub(super) page_cache: PageCache,
 }

@@ -45,9 +45,9 @@ pub enum ErrorCode {
     AuthSessionExpired,
     /// No user has this combination of e-mail address and password.
     AuthInvalidCredentials,
-    /// The caller's level is too low, or the request would grant more than the caller has.
+    /// The caller's level is too low, or the request grants more than the caller has.
     AuthPermissionDenied,
-    /// The operation requires a user session but got an API key, or requires a user but got a daemon's key.
+    /// The API key is not accepted: the operation requires a user session, or a user's key.
     AuthUserContextRequired,
     /// The request uses a session but comes from another site.
     AuthCrossSiteRequest,

@@ -54,7 +54,7 @@ pub struct Meta {
     pub api_version: u32,
     /// The version of the application that embeds the API.
     pub server_version: String,
-    /// The position of this page in its list; `None` if the data is not a list.
+    /// The position of the page in its list; `None` if the data is no list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pagination: Option<Pagination>,
 }

@@ -5,7 +5,7 @@ use super::envelope::MAX_LIMIT;
 use crate::inventory::{Error, ErrorKind, Problem};
 use crate::model::Timestamp;
 
-/// An error response: a code, a sentence and params, with what the headers and the log need.
+/// An error response, with the values for its headers and for the log.
 #[derive(Debug)]
 pub(crate) struct ApiError {
     pub(crate) code: ErrorCode,
@@ -183,7 +183,7 @@ fn problem_code_and_params(field: &str, problem: &Problem) -> (ErrorCode, Value)
     }
 }
 
-/// Escapes invisible characters and truncates to 64 characters, for text from a client in an error sentence.
+/// Escapes and truncates text from a client for an error sentence.
 fn printable(text: &str) -> String {
     text.chars().flat_map(char::escape_debug).take(64).collect()
 }

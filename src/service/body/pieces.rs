@@ -2,9 +2,10 @@ use bytes::Bytes;
 
 use crate::inventory::without_comma;
 
-/// Minimum size in bytes of a document that becomes a frame of its own, shared with the store and not copied.
+/// Minimum size in bytes of a document that becomes a frame of its own.
 ///
-/// Smaller documents are joined, because every frame has a fixed cost.
+/// Such a document is shared with the store and not copied. Smaller documents are joined, because every frame has a
+/// fixed cost.
 const MIN_OWN_FRAME: usize = 2 * 1024;
 
 /// Maximum size in bytes of a frame of joined documents.
@@ -104,7 +105,9 @@ impl Pieces {
         }
     }
 
-    /// Joins the next pieces into a frame, up to a document that gets its own frame or does not fit.
+    /// Joins the next pieces into a frame.
+    ///
+    /// It ends before a document that gets its own frame or does not fit.
     fn join(&mut self) -> Bytes {
         let room =
             usize::try_from(self.remaining).map_or(JOINED_FRAME, |remaining| remaining.min(JOINED_FRAME));

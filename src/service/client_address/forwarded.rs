@@ -26,7 +26,7 @@ pub(super) fn forwarded(headers: &HeaderMap, name: &HeaderName, proxies: usize) 
     }
 }
 
-/// Returns the entry at `position`, counted from 1 at the end of the last header line.
+/// Returns the entry at `position`, counted from 1 backwards from the last entry.
 fn entry_from_end<'h>(
     headers: &'h HeaderMap,
     name: &HeaderName,
@@ -50,7 +50,9 @@ fn entry_from_end<'h>(
     None
 }
 
-/// Returns the position of the last comma outside of quotes, assuming that what follows it is well-formed.
+/// Returns the position of the last comma outside of quotes.
+///
+/// The text after that comma is assumed to be well-formed.
 fn last_unquoted_comma(line: &[u8], is_quote: impl Fn(u8) -> bool) -> Option<usize> {
     let mut is_quoted = false;
     for (position, byte) in line.iter().enumerate().rev() {
@@ -107,7 +109,7 @@ fn node(text: &str) -> Option<IpAddr> {
     address.parse().ok().filter(|_: &Ipv4Addr| is_port(port)).map(IpAddr::V4)
 }
 
-/// Returns whether a text is a port number, or an obfuscated port as defined by RFC 7239.
+/// Returns whether a text is a port number or an obfuscated port (RFC 7239).
 fn is_port(text: &str) -> bool {
     let obfuscated = |text: &str| {
         !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))

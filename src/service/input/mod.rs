@@ -1,4 +1,4 @@
-//! Reading of requests: the body with its size limit, its fields, and the parameters of path and query.
+//! Reading of requests: the body and its fields, and the parameters of path and query.
 
 mod bodies;
 mod fields;
@@ -34,7 +34,7 @@ pub(super) struct BoxedBody {
 #[error("the request body could not be read to its end")]
 pub(super) struct BodyReadError(#[source] Box<dyn StdError + Send + Sync>);
 
-/// Erases the type of a request body, so that the code that handles it is compiled only once.
+/// Erases the type of a request body, so that its readers are compiled only once.
 pub(super) fn box_body<B>(body: B) -> RequestBody
 where
     B: Body + Send + 'static,
@@ -93,7 +93,7 @@ impl<'r> Input<'r> {
     }
 }
 
-/// Returns whether the request has one `Content-Type`, and it is `application/json` or has the suffix `+json`.
+/// Returns whether the only `Content-Type` is `application/json` or has the suffix `+json`.
 fn has_json_type(request: &Parts) -> bool {
     let mut values = request.headers.get_all(CONTENT_TYPE).iter();
     let (Some(value), None) = (values.next(), values.next()) else { return false };
