@@ -82,7 +82,7 @@ async fn begin_whole_list(
         return Err(ApiError::list_too_long(max));
     }
     let sent = first.bodies.len() as u64;
-    if pages.are_over() {
+    if pages.is_finished() {
         let pagination = Pagination::new(first.total, 0, query.offset, sent);
         return Ok(Outcome::new(state.responder.page(first.bodies, pagination)?));
     }
@@ -111,7 +111,7 @@ fn next_part(list: WholeList) -> NextPart {
 
 impl WholeList {
     async fn read_next(mut self) -> Result<Part, Error> {
-        if self.pages.are_over() {
+        if self.pages.is_finished() {
             let tail = self.responder.tail(self.pagination());
             return tail.map(Part::Tail).map_err(|_| Error::internal("the end of a list cannot be encoded"));
         }
