@@ -5,44 +5,44 @@ use uuid::Uuid;
 
 use super::{Facets, Key, Link, UniqueKey, Version};
 
-/// What a write or a check expects of the record it names, at the moment of the commit.
+/// The state a record must be in, before a batch, for the batch to be applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precondition {
-    /// There is no such record.
+    /// The record does not exist.
     Absent,
-    /// There is one, whichever its version.
+    /// The record exists, with any version.
     Present,
-    /// There is one, and it has this version.
+    /// The record exists with exactly this version.
     Version(Version),
-    /// Anything.
+    /// No condition.
     Any,
 }
 
-/// One change of a [`Batch`].
+/// A put or a delete in a [`Batch`].
 #[derive(Clone)]
 pub enum Write {
-    /// Creates the record or replaces it whole: body, facets, unique keys.
+    /// Creates the record or replaces it completely: body, facets and unique keys.
     Put {
-        /// What names it.
+        /// Key of the record.
         key: Key,
-        /// What it expects of the record it replaces.
+        /// Required state of the record before the batch.
         precondition: Precondition,
-        /// How it is found.
+        /// Indexed attributes of the new record.
         facets: Facets,
-        /// Its content.
+        /// Content of the new record.
         body: Bytes,
     },
-    /// Deletes the record. With [`Precondition::Any`] it is no error that there is none.
+    /// Deletes the record. With [`Precondition::Any`], deleting a missing record is not an error.
     Delete {
-        /// What names it.
+        /// Key of the record.
         key: Key,
-        /// What it expects of the record.
+        /// Required state of the record before the batch.
         precondition: Precondition,
     },
 }
 
 impl Write {
-    /// The record it changes.
+    /// Returns the key of the record that is written.
     #[must_use]
     pub const fn key(&self) -> Key {
         match self {
@@ -50,7 +50,7 @@ impl Write {
         }
     }
 
-    /// What it expects of the record it changes.
+    /// Returns the precondition on the record that is written.
     #[must_use]
     pub const fn precondition(&self) -> Precondition {
         match self {
@@ -59,7 +59,7 @@ impl Write {
     }
 }
 
-/// Without the body: it may hold what verifies a secret.
+/// Omits the body, which may contain the digest of a secret.
 impl fmt::Debug for Write {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -71,42 +71,47 @@ impl fmt::Debug for Write {
     }
 }
 
-/// A condition on records that the batch itself need not change: how a reference stays true under concurrency.
+/// A condition on records that the batch need not write itself.
+///
+/// Guards keep references valid under concurrency: a batch that creates a reference guards the existence of its target, and
+/// a batch that deletes the target guards that nothing refers to it.
 #[derive(Clone, Debug)]
 pub enum Guard {
-    /// This record is as expected before the batch.
+    /// The record satisfies the precondition before the batch.
     Record {
-        /// Which record.
+        /// Key of the record.
         key: Key,
-        /// What is expected of it.
+        /// Required state of the record.
         precondition: Precondition,
     },
-    /// Before the batch, this unique key belongs to this record, or to none.
+    /// The unique key belongs to this record before the batch, or to no record.
     UniqueKey {
-        /// Which unique key.
+        /// The unique key.
         unique_key: UniqueKey,
-        /// Whose it is.
+        /// Key of the record that has the unique key; `None`: no record has it.
         holder: Option<Key>,
     },
-    /// Every record of the organization with this link before the batch is put or deleted by the batch: nobody has begun
-    /// to refer to the target since the referring records were listed.
+    /// The batch writes every record of the organization that has this link before the batch.
+    ///
+    /// Ensures that no record has started to refer to the target since the referring records were listed.
     LinkedWithin {
-        /// Whose records; `None`: all, as in a [`Query`](super::Query).
+        /// Organization whose records are considered; `None`: all records, as in a [`Query`](super::Query).
         organization: Option<Uuid>,
-        /// Which link.
+        /// The link.
         link: Link,
     },
-    /// Every record of the organization on this network before the batch, of whatever kind, is put or deleted by the
-    /// batch: nobody has come to the network since those on it were listed.
+    /// The batch writes every record of the organization, of any kind, that is on this network before the batch.
+    ///
+    /// Ensures that no record has been added to the network since its records were listed.
     NetworkEmpty {
-        /// Whose records; `None`: all, as in a [`Query`](super::Query).
+        /// Organization whose records are considered; `None`: all records, as in a [`Query`](super::Query).
         organization: Option<Uuid>,
-        /// Which network, as in [`Facets::network`].
+        /// Id of the network, as in [`Facets::network`].
         network: Uuid,
     },
 }
 
-/// Changes that happen together or not at all, with what they expect of the records as they are.
+/// Writes that are applied together or not at all, with their preconditions and guards.
 ///
 /// ```
 /// use toposcope::store::{Batch, Precondition, Facets, Key, Name};
@@ -124,13 +129,13 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// An empty batch.
+    /// Creates an empty batch.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds the creation or replacement of a record.
+    /// Adds a write that creates the record or replaces it completely.
     pub fn put(
         &mut self,
         key: Key,
@@ -142,7 +147,7 @@ impl Batch {
         self
     }
 
-    /// Adds the deletion of a record.
+    /// Adds a write that deletes the record.
     pub fn delete(&mut self, key: Key, precondition: Precondition) -> &mut Self {
         self.writes.push(Write::Delete { key, precondition });
         self
@@ -154,19 +159,19 @@ impl Batch {
         self
     }
 
-    /// The changes, in the order they were added.
+    /// Returns the writes, in the order they were added.
     #[must_use]
     pub fn writes(&self) -> &[Write] {
         &self.writes
     }
 
-    /// The guards, in the order they were added.
+    /// Returns the guards, in the order they were added.
     #[must_use]
     pub fn guards(&self) -> &[Guard] {
         &self.guards
     }
 
-    /// The changes and the guards, for a backend that carries them out.
+    /// Splits the batch into its writes and its guards, for the backend that applies it.
     #[must_use]
     pub fn into_parts(self) -> (Vec<Write>, Vec<Guard>) {
         (self.writes, self.guards)

@@ -4,9 +4,9 @@ use uuid::Uuid;
 
 use super::{Key, Link, UniqueKey};
 
-/// What a store has to say when it cannot do as told.
+/// The error of every [`Store`](super::Store) method.
 ///
-/// The text is for logs. What a caller may act on is [`kind`](Self::kind) and [`is_retryable`](Self::is_retryable).
+/// Its text is meant for logs. Programs decide by [`kind`](Self::kind) and [`is_retryable`](Self::is_retryable).
 ///
 /// ```
 /// use toposcope::store::{StoreError, StoreErrorKind};
@@ -19,23 +19,24 @@ use super::{Key, Link, UniqueKey};
 #[error(transparent)]
 pub struct StoreError(Box<Inner>);
 
-/// What went wrong, by what the caller can do about it.
+/// The category of a [`StoreError`], by what the caller can do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StoreErrorKind {
-    /// A record was not as a write or a check expected it. Read again, decide again, commit again.
+    /// This record does not satisfy the precondition of a write or a guard. Read again, decide again, commit again.
     Conflict(Key),
-    /// A link was found on a record outside the batch, against [`Guard::LinkedWithin`](super::Guard::LinkedWithin).
+    /// A record outside the batch has this link; see [`Guard::LinkedWithin`](super::Guard::LinkedWithin).
     Linked(Link),
-    /// A record outside the batch was found on a network, against [`Guard::NetworkEmpty`](super::Guard::NetworkEmpty).
+    /// A record outside the batch is on this network; see [`Guard::NetworkEmpty`](super::Guard::NetworkEmpty).
     NetworkInUse(Uuid),
-    /// A unique key belongs to another record, or two records of the batch claim it; or it was not as a guard expected it.
+    /// Another record has this unique key, two records of the batch claim it, or its holder is not the one that
+    /// [`Guard::UniqueKey`](super::Guard::UniqueKey) expects.
     UniqueKeyTaken(UniqueKey),
-    /// The query or the batch breaks the contract of [`Store`](super::Store): an error of whoever made it.
+    /// The query or the batch violates the contract of [`Store`](super::Store): a bug in the calling code.
     Invalid,
-    /// The store cannot do it now.
+    /// The store cannot answer at the moment; the same call may succeed later.
     Unavailable,
-    /// What the store holds is damaged.
+    /// The stored data is damaged.
     Corrupt,
 }
 
@@ -50,78 +51,82 @@ struct Inner {
 
 impl Inner {
     fn text(&self) -> String {
-        let what = match &self.kind {
-            StoreErrorKind::Conflict(key) => format!("{key} is not as expected"),
-            StoreErrorKind::Linked(link) => format!("others link to {} as {}", link.target, link.relation),
-            StoreErrorKind::NetworkInUse(network) => format!("others are on the network {network}"),
-            StoreErrorKind::UniqueKeyTaken(unique_key) => {
-                format!("a unique key of the sort {} is not free", unique_key.name)
+        let text = match &self.kind {
+            StoreErrorKind::Conflict(key) => format!("the precondition on record {key} failed"),
+            StoreErrorKind::Linked(link) => {
+                format!("other records still refer to {} by the relation {}", link.target, link.relation)
             }
-            StoreErrorKind::Invalid => "the request breaks the store's contract".to_owned(),
+            StoreErrorKind::NetworkInUse(network) => {
+                format!("other records are still on the network {network}")
+            }
+            StoreErrorKind::UniqueKeyTaken(unique_key) => {
+                format!("a unique key named {} has an unexpected holder", unique_key.name)
+            }
+            StoreErrorKind::Invalid => "the request violates the store's contract".to_owned(),
             StoreErrorKind::Unavailable => "the store is unavailable".to_owned(),
-            StoreErrorKind::Corrupt => "the store is damaged".to_owned(),
+            StoreErrorKind::Corrupt => "the stored data is damaged".to_owned(),
         };
-        if self.detail.is_empty() { what } else { format!("{what}: {}", self.detail) }
+        if self.detail.is_empty() { text } else { format!("{text}: {}", self.detail) }
     }
 }
 
 impl StoreError {
-    /// A record is not as expected.
+    /// Creates a [`Conflict`](StoreErrorKind::Conflict) error: this record does not satisfy a precondition.
     #[must_use]
     pub fn conflict(key: Key) -> Self {
         Self::new(StoreErrorKind::Conflict(key), String::new())
     }
 
-    /// A record outside the batch has this link.
+    /// Creates a [`Linked`](StoreErrorKind::Linked) error: a record outside the batch has this link.
     #[must_use]
     pub fn linked(link: Link) -> Self {
         Self::new(StoreErrorKind::Linked(link), String::new())
     }
 
-    /// A record outside the batch is on this network.
+    /// Creates a [`NetworkInUse`](StoreErrorKind::NetworkInUse) error: a record outside the batch is on this network.
     #[must_use]
     pub fn network_in_use(network: Uuid) -> Self {
         Self::new(StoreErrorKind::NetworkInUse(network), String::new())
     }
 
-    /// A unique key is not free, or not whose it was expected to be.
+    /// Creates a [`UniqueKeyTaken`](StoreErrorKind::UniqueKeyTaken) error: this unique key has an unexpected holder.
     #[must_use]
     pub fn unique_key_taken(unique_key: UniqueKey) -> Self {
         Self::new(StoreErrorKind::UniqueKeyTaken(unique_key), String::new())
     }
 
-    /// The request breaks the contract.
+    /// Creates an [`Invalid`](StoreErrorKind::Invalid) error: the request violates the contract.
     #[must_use]
     pub fn invalid(detail: impl Into<String>) -> Self {
         Self::new(StoreErrorKind::Invalid, detail.into())
     }
 
-    /// The store cannot do it now.
+    /// Creates an [`Unavailable`](StoreErrorKind::Unavailable) error: the store cannot answer at the moment.
     #[must_use]
     pub fn unavailable(detail: impl Into<String>) -> Self {
         Self::new(StoreErrorKind::Unavailable, detail.into())
     }
 
-    /// What the store holds is damaged.
+    /// Creates a [`Corrupt`](StoreErrorKind::Corrupt) error: the stored data is damaged.
     #[must_use]
     pub fn corrupt(detail: impl Into<String>) -> Self {
         Self::new(StoreErrorKind::Corrupt, detail.into())
     }
 
-    /// The same error with what it comes from: the backend's own.
+    /// Sets the backend's own error as the source.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         self.0.source = Some(source.into());
         self
     }
 
-    /// What went wrong.
+    /// Returns the category of the error.
     #[must_use]
     pub fn kind(&self) -> &StoreErrorKind {
         &self.0.kind
     }
 
-    /// Whether the very same call may succeed a little later.
+    /// Returns whether the same call may succeed later.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         matches!(self.0.kind, StoreErrorKind::Unavailable)

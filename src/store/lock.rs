@@ -1,14 +1,13 @@
-//! Waiting for a lock that is held for some microseconds only.
+//! A read lock that spins before it sleeps, for critical sections of microseconds.
 
 use std::hint::spin_loop;
 use std::sync::{LockResult, RwLock, RwLockReadGuard, TryLockError};
 use std::time::{Duration, Instant};
 
-/// How long a reader tries before it sleeps. A write of one record takes half of this, and who sleeps is woken several times
-/// as late.
-const PATIENCE: Duration = Duration::from_micros(20);
+/// Time a reader spins before it sleeps: twice the write of one record, and a fraction of the time to wake a sleeper.
+const SPIN_TIME: Duration = Duration::from_micros(20);
 
-/// Takes the lock for reading. `Err` if it is poisoned.
+/// Acquires the lock for reading. Returns `Err` if it is poisoned.
 pub(super) fn read<T>(lock: &RwLock<T>) -> LockResult<RwLockReadGuard<'_, T>> {
     let mut start = None;
     loop {
@@ -17,7 +16,7 @@ pub(super) fn read<T>(lock: &RwLock<T>) -> LockResult<RwLockReadGuard<'_, T>> {
             Err(TryLockError::Poisoned(error)) => return Err(error),
             Err(TryLockError::WouldBlock) => {}
         }
-        if start.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
+        if start.get_or_insert_with(Instant::now).elapsed() > SPIN_TIME {
             return lock.read();
         }
         spin_loop();

@@ -1,4 +1,4 @@
-//! Answers lists over an index behind a lock, and materializes expensive ones outside it.
+//! Lists records from an index behind a lock, and materializes expensive orderings without holding it.
 
 use std::sync::{Arc, RwLockReadGuard, Weak};
 
@@ -6,14 +6,14 @@ use super::index::{Answer, Built, Finished, Index, ListKey, Selection};
 use super::{Query, StoreError};
 use crate::fair_threads::{FairThreads, NotRun};
 
-/// The state of a store whose records are found through an index.
+/// A store's state, behind a lock, whose records are found through an index.
 pub(super) trait Indexed: Send + Sync + 'static {
-    /// The index, and what is read under the same lock.
+    /// The index and the data that is read under the same lock.
     type State;
-    /// A page as far as it can be read under the lock.
+    /// A page, as far as it can be read under the lock.
     type Page: Send + 'static;
 
-    /// Takes the lock for reading.
+    /// Acquires the lock for reading.
     fn lock(&self) -> Result<RwLockReadGuard<'_, Self::State>, StoreError>;
 
     fn index(state: &Self::State) -> &Index;
@@ -21,20 +21,20 @@ pub(super) trait Indexed: Send + Sync + 'static {
     fn page(state: &Self::State, selection: Selection) -> Self::Page;
 }
 
-/// The most steps that are read under one lock: some 200 microseconds.
+/// Maximum number of steps read while the lock is held once: about 200 microseconds.
 const SLICE: usize = 2_048;
 
-/// Materializes lists on blocking threads.
+/// Materializes orderings of filtered lists on blocking threads.
 #[derive(Debug, Default)]
 pub(super) struct Materializer {
     threads: FairThreads,
 }
 
 impl Materializer {
-    /// Answers a query, and waits for its list to be materialized where that is needed.
+    /// Returns a page, after materializing its list if that is necessary.
     ///
     /// # Errors
-    /// Those of the index; `Unavailable` when too many requests of the organization wait already.
+    /// Those of the index; `Unavailable` if too many requests of the organization are already waiting.
     pub(super) async fn list<S: Indexed>(
         &self,
         shared: &Arc<S>,
@@ -46,7 +46,7 @@ impl Materializer {
                 self.materialize_if_idle(shared, key);
                 Ok(page)
             }
-            // Boxed, because few requests need it and every one would carry its size.
+            // Boxed: few requests need this future, but all would carry its size.
             Read::Materialize(key) => Box::pin(self.materialize_and_read(shared, query, key)).await,
         }
     }
@@ -60,7 +60,9 @@ impl Materializer {
         let (weak, query) = (Arc::downgrade(shared), query.clone());
         let page = self.threads.run(key.organization(), move || materialize_until_read(&weak, &query));
         page.await.map_err(|reason| match reason {
-            NotRun::Busy => StoreError::unavailable("too many requests of one organization wait for a list"),
+            NotRun::Busy => {
+                StoreError::unavailable("too many requests of this organization are waiting for a list")
+            }
             NotRun::ShutDown => interrupted(),
         })?
     }
@@ -69,14 +71,14 @@ impl Materializer {
         let weak = Arc::downgrade(shared);
         self.threads.run_if_idle(key.organization(), move || {
             if let Err(error) = materialize(&weak, key, |_| ()) {
-                tracing::warn!("a list cannot be materialized: {error}");
+                tracing::warn!("failed to materialize a list: {error}");
             }
         });
     }
 }
 
 enum Read<P> {
-    /// The page, and its list when that is worth to be materialized.
+    /// The page, and the key of its list if materializing it would pay off.
     Page(P, Option<ListKey>),
     Materialize(ListKey),
 }
@@ -89,7 +91,7 @@ fn read<S: Indexed>(shared: &S, query: &Query) -> Result<Read<S::Page>, StoreErr
     })
 }
 
-/// Reads a page, and materializes its list before if no other request has done so meanwhile.
+/// Reads a page, materializing its list first unless another request has done so.
 fn materialize_until_read<S: Indexed>(shared: &Weak<S>, query: &Query) -> Result<S::Page, StoreError> {
     loop {
         let key = match read(&*shared.upgrade().ok_or_else(interrupted)?, query)? {
@@ -100,16 +102,16 @@ fn materialize_until_read<S: Indexed>(shared: &Weak<S>, query: &Query) -> Result
             Answer::Page(selection, _) => Ok(Some(S::page(state, selection))),
             Answer::Materialize(_) => Ok(None),
         })?;
-        // Without a page, the organization lost its last record meanwhile.
+        // No page: the organization lost its last record in the meantime, so the query is planned again.
         if let Some(page) = page.transpose()?.flatten() {
             return Ok(page);
         }
     }
 }
 
-/// Materializes a list, and reads something of it under the lock under which it comes into the cache.
+/// Materializes a list and calls `read` under the same lock under which the list enters the cache.
 ///
-/// The store may be dropped meanwhile: it is only held while it is looked at.
+/// Holds a strong reference to the store only while reading it, so the store can be dropped in the meantime.
 fn materialize<S: Indexed, T>(
     shared: &Weak<S>,
     key: ListKey,

@@ -14,14 +14,17 @@ use super::{
 use crate::fair_threads::{FairThreads, NotRun};
 use crate::model::Timestamp;
 
-/// A store in memory: for tests, for demonstrations, and for inventories that are loaded anew at every start.
+/// A store in memory, for tests, demonstrations, and inventories that are rebuilt at every start.
 ///
-/// Nothing outlives the process. Pages are found by rank in sorted runs, so that their cost does not grow with the offset
-/// and hardly with the number of records. Of every network that ever had a record some hundred bytes are kept, also when
-/// the last of its records is gone.
+/// # Durability
+/// None: all records are lost when the process ends.
 ///
-/// A snapshot takes some hundred bytes a record as long as it is open, beside the bodies that were replaced meanwhile.
-/// Writers wait while it is taken, a tenth of a second for a million records, not while it is read.
+/// # Cost
+/// Pages are found by rank in sorted runs, so their cost does not grow with the offset and hardly grows with the number of
+/// records. Every network that ever had a record takes some hundred bytes, even after its last record is deleted.
+///
+/// An open snapshot takes some hundred bytes per record, plus the bodies replaced since it was opened. Opening one blocks
+/// writers, for about a tenth of a second at a million records; reading it does not.
 ///
 /// ```
 /// use toposcope::store::{Batch, Precondition, Facets, Key, MemoryStore, Name, Store};
@@ -46,7 +49,7 @@ pub struct MemoryStore {
     commits: FairThreads,
 }
 
-/// The state behind its lock, shared with the threads that materialize lists.
+/// The state behind its lock, shared with the threads that materialize orderings.
 #[derive(Default)]
 struct Shared(RwLock<State>);
 
@@ -57,7 +60,7 @@ struct State {
 }
 
 impl MemoryStore {
-    /// An empty store.
+    /// Creates an empty store.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -116,13 +119,15 @@ impl Indexed for Shared {
     }
 }
 
-/// A write that panicked may have been carried out in part: what is there now is not to be trusted.
+/// The error after a panic during a write, which may have been applied in part.
 fn poisoned() -> StoreError {
-    StoreError::corrupt("a write was broken off by a panic")
+    StoreError::corrupt("a panic interrupted a write")
 }
 
-/// Gives a write a body of its own. The one it comes with may be a part of something larger, and it stands in memory among
-/// what was made on the way to it: once that is let go, nothing else of this size fits between.
+/// Copies the body of a put into an allocation of its own.
+///
+/// The caller's body may be a slice of a larger buffer, and it lies among temporary allocations: storing it would keep the
+/// buffer alive and fragment the heap.
 fn own_body(write: &mut Write) {
     if let Write::Put { body, .. } = write {
         *body = Bytes::copy_from_slice(body);
@@ -135,7 +140,7 @@ impl State {
         Some(Record { key, version, body: self.bodies.get(row as usize)?.clone() })
     }
 
-    /// Carries out writes that were checked, and gives back the bodies before.
+    /// Applies writes whose preconditions hold, and returns the replaced bodies.
     fn apply(&mut self, writes: &[Write], packs: Packs) -> Vec<Bytes> {
         let Self { index, bodies } = self;
         let mut replaced = Vec::with_capacity(writes.len());
@@ -145,7 +150,7 @@ impl State {
         replaced
     }
 
-    /// Sets the body of a row and gives back the one before.
+    /// Sets the body of a row and returns the replaced one.
     fn set_body(bodies: &mut Vec<Bytes>, row: RowId, body: Bytes) -> Bytes {
         let row = row as usize;
         if bodies.len() <= row {
@@ -208,7 +213,7 @@ impl Store for MemoryStore {
     }
 }
 
-/// What a store in memory held at one moment. Facets and bodies are shared with the store as long as it has them.
+/// A snapshot of a [`MemoryStore`], which shares facets and bodies with the store.
 struct MemorySnapshot {
     frozen: Frozen,
     bodies: Vec<Bytes>,
@@ -216,8 +221,8 @@ struct MemorySnapshot {
 }
 
 impl MemorySnapshot {
-    /// So many bytes of bodies make a piece; the record that goes beyond them is its last.
-    const PIECE: usize = 4 * 1024 * 1024;
+    /// Size of the bodies, in bytes, at which a chunk ends, after the record that reaches it.
+    const CHUNK_BYTES: usize = 4 * 1024 * 1024;
 
     fn entry(&self, place: usize) -> Option<Entry> {
         let (row, key, version, facets) = self.frozen.entry(place)?;
@@ -232,10 +237,10 @@ impl Snapshot for MemorySnapshot {
         let mut entries = Vec::new();
         let mut bytes = 0;
         for place in (self.read..self.frozen.len()).take(limit) {
-            let entry = self.entry(place).ok_or_else(|| StoreError::corrupt("a row cannot be read"))?;
+            let entry = self.entry(place).ok_or_else(|| StoreError::corrupt("an indexed row is missing"))?;
             bytes += entry.record.body.len();
             entries.push(entry);
-            if bytes >= Self::PIECE {
+            if bytes >= Self::CHUNK_BYTES {
                 break;
             }
         }
@@ -244,7 +249,7 @@ impl Snapshot for MemorySnapshot {
     }
 }
 
-/// How many records there are and were read, and nothing of what is in them.
+/// Shows the number of records and how many were read, but not their content.
 impl fmt::Debug for MemorySnapshot {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut debug = formatter.debug_struct("MemorySnapshot");
@@ -252,7 +257,7 @@ impl fmt::Debug for MemorySnapshot {
     }
 }
 
-/// How many rows there are, and nothing of what is in them.
+/// Shows the number of rows, but not their content.
 impl fmt::Debug for MemoryStore {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rows = self.read().map(|state| state.bodies.len());

@@ -1,8 +1,8 @@
-//! What Toposcope asks of a database: the [`Store`] trait, and backends that implement it.
+//! The [`Store`] trait, and the storage backends that implement it.
 //!
-//! A store holds *records*: a [`Key`], a [`Version`], and a body of bytes that it never looks into. What it must know in
-//! order to find a record comes beside the body as [`Facets`]. The trait knows no resource of the API, so a new resource
-//! needs no new method, no migration and no change in anybody's backend.
+//! A store holds *records*: a [`Key`], a [`Version`], and a body of bytes that the store never interprets. The attributes
+//! by which records are found and ordered are stored beside the body as [`Facets`]. The trait knows no resource of the API,
+//! so a new resource needs no new method and no migration, and breaks no third-party backend.
 
 mod batch;
 mod error;
@@ -43,123 +43,146 @@ pub use transfer::{Export, Restore, TransferError, TransferErrorKind, TransferRe
 pub use self::sled::{Durability, Repair, SledStore, SledStoreBuilder, Verification};
 use crate::model::Timestamp;
 
-/// Where records are kept. Six methods make a backend; a seventh, [`revision`](Self::revision), spares clients what they know
-/// already.
+/// A database of records with facets: the interface of every storage backend.
+///
+/// A backend implements six methods. The seventh, [`revision`](Self::revision), is optional; it lets the API answer
+/// conditional requests without reading records. Error names below are variants of [`StoreErrorKind`].
+///
+/// The *state* of a store is the set of its records at one moment, with their versions, bodies and facets.
+///
+/// # Implementing a store
+/// 1. Store the key, version, body and all facets of every record: [`snapshot`](Self::snapshot) returns the facets again,
+///    and [`list`](Self::list), the guards and [`purge_expired`](Self::purge_expired) filter by them.
+/// 2. Make [`commit`](Self::commit) serializable. Snapshot isolation is not enough: two commits may each write a record
+///    that a guard of the other one reads, and one of them must fail.
+/// 3. Report a failure that may pass, such as a lost connection, as [`StoreError::unavailable`], and damaged data as
+///    [`StoreError::corrupt`]. Attach the backend's own error with [`StoreError::with_source`].
+/// 4. Retry serialization failures of the database inside the backend, so that of two competing commits one succeeds and
+///    the other fails with its precondition.
+/// 5. Run the conformance suite (feature `testing`) on a multi-threaded and on a single-threaded runtime.
 ///
 /// # Contract
-/// The conformance suite (feature `testing`) has a case for every line of the lists below.
+/// The conformance suite has a case for every line of the lists below, except for durability across a crash, which cannot
+/// be tested from within a process.
 ///
-/// * Every method may be called from any number of tasks at once, on any runtime of tokio's, also a single-threaded one.
-/// * What a method returns comes from one state of the store: never from the middle of a commit.
-/// * A commit that has returned is seen by every call that begins after it.
-/// * A future that is dropped before it is ready leaves the store as if it had never been called or as if it had been
-///   carried out whole, then or a little later, and usable.
-/// * A record whose time is over is a record like any other until it is purged.
-/// * A store does not look into a body, and gives back its very bytes, whatever they are and however many.
+/// * Every method may be called concurrently from any number of tasks, on any tokio runtime, including a single-threaded
+///   one.
+/// * Every result reflects one state of the store, never a partially applied commit.
+/// * Once a commit has returned, every call that begins later sees it.
+/// * Dropping a future before it completes leaves the store usable. The operation then has no effect or takes effect
+///   completely, possibly a little later.
+/// * Expired records stay visible until purged.
+/// * Bodies are opaque: the store returns exactly the bytes that were put, whatever their content and size.
 #[async_trait]
 pub trait Store: fmt::Debug + Send + Sync + 'static {
-    /// Reads records by key.
+    /// Returns the records with these keys.
     ///
     /// # Contract
-    /// * One answer for each key, in the order of the keys; `None` where there is no such record.
-    /// * A key that is given twice is answered twice. No keys, no answers.
-    /// * All answers are from one state.
+    /// * The result has one element per key, in the order of the keys: the record, or `None` where no such record exists.
+    /// * A key given twice yields two elements, and no keys yield an empty result.
+    /// * All elements are from one state.
     ///
     /// # Errors
-    /// `Unavailable` and `Corrupt`.
+    /// `Unavailable` or `Corrupt`.
     async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, StoreError>;
 
-    /// Reads the record that has a unique key, or `None`.
+    /// Returns the record that has this unique key, or `None`.
     ///
     /// # Contract
-    /// * A unique key is the whole of it: the same value under another name is another unique key.
-    /// * A unique key that a record no longer has, because it was put without it or deleted, finds nothing.
+    /// * Both name and value identify a unique key, and both are compared byte by byte: the same value under another name
+    ///   is a different unique key.
+    /// * Once its record is deleted or put without it, a unique key finds nothing.
     ///
     /// # Errors
-    /// `Unavailable` and `Corrupt`.
+    /// `Unavailable` or `Corrupt`.
     async fn get_by_unique_key(&self, unique_key: &UniqueKey) -> Result<Option<Record>, StoreError>;
 
-    /// Reads one page of a list.
+    /// Returns one page of a list of records.
     ///
     /// # Contract
-    /// * Only records that pass every filter of the query, each once; a filter's values match with ANY, and the empty
-    ///   list of values matches nothing.
-    /// * Ordered by the terms of the order, first term first, keys compared as bytes; each term in its own direction;
-    ///   what is equal in all terms, and everything when there is no term, by id, ascending in either direction.
-    /// * A record without a sort key of that name has the empty one.
-    /// * `total` counts what passes the filters, wherever the page begins and however long it is.
-    /// * The page holds `limit` records, or as many as there are from its beginning on. An offset behind the end gives no
-    ///   records and the true total.
-    /// * A cursor begins the page at the first record whose place is behind the cursor's, whether or not its own record
-    ///   still exists. `next` is there exactly when records follow the last one of the page; following it to the end
-    ///   gives the list that one unlimited page would have given. A page of no records has no `next`.
+    /// * The list contains the records that pass every filter of the query, each once. A filter matches if ANY of its
+    ///   values does; an empty list of values matches nothing.
+    /// * The list is ordered by the terms of [`Query::order`], the first term first, each term in its own direction. Sort
+    ///   keys are compared as unsigned bytes, a prefix before its extensions. Records that are equal in all terms, and all
+    ///   records if there are no terms, are ordered by ascending id, whatever the directions.
+    /// * A record that lacks the sort key of a term sorts as if that key were empty.
+    /// * `total` counts all records that pass the filters, wherever the page starts and however long it is.
+    /// * The page holds `limit` records, or all records from its start on if there are fewer. An offset at or beyond the end
+    ///   gives no records and the correct total.
+    /// * A cursor starts the page at the first record whose position is after the cursor's, whether or not the cursor's own
+    ///   record still exists. `next` is `Some` exactly when more records follow the last one of the page, and following it
+    ///   to the end yields the list that one page without a limit would have. A page without records has no `next`.
     /// * Records and total are from one state.
     ///
     /// # Errors
-    /// `Invalid` for a cursor with another number of keys than the order has terms, and for an order that names a sort
-    /// key twice. `Unavailable` and `Corrupt`.
+    /// `Invalid` for a cursor whose number of keys differs from the number of terms in the order, and for an order that
+    /// names a sort key twice. `Unavailable` or `Corrupt`.
     async fn list(&self, query: &Query) -> Result<Page, StoreError>;
 
-    /// Carries out all changes of a batch, or none.
+    /// Applies all writes of a batch, or none.
     ///
     /// # Contract
-    /// * Expectations and guards are about the state before the batch. If one is not met, nothing changes and the error
-    ///   names it: `Conflict` and the key, `Linked` and the link, `NetworkInUse` and the network, `UniqueKeyTaken` and the
-    ///   unique key. If several are not met, it names any of them.
-    /// * Unique keys are about the state after the batch: a unique key may pass from one record to another within it. If two
-    ///   records would share one, nothing changes and the error is `UniqueKeyTaken`. The same unique key twice in one put counts once.
-    /// * A put replaces body and facets whole. Every put record gets a version greater than any the store gave before;
-    ///   those of one batch may share it.
-    /// * Of commits at the same time that expect the same version of a record, one succeeds; the others fail by what they
-    ///   expected, not as `Unavailable`.
-    /// * When it has returned `Ok`, the batch is there after a crash, as far as the backend promises at all to keep
-    ///   anything: each backend's documentation says how far that is.
-    /// * A batch without writes only checks.
+    /// * Preconditions and guards are evaluated against the state before the batch. If one fails, nothing changes and the
+    ///   error names it: `Conflict` with the key, for a precondition or [`Guard::Record`]; `Linked` with the link, for
+    ///   [`Guard::LinkedWithin`]; `NetworkInUse` with the network, for [`Guard::NetworkEmpty`]; `UniqueKeyTaken` with the
+    ///   unique key, for [`Guard::UniqueKey`]. If several fail, the error names any one of them.
+    /// * Unique keys are evaluated against the state after the batch, so a batch may move a unique key from one record to
+    ///   another. If two records would share one, nothing changes and the error is `UniqueKeyTaken`. The same unique key
+    ///   twice in one put counts once.
+    /// * A put replaces body and facets completely. Every put record gets a version greater than any version the store
+    ///   assigned before; the records of one batch may share a version.
+    /// * Of concurrent commits that expect the same version of a record, exactly one succeeds. The others fail with the
+    ///   error of their precondition, not with `Unavailable`.
+    /// * Once `commit` has returned `Ok`, the batch survives a crash as far as the backend promises durability; each
+    ///   backend documents its guarantee.
+    /// * A batch without writes only evaluates its guards.
     ///
     /// # Errors
-    /// `Conflict`, `Linked`, `NetworkInUse` and `UniqueKeyTaken` as above. `Invalid` when two writes name one key, a put
-    /// names a sort key twice, a unique key is longer than [`UniqueKey::MAX_LENGTH`], or the facets of a record are more than the
-    /// backend can hold (at least 1 MiB, and 200,000 unique keys beside). `Unavailable` and `Corrupt`; after these the batch
-    /// may or may not have been carried out, but never in part.
+    /// `Conflict`, `Linked`, `NetworkInUse` and `UniqueKeyTaken` as described above. `Invalid` if two writes have the same
+    /// key, a put names a sort key twice, a unique key is longer than [`UniqueKey::MAX_LENGTH`], or the facets of a record
+    /// exceed what the backend can hold, which is at least 1 MiB plus 200,000 unique keys. `Unavailable` or `Corrupt`; the
+    /// batch may or may not have been applied then, but never in part.
     async fn commit(&self, batch: Batch) -> Result<(), StoreError>;
 
-    /// Deletes all records whose `expires_at` is `now` or earlier, and tells how many.
+    /// Deletes all records whose `expires_at` is at or before `now`, and returns their number.
     ///
     /// # Contract
-    /// * Records without `expires_at` stay. What is deleted is gone from every method.
+    /// * Records without `expires_at` stay. Purged records disappear from the results of every method.
     ///
     /// # Errors
-    /// `Unavailable` and `Corrupt`; some of the records may have been deleted by then.
+    /// `Unavailable` or `Corrupt`; some of the records may have been deleted then.
     async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError>;
 
-    /// Begins to read everything the store holds.
+    /// Opens a snapshot of all records in the store.
     ///
     /// # Contract
-    /// * Every record of the store is in it, of whatever kind, each once, in any order.
-    /// * It is of one state, that of a moment between the call and the return; whatever is committed or purged afterwards,
-    ///   and however slowly it is read, it stays that state.
-    /// * Of a record come key, version and body, and the facets that it was put with: organization, network and
-    ///   `expires_at` as they were; links and unique keys each once, in any order; sort keys in any order, and one that is
-    ///   empty may be missing.
-    /// * Nobody waits for a snapshot that is open: reads, commits and purges go on, and so do other snapshots.
-    /// * It may be dropped before its end. It may be read when nobody holds the store any more.
+    /// * It contains every record of the store, of every kind, each once, in any order.
+    /// * It reflects one state between the call and its return. Later commits and purges do not change it, however slowly
+    ///   it is read.
+    /// * Each entry holds the record's key, version and body, and the facets that it was put with: organization, network
+    ///   and `expires_at` unchanged; links and unique keys each once, in any order; sort keys in any order, and empty ones
+    ///   may be omitted.
+    /// * An open snapshot blocks no other call: reads, commits, purges and other snapshots proceed.
+    /// * It may be dropped before its end. It stays readable after the last handle to the store is dropped.
     ///
     /// # Errors
-    /// `Unavailable` and `Corrupt`.
+    /// `Unavailable` or `Corrupt`.
     async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError>;
 
-    /// Returns the revision of an organization's records of one kind, without reading any; `None` if the store has none.
+    /// Returns the revision of an organization's records of one kind, without reading them.
+    ///
+    /// `None`, which the default implementation returns, means that the store does not track revisions.
     ///
     /// # Contract
-    /// * Between two calls that give the same revision, all records of this kind and organization were what they are: every
-    ///   list of them that began after the first call and ended before the second is of that one state.
-    /// * Two states that differ never have the same revision, also not when the store was closed and opened again, restored,
-    ///   or lost commits in a crash. Nor has a state that came back after another.
-    /// * It depends on nothing of another organization: commits that change only records of others leave it as it is, and
-    ///   it reveals neither their number nor when they happened.
+    /// * If two calls return the same revision, all records of this kind and organization were unchanged in between: every
+    ///   list of them that began after the first call and ended before the second is from that one state.
+    /// * Two different states never have the same revision, even if the store was closed and reopened, restored, or lost
+    ///   commits in a crash in between. A state that recurs after a different one has a new revision.
+    /// * It depends on no other organization: commits that change only records of others leave it unchanged, and it reveals
+    ///   neither their number nor their time.
     ///
     /// # Errors
-    /// `Unavailable` and `Corrupt`.
+    /// `Unavailable` or `Corrupt`.
     async fn revision(&self, _kind: Name, _organization: Uuid) -> Result<Option<Revision>, StoreError> {
         Ok(None)
     }

@@ -1,8 +1,8 @@
 use std::fmt;
 
-/// A short name: of a kind of record, of a relation, of a sort key, of a unique key.
+/// The short name of a record kind, a relation, a sort key or a unique key.
 ///
-/// At most [`Name::MAX_LENGTH`] bytes of visible ASCII, held inline, so that a name is as cheap to copy and to compare
+/// It has 1 to [`Name::MAX_LENGTH`] bytes of visible ASCII, stored inline, so that a name is as cheap to copy and to compare
 /// as a number.
 ///
 /// ```
@@ -17,36 +17,36 @@ use std::fmt;
 pub struct Name([u8; Self::MAX_LENGTH]);
 
 impl Name {
-    /// The longest name, in bytes.
+    /// Maximum length of a name, in bytes.
     pub const MAX_LENGTH: usize = 16;
 
-    /// A name written in the source.
+    /// Creates a name from a constant.
     ///
     /// # Panics
-    /// When the text is no name; in a `const`, where it belongs, that is an error of compilation.
+    /// If the text is not a valid name. In a `const`, where this function belongs, that is a compile error.
     #[must_use]
-    #[allow(clippy::panic, reason = "a constant that is no name must not compile")]
+    #[allow(clippy::panic, reason = "a constant that is not a valid name must not compile")]
     pub const fn new(text: &'static str) -> Self {
         match Self::from_bytes(text.as_bytes()) {
             Some(name) => name,
-            None => panic!("a name is 1 to 16 bytes of visible ASCII"),
+            None => panic!("a name must have 1 to 16 bytes of visible ASCII"),
         }
     }
 
-    /// A name read back from a medium. `None` when the text is empty, too long, or not visible ASCII.
+    /// Parses a name. Returns `None` if the text is empty, too long, or not visible ASCII.
     #[must_use]
     pub const fn parse(text: &str) -> Option<Self> {
         Self::from_bytes(text.as_bytes())
     }
 
-    /// The name as text.
+    /// Returns the name as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         let length = self.0.iter().position(|byte| *byte == 0).unwrap_or(Self::MAX_LENGTH);
         self.0.get(..length).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default()
     }
 
-    #[allow(clippy::indexing_slicing, reason = "both indices stay below the length that was checked")]
+    #[allow(clippy::indexing_slicing, reason = "both indices stay below the checked length")]
     const fn from_bytes(bytes: &[u8]) -> Option<Self> {
         if bytes.is_empty() || bytes.len() > Self::MAX_LENGTH {
             return None;

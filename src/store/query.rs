@@ -2,9 +2,9 @@ use uuid::Uuid;
 
 use super::{Name, Record};
 
-/// Which records a list is made of, in which order, and which part of it is wanted.
+/// A query for one page of a list: filters, order, start and limit.
 ///
-/// The filters combine with AND. A value that stands twice in a filter counts once.
+/// All filters must match. A value that occurs twice in a filter counts once.
 ///
 /// ```
 /// use toposcope::store::{Direction, Name, Order, Query, Start};
@@ -18,26 +18,27 @@ use super::{Name, Record};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
-    /// The kind of the records.
+    /// Kind of the records.
     pub kind: Name,
-    /// Only records of this organization; `None`: of all, and of none.
+    /// Matches records of this organization; `None`: all records, including those of no organization.
     pub organization: Option<Uuid>,
-    /// Only records of one of these networks; `None`: of any, and of none. The empty list matches nothing.
+    /// Matches records of any of these networks; `None`: all records, including those of no network. The empty list matches
+    /// nothing.
     pub networks: Option<Vec<Uuid>>,
-    /// Only records with one of these ids; `None`: any.
+    /// Matches records with any of these ids; `None`: all records. The empty list matches nothing.
     pub ids: Option<Vec<Uuid>>,
-    /// Only records with at least one link of each of these filters.
+    /// Matches records that have at least one link of every filter; empty: all records.
     pub links: Vec<LinkFilter>,
-    /// The order, first term first; records that are equal in all terms follow each other by id, ascending.
+    /// Terms of the order, most significant first. Records that are equal in all terms are ordered by ascending id.
     pub order: Vec<Order>,
-    /// Where the page begins.
+    /// Position at which the page starts.
     pub start: Start,
-    /// How many records the page holds at most; `None`: all the rest, `Some(0)`: none, only the total is wanted.
+    /// Maximum number of records on the page; `None`: no limit; `Some(0)`: no records, only the total.
     pub limit: Option<usize>,
 }
 
 impl Query {
-    /// All records of a kind, by id.
+    /// Creates a query for all records of a kind, ordered by id.
     #[must_use]
     pub const fn new(kind: Name) -> Self {
         Self {
@@ -53,33 +54,35 @@ impl Query {
     }
 }
 
-/// Records that have ANY of these links.
+/// A filter that matches records with ANY of these links.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkFilter {
-    /// The relation.
+    /// Relation of the links.
     pub relation: Name,
-    /// The targets, of which one is enough.
+    /// Targets of the links; one is enough to match. The empty list matches nothing.
     pub targets: Vec<Uuid>,
 }
 
-/// One term of an order.
+/// One term of an order: a sort key and a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Order {
-    /// The name of the sort key.
+    /// Name of the sort key.
     pub name: Name,
-    /// Which way.
+    /// Direction in which the sort key is ordered.
     pub direction: Direction,
 }
 
 impl Order {
-    /// A term.
+    /// Creates a term.
     #[must_use]
     pub const fn new(name: Name, direction: Direction) -> Self {
         Self { name, direction }
     }
 }
 
-/// Which way a term orders. It says nothing of the id that breaks ties: that is always ascending.
+/// The direction of one term of an order.
+///
+/// It does not apply to the id that breaks ties, which is always ascending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// Smallest key first.
@@ -88,17 +91,19 @@ pub enum Direction {
     Descending,
 }
 
-/// Where a page begins.
+/// The position at which a page starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// After so many records of the list.
+    /// After skipping this number of records.
     Offset(u64),
-    /// After the place of a record in the list, whether or not that record is still there.
+    /// After the position of this cursor, whether or not its record still exists.
     After(Cursor),
 }
 
-/// A place in a list: the sort keys, one for each term of the order, and the id of the record it lies behind. It stays
-/// where it is whatever is added or deleted around it.
+/// A position in a list, immediately after a record.
+///
+/// It consists of the record's sort keys, one for each term of the order, and its id. The position does not change when
+/// records are added or deleted around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor {
     keys: Vec<Vec<u8>>,
@@ -106,32 +111,32 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// The place behind a record, for the backend that makes a page.
+    /// Creates the cursor after a record, for the backend that builds a page.
     #[must_use]
     pub const fn new(keys: Vec<Vec<u8>>, id: Uuid) -> Self {
         Self { keys, id }
     }
 
-    /// The record's sort keys, one for each term of the order.
+    /// Returns the record's sort keys, one for each term of the order.
     #[must_use]
     pub fn keys(&self) -> &[Vec<u8>] {
         &self.keys
     }
 
-    /// The record's id.
+    /// Returns the record's id.
     #[must_use]
     pub const fn id(&self) -> Uuid {
         self.id
     }
 }
 
-/// A part of a list.
+/// One page of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Page {
-    /// The records, in the order asked for.
+    /// Records of the page, in the order of the query.
     pub records: Vec<Record>,
-    /// How many records match the filters in all, wherever the page begins and ends.
+    /// Number of all records that pass the filters, wherever the page starts and ends.
     pub total: u64,
-    /// The place behind the last record of the page, when others follow it.
+    /// Cursor after the last record of the page; `None`: no records follow it.
     pub next: Option<Cursor>,
 }

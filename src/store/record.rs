@@ -6,17 +6,17 @@ use uuid::Uuid;
 use super::Name;
 use crate::model::Timestamp;
 
-/// What names a record: its kind and its id. Ids are unique within a kind.
+/// The key of a record: its kind and its id, which is unique within the kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
-    /// The kind of record.
+    /// Kind of the record.
     pub kind: Name,
-    /// The record's id.
+    /// Id of the record, unique within its kind.
     pub id: Uuid,
 }
 
 impl Key {
-    /// The key of a record.
+    /// Creates a key.
     #[must_use]
     pub const fn new(kind: Name, id: Uuid) -> Self {
         Self { kind, id }
@@ -29,106 +29,115 @@ impl fmt::Display for Key {
     }
 }
 
-/// Which writing of a record this is. Every commit gives the records it puts a version greater than any before it in the
-/// store, so a record that was deleted and made again is never taken for the old one.
+/// The version of a record: its write sequence number in the store.
+///
+/// Every commit assigns the records it puts a version greater than any before it in the store, so a record that is deleted
+/// and created again never has an old version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version(pub u64);
 
-/// A record as it is read: the body is the very bytes that were put.
+/// A stored record: its key, its version and its body.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Record {
-    /// What names it.
+    /// Key of the record.
     pub key: Key,
-    /// Which writing of it this is.
+    /// Version that the latest put of the record was assigned.
     pub version: Version,
-    /// Its content. A store never looks inside.
+    /// Content, exactly as it was put. A store never interprets it.
     pub body: Bytes,
 }
 
-/// Without the body: it may hold what verifies a secret.
+/// Omits the body, which may contain the digest of a secret.
 impl fmt::Debug for Record {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "Record({}, {:?}, {} bytes)", self.key, self.version, self.body.len())
     }
 }
 
-/// What a store must know of a record in order to find it, without reading its body.
+/// The indexed attributes stored beside a record's body.
 ///
-/// Facets go in with every put and come out again in a [`Snapshot`](super::Snapshot) alone: a backend may keep them as
-/// columns, as keys or as an index in memory, in whatever shape serves its queries, as long as all of them can be told.
+/// They are what a store filters and orders by, since it never interprets a body. Every put sets them, and only a
+/// [`Snapshot`](super::Snapshot) returns them. A backend may store them as columns, as keys or as an index in memory, in any
+/// form that serves its queries, as long as it can return all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facets {
-    /// The organization it belongs to; `None` for a record above all organizations.
+    /// Organization the record belongs to; `None`: the record belongs to no organization.
     pub organization: Option<Uuid>,
-    /// The network it belongs to; `None` for a record of the organization as a whole.
+    /// Network the record belongs to; `None`: the record belongs to no network.
     pub network: Option<Uuid>,
-    /// From when on it may be purged; `None`: never.
+    /// Time from which [`purge_expired`](super::Store::purge_expired) deletes the record; `None`: never.
     pub expires_at: Option<Timestamp>,
-    /// The records it refers to, each under the name of the relation. The same link twice counts once.
+    /// References to other records. The same link twice counts once.
     pub links: Vec<Link>,
-    /// What lists are ordered by, each name at most once. A name that is missing here counts as the empty key.
+    /// Values that lists are ordered by, at most one per name. A missing name counts as an empty value.
     pub sort_keys: Vec<SortKey>,
-    /// Further unique names of the record; no two records of a store, of whatever kind, share one.
+    /// Secondary keys. No two records of a store share one, even if their kinds differ.
     pub unique_keys: Vec<UniqueKey>,
 }
 
-/// A reference to another record, under the name of the relation. The store does not ask whether the target exists.
+/// A named reference from one record to another.
+///
+/// A store does not check whether the target exists; a [`Guard`](super::Guard) does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Link {
-    /// What the reference means.
+    /// Name of the relation: the meaning of the reference.
     pub relation: Name,
-    /// The id that is referred to.
+    /// Id of the record that is referred to.
     pub target: Uuid,
 }
 
 impl Link {
-    /// A link to `target`.
+    /// Creates a link to `target`.
     #[must_use]
     pub const fn new(relation: Name, target: Uuid) -> Self {
         Self { relation, target }
     }
 }
 
-/// A sort key: records are ordered by its bytes, compared as unsigned numbers, a prefix before what it begins.
+/// A named value that lists can be ordered by.
+///
+/// Values are compared as unsigned bytes, a prefix before its extensions, so that every backend orders alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SortKey {
-    /// The name of the order.
+    /// Name that an [`Order`](super::Order) refers to.
     pub name: Name,
-    /// The record's place in it.
+    /// Value in an order-preserving encoding.
     pub value: Vec<u8>,
 }
 
 impl SortKey {
-    /// A sort key.
+    /// Creates a sort key.
     #[must_use]
     pub fn new(name: Name, value: impl Into<Vec<u8>>) -> Self {
         Self { name, value: value.into() }
     }
 }
 
-/// A unique secondary name of a record: an e-mail address, the digest of a key, the id of an embedded port.
+/// A secondary key that at most one record of a store has.
+///
+/// Examples are an e-mail address, the digest of an API key, and the id of an embedded port.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UniqueKey {
-    /// What sort of name it is.
+    /// Name of the namespace in which the value is unique.
     pub name: Name,
-    /// The name itself.
+    /// Value, at most [`MAX_LENGTH`](Self::MAX_LENGTH) bytes.
     pub value: Vec<u8>,
 }
 
 impl UniqueKey {
-    /// The longest value of a unique key, in bytes.
+    /// Maximum length of the value of a unique key, in bytes.
     pub const MAX_LENGTH: usize = 1024;
 
-    /// A unique key.
+    /// Creates a unique key.
     #[must_use]
     pub fn new(name: Name, value: impl Into<Vec<u8>>) -> Self {
         Self { name, value: value.into() }
     }
 }
 
-/// Without the value: it may be the digest of a secret.
+/// Omits the value, which may be the digest of a secret.
 impl fmt::Debug for UniqueKey {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "Unique key({}, {} bytes)", self.name, self.value.len())
+        write!(formatter, "UniqueKey({}, {} bytes)", self.name, self.value.len())
     }
 }

@@ -1,18 +1,18 @@
-/// In which state the records of one kind and organization are: as long as it is the same, so are they.
+/// An identifier of the state of one organization's records of one kind.
 ///
-/// It tells nothing else. Which of two comes first cannot be seen, and what a store gives may be another after it was opened
-/// anew.
+/// As long as the revision is unchanged, so are the records. Revisions are only compared for equality: they have no order,
+/// and reopening a store may change them although no record has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Revision(u128);
 
 impl Revision {
-    /// For the backend that tells it: a number that it gives to no other state of the same records, also not after a restart.
+    /// Creates a revision. A backend gives a number to one state of the records only, even across restarts.
     #[must_use]
     pub const fn new(number: u128) -> Self {
         Self(number)
     }
 
-    /// The number.
+    /// Returns the number.
     #[must_use]
     pub const fn number(self) -> u128 {
         self.0

@@ -4,16 +4,18 @@ use async_trait::async_trait;
 
 use super::{Facets, Record, StoreError};
 
-/// A record with its facets: all that a store knows of it.
+/// A record together with its facets: everything a store holds of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The record.
+    /// Key, version and body.
     pub record: Record,
-    /// What it was put with, as [`Store::snapshot`](super::Store::snapshot) gives it back.
+    /// Facets the record was put with, as [`Store::snapshot`](super::Store::snapshot) specifies them.
     pub facets: Facets,
 }
 
-/// Everything that a store held at one moment, read piece by piece; [`Store::snapshot`](super::Store::snapshot) makes it.
+/// A consistent view of all records of a store, read in chunks.
+///
+/// [`Store::snapshot`](super::Store::snapshot) opens it.
 ///
 /// ```
 /// use toposcope::store::{Batch, Precondition, Facets, Key, MemoryStore, Name, Store};
@@ -40,14 +42,15 @@ pub struct Entry {
 /// ```
 #[async_trait]
 pub trait Snapshot: fmt::Debug + Send {
-    /// The records that come next, at most `limit` of them.
+    /// Returns the next records, at most `limit`.
     ///
     /// # Contract
-    /// * At least one while any are left; it may be fewer than `limit`, where bodies are large, for the sake of memory.
-    /// * None when all were read, however often it is asked. None for a limit of 0, which reads nothing.
-    /// * A call that is dropped before it is ready takes nothing: what it would have given comes with the next one.
+    /// * The result has at least one record while any remain. It may have fewer than `limit`: a backend may return large
+    ///   bodies in smaller chunks to bound memory.
+    /// * At the end, every call returns no records. A limit of 0 returns no records and skips none.
+    /// * A call that is dropped before it completes consumes nothing: the next call returns its records.
     ///
     /// # Errors
-    /// `Unavailable`, after which the next call tries to give the same records, and `Corrupt`.
+    /// `Unavailable`, after which the next call tries to return the same records, or `Corrupt`.
     async fn next(&mut self, limit: usize) -> Result<Vec<Entry>, StoreError>;
 }

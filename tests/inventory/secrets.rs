@@ -200,7 +200,7 @@ fn debug_output_holds_no_digest() {
         }
     }
     let unique_key = UniqueKey::new(Name::new("digest"), key.digest().lookup());
-    assert_eq!(shown(&unique_key), ["Unique key(digest, 16 bytes)"; 3].join(" "));
+    assert_eq!(shown(&unique_key), ["UniqueKey(digest, 16 bytes)"; 3].join(" "));
 }
 
 /// What is left out must not be all: whoever debugs needs to see of what it is.

@@ -110,7 +110,10 @@ async fn an_alteration_that_is_as_good_a_line_is_told_in_the_end() {
     let (store, result) = restore(altered.as_bytes()).await;
     let error = result.unwrap_err();
     assert_eq!((error.kind(), error.line()), (Damaged, Some(5)));
-    assert_eq!(error.to_string(), "line 5: the lines are not those that were exported");
+    assert_eq!(
+        error.to_string(),
+        "line 5: the export was altered: its record count or checksum does not match"
+    );
     assert!(
         contents(&store).await.is_empty(),
         "what is read at once is stored only when it is known to be whole"

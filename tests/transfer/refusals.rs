@@ -27,7 +27,7 @@ async fn a_store_that_holds_any_record_is_not_restored_into() {
     let before = contents(&store).await;
     let error = Restore::new().read(&store, NotToBeRead).await.unwrap_err();
     assert_eq!((error.kind(), error.line(), error.field()), (NotEmpty, None, None));
-    assert_eq!(error.to_string(), "refusing to overwrite: the store holds records");
+    assert_eq!(error.to_string(), "the store already holds records; restore into an empty store");
     assert_eq!(contents(&store).await, before);
 }
 

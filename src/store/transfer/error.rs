@@ -6,10 +6,10 @@ use tokio::task::JoinError;
 
 use crate::store::{Key, StoreError};
 
-/// Why a store was not exported, or not restored.
+/// The error of an [`Export`](super::Export) or a [`Restore`](super::Restore).
 ///
-/// The text names the line and the field at fault, never what stands there. What a store or a medium has to say is the
-/// [`source`](Error::source).
+/// Its text names the invalid line and field, but never their content, which may be secret. An error of the store or of
+/// the input or output is the [`source`](Error::source).
 ///
 /// ```
 /// use toposcope::store::{MemoryStore, Restore, TransferErrorKind};
@@ -17,7 +17,7 @@ use crate::store::{Key, StoreError};
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 /// let error = Restore::new().read(&MemoryStore::new(), &b"no export\n"[..]).await.unwrap_err();
 /// assert_eq!(error.kind(), TransferErrorKind::NotAnExport);
-/// assert_eq!(error.to_string(), "line 1: this is no export of a store");
+/// assert_eq!(error.to_string(), "line 1: this is not an export of a store");
 /// # });
 /// # Ok::<(), std::io::Error>(())
 /// ```
@@ -25,29 +25,29 @@ use crate::store::{Key, StoreError};
 #[error(transparent)]
 pub struct TransferError(Box<Inner>);
 
-/// What went wrong, by what can be done about it.
+/// The category of a [`TransferError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TransferErrorKind {
-    /// The store that is to be restored into holds records. It was left as it was.
+    /// The store to restore into already holds records. It is left unchanged.
     NotEmpty,
-    /// The first line is not that of an export.
+    /// The first line is not the header of an export.
     NotAnExport,
-    /// The export is of a version that is not known here.
+    /// The export has a format version that this release cannot read.
     UnknownVersion,
-    /// A line is not what an export holds.
+    /// A line or a field is invalid.
     Malformed,
-    /// A record makes a line longer than [`Restore::MAX_LINE`](super::Restore::MAX_LINE).
+    /// The line of a record is longer than [`Restore::MAX_LINE`](super::Restore::MAX_LINE).
     TooLong,
     /// The export ends before its last line.
     Cut,
-    /// The lines are not those that were written: their number or their checksum is another.
+    /// The number of records or the checksum differs from the one in the last line.
     Damaged,
-    /// The medium cannot be read or written.
+    /// Reading the input or writing the output failed.
     Medium,
-    /// The store cannot be read or written.
+    /// Reading or writing the store failed.
     Store,
-    /// A fault of this program, or its runtime was shut down.
+    /// A bug in this crate, or the runtime was shut down.
     Internal,
 }
 
@@ -60,19 +60,19 @@ struct Inner {
 }
 
 impl TransferError {
-    /// What went wrong.
+    /// Returns the category of the error.
     #[must_use]
     pub fn kind(&self) -> TransferErrorKind {
         self.0.kind
     }
 
-    /// The number of the line at fault, from 1, where it is one.
+    /// Returns the number of the invalid line, counted from 1, if the error concerns a line.
     #[must_use]
     pub fn line(&self) -> Option<u64> {
         self.0.line
     }
 
-    /// The field at fault, where it is one.
+    /// Returns the name of the invalid field, if the error concerns a known field.
     #[must_use]
     pub fn field(&self) -> Option<&'static str> {
         self.0.field
@@ -97,12 +97,13 @@ impl TransferError {
         self
     }
 
-    /// A record whose line is too long. There is no such line, so it is named by its key.
+    /// Creates the error of an export whose record is too long; it has no line number, but names the key.
     pub(super) fn too_long(key: Key) -> Self {
         Self::caused(TransferErrorKind::TooLong, key.to_string())
     }
 
-    /// Of a line that cannot be made. Where one is read, the same error would tell what stands there.
+    /// Creates the error of a line that cannot be serialized. A deserialization error must not become a source, because its
+    /// text may quote the line.
     pub(super) fn unwritable(error: serde_json::Error) -> Self {
         Self::caused(TransferErrorKind::Internal, error)
     }
@@ -153,16 +154,16 @@ impl fmt::Display for Inner {
 impl fmt::Display for TransferErrorKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            Self::NotEmpty => "refusing to overwrite: the store holds records",
-            Self::NotAnExport => "this is no export of a store",
-            Self::UnknownVersion => "the export is of a version that is not known here",
-            Self::Malformed => "this is not what an export holds",
+            Self::NotEmpty => "the store already holds records; restore into an empty store",
+            Self::NotAnExport => "this is not an export of a store",
+            Self::UnknownVersion => "the export has a format version that this release cannot read",
+            Self::Malformed => "the line is not valid in an export",
             Self::TooLong => "the line of a record is too long",
-            Self::Cut => "the export ends before its last line",
-            Self::Damaged => "the lines are not those that were exported",
-            Self::Medium => "the medium cannot be read or written",
-            Self::Store => "the store cannot be read or written",
-            Self::Internal => "an internal fault",
+            Self::Cut => "the export is truncated: its last line is missing",
+            Self::Damaged => "the export was altered: its record count or checksum does not match",
+            Self::Medium => "reading the input or writing the output failed",
+            Self::Store => "reading or writing the store failed",
+            Self::Internal => "internal error",
         })
     }
 }

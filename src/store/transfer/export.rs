@@ -5,28 +5,27 @@ use serde::Serialize;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::task::spawn_blocking;
 
-use super::line::{self, End, Header};
-use super::{MAX_LINE, PIECE_RECORDS, TransferError, TransferReport};
+use super::line::{self, Header, Trailer};
+use super::{CHUNK_RECORDS, MAX_LINE, TransferError, TransferReport};
 use crate::store::{Entry, Store};
 
-/// Writes all that a store holds as JSON lines, for a [`Restore`](super::Restore) into any other store.
+/// Writes all records of a store as JSON lines, for a [`Restore`](super::Restore) into any backend.
 ///
-/// It is one state of the store, that of the moment at which it begins, whatever is committed meanwhile. It holds every
-/// record with body and facets; versions are not kept: a store gives its own.
+/// An export reflects one state of the store, the one at its start, even if commits follow during the export. It contains
+/// the body and the facets of every record, but not its version: the restored store assigns new versions.
 ///
-/// **Keep an export like a secret.** It holds the digests of API keys and of session ids, the hashes of passwords, the
-/// e-mail addresses of users, and what every host has to hide.
+/// **Protect an export like a secret.** It contains the digests of API keys and session ids, password hashes, the e-mail
+/// addresses of users, and the complete inventory.
 ///
 /// # Format
-/// UTF-8, one JSON object a line, every line ended by a line feed. It is for machines: whatever is altered in a record, be
-/// it a space, makes the whole invalid.
+/// UTF-8 text with one JSON object per line, each line terminated by a line feed. Exports are not meant to be edited: any
+/// change, even of a space, invalidates the checksum.
 ///
 /// * The first line is `{"format":"toposcope-store","version":1}`.
-/// * Then a line for each record, in no order, with `kind` and `id`; with `organization`, `network`, `expires_at`, `links`,
-///   `sort_keys` and `unique_keys` where there are any; and with `body` where that is JSON of one line, otherwise with
-///   `body_base64`. Links are pairs of the relation and the target, sort keys and unique keys of the name and the value, which
-///   is in Base64.
-/// * The last line is `{"records":…,"crc32":…}`: how many records there are, and the CRC-32 of all bytes before the line.
+/// * One line per record follows, in any order. It has `kind` and `id`; `organization`, `network`, `expires_at`, `links`,
+///   `sort_keys` and `unique_keys` if set; and either `body`, if the body is JSON on a single line, or `body_base64`. A link
+///   is a pair of relation and target. A sort key or unique key is a pair of name and Base64-encoded value.
+/// * The last line is `{"records":…,"crc32":…}`: the number of records, and the CRC-32 of all bytes before this line.
 ///
 /// ```
 /// use toposcope::store::{Batch, Precondition, Export, Facets, Key, MemoryStore, Name, Restore, Store};
@@ -63,26 +62,28 @@ impl Default for Export<'_> {
 }
 
 impl<'p> Export<'p> {
-    /// Reports no progress.
+    /// Creates an export that reports no progress.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Calls this at the beginning, after every piece of at most a thousand records and at the end, with the report so far.
+    /// Sets a callback for progress: at the start, after every chunk of at most 1,000 records, and at the end.
     #[must_use]
     pub fn on_progress(self, call: impl FnMut(&TransferReport) + Send + 'p) -> Self {
         Self { on_progress: Box::new(call) }
     }
 
-    /// Exports a store. Its readers and writers go on meanwhile; memory holds a piece of some megabytes, beside what the
-    /// store needs for the snapshot. The writer is flushed in the end, but not shut down.
+    /// Exports a store to a writer.
     ///
-    /// It must be called within a tokio runtime. If it fails or is dropped before its end, what was written has no last
-    /// line, and a restoration refuses it.
+    /// Reads and commits proceed during the export. It uses a few megabytes of memory for one chunk, plus what the store
+    /// needs for the snapshot. The writer is flushed at the end, but not shut down. Requires a tokio runtime.
+    ///
+    /// If the export fails or is dropped before its end, the output lacks the last line and cannot be restored.
     ///
     /// # Errors
-    /// `Store`, `Medium`, `TooLong` and `Internal`.
+    /// [`Store`](super::TransferErrorKind::Store), [`Medium`](super::TransferErrorKind::Medium),
+    /// [`TooLong`](super::TransferErrorKind::TooLong) or [`Internal`](super::TransferErrorKind::Internal).
     pub async fn write<S, W>(self, store: &S, mut writer: W) -> Result<TransferReport, TransferError>
     where
         S: Store + ?Sized,
@@ -91,24 +92,24 @@ impl<'p> Export<'p> {
         let Self { mut on_progress } = self;
         let mut snapshot = store.snapshot().await?;
         let mut report = TransferReport::default();
-        let mut sum = Hasher::new();
+        let mut checksum = Hasher::new();
         let mut lines = line_of(&Header::THIS)?;
         loop {
-            sum.update(&lines);
+            checksum.update(&lines);
             writer.write_all(&lines).await?;
             report.bytes += lines.len() as u64;
             on_progress(&report);
-            let entries = snapshot.next(PIECE_RECORDS).await?;
+            let entries = snapshot.next(CHUNK_RECORDS).await?;
             if entries.is_empty() {
                 break;
             }
             report.records += entries.len() as u64;
             lines = spawn_blocking(move || lines_of(entries)).await??;
         }
-        let end = line_of(&End { records: report.records, crc32: sum.finalize() })?;
-        writer.write_all(&end).await?;
+        let trailer = line_of(&Trailer { records: report.records, crc32: checksum.finalize() })?;
+        writer.write_all(&trailer).await?;
         writer.flush().await?;
-        report.bytes += end.len() as u64;
+        report.bytes += trailer.len() as u64;
         on_progress(&report);
         Ok(report)
     }
@@ -123,11 +124,11 @@ impl fmt::Debug for Export<'_> {
 fn lines_of(entries: Vec<Entry>) -> Result<Vec<u8>, TransferError> {
     let mut lines = Vec::new();
     for entry in entries {
-        let (key, body, begin) = (entry.record.key, entry.record.body.len(), lines.len());
+        let (key, body, start) = (entry.record.key, entry.record.body.len(), lines.len());
         if body <= MAX_LINE {
             line::write(entry, &mut lines).map_err(TransferError::unwritable)?;
         }
-        if body.max(lines.len() - begin) > MAX_LINE {
+        if body.max(lines.len() - start) > MAX_LINE {
             return Err(TransferError::too_long(key));
         }
         lines.push(b'\n');

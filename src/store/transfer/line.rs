@@ -1,4 +1,4 @@
-//! The lines of an export: a header, the records, and the end.
+//! Reads and writes the lines of an export: the header, the records, and the trailer.
 
 use std::borrow::Cow;
 
@@ -16,8 +16,8 @@ use crate::store::{Entry, Facets, Key, Link, Name, SortKey, UniqueKey};
 const FORMAT: &str = "toposcope-store";
 const VERSION: u64 = 1;
 
-/// What tells the last line from the line of a record, whose first field is the kind.
-const END: &[u8] = b"{\"records\":";
+/// Prefix of the last line. The line of a record starts with its kind instead.
+const TRAILER_PREFIX: &[u8] = b"{\"records\":";
 
 const FIELDS: [&str; 10] = [
     "kind",
@@ -42,7 +42,7 @@ pub(super) struct Header<'a> {
 impl Header<'_> {
     pub(super) const THIS: Header<'static> = Header { format: Cow::Borrowed(FORMAT), version: VERSION };
 
-    /// Whether a line is the first one of an export that can be read here.
+    /// Checks that a line is the header of an export in the supported version.
     pub(super) fn check(line: &[u8]) -> Result<(), TransferError> {
         let header = serde_json::from_slice::<Header<'_>>(line).ok();
         match header.filter(|header| header.format == FORMAT) {
@@ -53,18 +53,19 @@ impl Header<'_> {
     }
 }
 
-/// The last line.
+/// The last line of an export.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct End {
+pub(super) struct Trailer {
     pub(super) records: u64,
-    /// Over all lines before, with their ends.
+    /// Checksum of all preceding lines, including their line feeds.
     pub(super) crc32: u32,
 }
 
-impl End {
-    pub(super) fn begins(line: &[u8]) -> bool {
-        line.starts_with(END)
+impl Trailer {
+    /// Returns whether a line is the trailer, as opposed to a record.
+    pub(super) fn is(line: &[u8]) -> bool {
+        line.starts_with(TRAILER_PREFIX)
     }
 
     pub(super) fn parse(line: &[u8]) -> Result<Self, TransferError> {
@@ -99,7 +100,7 @@ struct RecordLine<'a> {
     body_base64: Option<Base64Text>,
 }
 
-/// Writes the line of a record, without its end.
+/// Writes the line of a record, without the line feed.
 pub(super) fn write(entry: Entry, line: &mut Vec<u8>) -> serde_json::Result<()> {
     let Entry { record, facets } = entry;
     let body = embeddable(&record.body);
@@ -124,7 +125,7 @@ pub(super) fn write(entry: Entry, line: &mut Vec<u8>) -> serde_json::Result<()> 
     serde_json::to_writer(line, &record)
 }
 
-/// Reads the line of a record: what names it, its facets and its body.
+/// Parses the line of a record: its key, facets and body.
 pub(super) fn parse(line: &[u8]) -> Result<(Key, Facets, Bytes), TransferError> {
     let mut reader = serde_json::Deserializer::from_slice(line);
     let read = serde_path_to_error::deserialize(&mut reader);
@@ -151,20 +152,20 @@ pub(super) fn parse(line: &[u8]) -> Result<(Key, Facets, Bytes), TransferError> 
     Ok((Key::new(record.kind.0, record.id), facets, body))
 }
 
-/// The body as JSON that comes out of a line byte by byte as it went in: nothing around it, and no end of a line in it.
+/// Returns the body as JSON if embedding it in a line preserves its bytes: no surrounding space, no line break.
 fn embeddable(body: &[u8]) -> Option<&RawValue> {
     let json: &RawValue = serde_json::from_slice(body).ok()?;
     let is_whole = json.get().len() == body.len();
     (is_whole && memchr::memchr2(b'\n', b'\r', body).is_none()).then_some(json)
 }
 
-/// The field of a path, by the name that is known here: an unknown one may be a piece of anything.
+/// Returns the known field of a path. An unknown name is not reported, because it may be secret.
 fn field(path: &serde_path_to_error::Path) -> Option<&'static str> {
     let Some(Segment::Map { key }) = path.iter().next() else { return None };
     FIELDS.into_iter().find(|field| field == key)
 }
 
-/// JSON as it stands there; also `null`, which is a body like any other.
+/// Deserializes raw JSON; `null` becomes `Some`, because it is a valid body.
 fn json<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(deserializer).map(Some)
 }
@@ -180,7 +181,7 @@ impl Serialize for NameText {
 impl<'de> Deserialize<'de> for NameText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Cow::<str>::deserialize(deserializer)?;
-        Name::parse(&text).map(Self).ok_or_else(|| de::Error::custom("no name"))
+        Name::parse(&text).map(Self).ok_or_else(|| de::Error::custom("invalid name"))
     }
 }
 

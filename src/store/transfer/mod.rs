@@ -1,4 +1,4 @@
-//! A whole store as JSON lines, out and in again.
+//! Export of a whole store as JSON lines, and its restoration.
 
 mod error;
 mod export;
@@ -9,19 +9,21 @@ pub use self::error::{TransferError, TransferErrorKind};
 pub use self::export::Export;
 pub use self::restore::Restore;
 
-/// So many records, or so many bytes, are transferred together at most; a larger record goes alone.
-const PIECE_RECORDS: usize = 1000;
-const PIECE_BYTES: usize = 4 * 1024 * 1024;
+/// Maximum number of records in a chunk.
+const CHUNK_RECORDS: usize = 1000;
 
-/// The longest line, in bytes.
+/// Size in bytes at which a chunk that is being restored ends, after the line that reaches it.
+const CHUNK_BYTES: usize = 4 * 1024 * 1024;
+
+/// Maximum length of a line, in bytes.
 const MAX_LINE: usize = 256 * 1024 * 1024;
 
-/// What an export or a restoration did, so far or in the end.
+/// The progress of an export or a restoration, or its final result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TransferReport {
-    /// Records written to the medium, or to the store.
+    /// Number of records written: to the output by an export, to the store by a restoration.
     pub records: u64,
-    /// Bytes written to the medium, or read from it.
+    /// Number of bytes written to the output, or read from the input.
     pub bytes: u64,
 }

@@ -4,19 +4,18 @@ use crc32fast::Hasher;
 use tokio::io::{AsyncRead, BufReader};
 use tokio::task::spawn_blocking;
 
-use super::line::{self, End, Header};
-use super::{MAX_LINE, PIECE_BYTES, PIECE_RECORDS, TransferError, TransferErrorKind, TransferReport};
+use super::line::{self, Header, Trailer};
+use super::{CHUNK_BYTES, CHUNK_RECORDS, MAX_LINE, TransferError, TransferErrorKind, TransferReport};
 use crate::lines::{Line, Lines};
 use crate::store::{Batch, Precondition, Store};
 
 /// Reads an [`Export`](super::Export) into an empty store.
 ///
-/// In the end the store holds the very records that were exported, with the same bodies and facets, under versions of its
-/// own: what was found by a key, a unique key, a link or a list is found again, and every API key and password goes on.
-/// Sessions that were open when the store was exported are open again, until their time is over.
+/// Afterwards the store holds the exported records with the same bodies and facets, under new versions. API keys and
+/// passwords remain valid, and sessions that were open at the time of the export are open again until they expire.
 ///
-/// **A store of which the restoration failed is to be thrown away**: it holds a part of the records, and only the last
-/// line of an export tells whether all lines are as they were written.
+/// **Discard a store whose restoration failed.** It holds only some of the records, and these are unverified: the checksum
+/// is in the last line of the export.
 ///
 /// ```
 /// use toposcope::store::{Export, MemoryStore, Restore, TransferErrorKind};
@@ -46,30 +45,31 @@ impl Default for Restore<'_> {
 }
 
 impl<'p> Restore<'p> {
-    /// The longest line that is read, in bytes; an export writes none that is longer.
+    /// Maximum length of a line, in bytes, for exports and restorations.
     pub const MAX_LINE: usize = MAX_LINE;
 
-    /// Reports no progress.
+    /// Creates a restoration that reports no progress.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Calls this after every piece of at most a thousand records with the report so far.
+    /// Sets a callback for progress, called after every chunk of at most 1,000 records.
     #[must_use]
     pub fn on_progress(self, call: impl FnMut(&TransferReport) + Send + 'p) -> Self {
         Self { on_progress: Box::new(call) }
     }
 
-    /// Restores an export. The input is read as it comes, a piece of some megabytes at a time, or a few times the longest
-    /// line; records are committed some hundred together. Nobody else should write into the store meanwhile.
+    /// Restores an export into an empty store.
     ///
-    /// It must be called within a tokio runtime.
+    /// The input is read in chunks, one commit per chunk. Memory use is a few megabytes, or a few times the longest line.
+    /// Nothing else should write to the store during the restoration. Requires a tokio runtime.
     ///
     /// # Errors
-    /// `NotEmpty` when the store holds any record: nothing is overwritten, and nothing was read then. `NotAnExport` and
-    /// `UnknownVersion`, which leave the store empty, and `Malformed`, `TooLong`, `Cut`, `Damaged`, `Medium`, `Store` and
-    /// `Internal`, after which it is to be thrown away.
+    /// - [`NotEmpty`](TransferErrorKind::NotEmpty) if the store holds any record. Nothing is read or overwritten.
+    /// - [`NotAnExport`](TransferErrorKind::NotAnExport) or [`UnknownVersion`](TransferErrorKind::UnknownVersion). The store
+    ///   is still empty.
+    /// - Any other kind. Discard the store.
     pub async fn read<S, R>(self, store: &S, input: R) -> Result<TransferReport, TransferError>
     where
         S: Store + ?Sized,
@@ -81,15 +81,15 @@ impl<'p> Restore<'p> {
         }
         let mut input = Input::begin(input).await?;
         loop {
-            let Piece { first_line, lines, end } = input.piece().await?;
+            let Chunk { first_line, lines, trailer } = input.chunk().await?;
             let batch = spawn_blocking(move || batch_of(first_line, &lines)).await??;
-            if let Some(end) = &end {
-                input.finish(end).await?;
+            if let Some(trailer) = &trailer {
+                input.finish(trailer).await?;
             }
             store.commit(batch).await?;
             let report = TransferReport { records: input.records, bytes: input.lines.bytes };
             on_progress(&report);
-            if end.is_some() {
+            if trailer.is_some() {
                 return Ok(report);
             }
         }
@@ -102,58 +102,58 @@ impl fmt::Debug for Restore<'_> {
     }
 }
 
-/// Lines that are restored together.
+/// Lines that are restored in one commit.
 #[derive(Default)]
-struct Piece {
+struct Chunk {
     first_line: u64,
     lines: Vec<Vec<u8>>,
-    /// The last line of the export, when it follows these.
-    end: Option<Vec<u8>>,
+    /// The last line of the export, if it follows these lines.
+    trailer: Option<Vec<u8>>,
 }
 
 struct Input<R> {
     lines: Lines<BufReader<R>>,
-    /// Over all lines that were read.
-    sum: Hasher,
-    /// How many of them are records.
+    /// Checksum of all lines read so far.
+    checksum: Hasher,
+    /// Number of records among them.
     records: u64,
 }
 
 impl<R: AsyncRead + Unpin> Input<R> {
-    /// Reads the first line.
+    /// Reads and checks the header.
     async fn begin(reader: R) -> Result<Self, TransferError> {
         let lines = Lines::new(BufReader::with_capacity(64 * 1024, reader), MAX_LINE);
-        let mut input = Self { lines, sum: Hasher::new(), records: 0 };
+        let mut input = Self { lines, checksum: Hasher::new(), records: 0 };
         let line = input.line().await?.unwrap_or_default();
         Header::check(&line).map_err(|error| error.with_line(1))?;
         input.add(&line);
         Ok(input)
     }
 
-    /// The next lines; they end with the last one of the export, or others follow them.
-    async fn piece(&mut self) -> Result<Piece, TransferError> {
-        let mut piece = Piece { first_line: self.lines.count + 1, ..Piece::default() };
+    /// Reads the next chunk.
+    async fn chunk(&mut self) -> Result<Chunk, TransferError> {
+        let mut chunk = Chunk { first_line: self.lines.count + 1, ..Chunk::default() };
         let mut size = 0;
-        while piece.lines.len() < PIECE_RECORDS && size < PIECE_BYTES {
+        while chunk.lines.len() < CHUNK_RECORDS && size < CHUNK_BYTES {
             let line = self.line().await?;
             let line = line.ok_or_else(|| TransferError::at(TransferErrorKind::Cut, self.lines.count))?;
-            if End::begins(&line) {
-                piece.end = Some(line);
+            if Trailer::is(&line) {
+                chunk.trailer = Some(line);
                 break;
             }
             self.add(&line);
             self.records += 1;
             size += line.len();
-            piece.lines.push(line);
+            chunk.lines.push(line);
         }
-        Ok(piece)
+        Ok(chunk)
     }
 
-    /// Finds out whether a line tells of all that was read before it, and is the last.
+    /// Checks the trailer against the lines read before it, and that no line follows it.
     async fn finish(&mut self, line: &[u8]) -> Result<(), TransferError> {
         let number = self.lines.count;
-        let end = End::parse(line).map_err(|error| error.with_line(number))?;
-        if end != (End { records: self.records, crc32: self.sum.clone().finalize() }) {
+        let trailer = Trailer::parse(line).map_err(|error| error.with_line(number))?;
+        if trailer != (Trailer { records: self.records, crc32: self.checksum.clone().finalize() }) {
             return Err(TransferError::at(TransferErrorKind::Damaged, number));
         }
         match self.line().await? {
@@ -171,8 +171,8 @@ impl<R: AsyncRead + Unpin> Input<R> {
     }
 
     fn add(&mut self, line: &[u8]) {
-        self.sum.update(line);
-        self.sum.update(b"\n");
+        self.checksum.update(line);
+        self.checksum.update(b"\n");
     }
 }
 
