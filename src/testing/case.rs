@@ -2,10 +2,10 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use super::{Bench, Failure, Outcome, Random};
+use super::{Failure, Fixture, Outcome, Random};
 use crate::store::Store;
 
-pub(super) type Body = fn(Bench) -> Pin<Box<dyn Future<Output = Outcome> + Send>>;
+pub(super) type Body = fn(Fixture) -> Pin<Box<dyn Future<Output = Outcome> + Send>>;
 
 /// One behaviour that a store must have, and what tries whether it has.
 ///
@@ -62,7 +62,7 @@ impl Case {
     /// # Errors
     /// When the store does not have the behaviour.
     pub async fn run_seeded(&'static self, store: Arc<dyn Store>, seed: u64) -> Result<(), Failure> {
-        (self.body)(Bench::new(store, seed)).await.map_err(|fault| Failure::new(self, seed, fault))
+        (self.body)(Fixture::new(store, seed)).await.map_err(|fault| Failure::new(self, seed, fault))
     }
 }
 
@@ -79,7 +79,7 @@ macro_rules! table {
             $crate::testing::Case::new(
                 concat!($method, "::", stringify!($case)),
                 concat!($method, ": ", $contract),
-                |bench| Box::pin($case(bench)),
+                |fixture| Box::pin($case(fixture)),
             ),
         )+)+)+];
     };

@@ -8,7 +8,7 @@ use tokio::task::JoinError;
 use crate::store::{Key, Page, StoreError, StoreErrorKind};
 
 /// So much of a value is told: a body may be megabytes.
-const TOLD: usize = 600;
+const MAX_SHOWN: usize = 600;
 
 pub(super) type Outcome<T = ()> = Result<T, Fault>;
 
@@ -52,7 +52,7 @@ impl From<JoinError> for Fault {
 }
 
 #[track_caller]
-pub(super) fn same<A, B>(what: &str, actual: &A, expected: &B) -> Outcome
+pub(super) fn expect_equal<A, B>(what: &str, actual: &A, expected: &B) -> Outcome
 where
     A: PartialEq<B> + Debug + ?Sized,
     B: Debug + ?Sized,
@@ -60,41 +60,43 @@ where
     if actual == expected {
         return Ok(());
     }
-    Err(Fault::new(format!("{what}: expected {}, got {}", told(expected), told(actual))))
+    Err(Fault::new(format!("{what}: expected {}, got {}", shown(expected), shown(actual))))
 }
 
 #[track_caller]
-pub(super) fn holds(condition: bool, otherwise: &str) -> Outcome {
+pub(super) fn expect(condition: bool, otherwise: &str) -> Outcome {
     if condition { Ok(()) } else { Err(Fault::new(otherwise)) }
 }
 
 #[track_caller]
-pub(super) fn refused<T: Debug>(
+pub(super) fn expect_error<T: Debug>(
     what: &str,
     result: &Result<T, StoreError>,
     expected: &StoreErrorKind,
 ) -> Outcome {
     match result {
-        Err(error) => same(what, error.kind(), expected),
-        Ok(value) => Err(Fault::new(format!("{what}: expected {}, got Ok({})", told(expected), told(value)))),
+        Err(error) => expect_equal(what, error.kind(), expected),
+        Ok(value) => {
+            Err(Fault::new(format!("{what}: expected {}, got Ok({})", shown(expected), shown(value))))
+        }
     }
 }
 
 /// That a page is the whole of a list, and that these are its records.
 #[track_caller]
-pub(super) fn shows(what: &str, page: &Page, expected: &[Key]) -> Outcome {
-    same(what, &keys(page), expected)?;
-    same(&format!("{what}: total"), &page.total, &(expected.len() as u64))?;
-    same(&format!("{what}: next"), &page.next, &None)
+pub(super) fn expect_list(what: &str, page: &Page, expected: &[Key]) -> Outcome {
+    expect_equal(what, &keys(page), expected)?;
+    expect_equal(&format!("{what}: total"), &page.total, &(expected.len() as u64))?;
+    expect_equal(&format!("{what}: next"), &page.next, &None)
 }
 
 pub(super) fn keys(page: &Page) -> Vec<Key> {
     page.records.iter().map(|record| record.key).collect()
 }
 
-fn told<T: Debug + ?Sized>(value: &T) -> String {
+fn shown<T: Debug + ?Sized>(value: &T) -> String {
     let text = format!("{value:?}");
-    match text.char_indices().nth(TOLD) {
+    match text.char_indices().nth(MAX_SHOWN) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text,
     }

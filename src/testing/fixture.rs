@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::{Fault, Outcome, Random, refused, same};
+use super::{Fault, Outcome, Random, expect_equal, expect_error};
 use crate::model::Timestamp;
 use crate::store::{
     Batch, Facets, Guard, Key, Link, Name, Precondition, Query, Record, SortKey, Store, StoreErrorKind,
@@ -23,14 +23,14 @@ const YEAR_ONE: i64 = -62_135_596_800_000_000;
 const THOUSAND_YEARS: u64 = 31_556_952_000_000_000;
 
 /// A store, kinds of record of one's own, and random numbers.
-pub(super) struct Bench {
+pub(super) struct Fixture {
     pub(super) store: Arc<dyn Store>,
     pub(super) random: Random,
     pub(super) kind: Name,
     pub(super) other_kind: Name,
 }
 
-impl Bench {
+impl Fixture {
     pub(super) fn new(store: Arc<dyn Store>, seed: u64) -> Self {
         let mut random = Random::new(seed);
         let (kind, other_kind) = (fresh_kind(&mut random), fresh_kind(&mut random));
@@ -65,7 +65,7 @@ impl Bench {
     }
 
     /// A time at which nobody else's records expire: a purge at it is nobody else's affair.
-    pub(super) fn antiquity(&mut self) -> Timestamp {
+    pub(super) fn ancient_time(&mut self) -> Timestamp {
         let since = i64::try_from(self.random.below(THOUSAND_YEARS)).unwrap_or_default();
         Timestamp::UNIX_EPOCH.plus_micros(YEAR_ONE + since)
     }
@@ -76,7 +76,7 @@ impl Bench {
 
     pub(super) async fn read(&self, key: Key) -> Outcome<Option<Record>> {
         let mut answers = self.store.get(&[key]).await?;
-        same("the number of answers to one key", &answers.len(), &1)?;
+        expect_equal("the number of answers to one key", &answers.len(), &1)?;
         Ok(answers.pop().flatten())
     }
 
@@ -103,18 +103,23 @@ impl Bench {
         let keys: Vec<Key> = put.map(Write::key).collect();
         let records = self.store.get(&keys).await?.into_iter().flatten();
         let versions: BTreeMap<_, _> = records.map(|record| (record.key, record.version)).collect();
-        same("how many of the records of a batch are there", &versions.len(), &keys.len())?;
+        expect_equal("how many of the records of a batch are there", &versions.len(), &keys.len())?;
         Ok(versions)
     }
 
     /// That the batch is refused with this error, and that no record of the bench's kinds is another one afterwards.
-    pub(super) async fn refuses(&self, what: &str, batch: Batch, expected: StoreErrorKind) -> Outcome {
-        let before = self.everything().await?;
-        refused(what, &self.store.commit(batch).await, &expected)?;
-        same(&format!("{what}: the records afterwards"), &self.everything().await?, &before)
+    pub(super) async fn expect_rejected(
+        &self,
+        what: &str,
+        batch: Batch,
+        expected: StoreErrorKind,
+    ) -> Outcome {
+        let before = self.all_records().await?;
+        expect_error(what, &self.store.commit(batch).await, &expected)?;
+        expect_equal(&format!("{what}: the records afterwards"), &self.all_records().await?, &before)
     }
 
-    async fn everything(&self) -> Outcome<Vec<Record>> {
+    async fn all_records(&self) -> Outcome<Vec<Record>> {
         let mut records = self.store.list(&Query::new(self.kind)).await?.records;
         records.append(&mut self.store.list(&Query::new(self.other_kind)).await?.records);
         Ok(records)
@@ -137,9 +142,9 @@ pub(super) fn delete(key: Key, precondition: Precondition) -> Batch {
     batch
 }
 
-pub(super) fn check(check: Guard) -> Batch {
+pub(super) fn guard_only(guard: Guard) -> Batch {
     let mut batch = Batch::new();
-    batch.guard(check);
+    batch.guard(guard);
     batch
 }
 
@@ -147,18 +152,18 @@ pub(super) fn of(organization: Option<Uuid>, network: Option<Uuid>) -> Facets {
     Facets { organization, network, ..Facets::default() }
 }
 
-pub(super) fn linked(links: &[Link]) -> Facets {
+pub(super) fn with_links(links: &[Link]) -> Facets {
     Facets { links: links.to_vec(), ..Facets::default() }
 }
 
-pub(super) fn ranked(value: &[u8]) -> Facets {
+pub(super) fn with_rank(value: &[u8]) -> Facets {
     Facets { sort_keys: vec![SortKey::new(RANK, value)], ..Facets::default() }
 }
 
-pub(super) fn uniquely_keyed(unique_keys: &[&UniqueKey]) -> Facets {
+pub(super) fn with_unique_keys(unique_keys: &[&UniqueKey]) -> Facets {
     Facets { unique_keys: unique_keys.iter().copied().cloned().collect(), ..Facets::default() }
 }
 
-pub(super) fn expiring(expires_at: Timestamp) -> Facets {
+pub(super) fn with_expiry(expires_at: Timestamp) -> Facets {
     Facets { expires_at: Some(expires_at), ..Facets::default() }
 }

@@ -26,12 +26,12 @@ mod model;
 mod purge;
 mod race;
 mod random;
+mod random_operations;
 mod report;
 mod revision;
 mod snapshot;
 #[cfg(test)]
 mod tests;
-mod walk;
 
 use std::sync::Arc;
 
@@ -41,10 +41,11 @@ pub use case::Case;
 pub use report::{Failure, Report};
 
 use case::table;
-use entries::{Entries, PIECE, as_put, by_key, read_out, read_piece, take_in};
-use fault::{Fault, Outcome, holds, keys, refused, same, shows};
+use entries::{CHUNK, Entries, add_chunk, as_returned, by_key, read_all, read_chunk};
+use fault::{Fault, Outcome, expect, expect_equal, expect_error, expect_list, keys};
 use fixture::{
-    Bench, GROUP, MAIL, OWNER, PARENT, RANK, check, delete, expiring, linked, of, put, ranked, uniquely_keyed,
+    Fixture, GROUP, MAIL, OWNER, PARENT, RANK, delete, guard_only, of, put, with_expiry, with_links,
+    with_rank, with_unique_keys,
 };
 use model::Model;
 use random::Random;
@@ -59,7 +60,7 @@ pub fn cases() -> impl Iterator<Item = &'static Case> {
         .chain(commit::CASES)
         .chain(snapshot::CASES)
         .chain(race::CASES)
-        .chain([walk::CASES])
+        .chain([random_operations::CASES])
         .flatten()
 }
 

@@ -8,7 +8,7 @@ use crate::store::{
     Batch, Cursor, Direction, Entry, Guard, Key, Link, LinkFilter, Order, Page, Precondition, Query, Record,
     Start, StoreErrorKind, UniqueKey, Version, Write,
 };
-use crate::testing::{Entries, as_put, by_key};
+use crate::testing::{Entries, as_returned, by_key};
 
 #[derive(Debug, Default)]
 pub(super) struct Model {
@@ -40,21 +40,21 @@ impl Model {
     }
 
     /// Everything that speaks against a batch. A store names any of it: the contract does not say which comes first.
-    pub(super) fn objections(&self, batch: &Batch) -> Vec<StoreErrorKind> {
+    pub(super) fn violations(&self, batch: &Batch) -> Vec<StoreErrorKind> {
         let written: BTreeSet<Key> = batch.writes().iter().map(Write::key).collect();
-        let mut objections = Vec::new();
+        let mut violations = Vec::new();
         if written.len() < batch.writes().len() || batch.writes().iter().any(has_sort_key_twice) {
-            objections.push(StoreErrorKind::Invalid);
+            violations.push(StoreErrorKind::Invalid);
         }
         let expectations = batch.writes().iter().map(|write| (write.key(), write.precondition()));
-        objections.extend(
+        violations.extend(
             expectations
                 .filter(|(key, precondition)| !self.is_as(*key, *precondition))
                 .map(|(key, _)| StoreErrorKind::Conflict(key)),
         );
-        objections.extend(batch.guards().iter().filter_map(|check| self.objection(check, &written)));
-        objections.extend(self.unique_keys_shared_after(batch, &written).map(StoreErrorKind::UniqueKeyTaken));
-        objections
+        violations.extend(batch.guards().iter().filter_map(|check| self.violation(check, &written)));
+        violations.extend(self.unique_keys_shared_after(batch, &written).map(StoreErrorKind::UniqueKeyTaken));
+        violations
     }
 
     /// Carries out a batch that nothing speaks against. The versions are the store's to choose.
@@ -76,7 +76,7 @@ impl Model {
     /// What a snapshot holds.
     pub(super) fn entries(&self) -> Entries {
         let entries = self.entries.values().cloned();
-        by_key(entries.map(|Entry { record, facets }| Entry { record, facets: as_put(facets) }))
+        by_key(entries.map(|Entry { record, facets }| Entry { record, facets: as_returned(facets) }))
     }
 
     pub(super) fn purge_expired(&mut self, now: Timestamp) -> u64 {
@@ -95,7 +95,7 @@ impl Model {
         }
     }
 
-    fn objection(&self, check: &Guard, written: &BTreeSet<Key>) -> Option<StoreErrorKind> {
+    fn violation(&self, check: &Guard, written: &BTreeSet<Key>) -> Option<StoreErrorKind> {
         match check {
             Guard::Record { key, precondition } => {
                 (!self.is_as(*key, *precondition)).then_some(StoreErrorKind::Conflict(*key))

@@ -2,110 +2,109 @@ use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
-use super::race::crowd;
-use super::{Bench, Fault, Outcome, Random, delete, expiring, of, put, ranked, same};
+use super::race::run_concurrently;
+use super::{Fault, Fixture, Outcome, Random, delete, expect_equal, of, put, with_expiry, with_rank};
 use crate::store::{Facets, Key, Precondition, Query, Record, Revision, Store};
 
 super::table! { of "revision":
-    "Two states that differ never have the same revision" =>
-        every_change_gives_another_revision,
-        a_record_that_comes_or_goes_changes_the_organization_that_it_leaves_and_the_one_that_it_joins,
-        what_is_purged_gives_another_revision;
-    "Nor has a state that came back after another" =>
-        a_state_that_comes_back_has_another_revision;
-    "It depends on nothing of another organization" =>
-        an_organization_that_comes_and_goes_changes_no_revision_of_another;
-    "all records of this kind and organization were what they are" =>
-        lists_between_two_calls_that_give_the_same_revision_are_of_one_state;
+    "Two different states never have the same revision" =>
+        every_change_gives_new_revision,
+        record_moving_between_organizations_changes_both_revisions,
+        purge_gives_new_revision;
+    "A state that recurs after a different one has a new revision" =>
+        recurring_state_gets_new_revision;
+    "It depends on no other organization" =>
+        changes_in_one_organization_keep_revisions_of_others;
+    "all records of this kind and organization were unchanged in between" =>
+        lists_between_equal_revisions_are_from_one_state;
 }
 
 /// A store that cannot tell has nothing to prove.
-async fn revision(bench: &Bench, organization: Uuid) -> Outcome<Option<Revision>> {
-    Ok(bench.store.revision(bench.kind, organization).await?)
+async fn revision(fixture: &Fixture, organization: Uuid) -> Outcome<Option<Revision>> {
+    Ok(fixture.store.revision(fixture.kind, organization).await?)
 }
 
 /// That none of them is there twice.
-fn all_differ(revisions: &[Option<Revision>]) -> Outcome {
+fn expect_all_different(revisions: &[Option<Revision>]) -> Outcome {
     for (place, revision) in revisions.iter().enumerate() {
         let twice = revision.is_some() && revisions.iter().skip(place + 1).any(|other| other == revision);
-        same(&format!("whether the revision of state {place} comes back"), &twice, &false)?;
+        expect_equal(&format!("whether the revision of state {place} comes back"), &twice, &false)?;
     }
     Ok(())
 }
 
-async fn every_change_gives_another_revision(mut bench: Bench) -> Outcome {
-    let (organization, [first, second]) = (bench.random.uuid(), bench.keys());
+async fn every_change_gives_new_revision(mut fixture: Fixture) -> Outcome {
+    let (organization, [first, second]) = (fixture.random.uuid(), fixture.keys());
     let facets = of(Some(organization), None);
-    let mut revisions = vec![revision(&bench, organization).await?];
-    bench.put(first, facets.clone(), "one").await?;
-    revisions.push(revision(&bench, organization).await?);
-    bench.put(second, facets.clone(), "one").await?;
-    revisions.push(revision(&bench, organization).await?);
-    bench.put(first, facets.clone(), "two").await?;
-    revisions.push(revision(&bench, organization).await?);
-    bench.put(first, Facets { sort_keys: ranked(b"1").sort_keys, ..facets.clone() }, "two").await?;
-    revisions.push(revision(&bench, organization).await?);
-    bench.delete(second).await?;
-    revisions.push(revision(&bench, organization).await?);
-    bench.delete(first).await?;
-    revisions.push(revision(&bench, organization).await?);
-    all_differ(&revisions)
+    let mut revisions = vec![revision(&fixture, organization).await?];
+    fixture.put(first, facets.clone(), "one").await?;
+    revisions.push(revision(&fixture, organization).await?);
+    fixture.put(second, facets.clone(), "one").await?;
+    revisions.push(revision(&fixture, organization).await?);
+    fixture.put(first, facets.clone(), "two").await?;
+    revisions.push(revision(&fixture, organization).await?);
+    fixture.put(first, Facets { sort_keys: with_rank(b"1").sort_keys, ..facets.clone() }, "two").await?;
+    revisions.push(revision(&fixture, organization).await?);
+    fixture.delete(second).await?;
+    revisions.push(revision(&fixture, organization).await?);
+    fixture.delete(first).await?;
+    revisions.push(revision(&fixture, organization).await?);
+    expect_all_different(&revisions)
 }
 
-async fn a_record_that_comes_or_goes_changes_the_organization_that_it_leaves_and_the_one_that_it_joins(
-    mut bench: Bench,
-) -> Outcome {
-    let ([from, to], key) = (bench.ids(), bench.key());
-    bench.put(key, of(Some(from), None), "a record").await?;
-    let before = [revision(&bench, from).await?, revision(&bench, to).await?];
-    bench.put(key, of(Some(to), None), "a record").await?;
-    let after = [revision(&bench, from).await?, revision(&bench, to).await?];
+async fn record_moving_between_organizations_changes_both_revisions(mut fixture: Fixture) -> Outcome {
+    let ([from, to], key) = (fixture.ids(), fixture.key());
+    fixture.put(key, of(Some(from), None), "a record").await?;
+    let before = [revision(&fixture, from).await?, revision(&fixture, to).await?];
+    fixture.put(key, of(Some(to), None), "a record").await?;
+    let after = [revision(&fixture, from).await?, revision(&fixture, to).await?];
     for (before, after) in before.into_iter().zip(after) {
-        all_differ(&[before, after])?;
+        expect_all_different(&[before, after])?;
     }
     Ok(())
 }
 
-async fn what_is_purged_gives_another_revision(mut bench: Bench) -> Outcome {
-    let (time, organization, [going, staying]) = (bench.antiquity(), bench.random.uuid(), bench.keys());
-    bench.put(staying, of(Some(organization), None), "stays").await?;
-    bench.put(going, Facets { organization: Some(organization), ..expiring(time) }, "expires").await?;
-    let before = revision(&bench, organization).await?;
-    bench.store.purge_expired(time).await?;
-    all_differ(&[before, revision(&bench, organization).await?])
+async fn purge_gives_new_revision(mut fixture: Fixture) -> Outcome {
+    let (time, organization, [going, staying]) =
+        (fixture.ancient_time(), fixture.random.uuid(), fixture.keys());
+    fixture.put(staying, of(Some(organization), None), "stays").await?;
+    fixture.put(going, Facets { organization: Some(organization), ..with_expiry(time) }, "expires").await?;
+    let before = revision(&fixture, organization).await?;
+    fixture.store.purge_expired(time).await?;
+    expect_all_different(&[before, revision(&fixture, organization).await?])
 }
 
-async fn a_state_that_comes_back_has_another_revision(mut bench: Bench) -> Outcome {
-    let (organization, key) = (bench.random.uuid(), bench.key());
+async fn recurring_state_gets_new_revision(mut fixture: Fixture) -> Outcome {
+    let (organization, key) = (fixture.random.uuid(), fixture.key());
     let mut revisions = Vec::new();
     for _ in 0..3 {
-        revisions.push(revision(&bench, organization).await?);
-        bench.put(key, of(Some(organization), None), "a record").await?;
-        revisions.push(revision(&bench, organization).await?);
-        bench.store.commit(delete(key, Precondition::Present)).await?;
+        revisions.push(revision(&fixture, organization).await?);
+        fixture.put(key, of(Some(organization), None), "a record").await?;
+        revisions.push(revision(&fixture, organization).await?);
+        fixture.store.commit(delete(key, Precondition::Present)).await?;
     }
-    all_differ(&revisions)
+    expect_all_different(&revisions)
 }
 
-async fn an_organization_that_comes_and_goes_changes_no_revision_of_another(mut bench: Bench) -> Outcome {
-    let ([empty, full, other], [key, theirs]) = (bench.ids(), bench.keys());
-    bench.put(key, of(Some(full), None), "a record").await?;
-    let emptied = bench.random.uuid();
-    bench.put(theirs, of(Some(emptied), None), "a record").await?;
-    bench.delete(theirs).await?;
+async fn changes_in_one_organization_keep_revisions_of_others(mut fixture: Fixture) -> Outcome {
+    let ([empty, full, other], [key, theirs]) = (fixture.ids(), fixture.keys());
+    fixture.put(key, of(Some(full), None), "a record").await?;
+    let emptied = fixture.random.uuid();
+    fixture.put(theirs, of(Some(emptied), None), "a record").await?;
+    fixture.delete(theirs).await?;
     let mut before = Vec::new();
     for organization in [empty, full, emptied] {
-        before.push((organization, revision(&bench, organization).await?));
+        before.push((organization, revision(&fixture, organization).await?));
     }
     for change in 0..6 {
         if change % 2 == 0 {
-            bench.put(theirs, of(Some(other), None), "theirs").await?;
+            fixture.put(theirs, of(Some(other), None), "theirs").await?;
         } else {
-            bench.delete(theirs).await?;
+            fixture.delete(theirs).await?;
         }
         for (organization, revision) in &before {
-            let now = bench.store.revision(bench.kind, *organization).await?;
-            same("the revision of an organization after changes of another", &now, revision)?;
+            let now = fixture.store.revision(fixture.kind, *organization).await?;
+            expect_equal("the revision of an organization after changes of another", &now, revision)?;
         }
     }
     Ok(())
@@ -117,12 +116,12 @@ const READERS: usize = 3;
 /// The records that a reader saw between two calls that gave the same revision.
 type Seen = Vec<(u128, Vec<Record>)>;
 
-async fn lists_between_two_calls_that_give_the_same_revision_are_of_one_state(mut bench: Bench) -> Outcome {
-    let (organization, keys) = (bench.random.uuid(), bench.keys::<4>());
-    let query = Query { organization: Some(organization), ..bench.query() };
-    let seed = bench.random.draw();
-    let store = bench.store.clone();
-    let tasks = crowd(READERS + 1, move |number| {
+async fn lists_between_equal_revisions_are_from_one_state(mut fixture: Fixture) -> Outcome {
+    let (organization, keys) = (fixture.random.uuid(), fixture.keys::<4>());
+    let query = Query { organization: Some(organization), ..fixture.query() };
+    let seed = fixture.random.draw();
+    let store = fixture.store.clone();
+    let tasks = run_concurrently(READERS + 1, move |number| {
         let (store, query, random) = (store.clone(), query.clone(), Random::new(seed));
         async move {
             if number == 0 {
@@ -136,7 +135,7 @@ async fn lists_between_two_calls_that_give_the_same_revision_are_of_one_state(mu
     for task in tasks.await? {
         for (revision, records) in task? {
             let state = states.entry(revision).or_insert_with(|| records.clone());
-            same("the records of one revision", &records, state)?;
+            expect_equal("the records of one revision", &records, state)?;
         }
     }
     Ok(())

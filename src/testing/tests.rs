@@ -43,7 +43,7 @@ fn cited() -> Vec<(&'static str, &'static str)> {
 
 #[test]
 fn every_point_of_the_contract_has_a_case() {
-    let beyond_a_process = "When it has returned `Ok`, the batch is there after a crash";
+    let beyond_a_process = "Once `commit` has returned `Ok`, the batch survives a crash";
     let points = points();
     assert!(points.len() > 20, "only {} points were found", points.len());
     for (method, point) in points.into_iter().filter(|(_, point)| !point.starts_with(beyond_a_process)) {

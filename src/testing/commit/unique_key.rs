@@ -1,29 +1,30 @@
 use crate::store::{Batch, Facets, Key, Precondition, StoreErrorKind, UniqueKey};
-use crate::testing::{Bench, MAIL, Outcome, delete, put, same, uniquely_keyed};
+use crate::testing::{Fixture, MAIL, Outcome, delete, expect_equal, put, with_unique_keys};
 
 crate::testing::table! { of "commit":
-    "Unique keys are about the state after the batch: a unique key may pass from one record to another within it" =>
-        a_unique_key_passes_to_another_record_in_either_order,
-        a_unique_key_passes_on_from_a_record_deleted_in_the_batch,
-        two_records_swap_their_unique_keys,
-        unique_keys_move_round_in_a_ring,
-        a_record_keeps_its_unique_key_when_put_again;
+    "Unique keys are evaluated against the state after the batch, so a batch may move a unique key from \
+     one record to another" =>
+        unique_key_moves_between_records_in_either_write_order,
+        unique_key_moves_from_record_deleted_in_the_batch,
+        unique_keys_are_swapped_between_two_records,
+        unique_keys_are_rotated_among_five_records,
+        unique_key_stays_with_record_when_put_again;
     "If two records would share one, nothing changes and the error is `UniqueKeyTaken`" =>
-        a_unique_key_of_another_record_is_taken,
-        a_unique_key_is_unique_across_kinds,
-        a_unique_key_claimed_twice_by_a_batch_is_taken,
-        a_refused_claim_frees_nothing;
+        unique_key_of_another_record_is_taken,
+        unique_key_is_unique_across_kinds,
+        unique_key_put_twice_in_a_batch_is_taken,
+        failed_batch_releases_no_unique_key;
     "a unique key is longer than [`UniqueKey::MAX_LENGTH`]" =>
-        a_unique_key_of_the_greatest_length_is_told_by_its_last_byte,
-        a_longer_unique_key_is_invalid;
-    "`UniqueKeyTaken` and the unique key" =>
-        the_error_names_the_unique_key_that_is_taken;
+        unique_key_of_maximum_length_is_distinguished_by_its_last_byte,
+        unique_key_above_maximum_length_is_invalid;
+    "`UniqueKeyTaken` with the unique key" =>
+        error_names_the_taken_unique_key;
 }
 
-async fn a_unique_key_passes_to_another_record_in_either_order(mut bench: Bench) -> Outcome {
+async fn unique_key_moves_between_records_in_either_write_order(mut fixture: Fixture) -> Outcome {
     for giver_first in [true, false] {
-        let ([giver, taker], unique_key) = (bench.keys(), bench.unique_key());
-        bench.put(giver, uniquely_keyed(&[&unique_key]), "has it").await?;
+        let ([giver, taker], unique_key) = (fixture.keys(), fixture.unique_key());
+        fixture.put(giver, with_unique_keys(&[&unique_key]), "has it").await?;
         let give = |batch: &mut Batch| {
             batch.put(giver, Precondition::Present, Facets::default(), "gives");
         };
@@ -31,160 +32,180 @@ async fn a_unique_key_passes_to_another_record_in_either_order(mut bench: Bench)
         if giver_first {
             give(&mut batch);
         }
-        batch.put(taker, Precondition::Absent, uniquely_keyed(&[&unique_key]), "takes");
+        batch.put(taker, Precondition::Absent, with_unique_keys(&[&unique_key]), "takes");
         if !giver_first {
             give(&mut batch);
         }
-        bench.store.commit(batch).await?;
-        same("the holder", &bench.holder(&unique_key).await?, &Some(taker))?;
-        let mut back = put(giver, Precondition::Present, uniquely_keyed(&[&unique_key]));
+        fixture.store.commit(batch).await?;
+        expect_equal("the holder", &fixture.holder(&unique_key).await?, &Some(taker))?;
+        let mut back = put(giver, Precondition::Present, with_unique_keys(&[&unique_key]));
         back.delete(taker, Precondition::Present);
-        bench.store.commit(back).await?;
-        same("the holder after it has passed back", &bench.holder(&unique_key).await?, &Some(giver))?;
+        fixture.store.commit(back).await?;
+        expect_equal(
+            "the holder after it has passed back",
+            &fixture.holder(&unique_key).await?,
+            &Some(giver),
+        )?;
     }
     Ok(())
 }
 
-async fn a_unique_key_passes_on_from_a_record_deleted_in_the_batch(mut bench: Bench) -> Outcome {
+async fn unique_key_moves_from_record_deleted_in_the_batch(mut fixture: Fixture) -> Outcome {
     for delete_first in [true, false] {
-        let ([giver, taker], unique_key) = (bench.keys(), bench.unique_key());
-        bench.put(giver, uniquely_keyed(&[&unique_key]), "has it").await?;
+        let ([giver, taker], unique_key) = (fixture.keys(), fixture.unique_key());
+        fixture.put(giver, with_unique_keys(&[&unique_key]), "has it").await?;
         let mut batch = Batch::new();
         if delete_first {
             batch.delete(giver, Precondition::Present);
         }
-        batch.put(taker, Precondition::Absent, uniquely_keyed(&[&unique_key]), "takes");
+        batch.put(taker, Precondition::Absent, with_unique_keys(&[&unique_key]), "takes");
         if !delete_first {
             batch.delete(giver, Precondition::Present);
         }
-        bench.store.commit(batch).await?;
-        same("the holder", &bench.holder(&unique_key).await?, &Some(taker))?;
+        fixture.store.commit(batch).await?;
+        expect_equal("the holder", &fixture.holder(&unique_key).await?, &Some(taker))?;
     }
     Ok(())
 }
 
-async fn two_records_swap_their_unique_keys(mut bench: Bench) -> Outcome {
-    let ([one, two], a, b) = (bench.keys(), bench.unique_key(), bench.unique_key());
-    bench.put(one, uniquely_keyed(&[&a]), "before").await?;
-    bench.put(two, uniquely_keyed(&[&b]), "before").await?;
-    let mut batch = put(one, Precondition::Present, uniquely_keyed(&[&b]));
-    batch.put(two, Precondition::Present, uniquely_keyed(&[&a]), "after");
-    bench.store.commit(batch).await?;
-    same("the holder of the first", &bench.holder(&a).await?, &Some(two))?;
-    same("the holder of the second", &bench.holder(&b).await?, &Some(one))
+async fn unique_keys_are_swapped_between_two_records(mut fixture: Fixture) -> Outcome {
+    let ([one, two], a, b) = (fixture.keys(), fixture.unique_key(), fixture.unique_key());
+    fixture.put(one, with_unique_keys(&[&a]), "before").await?;
+    fixture.put(two, with_unique_keys(&[&b]), "before").await?;
+    let mut batch = put(one, Precondition::Present, with_unique_keys(&[&b]));
+    batch.put(two, Precondition::Present, with_unique_keys(&[&a]), "after");
+    fixture.store.commit(batch).await?;
+    expect_equal("the holder of the first", &fixture.holder(&a).await?, &Some(two))?;
+    expect_equal("the holder of the second", &fixture.holder(&b).await?, &Some(one))
 }
 
-async fn unique_keys_move_round_in_a_ring(mut bench: Bench) -> Outcome {
-    let keys: [Key; 5] = bench.keys();
-    let unique_keys: Vec<UniqueKey> = keys.iter().map(|_| bench.unique_key()).collect();
+async fn unique_keys_are_rotated_among_five_records(mut fixture: Fixture) -> Outcome {
+    let keys: [Key; 5] = fixture.keys();
+    let unique_keys: Vec<UniqueKey> = keys.iter().map(|_| fixture.unique_key()).collect();
     for turn in 0..3 {
         let turned: Vec<(&Key, &UniqueKey)> =
             keys.iter().zip(unique_keys.iter().cycle().skip(turn)).collect();
         let mut batch = Batch::new();
         for (key, unique_key) in &turned {
-            batch.put(**key, Precondition::Any, uniquely_keyed(&[unique_key]), "in the ring");
+            batch.put(**key, Precondition::Any, with_unique_keys(&[unique_key]), "in the ring");
         }
-        bench.store.commit(batch).await?;
+        fixture.store.commit(batch).await?;
         for (key, unique_key) in turned {
-            same(&format!("a holder after turn {turn}"), &bench.holder(unique_key).await?, &Some(*key))?;
+            expect_equal(
+                &format!("a holder after turn {turn}"),
+                &fixture.holder(unique_key).await?,
+                &Some(*key),
+            )?;
         }
     }
     Ok(())
 }
 
-async fn a_record_keeps_its_unique_key_when_put_again(mut bench: Bench) -> Outcome {
-    let (key, kept, added) = (bench.key(), bench.unique_key(), bench.unique_key());
-    bench.put(key, uniquely_keyed(&[&kept]), "before").await?;
-    let record = bench.put(key, uniquely_keyed(&[&added, &kept]), "after").await?;
-    same("by the unique key it kept", &bench.store.get_by_unique_key(&kept).await?, &Some(record.clone()))?;
-    same("by the unique key it got", &bench.store.get_by_unique_key(&added).await?, &Some(record))
+async fn unique_key_stays_with_record_when_put_again(mut fixture: Fixture) -> Outcome {
+    let (key, kept, added) = (fixture.key(), fixture.unique_key(), fixture.unique_key());
+    fixture.put(key, with_unique_keys(&[&kept]), "before").await?;
+    let record = fixture.put(key, with_unique_keys(&[&added, &kept]), "after").await?;
+    expect_equal(
+        "by the unique key it kept",
+        &fixture.store.get_by_unique_key(&kept).await?,
+        &Some(record.clone()),
+    )?;
+    expect_equal("by the unique key it got", &fixture.store.get_by_unique_key(&added).await?, &Some(record))
 }
 
-async fn a_unique_key_of_another_record_is_taken(mut bench: Bench) -> Outcome {
-    let ([holder, new, there], unique_key) = (bench.keys(), bench.unique_key());
-    bench.put(holder, uniquely_keyed(&[&unique_key]), "has it").await?;
-    bench.put(there, Facets::default(), "wants it").await?;
+async fn unique_key_of_another_record_is_taken(mut fixture: Fixture) -> Outcome {
+    let ([holder, new, there], unique_key) = (fixture.keys(), fixture.unique_key());
+    fixture.put(holder, with_unique_keys(&[&unique_key]), "has it").await?;
+    fixture.put(there, Facets::default(), "wants it").await?;
     for (key, precondition) in
         [(new, Precondition::Absent), (there, Precondition::Present), (there, Precondition::Any)]
     {
-        let batch = put(key, precondition, uniquely_keyed(&[&unique_key]));
-        bench
-            .refuses(
+        let batch = put(key, precondition, with_unique_keys(&[&unique_key]));
+        fixture
+            .expect_rejected(
                 "a claim of a taken unique key",
                 batch,
                 StoreErrorKind::UniqueKeyTaken(unique_key.clone()),
             )
             .await?;
-        same("the holder", &bench.holder(&unique_key).await?, &Some(holder))?;
+        expect_equal("the holder", &fixture.holder(&unique_key).await?, &Some(holder))?;
     }
     Ok(())
 }
 
-async fn a_unique_key_is_unique_across_kinds(mut bench: Bench) -> Outcome {
-    let (holder, unique_key) = (bench.key(), bench.unique_key());
-    let namesake = Key::new(bench.other_kind, holder.id);
-    bench.put(holder, uniquely_keyed(&[&unique_key]), "has it").await?;
-    let batch = put(namesake, Precondition::Absent, uniquely_keyed(&[&unique_key]));
-    bench
-        .refuses("a claim by another kind", batch, StoreErrorKind::UniqueKeyTaken(unique_key.clone()))
+async fn unique_key_is_unique_across_kinds(mut fixture: Fixture) -> Outcome {
+    let (holder, unique_key) = (fixture.key(), fixture.unique_key());
+    let namesake = Key::new(fixture.other_kind, holder.id);
+    fixture.put(holder, with_unique_keys(&[&unique_key]), "has it").await?;
+    let batch = put(namesake, Precondition::Absent, with_unique_keys(&[&unique_key]));
+    fixture
+        .expect_rejected("a claim by another kind", batch, StoreErrorKind::UniqueKeyTaken(unique_key.clone()))
         .await?;
-    let mut pass = put(namesake, Precondition::Absent, uniquely_keyed(&[&unique_key]));
+    let mut pass = put(namesake, Precondition::Absent, with_unique_keys(&[&unique_key]));
     pass.put(holder, Precondition::Present, Facets::default(), "gives");
-    bench.store.commit(pass).await?;
-    same("the holder after it has passed to another kind", &bench.holder(&unique_key).await?, &Some(namesake))
+    fixture.store.commit(pass).await?;
+    expect_equal(
+        "the holder after it has passed to another kind",
+        &fixture.holder(&unique_key).await?,
+        &Some(namesake),
+    )
 }
 
-async fn a_unique_key_claimed_twice_by_a_batch_is_taken(mut bench: Bench) -> Outcome {
-    let ([holder, one, two], unique_key) = (bench.keys(), bench.unique_key());
-    let mut batch = put(one, Precondition::Any, uniquely_keyed(&[&unique_key]));
-    batch.put(two, Precondition::Any, uniquely_keyed(&[&unique_key]), "claims it too");
+async fn unique_key_put_twice_in_a_batch_is_taken(mut fixture: Fixture) -> Outcome {
+    let ([holder, one, two], unique_key) = (fixture.keys(), fixture.unique_key());
+    let mut batch = put(one, Precondition::Any, with_unique_keys(&[&unique_key]));
+    batch.put(two, Precondition::Any, with_unique_keys(&[&unique_key]), "claims it too");
     let taken = StoreErrorKind::UniqueKeyTaken(unique_key.clone());
-    bench.refuses("two claims of a free unique key", batch.clone(), taken.clone()).await?;
-    same("the holder", &bench.holder(&unique_key).await?, &None)?;
-    bench.put(holder, uniquely_keyed(&[&unique_key]), "has it").await?;
+    fixture.expect_rejected("two claims of a free unique key", batch.clone(), taken.clone()).await?;
+    expect_equal("the holder", &fixture.holder(&unique_key).await?, &None)?;
+    fixture.put(holder, with_unique_keys(&[&unique_key]), "has it").await?;
     batch.delete(holder, Precondition::Present);
-    bench.refuses("two claims of a unique key freed in the batch", batch, taken).await?;
-    same("the holder", &bench.holder(&unique_key).await?, &Some(holder))
+    fixture.expect_rejected("two claims of a unique key freed in the batch", batch, taken).await?;
+    expect_equal("the holder", &fixture.holder(&unique_key).await?, &Some(holder))
 }
 
-async fn a_unique_key_of_the_greatest_length_is_told_by_its_last_byte(mut bench: Bench) -> Outcome {
-    let ([one, two], stem) = (bench.keys(), bench.random.bytes(UniqueKey::MAX_LENGTH - 1));
+async fn unique_key_of_maximum_length_is_distinguished_by_its_last_byte(mut fixture: Fixture) -> Outcome {
+    let ([one, two], stem) = (fixture.keys(), fixture.random.bytes(UniqueKey::MAX_LENGTH - 1));
     let [a, b] = [b"a", b"b"].map(|end| UniqueKey::new(MAIL, [&stem[..], end].concat()));
-    bench.put(one, uniquely_keyed(&[&a]), "one").await?;
-    bench.put(two, uniquely_keyed(&[&b]), "two").await?;
-    same("the holder of the first", &bench.holder(&a).await?, &Some(one))?;
-    same("the holder of the second", &bench.holder(&b).await?, &Some(two))
+    fixture.put(one, with_unique_keys(&[&a]), "one").await?;
+    fixture.put(two, with_unique_keys(&[&b]), "two").await?;
+    expect_equal("the holder of the first", &fixture.holder(&a).await?, &Some(one))?;
+    expect_equal("the holder of the second", &fixture.holder(&b).await?, &Some(two))
 }
 
-async fn a_longer_unique_key_is_invalid(mut bench: Bench) -> Outcome {
-    let ([good, bad], free) = (bench.keys(), bench.unique_key());
-    let long = UniqueKey::new(MAIL, bench.random.bytes(UniqueKey::MAX_LENGTH + 1));
-    let mut batch = put(good, Precondition::Absent, uniquely_keyed(&[&free]));
-    batch.put(bad, Precondition::Absent, uniquely_keyed(&[&long]), "bad");
-    bench.refuses("a unique key of one byte too many", batch, StoreErrorKind::Invalid).await?;
-    same("the holder of the other unique key", &bench.holder(&free).await?, &None)?;
-    same("the holder of the long one", &bench.holder(&long).await?, &None)
+async fn unique_key_above_maximum_length_is_invalid(mut fixture: Fixture) -> Outcome {
+    let ([good, bad], free) = (fixture.keys(), fixture.unique_key());
+    let long = UniqueKey::new(MAIL, fixture.random.bytes(UniqueKey::MAX_LENGTH + 1));
+    let mut batch = put(good, Precondition::Absent, with_unique_keys(&[&free]));
+    batch.put(bad, Precondition::Absent, with_unique_keys(&[&long]), "bad");
+    fixture.expect_rejected("a unique key of one byte too many", batch, StoreErrorKind::Invalid).await?;
+    expect_equal("the holder of the other unique key", &fixture.holder(&free).await?, &None)?;
+    expect_equal("the holder of the long one", &fixture.holder(&long).await?, &None)
 }
 
-async fn a_refused_claim_frees_nothing(mut bench: Bench) -> Outcome {
-    let ([holder, giver, taker], taken, given) = (bench.keys(), bench.unique_key(), bench.unique_key());
-    bench.put(holder, uniquely_keyed(&[&taken]), "has it").await?;
-    bench.put(giver, uniquely_keyed(&[&given]), "gives").await?;
+async fn failed_batch_releases_no_unique_key(mut fixture: Fixture) -> Outcome {
+    let ([holder, giver, taker], taken, given) = (fixture.keys(), fixture.unique_key(), fixture.unique_key());
+    fixture.put(holder, with_unique_keys(&[&taken]), "has it").await?;
+    fixture.put(giver, with_unique_keys(&[&given]), "gives").await?;
     let mut batch = delete(giver, Precondition::Present);
-    batch.put(taker, Precondition::Absent, uniquely_keyed(&[&given, &taken]), "claims both");
-    bench
-        .refuses("one free unique key and one taken", batch, StoreErrorKind::UniqueKeyTaken(taken.clone()))
+    batch.put(taker, Precondition::Absent, with_unique_keys(&[&given, &taken]), "claims both");
+    fixture
+        .expect_rejected(
+            "one free unique key and one taken",
+            batch,
+            StoreErrorKind::UniqueKeyTaken(taken.clone()),
+        )
         .await?;
-    same("the holder of the taken one", &bench.holder(&taken).await?, &Some(holder))?;
-    same("the holder of the one to be given", &bench.holder(&given).await?, &Some(giver))
+    expect_equal("the holder of the taken one", &fixture.holder(&taken).await?, &Some(holder))?;
+    expect_equal("the holder of the one to be given", &fixture.holder(&given).await?, &Some(giver))
 }
 
-async fn the_error_names_the_unique_key_that_is_taken(mut bench: Bench) -> Outcome {
-    let ([holder, one, two], taken) = (bench.keys(), bench.unique_key());
-    let (free, other) = (bench.unique_key(), bench.unique_key());
-    bench.put(holder, uniquely_keyed(&[&taken]), "has it").await?;
-    let mut batch = put(one, Precondition::Absent, uniquely_keyed(&[&free]));
-    batch.put(two, Precondition::Absent, uniquely_keyed(&[&other, &taken]), "claims one too many");
-    bench.refuses("one of three unique keys", batch, StoreErrorKind::UniqueKeyTaken(taken)).await?;
-    same("the holder of a free one", &bench.holder(&free).await?, &None)
+async fn error_names_the_taken_unique_key(mut fixture: Fixture) -> Outcome {
+    let ([holder, one, two], taken) = (fixture.keys(), fixture.unique_key());
+    let (free, other) = (fixture.unique_key(), fixture.unique_key());
+    fixture.put(holder, with_unique_keys(&[&taken]), "has it").await?;
+    let mut batch = put(one, Precondition::Absent, with_unique_keys(&[&free]));
+    batch.put(two, Precondition::Absent, with_unique_keys(&[&other, &taken]), "claims one too many");
+    fixture.expect_rejected("one of three unique keys", batch, StoreErrorKind::UniqueKeyTaken(taken)).await?;
+    expect_equal("the holder of a free one", &fixture.holder(&free).await?, &None)
 }

@@ -1,170 +1,176 @@
 use crate::store::{
     Batch, Direction, Facets, Key, Link, LinkFilter, Order, Precondition, Query, SortKey, StoreErrorKind,
 };
-use crate::testing::{Bench, OWNER, Outcome, RANK, delete, expiring, holds, of, put, ranked, same, shows};
+use crate::testing::{
+    Fixture, OWNER, Outcome, RANK, delete, expect, expect_equal, expect_list, of, put, with_expiry, with_rank,
+};
 
 crate::testing::table! { of "commit":
-    "Carries out all changes of a batch, or none" =>
-        a_batch_may_create_replace_and_delete,
-        a_batch_may_have_hundreds_of_writes,
-        an_empty_batch_changes_nothing;
-    "A put replaces body and facets whole" =>
-        a_put_moves_the_record_to_another_organization_and_network,
-        a_put_replaces_the_links,
-        a_put_replaces_the_sort_keys,
-        a_put_replaces_the_time_of_expiry;
-    "Every put record gets a version greater than any the store gave before" =>
-        versions_grow_with_every_commit,
-        versions_grow_after_a_delete,
-        a_record_that_is_not_written_keeps_its_version;
-    "`Invalid` when two writes name one key, a put names a sort key twice" =>
-        two_writes_to_one_key_are_invalid,
-        a_sort_key_put_twice_is_invalid;
+    "Applies all writes of a batch, or none" =>
+        batch_with_create_replace_and_delete_is_applied,
+        batch_of_hundreds_of_writes_is_applied,
+        empty_batch_changes_nothing;
+    "A put replaces body and facets completely" =>
+        put_replaces_organization_and_network,
+        put_replaces_links,
+        put_replaces_sort_keys,
+        put_replaces_expiry;
+    "Every put record gets a version greater than any version the store assigned before" =>
+        versions_increase_with_every_commit,
+        versions_increase_after_delete_and_purge,
+        unwritten_record_keeps_its_version;
+    "`Invalid` if two writes have the same key, a put names a sort key twice" =>
+        two_writes_of_one_key_are_invalid,
+        put_with_duplicate_sort_key_is_invalid;
 }
 
-async fn a_batch_may_create_replace_and_delete(mut bench: Bench) -> Outcome {
-    let [created, replaced, deleted, bystander] = bench.keys();
+async fn batch_with_create_replace_and_delete_is_applied(mut fixture: Fixture) -> Outcome {
+    let [created, replaced, deleted, bystander] = fixture.keys();
     for key in [replaced, deleted, bystander] {
-        bench.put(key, Facets::default(), "before").await?;
+        fixture.put(key, Facets::default(), "before").await?;
     }
     let mut batch = put(created, Precondition::Absent, Facets::default());
     batch.put(replaced, Precondition::Present, Facets::default(), "after");
     batch.delete(deleted, Precondition::Present);
-    bench.store.commit(batch).await?;
-    let answers = bench.store.get(&[created, replaced, deleted, bystander]).await?;
+    fixture.store.commit(batch).await?;
+    let answers = fixture.store.get(&[created, replaced, deleted, bystander]).await?;
     let bodies: Vec<_> = answers.into_iter().map(|answer| answer.map(|record| record.body)).collect();
-    same("the bodies", &bodies, &[Some("put".into()), Some("after".into()), None, Some("before".into())])?;
-    let page = bench.store.list(&bench.query()).await?;
-    shows("the list", &page, &[created, replaced, bystander])
+    expect_equal(
+        "the bodies",
+        &bodies,
+        &[Some("put".into()), Some("after".into()), None, Some("before".into())],
+    )?;
+    let page = fixture.store.list(&fixture.query()).await?;
+    expect_list("the list", &page, &[created, replaced, bystander])
 }
 
-async fn a_batch_may_have_hundreds_of_writes(mut bench: Bench) -> Outcome {
-    let keys: [Key; 600] = bench.keys();
+async fn batch_of_hundreds_of_writes_is_applied(mut fixture: Fixture) -> Outcome {
+    let keys: [Key; 600] = fixture.keys();
     let batch_of = |precondition| {
         let mut batch = Batch::new();
         for key in &keys {
-            batch.put(*key, precondition, ranked(key.id.as_bytes()), key.id.to_string());
+            batch.put(*key, precondition, with_rank(key.id.as_bytes()), key.id.to_string());
         }
         batch
     };
-    bench.store.commit(batch_of(Precondition::Absent)).await?;
-    bench.store.commit(batch_of(Precondition::Present)).await?;
-    shows("600 records", &bench.store.list(&bench.query()).await?, &keys)?;
+    fixture.store.commit(batch_of(Precondition::Absent)).await?;
+    fixture.store.commit(batch_of(Precondition::Present)).await?;
+    expect_list("600 records", &fixture.store.list(&fixture.query()).await?, &keys)?;
     let mut batch = Batch::new();
     for key in &keys {
         batch.delete(*key, Precondition::Present);
     }
-    bench.store.commit(batch).await?;
-    shows("the list after 600 deletes", &bench.store.list(&bench.query()).await?, &[])
+    fixture.store.commit(batch).await?;
+    expect_list("the list after 600 deletes", &fixture.store.list(&fixture.query()).await?, &[])
 }
 
-async fn an_empty_batch_changes_nothing(mut bench: Bench) -> Outcome {
-    let key = bench.key();
-    let record = bench.put(key, Facets::default(), "there").await?;
-    bench.store.commit(Batch::new()).await?;
-    same("a record after it", &bench.read(key).await?, &Some(record))
+async fn empty_batch_changes_nothing(mut fixture: Fixture) -> Outcome {
+    let key = fixture.key();
+    let record = fixture.put(key, Facets::default(), "there").await?;
+    fixture.store.commit(Batch::new()).await?;
+    expect_equal("a record after it", &fixture.read(key).await?, &Some(record))
 }
 
-async fn a_put_moves_the_record_to_another_organization_and_network(mut bench: Bench) -> Outcome {
-    let [red, blue, home, office] = bench.ids();
-    let key = bench.key();
-    let in_organization = |organization| Query { organization: Some(organization), ..bench.query() };
-    let in_network = |network| Query { networks: Some(vec![network]), ..bench.query() };
-    bench.put(key, of(Some(red), Some(home)), "before").await?;
-    bench.put(key, of(Some(blue), Some(office)), "after").await?;
-    shows("the old organization", &bench.store.list(&in_organization(red)).await?, &[])?;
-    shows("the new organization", &bench.store.list(&in_organization(blue)).await?, &[key])?;
-    shows("the old network", &bench.store.list(&in_network(home)).await?, &[])?;
-    shows("the new network", &bench.store.list(&in_network(office)).await?, &[key])?;
-    bench.put(key, Facets::default(), "of neither").await?;
-    shows("the organization it left", &bench.store.list(&in_organization(blue)).await?, &[])?;
-    shows("the network it left", &bench.store.list(&in_network(office)).await?, &[])?;
-    shows("the whole kind", &bench.store.list(&bench.query()).await?, &[key])
+async fn put_replaces_organization_and_network(mut fixture: Fixture) -> Outcome {
+    let [red, blue, home, office] = fixture.ids();
+    let key = fixture.key();
+    let in_organization = |organization| Query { organization: Some(organization), ..fixture.query() };
+    let in_network = |network| Query { networks: Some(vec![network]), ..fixture.query() };
+    fixture.put(key, of(Some(red), Some(home)), "before").await?;
+    fixture.put(key, of(Some(blue), Some(office)), "after").await?;
+    expect_list("the old organization", &fixture.store.list(&in_organization(red)).await?, &[])?;
+    expect_list("the new organization", &fixture.store.list(&in_organization(blue)).await?, &[key])?;
+    expect_list("the old network", &fixture.store.list(&in_network(home)).await?, &[])?;
+    expect_list("the new network", &fixture.store.list(&in_network(office)).await?, &[key])?;
+    fixture.put(key, Facets::default(), "of neither").await?;
+    expect_list("the organization it left", &fixture.store.list(&in_organization(blue)).await?, &[])?;
+    expect_list("the network it left", &fixture.store.list(&in_network(office)).await?, &[])?;
+    expect_list("the whole kind", &fixture.store.list(&fixture.query()).await?, &[key])
 }
 
-async fn a_put_replaces_the_links(mut bench: Bench) -> Outcome {
-    let ([dropped, kept, added], key) = (bench.ids(), bench.key());
+async fn put_replaces_links(mut fixture: Fixture) -> Outcome {
+    let ([dropped, kept, added], key) = (fixture.ids(), fixture.key());
     let link = |target| Link::new(OWNER, target);
     let facets = |links: [Link; 2]| Facets { links: links.to_vec(), ..Facets::default() };
-    bench.put(key, facets([link(dropped), link(kept)]), "before").await?;
-    bench.put(key, facets([link(kept), link(added)]), "after").await?;
+    fixture.put(key, facets([link(dropped), link(kept)]), "before").await?;
+    fixture.put(key, facets([link(kept), link(added)]), "after").await?;
     for (what, target, expected) in
         [("dropped", dropped, &[][..]), ("kept", kept, &[key]), ("added", added, &[key])]
     {
         let links = vec![LinkFilter { relation: OWNER, targets: vec![target] }];
-        let page = bench.store.list(&Query { links, ..bench.query() }).await?;
-        shows(&format!("the link that was {what}"), &page, expected)?;
+        let page = fixture.store.list(&Query { links, ..fixture.query() }).await?;
+        expect_list(&format!("the link that was {what}"), &page, expected)?;
     }
     Ok(())
 }
 
-async fn a_put_replaces_the_sort_keys(mut bench: Bench) -> Outcome {
-    let [a, b, c] = bench.keys();
+async fn put_replaces_sort_keys(mut fixture: Fixture) -> Outcome {
+    let [a, b, c] = fixture.keys();
     let order = vec![Order::new(RANK, Direction::Ascending)];
-    let query = Query { order, ..bench.query() };
+    let query = Query { order, ..fixture.query() };
     for (key, rank) in [(a, b"1"), (b, b"2"), (c, b"3")] {
-        bench.put(key, ranked(rank), "before").await?;
+        fixture.put(key, with_rank(rank), "before").await?;
     }
-    shows("before", &bench.store.list(&query).await?, &[a, b, c])?;
-    bench.put(a, ranked(b"4"), "moved to the end").await?;
-    shows("after the first has moved", &bench.store.list(&query).await?, &[b, c, a])?;
-    bench.put(c, Facets::default(), "without a key").await?;
-    shows("after one has lost its key", &bench.store.list(&query).await?, &[c, b, a])
+    expect_list("before", &fixture.store.list(&query).await?, &[a, b, c])?;
+    fixture.put(a, with_rank(b"4"), "moved to the end").await?;
+    expect_list("after the first has moved", &fixture.store.list(&query).await?, &[b, c, a])?;
+    fixture.put(c, Facets::default(), "without a key").await?;
+    expect_list("after one has lost its key", &fixture.store.list(&query).await?, &[c, b, a])
 }
 
-async fn a_put_replaces_the_time_of_expiry(mut bench: Bench) -> Outcome {
-    let ([freed, put_off, bound], time) = (bench.keys(), bench.antiquity());
-    bench.put(freed, expiring(time), "before").await?;
-    bench.put(freed, Facets::default(), "never expires").await?;
-    bench.put(bound, Facets::default(), "before").await?;
-    bench.put(bound, expiring(time), "expires").await?;
-    bench.put(put_off, expiring(time), "before").await?;
-    bench.put(put_off, expiring(time.plus_micros(1)), "expires later").await?;
-    bench.store.purge_expired(time).await?;
-    shows("what is left", &bench.store.list(&bench.query()).await?, &[freed, put_off])
+async fn put_replaces_expiry(mut fixture: Fixture) -> Outcome {
+    let ([freed, put_off, bound], time) = (fixture.keys(), fixture.ancient_time());
+    fixture.put(freed, with_expiry(time), "before").await?;
+    fixture.put(freed, Facets::default(), "never expires").await?;
+    fixture.put(bound, Facets::default(), "before").await?;
+    fixture.put(bound, with_expiry(time), "expires").await?;
+    fixture.put(put_off, with_expiry(time), "before").await?;
+    fixture.put(put_off, with_expiry(time.plus_micros(1)), "expires later").await?;
+    fixture.store.purge_expired(time).await?;
+    expect_list("what is left", &fixture.store.list(&fixture.query()).await?, &[freed, put_off])
 }
 
-async fn versions_grow_with_every_commit(mut bench: Bench) -> Outcome {
-    let [a, b, c] = bench.keys();
+async fn versions_increase_with_every_commit(mut fixture: Fixture) -> Outcome {
+    let [a, b, c] = fixture.keys();
     let mut both = put(b, Precondition::Any, Facets::default());
     both.put(c, Precondition::Any, Facets::default(), "c");
     let batches = [put(a, Precondition::Any, Facets::default()), both];
     let mut greatest = None;
     for batch in batches.iter().cycle().take(10) {
-        bench.store.commit(batch.clone()).await?;
-        let versions = bench.versions(batch).await?;
+        fixture.store.commit(batch.clone()).await?;
+        let versions = fixture.versions(batch).await?;
         let least = versions.values().min().copied();
-        holds(least > greatest, &format!("after {greatest:?} a commit gave {least:?}"))?;
+        expect(least > greatest, &format!("after {greatest:?} a commit gave {least:?}"))?;
         greatest = versions.values().max().copied();
     }
     Ok(())
 }
 
 /// Also when the record with the greatest version is the one that went.
-async fn versions_grow_after_a_delete(mut bench: Bench) -> Outcome {
-    let [gone, purged, next] = bench.keys();
-    let time = bench.antiquity();
-    let deleted = bench.put(gone, Facets::default(), "deleted").await?.version;
-    bench.delete(gone).await?;
-    let expired = bench.put(purged, expiring(time), "purged").await?.version;
-    holds(expired > deleted, &format!("after {deleted:?} was deleted, a put gave {expired:?}"))?;
-    bench.store.purge_expired(time).await?;
-    let last = bench.put(next, Facets::default(), "next").await?.version;
-    holds(last > expired, &format!("after {expired:?} was purged, a put gave {last:?}"))
+async fn versions_increase_after_delete_and_purge(mut fixture: Fixture) -> Outcome {
+    let [gone, purged, next] = fixture.keys();
+    let time = fixture.ancient_time();
+    let deleted = fixture.put(gone, Facets::default(), "deleted").await?.version;
+    fixture.delete(gone).await?;
+    let expired = fixture.put(purged, with_expiry(time), "purged").await?.version;
+    expect(expired > deleted, &format!("after {deleted:?} was deleted, a put gave {expired:?}"))?;
+    fixture.store.purge_expired(time).await?;
+    let last = fixture.put(next, Facets::default(), "next").await?.version;
+    expect(last > expired, &format!("after {expired:?} was purged, a put gave {last:?}"))
 }
 
-async fn a_record_that_is_not_written_keeps_its_version(mut bench: Bench) -> Outcome {
-    let [bystander, written] = bench.keys();
-    let record = bench.put(bystander, Facets::default(), "bystander").await?;
-    bench.put(written, Facets::default(), "written").await?;
-    bench.delete(written).await?;
-    bench.store.commit(delete(written, Precondition::Absent)).await?;
-    same("the bystander", &bench.read(bystander).await?, &Some(record))
+async fn unwritten_record_keeps_its_version(mut fixture: Fixture) -> Outcome {
+    let [bystander, written] = fixture.keys();
+    let record = fixture.put(bystander, Facets::default(), "bystander").await?;
+    fixture.put(written, Facets::default(), "written").await?;
+    fixture.delete(written).await?;
+    fixture.store.commit(delete(written, Precondition::Absent)).await?;
+    expect_equal("the bystander", &fixture.read(bystander).await?, &Some(record))
 }
 
-async fn two_writes_to_one_key_are_invalid(mut bench: Bench) -> Outcome {
-    let [there, missing, other] = bench.keys();
-    bench.put(there, Facets::default(), "there").await?;
+async fn two_writes_of_one_key_are_invalid(mut fixture: Fixture) -> Outcome {
+    let [there, missing, other] = fixture.keys();
+    fixture.put(there, Facets::default(), "there").await?;
     for key in [there, missing] {
         let mut puts = put(key, Precondition::Any, Facets::default());
         puts.put(other, Precondition::Any, Facets::default(), "between").put(
@@ -173,31 +179,31 @@ async fn two_writes_to_one_key_are_invalid(mut bench: Bench) -> Outcome {
             Facets::default(),
             "",
         );
-        bench.refuses("two puts of one key", puts, StoreErrorKind::Invalid).await?;
+        fixture.expect_rejected("two puts of one key", puts, StoreErrorKind::Invalid).await?;
         let mut deletes = delete(key, Precondition::Any);
         deletes.delete(key, Precondition::Any);
-        bench.refuses("two deletes of one key", deletes, StoreErrorKind::Invalid).await?;
+        fixture.expect_rejected("two deletes of one key", deletes, StoreErrorKind::Invalid).await?;
         let mut both = delete(key, Precondition::Any);
         both.put(key, Precondition::Any, Facets::default(), "again");
-        bench.refuses("a delete and a put of one key", both, StoreErrorKind::Invalid).await?;
+        fixture.expect_rejected("a delete and a put of one key", both, StoreErrorKind::Invalid).await?;
     }
     let mut namesakes = put(there, Precondition::Any, Facets::default());
     namesakes.put(
-        Key::new(bench.other_kind, there.id),
+        Key::new(fixture.other_kind, there.id),
         Precondition::Any,
         Facets::default(),
         "of another kind",
     );
-    Ok(bench.store.commit(namesakes).await?)
+    Ok(fixture.store.commit(namesakes).await?)
 }
 
-async fn a_sort_key_put_twice_is_invalid(mut bench: Bench) -> Outcome {
-    let [good, bad] = bench.keys();
+async fn put_with_duplicate_sort_key_is_invalid(mut fixture: Fixture) -> Outcome {
+    let [good, bad] = fixture.keys();
     for second in [b"1", b"2"] {
         let sort_keys = vec![SortKey::new(RANK, *b"1"), SortKey::new(RANK, *second)];
-        let mut batch = put(good, Precondition::Any, ranked(b"1"));
+        let mut batch = put(good, Precondition::Any, with_rank(b"1"));
         batch.put(bad, Precondition::Any, Facets { sort_keys, ..Facets::default() }, "bad");
-        bench.refuses("a sort key named twice", batch, StoreErrorKind::Invalid).await?;
+        fixture.expect_rejected("a sort key named twice", batch, StoreErrorKind::Invalid).await?;
     }
     Ok(())
 }

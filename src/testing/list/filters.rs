@@ -1,175 +1,179 @@
 use uuid::Uuid;
 
 use crate::store::{Batch, Facets, Key, Link, LinkFilter, Name, Precondition, Query};
-use crate::testing::{Bench, OWNER, Outcome, PARENT, linked, of, shows};
+use crate::testing::{Fixture, OWNER, Outcome, PARENT, expect_list, of, with_links};
 
 crate::testing::table! { of "list":
-    "Only records that pass every filter of the query, each once" =>
-        only_records_of_the_kind_are_listed,
-        the_organization_filters_and_none_is_all,
-        the_filters_combine_with_and;
-    "a filter's values match with ANY" =>
-        any_of_the_networks_matches_and_none_is_all,
-        any_of_the_ids_matches,
-        hundreds_of_ids_match,
-        any_target_of_a_link_filter_matches,
-        the_relation_of_a_link_matters;
-    "Only records with at least one link of each of these filters" =>
-        a_record_needs_a_link_of_every_link_filter;
-    "the empty list of values matches nothing" =>
-        an_empty_list_of_values_matches_nothing;
-    "A value that stands twice in a filter counts once" =>
-        a_value_given_twice_lists_a_record_once;
+    "The list contains the records that pass every filter of the query, each once" =>
+        list_contains_only_records_of_the_kind,
+        organization_filter_matches_one_organization_or_all,
+        all_filters_must_match;
+    "A filter matches if ANY of its values does" =>
+        network_filter_matches_any_network_or_all,
+        id_filter_matches_any_id,
+        id_filter_with_hundreds_of_ids_matches,
+        link_filter_matches_any_target,
+        link_filter_matches_only_its_relation;
+    "Matches records that have at least one link of every filter" =>
+        record_matches_only_with_a_link_of_every_filter;
+    "an empty list of values matches nothing" =>
+        empty_filter_matches_nothing;
+    "A value that occurs twice in a filter counts once" =>
+        duplicate_filter_value_lists_record_once;
     "The same link twice counts once" =>
-        a_link_put_twice_lists_a_record_once;
+        duplicate_link_lists_record_once;
 }
 
-async fn only_records_of_the_kind_are_listed(mut bench: Bench) -> Outcome {
-    let [one, two] = bench.keys();
-    let namesake = Key::new(bench.other_kind, one.id);
+async fn list_contains_only_records_of_the_kind(mut fixture: Fixture) -> Outcome {
+    let [one, two] = fixture.keys();
+    let namesake = Key::new(fixture.other_kind, one.id);
     for key in [one, two, namesake] {
-        bench.put(key, Facets::default(), "record").await?;
+        fixture.put(key, Facets::default(), "record").await?;
     }
-    let other = Query::new(bench.other_kind);
-    shows("the kind", &bench.store.list(&bench.query()).await?, &[one, two])?;
-    shows("the other kind", &bench.store.list(&other).await?, &[namesake])?;
-    bench.delete(one).await?;
-    shows("the kind after a delete", &bench.store.list(&bench.query()).await?, &[two])?;
-    shows("the other kind after it", &bench.store.list(&other).await?, &[namesake])
+    let other = Query::new(fixture.other_kind);
+    expect_list("the kind", &fixture.store.list(&fixture.query()).await?, &[one, two])?;
+    expect_list("the other kind", &fixture.store.list(&other).await?, &[namesake])?;
+    fixture.delete(one).await?;
+    expect_list("the kind after a delete", &fixture.store.list(&fixture.query()).await?, &[two])?;
+    expect_list("the other kind after it", &fixture.store.list(&other).await?, &[namesake])
 }
 
-async fn the_organization_filters_and_none_is_all(mut bench: Bench) -> Outcome {
-    let [red, blue, empty] = bench.ids();
-    let [a, b, c, d] = bench.keys();
+async fn organization_filter_matches_one_organization_or_all(mut fixture: Fixture) -> Outcome {
+    let [red, blue, empty] = fixture.ids();
+    let [a, b, c, d] = fixture.keys();
     for (key, organization) in [(a, Some(red)), (b, Some(blue)), (c, None), (d, Some(red))] {
-        bench.put(key, of(organization, None), "record").await?;
+        fixture.put(key, of(organization, None), "record").await?;
     }
-    let query = |organization| Query { organization, ..bench.query() };
-    shows("one organization", &bench.store.list(&query(Some(red))).await?, &[a, d])?;
-    shows("an organization without records", &bench.store.list(&query(Some(empty))).await?, &[])?;
-    shows("all organizations and none", &bench.store.list(&query(None)).await?, &[a, b, c, d])
+    let query = |organization| Query { organization, ..fixture.query() };
+    expect_list("one organization", &fixture.store.list(&query(Some(red))).await?, &[a, d])?;
+    expect_list("an organization without records", &fixture.store.list(&query(Some(empty))).await?, &[])?;
+    expect_list("all organizations and none", &fixture.store.list(&query(None)).await?, &[a, b, c, d])
 }
 
-async fn any_of_the_networks_matches_and_none_is_all(mut bench: Bench) -> Outcome {
-    let [home, office, empty] = bench.ids();
-    let [a, b, c, d] = bench.keys();
+async fn network_filter_matches_any_network_or_all(mut fixture: Fixture) -> Outcome {
+    let [home, office, empty] = fixture.ids();
+    let [a, b, c, d] = fixture.keys();
     for (key, network) in [(a, Some(home)), (b, None), (c, Some(office)), (d, Some(home))] {
-        bench.put(key, of(None, network), "record").await?;
+        fixture.put(key, of(None, network), "record").await?;
     }
-    let query = |networks: &[Uuid]| Query { networks: Some(networks.to_vec()), ..bench.query() };
-    shows("one network", &bench.store.list(&query(&[home])).await?, &[a, d])?;
-    shows("two networks", &bench.store.list(&query(&[office, home])).await?, &[a, c, d])?;
-    shows("a network without records", &bench.store.list(&query(&[empty])).await?, &[])?;
-    shows("any network and none", &bench.store.list(&bench.query()).await?, &[a, b, c, d])
+    let query = |networks: &[Uuid]| Query { networks: Some(networks.to_vec()), ..fixture.query() };
+    expect_list("one network", &fixture.store.list(&query(&[home])).await?, &[a, d])?;
+    expect_list("two networks", &fixture.store.list(&query(&[office, home])).await?, &[a, c, d])?;
+    expect_list("a network without records", &fixture.store.list(&query(&[empty])).await?, &[])?;
+    expect_list("any network and none", &fixture.store.list(&fixture.query()).await?, &[a, b, c, d])
 }
 
-async fn any_of_the_ids_matches(mut bench: Bench) -> Outcome {
-    let [a, b, c, missing] = bench.keys();
-    let stranger = bench.other_key();
+async fn id_filter_matches_any_id(mut fixture: Fixture) -> Outcome {
+    let [a, b, c, missing] = fixture.keys();
+    let stranger = fixture.other_key();
     for key in [a, b, c, stranger] {
-        bench.put(key, Facets::default(), "record").await?;
+        fixture.put(key, Facets::default(), "record").await?;
     }
-    let query = |ids: &[Uuid]| Query { ids: Some(ids.to_vec()), ..bench.query() };
-    shows("one id", &bench.store.list(&query(&[b.id])).await?, &[b])?;
+    let query = |ids: &[Uuid]| Query { ids: Some(ids.to_vec()), ..fixture.query() };
+    expect_list("one id", &fixture.store.list(&query(&[b.id])).await?, &[b])?;
     let ids = [c.id, missing.id, stranger.id, a.id];
-    shows("two ids, one of nobody and one of another kind", &bench.store.list(&query(&ids)).await?, &[a, c])
+    expect_list(
+        "two ids, one of nobody and one of another kind",
+        &fixture.store.list(&query(&ids)).await?,
+        &[a, c],
+    )
 }
 
-async fn hundreds_of_ids_match(mut bench: Bench) -> Outcome {
-    let mut keys: Vec<Key> = (0..800).map(|_| bench.key()).collect();
+async fn id_filter_with_hundreds_of_ids_matches(mut fixture: Fixture) -> Outcome {
+    let mut keys: Vec<Key> = (0..800).map(|_| fixture.key()).collect();
     keys.sort_unstable();
     let mut batch = Batch::new();
     for key in &keys {
         batch.put(*key, Precondition::Absent, Facets::default(), "record");
     }
-    bench.store.commit(batch).await?;
+    fixture.store.commit(batch).await?;
     let wanted: Vec<Key> =
         keys.into_iter().enumerate().filter(|(n, _)| n % 3 > 0).map(|(_, key)| key).collect();
     let ids = wanted.iter().map(|key| key.id).collect();
-    let query = Query { ids: Some(ids), ..bench.query() };
-    shows("two thirds of 800 records", &bench.store.list(&query).await?, &wanted)
+    let query = Query { ids: Some(ids), ..fixture.query() };
+    expect_list("two thirds of 800 records", &fixture.store.list(&query).await?, &wanted)
 }
 
-async fn any_target_of_a_link_filter_matches(mut bench: Bench) -> Outcome {
-    let [mine, yours, nobodys] = bench.ids();
-    let [a, b, c, d] = bench.keys();
+async fn link_filter_matches_any_target(mut fixture: Fixture) -> Outcome {
+    let [mine, yours, nobodys] = fixture.ids();
+    let [a, b, c, d] = fixture.keys();
     let link = |target| Link::new(OWNER, target);
     for (key, links) in [(a, vec![link(mine)]), (b, vec![]), (c, vec![link(yours), link(mine)])] {
-        bench.put(key, linked(&links), "record").await?;
+        fixture.put(key, with_links(&links), "record").await?;
     }
-    bench.put(d, linked(&[link(yours)]), "record").await?;
-    let query = |targets: &[Uuid]| Query { links: vec![filter(OWNER, targets)], ..bench.query() };
-    shows("one target", &bench.store.list(&query(&[mine])).await?, &[a, c])?;
-    shows("two targets", &bench.store.list(&query(&[yours, mine])).await?, &[a, c, d])?;
-    shows("a target of nobody", &bench.store.list(&query(&[nobodys])).await?, &[])
+    fixture.put(d, with_links(&[link(yours)]), "record").await?;
+    let query = |targets: &[Uuid]| Query { links: vec![filter(OWNER, targets)], ..fixture.query() };
+    expect_list("one target", &fixture.store.list(&query(&[mine])).await?, &[a, c])?;
+    expect_list("two targets", &fixture.store.list(&query(&[yours, mine])).await?, &[a, c, d])?;
+    expect_list("a target of nobody", &fixture.store.list(&query(&[nobodys])).await?, &[])
 }
 
-async fn the_relation_of_a_link_matters(mut bench: Bench) -> Outcome {
-    let [target] = bench.ids();
-    let [owned, child] = bench.keys();
-    bench.put(owned, linked(&[Link::new(OWNER, target)]), "owned").await?;
-    bench.put(child, linked(&[Link::new(PARENT, target)]), "child").await?;
-    let query = |relation| Query { links: vec![filter(relation, &[target])], ..bench.query() };
-    shows("one relation", &bench.store.list(&query(OWNER)).await?, &[owned])?;
-    shows("the other relation", &bench.store.list(&query(PARENT)).await?, &[child])
+async fn link_filter_matches_only_its_relation(mut fixture: Fixture) -> Outcome {
+    let [target] = fixture.ids();
+    let [owned, child] = fixture.keys();
+    fixture.put(owned, with_links(&[Link::new(OWNER, target)]), "owned").await?;
+    fixture.put(child, with_links(&[Link::new(PARENT, target)]), "child").await?;
+    let query = |relation| Query { links: vec![filter(relation, &[target])], ..fixture.query() };
+    expect_list("one relation", &fixture.store.list(&query(OWNER)).await?, &[owned])?;
+    expect_list("the other relation", &fixture.store.list(&query(PARENT)).await?, &[child])
 }
 
-async fn a_record_needs_a_link_of_every_link_filter(mut bench: Bench) -> Outcome {
-    let [one, two, three] = bench.ids();
-    let [a, b, c] = bench.keys();
+async fn record_matches_only_with_a_link_of_every_filter(mut fixture: Fixture) -> Outcome {
+    let [one, two, three] = fixture.ids();
+    let [a, b, c] = fixture.keys();
     let link = |target| Link::new(OWNER, target);
-    bench.put(a, linked(&[link(one), link(two)]), "record").await?;
-    bench.put(b, linked(&[link(one), Link::new(PARENT, three)]), "record").await?;
-    bench.put(c, linked(&[link(two), link(three), Link::new(PARENT, three)]), "record").await?;
-    let query = |links: &[LinkFilter]| Query { links: links.to_vec(), ..bench.query() };
+    fixture.put(a, with_links(&[link(one), link(two)]), "record").await?;
+    fixture.put(b, with_links(&[link(one), Link::new(PARENT, three)]), "record").await?;
+    fixture.put(c, with_links(&[link(two), link(three), Link::new(PARENT, three)]), "record").await?;
+    let query = |links: &[LinkFilter]| Query { links: links.to_vec(), ..fixture.query() };
     let same_relation = query(&[filter(OWNER, &[one]), filter(OWNER, &[two, three])]);
-    shows("two filters of one relation", &bench.store.list(&same_relation).await?, &[a])?;
+    expect_list("two filters of one relation", &fixture.store.list(&same_relation).await?, &[a])?;
     let two_relations = query(&[filter(OWNER, &[one, two]), filter(PARENT, &[three])]);
-    shows("filters of two relations", &bench.store.list(&two_relations).await?, &[b, c])
+    expect_list("filters of two relations", &fixture.store.list(&two_relations).await?, &[b, c])
 }
 
-async fn an_empty_list_of_values_matches_nothing(mut bench: Bench) -> Outcome {
-    let ([target, network], key) = (bench.ids(), bench.key());
-    let facets = Facets { network: Some(network), ..linked(&[Link::new(OWNER, target)]) };
-    bench.put(key, facets, "record").await?;
-    let networks = Query { networks: Some(Vec::new()), ..bench.query() };
-    shows("no networks", &bench.store.list(&networks).await?, &[])?;
-    let ids = Query { ids: Some(Vec::new()), ..bench.query() };
-    shows("no ids", &bench.store.list(&ids).await?, &[])?;
-    let links = Query { links: vec![filter(OWNER, &[target]), filter(OWNER, &[])], ..bench.query() };
-    shows("a link filter without targets", &bench.store.list(&links).await?, &[])
+async fn empty_filter_matches_nothing(mut fixture: Fixture) -> Outcome {
+    let ([target, network], key) = (fixture.ids(), fixture.key());
+    let facets = Facets { network: Some(network), ..with_links(&[Link::new(OWNER, target)]) };
+    fixture.put(key, facets, "record").await?;
+    let networks = Query { networks: Some(Vec::new()), ..fixture.query() };
+    expect_list("no networks", &fixture.store.list(&networks).await?, &[])?;
+    let ids = Query { ids: Some(Vec::new()), ..fixture.query() };
+    expect_list("no ids", &fixture.store.list(&ids).await?, &[])?;
+    let links = Query { links: vec![filter(OWNER, &[target]), filter(OWNER, &[])], ..fixture.query() };
+    expect_list("a link filter without targets", &fixture.store.list(&links).await?, &[])
 }
 
-async fn a_value_given_twice_lists_a_record_once(mut bench: Bench) -> Outcome {
-    let ([target, network], key) = (bench.ids(), bench.key());
-    let facets = Facets { network: Some(network), ..linked(&[Link::new(OWNER, target)]) };
-    bench.put(key, facets, "record").await?;
-    let networks = Query { networks: Some(vec![network; 2]), ..bench.query() };
-    shows("a network twice", &bench.store.list(&networks).await?, &[key])?;
-    let ids = Query { ids: Some(vec![key.id; 2]), ..bench.query() };
-    shows("an id twice", &bench.store.list(&ids).await?, &[key])?;
-    let targets = Query { links: vec![filter(OWNER, &[target; 2])], ..bench.query() };
-    shows("a target twice", &bench.store.list(&targets).await?, &[key])?;
-    let filters = Query { links: vec![filter(OWNER, &[target]); 2], ..bench.query() };
-    shows("a link filter twice", &bench.store.list(&filters).await?, &[key])
+async fn duplicate_filter_value_lists_record_once(mut fixture: Fixture) -> Outcome {
+    let ([target, network], key) = (fixture.ids(), fixture.key());
+    let facets = Facets { network: Some(network), ..with_links(&[Link::new(OWNER, target)]) };
+    fixture.put(key, facets, "record").await?;
+    let networks = Query { networks: Some(vec![network; 2]), ..fixture.query() };
+    expect_list("a network twice", &fixture.store.list(&networks).await?, &[key])?;
+    let ids = Query { ids: Some(vec![key.id; 2]), ..fixture.query() };
+    expect_list("an id twice", &fixture.store.list(&ids).await?, &[key])?;
+    let targets = Query { links: vec![filter(OWNER, &[target; 2])], ..fixture.query() };
+    expect_list("a target twice", &fixture.store.list(&targets).await?, &[key])?;
+    let filters = Query { links: vec![filter(OWNER, &[target]); 2], ..fixture.query() };
+    expect_list("a link filter twice", &fixture.store.list(&filters).await?, &[key])
 }
 
-async fn a_link_put_twice_lists_a_record_once(mut bench: Bench) -> Outcome {
-    let [target, other] = bench.ids();
-    let key = bench.key();
+async fn duplicate_link_lists_record_once(mut fixture: Fixture) -> Outcome {
+    let [target, other] = fixture.ids();
+    let key = fixture.key();
     let link = Link::new(OWNER, target);
-    bench.put(key, linked(&[link, Link::new(OWNER, other), link]), "record").await?;
-    let query = Query { links: vec![filter(OWNER, &[target, other])], ..bench.query() };
-    shows("the targets of its links", &bench.store.list(&query).await?, &[key])?;
-    bench.put(key, linked(&[Link::new(OWNER, other)]), "record").await?;
-    let query = Query { links: vec![filter(OWNER, &[target])], ..bench.query() };
-    shows("the target after a put without it", &bench.store.list(&query).await?, &[])
+    fixture.put(key, with_links(&[link, Link::new(OWNER, other), link]), "record").await?;
+    let query = Query { links: vec![filter(OWNER, &[target, other])], ..fixture.query() };
+    expect_list("the targets of its links", &fixture.store.list(&query).await?, &[key])?;
+    fixture.put(key, with_links(&[Link::new(OWNER, other)]), "record").await?;
+    let query = Query { links: vec![filter(OWNER, &[target])], ..fixture.query() };
+    expect_list("the target after a put without it", &fixture.store.list(&query).await?, &[])
 }
 
 /// One record passes; each of the others fails one filter only.
-async fn the_filters_combine_with_and(mut bench: Bench) -> Outcome {
-    let [organization, network, target, other] = bench.ids();
-    let [passing, a, b, c, d] = bench.keys();
+async fn all_filters_must_match(mut fixture: Fixture) -> Outcome {
+    let [organization, network, target, other] = fixture.ids();
+    let [passing, a, b, c, d] = fixture.keys();
     let facets = |organization, network, target| Facets {
         links: vec![Link::new(OWNER, target)],
         ..of(Some(organization), Some(network))
@@ -180,15 +184,15 @@ async fn the_filters_combine_with_and(mut bench: Bench) -> Outcome {
     batch.put(b, Precondition::Absent, facets(organization, other, target), "of another network");
     batch.put(c, Precondition::Absent, facets(organization, network, other), "with another link");
     batch.put(d, Precondition::Absent, facets(organization, network, target), "with another id");
-    bench.store.commit(batch).await?;
+    fixture.store.commit(batch).await?;
     let query = Query {
         organization: Some(organization),
         networks: Some(vec![network]),
         ids: Some(vec![passing.id, a.id, b.id, c.id]),
         links: vec![filter(OWNER, &[target])],
-        ..bench.query()
+        ..fixture.query()
     };
-    shows("all filters", &bench.store.list(&query).await?, &[passing])
+    expect_list("all filters", &fixture.store.list(&query).await?, &[passing])
 }
 
 fn filter(relation: Name, targets: &[Uuid]) -> LinkFilter {

@@ -9,12 +9,12 @@ use crate::store::{
     Batch, Direction, Facets, Link, LinkFilter, Name, Order, Page, Precondition, Query, Record, SortKey,
     Start,
 };
-use crate::testing::{Bench, Fault, GROUP, Model, OWNER, Outcome, RANK, Random, of, same};
+use crate::testing::{Fault, Fixture, GROUP, Model, OWNER, Outcome, RANK, Random, expect_equal, of};
 
 crate::testing::table! { of "list":
-    "Ordered by the terms of the order, first term first, keys compared as bytes" =>
-        every_order_offset_and_choice_of_networks_agrees_with_a_sort,
-        every_order_offset_and_choice_of_links_agrees_with_a_sort;
+    "The list is ordered by the terms of [`Query::order`], the first term first" =>
+        pages_with_network_filters_match_sorted_model,
+        pages_with_link_filters_match_sorted_model;
 }
 
 const RECORDS: usize = 60;
@@ -25,51 +25,51 @@ const GROUPS: [&[u8]; 4] = [b"", b"x", b"xy", b"y"];
 const SIZES: [&[u8]; 3] = [b"\0\0\0\x01", b"\0\0\0\x02", b"\0\0\x01\0"];
 
 struct Scene {
-    bench: Bench,
+    fixture: Fixture,
     model: Model,
     organization: Uuid,
     networks: [Uuid; 4],
     targets: [Uuid; 3],
 }
 
-async fn every_order_offset_and_choice_of_networks_agrees_with_a_sort(bench: Bench) -> Outcome {
-    let scene = Scene::new(bench).await?;
+async fn pages_with_network_filters_match_sorted_model(fixture: Fixture) -> Outcome {
+    let scene = Scene::new(fixture).await?;
     let mut queries = Vec::new();
     for networks in scene.choices_of_networks() {
         for organization in [None, Some(scene.organization)] {
-            queries.push(Query { networks: networks.clone(), organization, ..scene.bench.query() });
+            queries.push(Query { networks: networks.clone(), organization, ..scene.fixture.query() });
         }
     }
     scene.agrees_on_all(queries).await
 }
 
-async fn every_order_offset_and_choice_of_links_agrees_with_a_sort(bench: Bench) -> Outcome {
-    let scene = Scene::new(bench).await?;
+async fn pages_with_link_filters_match_sorted_model(fixture: Fixture) -> Outcome {
+    let scene = Scene::new(fixture).await?;
     let [one, two, _] = scene.targets;
     let filter = |targets: &[Uuid]| LinkFilter { relation: OWNER, targets: targets.to_vec() };
     let choices = [vec![filter(&[one])], vec![filter(&[one, two])], vec![filter(&[one]), filter(&[two])]];
     let mut queries = Vec::new();
     for networks in [None, Some(scene.networks.iter().copied().skip(1).collect::<Vec<_>>())] {
         for links in choices.clone() {
-            queries.push(Query { networks: networks.clone(), links, ..scene.bench.query() });
+            queries.push(Query { networks: networks.clone(), links, ..scene.fixture.query() });
         }
     }
     scene.agrees_on_all(queries).await
 }
 
 impl Scene {
-    async fn new(mut bench: Bench) -> Outcome<Self> {
-        let [organization] = bench.ids();
-        let (networks, targets) = (bench.ids(), bench.ids());
+    async fn new(mut fixture: Fixture) -> Outcome<Self> {
+        let [organization] = fixture.ids();
+        let (networks, targets) = (fixture.ids(), fixture.ids());
         let mut batch = Batch::new();
         for _ in 0..RECORDS {
-            let facets = facets(&mut bench.random, organization, &networks, &targets);
-            batch.put(bench.key(), Precondition::Absent, facets, "record");
+            let facets = facets(&mut fixture.random, organization, &networks, &targets);
+            batch.put(fixture.key(), Precondition::Absent, facets, "record");
         }
-        bench.store.commit(batch.clone()).await?;
+        fixture.store.commit(batch.clone()).await?;
         let mut model = Model::default();
-        model.apply(&batch, &bench.versions(&batch).await?);
-        Ok(Self { bench, model, organization, networks, targets })
+        model.apply(&batch, &fixture.versions(&batch).await?);
+        Ok(Self { fixture, model, organization, networks, targets })
     }
 
     /// All subsets of the networks, the empty one too, and no filter at all.
@@ -133,18 +133,18 @@ impl Scene {
         (sorted, offset): (&[Record], usize),
     ) -> Outcome<Page> {
         let query = Query { start, limit, ..query.clone() };
-        let page = self.bench.store.list(&query).await?;
+        let page = self.fixture.store.list(&query).await?;
         let limit = limit.unwrap_or(usize::MAX);
         let expected: Vec<&Record> = sorted.iter().skip(offset).take(limit).collect();
         let more = !expected.is_empty() && offset.saturating_add(limit) < sorted.len();
         if page.records.iter().ne(expected.iter().copied()) {
             let (found, expected) = (ids(&page.records), ids(expected));
-            same(&format!("the ids at offset {offset} of {query:?}"), &found, &expected)?;
+            expect_equal(&format!("the ids at offset {offset} of {query:?}"), &found, &expected)?;
             return Err(Fault::new(format!("versions or bodies differ at offset {offset} of {query:?}")));
         }
         if page.total != sorted.len() as u64 || page.next.is_some() != more {
             let (found, expected) = ((page.total, page.next.is_some()), (sorted.len() as u64, more));
-            same(
+            expect_equal(
                 &format!("the total, and whether more follow, at offset {offset} of {query:?}"),
                 &found,
                 &expected,

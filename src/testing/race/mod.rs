@@ -1,11 +1,11 @@
 //! Many tasks at once. On a runtime of one thread, a store that never waits has no races to lose.
 
-mod count;
-mod long;
-mod skew;
+mod counter;
+mod long_lists;
+mod one_winner;
+mod readers;
 mod snapshot;
-mod watch;
-mod winner;
+mod write_skew;
 
 use std::sync::Arc;
 
@@ -14,11 +14,17 @@ use tokio::task::JoinSet;
 
 use super::{Case, Outcome};
 
-pub(super) const CASES: [&[Case]; 6] =
-    [count::CASES, long::CASES, winner::CASES, skew::CASES, watch::CASES, snapshot::CASES];
+pub(super) const CASES: [&[Case]; 6] = [
+    counter::CASES,
+    long_lists::CASES,
+    one_winner::CASES,
+    write_skew::CASES,
+    readers::CASES,
+    snapshot::CASES,
+];
 
 /// Runs as many tasks, begun at the same moment, and gathers their results.
-pub(super) async fn crowd<T, F>(tasks: usize, task: impl Fn(usize) -> F) -> Outcome<Vec<T>>
+pub(super) async fn run_concurrently<T, F>(tasks: usize, task: impl Fn(usize) -> F) -> Outcome<Vec<T>>
 where
     F: Future<Output = T> + Send + 'static,
     T: Send + 'static,

@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::task::{JoinSet, yield_now};
 
 use crate::store::{Batch, Facets, Key, Precondition, Snapshot, Store, UniqueKey};
-use crate::testing::{Bench, Entries, Outcome, PIECE, holds, read_piece, same, uniquely_keyed};
+use crate::testing::{CHUNK, Entries, Fixture, Outcome, expect, expect_equal, read_chunk, with_unique_keys};
 
 crate::testing::table! { of "snapshot":
-    "It is of one state, that of a moment between the call and the return" =>
-        records_written_together_are_together_in_every_snapshot,
-        a_record_that_moves_is_in_one_place_in_every_snapshot,
-        every_snapshot_is_of_a_moment_of_its_call;
+    "It reflects one state between the call and its return" =>
+        records_committed_together_are_in_snapshots_together,
+        moving_record_is_in_every_snapshot_exactly_once,
+        snapshot_state_lies_between_call_and_return;
 }
 
 const SNAPSHOTS: usize = 15;
@@ -58,25 +58,25 @@ async fn write_on<W: Future<Output = Outcome>>(
 }
 
 /// Reads a snapshot with others' turns between the pieces.
-async fn read_slowly(bench: &Bench, mut snapshot: Box<dyn Snapshot>) -> Outcome<Entries> {
+async fn read_slowly(fixture: &Fixture, mut snapshot: Box<dyn Snapshot>) -> Outcome<Entries> {
     let mut entries = Entries::new();
     yield_now().await;
-    while read_piece(&mut *snapshot, PIECE, bench.kinds(), &mut entries).await? {
+    while read_chunk(&mut *snapshot, CHUNK, fixture.kinds(), &mut entries).await? {
         yield_now().await;
     }
     Ok(entries)
 }
 
-async fn records_written_together_are_together_in_every_snapshot(mut bench: Bench) -> Outcome {
-    let keys = [bench.key(), bench.other_key(), bench.key(), bench.other_key()];
-    let store = bench.store.clone();
+async fn records_committed_together_are_in_snapshots_together(mut fixture: Fixture) -> Outcome {
+    let keys = [fixture.key(), fixture.other_key(), fixture.key(), fixture.other_key()];
+    let store = fixture.store.clone();
     let writer = Writer::begin(move |round| write_together(store.clone(), keys, round)).await?;
     for _ in 0..SNAPSHOTS {
-        let entries = read_slowly(&bench, bench.store.snapshot().await?).await?;
+        let entries = read_slowly(&fixture, fixture.store.snapshot().await?).await?;
         let mut bodies: Vec<_> = entries.into_values().map(|entry| entry.record.body).collect();
-        same("how many of the records written together are there", &bodies.len(), &keys.len())?;
+        expect_equal("how many of the records written together are there", &bodies.len(), &keys.len())?;
         bodies.dedup();
-        same("how many different bodies they have", &bodies.len(), &1)?;
+        expect_equal("how many different bodies they have", &bodies.len(), &1)?;
     }
     writer.end().await
 }
@@ -89,40 +89,40 @@ async fn write_together<const N: usize>(store: Arc<dyn Store>, keys: [Key; N], r
     Ok(store.commit(batch).await?)
 }
 
-async fn a_record_that_moves_is_in_one_place_in_every_snapshot(mut bench: Bench) -> Outcome {
-    let ([left, right], unique_key, store) = (bench.keys(), bench.unique_key(), bench.store.clone());
+async fn moving_record_is_in_every_snapshot_exactly_once(mut fixture: Fixture) -> Outcome {
+    let ([left, right], unique_key, store) = (fixture.keys(), fixture.unique_key(), fixture.store.clone());
     let writer = Writer::begin(move |round| {
         let (from, to) = if round.is_multiple_of(2) { (left, right) } else { (right, left) };
-        move_there(store.clone(), from, to, unique_key.clone())
+        move_record(store.clone(), from, to, unique_key.clone())
     });
     let writer = writer.await?;
     for _ in 0..SNAPSHOTS {
-        let entries = read_slowly(&bench, bench.store.snapshot().await?).await?;
+        let entries = read_slowly(&fixture, fixture.store.snapshot().await?).await?;
         let unique_keys: usize = entries.values().map(|entry| entry.facets.unique_keys.len()).sum();
         let found = (entries.len(), unique_keys);
-        same("in how many of two places the record is, and its unique key", &found, &(1, 1))?;
+        expect_equal("in how many of two places the record is, and its unique key", &found, &(1, 1))?;
     }
     writer.end().await
 }
 
-async fn move_there(store: Arc<dyn Store>, from: Key, to: Key, unique_key: UniqueKey) -> Outcome {
+async fn move_record(store: Arc<dyn Store>, from: Key, to: Key, unique_key: UniqueKey) -> Outcome {
     let mut batch = Batch::new();
     batch.delete(from, Precondition::Any);
-    batch.put(to, Precondition::Absent, uniquely_keyed(&[&unique_key]), "moves");
+    batch.put(to, Precondition::Absent, with_unique_keys(&[&unique_key]), "moves");
     Ok(store.commit(batch).await?)
 }
 
-async fn every_snapshot_is_of_a_moment_of_its_call(mut bench: Bench) -> Outcome {
-    let (key, store) = (bench.key(), bench.store.clone());
+async fn snapshot_state_lies_between_call_and_return(mut fixture: Fixture) -> Outcome {
+    let (key, store) = (fixture.key(), fixture.store.clone());
     let writer = Writer::begin(move |round| write_together(store.clone(), [key], round)).await?;
     for _ in 0..SNAPSHOTS {
-        let before = bench.read(key).await?.map(|record| record.version);
-        let snapshot = bench.store.snapshot().await?;
-        let after = bench.read(key).await?.map(|record| record.version);
-        let entries = read_slowly(&bench, snapshot).await?;
+        let before = fixture.read(key).await?.map(|record| record.version);
+        let snapshot = fixture.store.snapshot().await?;
+        let after = fixture.read(key).await?.map(|record| record.version);
+        let entries = read_slowly(&fixture, snapshot).await?;
         let version = entries.get(&key).map(|entry| entry.record.version);
         let is_between = before <= version && version <= after;
-        holds(is_between, &format!("{before:?} before the call, {version:?} in it, {after:?} after it"))?;
+        expect(is_between, &format!("{before:?} before the call, {version:?} in it, {after:?} after it"))?;
     }
     writer.end().await
 }

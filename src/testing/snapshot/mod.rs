@@ -1,8 +1,8 @@
+mod chunks;
 mod contents;
 mod facets;
-mod moment;
-mod pieces;
+mod isolation;
 
 use super::Case;
 
-pub(super) const CASES: [&[Case]; 4] = [contents::CASES, facets::CASES, moment::CASES, pieces::CASES];
+pub(super) const CASES: [&[Case]; 4] = [contents::CASES, facets::CASES, isolation::CASES, chunks::CASES];

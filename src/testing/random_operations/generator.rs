@@ -7,7 +7,7 @@ use crate::store::{
     Batch, Cursor, Direction, Facets, Guard, Key, Link, LinkFilter, Name, Order, Precondition, Query,
     SortKey, Start, UniqueKey, Version,
 };
-use crate::testing::{Bench, GROUP, MAIL, Model, OWNER, PARENT, RANK, Random};
+use crate::testing::{Fixture, GROUP, MAIL, Model, OWNER, PARENT, RANK, Random};
 
 const IDS: u64 = 14;
 const OWNERS: u64 = 3;
@@ -16,18 +16,18 @@ const VALUES: [&[u8]; 6] = [b"", b"\0", b"a", b"a\0", b"b", b"\xff"];
 const NEVER_PUT: Name = Name::new("never-put");
 
 #[derive(Debug)]
-pub(super) struct Pool {
+pub(super) struct Generator {
     random: Random,
     salt: u64,
     kinds: [Name; 2],
-    dawn: Timestamp,
+    first_expiry: Timestamp,
 }
 
-impl Pool {
-    pub(super) fn new(bench: &mut Bench) -> Self {
-        let dawn = bench.antiquity();
-        let (random, salt) = (Random::new(bench.random.draw()), bench.random.draw());
-        Self { random, salt, kinds: [bench.kind, bench.other_kind], dawn }
+impl Generator {
+    pub(super) fn new(fixture: &mut Fixture) -> Self {
+        let first_expiry = fixture.ancient_time();
+        let (random, salt) = (Random::new(fixture.random.draw()), fixture.random.draw());
+        Self { random, salt, kinds: [fixture.kind, fixture.other_kind], first_expiry }
     }
 
     pub(super) fn below(&mut self, bound: u64) -> u64 {
@@ -35,14 +35,14 @@ impl Pool {
     }
 
     /// A time at which everything has expired that ever expires.
-    pub(super) fn dusk(&self) -> Timestamp {
-        self.dawn.plus_micros(MOMENTS)
+    pub(super) fn last_expiry(&self) -> Timestamp {
+        self.first_expiry.plus_micros(MOMENTS)
     }
 
     /// A time at which some of what expires has expired.
-    pub(super) fn moment(&mut self) -> Timestamp {
+    pub(super) fn expiry(&mut self) -> Timestamp {
         let moments: Vec<i64> = (0..MOMENTS).collect();
-        self.dawn.plus_micros(self.random.pick(&moments).unwrap_or_default())
+        self.first_expiry.plus_micros(self.random.pick(&moments).unwrap_or_default())
     }
 
     pub(super) fn key(&mut self) -> Key {
@@ -161,7 +161,7 @@ impl Pool {
         Facets {
             organization: self.random.chance(60).then(|| self.id(OWNERS)),
             network: self.random.chance(60).then(|| self.id(OWNERS)),
-            expires_at: self.random.chance(15).then(|| self.moment()),
+            expires_at: self.random.chance(15).then(|| self.expiry()),
             links: (0..links).map(|_| self.link()).collect(),
             sort_keys: self.sort_keys(),
             unique_keys,

@@ -3,26 +3,26 @@ use std::sync::Arc;
 
 use tokio::task::yield_now;
 
-use super::crowd;
+use super::run_concurrently;
 use crate::store::{Batch, Facets, Key, Precondition, Store, StoreErrorKind, Version};
-use crate::testing::{Bench, Fault, Outcome, put, same};
+use crate::testing::{Fault, Fixture, Outcome, expect_equal, put};
 
 crate::testing::table! { of "store":
-    "Every method may be called from any number of tasks at once" =>
-        counting_in_many_tasks_loses_nothing,
-        versions_of_commits_at_the_same_time_differ;
+    "Every method may be called concurrently from any number of tasks" =>
+        concurrent_increments_are_all_counted,
+        concurrent_commits_get_different_versions;
 }
 
 const TASKS: usize = 8;
 const ROUNDS: usize = 25;
 
-async fn counting_in_many_tasks_loses_nothing(mut bench: Bench) -> Outcome {
-    let key = bench.key();
-    bench.put(key, Facets::default(), "0").await?;
-    let results = crowd(TASKS, |_| count(bench.store.clone(), key)).await?;
+async fn concurrent_increments_are_all_counted(mut fixture: Fixture) -> Outcome {
+    let key = fixture.key();
+    fixture.put(key, Facets::default(), "0").await?;
+    let results = run_concurrently(TASKS, |_| count(fixture.store.clone(), key)).await?;
     results.into_iter().collect::<Outcome>()?;
-    let sum = bench.read(key).await?.map(|record| record.body);
-    same("the count", &sum, &Some((TASKS * ROUNDS).to_string().into()))
+    let sum = fixture.read(key).await?.map(|record| record.body);
+    expect_equal("the count", &sum, &Some((TASKS * ROUNDS).to_string().into()))
 }
 
 async fn count(store: Arc<dyn Store>, key: Key) -> Outcome {
@@ -50,16 +50,16 @@ async fn increment(store: &dyn Store, key: Key) -> Outcome {
     Err(Fault::new(format!("{TRIES} conflicts one after the other, as if nobody ever succeeded")))
 }
 
-async fn versions_of_commits_at_the_same_time_differ(mut bench: Bench) -> Outcome {
-    let keys: Vec<Key> = (0..TASKS * ROUNDS).map(|_| bench.key()).collect();
-    let results = crowd(TASKS, |number| {
+async fn concurrent_commits_get_different_versions(mut fixture: Fixture) -> Outcome {
+    let keys: Vec<Key> = (0..TASKS * ROUNDS).map(|_| fixture.key()).collect();
+    let results = run_concurrently(TASKS, |number| {
         let mine = keys.iter().copied().skip(number * ROUNDS).take(ROUNDS).collect();
-        put_one_by_one(bench.store.clone(), mine)
+        put_one_by_one(fixture.store.clone(), mine)
     });
     results.await?.into_iter().collect::<Outcome>()?;
-    let records = bench.store.get(&keys).await?.into_iter().flatten();
+    let records = fixture.store.get(&keys).await?.into_iter().flatten();
     let versions: BTreeSet<Version> = records.map(|record| record.version).collect();
-    same("how many versions as many commits gave", &versions.len(), &keys.len())
+    expect_equal("how many versions as many commits gave", &versions.len(), &keys.len())
 }
 
 async fn put_one_by_one(store: Arc<dyn Store>, keys: Vec<Key>) -> Outcome {

@@ -6,26 +6,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bytes::Bytes;
 use tokio::task::{JoinSet, yield_now};
 
-use super::crowd;
+use super::run_concurrently;
 use crate::store::{Batch, Facets, Key, Page, Precondition, Query, Record, Store, UniqueKey};
-use crate::testing::{Bench, Fault, Outcome, holds, keys, same, uniquely_keyed};
+use crate::testing::{Fault, Fixture, Outcome, expect, expect_equal, keys, with_unique_keys};
 
 crate::testing::table! {
     of "get":
-    "All answers are from one state" =>
-        two_records_written_together_are_got_together,
-        two_records_deleted_together_are_got_or_gone_together,
-        a_record_that_moves_is_got_in_one_place;
+    "All elements are from one state" =>
+        records_written_together_are_returned_by_get_in_one_state,
+        records_deleted_together_are_returned_by_get_both_or_neither,
+        moving_record_is_returned_by_get_exactly_once;
     of "list":
     "Records and total are from one state" =>
-        two_records_written_together_are_listed_together,
-        two_records_deleted_together_are_counted_or_gone_together,
-        a_record_that_moves_is_listed_in_one_place;
+        records_written_together_are_listed_in_one_state,
+        records_deleted_together_are_listed_both_or_neither,
+        moving_record_is_listed_exactly_once;
     of "store":
-    "What a method returns comes from one state of the store: never from the middle of a commit" =>
-        a_unique_key_that_passes_on_always_has_a_holder;
-    "A commit that has returned is seen by every call that begins after it" =>
-        every_task_sees_what_was_committed_before;
+    "Every result reflects one state of the store, never a partially applied commit" =>
+        moving_unique_key_always_has_a_holder;
+    "Once a commit has returned, every call that begins later sees it" =>
+        returned_commit_is_seen_by_every_task;
 }
 
 const READERS: usize = 3;
@@ -42,13 +42,13 @@ struct Scene {
 }
 
 impl Scene {
-    fn new(bench: &mut Bench) -> Self {
+    fn new(fixture: &mut Fixture) -> Self {
         let done = Arc::new(AtomicBool::new(false));
         Self {
-            store: bench.store.clone(),
-            pair: bench.keys(),
-            unique_key: bench.unique_key(),
-            query: bench.query(),
+            store: fixture.store.clone(),
+            pair: fixture.keys(),
+            unique_key: fixture.unique_key(),
+            query: fixture.query(),
             done,
         }
     }
@@ -79,19 +79,19 @@ impl Scene {
     }
 }
 
-async fn two_records_written_together_are_got_together(bench: Bench) -> Outcome {
-    watch_together(bench, get_together).await
+async fn records_written_together_are_returned_by_get_in_one_state(fixture: Fixture) -> Outcome {
+    watch_together(fixture, get_together).await
 }
 
-async fn two_records_written_together_are_listed_together(bench: Bench) -> Outcome {
-    watch_together(bench, list_together).await
+async fn records_written_together_are_listed_in_one_state(fixture: Fixture) -> Outcome {
+    watch_together(fixture, list_together).await
 }
 
-async fn watch_together<R>(mut bench: Bench, look: fn(Scene) -> R) -> Outcome
+async fn watch_together<R>(mut fixture: Fixture, look: fn(Scene) -> R) -> Outcome
 where
     R: Future<Output = Outcome> + Send + 'static,
 {
-    let scene = Scene::new(&mut bench);
+    let scene = Scene::new(&mut fixture);
     write_together(&scene, 0).await?;
     let writer = async {
         for round in 1..ROUNDS {
@@ -124,24 +124,24 @@ async fn list_together(scene: Scene) -> Outcome {
 fn agree(records: impl IntoIterator<Item = Record>) -> Outcome {
     let bodies: Vec<Bytes> = records.into_iter().map(|record| record.body).collect();
     match bodies.as_slice() {
-        [left, right] => same("the second of two bodies written together", right, left),
+        [left, right] => expect_equal("the second of two bodies written together", right, left),
         found => Err(Fault::new(format!("{} of two records written together are found", found.len()))),
     }
 }
 
-async fn two_records_deleted_together_are_got_or_gone_together(bench: Bench) -> Outcome {
-    watch_flickering(bench, get_flickering).await
+async fn records_deleted_together_are_returned_by_get_both_or_neither(fixture: Fixture) -> Outcome {
+    watch_flickering(fixture, get_flickering).await
 }
 
-async fn two_records_deleted_together_are_counted_or_gone_together(bench: Bench) -> Outcome {
-    watch_flickering(bench, list_flickering).await
+async fn records_deleted_together_are_listed_both_or_neither(fixture: Fixture) -> Outcome {
+    watch_flickering(fixture, list_flickering).await
 }
 
-async fn watch_flickering<R>(mut bench: Bench, look: fn(Scene) -> R) -> Outcome
+async fn watch_flickering<R>(mut fixture: Fixture, look: fn(Scene) -> R) -> Outcome
 where
     R: Future<Output = Outcome> + Send + 'static,
 {
-    let scene = Scene::new(&mut bench);
+    let scene = Scene::new(&mut fixture);
     let writer = async {
         for round in 0..ROUNDS / 2 {
             write_together(&scene, round).await?;
@@ -164,37 +164,37 @@ async fn delete_together(scene: &Scene) -> Outcome {
 
 async fn get_flickering(scene: Scene) -> Outcome {
     let there = scene.store.get(&scene.pair).await?.iter().flatten().count();
-    holds(there != 1, "one of two records is there that are put and deleted together")
+    expect(there != 1, "one of two records is there that are put and deleted together")
 }
 
 async fn list_flickering(scene: Scene) -> Outcome {
     let Page { records, total, .. } = scene.store.list(&scene.query).await?;
-    holds(records.len() != 1, "one of two records is listed that are put and deleted together")?;
-    same("the total of an unlimited page", &total, &(records.len() as u64))
+    expect(records.len() != 1, "one of two records is listed that are put and deleted together")?;
+    expect_equal("the total of an unlimited page", &total, &(records.len() as u64))
 }
 
-async fn a_record_that_moves_is_got_in_one_place(bench: Bench) -> Outcome {
-    watch_moving(bench, get_moving).await
+async fn moving_record_is_returned_by_get_exactly_once(fixture: Fixture) -> Outcome {
+    watch_moving(fixture, get_moving).await
 }
 
-async fn a_record_that_moves_is_listed_in_one_place(bench: Bench) -> Outcome {
-    watch_moving(bench, list_moving).await
+async fn moving_record_is_listed_exactly_once(fixture: Fixture) -> Outcome {
+    watch_moving(fixture, list_moving).await
 }
 
-async fn a_unique_key_that_passes_on_always_has_a_holder(bench: Bench) -> Outcome {
-    watch_moving(bench, get_moving_by_unique_key).await
+async fn moving_unique_key_always_has_a_holder(fixture: Fixture) -> Outcome {
+    watch_moving(fixture, get_moving_by_unique_key).await
 }
 
-async fn watch_moving<R>(mut bench: Bench, look: fn(Scene) -> R) -> Outcome
+async fn watch_moving<R>(mut fixture: Fixture, look: fn(Scene) -> R) -> Outcome
 where
     R: Future<Output = Outcome> + Send + 'static,
 {
-    let scene = Scene::new(&mut bench);
+    let scene = Scene::new(&mut fixture);
     let [left, right] = scene.pair;
-    move_there(&scene, left, right).await?;
+    move_record(&scene, left, right).await?;
     let writer = async {
         for (from, to) in [(right, left), (left, right)].into_iter().cycle().take(ROUNDS) {
-            move_there(&scene, from, to).await?;
+            move_record(&scene, from, to).await?;
             yield_now().await;
         }
         Ok(())
@@ -203,21 +203,21 @@ where
 }
 
 /// To those who write, a delete and a put; to those who read, one record that is now here, now there.
-async fn move_there(scene: &Scene, from: Key, to: Key) -> Outcome {
+async fn move_record(scene: &Scene, from: Key, to: Key) -> Outcome {
     let mut batch = Batch::new();
     batch.delete(from, Precondition::Any);
-    batch.put(to, Precondition::Absent, uniquely_keyed(&[&scene.unique_key]), "moves");
+    batch.put(to, Precondition::Absent, with_unique_keys(&[&scene.unique_key]), "moves");
     Ok(scene.store.commit(batch).await?)
 }
 
 async fn get_moving(scene: Scene) -> Outcome {
     let there = scene.store.get(&scene.pair).await?.iter().flatten().count();
-    same("in how many of two places the record is", &there, &1)
+    expect_equal("in how many of two places the record is", &there, &1)
 }
 
 async fn list_moving(scene: Scene) -> Outcome {
     let Page { records, total, next } = scene.store.list(&scene.query).await?;
-    same(
+    expect_equal(
         "in how many of two places the record is, total and next",
         &(records.len(), total, next),
         &(1, 1, None),
@@ -226,15 +226,15 @@ async fn list_moving(scene: Scene) -> Outcome {
 
 async fn get_moving_by_unique_key(scene: Scene) -> Outcome {
     let found = scene.store.get_by_unique_key(&scene.unique_key).await?;
-    same("whether the unique key finds the record", &found.is_some(), &true)
+    expect_equal("whether the unique key finds the record", &found.is_some(), &true)
 }
 
-async fn every_task_sees_what_was_committed_before(mut bench: Bench) -> Outcome {
-    let scene = Scene::new(&mut bench);
+async fn returned_commit_is_seen_by_every_task(mut fixture: Fixture) -> Outcome {
+    let scene = Scene::new(&mut fixture);
     let [here, there] = scene.pair;
     for (from, to) in [(here, there), (there, here)].into_iter().cycle().take(ROUNDS / 5) {
-        move_there(&scene, from, to).await?;
-        let sights = crowd(READERS, |_| look(scene.clone(), from, to)).await?;
+        move_record(&scene, from, to).await?;
+        let sights = run_concurrently(READERS, |_| look(scene.clone(), from, to)).await?;
         sights.into_iter().collect::<Outcome>()?;
     }
     Ok(())
@@ -243,8 +243,8 @@ async fn every_task_sees_what_was_committed_before(mut bench: Bench) -> Outcome 
 async fn look(scene: Scene, gone: Key, there: Key) -> Outcome {
     let answers = scene.store.get(&[gone, there]).await?;
     let found: Vec<Key> = answers.into_iter().flatten().map(|record| record.key).collect();
-    same("get after a commit", &found, &[there])?;
-    same("list after a commit", &keys(&scene.store.list(&scene.query).await?), &[there])?;
+    expect_equal("get after a commit", &found, &[there])?;
+    expect_equal("list after a commit", &keys(&scene.store.list(&scene.query).await?), &[there])?;
     let holder = scene.store.get_by_unique_key(&scene.unique_key).await?.map(|record| record.key);
-    same("resolve after a commit", &holder, &Some(there))
+    expect_equal("resolve after a commit", &holder, &Some(there))
 }

@@ -3,15 +3,15 @@
 use bytes::Bytes;
 use uuid::Uuid;
 
-use super::crowd;
+use super::run_concurrently;
 use crate::store::{
     Batch, Direction, Facets, Key, Link, LinkFilter, Order, Precondition, Query, SortKey, Start, Store,
 };
-use crate::testing::{Bench, Fault, GROUP, Outcome, RANK, Random, same};
+use crate::testing::{Fault, Fixture, GROUP, Outcome, RANK, Random, expect_equal};
 
 crate::testing::table! { of "list":
     "Records and total are from one state" =>
-        long_lists_are_of_one_state_while_records_swap_their_places;
+        long_lists_are_consistent_while_records_change_places;
 }
 
 const RECORDS: u32 = 6_000;
@@ -29,24 +29,25 @@ struct Ranked {
     link: Link,
 }
 
-async fn long_lists_are_of_one_state_while_records_swap_their_places(mut bench: Bench) -> Outcome {
-    let keys = (0..RECORDS).map(|_| bench.key()).collect();
-    let ranked =
-        Ranked { keys, organization: bench.random.uuid(), networks: bench.ids(), link: bench.link() };
+async fn long_lists_are_consistent_while_records_change_places(mut fixture: Fixture) -> Outcome {
+    let keys = (0..RECORDS).map(|_| fixture.key()).collect();
+    let with_rank =
+        Ranked { keys, organization: fixture.random.uuid(), networks: fixture.ids(), link: fixture.link() };
     let numbers: Vec<u32> = (0..RECORDS).collect();
     for numbers in numbers.chunks(500) {
         let mut batch = Batch::new();
-        numbers.iter().for_each(|number| ranked.put(&mut batch, *number, *number));
-        bench.store.commit(batch).await?;
+        numbers.iter().for_each(|number| with_rank.put(&mut batch, *number, *number));
+        fixture.store.commit(batch).await?;
     }
-    let (store, kind, seed) = (bench.store.clone(), bench.kind, bench.random.draw());
-    let tasks = crowd(READERS + 1, move |number| {
-        let (store, ranked, random) = (store.clone(), ranked.clone(), Random::new(seed ^ number as u64));
+    let (store, kind, seed) = (fixture.store.clone(), fixture.kind, fixture.random.draw());
+    let tasks = run_concurrently(READERS + 1, move |number| {
+        let (store, with_rank, random) =
+            (store.clone(), with_rank.clone(), Random::new(seed ^ number as u64));
         async move {
             if number == 0 {
-                ranked.swap(&*store, random).await
+                with_rank.swap(&*store, random).await
             } else {
-                ranked.watch(&*store, Query::new(kind), random).await
+                with_rank.watch(&*store, Query::new(kind), random).await
             }
         }
     });
@@ -104,13 +105,13 @@ impl Ranked {
             let from = random.below(u64::from(RECORDS));
             query.start = Start::Offset(from);
             let page = store.list(&query).await?;
-            same("the total of a long list", &page.total, &u64::from(RECORDS))?;
+            expect_equal("the total of a long list", &page.total, &u64::from(RECORDS))?;
             let mut expected: Vec<u32> = (0..RECORDS).collect();
             expected.sort_by_key(|rank| place(*rank, &query.order));
             let expected: Vec<u32> = expected.into_iter().skip(from as usize).collect();
             let ranks: Result<Vec<u32>, Fault> =
                 page.records.iter().map(|record| read_rank(&record.body)).collect();
-            same("whether the ranks are in order", &(ranks? == expected), &true)?;
+            expect_equal("whether the ranks are in order", &(ranks? == expected), &true)?;
         }
         Ok(())
     }
