@@ -34,7 +34,7 @@ async fn body_of_14_mebibytes_is_returned_unchanged(mut fixture: Fixture) -> Out
     expect_returned(fixture, body.into()).await
 }
 
-/// Through every method that returns a body.
+/// Checks every method that returns a body.
 async fn expect_returned(mut fixture: Fixture, body: Bytes) -> Outcome {
     let (key, unique_key) = (fixture.key(), fixture.unique_key());
     let mut batch = Batch::new();
@@ -52,7 +52,7 @@ async fn expect_returned(mut fixture: Fixture, body: Bytes) -> Outcome {
     same_bytes("snapshot", &snapped, &body)
 }
 
-/// Tells where they differ: a body of megabytes is nothing to print.
+/// Compares bodies and reports the first difference instead of megabytes of content.
 fn same_bytes(method: &str, found: &[Bytes], expected: &Bytes) -> Outcome {
     let [found] = found else {
         return Err(Fault::new(format!("{method}: expected one record, got {}", found.len())));

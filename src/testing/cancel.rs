@@ -1,4 +1,4 @@
-//! Futures that are dropped before they are ready, after every number of polls.
+//! Cancellation: futures that are dropped before they complete, after each number of polls.
 
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
@@ -19,10 +19,10 @@ super::table! { of "store":
         dropped_reads_leave_store_usable;
 }
 
-/// A store that is ready later than after so many polls is not dropped in its last moments.
+/// Maximum number of polls before the drop. Later stages of a slower store are not covered.
 const POLLS: usize = 48;
 
-/// Polls a future so often, then drops it. `None` when it was not ready by then.
+/// Polls a future this many times, then drops it. Returns `None` if it did not complete.
 pub(super) async fn poll_then_drop<F: Future>(polls: usize, future: F) -> Option<F::Output> {
     let mut future = pin!(future);
     for _ in 0..polls {
@@ -41,9 +41,9 @@ fn poll<F: Future>(future: Pin<&mut F>) -> Option<F::Output> {
     }
 }
 
-/// Gives the runtime and the store's medium time to go on: nobody wakes a future that is polled by hand.
+/// Lets the runtime and the storage device make progress, because no waker wakes a future that is polled by hand.
 async fn let_others_run() {
-    // Without the feature `time` of tokio's, which a user of the suite may not have.
+    // Avoids tokio's `time` feature, which users of the suite may not enable.
     let _ = spawn_blocking(|| thread::sleep(Duration::from_micros(200))).await;
 }
 
@@ -56,7 +56,7 @@ async fn dropped_commit_is_applied_completely_or_not_at_all(mut fixture: Fixture
     Ok(())
 }
 
-/// Whether the commit was ready before it was dropped.
+/// Returns whether the commit completed before it was dropped.
 async fn commit_dropped_after(polls: usize, fixture: &mut Fixture) -> Outcome<bool> {
     let ([created, replaced, deleted], unique_key) = (fixture.keys(), fixture.unique_key());
     fixture.put(replaced, with_unique_keys(&[&unique_key]), "before").await?;
@@ -75,7 +75,7 @@ async fn commit_dropped_after(polls: usize, fixture: &mut Fixture) -> Outcome<bo
     let nothing = bodies == [None, Some("before".into()), Some("before".into())];
     expect(whole || (nothing && !ready), &format!("after {polls} polls the bodies are {bodies:?}"))?;
     let holder = fixture.holder(&unique_key).await?;
-    // A store may carry out the batch after the drop, between the two reads; never the other way round.
+    // The store may apply the batch after the drop, between the two reads, but never undo it.
     let follows = holder == Some(created) || (nothing && holder == Some(replaced));
     expect(follows, &format!("after {polls} polls the bodies are {bodies:?}, and the holder is {holder:?}"))?;
 
@@ -94,7 +94,7 @@ async fn dropped_purge_is_applied_completely_or_not_at_all(mut fixture: Fixture)
         let outcome = poll_then_drop(polls, fixture.store.purge_expired(time)).await;
         let there = fixture.store.get(&[one, two]).await?.iter().flatten().count();
         let expected: &[usize] = if outcome.is_some() { &[0] } else { &[0, 2] };
-        expect(expected.contains(&there), &format!("after {polls} polls {there} of two records are there"))?;
+        expect(expected.contains(&there), &format!("after {polls} polls {there} of two records exist"))?;
         fixture.store.purge_expired(time).await?;
         expect_equal("the records after a purge", &fixture.store.get(&[one, two]).await?, &[None, None])?;
         if outcome.transpose()?.is_some() {
@@ -104,7 +104,7 @@ async fn dropped_purge_is_applied_completely_or_not_at_all(mut fixture: Fixture)
     Ok(())
 }
 
-/// Begins many commits, drops every other one, the first too, which may have got hold of what the others wait for.
+/// Starts many commits and drops every other one, including the first, which may hold the lock the others wait for.
 async fn dropped_commit_does_not_block_other_commits(mut fixture: Fixture) -> Outcome {
     const COMMITS: usize = 24;
     for polls in 1..6 {
@@ -129,7 +129,7 @@ async fn dropped_commit_does_not_block_other_commits(mut fixture: Fixture) -> Ou
     Ok(())
 }
 
-/// The futures that are neither ready nor dropped.
+/// Returns the futures that neither completed nor were dropped.
 async fn begin_and_drop_half<F>(polls: usize, mut pending: Vec<Pin<Box<F>>>) -> Outcome<Vec<Pin<Box<F>>>>
 where
     F: Future<Output = Result<(), StoreError>>,
@@ -163,11 +163,7 @@ async fn dropped_reads_leave_store_usable(mut fixture: Fixture) -> Outcome {
         let _ = poll_then_drop(polls, fixture.store.get_by_unique_key(&unique_key)).await;
         let _ = poll_then_drop(polls, fixture.store.list(&query)).await;
         let _ = poll_then_drop(polls, fixture.store.snapshot()).await;
-        expect_equal(
-            "a read after those that were dropped",
-            &fixture.read(key).await?,
-            &Some(record.clone()),
-        )?;
+        expect_equal("a read after dropped reads", &fixture.read(key).await?, &Some(record.clone()))?;
     }
     fixture.store.commit(delete(key, Precondition::Version(record.version))).await?;
     expect_equal("the record after a delete", &fixture.read(key).await?, &None)

@@ -7,9 +7,9 @@ use crate::store::Store;
 
 pub(super) type Body = fn(Fixture) -> Pin<Box<dyn Future<Output = Outcome> + Send>>;
 
-/// One behaviour that a store must have, and what tries whether it has.
+/// A test of one line of the store contract.
 ///
-/// A case makes records of its own, under ids, kinds and unique keys that nothing else uses, and leaves them behind.
+/// A case creates its own records, with kinds, ids and unique keys that nothing else uses, and does not delete them.
 ///
 /// ```no_run
 /// use std::sync::Arc;
@@ -17,7 +17,7 @@ pub(super) type Body = fn(Fixture) -> Pin<Box<dyn Future<Output = Outcome> + Sen
 ///
 /// use toposcope::store::Store;
 ///
-/// // A loop of one's own: here, to learn which case it is that hangs.
+/// // A custom loop, here with a timeout that shows which case hangs.
 /// async fn conforms(store: Arc<dyn Store>) {
 ///     for case in toposcope::testing::cases() {
 ///         let outcome = tokio::time::timeout(Duration::from_secs(60), case.run(store.clone())).await;
@@ -36,31 +36,32 @@ impl Case {
         Self { name, contract, body }
     }
 
-    /// The method, and the behaviour in words: `list::ties_go_by_ascending_id_in_both_directions`.
+    /// Returns the method and the name, such as `list::ties_are_ordered_by_ascending_id_in_both_directions`.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The method, and the words of its contract that the case proves.
+    /// Returns the method and the sentence of its contract that the case tests.
     #[must_use]
     pub const fn contract(&self) -> &'static str {
         self.contract
     }
 
-    /// Tries the behaviour on a store, which may hold other records.
+    /// Runs the case on a store, which may hold other records.
     ///
     /// # Errors
-    /// When the store does not have it.
+    /// If the store violates the contract.
     pub async fn run(&'static self, store: Arc<dyn Store>) -> Result<(), Failure> {
         self.run_seeded(store, Random::fresh_seed()).await
     }
 
-    /// The same with the random numbers of an earlier failure: the same ids, the same operations. Not on a store where
-    /// that failure left its records.
+    /// Runs the case with the random seed of an earlier failure, which gives the same ids and operations.
+    ///
+    /// The store must not hold the records that the earlier run left behind.
     ///
     /// # Errors
-    /// When the store does not have the behaviour.
+    /// If the store violates the contract.
     pub async fn run_seeded(&'static self, store: Arc<dyn Store>, seed: u64) -> Result<(), Failure> {
         (self.body)(Fixture::new(store, seed)).await.map_err(|fault| Failure::new(self, seed, fault))
     }
@@ -72,7 +73,7 @@ impl fmt::Debug for Case {
     }
 }
 
-/// The cases of a file: under each method, and each sentence of its contract, the functions that prove it.
+/// Defines the cases of a file: the test functions of each method, grouped by the contract sentence they cite.
 macro_rules! table {
     ($(of $method:literal: $($contract:literal => $($case:ident),+;)+)+) => {
         pub(super) const CASES: &[$crate::testing::Case] = &[$($($(

@@ -1,4 +1,4 @@
-//! What a snapshot holds of a bench's own records, in a shape that two stores with the same contents share.
+//! The contents of a snapshot, restricted to the fixture's records and normalized for comparison.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +7,17 @@ use crate::store::{Entry, Facets, Key, Name, Snapshot};
 
 pub(super) type Entries = BTreeMap<Key, Entry>;
 
-/// A piece that is long enough for most stores of a test to be read in one.
+/// A limit at which most cases read a snapshot in one chunk.
 pub(super) const CHUNK: usize = 1000;
 
 impl Fixture {
-    /// Puts a record whatever was there, and tells what a snapshot must hold of it.
+    /// Puts a record unconditionally and returns its expected snapshot entry.
     pub(super) async fn put_entry(&self, key: Key, facets: Facets, body: &'static str) -> Outcome<Entry> {
         let record = self.put(key, facets.clone(), body).await?;
         Ok(Entry { record, facets: as_returned(facets) })
     }
 
-    /// What a snapshot that is taken now holds of the bench's own records.
+    /// Returns the fixture's records in a new snapshot.
     pub(super) async fn entries(&self) -> Outcome<Entries> {
         let mut snapshot = self.store.snapshot().await?;
         read_all(&mut *snapshot, CHUNK, self.kinds()).await
@@ -28,7 +28,7 @@ impl Fixture {
     }
 }
 
-/// Reads a snapshot to its end in pieces of this length, and picks the records of these kinds.
+/// Reads a snapshot to its end with this limit, and returns the records of these kinds.
 pub(super) async fn read_all(
     snapshot: &mut dyn Snapshot,
     limit: usize,
@@ -39,32 +39,32 @@ pub(super) async fn read_all(
     Ok(entries)
 }
 
-/// Reads one piece. `false` at the end.
+/// Reads one chunk. Returns `false` at the end.
 pub(super) async fn read_chunk(
     snapshot: &mut dyn Snapshot,
     limit: usize,
     kinds: [Name; 2],
     entries: &mut Entries,
 ) -> Outcome<bool> {
-    let piece = snapshot.next(limit).await?;
-    expect(piece.len() <= limit, &format!("a piece of at most {limit} has {} records", piece.len()))?;
-    let is_end = piece.is_empty();
-    add_chunk(piece, kinds, entries)?;
+    let chunk = snapshot.next(limit).await?;
+    expect(chunk.len() <= limit, &format!("a chunk with limit {limit} has {} records", chunk.len()))?;
+    let is_end = chunk.is_empty();
+    add_chunk(chunk, kinds, entries)?;
     Ok(!is_end)
 }
 
-/// Adds the records of these kinds to what was read of a snapshot before.
-pub(super) fn add_chunk(piece: Vec<Entry>, kinds: [Name; 2], entries: &mut Entries) -> Outcome {
-    for Entry { record, facets } in piece.into_iter().filter(|entry| kinds.contains(&entry.record.key.kind)) {
+/// Adds a chunk's records of these kinds to the entries read before.
+pub(super) fn add_chunk(chunk: Vec<Entry>, kinds: [Name; 2], entries: &mut Entries) -> Outcome {
+    for Entry { record, facets } in chunk.into_iter().filter(|entry| kinds.contains(&entry.record.key.kind)) {
         let key = record.key;
         if entries.insert(key, Entry { record, facets: normalized(facets) }).is_some() {
-            return Err(Fault::new(format!("{key} is twice in a snapshot")));
+            return Err(Fault::new(format!("{key} occurs twice in a snapshot")));
         }
     }
     Ok(())
 }
 
-/// How facets that were put come out, in the one order of [`in_one_order`].
+/// Returns facets as a snapshot must return them, normalized.
 pub(super) fn as_returned(facets: Facets) -> Facets {
     let mut facets = normalized(facets);
     facets.links.dedup();
@@ -72,7 +72,7 @@ pub(super) fn as_returned(facets: Facets) -> Facets {
     facets
 }
 
-/// Without empty sort keys, and in an order that does not depend on the store. What is there twice stays so.
+/// Sorts facets and removes empty sort keys. Duplicates stay, so that a store that returns them fails.
 fn normalized(mut facets: Facets) -> Facets {
     facets.links.sort_unstable();
     facets.unique_keys.sort_unstable();

@@ -1,4 +1,4 @@
-//! What a case finds wrong, and the comparisons that find it.
+//! The error of a case, and the assertions that return it.
 
 use std::fmt::{self, Debug};
 use std::panic::Location;
@@ -7,12 +7,12 @@ use tokio::task::JoinError;
 
 use crate::store::{Key, Page, StoreError, StoreErrorKind};
 
-/// So much of a value is told: a body may be megabytes.
+/// Maximum number of characters shown of a value, since a body may have megabytes.
 const MAX_SHOWN: usize = 600;
 
 pub(super) type Outcome<T = ()> = Result<T, Fault>;
 
-/// A sentence about what is wrong, and the line of the suite that found it.
+/// A description of the violation, and the line of the suite that found it.
 #[derive(Debug)]
 pub(super) struct Fault {
     text: String,
@@ -25,7 +25,7 @@ impl Fault {
         Self { text: text.into(), at: Location::caller() }
     }
 
-    /// The same, with the circumstances in front.
+    /// Prepends the circumstances to the description.
     pub(super) fn within(self, circumstances: &str) -> Self {
         Self { text: format!("{circumstances}: {}", self.text), at: self.at }
     }
@@ -40,14 +40,14 @@ impl fmt::Display for Fault {
 impl From<StoreError> for Fault {
     #[track_caller]
     fn from(error: StoreError) -> Self {
-        Self::new(format!("the store refuses what it should do: {error}"))
+        Self::new(format!("a call failed that must succeed: {error}"))
     }
 }
 
 impl From<JoinError> for Fault {
     #[track_caller]
     fn from(error: JoinError) -> Self {
-        Self::new(format!("a task that called the store did not end: {error}"))
+        Self::new(format!("a task that called the store panicked or was cancelled: {error}"))
     }
 }
 
@@ -82,7 +82,7 @@ pub(super) fn expect_error<T: Debug>(
     }
 }
 
-/// That a page is the whole of a list, and that these are its records.
+/// Expects that a page is a whole list and has exactly these records.
 #[track_caller]
 pub(super) fn expect_list(what: &str, page: &Page, expected: &[Key]) -> Outcome {
     expect_equal(what, &keys(page), expected)?;

@@ -1,4 +1,4 @@
-//! What a case works with: a store, and records that nothing else uses.
+//! The fixture of a case: a store, and keys that nothing else uses.
 
 use std::array;
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ pub(super) const MAIL: Name = Name::new("mail");
 const YEAR_ONE: i64 = -62_135_596_800_000_000;
 const THOUSAND_YEARS: u64 = 31_556_952_000_000_000;
 
-/// A store, kinds of record of one's own, and random numbers.
+/// The store under test, two record kinds of the case's own, and random numbers.
 pub(super) struct Fixture {
     pub(super) store: Arc<dyn Store>,
     pub(super) random: Random,
@@ -37,7 +37,7 @@ impl Fixture {
         Self { store, random, kind, other_kind }
     }
 
-    /// Keys of new records, in ascending order.
+    /// Returns new keys, in ascending order.
     pub(super) fn keys<const N: usize>(&mut self) -> [Key; N] {
         let mut keys = array::from_fn(|_| self.key());
         keys.sort_unstable();
@@ -64,7 +64,7 @@ impl Fixture {
         Link::new(OWNER, self.random.uuid())
     }
 
-    /// A time at which nobody else's records expire: a purge at it is nobody else's affair.
+    /// Returns a time before the year 1000, at which a purge deletes only records of this suite.
     pub(super) fn ancient_time(&mut self) -> Timestamp {
         let since = i64::try_from(self.random.below(THOUSAND_YEARS)).unwrap_or_default();
         Timestamp::UNIX_EPOCH.plus_micros(YEAR_ONE + since)
@@ -76,17 +76,17 @@ impl Fixture {
 
     pub(super) async fn read(&self, key: Key) -> Outcome<Option<Record>> {
         let mut answers = self.store.get(&[key]).await?;
-        expect_equal("the number of answers to one key", &answers.len(), &1)?;
+        expect_equal("the number of elements for one key", &answers.len(), &1)?;
         Ok(answers.pop().flatten())
     }
 
-    /// Puts a record whatever was there, and reads it back.
+    /// Puts a record unconditionally and reads it back.
     pub(super) async fn put(&self, key: Key, facets: Facets, body: &'static str) -> Outcome<Record> {
         let mut batch = Batch::new();
         batch.put(key, Precondition::Any, facets, body);
         self.store.commit(batch).await?;
         let record = self.read(key).await?;
-        record.ok_or_else(|| Fault::new(format!("{key} is not there although its put was carried out")))
+        record.ok_or_else(|| Fault::new(format!("{key} does not exist although its put succeeded")))
     }
 
     pub(super) async fn delete(&self, key: Key) -> Outcome {
@@ -97,17 +97,17 @@ impl Fixture {
         Ok(self.store.get_by_unique_key(unique_key).await?.map(|record| record.key))
     }
 
-    /// Which versions the store has given to what the batch put.
+    /// Returns the versions that the store assigned to the records put by the batch.
     pub(super) async fn versions(&self, batch: &Batch) -> Outcome<BTreeMap<Key, Version>> {
         let put = batch.writes().iter().filter(|write| matches!(write, Write::Put { .. }));
         let keys: Vec<Key> = put.map(Write::key).collect();
         let records = self.store.get(&keys).await?.into_iter().flatten();
         let versions: BTreeMap<_, _> = records.map(|record| (record.key, record.version)).collect();
-        expect_equal("how many of the records of a batch are there", &versions.len(), &keys.len())?;
+        expect_equal("the number of records put by the batch", &versions.len(), &keys.len())?;
         Ok(versions)
     }
 
-    /// That the batch is refused with this error, and that no record of the bench's kinds is another one afterwards.
+    /// Expects the batch to fail with this error and to leave all records of the case unchanged.
     pub(super) async fn expect_rejected(
         &self,
         what: &str,

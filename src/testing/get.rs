@@ -22,7 +22,7 @@ async fn records_are_returned_in_key_order(mut fixture: Fixture) -> Outcome {
     let b = fixture.put(second, Facets::default(), "b").await?;
     let c = fixture.put(third, Facets::default(), "c").await?;
     let answers = fixture.store.get(&[third, first, second]).await?;
-    expect_equal("answers to the third, first and second key", &answers, &[Some(c), Some(a), Some(b)])
+    expect_equal("the records of the third, first and second key", &answers, &[Some(c), Some(a), Some(b)])
 }
 
 async fn hundreds_of_keys_are_read_in_one_call(mut fixture: Fixture) -> Outcome {
@@ -36,7 +36,7 @@ async fn hundreds_of_keys_are_read_in_one_call(mut fixture: Fixture) -> Outcome 
     let bodies: Vec<_> = answers.into_iter().map(|answer| answer.map(|record| record.body)).collect();
     let expected: Vec<_> =
         (0..800).map(|number| (number % 2 == 0).then(|| number.to_string().into())).collect();
-    expect_equal("the bodies of 800 answers", &bodies, &expected)
+    expect_equal("the bodies of 800 elements", &bodies, &expected)
 }
 
 async fn missing_or_deleted_record_yields_none(mut fixture: Fixture) -> Outcome {
@@ -46,7 +46,7 @@ async fn missing_or_deleted_record_yields_none(mut fixture: Fixture) -> Outcome 
     fixture.delete(deleted).await?;
     let answers = fixture.store.get(&[never, there, deleted]).await?;
     expect_equal(
-        "answers to a key never used, one in use and one deleted",
+        "the elements for a key never used, one in use and one deleted",
         &answers,
         &[None, Some(record), None],
     )
@@ -73,7 +73,7 @@ async fn duplicate_key_yields_two_elements(mut fixture: Fixture) -> Outcome {
 }
 
 async fn no_keys_yield_empty_result(fixture: Fixture) -> Outcome {
-    expect_equal("the answers to no keys", &fixture.store.get(&[]).await?, &[])
+    expect_equal("the result for no keys", &fixture.store.get(&[]).await?, &[])
 }
 
 async fn expired_record_is_visible_until_purged(mut fixture: Fixture) -> Outcome {
@@ -83,7 +83,7 @@ async fn expired_record_is_visible_until_purged(mut fixture: Fixture) -> Outcome
     let record = fixture.put(key, facets, "expired").await?;
     expect_equal("get of an expired record", &fixture.read(key).await?, &Some(record.clone()))?;
     expect_equal(
-        "resolve of its unique key",
+        "get_by_unique_key of an expired record",
         &fixture.store.get_by_unique_key(&unique_key).await?,
         &Some(record),
     )?;

@@ -42,7 +42,7 @@ async fn unique_key_is_distinguished_by_its_name(mut fixture: Fixture) -> Outcom
     expect_equal("the value under the other name", &fixture.holder(&phone).await?, &Some(two))
 }
 
-/// Values that a text, a collation, a padded column or a concatenated key would take for one another.
+/// Uses values that a text type, a collation, a padded column or a concatenated key would confuse.
 async fn unique_key_values_are_compared_as_bytes(mut fixture: Fixture) -> Outcome {
     let stem = fixture.random.bytes(12);
     let endings: [&[u8]; 10] = [b"", b"a", b"A", b"a ", b"a\0", b"\0a", b"aa", b"\x80", b"\xff", b"\xff\xff"];
@@ -77,7 +77,11 @@ async fn unique_key_is_free_after_put_without_it(mut fixture: Fixture) -> Outcom
     expect_equal("the unique key that was dropped", &fixture.holder(&dropped).await?, &None)?;
     expect_equal("the unique key that was kept", &fixture.holder(&kept).await?, &Some(old))?;
     fixture.put(new, with_unique_keys(&[&dropped]), "the next holder").await?;
-    expect_equal("the unique key after another claimed it", &fixture.holder(&dropped).await?, &Some(new))
+    expect_equal(
+        "the unique key after another record claimed it",
+        &fixture.holder(&dropped).await?,
+        &Some(new),
+    )
 }
 
 async fn unique_key_is_free_after_delete(mut fixture: Fixture) -> Outcome {
@@ -88,10 +92,14 @@ async fn unique_key_is_free_after_delete(mut fixture: Fixture) -> Outcome {
     expect_equal("the unique key of a deleted record", &fixture.holder(&unique_key).await?, &None)?;
     fixture.put(old, Facets::default(), "made again").await?;
     expect_equal(
-        "the unique key after its record was made again without it",
+        "the unique key after its record was created again without it",
         &fixture.holder(&unique_key).await?,
         &None,
     )?;
     fixture.put(new, with_unique_keys(&[&unique_key]), "new").await?;
-    expect_equal("the unique key after another claimed it", &fixture.holder(&unique_key).await?, &Some(new))
+    expect_equal(
+        "the unique key after another record claimed it",
+        &fixture.holder(&unique_key).await?,
+        &Some(new),
+    )
 }

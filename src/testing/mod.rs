@@ -1,16 +1,16 @@
-//! The conformance suite for stores: whoever writes a [`Store`] runs it to learn whether the store keeps the contract.
+//! The conformance suite, which verifies that a backend fulfils the contract of [`Store`].
 //!
-//! It comes with the feature `testing`. [`run`] tries everything; [`cases`] gives the single cases, as data, to those who
-//! want a loop of their own. It is outside semver: a later version may have more cases.
+//! Enable it with the feature `testing`. [`run`] runs all cases; [`cases`] returns them one by one, for a custom loop. The
+//! set of cases is exempt from semantic versioning: any release may add cases.
 //!
-//! The cases only call the store, spawn tasks and wait, so they run on every runtime of tokio's; the contract asks to be
-//! kept on all of them, so run the suite on a multi-threaded runtime, where the races are races, and on a
+//! The contract holds on every tokio runtime. Run the suite on a multi-threaded runtime, which exercises races, and on a
 //! single-threaded one.
 //!
-//! The store may be shared with other records, but with nobody who purges or commits records that expire before the year
-//! 1000 while the suite runs: not with a second suite, then. What the cases put, they leave behind. Some read the whole
-//! store again and again, so on one that holds much they take their time. What cannot be tried from within a process is
-//! left out: that a commit outlives a crash.
+//! The store may contain other records, and other tasks may use it during the run, as long as they neither purge nor commit
+//! records that expire before the year 1000. Two suites must therefore not share a store at the same time. The cases do not
+//! delete their records, and some read the whole store repeatedly, so prefer a small store.
+//!
+//! One line of the contract is not tested, because it needs more than one process: that a commit survives a crash.
 
 mod body;
 mod cancel;
@@ -50,7 +50,7 @@ use fixture::{
 use model::Model;
 use random::Random;
 
-/// All cases, method by method.
+/// Returns all cases.
 pub fn cases() -> impl Iterator<Item = &'static Case> {
     let files =
         [get::CASES, get_by_unique_key::CASES, body::CASES, purge::CASES, revision::CASES, cancel::CASES];
@@ -64,9 +64,9 @@ pub fn cases() -> impl Iterator<Item = &'static Case> {
         .flatten()
 }
 
-/// Tries all cases one after the other, each on a store that `make` makes for it, or on clones of one `Arc`.
+/// Runs all cases one after the other, each on the store that `make` returns for it.
 ///
-/// A store that panics fails the case.
+/// `make` may create a new store every time, or clone one `Arc`. A panic in the store fails the case.
 ///
 /// ```no_run
 /// use toposcope::store::MemoryStore;

@@ -1,4 +1,4 @@
-//! A store as the contract says it, too simple to be wrong: what the real one is compared with.
+//! A simple reference implementation of the contract, which stores are compared with.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,25 +39,25 @@ impl Model {
         Ok(page(query, &places))
     }
 
-    /// Everything that speaks against a batch. A store names any of it: the contract does not say which comes first.
+    /// Returns every error that the batch may fail with; the contract lets a store report any one of them.
     pub(super) fn violations(&self, batch: &Batch) -> Vec<StoreErrorKind> {
         let written: BTreeSet<Key> = batch.writes().iter().map(Write::key).collect();
         let mut violations = Vec::new();
         if written.len() < batch.writes().len() || batch.writes().iter().any(has_sort_key_twice) {
             violations.push(StoreErrorKind::Invalid);
         }
-        let expectations = batch.writes().iter().map(|write| (write.key(), write.precondition()));
+        let preconditions = batch.writes().iter().map(|write| (write.key(), write.precondition()));
         violations.extend(
-            expectations
-                .filter(|(key, precondition)| !self.is_as(*key, *precondition))
+            preconditions
+                .filter(|(key, precondition)| !self.satisfies(*key, *precondition))
                 .map(|(key, _)| StoreErrorKind::Conflict(key)),
         );
-        violations.extend(batch.guards().iter().filter_map(|check| self.violation(check, &written)));
+        violations.extend(batch.guards().iter().filter_map(|guard| self.violation(guard, &written)));
         violations.extend(self.unique_keys_shared_after(batch, &written).map(StoreErrorKind::UniqueKeyTaken));
         violations
     }
 
-    /// Carries out a batch that nothing speaks against. The versions are the store's to choose.
+    /// Applies a valid batch, with the versions that the store assigned.
     pub(super) fn apply(&mut self, batch: &Batch, versions: &BTreeMap<Key, Version>) {
         for write in batch.writes() {
             match write {
@@ -73,7 +73,7 @@ impl Model {
         }
     }
 
-    /// What a snapshot holds.
+    /// Returns the expected contents of a snapshot.
     pub(super) fn entries(&self) -> Entries {
         let entries = self.entries.values().cloned();
         by_key(entries.map(|Entry { record, facets }| Entry { record, facets: as_returned(facets) }))
@@ -85,7 +85,7 @@ impl Model {
         (before - self.entries.len()) as u64
     }
 
-    fn is_as(&self, key: Key, precondition: Precondition) -> bool {
+    fn satisfies(&self, key: Key, precondition: Precondition) -> bool {
         let version = self.entries.get(&key).map(|entry| entry.record.version);
         match precondition {
             Precondition::Absent => version.is_none(),
@@ -95,10 +95,10 @@ impl Model {
         }
     }
 
-    fn violation(&self, check: &Guard, written: &BTreeSet<Key>) -> Option<StoreErrorKind> {
-        match check {
+    fn violation(&self, guard: &Guard, written: &BTreeSet<Key>) -> Option<StoreErrorKind> {
+        match guard {
             Guard::Record { key, precondition } => {
-                (!self.is_as(*key, *precondition)).then_some(StoreErrorKind::Conflict(*key))
+                (!self.satisfies(*key, *precondition)).then_some(StoreErrorKind::Conflict(*key))
             }
             Guard::UniqueKey { unique_key, holder } => {
                 (self.get_by_unique_key(unique_key).map(|record| record.key) != *holder)

@@ -18,7 +18,7 @@ super::table! { of "purge_expired":
         purged_record_can_be_created_again;
 }
 
-/// Records that an earlier, broken run left behind must not spoil the counts.
+/// Purges records that an earlier failed run left behind, so that the counts are exact.
 async fn fresh_start(fixture: &mut Fixture) -> Outcome<Timestamp> {
     let time = fixture.ancient_time();
     fixture.store.purge_expired(time).await?;
@@ -33,23 +33,23 @@ async fn record_is_purged_at_its_exact_microsecond(mut fixture: Fixture) -> Outc
     }
     let query = fixture.query();
     fixture.store.purge_expired(time.plus_micros(-1)).await?;
-    expect_list("what is left just before", &fixture.store.list(&query).await?, &[at, after])?;
+    expect_list("the list 1 µs before the expiry", &fixture.store.list(&query).await?, &[at, after])?;
     fixture.store.purge_expired(time).await?;
-    expect_list("what is left at the time", &fixture.store.list(&query).await?, &[after])?;
+    expect_list("the list at the expiry", &fixture.store.list(&query).await?, &[after])?;
     fixture.store.purge_expired(time).await?;
-    expect_list("what is left after the same again", &fixture.store.list(&query).await?, &[after])?;
+    expect_list("the list after the same purge again", &fixture.store.list(&query).await?, &[after])?;
     fixture.store.purge_expired(time.plus_micros(1)).await?;
-    expect_list("what is left just after", &fixture.store.list(&query).await?, &[])
+    expect_list("the list 1 µs after the expiry", &fixture.store.list(&query).await?, &[])
 }
 
-/// They may be infinities or overflows where a database keeps its times.
+/// A database may represent these times as infinity, or overflow.
 async fn earliest_expiry_is_purged_and_latest_stays(mut fixture: Fixture) -> Outcome {
     let time = fresh_start(&mut fixture).await?;
     let [oldest, kept] = fixture.keys();
     fixture.put(oldest, with_expiry(Timestamp::UNIX_EPOCH.plus_micros(i64::MIN)), "of the year 0").await?;
     fixture.put(kept, with_expiry(Timestamp::UNIX_EPOCH.plus_micros(i64::MAX)), "of the year 9999").await?;
     fixture.store.purge_expired(time).await?;
-    expect_list("what is left", &fixture.store.list(&fixture.query()).await?, &[kept])
+    expect_list("the list after the purge", &fixture.store.list(&fixture.query()).await?, &[kept])
 }
 
 async fn purge_returns_number_of_deleted_records(mut fixture: Fixture) -> Outcome {
@@ -68,7 +68,7 @@ async fn purge_returns_number_of_deleted_records(mut fixture: Fixture) -> Outcom
     fixture.put(other, with_expiry(time), "of another kind").await?;
     fixture.put(later, with_expiry(time.plus_micros(1)), "expires later").await?;
     expect_equal("the count when three have expired", &fixture.store.purge_expired(time).await?, &3)?;
-    expect_equal("the count of the same again", &fixture.store.purge_expired(time).await?, &0)?;
+    expect_equal("the count of the same purge again", &fixture.store.purge_expired(time).await?, &0)?;
     expect_equal(
         "the count when the last expires",
         &fixture.store.purge_expired(time.plus_micros(1)).await?,
@@ -119,5 +119,5 @@ async fn purged_record_can_be_created_again(mut fixture: Fixture) -> Outcome {
     fixture.store.commit(put(key, Precondition::Absent, Facets::default())).await?;
     fixture.store.purge_expired(time).await?;
     let version = fixture.read(key).await?.map(|record| record.version);
-    expect(version > Some(old), &format!("made again with {version:?} after {old:?}"))
+    expect(version > Some(old), &format!("created again with {version:?} after {old:?}"))
 }

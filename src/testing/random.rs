@@ -1,4 +1,4 @@
-//! Random numbers that a seed repeats: SplitMix64.
+//! Reproducible pseudo-random numbers: SplitMix64.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
@@ -12,7 +12,7 @@ impl Random {
         Self(seed)
     }
 
-    /// A seed that no earlier run had, so that a run on a store that is kept makes records of its own.
+    /// Returns a new seed for every run, so that runs on a persistent store use different records.
     pub(super) fn fresh_seed() -> u64 {
         RandomState::new().build_hasher().finish()
     }
@@ -24,7 +24,7 @@ impl Random {
         second ^ (second >> 31)
     }
 
-    /// A number from 0 on and below `bound`.
+    /// Returns a number from 0 to `bound - 1`.
     pub(super) fn below(&mut self, bound: u64) -> u64 {
         self.draw().checked_rem(bound).unwrap_or(0)
     }
@@ -38,7 +38,7 @@ impl Random {
         from.iter().copied().nth(usize::try_from(place).unwrap_or_default())
     }
 
-    /// Any sixteen bytes, not only those of a version: a store has to order ids that begin with any byte.
+    /// Returns 16 random bytes, not a versioned UUID: a store must order ids that begin with any byte.
     pub(super) const fn uuid(&mut self) -> Uuid {
         Uuid::from_u64_pair(self.draw(), self.draw())
     }

@@ -2,7 +2,7 @@ use std::fmt;
 
 use super::{Case, Fault};
 
-/// What a case found wrong with a store.
+/// A violation of the contract that a case found.
 #[derive(Debug)]
 pub struct Failure {
     case: &'static Case,
@@ -15,13 +15,13 @@ impl Failure {
         Self { case, seed, fault }
     }
 
-    /// The case that failed.
+    /// Returns the case that failed.
     #[must_use]
     pub const fn case(&self) -> &'static Case {
         self.case
     }
 
-    /// What [`Case::run_seeded`] takes to do the same again.
+    /// Returns the random seed, with which [`Case::run_seeded`] reproduces the failure.
     #[must_use]
     pub const fn seed(&self) -> u64 {
         self.seed
@@ -38,7 +38,7 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// How a store did in all cases. Its `Display` lists the failures.
+/// The result of a run of all cases. Its `Display` lists the failures.
 #[derive(Debug)]
 #[must_use = "it may list failures"]
 pub struct Report {
@@ -51,22 +51,22 @@ impl Report {
         Self { cases, failures }
     }
 
-    /// How many cases were run.
+    /// Returns the number of cases that were run.
     #[must_use]
     pub const fn cases(&self) -> usize {
         self.cases
     }
 
-    /// What failed, in the order of the cases.
+    /// Returns the failures, in the order of the cases.
     #[must_use]
     pub fn failures(&self) -> &[Failure] {
         &self.failures
     }
 
-    /// Ends a test.
+    /// Asserts that every case passed.
     ///
     /// # Panics
-    /// When a case failed, with the list of the failures.
+    /// If a case failed. The message lists all failures.
     #[track_caller]
     pub fn assert_passed(&self) {
         assert!(self.failures.is_empty(), "{self}");

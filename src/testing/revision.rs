@@ -19,16 +19,16 @@ super::table! { of "revision":
         lists_between_equal_revisions_are_from_one_state;
 }
 
-/// A store that cannot tell has nothing to prove.
+/// Returns the revision; a store that tracks none passes every case.
 async fn revision(fixture: &Fixture, organization: Uuid) -> Outcome<Option<Revision>> {
     Ok(fixture.store.revision(fixture.kind, organization).await?)
 }
 
-/// That none of them is there twice.
+/// Expects that no revision occurs twice.
 fn expect_all_different(revisions: &[Option<Revision>]) -> Outcome {
     for (place, revision) in revisions.iter().enumerate() {
         let twice = revision.is_some() && revisions.iter().skip(place + 1).any(|other| other == revision);
-        expect_equal(&format!("whether the revision of state {place} comes back"), &twice, &false)?;
+        expect_equal(&format!("whether the revision of state {place} recurs"), &twice, &false)?;
     }
     Ok(())
 }
@@ -113,7 +113,7 @@ async fn changes_in_one_organization_keep_revisions_of_others(mut fixture: Fixtu
 const CHANGES: usize = 100;
 const READERS: usize = 3;
 
-/// The records that a reader saw between two calls that gave the same revision.
+/// The records that a reader saw between two equal revisions.
 type Seen = Vec<(u128, Vec<Record>)>;
 
 async fn lists_between_equal_revisions_are_from_one_state(mut fixture: Fixture) -> Outcome {

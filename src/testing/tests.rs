@@ -1,6 +1,6 @@
 use super::cases;
 
-/// The words of all documentation under `store`, with single spaces.
+/// Returns the documentation of the store's contract, with single spaces between words.
 fn documentation() -> String {
     let files = [
         include_str!("../store/mod.rs"),
@@ -16,7 +16,7 @@ fn documentation() -> String {
     comments.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
 }
 
-/// The points of the contract's lists, each with the method it is about.
+/// Returns the items of the contract's lists, each with its method.
 fn points() -> Vec<(String, String)> {
     let mut points: Vec<(String, String)> = Vec::new();
     let mut open: Vec<String> = Vec::new();

@@ -17,7 +17,7 @@ crate::testing::table! { of "commit":
 }
 
 async fn record_guard_passes_if_precondition_holds(mut fixture: Fixture) -> Outcome {
-    let [there, missing, witness] = fixture.keys();
+    let [there, missing, written] = fixture.keys();
     let version = fixture.put(there, Facets::default(), "there").await?.version;
     let guards = [
         (there, Precondition::Present),
@@ -27,16 +27,16 @@ async fn record_guard_passes_if_precondition_holds(mut fixture: Fixture) -> Outc
         (missing, Precondition::Any),
     ];
     for (key, precondition) in guards {
-        let mut batch = put(witness, Precondition::Any, Facets::default());
+        let mut batch = put(written, Precondition::Any, Facets::default());
         batch.guard(Guard::Record { key, precondition });
         fixture.store.commit(batch.clone()).await?;
     }
-    let mut all = delete(witness, Precondition::Present);
+    let mut all = delete(written, Precondition::Present);
     for (key, precondition) in guards {
         all.guard(Guard::Record { key, precondition });
     }
     fixture.store.commit(all).await?;
-    expect_equal("the record written under the checks", &fixture.read(witness).await?, &None)
+    expect_equal("the record written under the guards", &fixture.read(written).await?, &None)
 }
 
 async fn record_guard_conflicts_if_precondition_fails(mut fixture: Fixture) -> Outcome {
@@ -54,21 +54,21 @@ async fn record_guard_conflicts_if_precondition_fails(mut fixture: Fixture) -> O
     for (key, precondition) in guards {
         let mut batch = put(new, Precondition::Absent, Facets::default());
         batch.guard(Guard::Record { key, precondition });
-        let what = format!("a check that expects {precondition:?}");
+        let what = format!("a guard that expects {precondition:?}");
         fixture.expect_rejected(&what, batch, StoreErrorKind::Conflict(key)).await?;
     }
     Ok(())
 }
 
 async fn unique_key_guard_passes_if_holder_is_expected(mut fixture: Fixture) -> Outcome {
-    let ([holder, witness], held, free) = (fixture.keys(), fixture.unique_key(), fixture.unique_key());
+    let ([holder, written], held, free) = (fixture.keys(), fixture.unique_key(), fixture.unique_key());
     fixture.put(holder, with_unique_keys(&[&held]), "has it").await?;
-    let mut batch = put(witness, Precondition::Absent, Facets::default());
+    let mut batch = put(written, Precondition::Absent, Facets::default());
     batch.guard(Guard::UniqueKey { unique_key: held, holder: Some(holder) });
     batch.guard(Guard::UniqueKey { unique_key: free, holder: None });
     fixture.store.commit(batch).await?;
-    let body = fixture.read(witness).await?.map(|record| record.body);
-    expect_equal("the record written under the checks", &body, &Some("put".into()))
+    let body = fixture.read(written).await?.map(|record| record.body);
+    expect_equal("the record written under the guards", &body, &Some("put".into()))
 }
 
 async fn unique_key_guard_fails_if_holder_differs(mut fixture: Fixture) -> Outcome {
@@ -81,7 +81,7 @@ async fn unique_key_guard_fails_if_holder_differs(mut fixture: Fixture) -> Outco
         let mut batch = put(new, Precondition::Absent, Facets::default());
         batch.guard(Guard::UniqueKey { unique_key: unique_key.clone(), holder });
         let taken = StoreErrorKind::UniqueKeyTaken(unique_key.clone());
-        fixture.expect_rejected(&format!("a check that expects the holder {holder:?}"), batch, taken).await?;
+        fixture.expect_rejected(&format!("a guard that expects the holder {holder:?}"), batch, taken).await?;
     }
     Ok(())
 }
@@ -97,17 +97,27 @@ async fn guards_ignore_writes_of_their_batch(mut fixture: Fixture) -> Outcome {
 
     let mut after = writes.clone();
     after.guard(Guard::Record { key: created, precondition: Precondition::Present });
-    fixture.expect_rejected("a check of a record it makes", after, StoreErrorKind::Conflict(created)).await?;
+    fixture
+        .expect_rejected(
+            "a guard on a record that the batch creates",
+            after,
+            StoreErrorKind::Conflict(created),
+        )
+        .await?;
     let mut after = writes.clone();
     after.guard(Guard::Record { key: deleted, precondition: Precondition::Absent });
     fixture
-        .expect_rejected("a check of a record it deletes", after, StoreErrorKind::Conflict(deleted))
+        .expect_rejected(
+            "a guard on a record that the batch deletes",
+            after,
+            StoreErrorKind::Conflict(deleted),
+        )
         .await?;
     let mut after = writes.clone();
     after.guard(Guard::UniqueKey { unique_key: unique_key.clone(), holder: Some(created) });
     fixture
         .expect_rejected(
-            "a check of a unique key it passes on",
+            "a guard on a unique key that the batch moves",
             after,
             StoreErrorKind::UniqueKeyTaken(unique_key.clone()),
         )
@@ -132,29 +142,29 @@ async fn one_failed_guard_rejects_the_whole_batch(mut fixture: Fixture) -> Outco
     batch.guard(Guard::Record { key: replaced, precondition: Precondition::Present });
     batch.guard(Guard::Record { key: missing, precondition: Precondition::Present });
     batch.guard(Guard::UniqueKey { unique_key: unique_key.clone(), holder: Some(replaced) });
-    fixture.expect_rejected("one unmet check of three", batch, StoreErrorKind::Conflict(missing)).await?;
+    fixture.expect_rejected("one of three guards fails", batch, StoreErrorKind::Conflict(missing)).await?;
     expect_equal("the holder of the unique key", &fixture.holder(&unique_key).await?, &Some(replaced))
 }
 
 async fn batch_of_guards_only_changes_nothing(mut fixture: Fixture) -> Outcome {
     let ([there, missing], unique_key) = (fixture.keys(), fixture.unique_key());
     let record = fixture.put(there, with_unique_keys(&[&unique_key]), "there").await?;
-    let mut met = Batch::new();
-    met.guard(Guard::Record { key: there, precondition: Precondition::Version(record.version) });
-    met.guard(Guard::Record { key: missing, precondition: Precondition::Absent });
-    met.guard(Guard::UniqueKey { unique_key: unique_key.clone(), holder: Some(there) });
-    met.guard(Guard::LinkedWithin { organization: None, link: fixture.link() });
-    met.guard(Guard::NetworkEmpty { organization: None, network: fixture.random.uuid() });
-    fixture.store.commit(met).await?;
+    let mut passing = Batch::new();
+    passing.guard(Guard::Record { key: there, precondition: Precondition::Version(record.version) });
+    passing.guard(Guard::Record { key: missing, precondition: Precondition::Absent });
+    passing.guard(Guard::UniqueKey { unique_key: unique_key.clone(), holder: Some(there) });
+    passing.guard(Guard::LinkedWithin { organization: None, link: fixture.link() });
+    passing.guard(Guard::NetworkEmpty { organization: None, network: fixture.random.uuid() });
+    fixture.store.commit(passing).await?;
     let answers = fixture.store.get(&[there, missing]).await?;
-    expect_equal("the records after guards that were met", &answers, &[Some(record), None])?;
-    let unmet = guard_only(Guard::Record { key: missing, precondition: Precondition::Present });
-    fixture.expect_rejected("an unmet check alone", unmet, StoreErrorKind::Conflict(missing)).await?;
-    let unmet = guard_only(Guard::UniqueKey { unique_key: unique_key.clone(), holder: None });
+    expect_equal("the records after passing guards", &answers, &[Some(record), None])?;
+    let failing = guard_only(Guard::Record { key: missing, precondition: Precondition::Present });
+    fixture.expect_rejected("a failing guard alone", failing, StoreErrorKind::Conflict(missing)).await?;
+    let failing = guard_only(Guard::UniqueKey { unique_key: unique_key.clone(), holder: None });
     fixture
         .expect_rejected(
-            "an unmet check of a unique key alone",
-            unmet,
+            "a failing guard on a unique key alone",
+            failing,
             StoreErrorKind::UniqueKeyTaken(unique_key),
         )
         .await

@@ -21,10 +21,10 @@ async fn link_guard_passes_if_no_record_has_the_link(mut fixture: Fixture) -> Ou
     fixture.store.commit(within(Batch::new(), link)).await?;
     fixture.store.commit(within(put(key, Precondition::Absent, Facets::default()), link)).await?;
     fixture.store.commit(within(delete(key, Precondition::Present), link)).await?;
-    expect_equal("the record written under the check", &fixture.read(key).await?, &None)
+    expect_equal("the record written under the guard", &fixture.read(key).await?, &None)
 }
 
-/// Whether the link is kept or not by those who are put: being written is enough.
+/// A record that is put may keep the link: it only has to be written.
 async fn link_guard_passes_if_batch_writes_every_linked_record(mut fixture: Fixture) -> Outcome {
     let (link, [dropping, keeping, deleted]) = (fixture.link(), fixture.keys());
     for key in [dropping, keeping, deleted] {
@@ -103,7 +103,7 @@ async fn link_guard_ignores_removed_links(mut fixture: Fixture) -> Outcome {
     fixture.delete(deleted).await?;
     let batch = guard_only(Guard::LinkedWithin { organization: None, link });
     fixture
-        .expect_rejected("one has expired, but is there", batch.clone(), StoreErrorKind::Linked(link))
+        .expect_rejected("an expired record that is not purged", batch.clone(), StoreErrorKind::Linked(link))
         .await?;
     fixture.store.purge_expired(time).await?;
     fixture.store.commit(batch).await.map_err(Into::into)
@@ -119,26 +119,34 @@ async fn link_guard_ignores_links_added_by_the_batch(mut fixture: Fixture) -> Ou
 }
 
 async fn link_guard_ignores_other_organizations(mut fixture: Fixture) -> Outcome {
-    let ([red, blue], [reds, nobodys], link) = (fixture.ids(), fixture.keys(), fixture.link());
+    let ([red, blue], [reds, unowned], link) = (fixture.ids(), fixture.keys(), fixture.link());
     let of = |organization| Facets { organization, ..with_links(&[link]) };
     let among = |organization| guard_only(Guard::LinkedWithin { organization, link });
     fixture.put(reds, of(Some(red)), "has the link").await?;
-    fixture.put(nobodys, of(None), "has it too").await?;
+    fixture.put(unowned, of(None), "has it too").await?;
     fixture.store.commit(among(Some(blue))).await?;
     fixture
         .expect_rejected("the records of one organization", among(Some(red)), StoreErrorKind::Linked(link))
         .await?;
-    fixture.expect_rejected("the records of all", among(None), StoreErrorKind::Linked(link)).await?;
+    fixture.expect_rejected("all records", among(None), StoreErrorKind::Linked(link)).await?;
     let mut moved = among(Some(red));
     moved.put(reds, Precondition::Present, of(Some(blue)), "moves to another organization");
     fixture.store.commit(moved).await?;
     fixture.store.commit(among(Some(red))).await?;
     fixture
-        .expect_rejected("the records of the other one", among(Some(blue)), StoreErrorKind::Linked(link))
+        .expect_rejected(
+            "the records of the other organization",
+            among(Some(blue)),
+            StoreErrorKind::Linked(link),
+        )
         .await?;
     fixture.delete(reds).await?;
     fixture
-        .expect_rejected("the records of all, one of none", among(None), StoreErrorKind::Linked(link))
+        .expect_rejected(
+            "all records, one of them without an organization",
+            among(None),
+            StoreErrorKind::Linked(link),
+        )
         .await
 }
 

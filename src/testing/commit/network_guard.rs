@@ -30,10 +30,10 @@ async fn network_guard_passes_if_no_record_is_on_it(mut fixture: Fixture) -> Out
     fixture.store.commit(empty(Batch::new())).await?;
     fixture.store.commit(empty(put(key, Precondition::Absent, of(Some(organization), None)))).await?;
     fixture.store.commit(empty(delete(key, Precondition::Present))).await?;
-    expect_equal("the record written under the checks", &fixture.read(key).await?, &None)
+    expect_equal("the record written under the guards", &fixture.read(key).await?, &None)
 }
 
-/// Whether those who are put stay on the network or not: being written is enough.
+/// A record that is put may stay on the network: it only has to be written.
 async fn network_guard_passes_if_batch_writes_every_record_on_it(mut fixture: Fixture) -> Outcome {
     let ([network, elsewhere], [leaving, moving, staying, deleted]) = (fixture.ids(), fixture.keys());
     for key in [leaving, moving, staying, deleted] {
@@ -114,14 +114,14 @@ async fn network_guard_considers_records_of_every_kind(mut fixture: Fixture) -> 
     fixture.store.commit(with_empty(Batch::new(), network)).await.map_err(Into::into)
 }
 
-/// Nor one that has the network's id for its own, for its organization's or for a link's target.
+/// Covers records whose own id, organization or link target equals the network's id.
 async fn network_guard_ignores_records_on_other_networks(mut fixture: Fixture) -> Outcome {
     let ([network, organization], [of_that_id, referring]) = (fixture.ids(), fixture.keys());
     let [before, behind] = [u128::MAX, 1].map(|step| Uuid::from_u128(network.as_u128().wrapping_add(step)));
     for other in [before, behind] {
-        for of_whom in [None, Some(Uuid::nil()), Some(organization), Some(Uuid::max())] {
+        for owner in [None, Some(Uuid::nil()), Some(organization), Some(Uuid::max())] {
             let key = fixture.key();
-            fixture.put(key, of(of_whom, Some(other)), "on another network").await?;
+            fixture.put(key, of(owner, Some(other)), "on another network").await?;
         }
     }
     fixture.put(Key::new(fixture.kind, network), of(Some(organization), None), "the network itself").await?;
@@ -133,7 +133,7 @@ async fn network_guard_ignores_records_on_other_networks(mut fixture: Fixture) -
     for network in [before, behind] {
         let batch = with_empty(Batch::new(), network);
         fixture
-            .expect_rejected("a network where they are", batch, StoreErrorKind::NetworkInUse(network))
+            .expect_rejected("a network with records", batch, StoreErrorKind::NetworkInUse(network))
             .await?;
     }
     Ok(())
@@ -151,11 +151,11 @@ async fn network_guard_ignores_records_that_left_the_network(mut fixture: Fixtur
     fixture.delete(deleted).await?;
     let batch = with_empty(Batch::new(), network);
     let in_use = StoreErrorKind::NetworkInUse(network);
-    fixture.expect_rejected("one has expired, but is there", batch.clone(), in_use.clone()).await?;
+    fixture.expect_rejected("an expired record that is not purged", batch.clone(), in_use.clone()).await?;
     fixture.store.purge_expired(time).await?;
     fixture.store.commit(batch.clone()).await?;
     fixture.put(moved, on(network), "back again").await?;
-    fixture.expect_rejected("one has come back", batch, in_use).await
+    fixture.expect_rejected("a record that returned to the network", batch, in_use).await
 }
 
 async fn network_guard_ignores_records_added_by_the_batch(mut fixture: Fixture) -> Outcome {
@@ -167,38 +167,40 @@ async fn network_guard_ignores_records_added_by_the_batch(mut fixture: Fixture) 
     for key in [new, moving] {
         let batch = with_empty(delete(key, Precondition::Present), network);
         fixture
-            .expect_rejected("the other record is there now", batch, StoreErrorKind::NetworkInUse(network))
+            .expect_rejected("the other record is on it now", batch, StoreErrorKind::NetworkInUse(network))
             .await?;
     }
     Ok(())
 }
 
 async fn network_guard_ignores_other_organizations(mut fixture: Fixture) -> Outcome {
-    let ([red, blue, network], [reds, nobodys]) = (fixture.ids(), fixture.keys());
+    let ([red, blue, network], [reds, unowned]) = (fixture.ids(), fixture.keys());
     let of = |organization| of(organization, Some(network));
     let among = |organization| guard_only(Guard::NetworkEmpty { organization, network });
     let in_use = StoreErrorKind::NetworkInUse(network);
     fixture.put(reds, of(Some(red)), "on the network").await?;
-    fixture.put(nobodys, of(None), "there too").await?;
+    fixture.put(unowned, of(None), "there too").await?;
     fixture.store.commit(among(Some(blue))).await?;
     fixture.expect_rejected("the records of one organization", among(Some(red)), in_use.clone()).await?;
-    fixture.expect_rejected("the records of all", among(None), in_use.clone()).await?;
+    fixture.expect_rejected("all records", among(None), in_use.clone()).await?;
     let mut moved = among(Some(red));
     moved.put(reds, Precondition::Present, of(Some(blue)), "moves to another organization");
     fixture.store.commit(moved).await?;
     fixture.store.commit(among(Some(red))).await?;
-    fixture.expect_rejected("the records of the other one", among(Some(blue)), in_use.clone()).await?;
+    fixture
+        .expect_rejected("the records of the other organization", among(Some(blue)), in_use.clone())
+        .await?;
     fixture.delete(reds).await?;
     fixture.store.commit(among(Some(blue))).await?;
-    fixture.expect_rejected("the records of all, one of none", among(None), in_use).await
+    fixture.expect_rejected("all records, one of them without an organization", among(None), in_use).await
 }
 
 async fn network_guard_without_organization_considers_all_records(mut fixture: Fixture) -> Outcome {
     let [organization, network] = fixture.ids();
-    for of_whom in [None, Some(Uuid::nil()), Some(organization), Some(Uuid::max())] {
+    for owner in [None, Some(Uuid::nil()), Some(organization), Some(Uuid::max())] {
         let key = fixture.key();
-        fixture.put(key, of(of_whom, Some(network)), "on the network").await?;
-        let what = format!("the records of all, one of {of_whom:?}");
+        fixture.put(key, of(owner, Some(network)), "on the network").await?;
+        let what = format!("all records, one of them of organization {owner:?}");
         let batch = with_empty(Batch::new(), network);
         fixture.expect_rejected(&what, batch, StoreErrorKind::NetworkInUse(network)).await?;
         fixture.store.commit(with_empty(delete(key, Precondition::Present), network)).await?;

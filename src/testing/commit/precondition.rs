@@ -34,14 +34,14 @@ impl Change {
 }
 
 async fn put_is_applied_if_precondition_holds(fixture: Fixture) -> Outcome {
-    carries_out_what_finds_what_it_expects(fixture, Change::Put).await
+    expect_all_applied(fixture, Change::Put).await
 }
 
 async fn delete_is_applied_if_precondition_holds(fixture: Fixture) -> Outcome {
-    carries_out_what_finds_what_it_expects(fixture, Change::Delete).await
+    expect_all_applied(fixture, Change::Delete).await
 }
 
-async fn carries_out_what_finds_what_it_expects(mut fixture: Fixture, change: Change) -> Outcome {
+async fn expect_all_applied(mut fixture: Fixture, change: Change) -> Outcome {
     for precondition in [Precondition::Absent, Precondition::Any] {
         let key = fixture.key();
         expect_applied(&fixture, change, key, precondition).await?;
@@ -63,11 +63,9 @@ async fn expect_applied(fixture: &Fixture, change: Change, key: Key, preconditio
     let (there, changed) = (after.is_some(), after != before);
     match change {
         Change::Put => {
-            expect(there && changed, &format!("{precondition:?} was met, and the put was not carried out"))
+            expect(there && changed, &format!("{precondition:?} holds, but the put was not applied"))
         }
-        Change::Delete => {
-            expect(!there, &format!("{precondition:?} was met, and the delete was not carried out"))
-        }
+        Change::Delete => expect(!there, &format!("{precondition:?} holds, but the delete was not applied")),
     }
 }
 
@@ -82,14 +80,14 @@ async fn delete_of_missing_record_succeeds(mut fixture: Fixture) -> Outcome {
 }
 
 async fn put_conflicts_if_precondition_fails(fixture: Fixture) -> Outcome {
-    refuses_what_finds_something_else(fixture, Change::Put).await
+    expect_all_conflict(fixture, Change::Put).await
 }
 
 async fn delete_conflicts_if_precondition_fails(fixture: Fixture) -> Outcome {
-    refuses_what_finds_something_else(fixture, Change::Delete).await
+    expect_all_conflict(fixture, Change::Delete).await
 }
 
-async fn refuses_what_finds_something_else(mut fixture: Fixture, change: Change) -> Outcome {
+async fn expect_all_conflict(mut fixture: Fixture, change: Change) -> Outcome {
     let [missing, there, other] = fixture.keys();
     let version = fixture.put(there, Facets::default(), "there").await?.version;
     let others = fixture.put(other, Facets::default(), "another").await?.version;
@@ -99,7 +97,7 @@ async fn refuses_what_finds_something_else(mut fixture: Fixture, change: Change)
     {
         expect_conflict(&fixture, "of a missing record", change, missing, precondition).await?;
     }
-    expect_conflict(&fixture, "of a record that is there", change, there, Precondition::Absent).await?;
+    expect_conflict(&fixture, "of an existing record", change, there, Precondition::Absent).await?;
     for wrong in [others, lower, higher] {
         expect_conflict(
             &fixture,
@@ -170,7 +168,7 @@ async fn failed_batch_changes_nothing(mut fixture: Fixture) -> Outcome {
             batch.delete(unmet, Precondition::Present);
         }
         fixture
-            .expect_rejected("a batch with one unmet write", batch, StoreErrorKind::Conflict(unmet))
+            .expect_rejected("a batch with one failing precondition", batch, StoreErrorKind::Conflict(unmet))
             .await?;
         expect_holders(&fixture, &[(&kept, Some(replaced)), (&claimed, None)]).await?;
     }
@@ -180,7 +178,7 @@ async fn failed_batch_changes_nothing(mut fixture: Fixture) -> Outcome {
 async fn expect_holders(fixture: &Fixture, expected: &[(&UniqueKey, Option<Key>)]) -> Outcome {
     for (unique_key, holder) in expected {
         expect_equal(
-            "the holder of a unique key after a refused batch",
+            "the holder of a unique key after a failed batch",
             &fixture.holder(unique_key).await?,
             holder,
         )?;
@@ -193,9 +191,10 @@ async fn recreated_record_does_not_match_old_version(mut fixture: Fixture) -> Ou
     let old = fixture.put(key, Facets::default(), "the same").await?.version;
     fixture.delete(key).await?;
     let new = fixture.put(key, Facets::default(), "the same").await?.version;
-    expect(new > old, &format!("made again with {new:?}, which is not greater than {old:?}"))?;
+    expect(new > old, &format!("created again with {new:?}, which is not greater than {old:?}"))?;
     for change in [Change::Put, Change::Delete] {
-        expect_conflict(&fixture, "after it was made again", change, key, Precondition::Version(old)).await?;
+        expect_conflict(&fixture, "after it was created again", change, key, Precondition::Version(old))
+            .await?;
     }
     expect_applied(&fixture, Change::Put, key, Precondition::Version(new)).await
 }

@@ -41,11 +41,7 @@ async fn unique_key_moves_between_records_in_either_write_order(mut fixture: Fix
         let mut back = put(giver, Precondition::Present, with_unique_keys(&[&unique_key]));
         back.delete(taker, Precondition::Present);
         fixture.store.commit(back).await?;
-        expect_equal(
-            "the holder after it has passed back",
-            &fixture.holder(&unique_key).await?,
-            &Some(giver),
-        )?;
+        expect_equal("the holder after it moved back", &fixture.holder(&unique_key).await?, &Some(giver))?;
     }
     Ok(())
 }
@@ -145,7 +141,7 @@ async fn unique_key_is_unique_across_kinds(mut fixture: Fixture) -> Outcome {
     pass.put(holder, Precondition::Present, Facets::default(), "gives");
     fixture.store.commit(pass).await?;
     expect_equal(
-        "the holder after it has passed to another kind",
+        "the holder after it moved to another kind",
         &fixture.holder(&unique_key).await?,
         &Some(namesake),
     )
@@ -178,7 +174,7 @@ async fn unique_key_above_maximum_length_is_invalid(mut fixture: Fixture) -> Out
     let long = UniqueKey::new(MAIL, fixture.random.bytes(UniqueKey::MAX_LENGTH + 1));
     let mut batch = put(good, Precondition::Absent, with_unique_keys(&[&free]));
     batch.put(bad, Precondition::Absent, with_unique_keys(&[&long]), "bad");
-    fixture.expect_rejected("a unique key of one byte too many", batch, StoreErrorKind::Invalid).await?;
+    fixture.expect_rejected("a unique key that is one byte too long", batch, StoreErrorKind::Invalid).await?;
     expect_equal("the holder of the other unique key", &fixture.holder(&free).await?, &None)?;
     expect_equal("the holder of the long one", &fixture.holder(&long).await?, &None)
 }

@@ -68,7 +68,7 @@ async fn empty_batch_changes_nothing(mut fixture: Fixture) -> Outcome {
     let key = fixture.key();
     let record = fixture.put(key, Facets::default(), "there").await?;
     fixture.store.commit(Batch::new()).await?;
-    expect_equal("a record after it", &fixture.read(key).await?, &Some(record))
+    expect_equal("a record after an empty batch", &fixture.read(key).await?, &Some(record))
 }
 
 async fn put_replaces_organization_and_network(mut fixture: Fixture) -> Outcome {
@@ -127,7 +127,7 @@ async fn put_replaces_expiry(mut fixture: Fixture) -> Outcome {
     fixture.put(put_off, with_expiry(time), "before").await?;
     fixture.put(put_off, with_expiry(time.plus_micros(1)), "expires later").await?;
     fixture.store.purge_expired(time).await?;
-    expect_list("what is left", &fixture.store.list(&fixture.query()).await?, &[freed, put_off])
+    expect_list("the list after a purge", &fixture.store.list(&fixture.query()).await?, &[freed, put_off])
 }
 
 async fn versions_increase_with_every_commit(mut fixture: Fixture) -> Outcome {
@@ -140,23 +140,23 @@ async fn versions_increase_with_every_commit(mut fixture: Fixture) -> Outcome {
         fixture.store.commit(batch.clone()).await?;
         let versions = fixture.versions(batch).await?;
         let least = versions.values().min().copied();
-        expect(least > greatest, &format!("after {greatest:?} a commit gave {least:?}"))?;
+        expect(least > greatest, &format!("after {greatest:?} a commit assigned {least:?}"))?;
         greatest = versions.values().max().copied();
     }
     Ok(())
 }
 
-/// Also when the record with the greatest version is the one that went.
+/// Versions increase even if the record with the greatest version was deleted.
 async fn versions_increase_after_delete_and_purge(mut fixture: Fixture) -> Outcome {
     let [gone, purged, next] = fixture.keys();
     let time = fixture.ancient_time();
     let deleted = fixture.put(gone, Facets::default(), "deleted").await?.version;
     fixture.delete(gone).await?;
     let expired = fixture.put(purged, with_expiry(time), "purged").await?.version;
-    expect(expired > deleted, &format!("after {deleted:?} was deleted, a put gave {expired:?}"))?;
+    expect(expired > deleted, &format!("after {deleted:?} was deleted, a put was assigned {expired:?}"))?;
     fixture.store.purge_expired(time).await?;
     let last = fixture.put(next, Facets::default(), "next").await?.version;
-    expect(last > expired, &format!("after {expired:?} was purged, a put gave {last:?}"))
+    expect(last > expired, &format!("after {expired:?} was purged, a put was assigned {last:?}"))
 }
 
 async fn unwritten_record_keeps_its_version(mut fixture: Fixture) -> Outcome {
@@ -203,7 +203,7 @@ async fn put_with_duplicate_sort_key_is_invalid(mut fixture: Fixture) -> Outcome
         let sort_keys = vec![SortKey::new(RANK, *b"1"), SortKey::new(RANK, *second)];
         let mut batch = put(good, Precondition::Any, with_rank(b"1"));
         batch.put(bad, Precondition::Any, Facets { sort_keys, ..Facets::default() }, "bad");
-        fixture.expect_rejected("a sort key named twice", batch, StoreErrorKind::Invalid).await?;
+        fixture.expect_rejected("a duplicate sort key", batch, StoreErrorKind::Invalid).await?;
     }
     Ok(())
 }

@@ -47,7 +47,7 @@ async fn organization_filter_matches_one_organization_or_all(mut fixture: Fixtur
     let query = |organization| Query { organization, ..fixture.query() };
     expect_list("one organization", &fixture.store.list(&query(Some(red))).await?, &[a, d])?;
     expect_list("an organization without records", &fixture.store.list(&query(Some(empty))).await?, &[])?;
-    expect_list("all organizations and none", &fixture.store.list(&query(None)).await?, &[a, b, c, d])
+    expect_list("no organization filter", &fixture.store.list(&query(None)).await?, &[a, b, c, d])
 }
 
 async fn network_filter_matches_any_network_or_all(mut fixture: Fixture) -> Outcome {
@@ -60,7 +60,7 @@ async fn network_filter_matches_any_network_or_all(mut fixture: Fixture) -> Outc
     expect_list("one network", &fixture.store.list(&query(&[home])).await?, &[a, d])?;
     expect_list("two networks", &fixture.store.list(&query(&[office, home])).await?, &[a, c, d])?;
     expect_list("a network without records", &fixture.store.list(&query(&[empty])).await?, &[])?;
-    expect_list("any network and none", &fixture.store.list(&fixture.query()).await?, &[a, b, c, d])
+    expect_list("no network filter", &fixture.store.list(&fixture.query()).await?, &[a, b, c, d])
 }
 
 async fn id_filter_matches_any_id(mut fixture: Fixture) -> Outcome {
@@ -73,7 +73,7 @@ async fn id_filter_matches_any_id(mut fixture: Fixture) -> Outcome {
     expect_list("one id", &fixture.store.list(&query(&[b.id])).await?, &[b])?;
     let ids = [c.id, missing.id, stranger.id, a.id];
     expect_list(
-        "two ids, one of nobody and one of another kind",
+        "two ids, an unused one and one of another kind",
         &fixture.store.list(&query(&ids)).await?,
         &[a, c],
     )
@@ -95,7 +95,7 @@ async fn id_filter_with_hundreds_of_ids_matches(mut fixture: Fixture) -> Outcome
 }
 
 async fn link_filter_matches_any_target(mut fixture: Fixture) -> Outcome {
-    let [mine, yours, nobodys] = fixture.ids();
+    let [mine, yours, unowned] = fixture.ids();
     let [a, b, c, d] = fixture.keys();
     let link = |target| Link::new(OWNER, target);
     for (key, links) in [(a, vec![link(mine)]), (b, vec![]), (c, vec![link(yours), link(mine)])] {
@@ -105,7 +105,7 @@ async fn link_filter_matches_any_target(mut fixture: Fixture) -> Outcome {
     let query = |targets: &[Uuid]| Query { links: vec![filter(OWNER, targets)], ..fixture.query() };
     expect_list("one target", &fixture.store.list(&query(&[mine])).await?, &[a, c])?;
     expect_list("two targets", &fixture.store.list(&query(&[yours, mine])).await?, &[a, c, d])?;
-    expect_list("a target of nobody", &fixture.store.list(&query(&[nobodys])).await?, &[])
+    expect_list("a target without links", &fixture.store.list(&query(&[unowned])).await?, &[])
 }
 
 async fn link_filter_matches_only_its_relation(mut fixture: Fixture) -> Outcome {
@@ -170,7 +170,7 @@ async fn duplicate_link_lists_record_once(mut fixture: Fixture) -> Outcome {
     expect_list("the target after a put without it", &fixture.store.list(&query).await?, &[])
 }
 
-/// One record passes; each of the others fails one filter only.
+/// One record passes all filters; each of the others fails exactly one.
 async fn all_filters_must_match(mut fixture: Fixture) -> Outcome {
     let [organization, network, target, other] = fixture.ids();
     let [passing, a, b, c, d] = fixture.keys();

@@ -1,4 +1,4 @@
-//! Every order in every direction, from every offset and every cursor, of every choice of networks.
+//! Every order and direction, with every offset, cursor and subset of networks.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ const RANKS: [&[u8]; 8] = [b"", b"\0", b"a", b"a\0", b"ab", b"\x7f", b"\x80", b"
 const GROUPS: [&[u8]; 4] = [b"", b"x", b"xy", b"y"];
 const SIZES: [&[u8]; 3] = [b"\0\0\0\x01", b"\0\0\0\x02", b"\0\0\x01\0"];
 
-struct Scene {
+struct Dataset {
     fixture: Fixture,
     model: Model,
     organization: Uuid,
@@ -33,31 +33,31 @@ struct Scene {
 }
 
 async fn pages_with_network_filters_match_sorted_model(fixture: Fixture) -> Outcome {
-    let scene = Scene::new(fixture).await?;
+    let dataset = Dataset::new(fixture).await?;
     let mut queries = Vec::new();
-    for networks in scene.choices_of_networks() {
-        for organization in [None, Some(scene.organization)] {
-            queries.push(Query { networks: networks.clone(), organization, ..scene.fixture.query() });
+    for networks in dataset.network_filters() {
+        for organization in [None, Some(dataset.organization)] {
+            queries.push(Query { networks: networks.clone(), organization, ..dataset.fixture.query() });
         }
     }
-    scene.agrees_on_all(queries).await
+    dataset.expect_all_match(queries).await
 }
 
 async fn pages_with_link_filters_match_sorted_model(fixture: Fixture) -> Outcome {
-    let scene = Scene::new(fixture).await?;
-    let [one, two, _] = scene.targets;
+    let dataset = Dataset::new(fixture).await?;
+    let [one, two, _] = dataset.targets;
     let filter = |targets: &[Uuid]| LinkFilter { relation: OWNER, targets: targets.to_vec() };
     let choices = [vec![filter(&[one])], vec![filter(&[one, two])], vec![filter(&[one]), filter(&[two])]];
     let mut queries = Vec::new();
-    for networks in [None, Some(scene.networks.iter().copied().skip(1).collect::<Vec<_>>())] {
+    for networks in [None, Some(dataset.networks.iter().copied().skip(1).collect::<Vec<_>>())] {
         for links in choices.clone() {
-            queries.push(Query { networks: networks.clone(), links, ..scene.fixture.query() });
+            queries.push(Query { networks: networks.clone(), links, ..dataset.fixture.query() });
         }
     }
-    scene.agrees_on_all(queries).await
+    dataset.expect_all_match(queries).await
 }
 
-impl Scene {
+impl Dataset {
     async fn new(mut fixture: Fixture) -> Outcome<Self> {
         let [organization] = fixture.ids();
         let (networks, targets) = (fixture.ids(), fixture.ids());
@@ -72,8 +72,8 @@ impl Scene {
         Ok(Self { fixture, model, organization, networks, targets })
     }
 
-    /// All subsets of the networks, the empty one too, and no filter at all.
-    fn choices_of_networks(&self) -> Vec<Option<Vec<Uuid>>> {
+    /// Returns all subsets of the networks, including the empty one, and no filter.
+    fn network_filters(&self) -> Vec<Option<Vec<Uuid>>> {
         let chosen = |choice: usize| {
             let networks = self.networks.iter().enumerate();
             networks.filter(|(place, _)| choice >> place & 1 == 1).map(|(_, network)| *network).collect()
@@ -81,13 +81,13 @@ impl Scene {
         (0..16).map(|choice| Some(chosen(choice))).chain([None]).collect()
     }
 
-    /// All at the same time: one after the other, a store across a network takes minutes.
-    async fn agrees_on_all(self, queries: Vec<Query>) -> Outcome {
-        let scene = Arc::new(self);
+    /// Runs the queries concurrently, because a remote store would take minutes otherwise.
+    async fn expect_all_match(self, queries: Vec<Query>) -> Outcome {
+        let dataset = Arc::new(self);
         let mut running = JoinSet::new();
         for query in queries {
-            let scene = scene.clone();
-            running.spawn(async move { scene.agrees(&query).await });
+            let dataset = dataset.clone();
+            running.spawn(async move { dataset.expect_match(&query).await });
         }
         while let Some(outcome) = running.join_next().await {
             outcome??;
@@ -95,37 +95,37 @@ impl Scene {
         Ok(())
     }
 
-    async fn agrees(&self, query: &Query) -> Outcome {
+    async fn expect_match(&self, query: &Query) -> Outcome {
         for order in orders() {
             let query = Query { order, ..query.clone() };
             let sorted = self.model.list(&query).map_err(|_| Fault::new("the query is invalid"))?.records;
             for limit in LIMITS {
-                self.offsets_agree(&query, limit, &sorted).await?;
-                self.cursors_agree(&query, limit, &sorted).await?;
+                self.expect_offsets_match(&query, limit, &sorted).await?;
+                self.expect_cursors_match(&query, limit, &sorted).await?;
             }
         }
         Ok(())
     }
 
-    async fn offsets_agree(&self, query: &Query, limit: Option<usize>, sorted: &[Record]) -> Outcome {
+    async fn expect_offsets_match(&self, query: &Query, limit: Option<usize>, sorted: &[Record]) -> Outcome {
         let step = limit.unwrap_or(sorted.len() / 2 + 1);
         for offset in (0..=sorted.len() + 1).step_by(step) {
-            self.page_agrees(query, Start::Offset(offset as u64), limit, (sorted, offset)).await?;
+            self.expect_page_matches(query, Start::Offset(offset as u64), limit, (sorted, offset)).await?;
         }
         Ok(())
     }
 
-    async fn cursors_agree(&self, query: &Query, limit: Option<usize>, sorted: &[Record]) -> Outcome {
+    async fn expect_cursors_match(&self, query: &Query, limit: Option<usize>, sorted: &[Record]) -> Outcome {
         let (mut start, mut offset) = (Start::Offset(0), 0);
-        while let Some(next) = self.page_agrees(query, start, limit, (sorted, offset)).await?.next {
+        while let Some(next) = self.expect_page_matches(query, start, limit, (sorted, offset)).await?.next {
             start = Start::After(next);
             offset += limit.unwrap_or(sorted.len());
         }
         Ok(())
     }
 
-    /// That a page is the part of the sorted list that begins at an offset.
-    async fn page_agrees(
+    /// Checks that a page is the part of the sorted list that starts at an offset.
+    async fn expect_page_matches(
         &self,
         query: &Query,
         start: Start,
@@ -158,7 +158,7 @@ fn ids<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<Uuid> {
     records.into_iter().map(|record| record.key.id).collect()
 }
 
-/// None, each sort key, and each below the group; each of their terms in both directions.
+/// Returns no order, each sort key alone, and each after the group, with all terms in both directions.
 fn orders() -> Vec<Vec<Order>> {
     let both = [Direction::Ascending, Direction::Descending];
     let terms = |name| both.map(|direction| Order::new(name, direction));
@@ -168,7 +168,7 @@ fn orders() -> Vec<Vec<Order>> {
     [vec![]].into_iter().chain(singles.map(|term| vec![term])).chain(pairs).collect()
 }
 
-/// Of few values, so that most records tie with others.
+/// Returns random facets with few distinct values, so that most records tie with others.
 fn facets(random: &mut Random, organization: Uuid, networks: &[Uuid], targets: &[Uuid]) -> Facets {
     let organization = random.chance(70).then_some(organization);
     let network = random.chance(85).then(|| random.pick(networks)).flatten();

@@ -75,7 +75,7 @@ async fn prefix_sorts_before_its_extensions(fixture: Fixture) -> Outcome {
     orders_by_rank(fixture, &ranks).await
 }
 
-/// Puts one record for each rank, the ranks being given in ascending order, and lists them in both directions.
+/// Puts one record per rank and lists them in both directions. The ranks must be ascending.
 async fn orders_by_rank(mut fixture: Fixture, ranks: &[&'static [u8]]) -> Outcome {
     let mut records: Vec<(usize, &[u8], Key)> =
         ranks.iter().enumerate().map(|(place, rank)| (place, *rank, fixture.key())).collect();
@@ -99,7 +99,7 @@ async fn first_term_takes_precedence_over_second(mut fixture: Fixture) -> Outcom
     expect_list("by rank and group", &fixture.store.list(&by_rank).await?, &[c, a, b, d])
 }
 
-/// As they would if the keys of a record were strung together.
+/// Fails for a store that concatenates the sort keys of a record.
 async fn sort_keys_of_two_terms_are_compared_separately(mut fixture: Fixture) -> Outcome {
     let [a, b, c, d] = fixture.keys();
     put_grouped(&fixture, &[(a, b"ab", b""), (b, b"a", b"c"), (c, b"a", b"\xff"), (d, b"a\0", b"")]).await?;
@@ -145,12 +145,12 @@ async fn order_with_duplicate_sort_key_is_invalid(mut fixture: Fixture) -> Outco
     fixture.put(key, with_rank(b"r"), "record").await?;
     for order in [[BY_RANK, BY_RANK], [BY_RANK, BY_RANK_DOWN]] {
         let result = fixture.store.list(&by(&fixture, &order)).await;
-        expect_error("a key named twice", &result, &StoreErrorKind::Invalid)?;
+        expect_error("a duplicate sort key", &result, &StoreErrorKind::Invalid)?;
     }
     let order = [BY_RANK, Order::new(GROUP, Ascending), BY_RANK_DOWN];
     let empty = Query { ids: Some(Vec::new()), limit: Some(0), ..by(&fixture, &order) };
     expect_error(
-        "the same where nothing is listed",
+        "a duplicate sort key in a query that matches nothing",
         &fixture.store.list(&empty).await,
         &StoreErrorKind::Invalid,
     )

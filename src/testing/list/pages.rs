@@ -107,7 +107,7 @@ async fn cursor_starts_page_after_its_position(mut fixture: Fixture) -> Outcome 
     expect_equal("one of the rest", &keys(&page(&fixture, behind_b, Some(1)).await?), &[c])?;
     let behind_e = Start::After(Cursor::new(vec![b"c".to_vec()], e.id));
     let page = page(&fixture, behind_e, None).await?;
-    expect_equal("behind the last", &page, &Page { records: Vec::new(), total: 5, next: None })
+    expect_equal("after the last record", &page, &Page { records: Vec::new(), total: 5, next: None })
 }
 
 async fn cursor_of_deleted_record_is_accepted(mut fixture: Fixture) -> Outcome {
@@ -120,21 +120,21 @@ async fn cursor_of_deleted_record_is_accepted(mut fixture: Fixture) -> Outcome {
     expect_equal("its total", &page.total, &4)
 }
 
-/// Places between, before and behind all records, in either direction.
+/// Uses positions before, between and after the records, in both directions.
 async fn cursor_without_a_record_is_accepted(mut fixture: Fixture) -> Outcome {
     let [a, b, c, d, e] = put_five(&mut fixture).await?;
     let up = [(&b""[..], a, vec![a, b, c, d, e]), (b"a\0", e, vec![c, d, e]), (b"b", c, vec![d, e])];
     for (rank, id, expected) in up.into_iter().chain([(&b"z"[..], a, vec![])]) {
         let start = Start::After(Cursor::new(vec![rank.to_vec()], id.id));
         let page = page(&fixture, start, None).await?;
-        expect_equal(&format!("ascending behind {rank:?}"), &keys(&page), &expected)?;
+        expect_equal(&format!("ascending after {rank:?}"), &keys(&page), &expected)?;
     }
     let down = [(&b"z"[..], e, vec![e, c, d, a, b]), (b"b\0", a, vec![c, d, a, b]), (b"", a, vec![])];
     for (rank, id, expected) in down {
         let start = Start::After(Cursor::new(vec![rank.to_vec()], id.id));
         let order = vec![Order::new(RANK, Direction::Descending)];
         let page = fixture.store.list(&Query { order, start, ..fixture.query() }).await?;
-        expect_equal(&format!("descending behind {rank:?}"), &keys(&page), &expected)?;
+        expect_equal(&format!("descending after {rank:?}"), &keys(&page), &expected)?;
     }
     Ok(())
 }
@@ -144,11 +144,11 @@ async fn cursor_position_is_unaffected_by_changes(mut fixture: Fixture) -> Outco
     let behind_b = Start::After(Cursor::new(vec![b"a".to_vec()], b.id));
     let [before, behind] = fixture.keys();
     fixture.put(before, with_rank(b"A"), "put before the cursor").await?;
-    fixture.put(behind, with_rank(b"bb"), "put behind the cursor").await?;
-    fixture.put(a, with_rank(b"d"), "moved from before the cursor to behind it").await?;
-    fixture.put(d, with_rank(b""), "moved from behind the cursor to before it").await?;
+    fixture.put(behind, with_rank(b"bb"), "put after the cursor").await?;
+    fixture.put(a, with_rank(b"d"), "moved from before the cursor to after it").await?;
+    fixture.put(d, with_rank(b""), "moved from after the cursor to before it").await?;
     let page = page(&fixture, behind_b, None).await?;
-    expect_equal("what lies behind the cursor now", &keys(&page), &[c, behind, e, a])?;
+    expect_equal("the records after the cursor", &keys(&page), &[c, behind, e, a])?;
     expect_equal("the total", &page.total, &7)
 }
 
@@ -167,8 +167,7 @@ async fn cursor_with_wrong_number_of_keys_is_invalid(mut fixture: Fixture) -> Ou
     Ok(())
 }
 
-/// Five records whose order by rank is the order of their ids: two of rank a, two of rank b, one of rank c. Among others
-/// that every list of this file leaves out.
+/// Puts five records, of ranks a, a, b, b and c in the order of their ids, and five of another kind that no list contains.
 async fn put_five(fixture: &mut Fixture) -> Outcome<[Key; 5]> {
     let keys: [Key; 5] = fixture.keys();
     let ranks: [&[u8]; 5] = [b"a", b"a", b"b", b"b", b"c"];

@@ -32,14 +32,14 @@ async fn count(store: Arc<dyn Store>, key: Key) -> Outcome {
     Ok(())
 }
 
-/// As every careful writer does it: read, decide, commit, and begin again on a conflict.
+/// Increments the counter optimistically: reads, commits, and retries on a conflict.
 async fn increment(store: &dyn Store, key: Key) -> Outcome {
     const TRIES: usize = 10_000;
     for _ in 0..TRIES {
         let record = store.get(&[key]).await?.pop().flatten();
-        let record = record.ok_or_else(|| Fault::new("the counter is gone"))?;
+        let record = record.ok_or_else(|| Fault::new("the counter does not exist"))?;
         let count = std::str::from_utf8(&record.body).ok().and_then(|text| text.parse::<u64>().ok());
-        let count = count.ok_or_else(|| Fault::new("the counter is no number"))?;
+        let count = count.ok_or_else(|| Fault::new("the counter is not a number"))?;
         let mut batch = Batch::new();
         batch.put(key, Precondition::Version(record.version), Facets::default(), (count + 1).to_string());
         match store.commit(batch).await {
@@ -47,7 +47,7 @@ async fn increment(store: &dyn Store, key: Key) -> Outcome {
             result => return Ok(result?),
         }
     }
-    Err(Fault::new(format!("{TRIES} conflicts one after the other, as if nobody ever succeeded")))
+    Err(Fault::new(format!("{TRIES} consecutive conflicts, although one commit must succeed each time")))
 }
 
 async fn concurrent_commits_get_different_versions(mut fixture: Fixture) -> Outcome {
@@ -59,7 +59,7 @@ async fn concurrent_commits_get_different_versions(mut fixture: Fixture) -> Outc
     results.await?.into_iter().collect::<Outcome>()?;
     let records = fixture.store.get(&keys).await?.into_iter().flatten();
     let versions: BTreeSet<Version> = records.map(|record| record.version).collect();
-    expect_equal("how many versions as many commits gave", &versions.len(), &keys.len())
+    expect_equal("the number of different versions", &versions.len(), &keys.len())
 }
 
 async fn put_one_by_one(store: Arc<dyn Store>, keys: Vec<Key>) -> Outcome {

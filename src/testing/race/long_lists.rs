@@ -1,4 +1,4 @@
-//! Lists of many records while these change: a store that prepares or caches long lists must not serve a mixture of states.
+//! Lists of many records while these change: a store that caches long lists must not mix states.
 
 use bytes::Bytes;
 use uuid::Uuid;
@@ -20,7 +20,7 @@ const SWAPS: usize = 60;
 const READS: usize = 6;
 const READERS: usize = 2;
 
-/// The records of one organization on two networks, all with one link; each has a rank that no other has.
+/// The records of one organization on two networks, all with the same link and each with a distinct rank.
 #[derive(Clone)]
 struct Ranked {
     keys: Vec<Key>,
@@ -69,7 +69,7 @@ impl Ranked {
         batch.put(*key, Precondition::Any, facets, Bytes::copy_from_slice(&rank_key));
     }
 
-    /// Swaps the ranks of two records, time and again.
+    /// Swaps the ranks of two random records repeatedly.
     async fn swap(&self, store: &dyn Store, mut random: Random) -> Outcome {
         let mut ranks: Vec<u32> = (0..RECORDS).collect();
         for _ in 0..SWAPS {
@@ -77,7 +77,7 @@ impl Ranked {
             let [one, two] = places;
             ranks.swap(one, two);
             let mut batch = Batch::new();
-            // One record only, when both places are the same.
+            // Two writes of one record would be invalid.
             for place in places.iter().take(if one == two { 1 } else { 2 }) {
                 let rank = ranks.get(*place).copied().unwrap_or_default();
                 self.put(&mut batch, *place as u32, rank);
@@ -87,7 +87,7 @@ impl Ranked {
         Ok(())
     }
 
-    /// Reads lists that no sort key alone has in its order.
+    /// Reads lists whose order no single sort key provides.
     async fn watch(&self, store: &dyn Store, query: Query, mut random: Random) -> Outcome {
         let filter = LinkFilter { relation: self.link.relation, targets: vec![self.link.target] };
         for read in 0..READS {
@@ -117,7 +117,7 @@ impl Ranked {
     }
 }
 
-/// By what a rank is ordered.
+/// Returns the sort position of a rank.
 fn place(rank: u32, order: &[Order]) -> (i64, i64) {
     let directed = |value: u32, direction| match direction {
         Direction::Ascending => i64::from(value),
@@ -131,7 +131,8 @@ fn place(rank: u32, order: &[Order]) -> (i64, i64) {
 }
 
 fn read_rank(body: &[u8]) -> Outcome<u32> {
-    let bytes =
-        body.first_chunk().ok_or_else(|| Fault::new("a body is not the one that was put".to_owned()))?;
+    let bytes = body
+        .first_chunk()
+        .ok_or_else(|| Fault::new("a body differs from the one that was put".to_owned()))?;
     Ok(u32::from_be_bytes(*bytes))
 }

@@ -1,4 +1,4 @@
-//! Many tasks at once. On a runtime of one thread, a store that never waits has no races to lose.
+//! Concurrent tasks. On a single-threaded runtime, a store that never awaits passes trivially.
 
 mod counter;
 mod long_lists;
@@ -23,7 +23,7 @@ pub(super) const CASES: [&[Case]; 6] = [
     snapshot::CASES,
 ];
 
-/// Runs as many tasks, begun at the same moment, and gathers their results.
+/// Runs this number of tasks, started at the same moment, and collects their results.
 pub(super) async fn run_concurrently<T, F>(tasks: usize, task: impl Fn(usize) -> F) -> Outcome<Vec<T>>
 where
     F: Future<Output = T> + Send + 'static,

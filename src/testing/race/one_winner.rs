@@ -33,7 +33,7 @@ async fn concurrent_creates_of_one_record_let_one_succeed(mut fixture: Fixture) 
     Ok(())
 }
 
-/// Every task writes its number: the record must be the winner's.
+/// Lets every task write its number, and expects the record to have the winner's.
 async fn race(fixture: &Fixture, key: Key, precondition: Precondition) -> Outcome {
     let tasks = run_concurrently(TASKS, |number| {
         let mut batch = Batch::new();
@@ -60,7 +60,7 @@ async fn concurrent_puts_of_one_unique_key_let_one_succeed(mut fixture: Fixture)
         let body = record.as_ref().map(|record| record.body.clone());
         expect_equal("the body of the unique key's holder", &body, &Some(winner.to_string().into()))?;
         let there: Vec<_> = fixture.store.get(&keys).await?.into_iter().flatten().collect();
-        expect_equal("the records of all who tried", &there, &Vec::from_iter(record))?;
+        expect_equal("the records of all competing puts", &there, &Vec::from_iter(record))?;
     }
     Ok(())
 }
@@ -74,8 +74,8 @@ async fn attempt(store: Arc<dyn Store>, number: usize, batch: Batch) -> Attempt 
 fn expect_one_winner(attempts: &[Attempt], losers: &StoreErrorKind) -> Outcome<usize> {
     let (won, lost): (Vec<&Attempt>, Vec<_>) = attempts.iter().partition(|(_, result)| result.is_ok());
     for (_, result) in lost {
-        expect_error("one who came too late", result, losers)?;
+        expect_error("the error of a losing commit", result, losers)?;
     }
-    expect_equal("how many succeeded", &won.len(), &1)?;
+    expect_equal("the number of successful commits", &won.len(), &1)?;
     Ok(won.iter().map(|(number, _)| *number).sum())
 }

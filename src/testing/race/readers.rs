@@ -1,4 +1,4 @@
-//! Tasks that read while one writes.
+//! Concurrent readers while one task writes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,9 +31,9 @@ crate::testing::table! {
 const READERS: usize = 3;
 const ROUNDS: usize = 150;
 
-/// What the readers share with the writer.
+/// The state that readers and the writer share.
 #[derive(Clone)]
-struct Scene {
+struct Watched {
     store: Arc<dyn Store>,
     pair: [Key; 2],
     unique_key: UniqueKey,
@@ -41,7 +41,7 @@ struct Scene {
     done: Arc<AtomicBool>,
 }
 
-impl Scene {
+impl Watched {
     fn new(fixture: &mut Fixture) -> Self {
         let done = Arc::new(AtomicBool::new(false));
         Self {
@@ -53,14 +53,14 @@ impl Scene {
         }
     }
 
-    /// Has the readers look while the writer writes, and once more afterwards.
-    async fn play<R>(self, look: fn(Self) -> R, writer: impl Future<Output = Outcome>) -> Outcome
+    /// Runs the readers during the writer, and once more afterwards.
+    async fn run_readers<R>(self, observe: fn(Self) -> R, writer: impl Future<Output = Outcome>) -> Outcome
     where
         R: Future<Output = Outcome> + Send + 'static,
     {
         let mut readers = JoinSet::new();
         for _ in 0..READERS {
-            readers.spawn(self.clone().watch(look));
+            readers.spawn(self.clone().watch(observe));
         }
         let written = writer.await;
         self.done.store(true, Ordering::Release);
@@ -70,107 +70,109 @@ impl Scene {
         written
     }
 
-    async fn watch<R: Future<Output = Outcome>>(self, look: fn(Self) -> R) -> Outcome {
+    async fn watch<R: Future<Output = Outcome>>(self, observe: fn(Self) -> R) -> Outcome {
         while !self.done.load(Ordering::Acquire) {
-            look(self.clone()).await?;
+            observe(self.clone()).await?;
             yield_now().await;
         }
-        look(self).await
+        observe(self).await
     }
 }
 
 async fn records_written_together_are_returned_by_get_in_one_state(fixture: Fixture) -> Outcome {
-    watch_together(fixture, get_together).await
+    watch_pair_written_together(fixture, get_together).await
 }
 
 async fn records_written_together_are_listed_in_one_state(fixture: Fixture) -> Outcome {
-    watch_together(fixture, list_together).await
+    watch_pair_written_together(fixture, list_together).await
 }
 
-async fn watch_together<R>(mut fixture: Fixture, look: fn(Scene) -> R) -> Outcome
+async fn watch_pair_written_together<R>(mut fixture: Fixture, observe: fn(Watched) -> R) -> Outcome
 where
     R: Future<Output = Outcome> + Send + 'static,
 {
-    let scene = Scene::new(&mut fixture);
-    write_together(&scene, 0).await?;
+    let watched = Watched::new(&mut fixture);
+    write_together(&watched, 0).await?;
     let writer = async {
         for round in 1..ROUNDS {
-            write_together(&scene, round).await?;
+            write_together(&watched, round).await?;
             yield_now().await;
         }
         Ok(())
     };
-    scene.clone().play(look, writer).await
+    watched.clone().run_readers(observe, writer).await
 }
 
-async fn write_together(scene: &Scene, round: usize) -> Outcome {
+async fn write_together(watched: &Watched, round: usize) -> Outcome {
     let mut batch = Batch::new();
-    for key in scene.pair {
+    for key in watched.pair {
         batch.put(key, Precondition::Any, Facets::default(), round.to_string());
     }
-    Ok(scene.store.commit(batch).await?)
+    Ok(watched.store.commit(batch).await?)
 }
 
-async fn get_together(scene: Scene) -> Outcome {
-    let answers = scene.store.get(&scene.pair).await?;
-    agree(answers.into_iter().flatten())
+async fn get_together(watched: Watched) -> Outcome {
+    let answers = watched.store.get(&watched.pair).await?;
+    expect_equal_bodies(answers.into_iter().flatten())
 }
 
-async fn list_together(scene: Scene) -> Outcome {
-    let page = scene.store.list(&scene.query).await?;
-    agree(page.records)
+async fn list_together(watched: Watched) -> Outcome {
+    let page = watched.store.list(&watched.query).await?;
+    expect_equal_bodies(page.records)
 }
 
-fn agree(records: impl IntoIterator<Item = Record>) -> Outcome {
+fn expect_equal_bodies(records: impl IntoIterator<Item = Record>) -> Outcome {
     let bodies: Vec<Bytes> = records.into_iter().map(|record| record.body).collect();
     match bodies.as_slice() {
         [left, right] => expect_equal("the second of two bodies written together", right, left),
-        found => Err(Fault::new(format!("{} of two records written together are found", found.len()))),
+        found => {
+            Err(Fault::new(format!("{} of two records that are written together were found", found.len())))
+        }
     }
 }
 
 async fn records_deleted_together_are_returned_by_get_both_or_neither(fixture: Fixture) -> Outcome {
-    watch_flickering(fixture, get_flickering).await
+    watch_pair_deleted_together(fixture, observe_pair_by_get).await
 }
 
 async fn records_deleted_together_are_listed_both_or_neither(fixture: Fixture) -> Outcome {
-    watch_flickering(fixture, list_flickering).await
+    watch_pair_deleted_together(fixture, observe_pair_by_list).await
 }
 
-async fn watch_flickering<R>(mut fixture: Fixture, look: fn(Scene) -> R) -> Outcome
+async fn watch_pair_deleted_together<R>(mut fixture: Fixture, observe: fn(Watched) -> R) -> Outcome
 where
     R: Future<Output = Outcome> + Send + 'static,
 {
-    let scene = Scene::new(&mut fixture);
+    let watched = Watched::new(&mut fixture);
     let writer = async {
         for round in 0..ROUNDS / 2 {
-            write_together(&scene, round).await?;
+            write_together(&watched, round).await?;
             yield_now().await;
-            delete_together(&scene).await?;
+            delete_together(&watched).await?;
             yield_now().await;
         }
         Ok(())
     };
-    scene.clone().play(look, writer).await
+    watched.clone().run_readers(observe, writer).await
 }
 
-async fn delete_together(scene: &Scene) -> Outcome {
+async fn delete_together(watched: &Watched) -> Outcome {
     let mut batch = Batch::new();
-    for key in scene.pair {
+    for key in watched.pair {
         batch.delete(key, Precondition::Present);
     }
-    Ok(scene.store.commit(batch).await?)
+    Ok(watched.store.commit(batch).await?)
 }
 
-async fn get_flickering(scene: Scene) -> Outcome {
-    let there = scene.store.get(&scene.pair).await?.iter().flatten().count();
-    expect(there != 1, "one of two records is there that are put and deleted together")
+async fn observe_pair_by_get(watched: Watched) -> Outcome {
+    let there = watched.store.get(&watched.pair).await?.iter().flatten().count();
+    expect(there != 1, "only one of two records that are put and deleted together exists")
 }
 
-async fn list_flickering(scene: Scene) -> Outcome {
-    let Page { records, total, .. } = scene.store.list(&scene.query).await?;
-    expect(records.len() != 1, "one of two records is listed that are put and deleted together")?;
-    expect_equal("the total of an unlimited page", &total, &(records.len() as u64))
+async fn observe_pair_by_list(watched: Watched) -> Outcome {
+    let Page { records, total, .. } = watched.store.list(&watched.query).await?;
+    expect(records.len() != 1, "only one of two records that are put and deleted together is listed")?;
+    expect_equal("the total of a page without a limit", &total, &(records.len() as u64))
 }
 
 async fn moving_record_is_returned_by_get_exactly_once(fixture: Fixture) -> Outcome {
@@ -185,66 +187,62 @@ async fn moving_unique_key_always_has_a_holder(fixture: Fixture) -> Outcome {
     watch_moving(fixture, get_moving_by_unique_key).await
 }
 
-async fn watch_moving<R>(mut fixture: Fixture, look: fn(Scene) -> R) -> Outcome
+async fn watch_moving<R>(mut fixture: Fixture, observe: fn(Watched) -> R) -> Outcome
 where
     R: Future<Output = Outcome> + Send + 'static,
 {
-    let scene = Scene::new(&mut fixture);
-    let [left, right] = scene.pair;
-    move_record(&scene, left, right).await?;
+    let watched = Watched::new(&mut fixture);
+    let [left, right] = watched.pair;
+    move_record(&watched, left, right).await?;
     let writer = async {
         for (from, to) in [(right, left), (left, right)].into_iter().cycle().take(ROUNDS) {
-            move_record(&scene, from, to).await?;
+            move_record(&watched, from, to).await?;
             yield_now().await;
         }
         Ok(())
     };
-    scene.clone().play(look, writer).await
+    watched.clone().run_readers(observe, writer).await
 }
 
-/// To those who write, a delete and a put; to those who read, one record that is now here, now there.
-async fn move_record(scene: &Scene, from: Key, to: Key) -> Outcome {
+/// Deletes one record and puts the other in one batch, so that readers see exactly one of them.
+async fn move_record(watched: &Watched, from: Key, to: Key) -> Outcome {
     let mut batch = Batch::new();
     batch.delete(from, Precondition::Any);
-    batch.put(to, Precondition::Absent, with_unique_keys(&[&scene.unique_key]), "moves");
-    Ok(scene.store.commit(batch).await?)
+    batch.put(to, Precondition::Absent, with_unique_keys(&[&watched.unique_key]), "moves");
+    Ok(watched.store.commit(batch).await?)
 }
 
-async fn get_moving(scene: Scene) -> Outcome {
-    let there = scene.store.get(&scene.pair).await?.iter().flatten().count();
-    expect_equal("in how many of two places the record is", &there, &1)
+async fn get_moving(watched: Watched) -> Outcome {
+    let there = watched.store.get(&watched.pair).await?.iter().flatten().count();
+    expect_equal("the number of records found", &there, &1)
 }
 
-async fn list_moving(scene: Scene) -> Outcome {
-    let Page { records, total, next } = scene.store.list(&scene.query).await?;
-    expect_equal(
-        "in how many of two places the record is, total and next",
-        &(records.len(), total, next),
-        &(1, 1, None),
-    )
+async fn list_moving(watched: Watched) -> Outcome {
+    let Page { records, total, next } = watched.store.list(&watched.query).await?;
+    expect_equal("the number of records listed, total and next", &(records.len(), total, next), &(1, 1, None))
 }
 
-async fn get_moving_by_unique_key(scene: Scene) -> Outcome {
-    let found = scene.store.get_by_unique_key(&scene.unique_key).await?;
+async fn get_moving_by_unique_key(watched: Watched) -> Outcome {
+    let found = watched.store.get_by_unique_key(&watched.unique_key).await?;
     expect_equal("whether the unique key finds the record", &found.is_some(), &true)
 }
 
 async fn returned_commit_is_seen_by_every_task(mut fixture: Fixture) -> Outcome {
-    let scene = Scene::new(&mut fixture);
-    let [here, there] = scene.pair;
+    let watched = Watched::new(&mut fixture);
+    let [here, there] = watched.pair;
     for (from, to) in [(here, there), (there, here)].into_iter().cycle().take(ROUNDS / 5) {
-        move_record(&scene, from, to).await?;
-        let sights = run_concurrently(READERS, |_| look(scene.clone(), from, to)).await?;
+        move_record(&watched, from, to).await?;
+        let sights = run_concurrently(READERS, |_| observe(watched.clone(), from, to)).await?;
         sights.into_iter().collect::<Outcome>()?;
     }
     Ok(())
 }
 
-async fn look(scene: Scene, gone: Key, there: Key) -> Outcome {
-    let answers = scene.store.get(&[gone, there]).await?;
+async fn observe(watched: Watched, gone: Key, there: Key) -> Outcome {
+    let answers = watched.store.get(&[gone, there]).await?;
     let found: Vec<Key> = answers.into_iter().flatten().map(|record| record.key).collect();
     expect_equal("get after a commit", &found, &[there])?;
-    expect_equal("list after a commit", &keys(&scene.store.list(&scene.query).await?), &[there])?;
-    let holder = scene.store.get_by_unique_key(&scene.unique_key).await?.map(|record| record.key);
-    expect_equal("resolve after a commit", &holder, &Some(there))
+    expect_equal("list after a commit", &keys(&watched.store.list(&watched.query).await?), &[there])?;
+    let holder = watched.store.get_by_unique_key(&watched.unique_key).await?.map(|record| record.key);
+    expect_equal("get_by_unique_key after a commit", &holder, &Some(there))
 }

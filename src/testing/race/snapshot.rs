@@ -1,4 +1,4 @@
-//! Snapshots that are taken and read while somebody writes.
+//! Snapshots that are opened and read during writes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +17,7 @@ crate::testing::table! { of "snapshot":
 
 const SNAPSHOTS: usize = 15;
 
-/// Somebody who writes again and again, until told to end or dropped.
+/// A task that writes repeatedly until it is stopped or dropped.
 struct Writer {
     is_done: Arc<AtomicBool>,
     running: JoinSet<Outcome>,
@@ -57,7 +57,7 @@ async fn write_on<W: Future<Output = Outcome>>(
     Ok(())
 }
 
-/// Reads a snapshot with others' turns between the pieces.
+/// Reads a snapshot and yields to other tasks between the chunks.
 async fn read_slowly(fixture: &Fixture, mut snapshot: Box<dyn Snapshot>) -> Outcome<Entries> {
     let mut entries = Entries::new();
     yield_now().await;
@@ -74,9 +74,9 @@ async fn records_committed_together_are_in_snapshots_together(mut fixture: Fixtu
     for _ in 0..SNAPSHOTS {
         let entries = read_slowly(&fixture, fixture.store.snapshot().await?).await?;
         let mut bodies: Vec<_> = entries.into_values().map(|entry| entry.record.body).collect();
-        expect_equal("how many of the records written together are there", &bodies.len(), &keys.len())?;
+        expect_equal("the number of records written together", &bodies.len(), &keys.len())?;
         bodies.dedup();
-        expect_equal("how many different bodies they have", &bodies.len(), &1)?;
+        expect_equal("the number of different bodies", &bodies.len(), &1)?;
     }
     writer.end().await
 }
@@ -100,7 +100,7 @@ async fn moving_record_is_in_every_snapshot_exactly_once(mut fixture: Fixture) -
         let entries = read_slowly(&fixture, fixture.store.snapshot().await?).await?;
         let unique_keys: usize = entries.values().map(|entry| entry.facets.unique_keys.len()).sum();
         let found = (entries.len(), unique_keys);
-        expect_equal("in how many of two places the record is, and its unique key", &found, &(1, 1))?;
+        expect_equal("the number of records, and of unique keys", &found, &(1, 1))?;
     }
     writer.end().await
 }

@@ -1,5 +1,6 @@
-//! Commits that write different records, each on a condition that the other one breaks: a database that isolates its
-//! transactions by snapshots alone lets both through.
+//! Write skew: commits that write different records, each under a condition that the other one breaks.
+//!
+//! A database with snapshot isolation, but without serializability, accepts both.
 
 use std::sync::Arc;
 
@@ -35,7 +36,11 @@ async fn target_delete_and_concurrent_new_link_exclude_each_other(mut fixture: F
         expect_one_success(&fixture, [removed, referred]).await?;
         let there = fixture.store.get(&[target, referrer]).await?.iter().flatten().count();
         let expected = if fixture.read(referrer).await?.is_some() { 2 } else { 0 };
-        expect_equal("how many of the target and who refers to it are there", &there, &expected)?;
+        expect_equal(
+            "the number of records, of the target and the one that refers to it",
+            &there,
+            &expected,
+        )?;
     }
     Ok(())
 }
@@ -50,7 +55,7 @@ async fn concurrent_links_guarded_as_only_one_let_one_succeed(mut fixture: Fixtu
         });
         expect_one_success(&fixture, sides).await?;
         let there = fixture.store.get(&keys).await?.iter().flatten().count();
-        expect_equal("how many records have the link", &there, &1)?;
+        expect_equal("the number of records with the link", &there, &1)?;
     }
     Ok(())
 }
@@ -68,7 +73,7 @@ async fn network_delete_and_concurrent_new_record_exclude_each_other(mut fixture
         expect_one_success(&fixture, [removed, came]).await?;
         let there = fixture.store.get(&[network, newcomer]).await?.iter().flatten().count();
         let expected = if fixture.read(newcomer).await?.is_some() { 2 } else { 0 };
-        expect_equal("how many of the network and who comes to it are there", &there, &expected)?;
+        expect_equal("the number of records, of the network and the one on it", &there, &expected)?;
     }
     Ok(())
 }
@@ -84,7 +89,7 @@ async fn concurrent_records_guarded_as_alone_on_network_let_one_succeed(mut fixt
         });
         expect_one_success(&fixture, sides).await?;
         let there = fixture.store.get(&keys).await?.iter().flatten().count();
-        expect_equal("how many records are on the network", &there, &1)?;
+        expect_equal("the number of records on the network", &there, &1)?;
     }
     Ok(())
 }
@@ -104,7 +109,7 @@ async fn commits_guarding_each_others_writes_let_one_succeed(mut fixture: Fixtur
     Ok(())
 }
 
-/// Commits both sides at once. Each comes with the error that it gets when the other one has won.
+/// Commits both batches concurrently. Each is paired with the error it must fail with if the other one succeeds.
 async fn expect_one_success(fixture: &Fixture, sides: [(Batch, StoreErrorKind); 2]) -> Outcome {
     let attempts = run_concurrently(2, |number| {
         let side = sides.get(number).cloned();
@@ -113,9 +118,9 @@ async fn expect_one_success(fixture: &Fixture, sides: [(Batch, StoreErrorKind); 
     let (won, lost): (Vec<_>, Vec<_>) =
         attempts.await?.into_iter().flatten().partition(|(result, _)| result.is_ok());
     for (result, expected) in &lost {
-        expect_error("the one that came too late", result, expected)?;
+        expect_error("the error of the losing commit", result, expected)?;
     }
-    expect_equal("how many of the two commits succeeded", &won.len(), &1)
+    expect_equal("the number of successful commits", &won.len(), &1)
 }
 
 type Attempt = (Result<(), StoreError>, StoreErrorKind);

@@ -1,4 +1,4 @@
-//! Random operations on few ids, links, unique keys and keys, so that they meet: ties, conflicts, taken unique keys.
+//! Random operations on a few ids, links and keys, so that ties, conflicts and taken unique keys are frequent.
 
 use uuid::Uuid;
 
@@ -34,12 +34,12 @@ impl Generator {
         self.random.below(bound)
     }
 
-    /// A time at which everything has expired that ever expires.
+    /// Returns a time at which all expiring records have expired.
     pub(super) fn last_expiry(&self) -> Timestamp {
         self.first_expiry.plus_micros(MOMENTS)
     }
 
-    /// A time at which some of what expires has expired.
+    /// Returns a random time at which some of the expiring records have expired.
     pub(super) fn expiry(&mut self) -> Timestamp {
         let moments: Vec<i64> = (0..MOMENTS).collect();
         self.first_expiry.plus_micros(self.random.pick(&moments).unwrap_or_default())
@@ -59,8 +59,8 @@ impl Generator {
         UniqueKey::new(name, self.id(IDS).as_bytes())
     }
 
-    /// How many records of a snapshot are read at once: fewer, as many or more than there are.
-    pub(super) fn piece(&mut self) -> usize {
+    /// Returns the limit for reading a snapshot: fewer, as many or more records than exist.
+    pub(super) fn snapshot_limit(&mut self) -> usize {
         self.random.pick(&[1, 3, 14, 1000]).unwrap_or(1)
     }
 
@@ -77,7 +77,7 @@ impl Generator {
             }
         }
         for _ in 0..self.below(8).saturating_sub(5) {
-            batch.guard(self.check(model));
+            batch.guard(self.random_guard(model));
         }
         batch
     }
@@ -97,7 +97,7 @@ impl Generator {
         }
     }
 
-    /// The same id for the same number, throughout.
+    /// Returns one of `ids` ids, which are the same in every call.
     fn id(&mut self, ids: u64) -> Uuid {
         Random::new(self.salt ^ self.below(ids)).uuid()
     }
@@ -114,7 +114,7 @@ impl Generator {
         LinkFilter { relation: self.link().relation, targets: self.ids(OWNERS, 4) }
     }
 
-    /// Mostly what is the case: of a batch whose writes are all as likely as not to fail, nothing is ever carried out.
+    /// Returns a precondition that usually holds, since otherwise hardly any batch would be applied.
     fn precondition(&mut self, model: &Model, key: Key) -> Precondition {
         let version = model.get(key).map(|record| record.version);
         match self.below(20) {
@@ -126,7 +126,7 @@ impl Generator {
         }
     }
 
-    fn check(&mut self, model: &Model) -> Guard {
+    fn random_guard(&mut self, model: &Model) -> Guard {
         match self.below(4) {
             0 => {
                 let key = self.key();
@@ -168,7 +168,7 @@ impl Generator {
         }
     }
 
-    /// Seldom one twice, which is invalid.
+    /// Returns sort keys, in rare cases with a duplicate name, which is invalid.
     fn sort_keys(&mut self) -> Vec<SortKey> {
         let again = if self.random.chance(2) { &[RANK][..] } else { &[] };
         let mut keys = Vec::new();
@@ -179,7 +179,7 @@ impl Generator {
         keys
     }
 
-    /// Now and then the id of an organization or a network, maybe that of the record.
+    /// Returns a value, sometimes the id of an organization or a network.
     fn value(&mut self) -> Vec<u8> {
         if self.random.chance(15) {
             return self.id(OWNERS).as_bytes().to_vec();
@@ -187,7 +187,7 @@ impl Generator {
         self.random.pick(&VALUES).unwrap_or_default().to_vec()
     }
 
-    /// Now and then with one name twice, which is invalid.
+    /// Returns an order, sometimes with a duplicate name, which is invalid.
     fn order(&mut self) -> Vec<Order> {
         let mut names = [RANK, GROUP, NEVER_PUT];
         self.random.shuffle(&mut names);
@@ -202,7 +202,7 @@ impl Generator {
         if self.random.chance(50) { Direction::Ascending } else { Direction::Descending }
     }
 
-    /// Mostly with as many keys as there are terms: any other number is invalid.
+    /// Returns a start, usually with one key per term; any other number is invalid.
     fn start(&mut self, terms: usize) -> Start {
         if self.random.chance(50) {
             return Start::Offset(self.below(IDS));

@@ -1,4 +1,4 @@
-//! Thousands of random operations, the answer to each compared with the model's.
+//! Thousands of random operations, each result compared with the model's.
 
 mod generator;
 
@@ -21,20 +21,19 @@ struct RandomTest {
     model: Model,
     generator: Generator,
     newest: Version,
-    /// A snapshot that was taken some steps ago, and what it must hold.
+    /// A snapshot that was opened some steps ago, and its expected contents.
     open: Option<(Box<dyn Snapshot>, Entries)>,
 }
 
 async fn random_operations_match_model(mut fixture: Fixture) -> Outcome {
     let generator = Generator::new(&mut fixture);
-    // The counts of the purges to come are to be of the walk's own records.
+    // Later purges must count only the records of this case.
     fixture.store.purge_expired(generator.last_expiry()).await?;
-    let mut random_operations =
-        RandomTest { fixture, model: Model::default(), generator, newest: Version(0), open: None };
+    let mut test = RandomTest { fixture, model: Model::default(), generator, newest: Version(0), open: None };
     for step in 0..STEPS {
-        random_operations.step().await.map_err(|fault| fault.within(&format!("at step {step}")))?;
+        test.step().await.map_err(|fault| fault.within(&format!("at step {step}")))?;
     }
-    random_operations.snapshot().await
+    test.snapshot().await
 }
 
 impl RandomTest {
@@ -57,7 +56,7 @@ impl RandomTest {
             Ok(()) if violations.is_empty() => {
                 let versions = self.fixture.versions(&batch).await?;
                 if let Some(stale) = versions.values().find(|version| **version <= self.newest) {
-                    return Err(Fault::new(format!("{stale:?} was given after {:?}", self.newest)));
+                    return Err(Fault::new(format!("{stale:?} was assigned after {:?}", self.newest)));
                 }
                 self.newest = versions.values().max().copied().unwrap_or(self.newest);
                 self.model.apply(&batch, &versions);
@@ -70,29 +69,29 @@ impl RandomTest {
                 return Err(Fault::new(text));
             }
         }
-        self.agree_on(&batch.writes().iter().map(Write::key).collect::<Vec<_>>()).await
+        self.expect_records_match(&batch.writes().iter().map(Write::key).collect::<Vec<_>>()).await
     }
 
     async fn list(&mut self) -> Outcome {
         let query = self.generator.query();
         let result = self.fixture.store.list(&query).await;
-        expect_equal(&format!("{query:?}"), &kind_of(result)?, &self.model.list(&query))
+        expect_equal(&format!("{query:?}"), &as_model_result(result)?, &self.model.list(&query))
     }
 
-    /// Reads the snapshot that is open, and takes the next one.
+    /// Reads the open snapshot and opens the next one.
     async fn snapshot(&mut self) -> Outcome {
         let next = (self.fixture.store.snapshot().await?, self.model.entries());
         let Some((mut snapshot, expected)) = self.open.replace(next) else { return Ok(()) };
-        let limit = self.generator.piece();
+        let limit = self.generator.snapshot_limit();
         expect_equal("snapshot", &read_all(&mut *snapshot, limit, self.fixture.kinds()).await?, &expected)
     }
 
     async fn get(&mut self) -> Outcome {
         let keys = self.generator.keys();
-        self.agree_on(&keys).await
+        self.expect_records_match(&keys).await
     }
 
-    async fn agree_on(&mut self, keys: &[Key]) -> Outcome {
+    async fn expect_records_match(&mut self, keys: &[Key]) -> Outcome {
         let expected: Vec<_> = keys.iter().map(|key| self.model.get(*key)).collect();
         expect_equal(&format!("get {keys:?}"), &self.fixture.store.get(keys).await?, &expected)
     }
@@ -109,12 +108,12 @@ impl RandomTest {
     async fn purge(&mut self) -> Outcome {
         let now = self.generator.expiry();
         let count = self.fixture.store.purge_expired(now).await?;
-        expect_equal("how many were purged", &count, &self.model.purge_expired(now))
+        expect_equal("the number of purged records", &count, &self.model.purge_expired(now))
     }
 }
 
-/// The result as the model would give it. That the store is not able to answer is no answer.
-fn kind_of<T: Debug>(result: Result<T, StoreError>) -> Outcome<Result<T, StoreErrorKind>> {
+/// Converts a result to the model's form. An error other than `Invalid` fails the case.
+fn as_model_result<T: Debug>(result: Result<T, StoreError>) -> Outcome<Result<T, StoreErrorKind>> {
     match result {
         Ok(value) => Ok(Ok(value)),
         Err(error) if *error.kind() == StoreErrorKind::Invalid => Ok(Err(StoreErrorKind::Invalid)),

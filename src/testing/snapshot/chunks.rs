@@ -26,11 +26,11 @@ async fn put_records(fixture: &mut Fixture, records: usize) -> Outcome<Entries> 
 
 async fn chunks_of_any_size_yield_all_records(mut fixture: Fixture) -> Outcome {
     let expected = put_records(&mut fixture, 40).await?;
-    expect_equal("how many records a snapshot has", &expected.len(), &40)?;
+    expect_equal("the number of records in a snapshot", &expected.len(), &40)?;
     for limit in [1, 2, 39, 40, 41, usize::MAX] {
         let mut snapshot = fixture.store.snapshot().await?;
         let entries = read_all(&mut *snapshot, limit, fixture.kinds()).await?;
-        expect_equal(&format!("pieces of {limit}"), &entries, &expected)?;
+        expect_equal(&format!("chunks of {limit}"), &entries, &expected)?;
     }
     let (mut snapshot, mut entries) = (fixture.store.snapshot().await?, Entries::new());
     for limit in (1..5).cycle() {
@@ -38,7 +38,7 @@ async fn chunks_of_any_size_yield_all_records(mut fixture: Fixture) -> Outcome {
             break;
         }
     }
-    expect_equal("pieces of changing lengths", &entries, &expected)
+    expect_equal("chunks of changing sizes", &entries, &expected)
 }
 
 async fn chunks_of_large_bodies_are_never_empty(mut fixture: Fixture) -> Outcome {
@@ -57,7 +57,7 @@ async fn chunks_of_large_bodies_are_never_empty(mut fixture: Fixture) -> Outcome
         let mut snapshot = fixture.store.snapshot().await?;
         let entries = read_all(&mut *snapshot, limit, fixture.kinds()).await?;
         expect_equal(
-            &format!("the sizes, in pieces of {limit}"),
+            &format!("the body sizes, in chunks of {limit}"),
             &sizes(&entries),
             &vec![0, 0, 0, 1, 3, 5, 9],
         )?;
@@ -70,9 +70,9 @@ async fn finished_snapshot_returns_no_more_records(mut fixture: Fixture) -> Outc
     let mut snapshot = fixture.store.snapshot().await?;
     read_all(&mut *snapshot, CHUNK, fixture.kinds()).await?;
     let later = fixture.key();
-    fixture.put(later, Facets::default(), "put when it was read").await?;
+    fixture.put(later, Facets::default(), "put after the end").await?;
     for limit in [1, 0, CHUNK, usize::MAX] {
-        expect_equal("a piece behind the end", &snapshot.next(limit).await?, &[])?;
+        expect_equal("a chunk after the end", &snapshot.next(limit).await?, &[])?;
     }
     Ok(())
 }
@@ -81,24 +81,24 @@ async fn limit_of_0_returns_and_skips_nothing(mut fixture: Fixture) -> Outcome {
     let expected = put_records(&mut fixture, 5).await?;
     let (mut snapshot, mut entries) = (fixture.store.snapshot().await?, Entries::new());
     loop {
-        expect_equal("a piece of none", &snapshot.next(0).await?, &[])?;
+        expect_equal("a chunk with limit 0", &snapshot.next(0).await?, &[])?;
         if !read_chunk(&mut *snapshot, 2, fixture.kinds(), &mut entries).await? {
             break;
         }
     }
-    expect_equal("the pieces between", &entries, &expected)
+    expect_equal("the other chunks", &entries, &expected)
 }
 
-/// Drops calls after every number of polls, with calls between that are not dropped.
+/// Drops calls after each number of polls, alternating with calls that complete.
 async fn dropped_call_leaves_its_records_to_the_next(mut fixture: Fixture) -> Outcome {
     let expected = put_records(&mut fixture, 30).await?;
     let (mut snapshot, mut entries) = (fixture.store.snapshot().await?, Entries::new());
     for polls in 0..8 {
-        if let Some(piece) = poll_then_drop(polls, snapshot.next(2)).await {
-            add_chunk(piece?, fixture.kinds(), &mut entries)?;
+        if let Some(chunk) = poll_then_drop(polls, snapshot.next(2)).await {
+            add_chunk(chunk?, fixture.kinds(), &mut entries)?;
         }
         read_chunk(&mut *snapshot, 1, fixture.kinds(), &mut entries).await?;
     }
     while read_chunk(&mut *snapshot, CHUNK, fixture.kinds(), &mut entries).await? {}
-    expect_equal("all that was given", &entries, &expected)
+    expect_equal("all records returned", &entries, &expected)
 }

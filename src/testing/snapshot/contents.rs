@@ -38,7 +38,7 @@ async fn snapshot_contains_each_of_thousands_of_records_once(mut fixture: Fixtur
         let mut snapshot = fixture.store.snapshot().await?;
         let entries = read_all(&mut *snapshot, limit, fixture.kinds()).await?;
         let found: Vec<Key> = entries.keys().copied().collect();
-        expect_equal(&format!("the keys, read in pieces of {limit}"), &found, &keys)?;
+        expect_equal(&format!("the keys, read in chunks of {limit}"), &found, &keys)?;
         for (key, entry) in entries {
             expect_equal("a body", &entry.record.body, &key.id.to_string().as_bytes())?;
             expect_equal("the facets", &entry.facets, &with_rank(key.id.as_bytes()))?;
@@ -52,20 +52,20 @@ async fn snapshot_omits_deleted_and_purged_records(mut fixture: Fixture) -> Outc
     let stays = fixture.put_entry(kept, Facets::default(), "stays").await?;
     let unique_key = fixture.unique_key();
     fixture.put(deleted, with_unique_keys(&[&unique_key]), "is deleted").await?;
-    fixture.put(again, with_rank(b"a"), "is deleted and made again").await?;
+    fixture.put(again, with_rank(b"a"), "is deleted and created again").await?;
     fixture.put(purged, with_expiry(time), "is purged").await?;
     fixture.delete(deleted).await?;
     fixture.delete(again).await?;
     fixture.store.purge_expired(time).await?;
     expect_equal("after deletes and a purge", &fixture.entries().await?, &by_key([stays.clone()]))?;
     let made_again = fixture.put_entry(again, Facets::default(), "made again").await?;
-    expect_equal("after one was made again", &fixture.entries().await?, &by_key([stays, made_again]))
+    expect_equal("after one was created again", &fixture.entries().await?, &by_key([stays, made_again]))
 }
 
 async fn snapshot_contains_expired_records_until_purged(mut fixture: Fixture) -> Outcome {
     let (key, time) = (fixture.key(), fixture.ancient_time());
     let entry = fixture.put_entry(key, with_expiry(time), "expired").await?;
-    expect_equal("a record whose time is over", &fixture.entries().await?, &by_key([entry]))
+    expect_equal("an expired record", &fixture.entries().await?, &by_key([entry]))
 }
 
 async fn snapshot_contains_latest_version_and_body(mut fixture: Fixture) -> Outcome {

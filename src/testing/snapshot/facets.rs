@@ -24,7 +24,7 @@ crate::testing::table! { of "snapshot":
         snapshot_shows_moved_unique_key_only_on_its_new_holder;
 }
 
-/// Puts a record for each of the facets, and expects each of them in a snapshot.
+/// Puts a record with each of the facets, and expects all of them in a snapshot.
 async fn expect_in_snapshot(fixture: &mut Fixture, cases: &[Facets]) -> Outcome {
     let mut expected = Vec::new();
     for facets in cases {
@@ -123,7 +123,7 @@ async fn snapshot_returns_sort_keys_that_equal_other_facets(mut fixture: Fixture
     expect_in_snapshot(&mut fixture, &cases).await
 }
 
-/// The later ones bring names that the earlier ones were put without.
+/// Later records have sort key names that earlier ones lack.
 async fn snapshot_returns_each_records_own_sort_keys(mut fixture: Fixture) -> Outcome {
     let names = ["rank", "group", "third", "fourth"].map(|name| Name::parse(name).unwrap_or(RANK));
     let choices = (0..16_u32).map(|choice| {
@@ -168,7 +168,7 @@ async fn snapshot_shows_moved_unique_key_only_on_its_new_holder(mut fixture: Fix
     for (from, to) in [(one, two), (two, one), (one, two)] {
         let without = fixture.put_entry(from, Facets::default(), "gives").await?;
         let with: Entry = fixture.put_entry(to, with_unique_keys(&[&unique_key]), "takes").await?;
-        expect_equal("after the unique key passed on", &fixture.entries().await?, &by_key([without, with]))?;
+        expect_equal("after the unique key moved", &fixture.entries().await?, &by_key([without, with]))?;
     }
     Ok(())
 }

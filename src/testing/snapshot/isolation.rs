@@ -18,7 +18,7 @@ crate::testing::table! { of "snapshot":
         snapshot_is_readable_after_store_is_dropped;
 }
 
-/// Ten records, with facets.
+/// Puts ten records with facets.
 async fn put_ten(fixture: &mut Fixture) -> Outcome<([Key; 10], Entries)> {
     let keys: [Key; 10] = fixture.keys();
     let mut entries = Vec::new();
@@ -34,7 +34,7 @@ async fn put_ten(fixture: &mut Fixture) -> Outcome<([Key; 10], Entries)> {
     Ok((keys, by_key(entries)))
 }
 
-/// Deletes, replaces, makes again and adds, so that whatever a store numbers is another's by then.
+/// Deletes, creates and replaces records, so that a store reuses the row numbers of deleted ones.
 async fn replace_all(fixture: &mut Fixture, keys: &[Key]) -> Outcome {
     let mut deletes = Batch::new();
     for key in keys {
@@ -60,7 +60,7 @@ async fn later_commits_do_not_change_a_snapshot(mut fixture: Fixture) -> Outcome
     replace_all(&mut fixture, &keys).await?;
     expect_equal("the snapshot", &read_all(&mut *snapshot, CHUNK, fixture.kinds()).await?, &before)?;
     let now = fixture.entries().await?;
-    expect_equal("how many records one that is taken now has", &now.len(), &(keys.len() + keys.len() / 2))
+    expect_equal("the number of records in a new snapshot", &now.len(), &(keys.len() + keys.len() / 2))
 }
 
 async fn commits_between_chunks_do_not_change_a_snapshot(mut fixture: Fixture) -> Outcome {
@@ -86,7 +86,7 @@ async fn later_purge_does_not_change_a_snapshot(mut fixture: Fixture) -> Outcome
     fixture.store.purge_expired(time).await?;
     let entries = read_all(&mut *snapshot, CHUNK, fixture.kinds()).await?;
     expect_equal("the snapshot", &entries, &by_key([purged, stays.clone()]))?;
-    expect_equal("one that is taken now", &fixture.entries().await?, &by_key([stays]))
+    expect_equal("a new snapshot", &fixture.entries().await?, &by_key([stays]))
 }
 
 async fn open_snapshot_blocks_no_other_call(mut fixture: Fixture) -> Outcome {
@@ -94,7 +94,7 @@ async fn open_snapshot_blocks_no_other_call(mut fixture: Fixture) -> Outcome {
     let mut snapshot = fixture.store.snapshot().await?;
     let mut entries = Entries::new();
     let is_more = read_chunk(&mut *snapshot, 1, fixture.kinds(), &mut entries).await?;
-    expect_equal("whether there is a first piece", &is_more, &true)?;
+    expect_equal("whether a first chunk exists", &is_more, &true)?;
     let (key, unique_key, time) = (fixture.other_key(), fixture.unique_key(), fixture.ancient_time());
     let facets = Facets { unique_keys: vec![unique_key.clone()], ..with_expiry(time) };
     let record = fixture.put(key, facets, "while a snapshot is open").await?;
@@ -135,16 +135,16 @@ async fn concurrent_snapshots_each_keep_their_own_state(mut fixture: Fixture) ->
 async fn unfinished_snapshots_leave_store_usable_when_dropped(mut fixture: Fixture) -> Outcome {
     let (keys, before) = put_ten(&mut fixture).await?;
     let [first, ..] = keys;
-    for pieces in 0..4 {
+    for chunks in 0..4 {
         let mut snapshot = fixture.store.snapshot().await?;
-        for _ in 0..pieces {
+        for _ in 0..chunks {
             snapshot.next(1).await?;
         }
         drop(snapshot);
         fixture.store.commit(put(first, Precondition::Present, Facets::default())).await?;
     }
     let after = fixture.entries().await?;
-    expect_equal("how many records are there afterwards", &after.len(), &before.len())?;
+    expect_equal("the number of records afterwards", &after.len(), &before.len())?;
     replace_all(&mut fixture, &keys).await
 }
 
@@ -153,7 +153,7 @@ async fn snapshot_is_readable_after_store_is_dropped(mut fixture: Fixture) -> Ou
     let mut snapshot = fixture.store.snapshot().await?;
     replace_all(&mut fixture, &keys).await?;
     let kinds = fixture.kinds();
-    // Whoever runs the case may hold the store still; `run` does not.
+    // `run` keeps no handle to the store, but a custom runner may.
     drop(fixture);
     expect_equal("the snapshot", &read_all(&mut *snapshot, CHUNK, kinds).await?, &before)
 }
