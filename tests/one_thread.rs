@@ -38,12 +38,7 @@ fn key(number: u128) -> Key {
 fn note(number: u128) -> Batch {
     let mut batch = Batch::new();
     let unique_key = UniqueKey::new(MAIL, number.to_be_bytes());
-    batch.put(
-        key(number),
-        Precondition::Absent,
-        Facets { unique_keys: vec![unique_key], ..Facets::default() },
-        "a note",
-    );
+    batch.put(key(number), Precondition::Absent, Facets::default().with_unique_keys([unique_key]), "a note");
     batch
 }
 

@@ -99,11 +99,9 @@ impl Records {
 /// When it was created does not change when it is written again.
 fn small_facets(writer: u64, number: u64) -> Facets {
     let time = (number * 1_000 + writer).to_be_bytes();
-    Facets {
-        organization: Some(Uuid::nil()),
-        sort_keys: vec![SortKey::new(Name::new("created_at"), time)],
-        ..Facets::default()
-    }
+    Facets::default()
+        .with_organization(Uuid::nil())
+        .with_sort_keys([SortKey::new(Name::new("created_at"), time)])
 }
 
 /// Deletes the hosts that were written, so that there are as few when the next are written.
@@ -152,7 +150,7 @@ pub(crate) async fn put_all<'e>(
     entries: impl IntoIterator<Item = &'e Entry>,
 ) -> Result<(), StoreError> {
     let mut batch = Batch::new();
-    for Entry { record, facets } in entries {
+    for Entry { record, facets, .. } in entries {
         batch.put(record.key, Precondition::Any, facets.clone(), record.body.clone());
         if batch.writes().len() == TOGETHER {
             store.commit(std::mem::take(&mut batch)).await?;

@@ -7,6 +7,7 @@ use super::{Facets, Key, Link, UniqueKey, Version};
 
 /// The state a record must be in, before a batch, for the batch to be applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Precondition {
     /// The record does not exist.
     Absent,
@@ -20,8 +21,10 @@ pub enum Precondition {
 
 /// A put or a delete in a [`Batch`].
 #[derive(Clone)]
+#[non_exhaustive]
 pub enum Write {
     /// Creates the record or replaces it completely: body, facets and unique keys.
+    #[non_exhaustive]
     Put {
         /// Key of the record.
         key: Key,
@@ -33,6 +36,7 @@ pub enum Write {
         body: Bytes,
     },
     /// Deletes the record. With [`Precondition::Any`], deleting a missing record is not an error.
+    #[non_exhaustive]
     Delete {
         /// Key of the record.
         key: Key,
@@ -75,9 +79,13 @@ impl fmt::Debug for Write {
 ///
 /// Guards keep references valid under concurrency: a batch that creates a reference guards the existence of its target, and
 /// a batch that deletes the target guards that nothing refers to it.
+///
+/// A backend that does not know a guard must reject the batch as [`Invalid`](super::StoreErrorKind::Invalid).
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Guard {
     /// The record satisfies the precondition before the batch.
+    #[non_exhaustive]
     Record {
         /// Key of the record.
         key: Key,
@@ -85,6 +93,7 @@ pub enum Guard {
         precondition: Precondition,
     },
     /// The unique key belongs to this record before the batch, or to no record.
+    #[non_exhaustive]
     UniqueKey {
         /// The unique key.
         unique_key: UniqueKey,
@@ -94,6 +103,7 @@ pub enum Guard {
     /// The batch writes every record of the organization that has this link before the batch.
     ///
     /// Ensures that no record has started to refer to the target since the referring records were listed.
+    #[non_exhaustive]
     LinkedWithin {
         /// Organization whose records are considered; `None`: all records, as in a [`Query`](super::Query).
         organization: Option<Uuid>,
@@ -103,12 +113,39 @@ pub enum Guard {
     /// The batch writes every record of the organization, of any kind, that is on this network before the batch.
     ///
     /// Ensures that no record has been added to the network since its records were listed.
+    #[non_exhaustive]
     NetworkEmpty {
         /// Organization whose records are considered; `None`: all records, as in a [`Query`](super::Query).
         organization: Option<Uuid>,
         /// Id of the network, as in [`Facets::network`].
         network: Uuid,
     },
+}
+
+impl Guard {
+    /// Creates a [`Record`](Self::Record) guard.
+    #[must_use]
+    pub const fn record(key: Key, precondition: Precondition) -> Self {
+        Self::Record { key, precondition }
+    }
+
+    /// Creates a [`UniqueKey`](Self::UniqueKey) guard.
+    #[must_use]
+    pub const fn unique_key(unique_key: UniqueKey, holder: Option<Key>) -> Self {
+        Self::UniqueKey { unique_key, holder }
+    }
+
+    /// Creates a [`LinkedWithin`](Self::LinkedWithin) guard.
+    #[must_use]
+    pub const fn linked_within(organization: Option<Uuid>, link: Link) -> Self {
+        Self::LinkedWithin { organization, link }
+    }
+
+    /// Creates a [`NetworkEmpty`](Self::NetworkEmpty) guard.
+    #[must_use]
+    pub const fn network_empty(organization: Option<Uuid>, network: Uuid) -> Self {
+        Self::NetworkEmpty { organization, network }
+    }
 }
 
 /// Writes that are applied together or not at all, with their preconditions and guards.

@@ -59,7 +59,9 @@ use crate::model::Timestamp;
 ///    [`StoreError::corrupt`]. Attach the backend's own error with [`StoreError::with_source`].
 /// 4. Retry serialization failures of the database inside the backend, so that of two competing commits one succeeds and
 ///    the other fails with its precondition.
-/// 5. Run the conformance suite (feature `testing`) on a multi-threaded and on a single-threaded runtime.
+/// 5. Reject a batch with an unknown write, precondition or guard, and a query with an unknown start, as
+///    [`StoreError::invalid`]. The types that may gain fields or variants are `#[non_exhaustive]`.
+/// 6. Run the conformance suite (feature `testing`) on a multi-threaded and on a single-threaded runtime.
 ///
 /// # Contract
 /// The conformance suite has a case for every line of the lists below, except for durability across a crash, which cannot

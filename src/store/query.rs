@@ -17,6 +17,7 @@ use super::{Name, Record};
 /// query.limit = Some(50);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Query {
     /// Kind of the records.
     pub kind: Name,
@@ -56,11 +57,20 @@ impl Query {
 
 /// A filter that matches records with ANY of these links.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LinkFilter {
     /// Relation of the links.
     pub relation: Name,
     /// Targets of the links; one is enough to match. The empty list matches nothing.
     pub targets: Vec<Uuid>,
+}
+
+impl LinkFilter {
+    /// Creates a filter.
+    #[must_use]
+    pub fn new(relation: Name, targets: impl Into<Vec<Uuid>>) -> Self {
+        Self { relation, targets: targets.into() }
+    }
 }
 
 /// One term of an order: a sort key and a direction.
@@ -93,6 +103,7 @@ pub enum Direction {
 
 /// The position at which a page starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Start {
     /// After skipping this number of records.
     Offset(u64),
@@ -132,6 +143,7 @@ impl Cursor {
 
 /// One page of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Page {
     /// Records of the page, in the order of the query.
     pub records: Vec<Record>,
@@ -139,4 +151,12 @@ pub struct Page {
     pub total: u64,
     /// Cursor after the last record of the page; `None`: no records follow it.
     pub next: Option<Cursor>,
+}
+
+impl Page {
+    /// Creates a page.
+    #[must_use]
+    pub const fn new(records: Vec<Record>, total: u64, next: Option<Cursor>) -> Self {
+        Self { records, total, next }
+    }
 }

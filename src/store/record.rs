@@ -59,7 +59,18 @@ impl fmt::Debug for Record {
 /// They are what a store filters and orders by, since it never interprets a body. Every put sets them, and only a
 /// [`Snapshot`](super::Snapshot) returns them. A backend may store them as columns, as keys or as an index in memory, in any
 /// form that serves its queries, as long as it can return all of them.
+///
+/// ```
+/// use toposcope::store::{Facets, Name, SortKey};
+/// use uuid::Uuid;
+///
+/// let facets = Facets::default()
+///     .with_organization(Uuid::nil())
+///     .with_sort_keys([SortKey::new(Name::new("name"), "gateway")]);
+/// assert_eq!(facets.network, None);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Facets {
     /// Organization the record belongs to; `None`: the record belongs to no organization.
     pub organization: Option<Uuid>,
@@ -73,6 +84,50 @@ pub struct Facets {
     pub sort_keys: Vec<SortKey>,
     /// Secondary keys. No two records of a store share one, even if their kinds differ.
     pub unique_keys: Vec<UniqueKey>,
+}
+
+impl Facets {
+    /// Sets the organization.
+    #[must_use]
+    pub fn with_organization(mut self, organization: impl Into<Option<Uuid>>) -> Self {
+        self.organization = organization.into();
+        self
+    }
+
+    /// Sets the network.
+    #[must_use]
+    pub fn with_network(mut self, network: impl Into<Option<Uuid>>) -> Self {
+        self.network = network.into();
+        self
+    }
+
+    /// Sets the time from which the record may be purged.
+    #[must_use]
+    pub fn with_expires_at(mut self, expires_at: impl Into<Option<Timestamp>>) -> Self {
+        self.expires_at = expires_at.into();
+        self
+    }
+
+    /// Adds links.
+    #[must_use]
+    pub fn with_links(mut self, links: impl IntoIterator<Item = Link>) -> Self {
+        self.links.extend(links);
+        self
+    }
+
+    /// Adds sort keys.
+    #[must_use]
+    pub fn with_sort_keys(mut self, sort_keys: impl IntoIterator<Item = SortKey>) -> Self {
+        self.sort_keys.extend(sort_keys);
+        self
+    }
+
+    /// Adds unique keys.
+    #[must_use]
+    pub fn with_unique_keys(mut self, unique_keys: impl IntoIterator<Item = UniqueKey>) -> Self {
+        self.unique_keys.extend(unique_keys);
+        self
+    }
 }
 
 /// A named reference from one record to another.

@@ -6,11 +6,20 @@ use super::{Facets, Record, StoreError};
 
 /// A record together with its facets: everything a store holds of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Entry {
     /// Key, version and body.
     pub record: Record,
     /// Facets the record was put with, as [`Store::snapshot`](super::Store::snapshot) specifies them.
     pub facets: Facets,
+}
+
+impl Entry {
+    /// Creates an entry.
+    #[must_use]
+    pub const fn new(record: Record, facets: Facets) -> Self {
+        Self { record, facets }
+    }
 }
 
 /// A consistent view of all records of a store, read in chunks.

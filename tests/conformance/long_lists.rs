@@ -46,17 +46,15 @@ fn key(organization: Uuid, number: u64) -> Key {
 
 fn facets(organization: Uuid, number: u64) -> Facets {
     let rank = number.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_be_bytes();
-    Facets {
-        organization: Some(organization),
-        links: vec![Link::new(TAG, organization)],
-        sort_keys: vec![SortKey::new(RANK, rank)],
-        ..Facets::default()
-    }
+    Facets::default()
+        .with_organization(organization)
+        .with_links([Link::new(TAG, organization)])
+        .with_sort_keys([SortKey::new(RANK, rank)])
 }
 
 fn long_list(organization: Uuid) -> Query {
     let mut query = short_list(organization);
-    query.links = vec![LinkFilter { relation: TAG, targets: vec![organization] }];
+    query.links = vec![LinkFilter::new(TAG, [organization])];
     query
 }
 

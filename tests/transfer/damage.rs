@@ -1,6 +1,6 @@
 //! An export that is not as it was written is never taken for whole.
 
-use toposcope::store::TransferErrorKind::{Cut, Damaged, Malformed, NotAnExport};
+use toposcope::store::TransferErrorKind::{Damaged, Malformed, NotAnExport, Truncated};
 
 use crate::support::{Contents, SECRET, contents, export, restore, small_store, told};
 
@@ -78,7 +78,7 @@ async fn a_cut_is_told_wherever_it_is() {
             assert_eq!((error.kind(), error.line()), (NotAnExport, Some(1)), "{length} bytes");
         } else {
             let line = Some((lines + begun) as u64);
-            assert_eq!((error.kind(), error.line()), (Cut, line), "{length} bytes");
+            assert_eq!((error.kind(), error.line()), (Truncated, line), "{length} bytes");
         }
     }
     assert!(!sound.is_refused("without the end of the last line", &sound.file[..whole]).await);

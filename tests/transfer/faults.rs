@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use async_trait::async_trait;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 use toposcope::model::Timestamp;
-use toposcope::store::TransferErrorKind::{Cut, Medium, Store as OfTheStore};
+use toposcope::store::TransferErrorKind::{Io, Store as OfTheStore, Truncated};
 use toposcope::store::{
     Batch, Entry, Export, Facets, Key, MemoryStore, Page, Query, Record, Restore, Snapshot, Store,
     StoreError, UniqueKey,
@@ -139,7 +139,7 @@ async fn a_medium_that_is_full_ends_an_export() {
     let length = export(&store).await.len();
     for room in [0, 10, length / 2, length - 1, length] {
         let error = Export::new().write(&store, Full(room)).await.unwrap_err();
-        assert_eq!(error.kind(), Medium, "room for {room} bytes");
+        assert_eq!(error.kind(), Io, "room for {room} bytes");
         assert!(told(&error).contains("full"));
     }
     assert!(Export::new().write(&store, Full(length + 1)).await.is_ok());
@@ -159,7 +159,7 @@ async fn a_medium_that_breaks_ends_a_restoration() {
     for length in [0, 10, file.len() / 2, file.len()] {
         let input = file[..length].chain(Broken);
         let error = Restore::new().read(&MemoryStore::new(), input).await.unwrap_err();
-        assert_eq!(error.kind(), Medium, "after {length} bytes");
+        assert_eq!(error.kind(), Io, "after {length} bytes");
         assert!(told(&error).contains("broken"));
     }
 }
@@ -183,5 +183,5 @@ async fn an_export_that_was_dropped_is_no_whole_one() {
     }
     drop(writer);
     reader.read_to_end(&mut file).await.unwrap();
-    assert_eq!(restore(&file).await.1.unwrap_err().kind(), Cut);
+    assert_eq!(restore(&file).await.1.unwrap_err().kind(), Truncated);
 }

@@ -10,7 +10,7 @@ async fn a_store_moves_into_a_folder_and_back() {
     let store = small_store().await;
     let mut random = SplitMix64(4);
     for number in 10..1500 {
-        let facets = Facets { unique_keys: vec![UniqueKey::new(MAIL, random.bytes(8))], ..Facets::default() };
+        let facets = Facets::default().with_unique_keys([UniqueKey::new(MAIL, random.bytes(8))]);
         put(&store, note(number), facets, random.bytes(40)).await;
     }
     let (before, folder) = (contents(&store).await, Place::new());

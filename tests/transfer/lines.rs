@@ -57,11 +57,9 @@ async fn a_line_that_another_program_wrote_is_read() {
                 \"kind\": \"note\", \"links\": [[\"parent\", \"00000000-0000-0000-0000-000000000002\"]]}";
     let (store, result) = restore(file(&[line]).as_bytes()).await;
     assert_eq!(result.unwrap().records, 1);
-    let facets = Facets {
-        links: vec![Link::new(PARENT, Uuid::from_u128(2))],
-        unique_keys: vec![UniqueKey::new(MAIL, [0, 0xff])],
-        ..Facets::default()
-    };
+    let facets = Facets::default()
+        .with_links([Link::new(PARENT, Uuid::from_u128(2))])
+        .with_unique_keys([UniqueKey::new(MAIL, [0, 0xff])]);
     assert_eq!(contents(&store).await, [(note(1), (facets, "1".into()))].into());
 }
 

@@ -82,14 +82,13 @@ impl Maker {
         let mut sort_keys = self.several(|maker| SortKey::new(maker.name(), maker.bytes()));
         sort_keys.sort_by_key(|key| key.name);
         sort_keys.dedup_by_key(|key| key.name);
-        Facets {
-            organization: self.some(Self::id),
-            network: self.some(Self::id),
-            expires_at: self.some(Self::time),
-            links: self.several(|maker| Link::new(maker.name(), maker.id())),
-            sort_keys,
-            unique_keys: self.several(|maker| UniqueKey::new(maker.name(), maker.bytes())),
-        }
+        Facets::default()
+            .with_organization(self.some(Self::id))
+            .with_network(self.some(Self::id))
+            .with_expires_at(self.some(Self::time))
+            .with_links(self.several(|maker| Link::new(maker.name(), maker.id())))
+            .with_sort_keys(sort_keys)
+            .with_unique_keys(self.several(|maker| UniqueKey::new(maker.name(), maker.bytes())))
     }
 }
 
@@ -97,11 +96,9 @@ impl Maker {
 async fn a_record_with_tens_of_thousands_of_unique_keys_and_links_comes_back() {
     let store = MemoryStore::new();
     let mut random = SplitMix64(3);
-    let facets = Facets {
-        links: (0..20_000).map(|number| Link::new(PARENT, Uuid::from_u128(number))).collect(),
-        unique_keys: (0..50_000).map(|_| UniqueKey::new(MAIL, random.bytes(16))).collect(),
-        ..Facets::default()
-    };
+    let facets = Facets::default()
+        .with_links((0..20_000).map(|number| Link::new(PARENT, Uuid::from_u128(number))))
+        .with_unique_keys((0..50_000).map(|_| UniqueKey::new(MAIL, random.bytes(16))));
     put(&store, note(1), facets, "{}").await;
     comes_back(&store).await;
 }
@@ -112,12 +109,14 @@ async fn what_was_restored_is_found_in_every_way() {
     result.unwrap();
     let secret = UniqueKey::new(MAIL, crate::support::SECRET);
     assert_eq!(store.get_by_unique_key(&secret).await.unwrap().map(|record| record.key), Some(note(1)));
-    let order = vec![Order::new(RANK, Direction::Descending)];
-    let page = store.list(&Query { order, ..Query::new(NOTE) }).await.unwrap();
+    let mut query = Query::new(NOTE);
+    query.order = vec![Order::new(RANK, Direction::Descending)];
+    let page = store.list(&query).await.unwrap();
     let keys: Vec<Key> = page.records.iter().map(|record| record.key).collect();
     assert_eq!(keys, [note(1), note(2), note(3)]);
-    let networks = Some(vec![Uuid::from_u128(8)]);
-    assert_eq!(store.list(&Query { networks, ..Query::new(NOTE) }).await.unwrap().total, 1);
+    let mut query = Query::new(NOTE);
+    query.networks = Some(vec![Uuid::from_u128(8)]);
+    assert_eq!(store.list(&query).await.unwrap().total, 1);
     let purged = store.purge_expired("2030-01-02T03:04:05.678901Z".parse().unwrap()).await.unwrap();
     assert_eq!((purged, contents(&store).await.len()), (1, 2));
 }

@@ -49,7 +49,7 @@ impl Store for Measuring {
                 assert_eq!(*precondition, Precondition::Absent);
                 body.len()
             }
-            Write::Delete { .. } => panic!("nothing is deleted"),
+            _ => panic!("nothing is deleted"),
         });
         self.batches.lock().unwrap().push((batch.writes().len(), sizes.sum()));
         self.inner.commit(batch).await

@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 
 use bytes::Bytes;
+use toposcope::model::Timestamp;
 use toposcope::store::{
     Batch, Export, Facets, Key, Link, MemoryStore, Name, Precondition, Restore, SortKey, Store,
     TransferError, TransferReport, UniqueKey,
@@ -79,14 +80,13 @@ pub(crate) const fn note(number: u128) -> Key {
 /// Three records that have something of everything, and a secret in each place that can hide one.
 pub(crate) async fn small_store() -> MemoryStore {
     let store = MemoryStore::new();
-    let full = Facets {
-        organization: Some(Uuid::from_u128(7)),
-        network: Some(Uuid::from_u128(8)),
-        expires_at: Some("2030-01-02T03:04:05.678901Z".parse().unwrap()),
-        links: vec![Link::new(PARENT, Uuid::from_u128(2))],
-        sort_keys: vec![SortKey::new(RANK, SECRET)],
-        unique_keys: vec![UniqueKey::new(MAIL, SECRET)],
-    };
+    let full = Facets::default()
+        .with_organization(Uuid::from_u128(7))
+        .with_network(Uuid::from_u128(8))
+        .with_expires_at("2030-01-02T03:04:05.678901Z".parse::<Timestamp>().unwrap())
+        .with_links([Link::new(PARENT, Uuid::from_u128(2))])
+        .with_sort_keys([SortKey::new(RANK, SECRET)])
+        .with_unique_keys([UniqueKey::new(MAIL, SECRET)]);
     put(&store, note(1), full, format!("{{\"password\": \"{SECRET}\"}}")).await;
     put(&store, note(2), Facets::default(), SECRET).await;
     put(&store, note(3), Facets::default(), "[1, 2, 3]").await;

@@ -40,11 +40,11 @@ pub enum TransferErrorKind {
     /// The line of a record is longer than [`Restore::MAX_LINE`](super::Restore::MAX_LINE).
     TooLong,
     /// The export ends before its last line.
-    Cut,
+    Truncated,
     /// The number of records or the checksum differs from the one in the last line.
     Damaged,
     /// Reading the input or writing the output failed.
-    Medium,
+    Io,
     /// Reading or writing the store failed.
     Store,
     /// A bug in this crate, or the runtime was shut down.
@@ -123,7 +123,7 @@ impl From<StoreError> for TransferError {
 
 impl From<io::Error> for TransferError {
     fn from(error: io::Error) -> Self {
-        Self::caused(TransferErrorKind::Medium, error)
+        Self::caused(TransferErrorKind::Io, error)
     }
 }
 
@@ -159,9 +159,9 @@ impl fmt::Display for TransferErrorKind {
             Self::UnknownVersion => "the export has a format version that this release cannot read",
             Self::Malformed => "the line is not valid in an export",
             Self::TooLong => "the line of a record is too long",
-            Self::Cut => "the export is truncated: its last line is missing",
+            Self::Truncated => "the export is truncated: its last line is missing",
             Self::Damaged => "the export was altered: its record count or checksum does not match",
-            Self::Medium => "reading the input or writing the output failed",
+            Self::Io => "reading the input or writing the output failed",
             Self::Store => "reading or writing the store failed",
             Self::Internal => "internal error",
         })

@@ -82,7 +82,7 @@ impl<'p> Export<'p> {
     /// If the export fails or is dropped before its end, the output lacks the last line and cannot be restored.
     ///
     /// # Errors
-    /// [`Store`](super::TransferErrorKind::Store), [`Medium`](super::TransferErrorKind::Medium),
+    /// [`Store`](super::TransferErrorKind::Store), [`Io`](super::TransferErrorKind::Io),
     /// [`TooLong`](super::TransferErrorKind::TooLong) or [`Internal`](super::TransferErrorKind::Internal).
     pub async fn write<S, W>(self, store: &S, mut writer: W) -> Result<TransferReport, TransferError>
     where

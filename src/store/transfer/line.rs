@@ -70,7 +70,8 @@ impl Trailer {
 
     pub(super) fn parse(line: &[u8]) -> Result<Self, TransferError> {
         serde_json::from_slice(line).map_err(|error| {
-            let kind = if error.is_eof() { TransferErrorKind::Cut } else { TransferErrorKind::Malformed };
+            let kind =
+                if error.is_eof() { TransferErrorKind::Truncated } else { TransferErrorKind::Malformed };
             TransferError::new(kind)
         })
     }

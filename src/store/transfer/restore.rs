@@ -30,7 +30,7 @@ use crate::store::{Batch, Precondition, Store};
 ///
 /// let cut = &file[..file.len() - 10];
 /// let error = Restore::new().read(&MemoryStore::new(), cut).await.unwrap_err();
-/// assert_eq!((error.kind(), error.line()), (TransferErrorKind::Cut, Some(2)));
+/// assert_eq!((error.kind(), error.line()), (TransferErrorKind::Truncated, Some(2)));
 /// # Ok(())
 /// # }
 /// ```
@@ -136,7 +136,8 @@ impl<R: AsyncRead + Unpin> Input<R> {
         let mut size = 0;
         while chunk.lines.len() < CHUNK_RECORDS && size < CHUNK_BYTES {
             let line = self.line().await?;
-            let line = line.ok_or_else(|| TransferError::at(TransferErrorKind::Cut, self.lines.count))?;
+            let line =
+                line.ok_or_else(|| TransferError::at(TransferErrorKind::Truncated, self.lines.count))?;
             if Trailer::is(&line) {
                 chunk.trailer = Some(line);
                 break;

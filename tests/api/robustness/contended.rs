@@ -38,7 +38,7 @@ impl Contended {
 fn versioned(batch: &Batch) -> Option<Key> {
     let writes = batch.writes().iter().map(|write| (write.key(), write.precondition()));
     let guards = batch.guards().iter().filter_map(|check| match check {
-        Guard::Record { key, precondition } => Some((*key, *precondition)),
+        Guard::Record { key, precondition, .. } => Some((*key, *precondition)),
         _ => None,
     });
     writes

@@ -97,14 +97,13 @@ impl Writer {
         let target = |number: u128| Uuid::from_u128(0xB000 + number);
         let links = random.some_of(&[0, 1, 2, 3]).into_iter();
         let rank = random.below(50).to_string();
-        Facets {
-            organization: Some(self.organization()),
-            network: random.choose(&[None, Some(target(10)), Some(target(11))]),
-            expires_at: if self.purges() { Some(moment(self.done + 1)) } else { None },
-            links: links.map(|number| Link::new(Name::new("tag"), target(number))).collect(),
-            sort_keys: vec![SortKey::new(RANK, rank)],
-            unique_keys,
-        }
+        Facets::default()
+            .with_organization(self.organization())
+            .with_network(random.choose(&[None, Some(target(10)), Some(target(11))]))
+            .with_expires_at(if self.purges() { Some(moment(self.done + 1)) } else { None })
+            .with_links(links.map(|number| Link::new(Name::new("tag"), target(number))))
+            .with_sort_keys([SortKey::new(RANK, rank)])
+            .with_unique_keys(unique_keys)
     }
 }
 

@@ -125,7 +125,7 @@ async fn login_without_any_account_and_with_an_unreadable_decoy_fails_like_every
     let world = World::new().await;
     fail(&world.inventory, "absent@example.net", PASSWORD).await;
     let user = world.owner().await;
-    let facets = Facets { organization: Some(world.organization), ..Facets::default() };
+    let facets = Facets::default().with_organization(world.organization);
     let mut batch = Batch::new();
     batch.put(Key::new(Name::new("password"), user.id), Precondition::Present, facets, vec![0xff; 8]);
     world.store.commit(batch).await.unwrap();

@@ -83,7 +83,7 @@ async fn a_password_of_an_older_rule_lets_in_and_stays_as_it_is() {
     let user = world.owner().await;
     let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, Params::new(8, 1, 1, None).unwrap());
     let hash = argon2.hash_password_with_salt(b"short", b"0123456789abcdef").unwrap().to_string();
-    let facets = Facets { organization: Some(world.organization), ..Facets::default() };
+    let facets = Facets::default().with_organization(world.organization);
     let mut batch = Batch::new();
     batch.put(Key::new(PASSWORD_KIND, user.id), Precondition::Present, facets, hash.clone());
     world.store.commit(batch).await.unwrap();

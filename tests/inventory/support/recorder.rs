@@ -138,7 +138,7 @@ impl Store for Recorder {
         }
         let puts = writes.into_iter().filter_map(|write| match write {
             Write::Put { key, facets, body, .. } => Some(Stored { key, facets, body }),
-            Write::Delete { .. } => None,
+            _ => None,
         });
         self.stored.lock().unwrap().extend(puts);
         Ok(())

@@ -63,7 +63,7 @@ fn holds(writes: &[Write], texts: &[&str]) -> bool {
                 || facets.unique_keys.iter().any(|unique_key| is_in(&unique_key.value))
                 || facets.sort_keys.iter().any(|key| is_in(&key.value))
         }
-        Write::Delete { .. } => false,
+        _ => false,
     })
 }
 
