@@ -1,4 +1,4 @@
-//! A store of one's own: it counts and leaves the work to another. The conformance suite tells whether it is still right.
+//! A custom store that wraps `MemoryStore` and counts calls, verified by the conformance suite.
 //!
 //! ```text
 //! cargo run --example custom_store --features testing
@@ -23,7 +23,7 @@ struct Counting {
     writes: AtomicU64,
 }
 
-// A wrapper that leaves a method to its default leaves out what the wrapped store does there: the lint finds it.
+// With the default implementation of a method, a wrapper would not call the wrapped store. The lint finds such methods.
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
 impl Store for Counting {
@@ -66,7 +66,7 @@ impl Store for Counting {
 #[tokio::main]
 async fn main() -> io::Result<ExitCode> {
     let store = Arc::new(Counting::default());
-    // Every case may have a store to itself; these share one, for the sake of the sum.
+    // Every case could get a store of its own. Here all share one, so that the counters cover the whole run.
     let report = toposcope::testing::run(async || Arc::clone(&store)).await;
     let (reads, writes) = (store.reads.load(Ordering::Relaxed), store.writes.load(Ordering::Relaxed));
     writeln!(io::stdout(), "{report}\n{reads} reads, {writes} writes")?;

@@ -1,4 +1,4 @@
-//! Exports, restores, verifies and repairs the folder of a store while no server uses it.
+//! Exports, restores, verifies or repairs the folder of a `SledStore` that no server is using.
 //!
 //! ```text
 //! cargo run --release --example folder -- export toposcope-data inventory.jsonl
@@ -7,9 +7,9 @@
 //! cargo run --release --example folder -- repair toposcope-data
 //! ```
 //!
-//! An export holds digests of keys and hashes of passwords: keep it like a secret. On Unix, only the owner may read the
-//! file that is named, and the folder of a restored store. A server exports its own store while it serves, by the same few
-//! lines as here.
+//! An export contains digests of keys and hashes of passwords: protect it like a secret. On Unix, the export file and the
+//! restored folder are readable by their owner only. A server can export its own store while it is running, with the same
+//! few lines as here.
 
 use std::env;
 use std::error::Error;
@@ -26,10 +26,10 @@ const USAGE: &str = "\
 Usage: cargo run --example folder -- export DIR [FILE]
        cargo run --example folder -- restore|verify|repair DIR
 
-  export   write everything that is in the folder to a new file, or to standard output, as JSON lines
-  restore  read such lines from standard input into a new folder
-  verify   read everything in the folder, and tell what is damaged
-  repair   save what can be saved out of a folder that does not open any more (copy the folder first)
+  export   write all records in the folder to a new file, or to standard output, as JSON lines
+  restore  read an export from standard input into a new folder
+  verify   check all data in the folder and report damage
+  repair   recover the readable records of a folder that can no longer be opened (copy the folder first)
 ";
 
 type Outcome = Result<ExitCode, Box<dyn Error>>;
@@ -55,7 +55,7 @@ async fn main() -> ExitCode {
 
 pub(crate) async fn export(folder: &Path, file: Option<&Path>) -> Outcome {
     if file.is_none() && io::stdout().is_terminal() {
-        return Err("An export is not for a terminal: name a file.".into());
+        return Err("An export is not written to a terminal: specify a file.".into());
     }
     let store = open(folder).await?;
     let export = Export::new().on_progress(progress("exported"));
@@ -77,7 +77,7 @@ pub(crate) async fn export(folder: &Path, file: Option<&Path>) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Makes a file that only its owner may read, where the system knows owners.
+/// Creates a new file, readable by its owner only on Unix.
 fn create_private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -86,7 +86,7 @@ fn create_private(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Warns when standard output is a file that other users may read.
+/// Warns if standard output is a file that other users may read.
 #[cfg(unix)]
 fn warn_if_open_to_others() -> io::Result<()> {
     use std::os::fd::AsFd;
@@ -94,7 +94,9 @@ fn warn_if_open_to_others() -> io::Result<()> {
 
     let output = File::from(io::stdout().as_fd().try_clone_to_owned()?).metadata()?;
     if output.is_file() && output.permissions().mode() & 0o077 != 0 {
-        tell("Other users may read the export: run `umask 077` before, or name a file after the folder.");
+        tell(
+            "Other users can read this export. Run `umask 077` first, or pass the file name after the folder.",
+        );
     }
     Ok(())
 }
@@ -124,19 +126,19 @@ async fn verify(folder: &Path) -> Outcome {
 async fn repair(folder: &Path) -> Outcome {
     let repair = SledStore::repair(folder).await?;
     tell(&repair.to_string());
-    tell("What was there before is in records.damaged; delete it when it is not needed any more.");
+    tell("The original records are in records.damaged; delete that folder when you no longer need it.");
     Ok(if repair.is_complete() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// To open a folder that is not there would make one.
+/// Opens an existing folder. `SledStore::open` would create a missing one.
 async fn open(folder: &Path) -> Result<SledStore, Box<dyn Error>> {
     if !folder.is_dir() {
-        return Err(format!("{} is no folder.", folder.display()).into());
+        return Err(format!("{} is not a folder.", folder.display()).into());
     }
     Ok(SledStore::open(folder).await?)
 }
 
-/// Tells once a second how far it is.
+/// Returns a callback that reports progress at most once per second.
 fn progress(what: &str) -> impl FnMut(&TransferReport) {
     let mut told = Instant::now();
     move |report| {
@@ -147,7 +149,7 @@ fn progress(what: &str) -> impl FnMut(&TransferReport) {
     }
 }
 
-/// An error with all that it comes from.
+/// Formats an error with all its sources.
 fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -164,7 +166,7 @@ fn misused() -> ExitCode {
     ExitCode::from(2)
 }
 
-/// Prints a line to standard error. Where that is closed, there is nobody to tell.
+/// Prints a line to standard error, and ignores an error if that is closed.
 fn tell(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }

@@ -1,4 +1,4 @@
-//! The API on axum: a server with an inventory in a folder.
+//! A server that embeds the API in axum and stores the inventory in a folder.
 //!
 //! ```text
 //! cargo run --release --example axum
@@ -22,8 +22,8 @@ fn main() -> ExitCode {
 }
 
 async fn serve(ready: support::Ready) -> io::Result<()> {
-    // Without the address, all clients that have no key share one rate limit. Behind a reverse proxy, the peer is the
-    // proxy: use `ClientAddressSource::x_forwarded_for` or `forwarded` there.
+    // Without client addresses, all clients without a key share one rate limit. Behind a reverse proxy, the peer is the
+    // proxy: use `ClientAddressSource::x_forwarded_for` or `forwarded` instead.
     let api = Api::builder(ready.inventory)
         .client_address(ClientAddressSource::extension(|peer: &ConnectInfo<SocketAddr>| peer.0.ip()))
         .server_version(ready.server_version)
@@ -31,10 +31,10 @@ async fn serve(ready: support::Ready) -> io::Result<()> {
         .secure_cookies(ready.secure_cookies)
         .build();
 
-    // As the fallback, it answers every request that no route of yours does. Its paths begin with `/api/`.
+    // As the fallback, the API handles every request that matches none of your routes. Its paths start with `/api/`.
     let app = Router::new().fallback_service(api);
 
-    // A response is written at once: waiting for more to send with it gains nothing.
+    // Every response is written in one piece, so delaying it to combine packets only adds latency.
     let listener = ready.listener.tap_io(|stream| {
         let _ = stream.set_nodelay(true);
     });

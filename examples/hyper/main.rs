@@ -1,4 +1,4 @@
-//! The API on bare hyper: the same server as the example `axum`, without a framework.
+//! A server that embeds the API in hyper without a framework; otherwise identical to the example `axum`.
 //!
 //! ```text
 //! cargo run --release --example hyper
@@ -26,8 +26,8 @@ fn main() -> ExitCode {
 }
 
 async fn serve(ready: support::Ready) -> io::Result<()> {
-    // Without the address, all clients that have no key share one rate limit. Behind a reverse proxy, the peer is the
-    // proxy: use `ClientAddressSource::x_forwarded_for` or `forwarded` there.
+    // Without client addresses, all clients without a key share one rate limit. Behind a reverse proxy, the peer is the
+    // proxy: use `ClientAddressSource::x_forwarded_for` or `forwarded` instead.
     let api = Api::builder(ready.inventory)
         .client_address(ClientAddressSource::extension(SocketAddr::ip))
         .server_version(ready.server_version)
@@ -35,7 +35,7 @@ async fn serve(ready: support::Ready) -> io::Result<()> {
         .secure_cookies(ready.secure_cookies)
         .build();
 
-    // With a timer, hyper hangs up on clients that do not get their headers sent.
+    // With a timer, hyper closes connections whose request headers take too long.
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new());
     let connections = GracefulShutdown::new();
@@ -46,18 +46,18 @@ async fn serve(ready: support::Ready) -> io::Result<()> {
             accepted = ready.listener.accept() => match accepted {
                 Ok(accepted) => accepted,
                 Err(error) => {
-                    tracing::warn!(%error, "a connection was not accepted");
-                    // When it is files that are out, they are again as soon as they come back: give others time.
+                    tracing::warn!(%error, "failed to accept a connection");
+                    // If file descriptors are exhausted, the next attempt would fail immediately: wait for some to close.
                     tokio::time::sleep(Duration::from_millis(100)).await;
                     continue;
                 }
             },
             () = &mut asked_to_stop => break,
         };
-        // A response is written at once: waiting for more to send with it gains nothing.
+        // Every response is written in one piece, so delaying it to combine packets only adds latency.
         let _ = stream.set_nodelay(true);
 
-        // Every request carries the address of its peer.
+        // Attaches the peer's address to every request.
         let api = MapRequest::new(api.clone(), move |mut request: hyper::Request<Incoming>| {
             request.extensions_mut().insert(peer);
             request
@@ -67,12 +67,12 @@ async fn serve(ready: support::Ready) -> io::Result<()> {
         let connection = connections.watch(connection);
         tokio::spawn(async move {
             if let Err(error) = connection.await {
-                tracing::debug!(%error, "a connection broke");
+                tracing::debug!(%error, "a connection failed");
             }
         });
     }
 
-    // Frees the port, and lets every connection finish the request it is at.
+    // Frees the port, then lets every connection finish its current request.
     drop(ready.listener);
     connections.shutdown().await;
     Ok(())

@@ -1,10 +1,10 @@
-//! What a server tells when it begins: how it is reached, and by what.
+//! The startup message of an example server: its address and credentials.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use super::setup::Given;
 
-/// What scripts read: NAME=VALUE, one a line.
+/// Returns the message for scripts: one `NAME=VALUE` per line.
 pub(crate) fn variables(address: SocketAddr, given: &Given) -> String {
     let Given { key, key_id, email, password, network, tag, share } = given;
     let password = password.as_deref().unwrap_or_default();
@@ -22,7 +22,7 @@ TOPOSCOPE_SHARE={share}
     )
 }
 
-/// What people read.
+/// Returns the message for people.
 pub(crate) fn advice(address: SocketAddr, given: &Given, secure_cookies: bool) -> String {
     let Given { key, email, password, .. } = given;
     let url = url(address);
@@ -30,20 +30,21 @@ pub(crate) fn advice(address: SocketAddr, given: &Given, secure_cookies: bool) -
         format!("To try it:\n  curl -H \"Authorization: Bearer {key}\" \"{url}/api/v1/hosts?limit=2\"");
     let Some(password) = password else {
         return format!(
-            "{hosts}\nThe password of {email} is the one that was told when the inventory was new."
+            "{hosts}\nThe password of {email} was printed when the inventory was created and is unchanged."
         );
     };
     let login = format!(r#"{{"email":"{email}","password":"{password}"}}"#);
     let is_local = [IpAddr::from(Ipv4Addr::LOCALHOST), Ipv6Addr::LOCALHOST.into()].contains(&address.ip());
     let warning = if secure_cookies && !is_local {
-        "\nOver plain http curl keeps it only from localhost, 127.0.0.1 and ::1, unless there is --insecure-cookies."
+        "\nOver plain HTTP, curl keeps the cookie only for localhost, 127.0.0.1 and ::1. Start the server with \
+         --insecure-cookies to allow other addresses."
     } else {
         ""
     };
     format!(
         "{hosts}
   curl -c session.txt -H \"Content-Type: application/json\" -d '{login}' \"{url}/api/auth/login\"
-The second logs in and keeps the session for curl -b session.txt.{warning}"
+The second command logs in and saves the session cookie for curl -b session.txt.{warning}"
     )
 }
 
@@ -51,7 +52,7 @@ fn url(address: SocketAddr) -> String {
     format!("http://{}", reachable(address))
 }
 
-/// Who listens on every address is reached at the machine's own.
+/// Returns an address to connect to: the loopback address if the server listens on all addresses.
 fn reachable(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),

@@ -1,71 +1,71 @@
-//! The flags of the example servers.
+//! The command-line flags of the example servers.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::failure::Failure;
 
-/// What `--help` prints after the line that tells how the program is called.
+/// The output of `--help` after the usage line.
 pub(crate) const HELP: &str = "\
-Serves a network inventory over HTTP. It is kept in a folder: a server that is started again goes on where it was.
+Serves a network inventory over HTTP. The inventory is stored in a folder and survives restarts.
 
-  --listen ADDR          the address and port to listen on [127.0.0.1:8080]; port 0: any free one
-  --data DIR             the folder [toposcope-data]; it is made if it is not there
-  --memory               keep everything in memory instead, gone at the end
-  --import FILE          put hosts in, one a line as JSON, in the place of those with the same ids; - for standard input
-  --demo N               without --import: so many made-up hosts [200] in a new inventory, the same for the same N
-  --server-version TEXT  the server_version that responses tell [the version of the library]
-  --no-rate-limit        answer any number of requests
-  --insecure-cookies     send the cookie of a session without Secure: for plain http from other machines
-  --help                 print this
+  --listen ADDR          address and port to listen on [127.0.0.1:8080]; port 0 chooses a free port
+  --data DIR             folder of the inventory [toposcope-data]; created if it does not exist
+  --memory               store the inventory in memory only, instead of in a folder
+  --import FILE          import hosts, one JSON object per line; replaces hosts with the same id; - for standard input
+  --demo N               without --import: fill a new inventory with N generated hosts [200], the same for the same N
+  --server-version TEXT  server_version in responses [the version of the library]
+  --no-rate-limit        disable the rate limit
+  --insecure-cookies     send session cookies without Secure, for plain HTTP from other machines
+  --help                 print this help
 
-Once it listens, it prints to standard output, as NAME=VALUE, one a line and in this order:
+On startup the server prints the following lines to standard output, as NAME=VALUE:
 
-  TOPOSCOPE_URL                            where it is
-  TOPOSCOPE_API_KEY, TOPOSCOPE_KEY_ID      an API key of its owner and its id; the key of an earlier start stops working
-  TOPOSCOPE_EMAIL, TOPOSCOPE_PASSWORD      what the owner logs in with; the password is told once, with a new inventory
-  TOPOSCOPE_NETWORK                        the id of a network that the key reaches
-  TOPOSCOPE_TAG                            the id of a tag; some of the made-up hosts bear it
-  TOPOSCOPE_SHARE                          the id of a share of that network
+  TOPOSCOPE_URL                            URL of the server
+  TOPOSCOPE_API_KEY, TOPOSCOPE_KEY_ID      API key of the owner, and its id; the key of the previous start is revoked
+  TOPOSCOPE_EMAIL, TOPOSCOPE_PASSWORD      login of the owner; the password is printed only for a new inventory
+  TOPOSCOPE_NETWORK                        id of a network that the key may access
+  TOPOSCOPE_TAG                            id of a tag; some of the generated hosts have it
+  TOPOSCOPE_SHARE                          id of a share of that network
 
-Everything else goes to standard error. Ctrl-C ends it.
+All other messages go to standard error. Press Ctrl-C to stop the server.
 ";
 
-/// What the command line asks for.
+/// The parsed command line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Command {
     Help,
     Serve(Args),
 }
 
-/// How to serve.
+/// The options of the server.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Args {
-    /// Host and port.
+    /// Host and port to listen on.
     pub(crate) listen: String,
     pub(crate) store: Place,
     pub(crate) content: Content,
     pub(crate) server_version: String,
     pub(crate) rate_limit: bool,
-    /// Whether the cookie of a session is `Secure`.
+    /// Whether session cookies are `Secure`.
     pub(crate) secure_cookies: bool,
 }
 
-/// Where records are kept.
+/// The place where records are stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Memory,
     Folder(PathBuf),
 }
 
-/// What is put into the store: made-up hosts only into a new one.
+/// The hosts to add: generated ones (only to a new inventory) or an import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     Demo(u32),
     Import(Input),
 }
 
-/// Where an import is read from.
+/// The source of an import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Input {
     Stdin,
@@ -73,7 +73,7 @@ pub(crate) enum Input {
 }
 
 impl Command {
-    /// Reads the arguments that follow the program's name. A flag given twice counts the last time.
+    /// Parses the arguments after the program's name. The last occurrence of a flag counts.
     pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, Failure> {
         let mut arguments = arguments.into_iter();
         let mut args = Args {
@@ -98,16 +98,14 @@ impl Command {
                 "--no-rate-limit" => args.rate_limit = flag.alone(false)?,
                 "--insecure-cookies" => args.secure_cookies = flag.alone(false)?,
                 name if name.starts_with('-') => {
-                    return Err(Failure::usage(format_args!("There is no flag {name}")));
+                    return Err(Failure::usage(format_args!("Unknown flag {name}")));
                 }
-                name => return Err(Failure::usage(format_args!("{name:?} does not belong to a flag"))),
+                name => return Err(Failure::usage(format_args!("Unexpected argument {name:?}"))),
             }
         }
         args.store = match (folder, in_memory) {
             (Some(_), true) => {
-                return Err(Failure::usage(
-                    "Records are kept in a folder or in memory: leave out --data or --memory",
-                ));
+                return Err(Failure::usage("--data and --memory exclude each other"));
             }
             (Some(folder), false) => Place::Folder(folder),
             (None, true) => Place::Memory,
@@ -115,9 +113,7 @@ impl Command {
         };
         args.content = match (import, demo) {
             (Some(_), Some(_)) => {
-                return Err(Failure::usage(
-                    "Hosts are either imported or made up: leave out --import or --demo",
-                ));
+                return Err(Failure::usage("--import and --demo exclude each other"));
             }
             (Some(input), None) => Content::Import(input),
             (None, Some(count)) => Content::Demo(count),
@@ -127,7 +123,7 @@ impl Command {
     }
 }
 
-/// A flag, and where its value is: behind a `=`, or in the next argument.
+/// A flag whose value follows an equals sign or is the next argument.
 struct Flag<'a, I> {
     name: String,
     attached: Option<String>,
@@ -146,7 +142,7 @@ impl<'a, I: Iterator<Item = OsString>> Flag<'a, I> {
     fn value(&mut self, what: &str) -> Result<String, Failure> {
         let value = match self.attached.take() {
             Some(value) => Some(value),
-            // The next flag is no value: that one was forgotten is likelier.
+            // A following flag is not taken as the value: more likely the value was forgotten.
             None => self.following.next().map(text).transpose()?.filter(|value| !value.starts_with("--")),
         };
         let missing = || Failure::usage(format_args!("{} needs {what}", self.name));
@@ -167,7 +163,7 @@ fn text(argument: OsString) -> Result<String, Failure> {
         .map_err(|argument| Failure::usage(format_args!("{argument:?} is not valid Unicode")))
 }
 
-/// Whether the host can be listened on only the system can tell.
+/// Checks the form of an address. Only the system can decide whether it can be bound.
 fn address(value: String) -> Result<String, Failure> {
     match value.rsplit_once(':') {
         Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => Ok(value),

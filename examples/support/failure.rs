@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use toposcope::inventory;
 
-/// Why the program ends: a sentence for whoever started it, and the code it ends with.
+/// The reason why the program exits: a message for the user and an exit code.
 #[derive(Debug)]
 pub(crate) struct Failure {
     text: String,
@@ -12,17 +12,17 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// What was asked for cannot be done: code 1.
+    /// Creates a runtime failure, with exit code 1.
     pub(crate) fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), code: 1 }
     }
 
-    /// The same, with the error that is to blame.
+    /// Creates a runtime failure with its cause, with exit code 1.
     pub(crate) fn because(text: impl fmt::Display, error: &(dyn Error + 'static)) -> Self {
         Self::new(format!("{text}: {}.", root(error).to_string().trim_end_matches('.')))
     }
 
-    /// It is not clear what is asked for: code 2, as of most command-line tools.
+    /// Creates a usage failure, with exit code 2.
     pub(crate) fn usage(text: impl fmt::Display) -> Self {
         Self { text: format!("{text} (--help lists the flags)."), code: 2 }
     }
@@ -32,7 +32,7 @@ impl Failure {
     }
 }
 
-/// The error behind all others: that the disk is full says more than that the store is not there.
+/// Returns the innermost source: "disk full" is more useful than "store unavailable".
 fn root<'e>(error: &'e (dyn Error + 'static)) -> &'e (dyn Error + 'static) {
     let mut root = error;
     while let Some(source) = root.source() {
@@ -49,6 +49,6 @@ impl fmt::Display for Failure {
 
 impl From<inventory::Error> for Failure {
     fn from(error: inventory::Error) -> Self {
-        Self::because("The inventory cannot be set up", &error)
+        Self::because("Failed to set up the inventory", &error)
     }
 }

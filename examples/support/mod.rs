@@ -1,4 +1,4 @@
-//! What the example servers have in common: everything but HTTP.
+//! The parts that the example servers share: everything except HTTP.
 
 mod announce;
 mod args;
@@ -25,20 +25,20 @@ use self::failure::Failure;
 use self::setup::{Backend, Source};
 use self::stop::Stop;
 
-/// All that a server needs to begin.
+/// Everything a server needs to start.
 pub(crate) struct Ready {
-    /// Bound; who connects is kept waiting until the server accepts.
+    /// Bound listener; connections wait until the server accepts them.
     pub(crate) listener: TcpListener,
-    /// Filled.
+    /// Inventory, already filled.
     pub(crate) inventory: Inventory,
     pub(crate) server_version: String,
     pub(crate) rate_limit: Option<RateLimit>,
-    /// Whether the cookie of a session is sent back over HTTPS only.
+    /// Whether session cookies are `Secure`.
     pub(crate) secure_cookies: bool,
     pub(crate) stop: Stop,
 }
 
-/// The whole program, but for `serve`, which ends when it is asked to stop and has answered whom it has accepted.
+/// Runs the program. `serve` must return once it is asked to stop and has answered the accepted requests.
 pub(crate) fn run<F>(serve: impl FnOnce(Ready) -> F) -> ExitCode
 where
     F: Future<Output = io::Result<()>>,
@@ -64,11 +64,12 @@ fn run_with<F>(args: Args, serve: impl FnOnce(Ready) -> F) -> Result<(), Failure
 where
     F: Future<Output = io::Result<()>>,
 {
-    // The library tells what goes wrong inside it through `tracing`. Where that goes is the program's affair.
+    // The library logs internal errors through `tracing`; the program decides where they go.
     tracing_subscriber::fmt().with_max_level(Level::WARN).with_writer(io::stderr).init();
-    let runtime = Runtime::new().map_err(|error| Failure::because("No threads can be started", &error))?;
+    let runtime =
+        Runtime::new().map_err(|error| Failure::because("Failed to start the runtime's threads", &error))?;
     let outcome = runtime.block_on(open_and_serve(args, serve));
-    // A read of standard input cannot be called off, and is not waited for long.
+    // A blocking read of standard input cannot be cancelled, so the shutdown waits for at most 1 s.
     runtime.shutdown_timeout(Duration::from_secs(1));
     outcome
 }
@@ -80,14 +81,14 @@ where
 {
     let stop = Stop::listen();
     let source = Source::open(args.content.clone()).await?;
-    // Before the hosts are read, which may take a while: a port in use is told at once.
+    // Binds before reading the hosts, which may take a while, so that a port in use is reported immediately.
     let listener = bind(&args.listen).await?;
     let backend = Backend::open(&args.store).await?;
     let inventory = Inventory::in_shared(backend.store());
     let outcome = tokio::select! {
         outcome = fill_and_serve(args, listener, inventory, source, stop.clone(), serve) => outcome,
         () = stop.grace_over() => {
-            note("Some requests were not answered in time and are cut off.");
+            note("Some requests did not finish in time and were aborted.");
             Ok(())
         }
     };
@@ -105,7 +106,8 @@ async fn fill_and_serve<F>(
 where
     F: Future<Output = io::Result<()>>,
 {
-    let address = listener.local_addr().map_err(|error| Failure::because("The port is not known", &error))?;
+    let address =
+        listener.local_addr().map_err(|error| Failure::because("Failed to determine the port", &error))?;
     let given = tokio::select! {
         filled = setup::fill(&inventory, source) => filled?,
         () = stop.clone().asked() => return Ok(()),
@@ -115,27 +117,27 @@ where
     let Args { server_version, secure_cookies, .. } = args;
     let rate_limit = args.rate_limit.then(RateLimit::default);
     let ready = Ready { listener, inventory, server_version, rate_limit, secure_cookies, stop };
-    serve(ready).await.map_err(|error| Failure::because("The server cannot go on", &error))
+    serve(ready).await.map_err(|error| Failure::because("The server failed", &error))
 }
 
 async fn bind(address: &str) -> Result<TcpListener, Failure> {
     TcpListener::bind(address).await.map_err(|error| match error.kind() {
         io::ErrorKind::AddrInUse => Failure::new(format!(
-            "{address} is in use by another program: choose another port with --listen (0: any free one)."
+            "{address} is in use by another program. Choose another port with --listen (0 chooses a free port)."
         )),
-        _ => Failure::because(format_args!("{address} cannot be listened on"), &error),
+        _ => Failure::because(format_args!("Failed to listen on {address}"), &error),
     })
 }
 
-/// Prints to standard output. That nobody reads it is no reason to stop serving.
+/// Prints to standard output. An error there does not stop the server.
 fn print(text: &str) {
     let mut output = io::stdout().lock();
     if let Err(error) = output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
-        note(format_args!("Standard output cannot be written to: {error}."));
+        note(format_args!("Failed to write to standard output: {error}."));
     }
 }
 
-/// Prints a line to standard error. Where that is closed, there is nobody to tell.
+/// Prints a line to standard error, and ignores an error if that is closed.
 fn note(line: impl fmt::Display) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }

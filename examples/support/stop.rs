@@ -5,16 +5,17 @@ use tokio::sync::watch;
 
 use super::note;
 
-/// Tells when the program is asked to end: by Ctrl-C, or by what a service manager sends. However many wait for it, all
-/// learn of it, also those that begin to wait later.
+/// A stop request, by Ctrl-C or by the SIGTERM of a service manager.
+///
+/// Any number of tasks can wait for it, and a task that starts waiting later sees it too.
 #[derive(Clone, Debug)]
 pub(crate) struct Stop(watch::Receiver<bool>);
 
 impl Stop {
-    /// How long requests that are under way when the program is asked to end may still take.
+    /// Time that running requests have to finish after a stop request.
     pub(crate) const GRACE: Duration = Duration::from_secs(10);
 
-    /// Begins to listen. From here on Ctrl-C no longer kills the program.
+    /// Starts to listen. From then on Ctrl-C no longer kills the program.
     pub(crate) fn listen() -> Self {
         let (sender, receiver) = watch::channel(false);
         tokio::spawn(async move {
@@ -23,14 +24,14 @@ impl Stop {
                     note("Stopping.");
                     sender.send_replace(true);
                 }
-                Err(error) => note(format_args!("Signals cannot be listened for: {error}.")),
+                Err(error) => note(format_args!("Failed to listen for signals: {error}.")),
             }
         });
         Self(receiver)
     }
 
     pub(crate) async fn asked(mut self) {
-        // An error means that no signal will ever be heard of.
+        // An error means that no signal will ever arrive.
         if self.0.wait_for(|asked| *asked).await.is_err() {
             std::future::pending::<()>().await;
         }
