@@ -1,6 +1,6 @@
 use uuid::Uuid;
 
-use super::Scope;
+use super::scope::Scope;
 use crate::model::Permission;
 
 /// The authenticated user of a request, with the user's level and scope.

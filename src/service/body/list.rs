@@ -3,6 +3,8 @@
 //! The list is shared with a timer task, because a body that is no longer polled cannot notice that its client has
 //! stalled. The task holds only a weak reference and ends with the body.
 
+use std::error::Error as StdError;
+use std::fmt;
 use std::mem;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError, TryLockError, Weak};
@@ -17,8 +19,38 @@ use tokio::time::{Instant, sleep};
 
 use super::list_slots::ListSlot;
 use super::pieces::Pieces;
-use super::{BodyError, Cause};
 use crate::inventory::Error;
+
+/// The error with which the body of a list without a limit is aborted.
+///
+/// Either the store failed, the caller lost access to the list, or the client read nothing for too long. The server
+/// must then abort the response, as hyper does, so that the client does not mistake it for the whole list.
+#[derive(Debug)]
+pub struct BodyError(Cause);
+
+#[derive(Debug)]
+enum Cause {
+    Unreadable(Error),
+    Stalled,
+}
+
+impl fmt::Display for BodyError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self.0 {
+            Cause::Unreadable(_) => "the list cannot be read to its end",
+            Cause::Stalled => "the list was aborted because its client stalled",
+        })
+    }
+}
+
+impl StdError for BodyError {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        match &self.0 {
+            Cause::Unreadable(error) => Some(error),
+            Cause::Stalled => None,
+        }
+    }
+}
 
 /// A future that reads the next part of a list.
 pub(in crate::service) type NextPart = Pin<Box<dyn Future<Output = Result<Part, Error>> + Send>>;

@@ -4,7 +4,6 @@ mod list;
 mod list_slots;
 mod pieces;
 
-use std::error::Error as StdError;
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -13,12 +12,12 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
+pub use self::list::BodyError;
 use self::list::ListBody;
 pub(super) use self::list::{NextPart, Part};
 use self::list_slots::ListSlot;
 pub(super) use self::list_slots::ListSlots;
 use self::pieces::Pieces;
-use crate::inventory::Error;
 
 /// The body of a response. Its length is known in advance, except for a list without a limit.
 ///
@@ -108,36 +107,5 @@ impl Body for ResponseBody {
 
     fn size_hint(&self) -> SizeHint {
         self.length().map_or_else(SizeHint::new, SizeHint::with_exact)
-    }
-}
-
-/// The error with which the body of a list without a limit is aborted.
-///
-/// Either the store failed, the caller lost access to the list, or the client read nothing for too long. The server
-/// must then abort the response, as hyper does, so that the client does not mistake it for the whole list.
-#[derive(Debug)]
-pub struct BodyError(Cause);
-
-#[derive(Debug)]
-enum Cause {
-    Unreadable(Error),
-    Stalled,
-}
-
-impl fmt::Display for BodyError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self.0 {
-            Cause::Unreadable(_) => "the list cannot be read to its end",
-            Cause::Stalled => "the list was aborted because its client stalled",
-        })
-    }
-}
-
-impl StdError for BodyError {
-    fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        match &self.0 {
-            Cause::Unreadable(error) => Some(error),
-            Cause::Stalled => None,
-        }
     }
 }
