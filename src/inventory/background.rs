@@ -32,7 +32,9 @@ impl BackgroundTasks {
     }
 }
 
-/// Up to this size, work runs in place: it takes about 2 ms; switching threads costs about 20 µs.
+/// The largest work, in bytes, that runs in place.
+///
+/// It takes about 2 ms; switching threads costs about 20 µs.
 const INLINE_BYTES: usize = 256 * 1024;
 
 /// Runs decoding and encoding of large records on the runtime's blocking threads.

@@ -79,9 +79,13 @@ pub enum ErrorKind {
     Busy,
     /// The organization does not have API access.
     ApiAccessRequired,
-    /// The operation requires a user session where a key was sent, or a user where a daemon key was sent.
+    /// The operation requires another kind of caller.
+    ///
+    /// A user session where an API key was sent, or a user where a daemon key was sent.
     UserContextRequired,
-    /// The caller's level is too low, or the request would grant more than the caller has.
+    /// The permission level is too low for the operation.
+    ///
+    /// Also returned when a caller would grant more than the caller has.
     PermissionDenied,
     /// The record belongs to the caller's organization, but the caller has no access to it.
     AccessDenied {

@@ -75,9 +75,9 @@ impl Inventory {
         keys: &[Key],
         field: &str,
     ) -> Result<(), Error> {
-        for (place, record) in self.store.get(keys).await?.iter().enumerate() {
+        for (index, record) in self.store.get(keys).await?.iter().enumerate() {
             if !belongs_to(organization, record.as_ref())? {
-                return Err(ErrorKind::ReferenceInvalid { entity, field: format!("{field}.{place}") }.into());
+                return Err(ErrorKind::ReferenceInvalid { entity, field: format!("{field}.{index}") }.into());
             }
         }
         Ok(())

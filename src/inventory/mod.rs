@@ -100,7 +100,7 @@ pub struct Inventory {
     state: Arc<State>,
 }
 
-/// In-memory state beside the store. Losing it costs time or resets a counter.
+/// State kept in memory in addition to the store. Losing it costs time or resets a counter.
 #[derive(Debug, Default)]
 struct State {
     authentication: AuthenticationCache,
@@ -147,7 +147,7 @@ impl Inventory {
         Self { random, ..self }
     }
 
-    /// Sets the password hasher, and with it the hashing cost and the number of concurrent hashes.
+    /// Sets the password hasher, including its cost and concurrency.
     ///
     /// Passwords hashed at another cost are hashed again at the next successful login.
     #[must_use]

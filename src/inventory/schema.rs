@@ -19,7 +19,9 @@ pub(super) const PASSWORD: Name = Name::new("password");
 pub(super) const NETWORK: Name = Name::new("network");
 pub(super) const TAG: Name = Name::new("tag");
 pub(super) const USER_API_KEY: Name = Name::new("user_api_key");
-/// The verifier of an API key, stored under the key's id: a separate record, so that no response contains it.
+/// The verifier of an API key, stored under the key's id.
+///
+/// A separate record, so that no response contains it.
 pub(super) const KEY_SECRET: Name = Name::new("key_secret");
 /// The time an API key was last used, stored under the key's id.
 pub(super) const KEY_USE: Name = Name::new("key_use");
@@ -104,7 +106,9 @@ pub(super) const fn host_key(id: Uuid) -> Key {
     Key::new(HOST, id)
 }
 
-/// Encodes a time as a sort key: microseconds with the sign bit flipped, so that bytes sort by time.
+/// Encodes a time as a sort key.
+///
+/// The sign bit of the microseconds is flipped, so that the bytes sort by time.
 pub(super) fn time_key(name: Name, time: Timestamp) -> SortKey {
     SortKey::new(name, (time.unix_micros() ^ i64::MIN).to_be_bytes())
 }
@@ -139,7 +143,7 @@ pub(super) fn links(relation: Name, targets: &[Uuid]) -> impl Iterator<Item = Li
     targets.iter().map(move |target| Link::new(relation, *target))
 }
 
-/// Returns the unique key of a part of a host, such as a port, within its organization.
+/// Returns the unique key of a part of a host, such as a port.
 ///
 /// A part of another organization is not found, and the other organization's host is never read. The key is a 16-byte
 /// digest of both ids, because unique keys stay in memory and this halves their size.

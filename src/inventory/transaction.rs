@@ -212,7 +212,9 @@ impl UpdateQueues {
 }
 
 impl Turns {
-    /// Returns whether another update held one of the turns, so that earlier reads may be stale.
+    /// Returns whether another update held one of the turns.
+    ///
+    /// If so, earlier reads may be stale.
     pub(super) const fn has_waited(&self) -> bool {
         self.has_waited
     }

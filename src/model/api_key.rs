@@ -48,7 +48,9 @@ pub struct DaemonApiKey {
     pub network_id: Uuid,
     /// The ids of the key's tags.
     pub tags: Vec<Uuid>,
-    /// The secret, masked to the prefix, `…` and the last 4 characters, except in the one response that creates it.
+    /// The secret, masked to the prefix, `…` and the last 4 characters.
+    ///
+    /// It is complete only in the response that creates the key.
     pub key: String,
     /// When the key was last used, accurate to about one minute; `None`: never.
     pub last_used: Option<Timestamp>,

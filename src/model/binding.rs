@@ -38,7 +38,9 @@ pub enum BindingTarget {
     },
 }
 
-/// The JSON form: flat, with both ids beside the type, so that it can express invalid combinations.
+/// The JSON form of a binding.
+///
+/// It is flat, with both ids beside the type, so that it can express invalid combinations.
 #[derive(Serialize, Deserialize)]
 struct Wire {
     id: Uuid,

@@ -50,7 +50,7 @@ pub struct Host {
     /// The origin of the record.
     #[serde(default)]
     pub source: Source,
-    /// The hypervisor service that runs the host; `None` when the host is not a virtual machine.
+    /// The hypervisor service that runs a virtual machine; `None`: not virtual.
     pub virtualization: Option<HostVirtualization>,
     /// The credentials for querying the host.
     #[serde(default)]

@@ -19,7 +19,7 @@ pub enum HostOrderField {
     Hostname,
     /// The id of the host's network.
     NetworkId,
-    /// The name of the service that runs the host; empty for hosts that are not virtual.
+    /// The name of the hypervisor service; empty for hosts that are not virtual.
     VirtualizedBy,
     /// The address of the first interface: IPv4 before IPv6, hosts without interfaces last.
     InterfaceIp,

@@ -18,7 +18,7 @@ pub struct Organization {
     pub updated_at: Timestamp,
 }
 
-/// A network of an organization: hosts belong to one network, and access is granted per network.
+/// A network of an organization. Hosts belong to one network, and access is granted per network.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Network {
     /// The network's id.

@@ -21,7 +21,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(DateTime<Utc>);
 
-/// The error for text that is not RFC 3339, or times outside the years 0 to 9999.
+/// The error for text that is not an RFC 3339 date-time of the years 0 to 9999.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an RFC 3339 date-time of the years 0 to 9999")]
 #[non_exhaustive]

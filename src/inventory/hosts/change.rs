@@ -131,7 +131,7 @@ impl Inventory {
         self.state.offload.run(change.organization, bytes, summarize).await?
     }
 
-    /// Reads the networks and tags that a change refers to, and checks that the organization owns them.
+    /// Reads the networks and tags of a change and checks their owner.
     ///
     /// Returns their keys, for guards.
     async fn read_references(&self, change: &HostChange<'_>) -> Result<Vec<Key>, Error> {
@@ -183,13 +183,13 @@ fn referred_networks(change: &HostChange<'_>) -> BTreeMap<Uuid, &'static str> {
     change.puts.iter().map(|encoded| (encoded.host.network_id, "network_id")).collect()
 }
 
-/// Returns the tags of the hosts and their services, each with a field that refers to it.
+/// Returns the tags of the hosts and services, each with a referring field.
 fn referred_tags<'a>(change: &HostChange<'a>) -> BTreeMap<Uuid, &'a str> {
     let tags = change.puts.iter().flat_map(|encoded| &encoded.tags);
     tags.map(|(id, field)| (*id, field.as_str())).collect()
 }
 
-/// Returns the error for a port or service id that another host of the organization has.
+/// Returns the error for a port or service id of another host.
 ///
 /// `None` when the change only reads this unique key.
 fn taken_part(change: &HostChange<'_>, taken: &UniqueKey) -> Option<ErrorKind> {

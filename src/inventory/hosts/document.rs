@@ -102,7 +102,9 @@ impl HostEncoder {
 }
 
 impl EncodedHost {
-    /// Returns the facets of the host when virtualized by a service of this name; empty: not virtualized.
+    /// Returns the facets of the host when virtualized by a named service.
+    ///
+    /// An empty name means that the host is not virtualized.
     pub(super) fn facets(&self, virtualized_by: &str) -> Facets {
         let mut facets = self.facets.clone();
         set_virtualized_by(&mut facets, virtualized_by);
@@ -117,9 +119,9 @@ impl Inventory {
 }
 
 fn tags(host: &Host) -> BTreeMap<Uuid, String> {
-    let own = host.tags.iter().enumerate().map(|(place, id)| (*id, format!("tags.{place}")));
+    let own = host.tags.iter().enumerate().map(|(index, id)| (*id, format!("tags.{index}")));
     let services = host.services.iter().enumerate().flat_map(|(service, part)| {
-        part.tags.iter().enumerate().map(move |(place, id)| (*id, format!("services.{service}.tags.{place}")))
+        part.tags.iter().enumerate().map(move |(index, id)| (*id, format!("services.{service}.tags.{index}")))
     });
     services.chain(own).collect()
 }

@@ -66,7 +66,9 @@ pub(crate) struct ListedHosts {
 }
 
 impl Inventory {
-    /// Lists the hosts visible to a caller: those of the organization on networks in the caller's scope.
+    /// Lists the hosts visible to a caller.
+    ///
+    /// These are the organization's hosts on networks in the caller's scope.
     ///
     /// Every level may read.
     ///
@@ -127,7 +129,9 @@ fn order(query: &HostQuery) -> Vec<Order> {
     group.into_iter().chain(within).collect()
 }
 
-/// The page size of a stream, at which the cost per host is close to that of any larger page.
+/// The number of hosts read at a time.
+///
+/// At this size, the cost per host is close to that of any larger page.
 const PAGE: usize = 128;
 
 /// A list of hosts of any length, read page by page.

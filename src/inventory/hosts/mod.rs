@@ -35,7 +35,7 @@ pub enum Written {
 }
 
 impl Inventory {
-    /// Stores a host with its embedded records, creating it or replacing the host of the same id.
+    /// Creates a host, or replaces the host of the same id.
     ///
     /// The host is stored as given, its times included, except that embedded lists are sorted and port types are
     /// derived. `virtualization` may refer to a service that does not exist. The last write wins: a change since the

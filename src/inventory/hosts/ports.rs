@@ -123,7 +123,9 @@ impl Inventory {
         holder.ok_or_else(|| not_found(id))
     }
 
-    /// Returns the hosts whose turns an update takes: the current host, and the new one if the organization owns it.
+    /// Returns the hosts whose turns an update takes.
+    ///
+    /// They are the current host, and the new one if the organization owns it.
     ///
     /// Updates of other organizations never wait or are waited for.
     async fn hosts_to_enter(
@@ -241,14 +243,16 @@ fn check_scope(caller: &Caller, network: Uuid) -> Result<(), Error> {
     }
 }
 
-/// Moves a port from the first host to the last, which may be the same, and updates it.
+/// Moves a port from the first host to the last and updates it.
+///
+/// Both may be the same host.
 fn put_port(hosts: &mut [Host], id: Uuid, update: PortUpdate, now: Timestamp) -> Result<Port, Error> {
     if hosts.last().is_some_and(|host| host.network_id != update.network_id) {
         return Err(ErrorKind::NetworkMismatch { entity: Entity::Host }.into());
     }
     let [from, others @ ..] = hosts else { return Err(not_found(id)) };
-    let place = from.ports.iter().position(|port| port.id == id).ok_or_else(|| not_found(id))?;
-    let port = from.ports.remove(place);
+    let index = from.ports.iter().position(|port| port.id == id).ok_or_else(|| not_found(id))?;
+    let port = from.ports.remove(index);
     if !others.is_empty() && is_bound(from, id) {
         let name = name(port.number, port.protocol);
         return Err(ErrorKind::InUse { entity: Entity::Port, name, used_by: Entity::Service }.into());

@@ -34,25 +34,25 @@ pub(super) fn validate_host(host: &Host) -> Result<(), Error> {
     check_source(&host.source, "source")?;
     let interfaces: HashSet<Uuid> = host.interfaces.iter().map(|interface| interface.id).collect();
     let ports: HashSet<Uuid> = host.ports.iter().map(|port| port.id).collect();
-    for (place, assignment) in host.credential_assignments.iter().enumerate() {
+    for (index, assignment) in host.credential_assignments.iter().enumerate() {
         for (inner, id) in assignment.interface_ids.iter().flatten().enumerate() {
-            let field = || format!("credential_assignments.{place}.interface_ids.{inner}");
+            let field = || format!("credential_assignments.{index}.interface_ids.{inner}");
             check_member(&interfaces, *id, Entity::Interface, field)?;
         }
     }
-    for (place, entry) in host.if_entries.iter().enumerate() {
+    for (index, entry) in host.if_entries.iter().enumerate() {
         if let Some(id) = entry.interface_id {
-            check_member(&interfaces, id, Entity::Interface, || format!("if_entries.{place}.interface_id"))?;
+            check_member(&interfaces, id, Entity::Interface, || format!("if_entries.{index}.interface_id"))?;
         }
     }
     let mut bindings = HashSet::new();
-    for (place, service) in host.services.iter().enumerate() {
+    for (index, service) in host.services.iter().enumerate() {
         for (inner, binding) in service.bindings.iter().enumerate() {
             if !bindings.insert(binding.id) {
-                return Err(Error::invalid(format!("services.{place}.bindings.{inner}"), Problem::Duplicate));
+                return Err(Error::invalid(format!("services.{index}.bindings.{inner}"), Problem::Duplicate));
             }
         }
-        check_service(host, service, &format!("services.{place}"), &interfaces, &ports)?;
+        check_service(host, service, &format!("services.{index}"), &interfaces, &ports)?;
     }
     Ok(())
 }
@@ -69,12 +69,12 @@ fn check_owners(host: &Host) -> Result<(), Error> {
 }
 
 fn check_owner(host: &Host, list: &str, owners: impl Iterator<Item = (Uuid, Uuid)>) -> Result<(), Error> {
-    for (place, (host_id, network_id)) in owners.enumerate() {
+    for (index, (host_id, network_id)) in owners.enumerate() {
         if host_id != host.id {
-            return Err(reference_invalid(Entity::Host, format!("{list}.{place}.host_id")));
+            return Err(reference_invalid(Entity::Host, format!("{list}.{index}.host_id")));
         }
         if network_id != host.network_id {
-            return Err(reference_invalid(Entity::Network, format!("{list}.{place}.network_id")));
+            return Err(reference_invalid(Entity::Network, format!("{list}.{index}.network_id")));
         }
     }
     Ok(())
@@ -101,8 +101,8 @@ fn check_service(
     check_source(&service.source, &format!("{field}.source"))?;
     check_length(&format!("{field}.name"), &service.name)?;
     check_unique(&format!("{field}.tags"), service.tags.iter())?;
-    for (place, binding) in service.bindings.iter().enumerate() {
-        let field = format!("{field}.bindings.{place}");
+    for (index, binding) in service.bindings.iter().enumerate() {
+        let field = format!("{field}.bindings.{index}");
         if binding.service_id != service.id {
             return Err(reference_invalid(Entity::Service, format!("{field}.service_id")));
         }
@@ -183,9 +183,9 @@ fn check_member(
 
 fn check_unique<T: Eq + Hash>(list: &str, ids: impl Iterator<Item = T>) -> Result<(), Error> {
     let mut seen = HashSet::new();
-    for (place, id) in ids.enumerate() {
+    for (index, id) in ids.enumerate() {
         if !seen.insert(id) {
-            return Err(Error::invalid(format!("{list}.{place}"), Problem::Duplicate));
+            return Err(Error::invalid(format!("{list}.{index}"), Problem::Duplicate));
         }
     }
     Ok(())

@@ -63,7 +63,9 @@ impl ServiceNames {
 }
 
 impl Inventory {
-    /// Returns the name of the service that virtualizes a host; empty when the organization has none.
+    /// Returns the name of the service that virtualizes a host.
+    ///
+    /// Empty when the host is not virtualized, or the organization has no such service.
     ///
     /// Adds guards on everything the result depends on.
     pub(super) async fn virtualized_by(

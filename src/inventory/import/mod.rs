@@ -51,7 +51,9 @@ impl Default for Import<'_> {
 }
 
 impl<'p> Import<'p> {
-    /// Creates options that refuse unknown networks, allow lines of up to 64 MiB, and report no progress.
+    /// Creates the default options.
+    ///
+    /// Hosts on unknown networks are refused, lines may have up to 64 MiB, and no progress is reported.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -134,7 +136,9 @@ impl Inventory {
         Ok(report)
     }
 
-    /// Stores lines together; if that fails, one by one, so that only faulty lines are refused.
+    /// Stores lines together or, if that fails, one by one.
+    ///
+    /// Thus only faulty lines are refused.
     async fn store_lines(
         &self,
         organization: Uuid,
@@ -188,7 +192,9 @@ fn refused<T>(error: Error) -> Result<Result<T, Error>, Error> {
     }
 }
 
-/// Splits lines, in order, into parts without repeated hosts: a batch may name a record once.
+/// Splits lines, in order, into parts without repeated hosts.
+///
+/// A batch may name a record only once.
 fn split_repeated_ids(lines: Vec<ParsedLine>) -> Vec<Vec<ParsedLine>> {
     let mut parts = Vec::new();
     let mut part: Vec<ParsedLine> = Vec::new();

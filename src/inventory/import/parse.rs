@@ -75,7 +75,7 @@ fn repair(document: HostDocument, line: u64, alterations: &mut Alterations) -> H
     let if_entries =
         document.if_entries.into_iter().map(|entry| repair_if_entry(entry, alterations)).collect();
     let ports = document.ports.iter().enumerate();
-    let ports = ports.filter_map(|(place, port)| repair_port(port, place, line, alterations)).collect();
+    let ports = ports.filter_map(|(index, port)| repair_port(port, index, line, alterations)).collect();
     Host {
         id: document.id,
         network_id: document.network_id,
@@ -111,12 +111,12 @@ fn repair_interface(interface: InterfaceDocument, alterations: &mut Alterations)
     }
 }
 
-fn repair_port(port: &PortDocument, place: usize, line: u64, alterations: &mut Alterations) -> Option<Port> {
+fn repair_port(port: &PortDocument, index: usize, line: u64, alterations: &mut Alterations) -> Option<Port> {
     let number = match port.number {
         NumberDocument::Valid(number) => number,
         NumberDocument::Zero => {
             let (host_id, port_id, protocol) = (port.host_id, port.id, port.protocol);
-            alterations.drop_port(DroppedPort { line, host_id, port_id, protocol }, place);
+            alterations.drop_port(DroppedPort { line, host_id, port_id, protocol }, index);
             return None;
         }
     };
@@ -179,8 +179,8 @@ fn repair_mac(mac: MacDocument, alterations: &mut Alterations) -> Option<MacAddr
 ///
 /// Such times are rare, so the line is parsed again only when it contains seven decimals in a row.
 fn count_truncated_times(line: &[u8], alterations: &mut Alterations) {
-    let has_decimals = |place: usize| {
-        line.get(place + 1..place + 8).is_some_and(|decimals| decimals.iter().all(u8::is_ascii_digit))
+    let has_decimals = |index: usize| {
+        line.get(index + 1..index + 8).is_some_and(|decimals| decimals.iter().all(u8::is_ascii_digit))
     };
     if !memchr::memchr_iter(b'.', line).any(has_decimals) {
         return;

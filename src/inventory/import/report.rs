@@ -38,7 +38,7 @@ pub struct ImportReport {
 pub struct Refusal {
     /// The line number, from 1.
     pub line: u64,
-    /// The dotted path of the faulty value; `None` when the fault is not in a single value.
+    /// The dotted path of the faulty value; `None`: not a single value.
     pub field: Option<String>,
     /// What is wrong with the line.
     pub reason: String,
@@ -118,21 +118,21 @@ impl Alterations {
         }
     }
 
-    pub(super) fn drop_port(&mut self, port: DroppedPort, place: usize) {
+    pub(super) fn drop_port(&mut self, port: DroppedPort, index: usize) {
         self.count(Alteration::DroppedPort, 1);
         self.dropped_ports.push(port);
-        self.dropped_indices.push(place);
+        self.dropped_indices.push(index);
     }
 
     /// Maps a dotted path in the host to the path in the imported document.
     pub(super) fn document_path(&self, field: String) -> String {
         let port = field.strip_prefix("ports.").and_then(|rest| rest.split_once('.').or(Some((rest, ""))));
-        let Some((Ok(place), rest)) = port.map(|(place, rest)| (place.parse::<usize>(), rest)) else {
+        let Some((Ok(index), rest)) = port.map(|(index, rest)| (index.parse::<usize>(), rest)) else {
             return field;
         };
-        let place =
-            self.dropped_indices.iter().fold(place, |place, dropped| place + usize::from(*dropped <= place));
-        if rest.is_empty() { format!("ports.{place}") } else { format!("ports.{place}.{rest}") }
+        let index =
+            self.dropped_indices.iter().fold(index, |index, dropped| index + usize::from(*dropped <= index));
+        if rest.is_empty() { format!("ports.{index}") } else { format!("ports.{index}.{rest}") }
     }
 }
 

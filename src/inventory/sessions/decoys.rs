@@ -20,7 +20,7 @@ use crate::store::Query;
 /// The maximum number of decoys. Only their ids are kept, 16 bytes each.
 const MAX_DECOYS: usize = 256;
 
-/// The time after which the next login chooses new decoys from the accounts that exist then.
+/// The time until decoys are chosen again, from the accounts that exist then.
 const LIFETIME_MICROS: i64 = 60 * 60 * 1_000_000;
 
 /// The accounts that serve as decoys.
@@ -45,8 +45,8 @@ impl Decoys {
             return None;
         }
         let count = u64::try_from(users.len()).ok()?;
-        let place = usize::try_from(self.hasher.hash_one(address).checked_rem(count)?).ok()?;
-        users.get(place).copied()
+        let index = usize::try_from(self.hasher.hash_one(address).checked_rem(count)?).ok()?;
+        users.get(index).copied()
     }
 
     /// Makes the next login choose new decoys.
@@ -67,7 +67,9 @@ impl fmt::Debug for Decoys {
 }
 
 impl Inventory {
-    /// Returns the user to read in place of one that does not exist, or the nil id while no user has a password.
+    /// Returns the user to read when an address or its password does not exist.
+    ///
+    /// The nil id while no user has a password.
     ///
     /// Must be called before the address is looked up, so that the choice of decoys reveals nothing about it.
     pub(super) async fn decoy(&self, address: &str) -> Result<Uuid, Error> {

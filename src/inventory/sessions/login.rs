@@ -15,7 +15,9 @@ use crate::store::{Batch, Guard, Key, Link, Precondition, Record, UniqueKey};
 /// The lifetime of a session: seven days, in microseconds.
 const LIFETIME_MICROS: i64 = 7 * 24 * 60 * 60 * 1_000_000;
 
-/// The longest password that is verified, in bytes: the most that the maximum number of characters can take.
+/// The longest password that is verified, in bytes.
+///
+/// It is the most that a password of the maximum number of characters can take.
 const MAX_PASSWORD: usize = 4 * PasswordHasher::MAX_LENGTH;
 
 /// A session that has just begun, with its id, which cannot be retrieved later.

@@ -106,7 +106,9 @@ impl Inventory {
         }
     }
 
-    /// Adds the deletion of all of a user's sessions, as of the commit, to a batch.
+    /// Adds the deletion of all of a user's sessions to a batch.
+    ///
+    /// A guard makes the commit fail if another session begins in the meantime.
     pub(super) async fn delete_sessions(&self, user: &User, batch: &mut Batch) -> Result<(), Error> {
         let (organization, link) = (user.organization_id, Link::new(SESSION_LINK, user.id));
         for record in self.store.list(&linked(SESSION, organization, link)).await?.records {

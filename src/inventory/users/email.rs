@@ -63,7 +63,9 @@ pub(in crate::inventory) fn email_unique_key(address: &str) -> UniqueKey {
     UniqueKey::new(EMAIL_UNIQUE_KEY, comparable(address))
 }
 
-/// Lower-casing turns `Σ` into `ς` at the end of a word and into `σ` elsewhere; this unifies both.
+/// Makes the two lower-case forms of `Σ` equal.
+///
+/// Lower-casing gives `ς` at the end of a word and `σ` elsewhere.
 fn comparable(address: &str) -> String {
     address.replace('ς', "σ")
 }
@@ -82,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn normalizing_twice_changes_nothing_for_every_letter_in_every_position() {
+    fn normalization_of_every_letter_in_every_position_is_idempotent() {
         for letter in letters() {
             for text in [format!("{letter}a@b"), format!("a{letter}@b"), format!("a@b{letter}")] {
                 let once = normalized(&text);
@@ -94,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn every_letter_is_as_long_in_lower_case_or_longer() {
+    fn letter_in_lower_case_is_never_shorter() {
         for letter in letters() {
             assert!(letter.to_lowercase().next().is_some(), "{letter:?}");
         }
