@@ -10,8 +10,8 @@ use crate::store::StoreError;
 /// Contents of the file `format`. The number increases with every change of a disk format.
 const FORMAT: &str = "toposcope store, format 1\n";
 
-const RECORDS: &str = "records";
-const SECOND: &str = "records.second";
+const PRIMARY: &str = "records";
+const MIRROR: &str = "records.second";
 const DAMAGED: &str = "records.damaged";
 
 /// How long to wait for another store to release the folder.
@@ -27,9 +27,9 @@ pub(super) struct Folder {
 
 impl Folder {
     /// Locks a folder, and initializes it if it is empty or does not exist.
-    pub(super) fn take(path: &Path) -> Result<Self, StoreError> {
+    pub(super) fn acquire(path: &Path) -> Result<Self, StoreError> {
         files::create_private_folder(path).map_err(|error| unusable(path, error))?;
-        require_own(path)?;
+        check_ownership(path)?;
         files::warn_if_readable_by_others(path);
         let lock = lock(path)?;
         let folder = Self { path: path.to_owned(), lock };
@@ -57,8 +57,8 @@ impl Folder {
     }
 
     /// Locks a folder for a repair. It must contain records, but `format` is not checked.
-    pub(super) fn take_damaged(path: &Path) -> Result<Self, StoreError> {
-        if ![RECORDS, SECOND, DAMAGED].iter().any(|name| path.join(name).exists()) {
+    pub(super) fn acquire_damaged(path: &Path) -> Result<Self, StoreError> {
+        if ![PRIMARY, MIRROR, DAMAGED].iter().any(|name| path.join(name).exists()) {
             return Err(StoreError::invalid(format!("{} is not the folder of a store", path.display())));
         }
         files::warn_if_readable_by_others(path);
@@ -80,11 +80,11 @@ impl Folder {
     }
 
     pub(super) fn primary(&self) -> PathBuf {
-        self.path.join(RECORDS)
+        self.path.join(PRIMARY)
     }
 
     pub(super) fn mirror(&self) -> PathBuf {
-        self.path.join(SECOND)
+        self.path.join(MIRROR)
     }
 
     pub(super) fn has_mirror(&self) -> bool {
@@ -143,6 +143,7 @@ impl Folder {
         self.path.join("records.new")
     }
 
+    /// Returns the path of the durable LSN file.
     pub(super) fn durable_lsn(&self) -> PathBuf {
         self.path.join("acknowledged")
     }
@@ -175,7 +176,7 @@ impl Folder {
 /// Checks that the folder is a store or can become one, before anything is created in it.
 ///
 /// A folder with other contents is left unchanged.
-fn require_own(path: &Path) -> Result<(), StoreError> {
+fn check_ownership(path: &Path) -> Result<(), StoreError> {
     let mut is_empty = true;
     for entry in fs::read_dir(path).map_err(|error| unusable(path, error))? {
         let name = entry.map_err(|error| unusable(path, error))?.file_name();

@@ -27,7 +27,7 @@ use crate::store::{Facets, Key, StoreError, Version};
 
 /// Opens a folder; blocks. The threads start only after everything was found intact.
 pub(super) fn open(options: &SledStoreBuilder) -> Result<(Arc<Shared>, Queue), StoreError> {
-    let folder = Folder::take(&options.folder)?;
+    let folder = Folder::acquire(&options.folder)?;
     let mut durable_lsn = open_durable_lsn(&folder)?;
     let Loaded { primary, state, pending_deletes, wal, recovered } =
         load(&folder, &mut durable_lsn, options)?;

@@ -45,11 +45,13 @@ impl State {
         Some(Record { key, version, body: self.bodies.read(row)?.clone() })
     }
 
+    /// Returns where to read the record of a row, or `None` if there is no such row.
     pub(super) fn locate(&self, row: RowId) -> Option<Located> {
         let (key, version) = self.index.key(row)?;
         Some(Located { row, key, version, body: self.bodies.find(row)? })
     }
 
+    /// Returns a guard of the current epoch.
     pub(super) fn epoch_guard(&self) -> EpochGuard {
         Arc::clone(&self.epoch_guard)
     }
@@ -129,6 +131,7 @@ pub(super) struct CheckpointStatus {
     pub(super) failure: Option<String>,
 }
 
+/// Returns the error of every call after the store was closed.
 pub(super) fn closed() -> StoreError {
     StoreError::unavailable("the store is closed")
 }

@@ -106,17 +106,17 @@ pub(in crate::store::sled) struct Jobs(Arc<Channel>);
 impl Jobs {
     /// Waits until a job is queued or the queue is closed.
     pub(in crate::store::sled) fn wait(&self) {
-        let mut pending = self.0.lock();
-        pending.wanted = 1;
-        let waited = self.0.arrived.wait_while(pending, |pending| pending.must_wait());
+        let mut state = self.0.lock();
+        state.wanted = 1;
+        let waited = self.0.arrived.wait_while(state, |state| state.must_wait());
         waited.unwrap_or_else(PoisonError::into_inner).wanted = 0;
     }
 
     /// Waits until `wanted` jobs are queued or a group is full, at most for `timeout`.
     pub(in crate::store::sled) fn wait_for(&self, wanted: usize, timeout: Duration) {
-        let mut pending = self.0.lock();
-        pending.wanted = wanted;
-        let waited = self.0.arrived.wait_timeout_while(pending, timeout, |pending| pending.must_wait());
+        let mut state = self.0.lock();
+        state.wanted = wanted;
+        let waited = self.0.arrived.wait_timeout_while(state, timeout, |state| state.must_wait());
         waited.unwrap_or_else(PoisonError::into_inner).0.wanted = 0;
     }
 
@@ -126,9 +126,9 @@ impl Jobs {
 
     /// Takes all queued jobs, oldest first.
     pub(in crate::store::sled) fn take(&self) -> VecDeque<Job> {
-        let mut pending = self.0.lock();
-        (pending.size, pending.has_close) = (0, false);
-        std::mem::take(&mut pending.jobs)
+        let mut state = self.0.lock();
+        (state.size, state.has_close) = (0, false);
+        std::mem::take(&mut state.jobs)
     }
 }
 
@@ -141,12 +141,12 @@ impl Drop for Jobs {
 
 #[derive(Debug, Default)]
 struct Channel {
-    pending: Mutex<Pending>,
+    state: Mutex<QueueState>,
     arrived: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Pending {
+struct QueueState {
     jobs: VecDeque<Job>,
     size: usize,
     /// Whether one of the jobs closes the store.
@@ -160,28 +160,28 @@ struct Pending {
 
 impl Channel {
     fn put(&self, job: Job) -> Result<(), StoreError> {
-        let mut pending = self.lock();
-        if pending.is_closed {
+        let mut state = self.lock();
+        if state.is_closed {
             return Err(closed());
         }
-        let was_short = pending.must_wait();
-        pending.size += job.size();
-        pending.has_close |= matches!(job, Job::Close(_));
-        pending.jobs.push_back(job);
-        let wakes_committer = was_short && !pending.must_wait();
-        drop(pending);
+        let was_waiting = state.must_wait();
+        state.size += job.size();
+        state.has_close |= matches!(job, Job::Close(_));
+        state.jobs.push_back(job);
+        let wakes_committer = was_waiting && !state.must_wait();
+        drop(state);
         if wakes_committer {
             self.arrived.notify_one();
         }
         Ok(())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Pending> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Pending {
+impl QueueState {
     fn must_wait(&self) -> bool {
         let is_group = self.size >= GROUP_BYTES || self.has_close;
         self.jobs.len() < self.wanted && !is_group && !self.is_closed

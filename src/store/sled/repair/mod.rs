@@ -51,7 +51,7 @@ impl Repair {
         self.damaged_count == 0 && !self.is_behind
     }
 
-    fn leave_out(&mut self, key: Key) {
+    fn report_lost(&mut self, key: Key) {
         self.damaged_count += 1;
         if self.damaged.len() < MAX_DAMAGED {
             self.damaged.push(key);
@@ -73,7 +73,7 @@ type FoundRecord = (RecordHeader, Option<Bytes>);
 
 /// Repairs a folder; blocks. It removes nothing before the last step, and can be cancelled until then.
 pub(super) fn repair(path: &Path, cancellation: &Cancellation) -> Result<Repair, StoreError> {
-    let folder = Folder::take_damaged(path)?;
+    let folder = Folder::acquire_damaged(path)?;
     let unusable = |error: io::Error| {
         StoreError::unavailable(format!("{} cannot be repaired", path.display())).with_source(error)
     };
@@ -84,15 +84,19 @@ pub(super) fn repair(path: &Path, cancellation: &Cancellation) -> Result<Repair,
     let mut wal = Wal::open(path, true).map_err(unusable)?;
 
     let mut sources = Sources::open(&folder, cancellation)?;
-    let saved = sources.salvage();
-    let manifest = saved.manifest;
+    let salvaged = sources.salvage();
+    let manifest = salvaged.manifest;
     let mut found: BTreeMap<Key, FoundRecord> =
-        saved.headers.into_iter().map(|(key, header)| (key, (header, None))).collect();
+        salvaged.headers.into_iter().map(|(key, header)| (key, (header, None))).collect();
     let recovered = replay_wal(&mut wal, manifest, &mut found).map_err(unusable)?;
     let lsn = recovered.last_lsn.max(acknowledged.unwrap_or(0)).max(sources.applied());
-    let is_behind = saved.is_behind || recovered.has_gap || recovered.last_lsn < lsn;
+    let is_behind = salvaged.is_behind || recovered.has_gap || recovered.last_lsn < lsn;
     let mut repair = Repair { is_behind: is_behind || acknowledged.is_none(), ..Repair::default() };
-    saved.damaged.into_iter().filter(|key| !found.contains_key(key)).for_each(|key| repair.leave_out(key));
+    salvaged
+        .damaged
+        .into_iter()
+        .filter(|key| !found.contains_key(key))
+        .for_each(|key| repair.report_lost(key));
     drop_unique_key_conflicts(&mut found, &mut repair);
 
     let numbers = next_numbers(manifest, &found, &recovered, lsn, &repair);
@@ -110,15 +114,15 @@ pub(super) fn repair(path: &Path, cancellation: &Cancellation) -> Result<Repair,
 
 /// Copies the primary copy aside, because opening it already changes its files.
 fn back_up_primary(folder: &Folder) -> io::Result<()> {
-    let (records, backup) = (folder.primary(), folder.damaged_copy());
-    if !records.exists() {
+    let (primary, backup) = (folder.primary(), folder.damaged_copy());
+    if !primary.exists() {
         // A repair was interrupted between its last two steps, or only the mirror is left.
-        return if backup.exists() { copy_files(&backup, &records) } else { Ok(()) };
+        return if backup.exists() { copy_files(&backup, &primary) } else { Ok(()) };
     }
     if backup.exists() {
         fs::remove_dir_all(&backup)?;
     }
-    copy_files(&records, &backup)
+    copy_files(&primary, &backup)
 }
 
 fn copy_files(from: &Path, to: &Path) -> io::Result<()> {
@@ -140,10 +144,10 @@ fn replay_wal(
 ) -> io::Result<Recovered> {
     let first = first_lsn(wal)?;
     let applied = manifest.map_or(0, |manifest| manifest.applied_lsn);
-    let begins_late = first.is_some_and(|first| first > applied + 1);
-    let from = if begins_late { first.unwrap_or(1) - 1 } else { applied };
+    let starts_late = first.is_some_and(|first| first > applied + 1);
+    let from = if starts_late { first.unwrap_or(1) - 1 } else { applied };
     let mut recovered = recover(wal, from)?;
-    recovered.has_gap |= begins_late;
+    recovered.has_gap |= starts_late;
     for replayed in std::mem::take(&mut recovered.batches) {
         let mut facets = replayed.facets.into_iter();
         for (key, change) in replayed.accepted.changes {
@@ -174,7 +178,7 @@ fn drop_unique_key_conflicts(found: &mut BTreeMap<Key, FoundRecord>, repair: &mu
         let Some((header, _)) = found.get(&key) else { continue };
         if loader.add(key, header.version, &header.facets).is_err() {
             found.remove(&key);
-            repair.leave_out(key);
+            repair.report_lost(key);
         }
     }
 }
@@ -220,7 +224,7 @@ fn write_records(
     for (key, (header, body)) in found {
         cancellation.check()?;
         let Ok(body) = body.map_or_else(|| sources.body(key, header.body), Ok) else {
-            repair.leave_out(key);
+            repair.report_lost(key);
             continue;
         };
         writer.write(

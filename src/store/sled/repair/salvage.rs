@@ -61,8 +61,8 @@ impl Sources {
     ///
     /// Of two intact copies, a clean one is preferred, then the one with the higher LSN.
     pub(super) fn salvage(&mut self) -> Salvaged {
-        let whole = self.0.iter_mut().filter(|source| source.has_all_records && source.damaged.is_empty());
-        if let Some(source) = whole.max_by_key(|source| (!source.is_dirty, source.applied())) {
+        let intact = self.0.iter_mut().filter(|source| source.has_all_records && source.damaged.is_empty());
+        if let Some(source) = intact.max_by_key(|source| (!source.is_dirty, source.applied())) {
             let headers = std::mem::take(&mut source.headers);
             return Salvaged {
                 manifest: source.manifest,

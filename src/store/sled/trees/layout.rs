@@ -50,8 +50,8 @@ impl Manifest {
             record_count: field()?,
             checksum_sum: field()?,
         };
-        let is_whole = crc32fast::hash(content).to_le_bytes() == *checksum;
-        (is_whole && decoder.0.is_empty()).then_some(manifest)
+        let is_intact = crc32fast::hash(content).to_le_bytes() == *checksum;
+        (is_intact && decoder.0.is_empty()).then_some(manifest)
     }
 
     /// Checks that the records found are the ones that this manifest counts.
@@ -102,15 +102,16 @@ impl Manifest {
 }
 
 /// Maximum length of a value, in bytes.
-pub(in crate::store::sled) const CHUNK: usize = 2 << 10;
+pub(super) const MAX_VALUE_BYTES: usize = 2 << 10;
 
-pub(in crate::store::sled) const MANIFEST: &[u8] = b"s";
-pub(in crate::store::sled) const HEADERS: &[u8] = b"h";
-pub(in crate::store::sled) const BODIES: &[u8] = b"b";
-pub(in crate::store::sled) const PENDING_DELETES: &[u8] = b"g";
+/// Key of the manifest, and key prefixes of the other entries.
+pub(super) const MANIFEST: &[u8] = b"s";
+pub(super) const HEADERS: &[u8] = b"h";
+pub(super) const BODIES: &[u8] = b"b";
+pub(super) const PENDING_DELETES: &[u8] = b"g";
 
 /// Returns the common prefix of the keys of a header's parts.
-pub(in crate::store::sled) fn header_key(key: Key) -> Vec<u8> {
+pub(super) fn header_key(key: Key) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEADERS.len() + 1 + 16 + 16 + 4);
     bytes.extend_from_slice(HEADERS);
     put_key(&mut bytes, key);
@@ -118,12 +119,12 @@ pub(in crate::store::sled) fn header_key(key: Key) -> Vec<u8> {
 }
 
 /// Returns a key after all headers of a kind.
-pub(in crate::store::sled) fn after_kind(kind: Name) -> Vec<u8> {
+pub(super) fn after_kind(kind: Name) -> Vec<u8> {
     after_parts(header_key(Key::new(kind, Uuid::max())))
 }
 
 /// Returns a key after all parts with this prefix.
-pub(in crate::store::sled) fn after_parts(mut prefix: Vec<u8>) -> Vec<u8> {
+pub(super) fn after_parts(mut prefix: Vec<u8>) -> Vec<u8> {
     prefix.extend_from_slice(&[u8::MAX; 5]);
     prefix
 }
@@ -131,7 +132,7 @@ pub(in crate::store::sled) fn after_parts(mut prefix: Vec<u8>) -> Vec<u8> {
 /// Returns a header prefix further on: by 1/65,536 of the ids of a kind, or at the next kind.
 ///
 /// `None` if the argument is not a header prefix.
-pub(in crate::store::sled) fn skip_ahead(prefix: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn skip_ahead(prefix: &[u8]) -> Option<Vec<u8>> {
     let mut bytes = prefix.to_vec();
     let length = usize::from(*bytes.get(HEADERS.len())?);
     let ids = HEADERS.len() + 1 + length;
@@ -149,7 +150,7 @@ pub(in crate::store::sled) fn skip_ahead(prefix: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Returns the record that a header part belongs to, and the number of the part.
-pub(in crate::store::sled) fn decode_header_key(bytes: &[u8]) -> Option<(Key, u32)> {
+pub(super) fn decode_header_key(bytes: &[u8]) -> Option<(Key, u32)> {
     let (bytes, part) = bytes.split_last_chunk::<4>()?;
     let mut decoder = Decoder(bytes.strip_prefix(HEADERS)?);
     let key = decoder.key()?;
@@ -164,22 +165,23 @@ const SPREAD_INVERSE: u64 = 0xF1DE_83E1_9937_733D;
 ///
 /// Body numbers are spread over the whole key space. If the newest were adjacent at the end, old pages would only
 /// become emptier, and the file half as large again.
-pub(in crate::store::sled) fn body_key(id: u64) -> Vec<u8> {
+pub(super) fn body_key(id: u64) -> Vec<u8> {
     numbered(BODIES, id.wrapping_mul(SPREAD))
 }
 
 /// Returns the number of the body that a part belongs to, and the number of the part.
-pub(in crate::store::sled) fn decode_body_key(bytes: &[u8]) -> Option<(u64, u32)> {
+pub(super) fn decode_body_key(bytes: &[u8]) -> Option<(u64, u32)> {
     let (id, part) = bytes.strip_prefix(BODIES)?.split_first_chunk::<8>()?;
     Some((u64::from_be_bytes(*id).wrapping_mul(SPREAD_INVERSE), u32::from_be_bytes(part.try_into().ok()?)))
 }
 
 /// Returns the key of a pending delete: the note that a body is to be deleted.
-pub(in crate::store::sled) fn pending_delete_key(id: u64) -> Vec<u8> {
+pub(super) fn pending_delete_key(id: u64) -> Vec<u8> {
     numbered(PENDING_DELETES, id)
 }
 
-pub(in crate::store::sled) fn decode_pending_delete(key: &[u8], value: &[u8]) -> Option<BodyRef> {
+/// Returns the body of a pending delete; its checksum is not stored.
+pub(super) fn decode_pending_delete(key: &[u8], value: &[u8]) -> Option<BodyRef> {
     let id = u64::from_be_bytes(key.strip_prefix(PENDING_DELETES)?.try_into().ok()?);
     Some(BodyRef { id, length: u32::from_le_bytes(value.try_into().ok()?), checksum: 0 })
 }
@@ -192,7 +194,7 @@ fn numbered(prefix: &[u8], id: u64) -> Vec<u8> {
 }
 
 /// Returns the key of one part.
-pub(in crate::store::sled) fn part_key(prefix: &[u8], part: u32) -> Vec<u8> {
+pub(super) fn part_key(prefix: &[u8], part: u32) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(prefix.len() + 4);
     bytes.extend_from_slice(prefix);
     bytes.extend_from_slice(&part.to_be_bytes());
@@ -200,13 +202,13 @@ pub(in crate::store::sled) fn part_key(prefix: &[u8], part: u32) -> Vec<u8> {
 }
 
 /// Returns the number of parts of a value of this length.
-pub(in crate::store::sled) fn part_count(length: usize) -> u32 {
-    u32::try_from(length.div_ceil(CHUNK)).unwrap_or(u32::MAX)
+pub(super) fn part_count(length: usize) -> u32 {
+    u32::try_from(length.div_ceil(MAX_VALUE_BYTES)).unwrap_or(u32::MAX)
 }
 
 /// Splits a value into its numbered parts.
-pub(in crate::store::sled) fn split(value: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
-    (0..).zip(value.chunks(CHUNK))
+pub(super) fn split(value: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
+    (0..).zip(value.chunks(MAX_VALUE_BYTES))
 }
 
 impl BodyRef {
@@ -221,7 +223,7 @@ impl BodyRef {
 
 /// A position between two entries, in key order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::store::sled) struct ScanPosition(pub(in crate::store::sled) Vec<u8>);
+pub(in crate::store::sled) struct ScanPosition(pub(super) Vec<u8>);
 
 impl ScanPosition {
     /// Returns the position before the first header.
@@ -265,6 +267,7 @@ mod tests {
             assert_eq!(decode_body_key(&part_key(&body_key(id), 7)), Some((id, 7)));
         }
     }
+
     #[test]
     fn skip_ahead_passes_all_ids_of_a_kind_and_ends() {
         let mut at = header_key(Key::new(Name::new("host"), Uuid::nil()));

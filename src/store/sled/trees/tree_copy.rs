@@ -111,9 +111,9 @@ impl TreeCopy {
                     None => return Err(damaged(key)),
                 }
             }
-            let is_whole =
+            let is_intact =
                 body.len() == body_ref.length as usize && crc32fast::hash(&body) == body_ref.checksum;
-            if is_whole { Ok(body.into()) } else { Err(damaged(key)) }
+            if is_intact { Ok(body.into()) } else { Err(damaged(key)) }
         })
     }
 

@@ -26,8 +26,8 @@ impl DurableLsn {
         self.0.seek(SeekFrom::Start(0))?;
         (&self.0).take(SIZE as u64 + 1).read_to_end(&mut content)?;
         let Some((lsn, checksum)) = content.split_first_chunk::<8>() else { return Ok(None) };
-        let is_whole = checksum == crc32fast::hash(lsn).to_le_bytes();
-        Ok(is_whole.then(|| u64::from_le_bytes(*lsn)))
+        let is_intact = checksum == crc32fast::hash(lsn).to_le_bytes();
+        Ok(is_intact.then(|| u64::from_le_bytes(*lsn)))
     }
 
     pub(in crate::store::sled) fn write(&mut self, lsn: u64) -> io::Result<()> {

@@ -33,7 +33,7 @@ const FRAME_HEADER_BYTES: usize = 8 + 8 + 8 + 4;
 /// Appends a frame to a buffer.
 ///
 /// The salt is random and secret, so that no client can craft a body that looks like a frame.
-pub(in crate::store::sled) fn write_frame(bytes: &mut Vec<u8>, salt: u64, lsn: u64, group: &[AcceptedBatch]) {
+pub(super) fn write_frame(bytes: &mut Vec<u8>, salt: u64, lsn: u64, group: &[AcceptedBatch]) {
     let start = bytes.len();
     bytes.resize(start + FRAME_HEADER_BYTES, 0);
     put_length(bytes, group.len());
@@ -83,11 +83,7 @@ fn frame_checksum(salt: u64, lsn: u64, length: u64, payload: &[u8]) -> u32 {
 }
 
 /// Returns the payload of the frame at the front, if it is intact and has this salt and LSN.
-pub(in crate::store::sled) fn read_frame<'b>(
-    decoder: &mut Decoder<'b>,
-    salt: u64,
-    lsn: u64,
-) -> Option<&'b [u8]> {
+pub(super) fn read_frame<'b>(decoder: &mut Decoder<'b>, salt: u64, lsn: u64) -> Option<&'b [u8]> {
     if decoder.u64()? != salt || decoder.u64()? != lsn {
         return None;
     }
@@ -105,7 +101,7 @@ pub(in crate::store::sled) struct ReplayedBatch {
 }
 
 /// Decodes the batches of a frame's payload; `None` if the payload is not valid.
-pub(in crate::store::sled) fn decode_batches(payload: &[u8]) -> Option<Vec<ReplayedBatch>> {
+pub(super) fn decode_batches(payload: &[u8]) -> Option<Vec<ReplayedBatch>> {
     let mut decoder = Decoder(payload);
     let mut group = Vec::new();
     for _ in 0..decoder.u32()? {
@@ -133,22 +129,22 @@ pub(in crate::store::sled) fn decode_batches(payload: &[u8]) -> Option<Vec<Repla
 
 const MAGIC: u64 = u64::from_le_bytes(*b"topojrnl");
 
-pub(in crate::store::sled) const FILE_HEADER_BYTES: usize = 8 + 8 + 8 + 8 + 8 + 4;
+pub(super) const FILE_HEADER_BYTES: usize = 8 + 8 + 8 + 8 + 8 + 4;
 
 /// Header of a log file, rewritten each time the file is reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::store::sled) struct FileHeader {
+pub(super) struct FileHeader {
     /// Increases with every reuse of any log file; the newest file has the highest.
-    pub(in crate::store::sled) generation: u64,
+    pub(super) generation: u64,
     /// LSN of the first frame.
-    pub(in crate::store::sled) first_lsn: u64,
-    pub(in crate::store::sled) salt: u64,
+    pub(super) first_lsn: u64,
+    pub(super) salt: u64,
     /// Whether every frame was synced before the next was written.
-    pub(in crate::store::sled) is_synced: bool,
+    pub(super) is_synced: bool,
 }
 
 impl FileHeader {
-    pub(in crate::store::sled) fn write(&self, bytes: &mut Vec<u8>) {
+    pub(super) fn write(&self, bytes: &mut Vec<u8>) {
         let start = bytes.len();
         for number in [MAGIC, self.generation, self.first_lsn, self.salt, u64::from(self.is_synced)] {
             bytes.extend_from_slice(&number.to_le_bytes());
@@ -158,7 +154,7 @@ impl FileHeader {
     }
 
     /// Returns `None` if the header is incomplete. No frame after it can have been acknowledged then.
-    pub(in crate::store::sled) fn read(decoder: &mut Decoder<'_>) -> Option<Self> {
+    pub(super) fn read(decoder: &mut Decoder<'_>) -> Option<Self> {
         let content = Decoder(decoder.0).take(FILE_HEADER_BYTES - 4)?;
         let magic = decoder.u64()?;
         let (generation, first_lsn, salt) = (decoder.u64()?, decoder.u64()?, decoder.u64()?);
