@@ -76,7 +76,7 @@ pub(super) async fn scrub(handle: &Arc<Handle>) -> Result<Verification, StoreErr
     for unindexed in unindexed.chunks(LOOKUPS) {
         handle.require_open().map_err(|_| closed_during_scrub())?;
         let (shared, unindexed) = (Arc::clone(shared), unindexed.to_vec());
-        let problems = blocking(move || still_unindexed(&shared, &unindexed)).await??;
+        let problems = blocking(move || recheck_unindexed(&shared, &unindexed)).await??;
         problems.into_iter().for_each(|problem| verification.add(problem));
     }
     Ok(verification)
@@ -92,7 +92,7 @@ const SLICE: Duration = Duration::from_millis(20);
 const LONG_SLICE: Duration = Duration::from_millis(50);
 
 /// Number of index rows compared in one slice. Commits wait for the state lock meanwhile.
-const ROWS: usize = 4096;
+const ROWS_PER_STEP: usize = 4096;
 
 /// A record on disk that the index does not contain, with the number of its body.
 type Unindexed = (Key, u64);
@@ -120,7 +120,7 @@ struct ScrubPass {
 #[derive(Debug)]
 enum Stage {
     Begin,
-    HeaderBatch(Side),
+    Headers(Side),
     /// Index rows that are still to be compared.
     Rows(Vec<RowId>),
     Bodies {
@@ -171,7 +171,7 @@ impl ScrubPass {
 
     fn step(&mut self, progress: &mut ScrubProgress) -> Result<(), StoreError> {
         let is_mirror =
-            matches!(self.stage, Stage::HeaderBatch(Side::Mirror) | Stage::Bodies { side: Side::Mirror, .. });
+            matches!(self.stage, Stage::Headers(Side::Mirror) | Stage::Bodies { side: Side::Mirror, .. });
         self.stage = match std::mem::replace(&mut self.stage, Stage::Done) {
             Stage::Begin => self.begin(progress),
             stage => progress.require_unchanged(self.failures).and_then(|()| {
@@ -192,12 +192,12 @@ impl ScrubPass {
         self.failures = progress.require_applied()?;
         self.start = self.shared.trees.primary.manifest()?;
         progress.begin(Side::Primary);
-        Ok(Stage::HeaderBatch(Side::Primary))
+        Ok(Stage::Headers(Side::Primary))
     }
 
     fn advance(&mut self, stage: Stage, progress: &mut ScrubProgress) -> Result<Stage, StoreError> {
         match stage {
-            Stage::HeaderBatch(side) => self.headers(side, progress),
+            Stage::Headers(side) => self.headers(side, progress),
             Stage::Rows(rows) => self.rows(rows),
             Stage::Bodies { side, from, orphans } => self.bodies(side, &from, orphans, progress),
             Stage::Begin | Stage::Done => Ok(Stage::Done),
@@ -215,11 +215,11 @@ impl ScrubPass {
             }
             progress.advance(key, RecordHeader::checksum(&bytes));
             if begin.elapsed() > SLICE {
-                return Ok(Stage::HeaderBatch(side));
+                return Ok(Stage::Headers(side));
             }
         }
         if next?.is_some() {
-            return Ok(Stage::HeaderBatch(side));
+            return Ok(Stage::Headers(side));
         }
         self.check_complete(side, &progress.finish())?;
         Ok(match side {
@@ -292,7 +292,7 @@ impl ScrubPass {
     fn rows(&mut self, mut rows: Vec<RowId>) -> Result<Stage, StoreError> {
         let is_new = self.assigned_since_start(Side::Primary)?;
         let state = self.shared.read_state()?;
-        let some = rows.split_off(rows.len().saturating_sub(ROWS));
+        let some = rows.split_off(rows.len().saturating_sub(ROWS_PER_STEP));
         let applied = some.into_iter().filter(|row| !state.bodies.is_pinned(*row));
         let located = applied.filter_map(|row| Some((state.index.key(row)?.0, state.bodies.body_ref(row)?)));
         let is_missing = |body_ref: &BodyRef| !self.bodies.contains(&body_ref.id) && !is_new(body_ref.id);
@@ -332,7 +332,7 @@ impl ScrubPass {
                     self.add_folder_problem(&format!("{orphans} bodies belong to no record"));
                 }
                 progress.begin(Side::Mirror);
-                Ok(Stage::HeaderBatch(Side::Mirror))
+                Ok(Stage::Headers(Side::Mirror))
             }
             Side::Mirror => {
                 if orphans > 0 {
@@ -360,7 +360,7 @@ impl ScrubPass {
 /// Returns a problem for each record that is still on disk but not in the index.
 ///
 /// A record that was put and deleted again has another body number, and is not a problem.
-fn still_unindexed(shared: &Shared, unindexed: &[Unindexed]) -> Result<Vec<StoreError>, StoreError> {
+fn recheck_unindexed(shared: &Shared, unindexed: &[Unindexed]) -> Result<Vec<StoreError>, StoreError> {
     let progress = shared.trees_lock.blocking_lock();
     progress.require_applied()?;
     let mut problems = Vec::new();

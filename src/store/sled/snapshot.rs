@@ -24,7 +24,7 @@ struct Contents {
     handle: Arc<Handle>,
     frozen: Frozen,
     bodies: Vec<BodyLocation>,
-    _lease: EpochGuard,
+    _epoch_guard: EpochGuard,
 }
 
 impl SledSnapshot {
@@ -37,7 +37,7 @@ impl SledSnapshot {
         let bodies = bodies.ok_or_else(|| StoreError::corrupt("a row of the index has no body"))?;
         let epoch_guard = state.epoch_guard();
         drop(state);
-        let contents = Contents { handle, frozen, bodies, _lease: epoch_guard };
+        let contents = Contents { handle, frozen, bodies, _epoch_guard: epoch_guard };
         Ok(Self { contents: Arc::new(contents), read: 0 })
     }
 }

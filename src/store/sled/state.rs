@@ -82,7 +82,7 @@ impl State {
         self.index.apply(accepted.version, &writes, Packs::default(), |row, body| match body {
             None => dropped.extend(bodies.remove(row)),
             Some(body) => {
-                dropped.extend(body_refs.next().and_then(|body_ref| bodies.pin(row, body_ref, body)))
+                dropped.extend(body_refs.next().and_then(|body_ref| bodies.pin(row, body_ref, body)));
             }
         });
     }
