@@ -9,6 +9,7 @@
 
 mod api_key;
 mod binding;
+mod construct;
 mod host;
 mod if_entry;
 mod interface;
@@ -27,6 +28,7 @@ mod user;
 
 pub use api_key::{DaemonApiKey, UserApiKey};
 pub use binding::{Binding, BindingTarget};
+pub(crate) use construct::derived_id;
 pub use host::{CredentialAssignment, Host, HostVirtualization, ProxmoxVirtualization};
 pub use if_entry::{
     AdminStatus, IfEntry, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, Neighbor,

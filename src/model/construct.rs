@@ -1,0 +1,214 @@
+//! Constructors of hosts and their parts: required fields as arguments, everything else empty.
+
+use std::net::IpAddr;
+
+use sha2::{Digest, Sha256};
+use uuid::{Builder, Uuid};
+
+use super::{
+    Binding, BindingTarget, Host, IfEntry, Interface, Port, PortNumber, Protocol, Service, ServiceDefinition,
+    Source, Timestamp,
+};
+
+impl Host {
+    /// A manually entered host without parts, created now.
+    ///
+    /// Its id follows from network and name, so that building and storing the same host again replaces it. Use
+    /// [`with_id`](Self::with_id) where two hosts of a network may share a name.
+    ///
+    /// ```
+    /// use toposcope::model::{BindingTarget, Host, Interface, Port, PortNumber, Protocol, Service, ServiceDefinition};
+    /// use uuid::Uuid;
+    ///
+    /// let network = Uuid::from_u128(1);
+    /// let mut host = Host::new(network, "printer");
+    /// host.hostname = Some("printer.example.net".to_owned());
+    /// host.interfaces.push(Interface::new(&host, "192.0.2.7".parse()?));
+    ///
+    /// let port = Port::new(&host, PortNumber::try_from(443)?, Protocol::Tcp);
+    /// let definition = ServiceDefinition::new("Web Service")?;
+    /// let service = Service::new(&host, "Web interface", definition)
+    ///     .bound_to(BindingTarget::Port { port_id: port.id, interface_id: None });
+    /// host.ports.push(port);
+    /// host.services.push(service);
+    ///
+    /// assert_eq!(host.id, Host::new(network, "printer").id);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn new(network_id: Uuid, name: impl Into<String>) -> Self {
+        let name = name.into();
+        Self::with_id(derived_id("host", &[network_id.as_bytes(), name.as_bytes()]), network_id, name)
+    }
+
+    /// A manually entered host with this id, without parts, created now.
+    #[must_use]
+    pub fn with_id(id: Uuid, network_id: Uuid, name: impl Into<String>) -> Self {
+        let now = Timestamp::now();
+        Self {
+            id,
+            network_id,
+            name: name.into(),
+            hostname: None,
+            description: None,
+            hidden: false,
+            created_at: now,
+            updated_at: now,
+            tags: Vec::new(),
+            source: Source::Manual,
+            virtualization: None,
+            credential_assignments: Vec::new(),
+            interfaces: Vec::new(),
+            ports: Vec::new(),
+            services: Vec::new(),
+            if_entries: Vec::new(),
+        }
+    }
+}
+
+impl Interface {
+    /// An interface of this host, placed behind its present interfaces.
+    ///
+    /// Its id follows from the host and the address; its times are those of the host.
+    #[must_use]
+    pub fn new(host: &Host, ip_address: IpAddr) -> Self {
+        Self {
+            id: derived_id("interface", &[host.id.as_bytes(), ip_address.to_string().as_bytes()]),
+            host_id: host.id,
+            network_id: host.network_id,
+            subnet_id: None,
+            name: None,
+            ip_address,
+            mac_address: None,
+            position: next_position(host.interfaces.len()),
+            created_at: host.created_at,
+            updated_at: host.updated_at,
+        }
+    }
+}
+
+impl Port {
+    /// An open port of this host.
+    ///
+    /// Its id follows from the host, the number and the protocol; its times are those of the host.
+    #[must_use]
+    pub fn new(host: &Host, number: PortNumber, protocol: Protocol) -> Self {
+        let (digits, name) = (number.get().to_be_bytes(), protocol.to_string());
+        Self {
+            id: derived_id("port", &[host.id.as_bytes(), &digits, name.as_bytes()]),
+            host_id: host.id,
+            network_id: host.network_id,
+            number,
+            protocol,
+            created_at: host.created_at,
+            updated_at: host.updated_at,
+        }
+    }
+}
+
+impl Service {
+    /// A manually entered service of this host without bindings, placed behind its present services.
+    ///
+    /// Its id follows from the host, the name and the definition; its times are those of the host.
+    #[must_use]
+    pub fn new(host: &Host, name: impl Into<String>, definition: ServiceDefinition) -> Self {
+        let name = name.into();
+        let parts = [host.id.as_bytes().as_slice(), name.as_bytes(), definition.as_str().as_bytes()];
+        Self {
+            id: derived_id("service", &parts),
+            host_id: host.id,
+            network_id: host.network_id,
+            name,
+            position: next_position(host.services.len()),
+            service_definition: definition,
+            source: Source::Manual,
+            tags: Vec::new(),
+            virtualization: None,
+            bindings: Vec::new(),
+            created_at: host.created_at,
+            updated_at: host.updated_at,
+        }
+    }
+
+    /// Adds a binding to a port or an interface of the same host.
+    #[must_use]
+    pub fn bound_to(mut self, target: BindingTarget) -> Self {
+        let binding = Binding::new(&self, target);
+        self.bindings.push(binding);
+        self
+    }
+}
+
+impl Binding {
+    /// A binding of this service.
+    ///
+    /// Its id follows from the service and the target; its times are those of the service.
+    #[must_use]
+    pub fn new(service: &Service, target: BindingTarget) -> Self {
+        let (port, interface) = match target {
+            BindingTarget::Port { port_id, interface_id } => (port_id, interface_id.unwrap_or_default()),
+            BindingTarget::Interface { interface_id } => (Uuid::nil(), interface_id),
+        };
+        Self {
+            id: derived_id("binding", &[service.id.as_bytes(), port.as_bytes(), interface.as_bytes()]),
+            service_id: service.id,
+            network_id: service.network_id,
+            target,
+            created_at: service.created_at,
+            updated_at: service.updated_at,
+        }
+    }
+}
+
+impl IfEntry {
+    /// A row of this host's interface table, with no field but its index.
+    ///
+    /// Its id follows from the host and the index; its times are those of the host.
+    #[must_use]
+    pub fn new(host: &Host, if_index: i64) -> Self {
+        Self {
+            id: derived_id("if_entry", &[host.id.as_bytes(), &if_index.to_be_bytes()]),
+            host_id: host.id,
+            network_id: host.network_id,
+            interface_id: None,
+            if_index,
+            if_name: None,
+            if_descr: String::new(),
+            if_alias: None,
+            if_type: None,
+            speed_bps: None,
+            mac_address: None,
+            admin_status: None,
+            oper_status: None,
+            neighbor: None,
+            cdp_address: None,
+            cdp_device_id: None,
+            cdp_platform: None,
+            cdp_port_id: None,
+            lldp_chassis_id: None,
+            lldp_mgmt_addr: None,
+            lldp_port_desc: None,
+            lldp_port_id: None,
+            lldp_sys_desc: None,
+            lldp_sys_name: None,
+            created_at: host.created_at,
+            updated_at: host.updated_at,
+        }
+    }
+}
+
+fn next_position(len: usize) -> i64 {
+    i64::try_from(len).unwrap_or(i64::MAX)
+}
+
+/// Returns the id that follows from a record's kind and from what identifies it: a UUID of version 8.
+pub(crate) fn derived_id(kind: &str, parts: &[&[u8]]) -> Uuid {
+    let mut hash = Sha256::new_with_prefix("toposcope ").chain_update(kind);
+    for part in parts {
+        // Lengths keep the parts apart.
+        hash.update(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
+        hash.update(part);
+    }
+    let digest = hash.finalize();
+    Builder::from_custom_bytes(*digest.first_chunk::<16>().unwrap_or(&[0; 16])).into_uuid()
+}
