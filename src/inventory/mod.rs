@@ -6,6 +6,7 @@
 mod api_keys;
 mod authentication;
 mod background;
+mod bootstrap;
 mod decode_cache;
 mod error;
 mod hosts;
@@ -30,6 +31,7 @@ use uuid::Uuid;
 
 pub use api_keys::{IssuedKey, NewDaemonApiKey, NewUserApiKey, UserApiKeyUpdate};
 pub(crate) use api_keys::{may_create_daemon_api_keys, may_manage_user_api_keys};
+pub use bootstrap::{Bootstrap, Bootstrapped};
 pub use error::{Entity, Error, ErrorKind, Problem};
 pub use hosts::{HostPage, HostQuery, PortUpdate, Written};
 pub(crate) use hosts::{HostPages, may_update_ports, without_comma};

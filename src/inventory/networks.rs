@@ -9,7 +9,7 @@ use super::users::{StoredUser, user_facets};
 use super::{Entity, Error, ErrorKind, Inventory, unchanged, validate};
 use crate::model::{Network, UserApiKey};
 use crate::store::{
-    Batch, Direction, Guard, Link, Name, Order, Precondition, Query, SortKey, StoreErrorKind,
+    Batch, Direction, Facets, Guard, Link, Name, Order, Precondition, Query, SortKey, StoreErrorKind,
 };
 
 /// The kinds of records that keep a network from being deleted.
@@ -38,10 +38,8 @@ impl Inventory {
         let now = self.now();
         let name = validate::name("name", name, 100)?;
         let network = Network { id, organization_id: organization, name, created_at: now, updated_at: now };
-        let mut facets = facets(organization, now);
-        facets.sort_keys.push(SortKey::new(NAME, network.name.as_bytes()));
         let mut batch = Batch::new();
-        batch.put(network_key(id), Precondition::Absent, facets, encode(&network)?);
+        batch.put(network_key(id), Precondition::Absent, network_facets(&network), encode(&network)?);
         batch.guard(Guard::Record {
             key: organization_key(organization),
             precondition: Precondition::Present,
@@ -140,4 +138,10 @@ impl Inventory {
         batch.guard(Guard::LinkedWithin { organization: Some(organization), link });
         Ok(())
     }
+}
+
+pub(super) fn network_facets(network: &Network) -> Facets {
+    let mut facets = facets(network.organization_id, network.created_at);
+    facets.sort_keys.push(SortKey::new(NAME, network.name.as_bytes()));
+    facets
 }

@@ -58,6 +58,6 @@ impl Inventory {
 }
 
 /// Organization records have no organization facet, so that one query can list them all.
-fn organization_facets(organization: &Organization) -> Facets {
+pub(super) fn organization_facets(organization: &Organization) -> Facets {
     Facets { sort_keys: vec![time_key(CREATED_AT, organization.created_at)], ..Facets::default() }
 }

@@ -10,6 +10,7 @@
 )]
 
 mod authentication;
+mod bootstrap;
 mod daemon_keys;
 mod faults;
 mod hosts;
