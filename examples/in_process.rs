@@ -12,19 +12,19 @@ use http::{HeaderMap, Request};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use toposcope::access::{Caller, Scope};
-use toposcope::inventory::{Inventory, NewUser};
-use toposcope::model::{Host, Permission, Source, Timestamp};
-use toposcope::service::Api;
-use toposcope::store::MemoryStore;
+use toposcope::inventory::{Bootstrap, NewUser};
+use toposcope::model::{Host, Permission};
+use toposcope::{Api, Inventory, MemoryStore};
 use tower::ServiceExt;
 use uuid::Uuid;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    // Inside the program nobody needs a key: the inventory does what it is told.
+    // Methods of the inventory need no key.
     let inventory = Inventory::new(MemoryStore::new());
-    let organization = inventory.create_organization("Example", true).await?;
-    let network = inventory.create_network(organization.id, "Office").await?;
+    let bootstrap = Bootstrap::new("Example", "owner@example.net").network("Office");
+    let start = inventory.bootstrap(bootstrap).await?;
+    let (organization, network) = (start.organization, start.network);
     inventory.put_host(organization.id, printer(network.id)).await?;
     let mut member = NewUser::new(organization.id, "member@example.net", Permission::Member);
     member.password = Some("correct horse battery".to_owned());
@@ -76,23 +76,7 @@ fn text<'v>(value: &'v Value, field: &str) -> Result<&'v str, Box<dyn Error>> {
 }
 
 fn printer(network: Uuid) -> Host {
-    let now = Timestamp::now();
-    Host {
-        id: Uuid::from_u128(0x133e_671d_8ee1_41bd_903c_3265_7d3d_8ef1),
-        network_id: network,
-        name: "printer".to_owned(),
-        hostname: Some("printer.example.net".to_owned()),
-        description: None,
-        hidden: false,
-        created_at: now,
-        updated_at: now,
-        tags: Vec::new(),
-        source: Source::Manual,
-        virtualization: None,
-        credential_assignments: Vec::new(),
-        interfaces: Vec::new(),
-        ports: Vec::new(),
-        services: Vec::new(),
-        if_entries: Vec::new(),
-    }
+    let mut host = Host::new(network, "printer");
+    host.hostname = Some("printer.example.net".to_owned());
+    host
 }

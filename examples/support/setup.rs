@@ -7,12 +7,9 @@ use std::time::{Duration, Instant};
 use tokio::fs::File;
 use tokio::io::AsyncRead;
 use tokio::task::yield_now;
-use toposcope::access::{Caller, RandomSource, Scope, SystemRandom};
-use toposcope::inventory::{
-    Import, Inventory, IssuedKey, NewShare, NewUser, NewUserApiKey, UserApiKeyUpdate,
-};
-use toposcope::model::{Permission, UserApiKey};
-use toposcope::store::{MemoryStore, SledStore, Store};
+use toposcope::access::{RandomSource, SystemRandom};
+use toposcope::inventory::{Bootstrap, Import, NewShare};
+use toposcope::{Inventory, MemoryStore, SledStore, Store};
 use uuid::Uuid;
 
 use super::args::{Content, Input, Place};
@@ -21,17 +18,14 @@ use super::{demo, note};
 
 const EMAIL: &str = "owner@example.net";
 
-/// The name by which a start finds the key of the start before.
-const KEY_NAME: &str = "key of the example server";
-
-/// What whoever starts the server is given to begin with. Of the key and the password the store has only digests.
+/// The credentials and ids that a start prints. The store has only digests of the key and the password.
 pub(crate) struct Given {
     pub(crate) key: String,
     pub(crate) key_id: Uuid,
     pub(crate) email: &'static str,
     /// Known only when the owner is new.
     pub(crate) password: Option<String>,
-    /// One that the key reaches.
+    /// The first network by name.
     pub(crate) network: Uuid,
     pub(crate) tag: Uuid,
     /// A share of the network.
@@ -102,72 +96,30 @@ impl Source {
     }
 }
 
-/// Sees to it that everything is there that is told of, and puts the hosts in. What an earlier start has made is found
-/// again, however far it came.
+/// Ensures that all records exist whose ids are printed, and stores the hosts. A later start finds the records again.
 pub(crate) async fn fill(inventory: &Inventory, source: Source) -> Result<Given, Failure> {
-    let (organization, is_new) = match inventory.organizations().await?.first() {
-        Some(organization) => (organization.id, false),
-        None => (inventory.create_organization("Example", true).await?.id, true),
-    };
-    let (owner, password) = owner(inventory, organization).await?;
+    let password = generate_password()?;
+    let bootstrap = Bootstrap::new("Example", EMAIL).network("Office").password(password.clone());
+    let start = inventory.bootstrap(bootstrap.clone()).await?;
+    let organization = start.organization.id;
     let tag = match inventory.tags(organization).await?.iter().find(|tag| tag.name == demo::TAG) {
         Some(tag) => tag.id,
         None => inventory.create_tag(organization, demo::TAG).await?.id,
     };
     match source {
-        Source::Demo(count) if is_new => make_up(inventory, organization, tag, count).await?,
+        Source::Demo(count) if start.is_new => make_up(inventory, organization, tag, count).await?,
         Source::Demo(_) => note("The inventory is not new: no hosts are made up."),
         Source::Import { name, reader } => import(inventory, organization, &name, reader).await?,
     }
-    let (network, networks) = networks(inventory, organization).await?;
-    // A key reaches the networks that it names and no others, so it comes after them.
-    let key = key(inventory, organization, owner, networks).await?;
+    // Again after the import, so that the key reaches the networks that came with it. The store has no plaintext of the
+    // key of an earlier start, so each start rotates it.
+    let issued = inventory.bootstrap(bootstrap.rotate_key()).await?.issued_key;
+    let issued = issued.ok_or_else(|| Failure::new("The API key was not rotated".to_owned()))?;
+    let network = inventory.networks(organization).await?.first().map_or(start.network.id, |first| first.id);
     let share = share(inventory, organization, network).await?;
-    let (key, key_id) = (key.plaintext().to_owned(), key.record().id);
+    let (key, key_id) = (issued.plaintext().to_owned(), issued.record().id);
+    let password = start.is_new.then_some(password);
     Ok(Given { key, key_id, email: EMAIL, password, network, tag, share })
-}
-
-/// The owner, and the password if it has just been set.
-async fn owner(inventory: &Inventory, organization: Uuid) -> Result<(Uuid, Option<String>), Failure> {
-    if let Some(user) = inventory.users(organization).await?.iter().find(|user| user.email == EMAIL) {
-        return Ok((user.id, None));
-    }
-    let password = generate_password()?;
-    let mut owner = NewUser::new(organization, EMAIL, Permission::Owner);
-    owner.password = Some(password.clone());
-    Ok((inventory.create_user(owner).await?.id, Some(password)))
-}
-
-/// Returns the one key of the example server: a new one, or that of an earlier start with another plaintext.
-///
-/// The store has no plaintexts, so a start cannot print the key of the start before. It replaces it: otherwise every start
-/// would leave one more key behind that never expires.
-async fn key(
-    inventory: &Inventory,
-    organization: Uuid,
-    owner: Uuid,
-    networks: Vec<Uuid>,
-) -> Result<IssuedKey<UserApiKey>, Failure> {
-    let keys = inventory.user_api_keys(owner).await?;
-    let mut earlier = keys.into_iter().filter(|key| key.name == KEY_NAME);
-    let Some(first) = earlier.next() else {
-        let mut key = NewUserApiKey::new(owner, KEY_NAME, Permission::Owner);
-        key.network_ids = networks;
-        return Ok(inventory.create_user_api_key(key).await?);
-    };
-    for surplus in earlier {
-        inventory.delete_user_api_key(surplus.id).await?;
-    }
-    let key = inventory.rotate_user_api_key(first.id).await?;
-    // An import may have brought further networks, and the owner may have restricted the key.
-    let caller = Caller::new(organization, owner, Permission::Owner, Scope::all());
-    let mut update = UserApiKeyUpdate::new(organization, owner, KEY_NAME, first.tags);
-    update.network_ids = Some(networks);
-    update.permissions = Some(Permission::Owner);
-    update.is_enabled = Some(true);
-    update.expires_at = Some(None);
-    inventory.update_user_api_key_as(&caller, first.id, &update).await?;
-    Ok(key)
 }
 
 async fn share(inventory: &Inventory, organization: Uuid, network: Uuid) -> Result<Uuid, Failure> {
@@ -178,16 +130,6 @@ async fn share(inventory: &Inventory, organization: Uuid, network: Uuid) -> Resu
     let mut share = NewShare::new(organization, "first share");
     share.network_id = Some(network);
     Ok(inventory.create_share(share).await?.id)
-}
-
-/// The first network by name, and all of them. Where nothing came with one, there is one to begin with.
-async fn networks(inventory: &Inventory, organization: Uuid) -> Result<(Uuid, Vec<Uuid>), Failure> {
-    let all: Vec<Uuid> = inventory.networks(organization).await?.iter().map(|network| network.id).collect();
-    if let Some(first) = all.first() {
-        return Ok((*first, all));
-    }
-    let office = inventory.create_network(organization, "Office").await?.id;
-    Ok((office, vec![office]))
 }
 
 /// Puts made-up hosts into the inventory.
