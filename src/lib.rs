@@ -50,6 +50,7 @@
 //! * [`wire`]: the response envelope and the error codes.
 //! * [`service`]: the API as a `tower::Service`.
 //! * `testing` (feature `testing`): the conformance suite for stores.
+//! * [`guide`]: getting started, embedding, the data model, performance, durability, operations.
 //!
 //! # Features
 //! * `sled`, on by default: `SledStore`, which keeps all records in a folder.
@@ -59,6 +60,7 @@
 
 pub mod access;
 mod fair_threads;
+pub mod guide;
 pub mod inventory;
 mod keyed_lock;
 mod lines;
