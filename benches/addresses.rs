@@ -1,8 +1,8 @@
-//! What the rate limit remembers of a million addresses, by the memory of the process: how much more there is afterwards,
-//! and how much more there was at the worst moment. On Linux, which tells it.
+//! Memory that the rate limit uses for a million addresses: the increase afterwards and at the peak.
 //!
-//! `cargo bench --bench addresses` lets time stand still, so that no bucket is ever full again and none forgotten;
-//! `-- clock` goes by the system's clock. One of them in a process: memory that was given back would hide the other's.
+//! `cargo bench --bench addresses` uses a clock that stands still, so that no bucket is ever refilled and forgotten;
+//! `-- clock` uses the system clock. Each variant needs its own process, since freed memory would hide the other's use.
+//! Requires Linux.
 
 #![allow(
     clippy::indexing_slicing,
@@ -29,7 +29,7 @@ use toposcope::service::{Api, ClientAddr};
 use toposcope::store::MemoryStore;
 
 const ADDRESSES: u32 = 1_000_000;
-/// What must be there before, so that it does not count: code, and what the allocator keeps in hand.
+/// Number of addresses before measuring starts, so that code and the allocator's reserve do not count.
 const WARM_UP: u32 = 1_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -70,14 +70,17 @@ fn send(api: &Api, number: u32) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Has the system count the worst moment from now on.
+/// Resets the peak memory counter of the process.
 fn forget_peak() -> Result<(), Box<dyn Error>> {
     Ok(fs::write("/proc/self/clear_refs", "5")?)
 }
 
-/// What this process has of it, in KiB.
+/// Returns a memory figure of this process, in KiB.
 fn memory(name: &str) -> Result<i64, Box<dyn Error>> {
     let status = fs::read_to_string("/proc/self/status")?;
-    let line = status.lines().find_map(|line| line.strip_prefix(name)).ok_or("this system does not tell")?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix(name))
+        .ok_or("the system does not report memory figures")?;
     Ok(line.trim().trim_end_matches(" kB").parse()?)
 }

@@ -1,8 +1,9 @@
-//! How much one organization can slow down another: the latency of a page of 50 hosts of a small organization, while a large
-//! one asks for the most expensive lists there are, or changes the largest hosts, beside 1,000 updates a second.
+//! Fairness between organizations: latency of a small one's pages while a large one causes the highest load.
 //!
-//! `cargo bench --bench fairness` takes 1,000,000 hosts, for which 4 GB of memory must be free; `-- 60000` sets their number.
-//! Everything runs in one process, on one runtime with as many threads as the machine has processors.
+//! The small organization reads pages of 50 hosts. The large one requests the most expensive lists or changes the largest
+//! hosts, in addition to 1,000 updates per second. Everything runs in one process, on one runtime with one thread per
+//! processor. `cargo bench --bench fairness` uses 1,000,000 hosts and needs 4 GB of free memory; `-- 60000` sets the number
+//! of hosts.
 
 #![allow(
     clippy::indexing_slicing,
@@ -36,12 +37,12 @@ const TAGS: usize = 40;
 const SMALL: usize = 1_000;
 const PORTS: u16 = 20_000;
 const PHASE: Duration = Duration::from_secs(10);
-/// The time between two pages of the small organization.
+/// Interval between two page requests of the small organization.
 const EVERY: Duration = Duration::from_millis(2);
-/// Requests of the large organization that are under way at a time.
+/// Number of concurrent requests of the large organization.
 const CLIENTS: usize = 8;
 
-/// What the large organization does meanwhile.
+/// The load that the large organization causes.
 #[derive(Clone, Copy, Debug)]
 enum Load {
     Nothing,
@@ -50,7 +51,7 @@ enum Load {
     LargeHosts,
 }
 
-/// An organization with its hosts, and a key that may do anything in it.
+/// An organization with its hosts and an API key of its owner.
 struct Tenant {
     key: String,
     tags: Vec<Uuid>,
@@ -104,11 +105,11 @@ async fn measure(hosts: usize) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The pages of the small organization, one after the other.
+/// Reads pages of the small organization one after the other, and returns their latencies.
 async fn page_times(api: &Api, key: &str) -> Result<Vec<Duration>, Box<dyn Error>> {
     let orders = ["name", "created_at", "hostname", "updated_at"];
     let mut times = Vec::new();
-    // Measured from the moment at which a request was due, so that a page that comes late delays those behind it.
+    // Latency counts from the time a request was due, so that a slow page also delays the following ones.
     let mut due = Instant::now();
     let end = due + PHASE;
     while due < end {
@@ -122,7 +123,7 @@ async fn page_times(api: &Api, key: &str) -> Result<Vec<Duration>, Box<dyn Error
     Ok(times)
 }
 
-/// Updates ports a thousand times a second.
+/// Updates 1,000 ports per second.
 async fn update(api: Api, tenant: Arc<Tenant>, is_over: Arc<AtomicBool>, updated: Arc<AtomicU64>) {
     let mut ticks = tokio::time::interval(Duration::from_millis(1));
     let mut random = Random::new(3);
@@ -169,7 +170,7 @@ fn random_below(bound: u64, seed: u64) -> u64 {
     Random::new(seed).next() % bound
 }
 
-/// A list that no index has in its order, rarely the same twice.
+/// Returns a query whose order no index provides, rarely the same one twice.
 fn expensive(random: &mut Random, tags: &[Uuid], limit: u64) -> String {
     let fields = ["created_at", "updated_at", "name", "hostname", "network_id", "interface_ip"];
     let mut path = format!("/api/v1/hosts?limit={limit}");
@@ -197,7 +198,7 @@ async fn send(api: &Api, key: &str, method: &str, path: &str, body: &str) -> u16
     let status = response.status().as_u16();
     let mut body = response.into_body();
     while let Some(Ok(_)) = body.frame().await {
-        // A server waits for its socket here.
+        // A server would wait for its socket here.
         tokio::task::yield_now().await;
     }
     status
@@ -232,7 +233,7 @@ async fn tenant(inventory: &Inventory, name: &str, hosts: usize) -> Result<Tenan
     Ok(Tenant { key, tags, ports })
 }
 
-/// An organization of a few hosts that have as many ports as there can be.
+/// Creates an organization with a few hosts that have the maximum number of ports.
 async fn giants(inventory: &Inventory) -> Result<Tenant, Box<dyn Error>> {
     let organization = inventory.create_organization("giants", true).await?.id;
     let network = inventory.create_network(organization, "Network").await?.id;
@@ -267,8 +268,7 @@ async fn key(
     Ok(inventory.create_user_api_key(key).await?.plaintext().to_owned())
 }
 
-/// A host with one port, so that a million of them fit into little memory. Every third has no hostname, the others share
-/// a thousand.
+/// Returns a host with one port, so that a million fit into memory. Every third has no hostname; the others share 1,000.
 fn lean_host(
     random: &mut Random,
     number: usize,
@@ -281,7 +281,7 @@ fn lean_host(
     host.if_entries.clear();
     host.ports.truncate(1);
     host.hostname = (!number.is_multiple_of(3)).then(|| format!("rack-{}", number % 1_000));
-    // The first tag is on half of the hosts, each further one on fewer.
+    // Half of the hosts have the first tag; each further tag is rarer.
     let bears = |place: usize, random: &mut Random| random.next().is_multiple_of(2 + place as u64);
     host.tags =
         tags.iter().enumerate().filter(|(place, _)| bears(*place, random)).map(|(_, tag)| *tag).collect();

@@ -1,8 +1,7 @@
-//! How long the import of a real inventory takes, once and many times over with fresh ids, and what memory it takes beyond
-//! that of the store.
+//! Import of a real inventory: its time, and its memory beyond that of the store.
 //!
-//! `cargo bench --bench import` reads `../shared/data/inventory.jsonl.gz`, or the gzipped JSON lines that
-//! `TOPOSCOPE_INVENTORY` names; `-- 20` sets how many times over.
+//! `cargo bench --bench import` imports `../shared/data/inventory.jsonl.gz`, or the gzipped JSON lines at the path in
+//! `TOPOSCOPE_INVENTORY`, once and several times with new ids; `-- 20` sets the number of times.
 
 #![allow(
     clippy::indexing_slicing,
@@ -26,7 +25,7 @@ use toposcope::store::MemoryStore;
 fn main() -> Result<(), Box<dyn Error>> {
     let times = std::env::args().find_map(|argument| argument.parse().ok()).unwrap_or(20);
     let Some(file) = inventory_file() else {
-        println!("skipped: there is no inventory; name a file of gzipped JSON lines in TOPOSCOPE_INVENTORY");
+        println!("skipped: no inventory found; set TOPOSCOPE_INVENTORY to a file of gzipped JSON lines");
         return Ok(());
     };
     let unpacked = Command::new("gzip").arg("-dc").arg(&file).output()?;
@@ -80,18 +79,21 @@ async fn measure(lines: &[u8], times: u32) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The processor time that this process has taken, its own and the system's for it: clearing fresh memory, above all.
+/// Returns the processor time of this process, in user mode and in the kernel (mostly for clearing new memory).
 fn processor_seconds() -> Result<(f64, f64), Box<dyn Error>> {
     let status = std::fs::read_to_string("/proc/self/stat")?;
-    let (_, fields) = status.rsplit_once(") ").ok_or("the system does not tell")?;
+    let (_, fields) = status.rsplit_once(") ").ok_or("the system does not report this figure")?;
     let fields: Vec<&str> = fields.split(' ').collect();
     Ok((fields[11].parse::<f64>()? / 100.0, fields[12].parse::<f64>()? / 100.0))
 }
 
-/// Megabytes that the system counts for this process.
+/// Returns a memory figure of this process from `/proc`, in megabytes.
 fn memory(field: &str) -> Result<f64, Box<dyn Error>> {
     let status = std::fs::read_to_string("/proc/self/status")?;
-    let line = status.lines().find_map(|line| line.strip_prefix(field)).ok_or("the system does not tell")?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix(field))
+        .ok_or("the system does not report this figure")?;
     let kibibytes: f64 = line.trim().trim_end_matches("kB").trim().parse()?;
     Ok(kibibytes * 1024.0 / 1e6)
 }
@@ -102,16 +104,16 @@ fn inventory_file() -> Option<PathBuf> {
     Some(named.unwrap_or(beside)).filter(|file| file.exists())
 }
 
-/// The same lines over and over, each time with other ids: one copy of them in memory, whatever the length.
+/// Repeats the same lines with new ids each time, with a single copy of them in memory.
 #[derive(Debug)]
 struct Repeated {
     lines: Vec<u8>,
-    /// Where the last eight digits of each id stand, and what they were.
+    /// Position of the last eight digits of each id, and their original value.
     ids: Vec<(usize, u32)>,
     round: u32,
     rounds: u32,
     position: usize,
-    /// The microseconds that making fresh ids took, which are not the import's.
+    /// Time spent on new ids, in microseconds, which is not part of the import.
     spent: Arc<AtomicU64>,
 }
 
@@ -132,7 +134,7 @@ impl Repeated {
         self.round += 1;
         self.position = 0;
         let start = Instant::now();
-        // The same step for all keeps what refers to each other referring to each other.
+        // Adding the same number to all ids preserves the references between them.
         let step = self.round.wrapping_mul(0x9E37_79B1);
         for (place, number) in &self.ids {
             let fresh = number.wrapping_add(step);

@@ -1,8 +1,8 @@
-//! How long the refusal of a port update takes when the port, or the host it should move to, belongs to another
-//! organization, compared with one that does not exist. The foreign host has 20,000 ports.
+//! Timing of a rejected port update: a foreign port or host against a missing one.
 //!
-//! `cargo bench --bench refusal` prints the medians of one run and their ratio for each store, and fails where a ratio is
-//! above 1.5. On the folder store nothing of the foreign host is cached.
+//! If a foreign record took longer to reject than a missing one, the time would reveal its existence. The foreign host has
+//! 20,000 ports. `cargo bench --bench refusal` prints the medians of one run and their ratio for each store, and fails if a
+//! ratio exceeds 1.5. On the folder store, nothing of the foreign host is cached.
 
 #![allow(
     clippy::indexing_slicing,
@@ -30,10 +30,10 @@ use uuid::Uuid;
 
 const PORTS: u16 = 20_000;
 
-/// How many refusals of each sort are timed, in turns, so that a machine whose speed drifts drifts for both.
+/// Number of rejections of each kind. They alternate, so that a drift in the machine's speed affects both.
 const TURNS: usize = 301;
 
-/// How much longer a refusal may take when there is a foreign record.
+/// Maximum ratio of the rejection of a foreign record to that of a missing one.
 const BAR: f64 = 1.5;
 
 #[tokio::main(flavor = "current_thread")]
@@ -49,7 +49,7 @@ async fn main() -> Result<ExitCode, Box<dyn Error>> {
     {
         let ground = Ground::new(store).await?;
         if name == "folder" {
-            // Whatever was written is on the disk from here on.
+            // From here on, all writes are on the disk.
             sled.verify().await?;
         }
         let (own, foreign) = (&ground.own, &ground.foreign);
@@ -107,7 +107,7 @@ impl Ground {
         Ok(Self { api, key, own, foreign })
     }
 
-    /// How many microseconds it takes to refuse that this port moves to this host.
+    /// Returns the time, in microseconds, to reject moving this port to this host.
     async fn refuse(&self, (port, host): (Uuid, Uuid), status: StatusCode) -> Result<f64, Box<dyn Error>> {
         let network = self.own.network_id;
         let body = format!(r#"{{"host_id":"{host}","network_id":"{network}","number":1,"protocol":"Udp"}}"#);

@@ -1,4 +1,4 @@
-//! The client: some connections to one server, on each of which one request follows another.
+//! The client: several connections to one server, each with one request at a time.
 
 use std::io;
 use std::net::SocketAddr;
@@ -7,15 +7,15 @@ use std::time::{Duration, Instant};
 
 use crate::connection::Connection;
 
-/// What one round came to.
+/// The result of one round.
 #[derive(Debug)]
 pub(crate) struct Asked {
-    /// How long every request took, from its sending to the last byte of its response.
+    /// Latency of each request, from sending it to the last byte of its response.
     pub(crate) latencies: Vec<Duration>,
     pub(crate) time: Duration,
 }
 
-/// Asks one server, on connections that are kept from round to round.
+/// A client of one server, whose connections stay open between rounds.
 #[derive(Debug)]
 pub(crate) struct Client {
     connections: Vec<Connection>,
@@ -28,7 +28,7 @@ impl Client {
         Ok(Self { connections, request: request.to_owned() })
     }
 
-    /// The body of one response.
+    /// Requests one response and returns its body.
     pub(crate) fn body(&mut self) -> io::Result<Vec<u8>> {
         let mut body = Vec::new();
         let ask = self.connections[0].ask(self.request.as_bytes(), |piece| body.extend_from_slice(piece));
@@ -36,7 +36,7 @@ impl Client {
         Ok(body)
     }
 
-    /// Asks on all connections at a time for so long, and until every response is there.
+    /// Sends requests on all connections for this time, then waits for the outstanding responses.
     pub(crate) fn ask(&mut self, time: Duration) -> io::Result<Asked> {
         let start = Instant::now();
         let request = self.request.as_bytes();
@@ -58,7 +58,7 @@ async fn ask_on(connection: &mut Connection, request: &[u8], end: Instant) -> io
     Ok(latencies)
 }
 
-/// Runs all at a time on this thread, without ever sleeping.
+/// Polls all futures on this thread without ever sleeping.
 fn run<T>(tasks: Vec<impl Future<Output = io::Result<T>>>) -> io::Result<Vec<T>> {
     let mut context = Context::from_waker(Waker::noop());
     let mut tasks: Vec<_> = tasks.into_iter().map(Box::pin).collect();

@@ -1,4 +1,4 @@
-//! The client's end of one connection: as little HTTP/1.1 as it takes to know where a response ends.
+//! A minimal HTTP/1.1 client connection that only finds the end of each response.
 
 use std::future::poll_fn;
 use std::io::{self, ErrorKind, Read, Write};
@@ -9,12 +9,12 @@ use memchr::memmem;
 
 const BUFFER: usize = 256 * 1024;
 
-/// A connection that is kept, and the one buffer that everything is read into.
+/// A persistent connection with its read buffer.
 #[derive(Debug)]
 pub(crate) struct Connection {
     stream: TcpStream,
     buffer: Vec<u8>,
-    /// What was read into the buffer and not taken out of it yet.
+    /// Range of the buffer that is read, but not consumed.
     start: usize,
     end: usize,
 }
@@ -27,15 +27,15 @@ impl Connection {
         Ok(Self { stream, buffer: vec![0; BUFFER], start: 0, end: 0 })
     }
 
-    /// Sends a request, and hands out the body of its response piece by piece.
+    /// Sends a request and passes the response body to `visit` in chunks.
     pub(crate) async fn ask(&mut self, request: &[u8], mut visit: impl FnMut(&[u8])) -> io::Result<()> {
-        // It always fits: the response before was read to its end.
+        // The request always fits, because the previous response was read completely.
         self.stream.write_all(request)?;
         let length = self.head().await?;
         self.take(length, &mut visit).await
     }
 
-    /// Takes the head of a response, and tells how long its body is.
+    /// Consumes the head of a response and returns the length of its body.
     async fn head(&mut self) -> io::Result<usize> {
         let end = self.until(b"\r\n\r\n").await?;
         let length = read_head(&self.buffer[self.start..end]);
@@ -43,7 +43,7 @@ impl Connection {
         length
     }
 
-    /// Takes so many bytes, first those that are in the buffer.
+    /// Consumes this number of bytes, those in the buffer first.
     async fn take(&mut self, count: usize, visit: &mut impl FnMut(&[u8])) -> io::Result<()> {
         let mut missing = count;
         loop {
@@ -58,7 +58,7 @@ impl Connection {
         }
     }
 
-    /// Reads up to the end of this text, and tells where in the buffer that is.
+    /// Reads until this text, and returns the position of its end in the buffer.
     async fn until(&mut self, text: &[u8]) -> io::Result<usize> {
         loop {
             if let Some(position) = memmem::find(&self.buffer[self.start..self.end], text) {
@@ -89,7 +89,7 @@ impl Connection {
     }
 }
 
-/// How long the body of a success is. No server here sends one in chunks.
+/// Returns the length of a successful response's body. No server here uses chunked encoding.
 fn read_head(head: &[u8]) -> io::Result<usize> {
     let head = String::from_utf8_lossy(head);
     let mut lines = head.split("\r\n");
@@ -99,6 +99,6 @@ fn read_head(head: &[u8]) -> io::Result<usize> {
     }
     let mut fields = lines.filter_map(|line| line.split_once(':'));
     let length = fields.find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
-    let (_, length) = length.ok_or_else(|| io::Error::other("a body without a length"))?;
+    let (_, length) = length.ok_or_else(|| io::Error::other("the response has no content-length"))?;
     length.trim().parse().map_err(io::Error::other)
 }

@@ -1,23 +1,23 @@
-//! What the service costs on a socket: pages of hosts over the loopback, against a server that does less for them and one
-//! that does more. All are hyper with HTTP/1.1, each on a thread of its own, and give the same bytes:
+//! Pages of hosts over the loopback interface, compared with a static and with a handwritten server.
 //!
-//! - bare hyper: one buffer with the whole body, made before, with no work but to send it;
-//! - naive axum: a handler with typed hosts that never change, which gives axum's `Json` the page for every request, copies
-//!   nothing before and asks nobody who they are;
-//! - axum, vector: the same, serialised into a vector, which is as fast as typed hosts get;
-//! - memory, kept and folder, kept: the service on a `MemoryStore`, and on a `SledStore` that has read everything. The page
-//!   is always the same, so that it is kept;
-//! - memory and folder: the same with no page kept, each made anew of the documents in the store.
+//! All servers use hyper with HTTP/1.1, run on a thread of their own, and return the same bytes:
 //!
-//! One client on another thread asks them in turns, round by round, and reads each response to its last byte. The servers
-//! are on one processor and the client on another, which never sleeps: waking it would be a fifth of what a server does for
-//! a page of 50, and is none of its work where clients are on other machines. No server counts requests for a rate limit. A
-//! ratio is the median of those of all rounds, so that a machine whose speed drifts drifts for all. The time of the processor
-//! is that of the server's thread, which for the loopback includes most of what the system does for the connection.
+//! - bare hyper: sends a prepared buffer with the whole body;
+//! - naive axum: a handler that serializes a page of typed, immutable hosts with axum's `Json`, without authentication;
+//! - axum, vector: the same, serialized into a vector, which is the fastest way for typed hosts;
+//! - memory, kept and folder, kept: the service on a `MemoryStore`, and on a `SledStore` with all bodies in memory. The
+//!   page is always the same, so it comes from the page cache;
+//! - memory and folder: the same without the page cache.
 //!
-//! `cargo bench --bench loopback` asks for pages of 50 and of 1,000 hosts, on 1 and on 16 connections; `-- page=50`,
-//! `-- connections=1` and the like choose, and `-- rounds=21` takes longer. On Linux, which tells the time of a
-//! thread, with `taskset`.
+//! One client measures the servers in turn, round by round, and reads each response completely. The servers run on one
+//! processor and the client on another, where it never sleeps: waking it would cost a fifth of a server's work for a page
+//! of 50, which does not happen with remote clients. No server has a rate limit. A ratio is the median over all rounds, so
+//! that a drift in the machine's speed affects all servers alike. Processor time is that of the server's thread, which on
+//! the loopback interface includes most of the kernel's work for the connection.
+//!
+//! `cargo bench --bench loopback` measures pages of 50 and of 1,000 hosts on 1 and on 16 connections; `-- page=50` or
+//! `-- connections=1` selects, and `-- rounds=21` sets the number of rounds. It requires Linux, for processor times of
+//! threads, and `taskset`.
 
 #![allow(
     clippy::indexing_slicing,
@@ -30,7 +30,7 @@ mod client;
 mod connection;
 #[path = "../support/host.rs"]
 mod host;
-#[allow(dead_code, reason = "nobody is asked of one network alone")]
+#[allow(dead_code, reason = "no request is limited to one network")]
 #[path = "../support/load.rs"]
 mod load;
 mod naive;
@@ -48,7 +48,7 @@ use processor::{Processors, keep_on};
 use round::Rounds;
 use servers::Servers;
 
-/// How many hosts there are.
+/// Number of hosts in the inventory.
 const HOSTS: usize = 1_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -72,7 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The numbers that the arguments give a name, or those that are usual.
+/// Returns the numbers given for a name in the arguments, or the defaults.
 fn chosen(arguments: &[String], name: &str, usual: &[usize]) -> Result<Vec<usize>, Box<dyn Error>> {
     let values = arguments.iter().filter_map(|argument| argument.split_once('='));
     let mut numbers = Vec::new();

@@ -1,11 +1,12 @@
-//! A processor for the servers and another for the client. Where the system moves the two about, a ratio tells of its luck:
-//! on one connection, two rounds of the same server differ by a half.
+//! Pins the servers to one processor and the client to another.
+//!
+//! If the system moved them, results would be random: on one connection, two rounds of one server differ by half.
 
 use std::fs;
 use std::io;
 use std::process::Command;
 
-/// Which are used.
+/// The processors in use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Processors {
     pub(crate) servers: u32,
@@ -13,23 +14,23 @@ pub(crate) struct Processors {
 }
 
 impl Processors {
-    /// The first and the last that the process may use. To be called before any thread is kept on one.
+    /// Returns the first and the last processor the process may use. Call it before pinning any thread.
     pub(crate) fn find() -> io::Result<Self> {
-        let unknown = || io::Error::other("the system does not tell which processors there are");
+        let unknown = || io::Error::other("the system does not report the available processors");
         let status = fs::read_to_string("/proc/self/status")?;
         let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
-        // Such as "0-3,8".
+        // The format is "0-3,8".
         let numbers = list.ok_or_else(unknown)?.trim().split([',', '-']).map(str::parse);
         let numbers = numbers.collect::<Result<Vec<u32>, _>>().map_err(io::Error::other)?;
         let ends = numbers.first().copied().zip(numbers.last().copied());
         let (servers, client) = ends
             .filter(|(first, last)| first != last)
-            .ok_or_else(|| io::Error::other("two processors are needed"))?;
+            .ok_or_else(|| io::Error::other("at least two processors are required"))?;
         Ok(Self { servers, client })
     }
 }
 
-/// Keeps the calling thread, and those that it begins, on a processor.
+/// Pins the calling thread, and the threads it starts, to a processor.
 pub(crate) fn keep_on(processor: u32) -> io::Result<()> {
     let thread = fs::read_link("/proc/thread-self")?;
     let mut command = Command::new("taskset");

@@ -1,4 +1,4 @@
-//! Rounds in which every server has its turn, so that what disturbs one disturbs all.
+//! Rounds in which every server is measured once, so that disturbances affect all alike.
 
 use std::error::Error;
 use std::time::Duration;
@@ -7,27 +7,27 @@ use crate::client::Client;
 use crate::server::Server;
 use crate::servers::Servers;
 
-/// How long a server is asked in a round.
+/// Time for which a server is measured in a round.
 const ROUND: Duration = Duration::from_millis(500);
 
-/// What all rounds of one server came to.
+/// The results of one server.
 #[derive(Debug)]
 pub(crate) struct Measured {
     pub(crate) name: &'static str,
-    /// Requests a second, of every round.
+    /// Requests per second, for each round.
     pub(crate) rates: Vec<f64>,
-    /// Microseconds of the server's thread a request, of every round.
+    /// Processor time of the server's thread per request, in microseconds, for each round.
     pub(crate) processor: Vec<f64>,
-    /// Microseconds of every request, in order.
+    /// Latency of each request in microseconds, ascending.
     pub(crate) latencies: Vec<f64>,
 }
 
-/// What all servers came to, in their order.
+/// The results of all servers, in their order.
 #[derive(Debug)]
 pub(crate) struct Rounds(pub(crate) Vec<Measured>);
 
 impl Rounds {
-    /// Asks all servers in turns, after a round that does not count.
+    /// Measures all servers in turn, after a warm-up round.
     pub(crate) fn measure(
         servers: &Servers,
         connections: usize,
@@ -38,14 +38,14 @@ impl Rounds {
         let mut clients = Vec::new();
         for server in &servers.all {
             let mut client = Client::connect(server.address, connections, &servers.request)?;
-            assert!(client.body()? == servers.body, "{} gives another body", server.name);
+            assert!(client.body()? == servers.body, "{} returns a different body", server.name);
             client.ask(ROUND)?;
             clients.push((server, client));
             measured.push(Measured::new(server.name));
         }
         for round in 0..count {
             for turn in 0..clients.len() {
-                // Each begins as often as the others.
+                // Each server goes first equally often.
                 let turn = (round + turn) % clients.len();
                 let (server, client) = &mut clients[turn];
                 measured[turn].take_turn(server, client)?;

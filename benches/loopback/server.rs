@@ -1,4 +1,4 @@
-//! A server on a thread of its own.
+//! A server on its own thread.
 
 use std::error::Error;
 use std::fs;
@@ -19,17 +19,17 @@ use tokio::runtime;
 
 use crate::processor::keep_on;
 
-/// A server that runs as long as the process does.
+/// A server that runs until the process ends.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) name: &'static str,
     pub(crate) address: SocketAddr,
-    /// Where the system tells how long its thread has run.
+    /// Path of the thread's statistics in `/proc`.
     schedule: PathBuf,
 }
 
 impl Server {
-    /// Starts one on a processor and a port that is free.
+    /// Starts a server on a processor and a free port.
     pub(crate) fn start<S, B>(name: &'static str, processor: u32, service: S) -> Result<Self, Box<dyn Error>>
     where
         S: HttpService<Incoming, ResBody = B, Future: Send> + Clone + Send + 'static,
@@ -42,7 +42,7 @@ impl Server {
             let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
             let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))?;
             let schedule = Path::new("/proc").join(fs::read_link("/proc/thread-self")?).join("schedstat");
-            // Nobody waits for this only when the benchmark has failed.
+            // The receiver is gone only if the benchmark has failed.
             let _ = sender.send((listener.local_addr()?, schedule));
             runtime.block_on(serve(listener, service))
         })?;
@@ -50,7 +50,7 @@ impl Server {
         Ok(Self { name, address, schedule })
     }
 
-    /// How long its thread has run on a processor.
+    /// Returns the processor time of the server's thread.
     pub(crate) fn processor_time(&self) -> Result<Duration, Box<dyn Error>> {
         let schedule = fs::read_to_string(&self.schedule)?;
         let nanoseconds = schedule.split(' ').next().unwrap_or_default();
@@ -58,7 +58,7 @@ impl Server {
     }
 }
 
-/// As the examples do it.
+/// Serves a router as the examples do.
 async fn serve<S, B>(listener: TcpListener, service: S) -> io::Result<()>
 where
     S: HttpService<Incoming, ResBody = B, Future: Send> + Clone + Send + 'static,

@@ -1,4 +1,4 @@
-//! The servers that are compared, and what they are asked.
+//! The compared servers, and their request.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -24,21 +24,21 @@ use crate::load::load;
 use crate::naive::{self, Naive};
 use crate::server::Server;
 
-/// All servers, of one size of pages.
+/// All servers, for one page size.
 #[derive(Debug)]
 pub(crate) struct Servers {
     pub(crate) all: [Server; 7],
-    /// The request, as it is sent.
+    /// The request as bytes.
     pub(crate) request: String,
     /// The body of every response.
     pub(crate) body: Bytes,
     folder: Arc<SledStore>,
-    /// The folder of the store, gone with this.
+    /// Temporary folder of the store, deleted on drop.
     _place: TempDir,
 }
 
 impl Servers {
-    /// Starts all on one processor.
+    /// Starts all servers on one processor.
     pub(crate) async fn start(page: usize, processor: u32) -> Result<Self, Box<dyn Error>> {
         eprintln!("servers with {HOSTS} hosts, for pages of {page}");
         let memory = Arc::new(MemoryStore::new());
@@ -77,7 +77,7 @@ impl Servers {
     }
 }
 
-/// The same store in a folder.
+/// Copies the store to a folder.
 async fn copy(memory: &MemoryStore, place: &TempDir) -> Result<SledStore, Box<dyn Error>> {
     let mut lines = Vec::new();
     Export::new().write(memory, &mut lines).await?;
@@ -94,7 +94,7 @@ async fn ask(api: &Api, page: usize, key: &str) -> Result<(HeaderMap, Bytes), Bo
     Ok((head.headers, body.collect().await?.to_bytes()))
 }
 
-/// Gives the same response whatever is asked.
+/// Starts a server that returns the same response to every request.
 fn start_bare(processor: u32, headers: HeaderMap, body: Bytes) -> Result<Server, Box<dyn Error>> {
     let service = service_fn(move |_: Request<Incoming>| {
         let mut response = Response::new(Full::new(body.clone()));

@@ -1,4 +1,4 @@
-//! What is printed.
+//! The printed tables.
 
 use crate::round::{Measured, Rounds};
 
@@ -28,7 +28,7 @@ pub(crate) fn print_rows(page: usize, connections: usize, rounds: &Rounds) {
     }
 }
 
-/// The lowest ratios of requests a second, over all pages and connections.
+/// Prints the lowest ratios of requests per second over all page sizes and connection counts.
 pub(crate) fn print_worst(all: &[Rounds]) {
     println!("\n| server | worst to bare hyper | worst to naive axum |\n|---|---|---|");
     let Some(Rounds(servers)) = all.first() else { return };
@@ -41,17 +41,17 @@ pub(crate) fn print_worst(all: &[Rounds]) {
     }
 }
 
-/// The first of the servers.
+/// Index of the bare hyper server.
 const fn bare(all: &[Measured]) -> &Measured {
     &all[0]
 }
 
-/// The second.
+/// Index of the naive axum server.
 const fn naive(all: &[Measured]) -> &Measured {
     &all[1]
 }
 
-/// The median ratio of what was measured in the same round.
+/// Returns the median of the per-round ratios.
 fn ratio(of: &[f64], to: &[f64]) -> f64 {
     median(of.iter().zip(to).map(|(of, to)| of / to).collect())
 }

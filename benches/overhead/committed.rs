@@ -1,4 +1,4 @@
-//! The file in which the instructions are written down that the watched paths may take.
+//! The committed baseline file with the instruction counts of the checked paths.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -7,10 +7,10 @@ use std::process::Command;
 
 const HEAD: &str = "\
 # Instructions a request, counted by valgrind; made by `cargo bench --bench overhead -- record`.
-# They hold for the compiler named here: with another one, differences are told and nothing fails.
+# The counts apply to the compiler named here. With another one, differences are printed, but nothing fails.
 ";
 
-/// What is written down, and with which compiler it was counted.
+/// The baseline, and the compiler with which it was counted.
 #[derive(Debug, Default)]
 pub(crate) struct Committed {
     pub(crate) compiler: String,
@@ -22,7 +22,7 @@ impl Committed {
         let text = std::fs::read_to_string(file())?;
         let mut committed = Self::default();
         for line in text.lines().filter(|line| !line.starts_with('#')) {
-            let (name, value) = line.split_once(": ").ok_or_else(|| format!("not understood: {line}"))?;
+            let (name, value) = line.split_once(": ").ok_or_else(|| format!("invalid line: {line}"))?;
             if name == "compiler" {
                 value.clone_into(&mut committed.compiler);
             } else {
@@ -44,12 +44,13 @@ pub(crate) fn file() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("benches/overhead/instructions.txt")
 }
 
-/// The compiler that cargo uses here, and the machine that it compiles for.
+/// Returns the version of the compiler that cargo uses, and its host target.
 pub(crate) fn compiler() -> Result<String, Box<dyn Error>> {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let output = Command::new(rustc).arg("-vV").current_dir(env!("CARGO_MANIFEST_DIR")).output()?;
-    let told = String::from_utf8(output.stdout)?;
-    let field =
-        |name: &str| told.lines().find_map(|line| line.strip_prefix(name)).ok_or("rustc does not tell");
+    let text = String::from_utf8(output.stdout)?;
+    let field = |name: &str| {
+        text.lines().find_map(|line| line.strip_prefix(name)).ok_or("the output of rustc -vV is incomplete")
+    };
     Ok(format!("rustc {} {}", field("release: ")?, field("host: ")?))
 }

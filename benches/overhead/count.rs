@@ -1,4 +1,4 @@
-//! The instructions that a request takes, as valgrind counts them: the same on a busy machine as on a quiet one.
+//! Instruction counts per request by valgrind, which do not depend on the load of the machine.
 
 use std::error::Error;
 use std::process::Command;
@@ -7,19 +7,19 @@ use http::Request;
 
 use crate::paths::{ADDRESSES, Path};
 
-/// The argument that a process is begun with to be counted, before the path and how many requests.
+/// First argument of the counted process, followed by the path and the number of requests.
 pub(crate) const COUNTED: &str = "counted";
 
-/// What must be there before, so that it does not count: a table of all addresses, and what is made at the first request.
+/// Number of requests before counting starts, for one-time work: the table of addresses and lazy initialization.
 const WARM_UP: u32 = ADDRESSES;
 const REQUESTS: u32 = 1_000;
 
-/// Whether there is anything to count with.
+/// Returns whether valgrind is available.
 pub(crate) fn can_count() -> bool {
     Command::new("valgrind").arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// The instructions of a request, on average.
+/// Returns the average number of instructions per request.
 pub(crate) fn instructions(path: &Path) -> Result<u64, Box<dyn Error>> {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
@@ -31,12 +31,12 @@ pub(crate) fn instructions(path: &Path) -> Result<u64, Box<dyn Error>> {
     let total = told.lines().find_map(|line| line.split_once("Collected : ")).map(|(_, total)| total.trim());
     let total: u64 = total.filter(|_| output.status.success()).ok_or(told.clone())?.parse()?;
     if total == 0 {
-        return Err("valgrind does not find the function that it is to count".into());
+        return Err("valgrind did not find the function to count".into());
     }
     Ok(total / u64::from(REQUESTS))
 }
 
-/// What the process does that is counted. Each request is made when it is sent, as it comes from a socket.
+/// Runs in the counted process. Each request is built right before it is sent, as if it came from a socket.
 pub(crate) fn be_counted(path: &Path, requests: u32) {
     for number in 0..WARM_UP {
         path.serve(path.request(number));
@@ -46,8 +46,7 @@ pub(crate) fn be_counted(path: &Path, requests: u32) {
     }
 }
 
-/// Valgrind counts from the entry of this function, which it knows by its name, to its end. All that comes before would
-/// differ between two runs by more than a request takes.
+/// The function that valgrind counts, found by its name. Setup is excluded, because it varies by more than one request.
 #[inline(never)]
 fn serve_counted(path: &Path, request: Request<String>) {
     path.serve(request);

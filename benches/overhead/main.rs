@@ -1,8 +1,8 @@
-//! What the service itself costs in process, without a socket: from the request that is there to the last byte of the
-//! body, on one core. Times, and, where valgrind is there, instructions.
+//! Cost of the service itself, in process and on one core: time and instructions per request.
 //!
-//! `cargo bench --bench overhead` prints every path. `-- check` counts the instructions of those that are asked most often
-//! and fails where one takes more than is written down in `instructions.txt`; `-- record` writes that file anew.
+//! It is measured from the complete request to the last byte of the response body. Instructions require valgrind.
+//! `cargo bench --bench overhead` prints all requests. `-- check` counts the instructions of the most frequent ones and
+//! fails if one exceeds the baseline in `instructions.txt`; `-- record` rewrites that file.
 
 #![allow(
     clippy::indexing_slicing,
@@ -49,5 +49,5 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
 
 fn find(name: &str) -> Result<Path, Box<dyn Error>> {
     let path = paths()?.into_iter().find(|path| path.name == name);
-    path.ok_or_else(|| format!("there is no path {name}").into())
+    path.ok_or_else(|| format!("unknown request {name}").into())
 }

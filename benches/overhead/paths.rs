@@ -1,4 +1,4 @@
-//! The requests whose cost is told.
+//! The measured requests.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -18,16 +18,16 @@ use crate::load::load;
 
 const HOSTS: usize = 1_000;
 
-/// So many that the default rate limit never refuses one of them.
+/// Number of client addresses, large enough that the default rate limit never rejects a request.
 pub(crate) const ADDRESSES: u32 = 2_000;
 
-/// A request, and the service that it is sent to.
+/// A measured request and the service it is sent to.
 #[derive(Debug)]
 pub(crate) struct Path {
     pub(crate) name: &'static str,
-    /// How long a request may take in the median.
+    /// Maximum median time of a request; `None`: not limited.
     pub(crate) bar: Option<Duration>,
-    /// Whether its instructions are compared with those written down.
+    /// Whether its instruction count is compared with the baseline.
     pub(crate) is_watched: bool,
     api: Api,
     request: Request<String>,
@@ -43,7 +43,7 @@ impl Path {
         Self { bar: Some(bar), is_watched: true, ..self }
     }
 
-    /// The request once more, from the address of this number.
+    /// Returns the request, sent from the client address with this number.
     pub(crate) fn request(&self, number: u32) -> Request<String> {
         let mut request = self.request.clone();
         let address = Ipv4Addr::from_bits(0x0a00_0000 + number % ADDRESSES);
@@ -51,20 +51,20 @@ impl Path {
         request
     }
 
-    /// Sends a request and lets go of each frame of the answer, as a server that has handed it to the socket.
+    /// Sends a request and drops each frame of the response, like a server that has passed it to the socket.
     pub(crate) fn serve(&self, request: Request<String>) {
         let response = call(&self.api, request);
         assert_eq!(response.status(), self.status, "{}", self.name);
         each_frame(response.into_body(), |frame| _ = black_box(frame));
     }
 
-    /// What a header of the answer says.
+    /// Returns a header of the response.
     fn header(&self, name: HeaderName) -> Option<HeaderValue> {
         call(&self.api, self.request(0)).headers().get(name).cloned()
     }
 }
 
-/// Every path. The answer that nothing has changed is missing where pages have no `ETag`.
+/// Returns all measured requests. The 304 is missing if pages have no `ETag`.
 pub(crate) fn paths() -> Result<Vec<Path>, Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     let loaded = runtime.block_on(load(Arc::new(MemoryStore::new()), HOSTS))?;
@@ -108,7 +108,7 @@ pub(crate) fn paths() -> Result<Vec<Path>, Box<dyn Error>> {
     Ok(paths)
 }
 
-/// A rate limit that refuses nobody, and costs what any costs.
+/// A rate limit that rejects nothing, but has the usual cost.
 fn plenty() -> Result<RateLimit, Box<dyn Error>> {
     let plenty = NonZeroU32::new(1_000_000_000).ok_or("zero")?;
     Ok(RateLimit::new(plenty, plenty))

@@ -1,4 +1,4 @@
-//! Whether the requests that come most often take more instructions than is written down.
+//! Comparison of the most frequent requests' instruction counts with the baseline.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -8,62 +8,61 @@ use crate::committed::{Committed, compiler, file};
 use crate::count::{can_count, instructions};
 use crate::paths::paths;
 
-/// How many percent more a path may take than is written down. Runs of one build differ by up to 5, because it depends on
-/// where the allocator has room; what is lost for good in a path is mostly more than that.
+/// Maximum increase over the baseline, in percent. Runs of one build differ by up to 5 %, depending on the allocator's
+/// state; real regressions are usually larger.
 const TOLERANCE: u64 = 10;
 
-/// Counts and compares. Only figures of the same compiler can fail: another one makes other code of the same source, and
-/// whoever has it can neither help that nor write figures down that hold for everybody else.
+/// Counts and compares. Fails only with the baseline's compiler, because another one generates different code.
 pub(crate) fn check() -> Result<ExitCode, Box<dyn Error>> {
     if !can_count() {
-        println!("skipped: there is no valgrind to count instructions with");
+        println!("skipped: valgrind is not installed");
         return Ok(ExitCode::SUCCESS);
     }
     let (committed, compiler, counted) = (Committed::read()?, compiler()?, count()?);
-    println!("| request | instructions | written down | difference, % | at most, % |");
+    println!("| request | instructions | baseline | difference, % | at most, % |");
     println!("|---|---|---|---|---|");
-    let mut complaints = Vec::new();
+    let mut regressions = Vec::new();
     for (name, now) in &counted {
         let before = committed.instructions.get(name).copied();
         let difference = before.map(|before| (*now as f64 / before as f64 - 1.0) * 100.0);
-        let told = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
+        let shown = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
         println!(
             "| {name} | {now} | {} | {} | {TOLERANCE} |",
-            told(before.map(|before| before.to_string())),
-            told(difference.map(|difference| format!("{difference:+.1}"))),
+            shown(before.map(|before| before.to_string())),
+            shown(difference.map(|difference| format!("{difference:+.1}"))),
         );
-        complaints.extend(complaint(name, *now, before));
+        regressions.extend(regression(name, *now, before));
     }
     for name in committed.instructions.keys().filter(|name| !counted.contains_key(*name)) {
-        complaints.push(format!("{name}: is written down, but cannot be asked any more"));
+        regressions.push(format!("{name}: in the baseline, but no longer measured"));
     }
     println!();
-    complaints.iter().for_each(|complaint| println!("{complaint}"));
-    if complaints.is_empty() {
+    regressions.iter().for_each(|regression| println!("{regression}"));
+    if regressions.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
     println!(
-        "If that is meant to be: `cargo bench --bench overhead -- record` writes {} anew.",
+        "If this is intended, update {} with `cargo bench --bench overhead -- record`.",
         file().display()
     );
     if committed.compiler != compiler {
-        println!("Nothing fails: the figures are of {}, and this is {compiler}.", committed.compiler);
+        println!("Not a failure: the baseline is from {}, and this is {compiler}.", committed.compiler);
         return Ok(ExitCode::SUCCESS);
     }
     Ok(ExitCode::FAILURE)
 }
 
-fn complaint(name: &str, now: u64, before: Option<u64>) -> Option<String> {
+fn regression(name: &str, now: u64, before: Option<u64>) -> Option<String> {
     let Some(before) = before else {
-        return Some(format!("{name}: {now} instructions, and no figure is written down"));
+        return Some(format!("{name}: {now} instructions, but no baseline"));
     };
     let is_more = now * 100 > before * (100 + TOLERANCE);
     is_more.then(|| {
-        format!("{name}: {now} instructions, more than {before} written down and {TOLERANCE} % beside")
+        format!("{name}: {now} instructions, more than {TOLERANCE} % above the baseline of {before}")
     })
 }
 
-/// Counts, and writes the figures down.
+/// Counts the instructions and writes the baseline.
 pub(crate) fn record() -> Result<ExitCode, Box<dyn Error>> {
     let committed = Committed { compiler: compiler()?, instructions: count()? };
     committed.write()?;

@@ -1,4 +1,4 @@
-//! How long a request takes.
+//! The time per request.
 
 use std::error::Error;
 use std::time::{Duration, Instant};
@@ -22,15 +22,15 @@ pub(crate) fn measure() -> Result<(), Box<dyn Error>> {
     }
     println!();
     if !counts {
-        println!("Instructions are not counted: there is no valgrind.");
+        println!("Instructions are not counted: valgrind is not installed.");
     }
     if !paths.iter().any(|path| path.name == "304") {
-        println!("304 is skipped: pages have no ETag.");
+        println!("The 304 is skipped: pages have no ETag.");
     }
     Ok(())
 }
 
-/// The fastest tenth, the median and the slowest tenth. The requests are there before the clock starts.
+/// Returns the 10th percentile, the median and the 90th percentile. Requests are built before the clock starts.
 fn times(path: &Path) -> [Duration; 3] {
     let mut times = Vec::new();
     for round in 0..ROUNDS as u32 {

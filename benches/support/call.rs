@@ -1,4 +1,4 @@
-//! A request in process, without a runtime.
+//! Calls the API in process, without a runtime.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -8,7 +8,7 @@ use http_body::Body;
 use toposcope::service::{Api, ResponseBody};
 use tower::Service;
 
-/// The memory store never waits, so one poll brings the response.
+/// Sends a request. A memory store never waits here, so one poll returns the response.
 pub(crate) fn call(api: &Api, request: Request<String>) -> Response<ResponseBody> {
     let mut api = api.clone();
     let mut future = api.call(request);

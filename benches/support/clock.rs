@@ -1,8 +1,10 @@
-//! Honest clocks.
+//! Measuring the time of calls.
 
 use std::time::{Duration, Instant};
 
-/// The time of one call of each, in turns of so many calls, so that a machine whose speed drifts drifts for both; the median of all turns.
+/// Returns the median time per call of each of two functions.
+///
+/// They are measured in alternating turns of several calls, so that a drift in the machine's speed affects both.
 pub(crate) fn compare(
     turns: usize,
     calls: [u32; 2],
@@ -18,7 +20,7 @@ pub(crate) fn compare(
     (median(lefts), median(rights))
 }
 
-/// The time of one of so many calls.
+/// Returns the average time of this number of calls.
 pub(crate) fn time(calls: u32, mut call: impl FnMut()) -> Duration {
     let start = Instant::now();
     for _ in 0..calls {

@@ -6,7 +6,7 @@ use toposcope::model::{
 };
 use uuid::Uuid;
 
-/// Numbers that are the same in every run.
+/// A pseudo-random number generator whose numbers are the same in every run.
 #[derive(Debug)]
 pub(crate) struct Random(u64);
 
@@ -32,7 +32,7 @@ impl Random {
     }
 }
 
-/// The benchmark host: 2 interfaces, 5 ports, 3 services with one binding each, 4 if_entries; about 7.35 KB of JSON.
+/// Returns a benchmark host: 2 interfaces, 5 ports, 3 services with one binding each, 4 if_entries; about 7.35 KB of JSON.
 pub(crate) fn benchmark_host(
     random: &mut Random,
     number: usize,

@@ -1,4 +1,4 @@
-//! Inventories of any number of benchmark hosts.
+//! Inventories with any number of benchmark hosts.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::host::{Random, benchmark_host};
 
-/// An inventory of benchmark hosts, and a key of somebody who may read all of it.
+/// An inventory of benchmark hosts, and a key that may read all of it.
 #[derive(Debug)]
 pub(crate) struct Loaded {
     pub(crate) inventory: Inventory,
@@ -18,7 +18,7 @@ pub(crate) struct Loaded {
     pub(crate) key: String,
 }
 
-/// Loads so many benchmark hosts onto ten networks.
+/// Puts this number of benchmark hosts on ten networks.
 pub(crate) async fn load(store: Arc<dyn Store>, hosts: usize) -> Result<Loaded, Box<dyn Error>> {
     let inventory = Inventory::in_shared(store);
     let organization = inventory.create_organization("Benchmark", true).await?;

@@ -1,20 +1,20 @@
-//! What the system tells of this process's memory. On Linux, which does.
+//! Memory figures of this process, on Linux.
 
 use std::error::Error;
 
-/// Bytes that the system counts for this process: `VmRSS:` now, `VmHWM:` at the worst moment.
+/// Returns a memory figure of this process in bytes: `VmRSS:` is the current one, `VmHWM:` the peak.
 pub(crate) fn memory(field: &str) -> Result<u64, Box<dyn Error>> {
     bytes("/proc/self/status", field)
 }
 
-/// Bytes of a field of a file in which the system tells of memory.
+/// Returns a field of a memory statistics file, in bytes.
 pub(crate) fn bytes(file: &str, field: &str) -> Result<u64, Box<dyn Error>> {
     let status = std::fs::read_to_string(file)?;
     let line = status.lines().find_map(|line| line.strip_prefix(field)).ok_or("the system does not tell")?;
     Ok(line.trim().trim_end_matches(" kB").parse::<u64>()? * 1024)
 }
 
-/// Has the system count the worst moment from now on.
+/// Resets the peak memory counter.
 pub(crate) fn forget_peak() -> Result<(), Box<dyn Error>> {
     Ok(std::fs::write("/proc/self/clear_refs", "5")?)
 }

@@ -1,4 +1,4 @@
-//! The interface tables of made-up hosts, and the cables between them.
+//! The interface tables of generated hosts, and the cables between them.
 
 use toposcope::model::{
     AdminStatus, IfEntry, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, Neighbor,
@@ -8,15 +8,15 @@ use toposcope::model::{
 use super::rack::{Place, SWITCH_SLOT};
 use super::{Part, Position, SITES};
 
-/// A switch's ports for the slots are numbered as those; these two lead to the next switch of the site and to the last.
+/// Switch ports to the next and the previous switch of the site. All other ports have the number of their slot.
 const DOWNLINK: u64 = 23;
 const UPLINK: u64 = 24;
 
-/// What `ifType` calls Ethernet and a bridge.
+/// Values of `ifType` for Ethernet and for a bridge.
 const ETHERNET: i64 = 6;
 const BRIDGE: i64 = 209;
 
-/// An end of a cable: a device, and which entry of its table.
+/// One end of a cable: a device and an entry of its interface table.
 struct End {
     position: Position,
     place: u64,
@@ -53,7 +53,7 @@ impl Position {
         IfEntry { if_descr, if_alias, oper_status, ..entry }.wired_to(end)
     }
 
-    /// What a port of a switch leads to.
+    /// Returns the other end of a switch port's cable.
     fn other_end(self, port: u64) -> Option<End> {
         let sites = SITES.len() as u64;
         let (position, place) = match port {
@@ -64,12 +64,12 @@ impl Position {
         (position.device.place != Place::Guest).then_some(End { position, place })
     }
 
-    /// What the first cable of anything but a switch leads to.
+    /// Returns the switch end of the cable of any other device.
     fn switch_end(self) -> Option<End> {
         Some(End { position: self.other(self.rack, SWITCH_SLOT)?, place: self.slot })
     }
 
-    /// A row in working order, with nothing at the other end.
+    /// Returns an entry that is up and has no neighbor.
     fn entry(self, place: u64, name: &str, if_type: i64) -> IfEntry {
         IfEntry {
             id: self.id(Part::IfEntry, place),
@@ -103,7 +103,7 @@ impl Position {
 }
 
 trait Wired {
-    /// The same with what LLDP tells of the other end.
+    /// Adds the LLDP data of the other end.
     fn wired_to(self, end: Option<End>) -> Self;
 }
 

@@ -1,5 +1,6 @@
-//! Hosts that nobody has, for a first look: racks of a switch, a virtualization host with its guests, and what else
-//! there is in an office. Each follows from its number alone, so that none has to be kept in order to make another.
+//! Generated hosts for demonstrations: racks with a switch, a hypervisor with its guests, and office devices.
+//!
+//! Each host is computed from its number alone, so generating one does not require the others.
 
 mod entries;
 mod parts;
@@ -23,22 +24,22 @@ const BEGINNING: i64 = 1_767_600_000_000_000;
 const SECOND: i64 = 1_000_000;
 const MONTH: u64 = 30 * 24 * 3600;
 
-/// The networks that so many hosts are on.
+/// Returns the networks that this number of hosts is on.
 pub(crate) fn networks(count: u32) -> impl Iterator<Item = (Uuid, &'static str)> {
     let racks = u64::from(count).div_ceil(SLOTS);
     let sites = (0..racks).zip(SITES);
     sites.map(|(site, (_, name))| (id(Part::Network, site, 0), name))
 }
 
-/// What the tag says that the hosts bear of which [`is_monitored`] is true.
+/// Name of the tag of all hosts for which [`is_monitored`] is true.
 pub(crate) const TAG: &str = "Monitored";
 
-/// Whether a host tells how it is doing to whoever asks.
+/// Returns whether a host offers SNMP.
 pub(crate) fn is_monitored(host: &Host) -> bool {
     host.services.iter().any(|service| service.service_definition.as_str() == "SNMP")
 }
 
-/// So many hosts, still without tags: the same ones every time.
+/// Returns this number of hosts, without tags and the same ones every time.
 pub(crate) fn hosts(count: u32) -> impl Iterator<Item = Result<Host, Box<dyn Error + Send + Sync>>> {
     let sites = SITES.iter().zip(0..).cycle();
     let racks = (0..).zip(sites).flat_map(move |(rack, ((code, _), site))| {
@@ -47,16 +48,16 @@ pub(crate) fn hosts(count: u32) -> impl Iterator<Item = Result<Host, Box<dyn Err
     racks.take(count as usize).map(|position| position.host())
 }
 
-/// Where a host stands, from which everything about it follows.
+/// The position of a host, which determines all its attributes.
 #[derive(Clone, Copy)]
 struct Position {
     code: &'static str,
-    /// The site's number, from 0.
+    /// Number of the site, from 0.
     site: u64,
     rack: u64,
     slot: u64,
     device: &'static Device,
-    /// How many hosts there are altogether.
+    /// Total number of hosts.
     count: u32,
 }
 
@@ -101,7 +102,7 @@ impl Position {
         format!("{}-{}-{:02}", self.device.stem, self.code, self.rack / SITES.len() as u64 + 1)
     }
 
-    /// One after the other, so that the order of time is the order of the numbers.
+    /// Returns a creation time that increases with the host's number.
     fn created_at(self) -> Timestamp {
         Timestamp::UNIX_EPOCH.plus_micros(BEGINNING + self.number().cast_signed() * 7 * SECOND)
     }
@@ -113,7 +114,7 @@ impl Position {
         }
     }
 
-    /// The first service of the rack's hypervisor runs all guests of the rack.
+    /// Returns the virtualization of a guest, which runs on the first service of its rack's hypervisor.
     fn virtualization(self) -> HostVirtualization {
         let hypervisor = Self { slot: HYPERVISOR_SLOT, ..self };
         HostVirtualization::Proxmox(ProxmoxVirtualization {
@@ -123,7 +124,7 @@ impl Position {
         })
     }
 
-    /// Another one in the same rack, or in the same slot of another rack of the site; `None` when it was not asked for.
+    /// Returns the host in this rack and slot of the site; `None` if it is not generated.
     fn other(self, rack: u64, slot: u64) -> Option<Self> {
         let device = RACK.get(usize::try_from(slot).ok()?)?;
         let other = Self { rack, slot, device, ..self };
@@ -131,7 +132,7 @@ impl Position {
     }
 }
 
-/// What is drawn for, each by itself.
+/// The purpose of a random number; each has a sequence of its own.
 #[derive(Clone, Copy)]
 enum Part {
     Network,
@@ -143,11 +144,11 @@ enum Part {
     Binding,
     IfEntry,
     MacAddress,
-    /// What a host might as well be otherwise.
+    /// Arbitrary attributes of a host.
     Chance,
 }
 
-/// The numbers for a part: of a host, a rack or a site of this number, in this place.
+/// Returns the random numbers for a purpose, a host, rack or site number, and an index.
 const fn random(part: Part, number: u64, place: u64) -> Random {
     Random::new((part as u64) << 56 | number << 8 | place)
 }

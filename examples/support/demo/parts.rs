@@ -1,4 +1,4 @@
-//! What a made-up host is reached by, and what runs on it.
+//! The interfaces, ports and services of generated hosts.
 
 use std::error::Error;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -12,7 +12,7 @@ use super::rack::{Offer, Place};
 use super::{Part, Position, SITES, id, random};
 
 impl Position {
-    /// An IPv4 address each; for what is more than a device of the office also one of IPv6.
+    /// Returns an IPv4 interface, and an IPv6 interface for devices other than office devices.
     pub(super) fn interfaces(self) -> Vec<Interface> {
         let is_managed = !matches!(self.device.place, Place::Discovered | Place::Entered);
         let addresses = [Some(self.ipv4()), is_managed.then(|| self.ipv6())];
@@ -40,21 +40,21 @@ impl Position {
         }
     }
 
-    /// Of 10.0.0.0/8: two bits for the site, seventeen for its rack, five for the slot.
+    /// Returns an address in 10.0.0.0/8: 2 bits for the site, 17 for its rack, 5 for the slot.
     fn ipv4(self) -> IpAddr {
         let rack = (self.rack / SITES.len() as u64) & 0x1_ffff;
         let low = (self.site << 22 | rack << 5 | (self.slot + 1)) as u32;
         Ipv4Addr::from_bits(10 << 24 | low).into()
     }
 
-    /// Of fd74:6f70:6f00::/48, a network of its own for each site.
+    /// Returns an address in fd74:6f70:6f00::/48, in the subnet of the site.
     fn ipv6(self) -> IpAddr {
         let network = 0xfd74_6f70_6f00_0000 | self.site;
         let device = self.rack << 16 | (self.slot + 1);
         Ipv6Addr::from_bits(u128::from(network) << 64 | u128::from(device)).into()
     }
 
-    /// One that no manufacturer gives out.
+    /// Returns a locally administered MAC address.
     pub(super) const fn mac_address(self) -> MacAddress {
         let [a, b, c, d, e, ..] = random(Part::MacAddress, self.number(), 0).draw().to_be_bytes();
         MacAddress::new([0x02, a, b, c, d, e])

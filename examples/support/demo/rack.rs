@@ -1,12 +1,12 @@
-//! What stands in every made-up rack, slot by slot.
+//! The devices of a generated rack, by slot.
 
 use toposcope::model::Protocol::{self, Tcp, Udp};
 
-/// A sort of device.
+/// A type of device.
 pub(super) struct Device {
-    /// What its name begins with.
+    /// Prefix of the host name.
     pub(super) stem: &'static str,
-    /// What it may say of itself.
+    /// Possible descriptions; empty: none.
     pub(super) descriptions: &'static [&'static str],
     pub(super) place: Place,
     pub(super) offers: &'static [Offer],
@@ -14,13 +14,13 @@ pub(super) struct Device {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// The switch itself, that all others are wired to.
+    /// The switch to which all other devices are connected.
     Switch,
-    /// The machine that runs the guests.
+    /// The machine that runs the virtual machines.
     Hypervisor,
     /// A virtual machine.
     Guest,
-    /// Any other device that a daemon has found.
+    /// Any other device, discovered by a daemon.
     Discovered,
     /// Any other device, entered by hand.
     Entered,
@@ -30,7 +30,7 @@ pub(super) enum Place {
 pub(super) struct Offer {
     pub(super) name: &'static str,
     pub(super) definition: &'static str,
-    /// None: it is bound to the first interface as a whole.
+    /// Port and protocol; `None`: the service is bound to the first interface.
     pub(super) port: Option<(u16, Protocol)>,
     /// Whether it is a container of the device's first service.
     pub(super) is_contained: bool,

@@ -1,14 +1,14 @@
-//! Numbers that look random and are the same every time.
+//! Reproducible pseudo-random numbers.
 
 use uuid::{Builder, Uuid};
 
-/// SplitMix64, by Steele, Lea and Flood: a counter that is scrambled.
+/// The SplitMix64 generator by Steele, Lea and Flood.
 pub(super) struct Random(u64);
 
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Random {
-    /// The numbers of a seed: unlike those of any other.
+    /// Creates a generator. Different seeds give unrelated sequences.
     pub(super) const fn new(seed: u64) -> Self {
         Self(scramble(seed))
     }
@@ -18,12 +18,12 @@ impl Random {
         scramble(self.0)
     }
 
-    /// A number below this one.
+    /// Returns a number below `bound`.
     pub(super) const fn below(&mut self, bound: u64) -> u64 {
         self.draw() % bound
     }
 
-    /// One of these.
+    /// Returns one of the items, or `None` if there are none.
     pub(super) fn choose<'t, T>(&mut self, from: &'t [T]) -> Option<&'t T> {
         let place = self.draw().checked_rem(from.len() as u64)?;
         from.get(usize::try_from(place).ok()?)

@@ -89,7 +89,7 @@ fn unmet(batch: &Batch, number: usize) -> StoreError {
         Guard::UniqueKey { unique_key, .. } => StoreError::unique_key_taken(unique_key.clone()),
         Guard::LinkedWithin { link, .. } => StoreError::linked(*link),
         Guard::NetworkEmpty { network, .. } => StoreError::network_in_use(*network),
-        guard => unreachable!("{guard:?} is unknown"),
+        guard => panic!("unknown guard: {guard:?}"),
     }
 }
 
