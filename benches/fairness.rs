@@ -212,7 +212,7 @@ async fn put(api: &Api, key: &str, port: &Port, number: u16) -> u16 {
 }
 
 async fn tenant(inventory: &Inventory, name: &str, hosts: usize) -> Result<Tenant, Box<dyn Error>> {
-    let organization = inventory.create_organization(name, true).await?.id;
+    let organization = inventory.create_organization(name).await?.id;
     let mut networks = Vec::new();
     for number in 0..NETWORKS {
         networks.push(inventory.create_network(organization, &format!("Network {number}")).await?.id);
@@ -235,7 +235,7 @@ async fn tenant(inventory: &Inventory, name: &str, hosts: usize) -> Result<Tenan
 
 /// Creates an organization with a few hosts that have the maximum number of ports.
 async fn giants(inventory: &Inventory) -> Result<Tenant, Box<dyn Error>> {
-    let organization = inventory.create_organization("giants", true).await?.id;
+    let organization = inventory.create_organization("giants").await?.id;
     let network = inventory.create_network(organization, "Network").await?.id;
     let (mut random, mut ports) = (Random::new(8), Vec::new());
     for number in 0..4 {

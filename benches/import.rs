@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 async fn measure(lines: &[u8], times: u32) -> Result<(), Box<dyn Error>> {
     let inventory = Inventory::new(MemoryStore::new());
-    let organization = inventory.create_organization("Benchmark", true).await?;
+    let organization = inventory.create_organization("Benchmark").await?;
     let repeated = Repeated::new(lines, times);
     let total = lines.len() as u64 * u64::from(times);
     let spent = Arc::clone(&repeated.spent);

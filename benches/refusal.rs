@@ -86,7 +86,7 @@ impl Ground {
     async fn new(store: Arc<dyn Store>) -> Result<Self, Box<dyn Error>> {
         let inventory = Inventory::in_shared(store);
         let mut random = Random::new(7);
-        let home = inventory.create_organization("Home", true).await?.id;
+        let home = inventory.create_organization("Home").await?.id;
         let network = inventory.create_network(home, "Office").await?.id;
         let own = benchmark_host(&mut random, 0, network)?;
         inventory.put_host(home, own.clone()).await?;
@@ -96,7 +96,7 @@ impl Ground {
         key.network_ids = vec![network];
         let key = inventory.create_user_api_key(key).await?.plaintext().to_owned();
 
-        let abroad = inventory.create_organization("Abroad", true).await?.id;
+        let abroad = inventory.create_organization("Abroad").await?.id;
         let network = inventory.create_network(abroad, "Theirs").await?.id;
         let mut foreign = benchmark_host(&mut random, 1, network)?;
         foreign.services.clear();

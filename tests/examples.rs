@@ -173,7 +173,7 @@ fn every_cable_that_is_made_up_has_two_ends() {
 async fn an_inventory_takes_every_host_that_is_made_up() {
     for count in [0, 1, 50, 200] {
         let inventory = Inventory::new(MemoryStore::new());
-        let organization = inventory.create_organization("Example", true).await.unwrap().id;
+        let organization = inventory.create_organization("Example").await.unwrap().id;
         let mut networks = Vec::new();
         for (id, name) in demo::networks(count) {
             networks.push(inventory.create_network_with_id(organization, id, name).await.unwrap().id);
@@ -301,7 +301,7 @@ async fn some_of_the_made_up_hosts_bear_the_tag() {
 #[tokio::test]
 async fn while_hosts_are_made_up_others_have_their_turn() {
     let inventory = Inventory::new(MemoryStore::new());
-    let organization = inventory.create_organization("Example", true).await.unwrap().id;
+    let organization = inventory.create_organization("Example").await.unwrap().id;
     let tag = inventory.create_tag(organization, demo::TAG).await.unwrap().id;
     tokio::select! {
         biased;

@@ -82,7 +82,7 @@ impl Ground {
         let passwords = PasswordHasher::new().with_cost(PasswordCost::new(8, 1)?);
         let inventory = Inventory::new(MemoryStore::new()).with_passwords(passwords);
         let loading = async {
-            let organization = inventory.create_organization("Benchmark", true).await?.id;
+            let organization = inventory.create_organization("Benchmark").await?.id;
             let mut networks = Vec::new();
             for number in 0..spread.networks() {
                 networks.push(inventory.create_network(organization, &format!("Network {number}")).await?.id);

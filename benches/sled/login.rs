@@ -62,7 +62,7 @@ fn inventory(store: Arc<SledStore>) -> Result<Inventory, Box<dyn Error>> {
 }
 
 async fn create_users(inventory: &Inventory) -> Result<(), Box<dyn Error>> {
-    let organization = inventory.create_organization("Benchmark", true).await?.id;
+    let organization = inventory.create_organization("Benchmark").await?.id;
     for number in 0..USERS {
         for kind in [0, 2] {
             let mut user = NewUser::new(organization, address(kind, number), Permission::Viewer);

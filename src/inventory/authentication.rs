@@ -129,7 +129,7 @@ impl Inventory {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// # let inventory = Inventory::new(MemoryStore::new());
-    /// # let organization = inventory.create_organization("Example", true).await?;
+    /// # let organization = inventory.create_organization("Example").await?;
     /// # let network = inventory.create_network(organization.id, "Office").await?;
     /// let issued = inventory.create_daemon_api_key(NewDaemonApiKey::new(network.id, "scanner")).await?;
     /// let daemon = inventory.authenticate_daemon_key(issued.plaintext()).await?;

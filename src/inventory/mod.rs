@@ -36,6 +36,7 @@ pub use error::{Entity, Error, ErrorKind, Problem};
 pub use hosts::{HostPage, HostQuery, PortUpdate, Written};
 pub(crate) use hosts::{HostPages, may_update_ports, without_comma};
 pub use import::{Alteration, DroppedPort, Import, ImportReport, Refusal};
+pub use organizations::NewOrganization;
 pub use quotas::Quotas;
 pub use sessions::IssuedSession;
 pub use shares::NewShare;
@@ -81,7 +82,7 @@ use crate::store::Store;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), toposcope::inventory::Error> {
 /// let inventory = Inventory::new(MemoryStore::new());
-/// let organization = inventory.create_organization("Example", true).await?;
+/// let organization = inventory.create_organization("Example").await?;
 /// let network = inventory.create_network(organization.id, "Office").await?;
 /// let owner = inventory.create_user(NewUser::new(organization.id, "owner@example.net", Permission::Owner)).await?;
 /// let mut key = NewUserApiKey::new(owner.id, "laptop", Permission::Viewer);

@@ -83,7 +83,7 @@ impl Inventory {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// # let inventory = Inventory::new(MemoryStore::new());
-    /// # let organization = inventory.create_organization("Example", true).await?;
+    /// # let organization = inventory.create_organization("Example").await?;
     /// let network = inventory.create_network(organization.id, "Office").await?;
     /// let mut share = NewShare::new(organization.id, "The office");
     /// share.network_id = Some(network.id);

@@ -5,16 +5,62 @@ use super::{Entity, Error, Inventory, validate};
 use crate::model::Organization;
 use crate::store::{Batch, Direction, Facets, Order, Precondition, Query};
 
+/// An organization to be created.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NewOrganization {
+    /// The name, of 1 to 100 characters.
+    pub name: String,
+    /// Whether the API keys of its users work. Default: true.
+    pub api_access: bool,
+}
+
+impl NewOrganization {
+    /// An organization with API access.
+    #[must_use]
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), api_access: true }
+    }
+}
+
+impl From<&str> for NewOrganization {
+    fn from(name: &str) -> Self {
+        Self::new(name)
+    }
+}
+
+impl From<String> for NewOrganization {
+    fn from(name: String) -> Self {
+        Self::new(name)
+    }
+}
+
 impl Inventory {
     /// Creates an organization.
     ///
-    /// `api_access` determines whether the API keys of its users are accepted.
+    /// ```
+    /// # use toposcope::{Inventory, MemoryStore};
+    /// use toposcope::inventory::NewOrganization;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// let organization = inventory.create_organization("Example").await?;
+    /// assert!(organization.api_access);
+    ///
+    /// let mut new = NewOrganization::new("Trial");
+    /// new.api_access = false;
+    /// inventory.create_organization(new).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// `Invalid` when the name is blank or longer than 100 characters.
-    pub async fn create_organization(&self, name: &str, api_access: bool) -> Result<Organization, Error> {
+    pub async fn create_organization(&self, new: impl Into<NewOrganization>) -> Result<Organization, Error> {
+        let NewOrganization { name, api_access } = new.into();
         let now = self.now();
-        let name = validate::name("name", name, 100)?;
+        let name = validate::name("name", &name, 100)?;
         let organization =
             Organization { id: self.new_id()?, name, api_access, created_at: now, updated_at: now };
         let facets = organization_facets(&organization);

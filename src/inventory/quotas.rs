@@ -28,7 +28,7 @@ const HOST_BYTES: usize = 32 * 1024 * 1024;
 /// let mut quotas = Quotas::default();
 /// quotas.tags_per_organization = Some(1);
 /// let inventory = Inventory::new(MemoryStore::new()).with_quotas(quotas);
-/// let organization = inventory.create_organization("Example", true).await?;
+/// let organization = inventory.create_organization("Example").await?;
 /// inventory.create_tag(organization.id, "first").await?;
 /// let refused = inventory.create_tag(organization.id, "second").await;
 /// assert!(refused.is_err_and(|error| matches!(error.kind(), ErrorKind::QuotaExceeded { limit: 1, .. })));

@@ -77,7 +77,7 @@ impl Inventory {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// # let inventory = Inventory::new(MemoryStore::new());
-    /// # let organization = inventory.create_organization("Example", true).await?;
+    /// # let organization = inventory.create_organization("Example").await?;
     /// let mut new = NewShare::new(organization.id, "The office");
     /// new.password = Some("correct horse".to_owned());
     /// let share = inventory.create_share(new).await?;

@@ -27,7 +27,7 @@ impl Inventory {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// # let inventory = Inventory::new(MemoryStore::new());
-    /// # let organization = inventory.create_organization("Example", true).await?;
+    /// # let organization = inventory.create_organization("Example").await?;
     /// let tag = inventory.create_tag(organization.id, "critical").await?;
     /// assert_eq!(inventory.tags(organization.id).await?, [tag.clone()]);
     /// inventory.delete_tag(tag.id).await?;

@@ -30,7 +30,7 @@ pub(crate) fn id_of(document: &[u8]) -> Uuid {
 impl Expected {
     pub(crate) async fn of(input: Vec<u8>) -> Self {
         let inventory = Inventory::new(MemoryStore::new());
-        let organization = inventory.create_organization("Real", true).await.unwrap().id;
+        let organization = inventory.create_organization("Real").await.unwrap().id;
         let mut ends = vec![0];
         let import = Import::new().create_networks(true);
         let import = import.on_progress(|report| ends.push(usize::try_from(report.lines).unwrap()));

@@ -51,7 +51,7 @@ impl Home {
         let store = home.open().await;
         let cheap = PasswordHasher::new().with_cost(PasswordCost::new(8, 1).unwrap());
         let inventory = Inventory::in_shared(store.clone()).with_passwords(cheap);
-        home.organization = inventory.create_organization("Real", true).await.unwrap().id;
+        home.organization = inventory.create_organization("Real").await.unwrap().id;
         let mut owner = NewUser::new(home.organization, EMAIL, Permission::Owner);
         owner.password = Some(PASSWORD.to_owned());
         inventory.create_user(owner).await.unwrap();

@@ -244,7 +244,7 @@ async fn unacceptable_input_is_refused_and_creates_nothing() {
 #[tokio::test]
 async fn address_of_another_organization_is_refused() {
     let inventory = in_memory();
-    let other = inventory.create_organization("Other", true).await.unwrap().id;
+    let other = inventory.create_organization("Other").await.unwrap().id;
     let user = NewUser::new(other, "me@example.net", Permission::Viewer);
     inventory.create_user(user).await.unwrap();
     let expected = ErrorKind::AlreadyExists { entity: Entity::User, name: "me@example.net".to_owned() };

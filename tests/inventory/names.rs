@@ -17,10 +17,10 @@ async fn what_is_created_has_a_trimmed_name_and_the_time_of_the_clock() {
     let inventory = &world.inventory;
     let now = time("2026-09-01T00:00:00.000001Z");
     world.clock.set(now);
-    let organization = inventory.create_organization("  Näme\u{0}\n", false).await.unwrap();
+    let organization = inventory.create_organization("  Näme\u{0}\n").await.unwrap();
     let network = inventory.create_network(organization.id, "\tOffice ").await.unwrap();
     let tag = inventory.create_tag(organization.id, " tag\u{2003}").await.unwrap();
-    assert_eq!((organization.name.as_str(), organization.api_access), ("Näme\u{0}", false));
+    assert_eq!((organization.name.as_str(), organization.api_access), ("Näme\u{0}", true));
     assert_eq!((network.name.as_str(), network.organization_id), ("Office", organization.id));
     assert_eq!((tag.name.as_str(), tag.organization_id), ("tag", organization.id));
     let times = [organization.created_at, organization.updated_at, network.created_at, network.updated_at];
@@ -36,7 +36,7 @@ async fn a_blank_name_is_refused_and_nothing_is_stored() {
     let commits = world.store.commits();
     for name in BLANKS {
         let empty = invalid(Problem::Empty);
-        assert_eq!(refusal(world.inventory.create_organization(name, true).await), empty);
+        assert_eq!(refusal(world.inventory.create_organization(name).await), empty);
         assert_eq!(refusal(world.inventory.create_network(world.organization, name).await), empty);
         let with_id = world.inventory.create_network_with_id(world.organization, id(1), name).await;
         assert_eq!(refusal(with_id), empty);
@@ -50,12 +50,12 @@ async fn a_name_has_a_hundred_characters_at_most_not_bytes() {
     let world = World::new().await;
     let longest = "🦀".repeat(100);
     let padded = format!("  {longest}  ");
-    assert_eq!(world.inventory.create_organization(&padded, true).await.unwrap().name, longest);
+    assert_eq!(world.inventory.create_organization(padded.as_str()).await.unwrap().name, longest);
     assert_eq!(world.inventory.create_network(world.organization, &padded).await.unwrap().name, longest);
     assert_eq!(world.inventory.create_tag(world.organization, &padded).await.unwrap().name, longest);
     let commits = world.store.commits();
     let (name, too_long) = ("n".repeat(101), invalid(Problem::MaxLength { max: 100 }));
-    assert_eq!(refusal(world.inventory.create_organization(&name, true).await), too_long);
+    assert_eq!(refusal(world.inventory.create_organization(name.as_str()).await), too_long);
     assert_eq!(refusal(world.inventory.create_network(world.organization, &name).await), too_long);
     assert_eq!(refusal(world.inventory.create_tag(world.organization, &name).await), too_long);
     assert_eq!(world.store.commits(), commits);
@@ -110,7 +110,7 @@ async fn names_need_not_be_unique() {
     let world = World::new().await;
     let mut ids: Vec<Uuid> = Vec::new();
     for _ in 0..2 {
-        ids.push(world.inventory.create_organization("same", true).await.unwrap().id);
+        ids.push(world.inventory.create_organization("same").await.unwrap().id);
         ids.push(world.inventory.create_network(world.organization, "same").await.unwrap().id);
         ids.push(world.inventory.create_tag(world.organization, "same").await.unwrap().id);
     }

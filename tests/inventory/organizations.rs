@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use toposcope::inventory::{Entity, ErrorKind};
+use toposcope::inventory::{Entity, ErrorKind, NewOrganization};
 use toposcope::model::Organization;
 
 use crate::support::{World, at_every_moment, id, not_found, refusal, time};
@@ -45,7 +45,9 @@ async fn organizations_are_listed_by_age() {
     let mut organizations = vec![world.inventory.organization(world.organization).await.unwrap()];
     for name in ["z", "a", "m"] {
         world.clock.advance(Duration::from_micros(1));
-        organizations.push(world.inventory.create_organization(name, false).await.unwrap());
+        let mut new = NewOrganization::new(name);
+        new.api_access = false;
+        organizations.push(world.inventory.create_organization(new).await.unwrap());
     }
     assert_eq!(world.inventory.organizations().await.unwrap(), organizations);
     organizations[1] = world.inventory.set_api_access(organizations[1].id, true).await.unwrap();

@@ -46,7 +46,7 @@ impl Scene {
     async fn new() -> Self {
         let store = Arc::new(MemoryStore::new());
         let inventory = inventory_in(&store);
-        let organization = inventory.create_organization("Example", true).await.unwrap().id;
+        let organization = inventory.create_organization("Example").await.unwrap().id;
         let network = inventory.create_network(organization, "Office").await.unwrap().id;
         let tag = inventory.create_tag(organization, "a tag").await.unwrap().id;
         let hosts = hosts(network, tag);

@@ -55,7 +55,7 @@ impl Inventory {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// # let inventory = Inventory::new(MemoryStore::new());
-    /// # let organization = inventory.create_organization("Example", true).await?;
+    /// # let organization = inventory.create_organization("Example").await?;
     /// # let network = inventory.create_network(organization.id, "Office").await?;
     /// # let owner = NewUser::new(organization.id, "owner@example.net", Permission::Owner);
     /// # let owner = inventory.create_user(owner).await?;

@@ -18,7 +18,7 @@ use crate::store::Batch;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), toposcope::inventory::Error> {
 /// # let inventory = Inventory::new(MemoryStore::new());
-/// # let organization = inventory.create_organization("Example", true).await?;
+/// # let organization = inventory.create_organization("Example").await?;
 /// # let owner = NewUser::new(organization.id, "owner@example.net", Permission::Owner);
 /// # let owner = inventory.create_user(owner).await?;
 /// # let new = NewUserApiKey::new(owner.id, "laptop", Permission::Viewer);

@@ -52,7 +52,7 @@ impl Inventory {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// let inventory = Inventory::new(MemoryStore::new());
-    /// let organization = inventory.create_organization("Example", true).await?;
+    /// let organization = inventory.create_organization("Example").await?;
     /// let network = inventory.create_network(organization.id, "Office").await?;
     /// let host = Host {
     ///     id: Uuid::from_u128(1),

@@ -56,7 +56,7 @@ impl Inventory {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let inventory = Inventory::new(MemoryStore::new());
-    /// # let organization = inventory.create_organization("Example", true).await?;
+    /// # let organization = inventory.create_organization("Example").await?;
     /// # let network = inventory.create_network(organization.id, "Office").await?;
     /// # let (host, time) = (Uuid::from_u128(1), "2026-08-14T12:00:14Z");
     /// # let host: Host = serde_json::from_value(serde_json::json!({

@@ -29,7 +29,7 @@ use crate::store::Key;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), toposcope::inventory::Error> {
 /// let inventory = Inventory::new(MemoryStore::new());
-/// let organization = inventory.create_organization("Example", true).await?;
+/// let organization = inventory.create_organization("Example").await?;
 /// let lines = &b"{\"id\": \"not an id\"}\n"[..];
 /// let import = Import::new().create_networks(true).on_progress(|report| println!("{} lines", report.lines));
 /// let report = inventory.import_hosts(organization.id, lines, import).await?;

@@ -79,7 +79,7 @@ impl Inventory {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// # let inventory = Inventory::new(MemoryStore::new());
-    /// # let organization = inventory.create_organization("Example", true).await?;
+    /// # let organization = inventory.create_organization("Example").await?;
     /// let mut owner = NewUser::new(organization.id, "owner@example.net", Permission::Owner);
     /// owner.password = Some("correct horse".to_owned());
     /// let owner = inventory.create_user(owner).await?;

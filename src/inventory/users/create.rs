@@ -57,7 +57,7 @@ impl Inventory {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// # let inventory = Inventory::new(MemoryStore::new());
-    /// # let organization = inventory.create_organization("Example", true).await?;
+    /// # let organization = inventory.create_organization("Example").await?;
     /// # let office = inventory.create_network(organization.id, "Office").await?;
     /// let mut new = NewUser::new(organization.id, "member@example.net", Permission::Member);
     /// new.password = Some("correct horse".to_owned());

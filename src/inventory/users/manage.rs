@@ -41,7 +41,7 @@ impl Inventory {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// # let inventory = Inventory::new(MemoryStore::new());
-    /// # let organization = inventory.create_organization("Example", true).await?;
+    /// # let organization = inventory.create_organization("Example").await?;
     /// let office = inventory.create_network(organization.id, "Office").await?;
     /// let user = NewUser::new(organization.id, "user@example.net", Permission::Admin);
     /// let user = inventory.create_user(user).await?;

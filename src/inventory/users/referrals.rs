@@ -31,7 +31,7 @@ impl Inventory {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// # let inventory = Inventory::new(MemoryStore::new());
-    /// # let organization = inventory.create_organization("Example", true).await?;
+    /// # let organization = inventory.create_organization("Example").await?;
     /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Viewer, Scope::only([]));
     /// inventory.submit_referral(&caller, referral_source::WORD_OF_MOUTH, None).await?;
     /// inventory.submit_referral(&caller, referral_source::OTHER, Some("a conference")).await?;

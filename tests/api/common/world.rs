@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use toposcope::access::{Caller, ManualClock, PasswordCost, PasswordHasher, Scope};
-use toposcope::inventory::{Inventory, NewUser, NewUserApiKey};
+use toposcope::inventory::{Inventory, NewOrganization, NewUser, NewUserApiKey};
 use toposcope::model::{Host, Organization, Permission, User};
 use toposcope::store::Store;
 use uuid::Uuid;
@@ -120,7 +120,9 @@ impl World {
 
 impl Site {
     pub(crate) async fn new(inventory: &Inventory, name: &str, api_access: bool, first: u128) -> Self {
-        let organization = inventory.create_organization(name, api_access).await.unwrap();
+        let mut new = NewOrganization::new(name);
+        new.api_access = api_access;
+        let organization = inventory.create_organization(new).await.unwrap();
         let networks = [0, 1, 2].map(|number| Uuid::from_u128(first + number));
         let mut tags = [Uuid::nil(); 3];
         for (network, tag) in networks.into_iter().zip(&mut tags) {

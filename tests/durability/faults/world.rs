@@ -119,7 +119,7 @@ pub(super) struct Served {
 impl Served {
     pub(super) async fn new(store: &Arc<SledStore>) -> Self {
         let inventory = Inventory::new(Arc::clone(store));
-        let organization = inventory.create_organization("Example", true).await.unwrap();
+        let organization = inventory.create_organization("Example").await.unwrap();
         let network = inventory.create_network(organization.id, "Office").await.unwrap();
         let user = NewUser::new(organization.id, "owner@example.net", Permission::Owner);
         let user = inventory.create_user(user).await.unwrap();

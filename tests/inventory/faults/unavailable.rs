@@ -10,7 +10,7 @@ use crate::support::{Fault, refusal, settle};
 /// The other methods that change something, by name.
 const REST: [(&str, Call); 7] = [
     ("create_organization", |_, inventory| {
-        Box::pin(async { inventory.create_organization("another", true).await.map(drop) })
+        Box::pin(async { inventory.create_organization("another").await.map(drop) })
     }),
     ("create_network", |scene, inventory| {
         Box::pin(async { inventory.create_network(scene.world.organization, "another").await.map(drop) })

@@ -14,7 +14,7 @@ async fn a_host_that_leaves_a_network_which_is_then_deleted_is_never_missing() {
         loop {
             let shared: Arc<dyn Store> = Arc::new(MemoryStore::new());
             let plain = Inventory::in_shared(shared.clone());
-            let organization = plain.create_organization("Example", true).await.unwrap().id;
+            let organization = plain.create_organization("Example").await.unwrap().id;
             let old = plain.create_network(organization, "Old").await.unwrap().id;
             let new = plain.create_network(organization, "New").await.unwrap().id;
             plain.put_host(organization, bare_host(id(1), old)).await.unwrap();

@@ -94,7 +94,7 @@ async fn meet_at_every_moment(is_node_there: bool, is_guest_there: bool, step: S
     for moment in 0.. {
         let shared: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let plain = Inventory::in_shared(shared.clone());
-        let organization = plain.create_organization("Example", true).await.unwrap().id;
+        let organization = plain.create_organization("Example").await.unwrap().id;
         let network = plain.create_network(organization, "Office").await.unwrap().id;
         if is_node_there {
             take(Step::Node("before"), &plain, organization, network).await.unwrap();

@@ -15,7 +15,7 @@ async fn what_the_list_serves_is_imported_elsewhere_and_once_more_byte_for_byte(
     assert!(served.len() > 1500);
     let lines = served.join(&b'\n');
     let inventory = Inventory::new(MemoryStore::new());
-    let organization = inventory.create_organization("Elsewhere", true).await.unwrap().id;
+    let organization = inventory.create_organization("Elsewhere").await.unwrap().id;
     for round in 0..2 {
         let import = Import::new().create_networks(true);
         let report = inventory.import_hosts(organization, &lines[..], import).await.unwrap();

@@ -69,7 +69,7 @@ impl World {
         let clock = ManualClock::new(time(NOW));
         let random = Arc::new(Seeded::default());
         let inventory = inventory_in(store.clone(), &clock, &random);
-        let organization = inventory.create_organization("Example", true).await.unwrap().id;
+        let organization = inventory.create_organization("Example").await.unwrap().id;
         let network = inventory.create_network(organization, "Office").await.unwrap().id;
         let other_network = inventory.create_network(organization, "Laboratory").await.unwrap().id;
         let tags = [
@@ -85,7 +85,7 @@ impl World {
     }
 
     pub(crate) async fn foreign(&self) -> Foreign {
-        let organization = self.inventory.create_organization("Elsewhere", true).await.unwrap().id;
+        let organization = self.inventory.create_organization("Elsewhere").await.unwrap().id;
         let network = self.inventory.create_network(organization, "Theirs").await.unwrap().id;
         let tag = self.inventory.create_tag(organization, "theirs").await.unwrap().id;
         Foreign { organization, network, tag }

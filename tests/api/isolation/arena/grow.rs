@@ -1,6 +1,6 @@
 //! New records, by way of the inventory.
 
-use toposcope::inventory::{NewShare, NewUser};
+use toposcope::inventory::{NewOrganization, NewShare, NewUser};
 use toposcope::model::{Permission, ShareOptions};
 use uuid::Uuid;
 
@@ -14,7 +14,9 @@ impl Arena {
         let place = self.model.organizations.len();
         // The marker is by the id, so the organization gets its name before.
         let name = format!("zqzq{} organization", char::from(b'a' + u8::try_from(place).unwrap()));
-        let id = self.inventory.create_organization(&name, api_access).await.unwrap().id;
+        let mut new = NewOrganization::new(name.as_str());
+        new.api_access = api_access;
+        let id = self.inventory.create_organization(new).await.unwrap().id;
         let marker = self.leaks.mark(id);
         assert!(name.starts_with(&marker));
         self.leaks.own(id, id);
