@@ -52,7 +52,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let daemon = inventory.authenticate_daemon_key(text(&created, "key")?).await?;
     writeln!(output, "the daemon of {}: {}", network.name, daemon.network_id)?;
 
-    // Who has users of its own sets a `Caller` on the request. It needs neither a key nor a session.
+    // An application with its own users sets a `Caller` on the request. It needs neither a key nor a session.
     let scope = Scope::granted(member.permissions, member.network_ids);
     let caller = Caller::new(organization.id, member.id, member.permissions, scope);
     let list = Request::get("/api/v1/hosts?order_by=name").extension(caller);

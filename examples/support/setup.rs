@@ -72,7 +72,7 @@ impl Backend {
     }
 }
 
-/// Where the hosts come from, opened, so that a missing file is told before anything else is done.
+/// The source of the hosts, opened before anything else so that a missing file is reported at once.
 pub(crate) enum Source {
     Demo(u32),
     Import { name: String, reader: Box<dyn AsyncRead + Send + Unpin> },
@@ -149,7 +149,7 @@ pub(crate) async fn make_up(
             host.tags.push(tag);
         }
         inventory.put_host(organization, host).await?;
-        // A store in memory keeps nobody waiting: without this Ctrl-C would not be heard of before the last host.
+        // A store in memory never yields: without this, Ctrl-C would take effect only after the last host.
         yield_now().await;
         if progress.is_due() {
             note(format_args!("{} of {count} hosts made up …", done + 1));
