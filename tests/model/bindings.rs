@@ -40,13 +40,14 @@ fn a_binding_may_leave_out_the_id_that_it_has_not() {
 #[test]
 fn a_binding_whose_ids_do_not_go_with_its_type_is_refused() {
     let on_interface = with(binding_json(), "type", json!("Interface"));
-    assert!(refusal::<Binding>(&without(binding_json(), "port_id")).contains("needs a port_id"));
-    assert!(refusal::<Binding>(&with(binding_json(), "port_id", Value::Null)).contains("needs a port_id"));
-    assert!(refusal::<Binding>(&on_interface).contains("has no port_id"));
+    assert!(refusal::<Binding>(&without(binding_json(), "port_id")).contains("requires a port_id"));
+    assert!(refusal::<Binding>(&with(binding_json(), "port_id", Value::Null)).contains("requires a port_id"));
+    assert!(refusal::<Binding>(&on_interface).contains("must not have a port_id"));
     assert!(
-        refusal::<Binding>(&with(on_interface.clone(), "interface_id", json!(ID))).contains("has no port_id")
+        refusal::<Binding>(&with(on_interface.clone(), "interface_id", json!(ID)))
+            .contains("must not have a port_id")
     );
-    assert!(refusal::<Binding>(&without(on_interface, "port_id")).contains("needs an interface_id"));
+    assert!(refusal::<Binding>(&without(on_interface, "port_id")).contains("requires an interface_id"));
     refusal::<Binding>(&without(binding_json(), "type"));
     refusal::<Binding>(&with(binding_json(), "type", json!("port")));
 }

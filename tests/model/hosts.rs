@@ -38,7 +38,7 @@ fn a_service_definition_is_any_text_but_the_empty_one() {
     assert_eq!(ServiceDefinition::new("Home Assistant").unwrap().to_string(), "Home Assistant");
     assert!(ServiceDefinition::new("").is_err());
     let error = refusal::<Service>(&with(service_json(), "service_definition", json!("")));
-    assert!(error.contains("not empty"), "{error}");
+    assert!(error.contains("must not be empty"), "{error}");
 }
 
 #[test]

@@ -18,7 +18,8 @@ pub enum Durability {
     Buffered,
 }
 
-/// Options for opening a [`SledStore`]; returned by [`SledStore::builder`].
+/// Options for opening a [`SledStore`](crate::store::SledStore); returned by
+/// [`SledStore::builder`](crate::store::SledStore::builder).
 #[derive(Clone, Debug)]
 pub struct SledStoreBuilder {
     pub(super) folder: PathBuf,

@@ -14,10 +14,10 @@ crate::testing::table! { of "list":
         long_lists_are_consistent_while_records_change_places;
 }
 
-const RECORDS: u32 = 6_000;
+const RECORDS: u32 = 4_500;
 const GROUPS: u32 = 7;
 const SWAPS: usize = 60;
-const READS: usize = 6;
+const READS: usize = 4;
 const READERS: usize = 2;
 
 /// The records of one organization on two networks, all with the same link and each with a distinct rank.
