@@ -1,4 +1,4 @@
-//! A process of its own for each inventory, so that its memory is that of this inventory alone.
+//! Measures each inventory in a child process, so that its memory is that of this inventory alone.
 
 use std::error::Error;
 use std::fmt;
@@ -9,23 +9,23 @@ use crate::ground::{Ground, Spread};
 use crate::passes::in_passes;
 use crate::{filters, lists, ports, whole};
 
-/// The argument that a child is begun with, before the size and the spread.
+/// First argument of a child process; the size and the spread follow.
 pub(crate) const CHILD: &str = "child";
 
-/// What a child tells, a line each.
+/// One line of a child's output.
 #[derive(Clone, Debug)]
 pub(crate) enum Finding {
-    /// A page, and what a plain copy of its documents takes, in microseconds.
+    /// A page, and the time that a plain copy of its documents takes, in microseconds.
     Page { family: Family, name: String, copy: f64, ratios: Ratios },
     /// Any other figure.
     Figure { name: String, value: f64 },
 }
 
-/// What times a plain copy a page takes: when its frames are handed out to the very first who asks and to the others, and
-/// when they are read.
+/// Times of a page as multiples of a plain copy: handed out on the first request for the list, handed out on
+/// later requests, and read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ratios {
-    /// `None` where others have asked for the list before.
+    /// `None` if the list was requested before.
     pub(crate) first: Option<f64>,
     pub(crate) handed_out: f64,
     pub(crate) read: f64,
@@ -69,7 +69,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Has a child measure an inventory.
+/// Starts a child that measures an inventory, and returns its findings.
 pub(crate) fn ask(size: usize, spread: Spread) -> Result<Vec<Finding>, Box<dyn Error>> {
     let output = Command::new(std::env::current_exe()?)
         .args([CHILD, &size.to_string(), spread.name()])
@@ -81,7 +81,7 @@ pub(crate) fn ask(size: usize, spread: Spread) -> Result<Vec<Finding>, Box<dyn E
     String::from_utf8(output.stdout)?.lines().map(Finding::read).collect()
 }
 
-/// What the child does. Memory comes first: later there is memory that was given back, which would hide what is taken.
+/// Runs in the child. Memory is measured first: later, memory that was freed would hide what is allocated.
 pub(crate) fn run(size: usize, spread: Spread) -> Result<(), Box<dyn Error>> {
     let say = |what: &str| eprintln!("{size} hosts on {} networks: {what}", spread.name());
     say("loading, and the whole list");
@@ -100,7 +100,7 @@ pub(crate) fn run(size: usize, spread: Spread) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Giving back millions of records one by one takes longer than ending.
+/// Exits the process: freeing millions of records one by one takes longer.
 fn leave(ground: Ground) {
     std::mem::forget(ground);
 }

@@ -1,4 +1,4 @@
-//! An inventory, and who asks about it.
+//! A loaded inventory and the users that query it.
 
 use std::error::Error;
 
@@ -13,12 +13,12 @@ use crate::documents::Documents;
 use crate::hosts::{self, Tags};
 use crate::reader::Reader;
 
-/// Over how many networks the hosts are spread.
+/// Number of networks that the hosts are spread over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spread {
-    /// With tags and guests.
+    /// The hosts have tags, and some are guests of others.
     Ten,
-    /// Nothing but benchmark hosts.
+    /// Benchmark hosts only.
     Thousand,
 }
 
@@ -42,7 +42,7 @@ impl Spread {
         }
     }
 
-    /// How many networks the members see who ask.
+    /// Number of networks that each Member sees.
     const fn members(self) -> &'static [usize] {
         match self {
             Self::Ten => &[10, 3, 1],
@@ -51,7 +51,7 @@ impl Spread {
     }
 }
 
-/// A port, and where it is.
+/// A port with its host and network.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PortOfHost {
     pub(crate) host: Uuid,
@@ -59,17 +59,17 @@ pub(crate) struct PortOfHost {
     pub(crate) port: Uuid,
 }
 
-/// An inventory that is loaded.
+/// A loaded inventory.
 #[derive(Debug)]
 pub(crate) struct Ground {
     pub(crate) size: usize,
     pub(crate) spread: Spread,
     pub(crate) api: Api,
-    /// None until they are gathered.
+    /// Empty until [`gather`](Self::gather) is called.
     pub(crate) documents: Documents,
     pub(crate) tags: Tags,
     pub(crate) ports: Vec<PortOfHost>,
-    /// First the owner, then members with fewer and fewer networks.
+    /// The Owner first, then Members with fewer and fewer networks.
     pub(crate) readers: Vec<Reader>,
     inventory: Inventory,
     runtime: Runtime,
@@ -78,7 +78,7 @@ pub(crate) struct Ground {
 impl Ground {
     pub(crate) fn load(size: usize, spread: Spread) -> Result<Self, Box<dyn Error>> {
         let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-        // A password at its full cost leaves more memory behind than 10,000 hosts take.
+        // Hashing a password at full cost leaves more memory behind than 10,000 hosts take.
         let passwords = PasswordHasher::new().with_cost(PasswordCost::new(8, 1)?);
         let inventory = Inventory::new(MemoryStore::new()).with_passwords(passwords);
         let loading = async {
@@ -99,13 +99,13 @@ impl Ground {
             Ok::<_, Box<dyn Error>>((tags, readers, ports))
         };
         let (tags, readers, ports) = runtime.block_on(loading)?;
-        // A page that is kept tells nothing of how it is found.
+        // A cached page would hide the cost of finding it.
         let api = Api::builder(inventory.clone()).rate_limit(None).page_cache(0).build();
         let documents = Documents::default();
         Ok(Self { size, spread, api, documents, tags, ports, readers, inventory, runtime })
     }
 
-    /// Has the documents at hand that the plain loop copies.
+    /// Collects the documents that the plain loop copies.
     pub(crate) fn gather(&mut self) -> Result<(), Box<dyn Error>> {
         self.documents = Documents::new(self.list(&self.readers[0], &HostQuery::default())?.documents);
         Ok(())

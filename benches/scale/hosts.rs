@@ -1,4 +1,4 @@
-//! The hosts: the benchmark host, and on ten networks some with tags, and some that run on others.
+//! Creates the hosts: benchmark hosts, of which some have tags or run on others where there are ten networks.
 
 use std::error::Error;
 
@@ -9,17 +9,18 @@ use uuid::Uuid;
 use crate::ground::PortOfHost;
 use crate::host::{Random, benchmark_host};
 
-/// How many hosts have the rarest tag.
+/// Number of hosts with the rarest tag.
 const RARE: usize = 5;
 
-/// One host in so many runs guests; they are called by so many names.
+/// One host in `HYPERVISORS` is a hypervisor; hypervisors share `HYPERVISOR_NAMES` names.
 const HYPERVISORS: usize = 100;
 const HYPERVISOR_NAMES: usize = 20;
 
-/// About how many hosts are remembered with a port, taken by chance; all if there are no more.
+/// Approximate number of hosts, chosen at random, of which a port is remembered; all hosts if there are
+/// fewer.
 const REMEMBERED: usize = 10_000;
 
-/// Tags, each by how many hosts bear it.
+/// Tags, each named after the number of hosts that have it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tags {
     pub(crate) rare: Uuid,
@@ -43,7 +44,7 @@ impl Tags {
         })
     }
 
-    /// Those of a host, by chance where they are not on each.
+    /// Returns the tags of a host; tags that not every host has are assigned at random.
     fn of_host(&self, random: &mut Random, number: usize, size: usize) -> Vec<Uuid> {
         let mut tags = vec![self.everywhere];
         if number.is_multiple_of(size.div_ceil(RARE)) {
@@ -59,7 +60,7 @@ impl Tags {
     }
 }
 
-/// Puts so many hosts onto the networks in turn, and remembers ports of some of them.
+/// Puts `size` hosts onto the networks in turn, and remembers ports of some of them.
 pub(crate) async fn put(
     inventory: &Inventory,
     organization: Uuid,
@@ -77,7 +78,7 @@ pub(crate) async fn put(
             host.tags = tags.of_host(&mut chance, number, size);
             hypervisor = virtualize(&mut host, number, hypervisor);
         }
-        // By chance: whoever is taken at even steps is always of the same network.
+        // Chosen at random: regular steps would always hit the same network.
         if choice.next().is_multiple_of(size.div_ceil(REMEMBERED) as u64) {
             remembered.push(PortOfHost { host: host.id, network, port: host.ports[4].id });
         }
@@ -86,7 +87,8 @@ pub(crate) async fn put(
     Ok(remembered)
 }
 
-/// Makes a host a hypervisor, or one in ten a guest of the last one. Tells the service that the next guest runs on.
+/// Makes a host a hypervisor, or one in ten a guest of the last one. Returns the service that the next guest
+/// runs on.
 fn virtualize(host: &mut Host, number: usize, hypervisor: Option<Uuid>) -> Option<Uuid> {
     if number.is_multiple_of(HYPERVISORS) {
         let service = &mut host.services[0];

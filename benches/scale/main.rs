@@ -1,10 +1,13 @@
-//! What grows with the number of hosts, in process and in memory: pages by every order, from every part of the list, of
-//! subsets, of filters and in groups; updates of ports, and readers beside them; memory and loading. A page is told as the
-//! ratio to a plain loop that copies the same documents out of an array of as many hosts: the same bytes from the same
-//! memory, which is the limit.
+//! Measures everything that grows with the number of hosts, in process and in memory.
 //!
-//! `cargo bench --bench scale` takes 1,000, 100,000 and 1,000,000 hosts, for which 9 GB of memory must be free; `-- 1000
-//! 30000` sets the sizes. It prints all rows, and at the end the median and the worst of each family beside what it may be.
+//! These are pages in every order, from every part of the list, of subsets, with filters and in groups; updates of
+//! ports, also with concurrent readers; memory and loading. A page is reported as its ratio to a plain loop that
+//! copies the same documents out of an array of the same hosts: the same bytes from the same memory, which is the
+//! limit.
+//!
+//! `cargo bench --bench scale` measures 1,000, 100,000 and 1,000,000 hosts and needs 9 GB of free memory; `--
+//! 1000 30000` sets the sizes. It prints all rows, and at the end the median and the worst of each family
+//! beside its limit.
 
 #![allow(
     clippy::indexing_slicing,
@@ -42,7 +45,7 @@ use std::error::Error;
 use ground::Spread;
 use memory::bytes;
 
-/// About what a host takes while it is measured, in bytes: its JSON, what the store has beside, and the list of it.
+/// Approximate memory per host, in bytes: its JSON, the overhead of the store, and its share of the list.
 const ROOM: u64 = 8_800;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -64,7 +67,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// These sizes, and instead of one for which there is no memory the largest for which there is.
+/// Returns the sizes, each reduced to the largest one that fits into the free memory.
 fn fitting(sizes: &[usize]) -> Result<Vec<usize>, Box<dyn Error>> {
     let most = usize::try_from(bytes("/proc/meminfo", "MemAvailable:")? / ROOM)?;
     let fit = sizes.iter().map(|size| if *size <= most { *size } else { most / 10_000 * 10_000 });

@@ -1,7 +1,8 @@
-//! A page of 50 hosts, from the request to the last byte of the body, against the plain loop. A page is measured in three
-//! ways: handed out, as a server hands its frames to the socket, to who asks for the list as the very first; the same when it
-//! was asked for long enough that a list is kept that is worth it; and then read, with every frame copied into a buffer as the
-//! plain loop does it.
+//! Measures a page of 50 hosts, from the request to the last byte of the body, against the plain loop.
+//!
+//! Each page is measured in three ways: handed out on the first request for the list, the frames passed on as
+//! a server passes them to the socket; handed out after enough requests that the ordering is cached if that
+//! pays off; and read, with every frame copied into a buffer as in the plain loop.
 
 use std::cell::RefCell;
 use std::error::Error;
@@ -22,18 +23,19 @@ use crate::reader::Reader;
 
 pub(crate) const PAGE: usize = 50;
 
-/// Turns of so many calls each; fewer where a page takes long, so that no row takes much longer than this. The plain loop
-/// goes so often beside a page that takes long that it is not the first in the processor's cache that counts.
+/// Number of turns, of `CALLS` requests each. A slow page gets fewer turns, so that no row takes much longer
+/// than `LONGEST`. Beside a slow page the plain loop runs `COPIES` times per turn, so that its first run with
+/// a cold processor cache does not decide the result.
 const TURNS: usize = 51;
 const CALLS: u32 = 10;
 const COPIES: u32 = 100;
 const LONGEST: Duration = Duration::from_millis(100);
 const FEWEST: usize = 3;
 
-/// How long a page that takes longer than the plain loop is asked for before it is measured.
+/// How long a page slower than the plain loop is requested before it is measured.
 const SETTLED: Duration = Duration::from_millis(300);
 
-/// The first, the middle and the last page of a list, whose label tells what is asked for.
+/// Measures the first, the middle and the last page of a list; `label` describes the query.
 pub(crate) fn measure_parts(
     ground: &Ground,
     reader: &Reader,
@@ -43,7 +45,7 @@ pub(crate) fn measure_parts(
 ) -> Result<Vec<Finding>, Box<dyn Error>> {
     let mut query = query.clone();
     query.limit = Some(PAGE);
-    // A list in the other direction may be the same to the store.
+    // The store may serve both directions from the same ordering.
     let is_new = query.order_direction == OrderDirection::Ascending;
     let first_request = reader.get(&uri(&query))?;
     let first = time(1, || each_frame(call(&ground.api, first_request.clone()).into_body(), |_| ()));
@@ -109,7 +111,7 @@ fn measure(
     })
 }
 
-/// Asks until a list is kept if that is worth it.
+/// Repeats the request until its ordering is cached, if caching pays off.
 fn settle(mut hand_out: impl FnMut(), copy: impl FnMut()) {
     let start = Instant::now();
     let is_slow = time(CALLS, &mut hand_out) > time(COPIES, copy);
@@ -118,7 +120,7 @@ fn settle(mut hand_out: impl FnMut(), copy: impl FnMut()) {
     }
 }
 
-/// How often a page is measured that takes so long.
+/// Returns how often a page that takes this time is measured.
 fn turns(time: Duration) -> (usize, [u32; 2]) {
     let calls = (LONGEST.as_nanos() / time.as_nanos().max(1)) as usize;
     if calls >= TURNS * CALLS as usize {
@@ -128,14 +130,14 @@ fn turns(time: Duration) -> (usize, [u32; 2]) {
     }
 }
 
-/// Whether a response holds the documents of a page in their order.
+/// Returns whether a response holds the documents of a page in order.
 fn is_page(body: &[u8], page: &[Bytes]) -> bool {
     let documents = page.join(&b","[..]);
     let envelope = [b"{\"success\":true,\"data\":[", &documents[..], b"],\"meta\":"].concat();
     body.starts_with(&envelope)
 }
 
-/// The request of a query; the limit is that of every page.
+/// Returns the URI of a query; its limit is `PAGE`.
 pub(crate) fn uri(query: &HostQuery) -> String {
     let HostQuery { order_direction, offset, .. } = query;
     let mut uri = format!("/api/v1/hosts?limit={PAGE}&order_direction={order_direction}&offset={offset}");
@@ -151,7 +153,7 @@ pub(crate) fn uri(query: &HostQuery) -> String {
     uri
 }
 
-/// The order of a query, as people would say it.
+/// Describes the order of a query in words.
 pub(crate) fn told(query: &HostQuery) -> String {
     let by = query.order_by.unwrap_or_default();
     let group = query.group_by.map_or_else(String::new, |group| format!("{group}, then "));

@@ -1,4 +1,4 @@
-//! Who asks.
+//! The users that send the requests.
 
 use std::error::Error;
 
@@ -12,17 +12,17 @@ use uuid::Uuid;
 
 const PASSWORD: &str = "correct horse battery";
 
-/// Somebody with a credential.
+/// A user with a credential.
 #[derive(Clone, Debug)]
 pub(crate) struct Reader {
-    /// What this reader sees.
+    /// The part of the inventory that this user sees, in words.
     pub(crate) sees: String,
     pub(crate) caller: Caller,
     credential: (HeaderName, String),
 }
 
 impl Reader {
-    /// An Owner with a session: all of the organization.
+    /// An Owner with a session, who sees the whole organization.
     pub(crate) async fn owner(
         inventory: &Inventory,
         organization: Uuid,
@@ -39,7 +39,7 @@ impl Reader {
         })
     }
 
-    /// A Member with a key, both of these networks and no others.
+    /// A Member with an API key, both limited to these networks.
     pub(crate) async fn member(
         inventory: &Inventory,
         organization: Uuid,

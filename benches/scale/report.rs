@@ -1,18 +1,18 @@
-//! What was found, as tables, and the worst of it beside what it may be.
+//! Prints the findings as tables, and the worst ones beside their limits.
 
 use crate::child::{Finding, Ratios};
 use crate::family::Family;
 use crate::ports::{DISTURBED, UPDATE};
 use crate::whole::{TEN, THOUSAND};
 
-/// All findings of a number of hosts.
+/// A number of hosts and all findings about it.
 type Found = (usize, Vec<Finding>);
 
-/// What a figure of the largest inventory may be.
+/// Limit of a figure of the largest inventory.
 #[derive(Clone, Copy, Debug)]
 enum Bar {
     AtMost(f64),
-    /// So many times that of the smallest.
+    /// At most this multiple of the figure of the smallest inventory.
     Growth(f64),
 }
 
@@ -28,7 +28,7 @@ const BARS: [(&str, Bar); 6] = [
 pub(crate) fn print(found: &[Found]) {
     let Some((_, first)) = found.first() else { return };
     println!(
-        "A page of 50: microseconds of a plain copy of its documents / handed out to the very first who asks / to the others / read, \
+        "A page of 50: microseconds of a plain copy of its documents / handed out on the first request / on later requests / read, \
          as ratios to that.\n"
     );
     print_head(found, "read took, last to first");
@@ -126,7 +126,7 @@ fn growth(found: &[Found], name: &str) -> Option<f64> {
     Some(of(found.last()?)? / of(found.first()?)?)
 }
 
-/// What is compared between sizes: of a page, the microseconds it takes to be read.
+/// Value that is compared between sizes: for a page, the microseconds that reading it takes.
 const fn value(finding: &Finding) -> f64 {
     match finding {
         Finding::Page { copy, ratios, .. } => *copy * ratios.read,

@@ -1,4 +1,4 @@
-//! What all hosts take: to be loaded, in memory, and when the whole list is asked for.
+//! Measures all hosts together: loading time, memory, and the list without a limit.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -9,7 +9,7 @@ use crate::child::Finding;
 use crate::ground::{Ground, Spread};
 use crate::memory::{forget_peak, memory};
 
-/// What is told of an inventory: the names of its figures.
+/// Names of the figures reported for an inventory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Names {
     loading: &'static str,
@@ -35,14 +35,14 @@ pub(crate) const THOUSAND: Names = Names {
     whole_time: "1,000 networks: limit=0 of a member, s",
 };
 
-/// Loads an inventory and asks for all of it, frame by frame.
+/// Loads an inventory and requests its whole list, frame by frame.
 pub(crate) fn load(size: usize, spread: Spread) -> Result<(Ground, Vec<Finding>), Box<dyn Error>> {
     let before = memory("VmRSS:")?;
     let start = Instant::now();
     let ground = Ground::load(size, spread)?;
     let loading = start.elapsed().as_secs_f64();
     let loaded = memory("VmRSS:")?;
-    // The owner's list is there already; that of a member is put together of the networks.
+    // The owner's ordering exists already; that of a member is merged from those of the networks.
     let (names, reader) = match spread {
         Spread::Ten => (TEN, &ground.readers[0]),
         Spread::Thousand => (THOUSAND, &ground.readers[1]),
@@ -54,7 +54,7 @@ pub(crate) fn load(size: usize, spread: Spread) -> Result<(Ground, Vec<Finding>)
     each_frame(call(&ground.api, request).into_body(), |frame| bytes += black_box(frame).len());
     let whole_time = start.elapsed().as_secs_f64();
     let whole = memory("VmHWM:")?.saturating_sub(loaded);
-    // A comma each is not much beside.
+    // One comma per host is negligible.
     let json = bytes as f64 / size as f64;
     let beside = (loaded - before) as f64 / size as f64 - json;
     let figures = [

@@ -1,4 +1,4 @@
-//! A process of its own with an open store: for its memory, and to be killed.
+//! A child process with an open store, used to measure its memory and to be killed.
 
 use std::error::Error;
 use std::io::{self, BufRead, BufReader, Write};
@@ -11,24 +11,24 @@ use toposcope::store::{Entry, SledStore, Store};
 use crate::memory::{forget_peak, memory};
 use crate::record::put_all;
 
-/// The argument that a child is begun with, before the folder.
+/// First argument of a child process; the folder follows.
 pub(crate) const CHILD: &str = "child";
 
-/// What a child keeps of bodies, so that its memory is that of everything else.
+/// Size of the child's body cache, in bytes: small, so that its memory is that of everything else.
 const CACHE: usize = 1 << 20;
 
-/// What a child answers to everything: a line of numbers.
+/// Answer of a child to each command: a line of numbers.
 type Numbers = Vec<u64>;
 
-/// A store that another process has open.
+/// A store that a child process has open.
 #[derive(Debug)]
 pub(crate) struct Opened {
     process: Child,
     commands: ChildStdin,
     answers: BufReader<ChildStdout>,
-    /// How long the opening took.
+    /// How long the store took to open.
     pub(crate) time: Duration,
-    /// How many bytes of memory the process took before, how many more it had then, and at the worst moment.
+    /// Memory of the process before it opened the store, growth after opening, and peak growth, in bytes.
     pub(crate) before: u64,
     pub(crate) grown: u64,
     pub(crate) peak: u64,
@@ -52,12 +52,12 @@ impl Opened {
         Ok(Self { process, commands, answers, time, before, grown: after - before, peak: peak - before })
     }
 
-    /// Has it write so many records again, and returns when all of them are acknowledged.
+    /// Rewrites this many records in the child, and returns when all of them are acknowledged.
     pub(crate) fn rewrite(&mut self, records: usize) -> Result<(), Box<dyn Error>> {
         self.ask(&format!("rewrite {records}")).map(|_| ())
     }
 
-    /// Has it read every record. How many bytes of memory it has then, beyond what it had before it opened the store.
+    /// Reads every record in the child. Returns its memory growth since before it opened the store, in bytes.
     pub(crate) fn read(&mut self) -> Result<u64, Box<dyn Error>> {
         let numbers = self.ask("read")?;
         Ok(numbers.first().map_or(0, |now| now - self.before))
@@ -89,7 +89,7 @@ fn answer(answers: &mut impl BufRead) -> Result<Numbers, Box<dyn Error>> {
     Ok(line.split_whitespace().map(str::parse).collect::<Result<_, _>>()?)
 }
 
-/// What the child does: opens the folder, and then what it is told.
+/// Runs in the child: opens the folder, then executes commands.
 pub(crate) async fn run(folder: PathBuf) -> Result<(), Box<dyn Error>> {
     let before = memory("VmRSS:")?;
     forget_peak()?;

@@ -1,5 +1,5 @@
-//! How many commits a second are acknowledged, for one writer and for many at once, and against a plain loop that writes as
-//! many bytes to a file and waits for the disk each time.
+//! Measures acknowledged commits per second, with one writer and with many at once, against a plain loop that
+//! writes the same number of bytes to a file and syncs it after each write.
 
 use std::error::Error;
 use std::fs;
@@ -17,7 +17,7 @@ use crate::record::{Records, Sort, deletion};
 const ROUNDS: usize = 15;
 const MANY: usize = 64;
 
-/// How one store is written to: so many writers, each of which makes so many commits in a round.
+/// Load on one store: the number of writers, and the number of commits that each makes in a round.
 #[derive(Clone, Copy, Debug)]
 struct Load {
     durability: Durability,
@@ -25,7 +25,8 @@ struct Load {
     commits: usize,
 }
 
-/// One alone; many, for less than a journal holds; and many for longer, so that the records have to follow.
+/// One writer; many writers for less than a log file holds; and many for longer, so that checkpoints have to
+/// run.
 fn loads(sort: Sort) -> Vec<Load> {
     let commits = match sort {
         Sort::Small => [300, 100, 2_000],
@@ -42,7 +43,7 @@ fn loads(sort: Sort) -> Vec<Load> {
     durabilities.into_iter().flat_map(loads).collect()
 }
 
-/// What is measured in turns, so that a disk whose speed drifts drifts for all.
+/// One contestant. They run in turns, so that drift in the speed of the disk affects all of them alike.
 #[derive(Debug)]
 struct Contender {
     load: Load,
@@ -83,7 +84,7 @@ async fn measure_sort(folder: &Folder, records: &mut Records, sort: Sort) -> Res
     let mut appended = PlainFile::new(place("appended"), Way::Append, size, count);
     let mut overwritten = PlainFile::new(place("overwritten"), Way::Overwrite, size, count);
     let mut at_once = PlainFile::new(place("at-once"), Way::Overwrite, size * MANY, count);
-    // The first time is for room to be taken, and does not count.
+    // The first round preallocates the log and does not count.
     for round in 0..=ROUNDS {
         eprintln!("commits of a {}: round {round} of {ROUNDS}", sort.name());
         for contender in &mut contenders {
@@ -122,7 +123,7 @@ impl Contender {
         let keys = batches.iter().flatten().flat_map(Batch::writes).map(Write::key).collect();
         let (rate, latencies) = write(&self.store, batches).await?;
         self.store.commit(deletion(keys)).await?;
-        // Has everything put into the records, so that nobody works behind the next one's back.
+        // Completes the checkpoint, so that no background work remains during the next turn.
         let verification = self.store.verify().await?;
         if !verification.is_sound() {
             return Err(verification.to_string().into());
@@ -153,7 +154,7 @@ fn print(sort: Sort, contenders: &mut [Contender]) {
     }
 }
 
-/// Every writer commits its batches one after the other. Commits a second, and how long each took.
+/// Commits the batches of every writer in sequence. Returns the commits per second and the latency of each.
 async fn write(
     store: &Arc<SledStore>,
     writers: Vec<Vec<Batch>>,
@@ -179,7 +180,7 @@ async fn write(
     Ok((latencies.len() as f64 / start.elapsed().as_secs_f64(), latencies))
 }
 
-/// How many bytes a commit has in the journal: what follows the last is zeros.
+/// Returns the bytes that each commit takes in the log; only zeros follow the last one.
 async fn journal_size(folder: &Path, batches: Vec<Batch>) -> Result<usize, Box<dyn Error>> {
     let (store, count) = (SledStore::open(folder).await?, batches.len());
     for batch in batches {

@@ -1,4 +1,4 @@
-//! A plain loop that writes to a file and waits for the disk: what the disk can do.
+//! A plain loop that writes to a file and syncs it: the limit of the disk.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -7,24 +7,24 @@ use std::time::Instant;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// To the end of a file that grows with every write.
+    /// Appends to a file that grows with every write.
     Append,
-    /// Into room that was taken before.
+    /// Overwrites preallocated space.
     Overwrite,
 }
 
-/// A file that is written so many times in a round, so many bytes each time.
+/// A file with a number of writes per round and a size per write.
 #[derive(Debug)]
 pub(crate) struct PlainFile {
     path: PathBuf,
     way: Way,
     size: usize,
     count: usize,
-    /// Writes a second, of every round.
+    /// Writes per second, of every round.
     pub(crate) rates: Vec<f64>,
 }
 
-/// No file becomes longer.
+/// Maximum size of the file, in bytes.
 const LONGEST: usize = 64 << 20;
 
 impl PlainFile {

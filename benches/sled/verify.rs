@@ -14,12 +14,12 @@ use crate::record::{InMemory, Records, Sort};
 
 const ROUNDS: usize = 3;
 
-/// So many writers, which pause after each commit, fill the log during a verification of 100,000 hosts, and do not keep the
-/// disk busy all the time.
+/// Number of writers. Each pauses after every commit, so that together they fill the log during a
+/// verification of 100,000 hosts without keeping the disk busy all the time.
 const WRITERS: u64 = 8;
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The latencies of all commits of a phase, ascending.
+/// Latencies of all commits of a phase, ascending.
 type Latencies = Vec<Duration>;
 
 /// Writers that commit new hosts until they are stopped.
@@ -55,7 +55,7 @@ async fn measure_size(
     records: &Arc<Mutex<Records>>,
     size: usize,
 ) -> Result<(), Box<dyn Error>> {
-    // The first round is for the files to come into memory, and for a first guess of how long a verification takes.
+    // The first round warms the page cache and gives a first estimate of how long a verification takes.
     let mut time = Duration::from_secs(1);
     for round in 0..=ROUNDS {
         eprintln!("verifying {size} hosts: round {round} of {ROUNDS}");
