@@ -1,4 +1,5 @@
-//! A store in a folder on a runtime of one thread: whoever waits for the disk holds up nobody else.
+//! A store in a folder on a single-threaded runtime: an operation that waits for the disk does not block
+//! other tasks.
 
 #![cfg(all(feature = "sled", unix))]
 #![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "helpers of tests are tests")]
@@ -28,7 +29,7 @@ use self::place::Place;
 const KIND: Name = Name::new("note");
 const MAIL: Name = Name::new("mail");
 
-/// Far longer than anything here takes.
+/// Far longer than any operation in these tests takes.
 const FOR_EVER: Duration = Duration::from_secs(60);
 
 fn key(number: u128) -> Key {
@@ -42,7 +43,7 @@ fn note(number: u128) -> Batch {
     batch
 }
 
-/// Everything that a reader can ask for, again and again, while others have their turns.
+/// Runs every kind of read again and again, while other tasks get their turns.
 async fn read(store: &SledStore, count: u64) {
     for _ in 0..20 {
         assert!(store.get(&[key(1)]).await.unwrap()[0].is_some());
@@ -59,8 +60,8 @@ fn is_pending<F: Future>(future: Pin<&mut F>) -> bool {
     matches!(future.poll(&mut Context::from_waker(Waker::noop())), Poll::Pending)
 }
 
-/// Waits until somebody writes into a pipe, and reads what it is when told to, or when so much time has passed that the
-/// test has failed.
+/// Opens a pipe, waits for its writer, and drains it when told to, or after the timeout, when the test has
+/// failed.
 fn hold_up(pipe: PathBuf, arrived: oneshot::Sender<()>, told: Receiver<()>) -> JoinHandle<bool> {
     thread::spawn(move || {
         let mut pipe = File::open(pipe).unwrap();
@@ -71,7 +72,8 @@ fn hold_up(pipe: PathBuf, arrived: oneshot::Sender<()>, told: Receiver<()>) -> J
     })
 }
 
-/// A checkpoint first makes sure of room on the disk. Where it wants to write for that, it finds a pipe that nobody reads.
+/// A checkpoint first preallocates disk space. Where it would write for that, it finds a pipe without a
+/// reader.
 #[tokio::test]
 async fn while_a_checkpoint_waits_for_the_disk_others_read_and_write() {
     let folder = Place::new();
@@ -123,7 +125,7 @@ fn a_store_outlives_the_runtime_and_so_does_what_was_begun_there() {
         is_pending(pin!(begun).as_mut());
     });
     runtime().block_on(async {
-        // Whoever comes later waits for those before.
+        // A later operation waits for the earlier ones.
         store.purge_expired("2026-08-14T12:00:00Z".parse().unwrap()).await.unwrap();
         read(&store, 1).await;
         store.close().await.unwrap();

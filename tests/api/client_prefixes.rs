@@ -1,4 +1,4 @@
-//! Unauthenticated clients are told apart by the prefix of their address.
+//! Unauthenticated clients are distinguished by the prefix of their address.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;

@@ -1,4 +1,5 @@
-//! What a host application relies on when it mounts an [`Api`]. Most of it is told by compiling.
+//! Guarantees that a host application relies on when it mounts an [`Api`]. Most of them are checked at
+//! compile time.
 
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -37,12 +38,12 @@ const _: () = {
     serves::<Full<Bytes>>();
     serves::<Empty<Bytes>>();
     serves::<BoxBody<Bytes, Box<dyn Error + Send + Sync>>>();
-    // What `axum::body::Body` is inside.
+    // The type inside `axum::body::Body`.
     serves::<UnsyncBoxBody<Bytes, Box<dyn Error + Send + Sync>>>();
     serves::<Odd>();
 };
 
-/// A body that is neither `Sync` nor `Unpin`, and panics when it is read.
+/// A body that is neither `Sync` nor `Unpin` and panics when it is read.
 struct Odd(PhantomData<Cell<()>>, std::marker::PhantomPinned);
 
 impl Body for Odd {
@@ -87,7 +88,7 @@ async fn it_is_always_ready_and_one_value_answers_many_requests() {
         let ready = ServiceExt::<Request<String>>::ready(&mut api).await.unwrap();
         let (first, second) =
             (ready.call(list(&world, String::new())), ready.call(list(&world, String::new())));
-        // In whatever order they are waited for.
+        // The order in which the futures are awaited does not matter.
         assert_eq!(second.await.unwrap().status(), 200);
         assert_eq!(first.await.unwrap().status(), 200);
     }

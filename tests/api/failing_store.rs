@@ -1,4 +1,4 @@
-//! What a client is told when the store fails: nothing of why.
+//! Answers when the store fails: they reveal nothing about the cause.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ const SECRET: &str = "db.internal:5432 password=hunter2";
 
 type Failure = fn(&Faulty) -> StoreError;
 
-/// A store of which every call fails in one way, from the `after`th on.
+/// A store of which every call from the `after`th on fails in one way.
 #[derive(Debug)]
 struct Faulty {
     inner: Arc<dyn Store>,
@@ -35,7 +35,7 @@ struct Faulty {
 enum Fault {
     Error(Failure),
     Panic,
-    /// Every body that is read is another.
+    /// Every body read is replaced by this one.
     Body(&'static [u8]),
 }
 
@@ -120,8 +120,8 @@ const INTERNAL: [Failure; 5] = [
     |_| StoreError::linked(toposcope::store::Link::new(Name::new("hunter2"), NOBODY)),
 ];
 
-/// A server on the store of the world, which fails after so many calls. By a key a list is `resolve`, `get`,
-/// `revision`, `list`.
+/// A server on the store of the world, which fails after this many calls. A list requested with a key calls
+/// `resolve`, `get`, `revision`, `list`.
 fn server(world: &World, fault: Fault, after: usize) -> Server {
     let store = Faulty { inner: world.store.clone(), fault, after, calls: AtomicUsize::new(0) };
     Server::new(Inventory::in_shared(Arc::new(store)).with_clock(Arc::new(world.clock.clone())), ample())
@@ -174,7 +174,7 @@ async fn records_that_cannot_be_read_are_500() {
     }
 }
 
-/// Every response carries the figures of the rate limit, and none to a HEAD has a body: these too.
+/// Every response has rate limit headers, and no response to HEAD has a body: errors of the store included.
 #[tokio::test]
 async fn a_store_that_panics_is_500_wherever_it_does() {
     let world = World::new().await;

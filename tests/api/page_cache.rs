@@ -1,4 +1,4 @@
-//! Pages that are asked for again while nothing has changed, which are sent without asking the store for them.
+//! The page cache: repeated requests are answered without the store while nothing has changed.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -13,14 +13,14 @@ use crate::common::{LAB, OFFICE, Reply, Server, Switched, World, get, host, key_
 
 const LIST: &str = "/api/v1/hosts";
 
-/// A server that keeps pages, and how often it asks its store for a list.
+/// A server with a page cache, and a count of the lists that its store was asked for.
 struct Keeping {
     server: Server,
     store: Arc<Switched>,
 }
 
 impl Keeping {
-    /// With room for so many bytes.
+    /// Creates a server with this page cache size, in bytes.
     fn new(world: &World, room: usize) -> Self {
         let store = Switched::new(world.store.clone());
         let inventory =
@@ -28,7 +28,7 @@ impl Keeping {
         Self { server: Server::built(Api::builder(inventory).page_cache(room), None), store }
     }
 
-    /// Asks for a page, and tells whether the store was asked for it.
+    /// Requests a page, and returns whether the store was asked for it.
     async fn ask(&self, key: &str, target: &str) -> (Reply, bool) {
         let before = self.store.lists();
         let reply = self.server.get_with(key, target).await;
@@ -36,7 +36,7 @@ impl Keeping {
         (reply, self.store.lists() > before)
     }
 
-    /// Asks three times, the last time for what is kept by then.
+    /// Requests a page three times; the last answer comes from the cache.
     async fn ask_until_kept(&self, key: &str, target: &str) -> Reply {
         self.ask(key, target).await;
         self.ask(key, target).await;
@@ -46,7 +46,7 @@ impl Keeping {
     }
 }
 
-/// Every third one is long enough to be sent as a piece of its own.
+/// Every third host is long enough to be sent as a frame of its own.
 fn described(id: u128) -> Host {
     let length = if id.is_multiple_of(3) { 5_000 } else { 100 };
     Host {
@@ -132,7 +132,7 @@ async fn cached_pages_stay_within_the_capacity() {
     let world = world().await;
     let page = |offset: usize| format!("{LIST}?limit=3&offset={offset}");
     let length = keeping_nothing(&world).ask(&world.key, &page(0)).await.0.body.len();
-    // Each of these pages is about as long.
+    // Each of these pages has about the same length.
     let keeping = Keeping::new(&world, length * 7 / 2);
     for offset in [0, 3, 6] {
         keeping.ask_until_kept(&world.key, &page(offset)).await;

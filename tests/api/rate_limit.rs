@@ -21,7 +21,7 @@ fn from(address: &str, mut request: Request<String>) -> Request<String> {
     request
 }
 
-/// A server that lets through so many a minute, and the world it serves.
+/// A server that accepts `per_minute` requests per minute, and the world that it serves.
 async fn limited(per_minute: u32, burst: u32) -> (World, Server) {
     let world = World::new().await;
     let server = Server::new(world.inventory.clone(), limit(per_minute, burst));
@@ -40,7 +40,7 @@ async fn the_default_is_300_a_minute_and_150_at_once() {
     for sent in 1..=150_u64 {
         let reply = server.get_with(&world.key, HOSTS).await;
         assert_eq!(reply.status, 200);
-        // 200 ms bring one request back.
+        // One request is refilled every 200 ms.
         assert_eq!(told(&reply), [300, 150 - sent, sent.div_ceil(5)]);
     }
     let reply = server.get_with(&world.key, HOSTS).await;
@@ -53,7 +53,7 @@ async fn without_a_limit_there_are_no_headers_and_no_refusals() {
     let world = World::new().await;
     let server = Server::new(world.inventory.clone(), None);
     for _ in 0..200 {
-        // That the headers are missing is checked of every answer.
+        // The check of every answer asserts that the headers are missing.
         assert_eq!(server.get_with(&world.key, HOSTS).await.status, 200);
         assert_eq!(server.get(HOSTS).await.status, 401);
     }

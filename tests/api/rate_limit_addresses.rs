@@ -1,4 +1,4 @@
-//! The rate limit after more addresses than it can remember: what everybody is told stays true.
+//! The rate limit after more addresses than it can remember: the figures in its headers stay true.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::common::{Reply, Server, World, get, with_key};
 
 const ADDRESSES: u32 = if cfg!(debug_assertions) { 5_000 } else { 1_000_000 };
 
-/// A request from a /64 of its own.
+/// Returns a request from a /64 of its own.
 fn from(number: u32) -> Request<String> {
     let mut request = get("/api/version");
     let address = Ipv6Addr::from_bits(0x2001_0db8 << 96 | u128::from(number) << 64);
@@ -19,7 +19,7 @@ fn from(number: u32) -> Request<String> {
     request
 }
 
-/// A request of every address. There are too many to look at more than the figures.
+/// Sends a request from every address. There are too many answers to check more than their figures.
 async fn flood(server: &Server, burst: u64) {
     for number in 0..ADDRESSES {
         let response = server.api.clone().oneshot(from(number)).await.unwrap();
@@ -38,8 +38,8 @@ fn remaining(reply: &Reply) -> u64 {
     reply.number("x-ratelimit-remaining")
 }
 
-/// Whether an address that sends alone is told the truth: each request costs one, the last is followed by a refusal, and
-/// whoever waits as told is let through.
+/// Asserts that the figures are true for an address that sends alone: each request costs one, a refusal
+/// follows the last, and a client that waits as long as `Retry-After` says is accepted.
 async fn check_told(world: &World, server: &Server, number: u32) {
     let mut reply = server.send(from(number)).await;
     while reply.status == 200 {
@@ -69,7 +69,7 @@ async fn after_a_flood_of_addresses_everybody_is_told_the_truth() {
     for number in [1, ADDRESSES / 2, ADDRESSES - 1, ADDRESSES, u32::MAX] {
         check_told(&world, &server, number).await;
     }
-    // Until every bucket is full again.
+    // Wait until every bucket is full again.
     world.clock.advance(Duration::from_secs(burst * 60 / u64::from(limit.per_minute().get())));
     for number in [0, ADDRESSES - 1, ADDRESSES, u32::MAX] {
         assert_eq!(remaining(&server.send(from(number)).await), burst - 1, "each has a bucket again");

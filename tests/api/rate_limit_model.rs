@@ -1,4 +1,4 @@
-//! The rate limit against the most naive bucket there is, over random histories.
+//! The rate limit compared to a naive bucket, over random histories.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -13,7 +13,7 @@ use crate::common::{
     OFFICE, Reply, Server, SplitMix64, World, at, bare, get, key_for, with_key, with_session,
 };
 
-/// What one request takes out of a bucket into which `per_minute` flow in each microsecond.
+/// Cost of one request, in units of which `per_minute` flow into a bucket per microsecond.
 const REQUEST: u64 = 60_000_000;
 
 struct Bucket {
@@ -29,7 +29,7 @@ struct Model {
     buckets: HashMap<usize, Bucket>,
 }
 
-/// Status 429 or not, remaining, reset, and how long to wait where refused.
+/// Whether the status is 429, then `remaining`, `reset`, and the wait after a refusal.
 type Expected = (bool, u64, u64, Option<u64>);
 
 impl Model {
@@ -49,7 +49,7 @@ impl Model {
     }
 }
 
-/// So many requests to each of the seven limits; in the large size, more than 10,000 in all.
+/// Number of requests to each of the seven limits; more than 10,000 in total in release builds.
 const STEPS: usize = if cfg!(debug_assertions) { 400 } else { 1_500 };
 
 fn from(last: u8, mut request: Request<String>) -> Request<String> {
@@ -57,13 +57,13 @@ fn from(last: u8, mut request: Request<String>) -> Request<String> {
     request
 }
 
-/// Who asks. Each has a bucket, whatever their requests carry.
+/// The clients. Each has a bucket, whatever its requests carry.
 struct Clients {
-    /// One key of one user, and one of another.
+    /// One key of each of two users.
     keys: [String; 2],
-    /// Two keys of a third.
+    /// Two keys of a third user.
     twins: [String; 2],
-    /// Sessions of the third.
+    /// Sessions of the third user.
     sessions: [String; 2],
     expired: String,
 }
@@ -82,7 +82,7 @@ impl Clients {
         Self { keys, twins, sessions, expired }
     }
 
-    /// A request, and the number of the bucket that it is taken from.
+    /// Returns a request and the number of the bucket that it is charged to.
     fn ask(&self, random: &mut SplitMix64) -> (usize, Request<String>) {
         let client = random.below(6);
         let request = match client {
@@ -105,7 +105,7 @@ impl Clients {
         }
     }
 
-    /// Without a credential, or with one that is no good.
+    /// Returns a request without a valid credential.
     fn ask_as_nobody(&self, random: &mut SplitMix64) -> Request<String> {
         let request = get("/api/v1/hosts");
         match random.below(5) {
@@ -113,14 +113,14 @@ impl Clients {
             1 => with_key(request, "nonsense"),
             2 => with_key(request, &self.expired),
             3 => with_session(request, "nonsense"),
-            // The key decides, and the session is not looked at.
+            // The key decides; the session is ignored.
             _ => with_key(with_session(request, &self.sessions[0]), "nonsense"),
         }
     }
 }
 
-/// How much time passes before the next request. Most often none, so that buckets do run dry; sometimes exactly what a
-/// request takes to come back.
+/// Returns the time until the next request. Usually zero, so that buckets run dry; sometimes exactly the time
+/// in which one request is refilled.
 fn pause(random: &mut SplitMix64, model: &Model) -> u64 {
     let request = REQUEST / model.per_minute;
     match random.below(12) {

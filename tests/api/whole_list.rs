@@ -40,7 +40,7 @@ impl Reading {
         Self { body: response.into_body(), read: Vec::new() }
     }
 
-    /// Reads a frame; false behind the last.
+    /// Reads a frame; returns false at the end.
     pub(crate) async fn read_on(&mut self) -> Result<bool, BodyError> {
         let Some(frame) = poll_fn(|context| Pin::new(&mut self.body).poll_frame(context)).await else {
             return Ok(false);
@@ -49,7 +49,7 @@ impl Reading {
         Ok(true)
     }
 
-    /// Reads to the end, and gives the hosts' numbers and the figures of the end.
+    /// Reads to the end; returns the numbers of the hosts and the `meta` of the list.
     pub(crate) async fn finish(mut self) -> (Vec<u128>, Value) {
         while self.read_on().await.unwrap() {}
         let reply: Value = serde_json::from_slice(&self.read).unwrap();
@@ -91,7 +91,7 @@ async fn filters_apply_to_every_part_of_the_whole_list() {
     assert_eq!(world.ids(&format!("limit=0&ids={}", ids.join(","))).await.len(), 401);
 }
 
-/// Of a list whose length nobody knows, HEAD does not tell one.
+/// A response to HEAD has no length if the length of the list is unknown.
 #[tokio::test]
 async fn head_tells_no_length_of_a_list_that_is_sent_while_it_is_read() {
     let world = world_of(300).await;
@@ -119,14 +119,15 @@ async fn no_more_is_read_from_the_store_than_is_taken() {
     assert_eq!(store.lists(), 2);
 }
 
-/// Whoever reads slowly holds nobody up, and gets what is there when it is read.
+/// A slow reader blocks no other request, and receives each host as it is when it is read.
 #[tokio::test]
 async fn hosts_that_move_or_come_while_the_list_is_read_are_in_it_once_at_most() {
     let world = world_of(500).await;
     let mut reading =
         Reading::begin(api(&world), asking(&world, "/api/v1/hosts?limit=0&order_by=name")).await;
     reading.read_on().await.unwrap();
-    // One that was given moves to the end, one that was not moves to the beginning, one comes, one goes.
+    // A host already sent moves to the end, one not yet sent moves to the beginning, one is added, one is
+    // deleted.
     world.put([named(1, "host99999"), named(400, "host00000"), named(501, "host00450a")]).await;
     world.inventory.delete_host(world.home.organization.id, uuid::Uuid::from_u128(450)).await.unwrap();
     let (ids, pagination) = reading.finish().await;

@@ -8,11 +8,11 @@ use toposcope::store::{
 };
 use uuid::Uuid;
 
-/// After so many commits, what they put is put away.
+/// Number of commits after which a checkpoint is forced.
 const COMMITS: usize = 50;
 
-/// A store in a folder that keeps nothing in memory for long: now and then, when somebody is about to read, all that was
-/// committed leaves the journal, so that it is read from the records, and changed there by the next commits.
+/// A store in a folder with very short-lived in-memory state. Now and then, before a read, it checkpoints all
+/// commits, so that they are read from the sled trees and changed there by the next commits.
 #[derive(Debug)]
 pub(crate) struct Settling {
     store: Arc<SledStore>,

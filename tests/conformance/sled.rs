@@ -6,10 +6,11 @@ use toposcope::testing;
 
 use super::settling::Settling;
 
-/// So many cases share a store: to open one takes longer than most cases, and snapshots have the records of them all.
+/// Number of cases that share a store: opening one takes longer than most cases. Snapshots contain the
+/// records of all of them.
 const CASES: usize = 16;
 
-/// Runs all cases on stores that are opened and seen in these ways. What each has in the end is as it was written.
+/// Runs all cases on stores opened and wrapped in these ways, and verifies the final contents.
 async fn conforms<S: Store>(options: fn(SledStoreBuilder) -> SledStoreBuilder, see: fn(Arc<SledStore>) -> S) {
     let folder = TempDir::new().unwrap();
     let (mut stores, mut seen) = (Vec::<Arc<SledStore>>::new(), None);

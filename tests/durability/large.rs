@@ -1,4 +1,4 @@
-//! Records that are larger than what is put away in one piece, and such as have hardly anything to be put away.
+//! Records larger than one piece of a checkpoint, and records with hardly anything to store.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::support::{Content, Kept, Truth, compare, copy};
 
 const MANY: u32 = 52_000;
 
-/// How a folder is opened: whether commits wait for the disk, and how much is kept in memory.
+/// How a folder is opened: its durability, and the size of its cache in bytes.
 type Way = (Durability, usize);
 
 const ON_THE_DISK: Way = (Durability::Durable, 0);
@@ -56,8 +56,8 @@ async fn a_batch_of_2_000_records_without_anything() {
     }
 }
 
-/// Puts the records in one batch, and looks whether they are there: at once, after a kill, after an orderly end, and
-/// whether they go without a trace.
+/// Puts the records in one batch, and asserts that they are present: at once, after a kill, and after an
+/// orderly close. Then asserts that deleting them leaves nothing behind.
 async fn keeps((durability, cache_size): Way, records: impl IntoIterator<Item = Kept>) {
     let key = |number| Key::new(Name::new("document"), Uuid::from_u128(number));
     let records = (0..).map(key).zip(records).collect();

@@ -1,7 +1,9 @@
-//! What the store in a folder promises: whatever happens to the process, the disk or the folder, what was acknowledged is
-//! there, what was not is there whole or not at all, and what is damaged is told and never served.
+//! Guarantees of the store in a folder, whatever happens to the process, the disk or the folder.
 //!
-//! `TOPOSCOPE_CRASH_ROUNDS` (3 unless set) and `TOPOSCOPE_DAMAGE_ROUNDS` (6) make it longer:
+//! Acknowledged batches are present, and other batches are present completely or not at all. Damage is reported as an
+//! error; damaged data is never returned.
+//!
+//! `TOPOSCOPE_CRASH_ROUNDS` (default 3) and `TOPOSCOPE_DAMAGE_ROUNDS` (default 6) set the number of rounds:
 //!
 //! ```sh
 //! TOPOSCOPE_CRASH_ROUNDS=200 TOPOSCOPE_DAMAGE_ROUNDS=200 cargo test --release --test durability -- --nocapture

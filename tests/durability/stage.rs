@@ -1,9 +1,9 @@
-//! What is played in processes of their own, so that they can be killed.
+//! Scenes that run in processes of their own, so that they can be killed.
 
 use crate::support::{scene, start_runtime};
 use crate::{crash, damage, faults, opening};
 
-/// Does nothing unless this process was begun by another test.
+/// Does nothing unless another test has started this process.
 #[test]
 #[ignore = "it is a part of other tests, which begin it in a process of its own"]
 fn the_scene_of_a_child() {

@@ -1,4 +1,4 @@
-//! A store that is opened again and again, against what a map of all its records holds.
+//! A store that is reopened repeatedly, compared with a map of all its records.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -71,7 +71,7 @@ async fn check(store: &SledStore, writers: &[Writer], random: &mut SplitMix64) -
     compare(store, &truth_of(writers)).await
 }
 
-/// That no version is given twice, also when the record that had it is gone.
+/// Checks that no version is used twice, even after its record was deleted.
 #[derive(Default)]
 struct Versions {
     of: BTreeMap<Key, Version>,

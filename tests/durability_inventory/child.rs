@@ -19,13 +19,13 @@ const INPUT: &str = "TOPOSCOPE_IMPORT_INPUT";
 const ORGANIZATION: &str = "TOPOSCOPE_IMPORT_ORGANIZATION";
 const BUFFERED: &str = "TOPOSCOPE_IMPORT_BUFFERED";
 
-/// What stands before all that the child says: the harness writes to the same place.
+/// Prefix of the child's own lines: the test harness writes to the same output.
 const MARK: &str = "~ ";
 const STORED: &str = "stored.";
-/// How the last line begins.
+/// Prefix of the last line.
 const DONE: &str = "done: ";
 
-/// A chunk takes about so long.
+/// Approximate time that a chunk takes, in microseconds.
 const CHUNK_MICROS: usize = 100_000;
 
 /// Far longer than a chunk takes.
@@ -52,7 +52,7 @@ impl Child {
         thread::spawn(move || {
             for line in output.lines().map_while(Result::ok) {
                 if let Some((_, line)) = line.split_once(MARK) {
-                    // Nobody listens to what is said behind the end.
+                    // The receiver is gone once the parent has heard enough.
                     let _ = said.send(line.to_owned());
                 }
             }
@@ -60,7 +60,7 @@ impl Child {
         Self { process, lines }
     }
 
-    /// Kills it at some time after so many chunks were stored. Tells how many were by then.
+    /// Kills the process some time after this many chunks were stored. Returns how many were stored by then.
     pub(crate) fn kill_after(mut self, chunks: usize, random: &mut Random) -> usize {
         for _ in 0..chunks {
             assert_eq!(self.lines.recv_timeout(FOR_EVER).unwrap(), STORED);
@@ -71,14 +71,14 @@ impl Child {
         chunks + usize::from(one_more) + self.rest()
     }
 
-    /// Kills it when the import is done. Gives its report.
+    /// Kills the process when the import is done. Returns its report.
     pub(crate) fn kill_at_end(mut self) -> String {
         let report = self.lines.iter().find_map(|line| line.strip_prefix(DONE).map(str::to_owned));
         self.process.kill().unwrap();
         report.unwrap()
     }
 
-    /// How many chunks it said were stored before it ended.
+    /// Returns the number of further chunks that the process reported before it ended.
     fn rest(&mut self) -> usize {
         self.process.wait().unwrap();
         self.lines.iter().filter(|line| line == STORED).count()
@@ -93,13 +93,13 @@ impl Drop for Child {
 }
 
 fn say(line: &str) {
-    // In one write: it arrives whole or not at all.
+    // A single write arrives whole or not at all.
     let mut output = std::io::stdout().lock();
     output.write_all(format!("{MARK}{line}\n").as_bytes()).unwrap();
     output.flush().unwrap();
 }
 
-/// What an import that goes on over another has to say.
+/// Summarizes the report of an import over an earlier, interrupted one.
 pub(crate) fn in_short(report: &ImportReport) -> String {
     let ImportReport { lines, imported, refused, replaced, alterations, .. } = report;
     format!("{lines} lines, {imported} imported, {refused} refused, {alterations:?}, {replaced} replaced")
@@ -111,7 +111,7 @@ async fn import(folder: &Path, input: &[u8], organization: Uuid, durability: Dur
     let inventory = Inventory::new(store);
     let report = inventory.import_hosts(organization, input, import).await.unwrap();
     say(&format!("{DONE}{}", in_short(&report)));
-    // The store stays open.
+    // Keep the store open until the process is killed.
     std::future::pending::<()>().await;
 }
 

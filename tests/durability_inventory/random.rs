@@ -1,10 +1,10 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Steele, Lea and Flood's generator.
+/// The SplitMix64 generator by Steele, Lea and Flood.
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// Different ones in every run, of a seed that is told.
+    /// Creates a generator with a new seed in every run; the seed is printed.
     pub(crate) fn fresh() -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
         let seed = u64::from(since.subsec_nanos());
@@ -20,7 +20,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`.
+    /// Returns a number below `end`.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         usize::try_from(self.next() % u64::try_from(end).unwrap()).unwrap()
     }

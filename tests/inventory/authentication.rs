@@ -1,4 +1,4 @@
-//! Who asks, by a user's API key.
+//! Authentication by a user's API key.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::support::{LEVELS, Seeded, World, refusal, time};
 
-/// A user of a level who was granted both networks, and a key of theirs for both.
+/// A user with this level and both networks, and a key for both.
 async fn issue(
     world: &World,
     level: Permission,
@@ -107,7 +107,7 @@ async fn a_key_reaches_those_of_its_networks_that_its_owner_can_access_now() {
         world.store.alter(is_record(user.id, "email"), |user| user["network_ids"] = json!(granted)).await;
         assert_eq!(authenticate(&world, &issued).await.unwrap().scope(), &expected);
     }
-    // An Admin needs no grant, and still the key reaches only its own.
+    // An Admin needs no grants, but the key still reaches only its own networks.
     world.store.alter(is_record(user.id, "email"), |user| user["permissions"] = json!("Admin")).await;
     let caller = authenticate(&world, &issued).await.unwrap();
     assert_eq!(caller.scope(), &Scope::only([world.network, world.other_network]));

@@ -1,4 +1,4 @@
-//! What must not be found anywhere: passwords, keys and session ids in plain text.
+//! Passwords, keys and session ids must not be stored or shown in plain text anywhere.
 
 use std::fmt;
 
@@ -23,17 +23,17 @@ fn holds(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
-/// Whether any part of a secret is there that is long enough not to be there by chance.
+/// Returns whether a part of a secret appears that is too long for a coincidence.
 fn holds_part(bytes: &[u8], secret: &str) -> bool {
     secret.as_bytes().windows(12).any(|part| holds(bytes, std::str::from_utf8(part).unwrap()))
 }
 
-/// A key without its prefix, which is no secret.
+/// Returns a key without its prefix, which is not secret.
 fn random_part(key: &str) -> &str {
     &key["topo_u_".len()..]
 }
 
-/// Somebody who has one of every secret that there is.
+/// A user with one of every kind of secret.
 struct Scene {
     world: World,
     user: User,
@@ -106,7 +106,7 @@ async fn many_keys_and_sessions_are_kept_out_as_well_as_one() {
     }
 }
 
-/// What is shown of a value in every form of its debug output.
+/// Returns a value in every form of its debug output.
 fn shown(value: &dyn fmt::Debug) -> String {
     format!("{value:?} {value:#?} {value:x?}")
 }
@@ -181,7 +181,7 @@ async fn debug_output_of_responses_holds_no_key_and_no_session_id() {
     }
 }
 
-/// The bytes of a digest are in no form of its debug output, neither of the half that a store has nor of the other.
+/// No form of a digest's debug output contains its bytes, neither of the stored half nor of the other.
 #[test]
 fn debug_output_holds_no_digest() {
     let random = Seeded::default();
@@ -203,7 +203,7 @@ fn debug_output_holds_no_digest() {
     assert_eq!(shown(&unique_key), ["UniqueKey(digest, 16 bytes)"; 3].join(" "));
 }
 
-/// What is left out must not be all: whoever debugs needs to see of what it is.
+/// Debug output omits secrets only: it still identifies the value.
 #[tokio::test]
 async fn debug_output_tells_what_is_no_secret() {
     let scene = Scene::new().await;

@@ -1,4 +1,4 @@
-//! Shares: views that anybody may open who knows their id.
+//! Shares: views that are accessible to everyone who knows their id.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ impl World {
         self.inventory.create_share(new).await.unwrap()
     }
 
-    /// That a share is not found by those who only know its id.
+    /// Asserts that the share is not available to callers who only know its id.
     async fn assert_hidden(&self, share: Uuid) {
         let expected = not_found(Entity::Share, share);
         assert_eq!(refusal(self.inventory.share_metadata(share).await), expected);
@@ -81,7 +81,7 @@ async fn a_share_is_found_without_end_by_anybody_and_offers_everything_unless_to
     assert_eq!(metadata, ShareMetadata { id: share.id, name, requires_password: false, options: all });
 }
 
-/// Whoever knows one share is not helped to find another: but for what every random id has, all is drawn anew.
+/// One share's id does not help to find another: except for version and variant, every bit is random.
 #[tokio::test]
 async fn the_id_of_a_share_tells_nothing_of_when_it_was_made() {
     let world = World::new().await;

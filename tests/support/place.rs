@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-/// Far longer than a store takes to let its folder go.
+/// Far longer than a store takes to release its folder.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Where stores have their folders. It goes with all that is in it, once none of them has its folder any more: what a store
-/// that was dropped puts away meanwhile would stay behind.
+/// A temporary folder for stores. It is removed once no store holds a lock in it: files that a dropped store
+/// still writes would otherwise stay behind.
 #[derive(Debug)]
 pub(crate) struct Place(TempDir);
 
@@ -27,13 +27,13 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         let locks = locks(self.path());
-        // Before the stores have closed, so that nothing is put away that nobody will look for.
+        // Removed before the stores have closed, so that they do not checkpoint data that is discarded.
         let _ = fs::remove_dir_all(self.path());
         assert!(are_released(locks) || thread::panicking(), "{:?}: a store outlives its folder", self.path());
     }
 }
 
-/// What the stores in a folder hold until they are closed.
+/// Returns the lock files of the stores in a folder.
 fn locks(folder: &Path) -> Vec<File> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
@@ -42,12 +42,12 @@ fn locks(folder: &Path) -> Vec<File> {
     own.chain(within).collect()
 }
 
-/// Whether all of them are free before long.
+/// Returns whether all of them are released within the time limit.
 fn are_released(locks: Vec<File>) -> bool {
     let (release, released) = channel();
     thread::spawn(move || {
         let all = locks.iter().all(|lock| lock.lock().is_ok());
-        // Nobody may wait for it any more.
+        // The receiver may have given up.
         let _ = release.send(all);
     });
     released.recv_timeout(PATIENCE).is_ok_and(|all| all)

@@ -1,4 +1,4 @@
-//! Media and stores that fail in the middle.
+//! Output and stores that fail in the middle of a transfer.
 
 use std::io;
 use std::pin::Pin;
@@ -17,7 +17,7 @@ use toposcope::store::{
 
 use crate::support::{contents, export, note, put, restore, told};
 
-/// A store that fails after so many calls.
+/// A store that fails after this many calls.
 #[derive(Debug)]
 struct Failing {
     inner: MemoryStore,
@@ -114,7 +114,7 @@ async fn a_store_that_fails_ends_a_restoration() {
     assert!(Restore::new().read(&Failing::after(5, MemoryStore::new()), &file[..]).await.is_ok());
 }
 
-/// A medium that is full after so many bytes.
+/// A writer that is full after this many bytes.
 struct Full(usize);
 
 impl AsyncWrite for Full {
@@ -129,7 +129,7 @@ impl AsyncWrite for Full {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        panic!("whoever made the writer may still want it");
+        panic!("the caller may still use its writer");
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is true of every response.
+//! Checks that every response must pass.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use toposcope::wire::{Failure, Success};
 
 use super::{Reply, VERSION};
 
-/// Every code with its status and the keys of its params, as the contract has them.
+/// Every error code with its status and the keys of its params, as the contract lists them.
 pub(crate) const CODES: [(u16, &str, &[&str]); 34] = [
     (400, "validation_required", &["field"]),
     (400, "validation_empty", &["field"]),
@@ -47,7 +47,7 @@ pub(crate) const CODES: [(u16, &str, &[&str]); 34] = [
     (503, "store_unavailable", &[]),
 ];
 
-/// What only somebody who wrote or runs the server should read.
+/// Words that may appear in the log but in no answer.
 const INTERNALS: [&str; 14] = [
     "::",
     "src/",
@@ -65,7 +65,7 @@ const INTERNALS: [&str; 14] = [
     "mutex",
 ];
 
-/// What of a request decides about the form of its answer.
+/// The parts of a request that determine the form of its answer.
 #[derive(Debug)]
 pub(super) struct Asked {
     method: Method,
@@ -92,7 +92,7 @@ impl Asked {
         self.path == "/api/v1/hosts"
     }
 
-    /// Whether a list is asked for whose length is not known before its end.
+    /// Returns whether the request asks for a list without a limit.
     fn is_whole_list(&self) -> bool {
         self.is_list()
             && form_urlencoded::parse(self.query.as_bytes())
@@ -156,18 +156,18 @@ fn check_headers(asked: &Asked, reply: &Reply, is_limited: bool) {
     }
 }
 
-/// The three figures, and that they agree with each other.
+/// Checks that the three figures of the rate limit are present and consistent.
 fn check_allowance(reply: &Reply, limit: RateLimit) {
     let (minute, burst) = (u64::from(limit.per_minute().get()), u64::from(limit.burst().get()));
     assert_eq!(reply.number("x-ratelimit-limit"), minute);
     let remaining = reply.number("x-ratelimit-remaining");
     let reset = reply.number("x-ratelimit-reset");
     assert!(remaining < burst, "a response has cost a request, or was refused: {remaining}");
-    // As many requests are missing as it takes to leave no more than what remains.
+    // Number of requests that must be refilled for the bucket to be full.
     let missing = burst - remaining;
     assert!(reset <= (missing * 60).div_ceil(minute), "{remaining} remain, full in {reset} s");
     assert!(reset >= ((missing - 1) * 60).div_ceil(minute).max(1), "{remaining} remain, full in {reset} s");
-    // The bound on lists without a limit has the same code, whatever is left in the bucket.
+    // The limit on lists without a limit has the same code, independently of the bucket.
     let is_list_refused =
         reply.json["error"].as_str().is_some_and(|error| error.starts_with("Too many lists without a limit"));
     if reply.json["code"] == "rate_limit_exceeded" && !is_list_refused {
@@ -181,7 +181,7 @@ fn check_success(asked: &Asked, reply: &Reply) {
     assert_eq!(keys(json), ["data", "meta", "success"], "{asked:?}");
     assert_eq!(json["success"], true);
     check_meta(asked, &json["meta"], asked.is_list());
-    // Which also sees that no field stands twice.
+    // Parsing into the type also detects duplicate fields.
     let typed: Success<Value> = serde_json::from_slice(&reply.body).unwrap();
     assert_eq!(typed.data, json["data"]);
     if !asked.is_list() {
@@ -232,7 +232,7 @@ fn check_sentence(text: &str) {
     }
 }
 
-/// A sentence without what it quotes of the request.
+/// Returns a sentence without its quotations from the request.
 fn without_quotation(text: &str) -> String {
     match (text.find('"'), text.rfind('"')) {
         (Some(begin), Some(end)) => [&text[..begin], &text[end..]].concat(),
@@ -251,7 +251,7 @@ fn check_meta(asked: &Asked, meta: &Value, has_pagination: bool) {
     assert_eq!(meta["server_version"], VERSION);
 }
 
-/// The keys of an object, sorted.
+/// Returns the keys of an object, sorted.
 fn keys(value: &Value) -> Vec<&str> {
     let mut keys: Vec<&str> = value.as_object().expect("an object").keys().map(String::as_str).collect();
     keys.sort_unstable();

@@ -5,13 +5,13 @@ use toposcope::model::{
 };
 use uuid::Uuid;
 
-/// So many seconds after the time at which a world begins; before it where negative.
+/// Returns the time this many seconds after the start of a world; negative values are before it.
 pub(crate) fn at(seconds: i64) -> Timestamp {
     "2026-08-14T12:00:00Z".parse::<Timestamp>().unwrap().plus_micros(seconds * 1_000_000)
 }
 
-/// The plainest host. All of them are equal in every order, so that a test says what differs:
-/// `Host { name: "x".to_owned(), ..host(1, network) }`.
+/// A minimal host. All of them are equal in every order, so a test states only what differs: `Host { name:
+/// "x".to_owned(), ..host(1, network) }`.
 pub(crate) fn host(id: u128, network: Uuid) -> Host {
     Host {
         id: Uuid::from_u128(id),
@@ -33,7 +33,7 @@ pub(crate) fn host(id: u128, network: Uuid) -> Host {
     }
 }
 
-/// A host with these addresses, in these positions.
+/// A host with these addresses at these positions.
 pub(crate) fn address(id: u128, network: Uuid, addresses: &[(&str, i64)]) -> Host {
     let mut host = host(id, network);
     for (place, (address, position)) in addresses.iter().enumerate() {

@@ -7,18 +7,18 @@ use toposcope::store::{
 };
 use uuid::Uuid;
 
-/// A store that writes down what is asked of it and which records it gives out.
+/// A store that records the calls and the records that they return.
 #[derive(Debug)]
 pub(crate) struct Logged {
     inner: Arc<dyn Store>,
     calls: Mutex<Vec<Call>>,
 }
 
-/// One call, without the ids that it names.
+/// One call, without the ids in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Call {
     pub(crate) method: &'static str,
-    /// The records that were given out.
+    /// The records that were returned.
     pub(crate) records: Vec<Key>,
 }
 
@@ -27,7 +27,7 @@ impl Logged {
         Arc::new(Self { inner, calls: Mutex::default() })
     }
 
-    /// The calls since the last time.
+    /// Returns the calls since the previous call of this method.
     pub(crate) fn take(&self) -> Vec<Call> {
         std::mem::take(&mut *self.calls.lock().unwrap())
     }

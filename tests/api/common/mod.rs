@@ -1,4 +1,4 @@
-//! What the tests share: a [`World`] of organizations and their records, and a [`Server`] that checks what it answers.
+//! Shared fixtures: a [`World`] of organizations and their records, and a [`Server`] that checks its answers.
 
 mod check;
 mod hosts;
@@ -27,9 +27,9 @@ use uuid::Uuid;
 /// An id that no record has.
 pub(crate) const NOBODY: Uuid = Uuid::from_u128(0xdead_0000_0000_4000_8000_0000_0000_beef);
 
-/// The networks of the organization that most tests speak of.
+/// The networks of the home organization, which most tests use.
 pub(crate) const OFFICE: Uuid = Uuid::from_u128(0x100);
 pub(crate) const LAB: Uuid = Uuid::from_u128(0x101);
 pub(crate) const VAULT: Uuid = Uuid::from_u128(0x102);
-/// A network of the other one.
+/// A network of the other organization.
 pub(crate) const ELSEWHERE: Uuid = Uuid::from_u128(0x200);

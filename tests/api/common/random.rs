@@ -1,4 +1,4 @@
-/// Steele, Lea and Flood's generator: the same numbers on every machine, from a seed.
+/// The SplitMix64 generator by Steele, Lea and Flood: the same numbers for a seed on every machine.
 pub(crate) struct SplitMix64(pub(crate) u64);
 
 impl SplitMix64 {
@@ -10,12 +10,12 @@ impl SplitMix64 {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`.
+    /// Returns a number below `end`.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         usize::try_from(self.next() % u64::try_from(end).unwrap()).unwrap()
     }
 
-    /// True once in `times`.
+    /// Returns true once in `times` calls on average.
     pub(crate) fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
@@ -24,7 +24,7 @@ impl SplitMix64 {
         from[self.below(from.len())].clone()
     }
 
-    /// Each of the values with a chance of one in two.
+    /// Returns a subset that contains each value with a probability of one half.
     pub(crate) fn some_of<T: Copy>(&mut self, from: &[T]) -> Vec<T> {
         from.iter().copied().filter(|_| self.once_in(2)).collect()
     }

@@ -14,10 +14,10 @@ use tower::ServiceExt;
 
 use super::check::{Asked, check};
 
-/// What the servers of the tests call their version.
+/// The version that the servers of the tests report.
 pub(crate) const VERSION: &str = "7.1.0-\"test\"";
 
-/// A rate limit that no test reaches by accident. It is on, so that every test sees its headers.
+/// A rate limit that no test reaches by accident. It is enabled, so that every test checks its headers.
 pub(crate) fn ample() -> RateLimit {
     let million = NonZeroU32::new(1_000_000).unwrap();
     RateLimit::new(million, million)
@@ -30,15 +30,15 @@ pub(crate) struct Server {
     limit: Option<RateLimit>,
 }
 
-/// An answer, read to its end.
+/// A complete answer.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Vec<u8>,
-    /// The lengths of the frames that the body came in.
+    /// The lengths of the frames of the body.
     pub(crate) frames: Vec<usize>,
-    /// The body; null where there is none because the request was a HEAD.
+    /// The body as JSON; null if there is none because the request was a HEAD.
     pub(crate) json: Value,
 }
 
@@ -47,13 +47,13 @@ impl Server {
         Self::built(Api::builder(inventory), limit)
     }
 
-    /// A server of which more is to be said than its rate limit.
+    /// Creates a server with further options than its rate limit.
     pub(crate) fn built(builder: ApiBuilder, limit: impl Into<Option<RateLimit>>) -> Self {
         let limit = limit.into();
         Self { api: builder.server_version(VERSION).rate_limit(limit).build(), limit }
     }
 
-    /// Sends a request, and checks of the answer what is true of all answers.
+    /// Sends a request, and checks what every answer must satisfy.
     pub(crate) async fn send<B>(&self, request: Request<B>) -> Reply
     where
         B: Body + Send + 'static,
@@ -74,33 +74,33 @@ impl Server {
         reply
     }
 
-    /// `GET` of a path without credential.
+    /// Sends a `GET` without credentials.
     pub(crate) async fn get(&self, target: &str) -> Reply {
         self.send(get(target)).await
     }
 
-    /// `GET` of a path with this key.
+    /// Sends a `GET` with this key.
     pub(crate) async fn get_with(&self, key: &str, target: &str) -> Reply {
         self.send(with_key(get(target), key)).await
     }
 }
 
 impl Reply {
-    /// Whether this is an error with this status and code; gives its `params`.
+    /// Asserts that this is an error with this status and code; returns its `params`.
     #[track_caller]
     pub(crate) fn refuses(&self, status: u16, code: &str) -> &Value {
         assert_eq!((self.status.as_u16(), &self.json["code"]), (status, &Value::from(code)), "{}", self.json);
         &self.json["params"]
     }
 
-    /// Whether this is a success; gives its `data`.
+    /// Asserts that this is a success; returns its `data`.
     #[track_caller]
     pub(crate) fn data(&self) -> &Value {
         assert_eq!(self.status, 200, "{}", self.json);
         &self.json["data"]
     }
 
-    /// The numbers of the hosts of a list, in its order.
+    /// Returns the numbers of the hosts of a list, in order.
     #[track_caller]
     pub(crate) fn ids(&self) -> Vec<u128> {
         assert_eq!(self.status, 200, "{}", self.json);
@@ -117,7 +117,7 @@ impl Reply {
         self.json["meta"]["pagination"]["total_count"].as_u64().unwrap()
     }
 
-    /// A header, as the one text that it must be.
+    /// Returns a header that must be present exactly once and be text.
     #[track_caller]
     pub(crate) fn header(&self, name: &str) -> &str {
         let mut values = self.headers.get_all(name).iter();
@@ -127,7 +127,7 @@ impl Reply {
         value.to_str().unwrap()
     }
 
-    /// A header that is a number, in digits alone.
+    /// Returns a header that must be a number in decimal digits.
     #[track_caller]
     pub(crate) fn number(&self, name: &str) -> u64 {
         let text = self.header(name);
@@ -140,18 +140,18 @@ pub(crate) fn get(target: &str) -> Request<String> {
     Builder::new().uri(target).body(String::new()).unwrap()
 }
 
-/// A request with a JSON body.
+/// Returns a request with a JSON body.
 pub(crate) fn send_json(method: &str, target: &str, body: &Value) -> Request<String> {
     let request = Builder::new().method(method).uri(target).header(CONTENT_TYPE, "application/json");
     request.body(body.to_string()).unwrap()
 }
 
-/// A request without a body.
+/// Returns a request without a body.
 pub(crate) fn bare(method: &str, target: &str) -> Request<String> {
     Builder::new().method(method).uri(target).body(String::new()).unwrap()
 }
 
-/// The same with the cookie of a session.
+/// Adds the cookie of a session to a request.
 pub(crate) fn with_session<B>(mut request: Request<B>, session: &str) -> Request<B> {
     request.headers_mut().insert(COOKIE, format!("session_id={session}").parse().unwrap());
     request
@@ -162,7 +162,7 @@ pub(crate) fn with_key<B>(mut request: Request<B>, key: &str) -> Request<B> {
     request
 }
 
-/// Reads a body, which must tell its length rightly from beginning to end, or from when it is known.
+/// Reads a body and asserts that its size hint is right at every frame, from when the size is known.
 async fn read(body: ResponseBody) -> (Vec<u8>, Vec<usize>) {
     let mut total = body.size_hint().exact();
     let mut body = pin!(body);

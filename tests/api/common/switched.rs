@@ -9,7 +9,7 @@ use toposcope::store::{
 };
 use uuid::Uuid;
 
-/// A store whose lists are counted, and can be made to wait, to fail or not to tell their revision.
+/// A store that counts its lists, and can make them wait, fail, or omit their revision.
 #[derive(Debug)]
 pub(crate) struct Switched {
     inner: Arc<dyn Store>,
@@ -17,7 +17,7 @@ pub(crate) struct Switched {
     pub(crate) fails: AtomicBool,
     pub(crate) panics: AtomicBool,
     pub(crate) tells_revision: AtomicBool,
-    /// Lists take a permit each and put it back.
+    /// Each list takes a permit and puts it back.
     pub(crate) open: Semaphore,
 }
 
@@ -33,7 +33,7 @@ impl Switched {
         })
     }
 
-    /// How many lists were asked for.
+    /// Returns the number of lists requested.
     pub(crate) fn lists(&self) -> usize {
         self.lists.load(Ordering::SeqCst)
     }

@@ -11,14 +11,14 @@ use uuid::Uuid;
 
 use crate::backend::Backend;
 
-/// The store of a test. It knows what is asked of it just now.
+/// The store of a test, which counts its calls in progress.
 #[derive(Debug)]
 pub(crate) struct Watched {
     backend: Backend,
     calls: AtomicUsize,
 }
 
-/// A call that is under way until this is dropped.
+/// A call that is in progress until this value is dropped.
 struct Call<'c>(&'c AtomicUsize);
 
 impl Drop for Call<'_> {
@@ -32,7 +32,7 @@ impl Watched {
         Arc::new(Self { backend: Backend::new().await, calls: AtomicUsize::new(0) })
     }
 
-    /// Lets the tasks run to their ends that no request waits for. Only for a runtime of one thread.
+    /// Lets the background tasks finish. Requires a single-threaded runtime.
     pub(crate) async fn settle(&self) {
         loop {
             for _ in 0..20 {
@@ -44,7 +44,7 @@ impl Watched {
         }
     }
 
-    /// Whether everything is kept as it was written.
+    /// Asserts that every record is stored as it was written.
     pub(crate) async fn verify(&self) {
         self.backend.verify().await;
     }

@@ -12,21 +12,21 @@ use super::{Reply, Server, Watched, ample, at};
 /// The password of every user of a [`World`].
 pub(crate) const PASSWORD: &str = "correct horse battery";
 
-/// As little work as a password can take: what is tested is what becomes of it.
+/// Hashes passwords at minimum cost: these tests do not depend on the cost.
 pub(crate) fn cheap_passwords() -> PasswordHasher {
     PasswordHasher::new().with_cost(PasswordCost::new(8, 1).unwrap())
 }
 
-/// Two organizations in one store, with a clock that stands still.
+/// Two organizations in one store, with a clock that moves only on demand.
 pub(crate) struct World {
     pub(crate) clock: ManualClock,
     pub(crate) store: Arc<Watched>,
     pub(crate) inventory: Inventory,
-    /// Of which most tests speak.
+    /// The organization that most tests use.
     pub(crate) home: Site,
-    /// Of which nobody at home should ever learn.
+    /// An organization whose data must never reach callers from home.
     pub(crate) abroad: Site,
-    /// The home Owner's, for all networks.
+    /// The key of the home Owner, for all networks.
     pub(crate) key: String,
     pub(crate) server: Server,
     users: AtomicU32,
@@ -54,17 +54,17 @@ impl World {
         world
     }
 
-    /// Another inventory, in a store that leads to that of the world.
+    /// Returns another inventory, in a store that wraps that of the world.
     pub(crate) fn inventory_in(&self, store: Arc<dyn Store>) -> Inventory {
         inventory_in(store, &self.clock)
     }
 
-    /// A caller who may do anything in an organization.
+    /// Returns a caller with all rights in an organization.
     pub(crate) fn owner(&self, site: &Site) -> Caller {
         Caller::new(site.organization.id, Uuid::from_u128(0xca11e4), Permission::Owner, Scope::all())
     }
 
-    /// A home world with these hosts.
+    /// Creates a world whose home organization has these hosts.
     pub(crate) async fn with(hosts: impl IntoIterator<Item = Host>) -> Self {
         let world = Self::new().await;
         world.put(hosts).await;
@@ -78,7 +78,7 @@ impl World {
         }
     }
 
-    /// A new user, whose password is [`PASSWORD`].
+    /// Creates a user, whose password is [`PASSWORD`].
     pub(crate) async fn user(&self, site: &Site, level: Permission, networks: &[Uuid]) -> User {
         let number = self.users.fetch_add(1, Ordering::Relaxed);
         let mut user = NewUser::new(site.organization.id, format!("user{number}@example.net"), level);
@@ -87,24 +87,24 @@ impl World {
         self.inventory.create_user(user).await.unwrap()
     }
 
-    /// A key as specified.
+    /// Issues a key and returns its plaintext.
     pub(crate) async fn issue(&self, key: NewUserApiKey) -> String {
         self.inventory.create_user_api_key(key).await.unwrap().plaintext().to_owned()
     }
 
-    /// The id of a new session of a user's.
+    /// Creates a session of a user, and returns its plaintext.
     pub(crate) async fn sign_in(&self, user: &User) -> String {
         let session = self.inventory.log_in(&user.email, PASSWORD.to_owned()).await.unwrap();
         session.plaintext().to_owned()
     }
 
-    /// The key, for all networks, of a new Owner.
+    /// Creates an Owner, and returns a key of this user for all networks.
     pub(crate) async fn owner_key(&self, site: &Site) -> String {
         let owner = self.user(site, Permission::Owner, &[]).await;
         self.issue(key_for(&owner, Permission::Owner, &site.networks)).await
     }
 
-    /// The list of hosts, by the key of the world.
+    /// Lists hosts with the key of the world.
     pub(crate) async fn list(&self, query: &str) -> Reply {
         self.list_as(&self.key, query).await
     }
@@ -138,7 +138,7 @@ fn inventory_in(store: Arc<dyn Store>, clock: &ManualClock) -> Inventory {
     Inventory::in_shared(store).with_clock(Arc::new(clock.clone())).with_passwords(cheap_passwords())
 }
 
-/// The draft of a key that works.
+/// Returns the draft of a valid key.
 pub(crate) fn key_for(user: &User, level: Permission, networks: &[Uuid]) -> NewUserApiKey {
     let mut key = NewUserApiKey::new(user.id, "a key", level);
     key.network_ids = networks.to_vec();

@@ -8,7 +8,7 @@ use toposcope::store::{
 };
 use uuid::Uuid;
 
-/// A store that lets others come first before and after each of its operations, as one behind a network would.
+/// A store that yields to other tasks before and after each of its operations, as one behind a network would.
 #[derive(Debug)]
 pub(crate) struct Yielding(Arc<dyn Store>);
 

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::references::Scene;
 
-/// What there is to refer to.
+/// Ids of the records that exist.
 struct Known {
     networks: HashSet<Uuid>,
     tags: HashSet<Uuid>,
@@ -20,7 +20,7 @@ impl Known {
     }
 }
 
-/// Whether every reference of the organization leads somewhere.
+/// Asserts that every reference in the organization leads to an existing record.
 pub(super) async fn audit(scene: &Scene) {
     let (inventory, organization) = (&scene.stage.world.inventory, scene.stage.organization());
     let networks = inventory.networks(organization).await.unwrap();
@@ -42,7 +42,7 @@ pub(super) async fn audit(scene: &Scene) {
         known.check("a share", share.network_id.as_slice(), &[]);
     }
     for referral in inventory.referrals(organization).await.unwrap() {
-        assert!(known.users.contains(&referral.user_id), "a referral is of a user who is gone");
+        assert!(known.users.contains(&referral.user_id), "a referral of a deleted user exists");
     }
     audit_credentials(scene, &known).await;
     scene.stage.world.store.verify().await;
@@ -60,14 +60,14 @@ async fn audit_hosts(scene: &Scene, known: &Known) {
     }
 }
 
-/// Keys and sessions end with their user, and last where the user does.
+/// Asserts that keys and sessions exist if and only if their user does.
 async fn audit_credentials(scene: &Scene, known: &Known) {
     let inventory = &scene.stage.world.inventory;
     let keys = scene.keys.lock().unwrap().clone();
     for (id, user) in keys {
         match inventory.user_api_key(id).await {
             Ok(key) => {
-                assert!(known.users.contains(&user), "a key is of a user who is gone");
+                assert!(known.users.contains(&user), "a key of a deleted user exists");
                 known.check("a key", &key.network_ids, &key.tags);
             }
             Err(error) => {

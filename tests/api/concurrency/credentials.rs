@@ -1,4 +1,4 @@
-//! A credential that ends while many use it.
+//! A credential that ends while many requests use it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ use crate::common::{OFFICE, bare, get, key_for, send_json, with_key, with_sessio
 
 const USERS: usize = 64;
 
-/// What makes an end of it.
+/// How the credential ends.
 #[derive(Clone, Copy, Debug)]
 enum End {
     DeleteKey,
@@ -29,14 +29,14 @@ enum End {
     DeleteUser,
 }
 
-/// What is used, and all that ends with it.
+/// The credential in use, and everything that ends with it.
 struct Used {
     stage: Stage,
     user: User,
     key_id: Uuid,
     key: String,
     session: String,
-    /// Whether it is the key, and not the session, that everybody uses.
+    /// Whether the requests use the key rather than the session.
     is_key: bool,
     uses: AtomicUsize,
     is_over: AtomicBool,
@@ -63,7 +63,7 @@ impl Used {
         if self.is_key { with_key(request, &self.key) } else { with_session(request, &self.session) }
     }
 
-    /// Uses it until it is over, and once more. Then the first of the refusals is the only one.
+    /// Sends requests until one is refused, and one more. Only the first refusal may be any of `refusals`.
     async fn use_up(self: Arc<Self>, number: usize, refusals: Vec<Outcome>) {
         let mut is_refused = false;
         loop {
@@ -146,7 +146,7 @@ async fn a_key_that_has_ended_works_for_none_of_the_many_who_use_it() {
 async fn a_session_that_has_ended_works_for_none_of_the_many_who_use_it() {
     for store in STORES {
         for end in [End::LogOut, End::ChangePassword, End::DisableUser, End::DeleteUser] {
-            // Who is disabled between the look at the session and the one at the user is told of it.
+            // A user disabled between the lookups of the session and of the user gets the second refusal.
             let refusals = vec![not_authenticated(), disabled("User")];
             race(Stage::new(store).await, false, end, refusals).await;
         }

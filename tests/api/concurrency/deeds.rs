@@ -1,4 +1,4 @@
-//! What is done to records while others do away with what these refer to.
+//! Changes to records while concurrent tasks delete what these refer to.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,7 +14,7 @@ use super::outcome::{
 use super::references::Round;
 use crate::common::{OFFICE, PASSWORD, SplitMix64, host, send_json, service, with_session};
 
-/// What somebody does in a round.
+/// One operation of a round.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Deed {
     DeleteNetwork,
@@ -33,7 +33,7 @@ pub(super) enum Deed {
     SubmitReferral,
 }
 
-/// What keeps a network from being deleted.
+/// Operations that prevent a network from being deleted.
 const OCCUPYING: [Deed; 3] = [Deed::PutHost, Deed::CreateDaemonKey, Deed::CreateShare];
 const OTHERS: [Deed; 7] = [
     Deed::UpdateKey,
@@ -45,7 +45,7 @@ const OTHERS: [Deed; 7] = [
     Deed::SubmitReferral,
 ];
 
-/// What is done in a round: something is done away with, and others do a few things that refer to it.
+/// Returns the operations of a round: one deletion, and a few concurrent operations that refer to its record.
 pub(super) fn deeds(random: &mut SplitMix64) -> Vec<Deed> {
     let mut deeds = vec![Deed::DeleteNetwork, Deed::DeleteTag];
     deeds.push(random.choose(&[Deed::DeleteUser, Deed::ChangePassword]));
@@ -57,7 +57,7 @@ pub(super) fn deeds(random: &mut SplitMix64) -> Vec<Deed> {
 }
 
 impl Round {
-    /// Whether what failed did so because of what others did; gives whether it did not fail.
+    /// Returns the value of a success, or `None` for an error that concurrent operations explain.
     fn excused<T>(&self, result: Result<T, Error>, entity: Entity) -> Option<T> {
         let error = match result {
             Ok(value) => return Some(value),
@@ -75,7 +75,7 @@ impl Round {
         None
     }
 
-    /// Does it, sooner or later.
+    /// Carries out the operation after a random delay.
     pub(super) async fn act(self: Arc<Self>, deed: Deed, mut random: SplitMix64) {
         for _ in 0..random.below(24) {
             yield_now().await;
@@ -217,7 +217,7 @@ impl Round {
         let refusals = [
             (401, "auth_invalid_credentials", json!({})),
             (409, "entity_conflict", json!(null)),
-            // Of a user who is gone there may be more logins than may fail.
+            // Logins for a deleted user may exceed the limit on failed logins.
             (429, "auth_too_many_attempts", json!({"retry_after": 900})),
         ];
         if succeeded_or(&reply, &refusals) {

@@ -1,4 +1,4 @@
-//! Many at once: what each is told is true, and what is left in the end is whole.
+//! Concurrent requests: each answer is true, and the final state is consistent.
 
 mod audit;
 mod bystanders;
@@ -19,16 +19,16 @@ use toposcope::store::Store;
 
 use crate::common::Yielding;
 
-/// Far more than all of it takes; who waits so long waits for ever.
+/// Far longer than all of a test takes; a task that waits this long hangs.
 const FOR_EVER: Duration = Duration::from_secs(60);
 
-/// How calls come to a store.
+/// How calls reach a store.
 type Way = fn(Arc<dyn Store>) -> Arc<dyn Store>;
 
-/// Straight, and with others coming between.
+/// Directly, and with other tasks scheduled in between.
 const STORES: [Way; 2] = [|store| store, |store| Arc::new(Yielding::new(store))];
 
-/// Waits until all tasks have come to their end, which none of them may fail to.
+/// Waits for all tasks; none of them may fail.
 async fn join_all<T: 'static>(mut tasks: JoinSet<T>) -> Vec<T> {
     let mut results = Vec::new();
     let join = async {

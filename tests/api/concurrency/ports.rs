@@ -1,4 +1,4 @@
-//! Everybody changes the ports of a few hosts.
+//! Many writers change the ports of a few hosts.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,10 +19,10 @@ use super::{STORES, join_all};
 use crate::backend::effort;
 use crate::common::{LAB, OFFICE, SplitMix64, VAULT, send_json, with_key};
 
-/// How many changes each of the writers makes.
+/// Number of changes that each writer makes.
 const CHANGES: usize = effort(4, 150);
 
-/// What a writer asks for.
+/// A change that a writer requests.
 #[derive(Clone, Copy, Debug)]
 struct Change {
     port: Uuid,
@@ -32,7 +32,7 @@ struct Change {
     protocol: Protocol,
 }
 
-/// A change that was made: what was told of it, and when it was sent.
+/// An applied change: the port that the answer contained, and when the request was sent.
 struct Made {
     port: Port,
     sent_at: Timestamp,
@@ -42,15 +42,15 @@ struct Writer {
     stage: Arc<Stage>,
     number: usize,
     random: SplitMix64,
-    /// The own port as it is now: nobody else changes it.
+    /// The writer's own port as it is now; no other writer changes it.
     own: Port,
     made: Vec<Made>,
-    /// How many changes others did not let through.
+    /// Number of changes that concurrent writers prevented.
     given_up: usize,
 }
 
 impl Writer {
-    /// Whether it is the Member, whose rights come and go, who writes.
+    /// Returns whether the writer is the Member, whose grants change.
     const fn is_member(&self) -> bool {
         self.number % 4 == 1
     }
@@ -101,7 +101,7 @@ impl Writer {
     async fn change_shared(&mut self) {
         let place = self.random.below(SHARED);
         let change = self.change_of(shared_port(place));
-        // Where it is now, nobody knows; perhaps where the Member cannot see it.
+        // The port may be on any host now, perhaps on one that the Member cannot see.
         let mut refusals = self.refusals(change, VAULT);
         if LASTING.contains(&(change.host, change.network)) {
             refusals.push(already_exists(change));
@@ -125,8 +125,8 @@ impl Writer {
         self.send(change, &refusals).await;
     }
 
-    /// How a change of a port that is on this network may be refused, whatever is wrong with it: others always came between,
-    /// or the Member may not do it just now.
+    /// Returns the possible refusals of any change of a port on this network: conflicts with concurrent
+    /// writers, or missing access of the Member at this moment.
     fn refusals(&self, change: Change, network: Uuid) -> Vec<Outcome> {
         let mut refusals = vec![conflict("Port", change.port)];
         if self.is_member() {
@@ -138,7 +138,7 @@ impl Writer {
         refusals
     }
 
-    /// The port as changed, or nothing if the change was refused in one of these ways.
+    /// Sends a change. Returns the changed port, or `None` if the change was refused in one of these ways.
     async fn send(&mut self, change: Change, refusals: &[Outcome]) -> Option<Port> {
         let sent_at = self.stage.tick();
         let key = if self.is_member() { &self.stage.member_key } else { &self.stage.world.key };
@@ -200,7 +200,7 @@ async fn no_change_of_a_port_is_lost_and_none_is_seen_by_half() {
     }
 }
 
-/// The hosts that last, read one by one.
+/// Reads the hosts that are never deleted, one by one.
 async fn lasting_hosts(stage: &Stage) -> Vec<Host> {
     let mut hosts = Vec::new();
     for (id, _) in LASTING {
@@ -236,7 +236,7 @@ async fn check_aftermath(stage: &Stage, before: &HashMap<Uuid, Port>, writers: &
     stage.world.store.verify().await;
 }
 
-/// Whether there was anything to lose: that much was done, and how much of it while others came between.
+/// Asserts that the writers changed enough, and that enough of their changes met conflicts.
 fn check_effort(writers: &[Writer]) {
     let made = || writers.iter().flat_map(|writer| &writer.made);
     let overtaken = made().filter(|made| made.port.updated_at > made.sent_at).count();

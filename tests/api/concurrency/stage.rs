@@ -11,21 +11,21 @@ use uuid::Uuid;
 use super::Way;
 use crate::common::{LAB, OFFICE, Server, VAULT, World, ample, cheap_passwords, host, key_for, service};
 
-/// So many tasks change ports, each of them one that is its own.
+/// Number of tasks that change ports, each of them one of its own.
 pub(super) const WRITERS: usize = 64;
-/// Ports that everybody changes.
+/// Number of ports that every task changes.
 pub(super) const SHARED: usize = 4;
-/// Hosts that nothing but changes of their ports befalls, each with its network.
+/// Hosts of which only the ports change, each with its network.
 pub(super) const LASTING: [(Uuid, Uuid); 3] =
     [(Uuid::from_u128(0x1000), OFFICE), (Uuid::from_u128(0x1001), LAB), (Uuid::from_u128(0x1002), VAULT)];
 /// Hosts that are moved, deleted and put back.
 pub(super) const FLEETING: [Uuid; 4] =
     [Uuid::from_u128(0x2000), Uuid::from_u128(0x2001), Uuid::from_u128(0x2002), Uuid::from_u128(0x2003)];
 
-/// Where it all happens: hosts, and an Owner and a Member with keys.
+/// Hosts, and an Owner and a Member with keys.
 pub(super) struct Stage {
     pub(super) world: World,
-    /// On the store as this stage has it.
+    /// The inventory on this stage's store.
     pub(super) inventory: Inventory,
     pub(super) server: Server,
     pub(super) member: User,
@@ -45,7 +45,7 @@ impl Stage {
         Self { world, inventory, server, member, member_key }
     }
 
-    /// With the hosts of which the ports are changed.
+    /// Creates a stage with the hosts whose ports are changed.
     pub(super) async fn with_ports(store: Way) -> Self {
         let stage = Self::new(store).await;
         let now = stage.tick();
@@ -68,7 +68,7 @@ impl Stage {
         stage
     }
 
-    /// A time that is later than all before.
+    /// Returns a time that is later than all before.
     pub(super) fn tick(&self) -> Timestamp {
         self.world.clock.advance(Duration::from_micros(1));
         self.world.clock.now()
@@ -93,12 +93,12 @@ pub(super) const fn fleeting_port(host: usize, number: usize) -> Uuid {
     Uuid::from_u128(0x7000 + 2 * host as u128 + number as u128)
 }
 
-/// Whether a service is bound to the port of a writer, so that it cannot leave its host.
+/// Returns whether a service is bound to the port of a writer, so that the port cannot leave its host.
 pub(super) const fn is_bound(writer: usize) -> bool {
     writer.is_multiple_of(8)
 }
 
-/// A fleeting host as it is put, whatever became of its ports.
+/// A fleeting host as it is put, wherever its ports are now.
 pub(super) fn fleeting(number: usize, network: Uuid, now: Timestamp) -> Host {
     let mut host = host(FLEETING[number].as_u128(), network);
     host.ports = [0, 1].map(|place| port(fleeting_port(number, place), &host, 30_000 + place, now)).into();

@@ -1,4 +1,4 @@
-//! Whose bucket a request is taken from, whatever it is and whatever becomes of it.
+//! The bucket that a request is charged to, whatever the request is and whatever its outcome.
 
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -31,7 +31,7 @@ fn remaining(reply: &Reply) -> u64 {
     reply.number("x-ratelimit-remaining")
 }
 
-/// Requests with their statuses, each of which must take one from the same bucket.
+/// Sends requests with their expected statuses, all of which must be charged to the same bucket.
 async fn share_a_bucket(server: &Server, requests: Vec<(&str, Request<String>, u16)>) {
     let burst = u64::try_from(requests.len()).unwrap();
     for ((name, request, status), left) in requests.into_iter().zip((0..burst).rev()) {
@@ -110,7 +110,7 @@ async fn an_address_has_one_bucket_for_all_that_is_by_nobody() {
         ("no key beside a session", scene.by_session(with_key(get(HOSTS), "nonsense")), 401),
         ("no session", with_session(get(HOSTS), "nonsense"), 401),
         ("a key that is over", with_key(get(HOSTS), &over), 401),
-        ("a key of a user who is disabled", with_key(get(HOSTS), &off_key), 401),
+        ("a key of a disabled user", with_key(get(HOSTS), &off_key), 401),
         ("a session of theirs", with_session(get(HOSTS), &off_session), 401),
         ("a daemon's key", with_key(get(HOSTS), &scene.daemon_key), 403),
         ("a key without API access", with_key(get(HOSTS), &free), 403),
@@ -128,7 +128,7 @@ async fn an_address_has_one_bucket_for_all_that_is_by_nobody() {
     assert_eq!(server.get(HOSTS).await.status, 401, "no address");
 }
 
-/// An address written as IPv6 is the one of IPv4 that it maps.
+/// An IPv4-mapped IPv6 address is the same client as the IPv4 address.
 #[tokio::test]
 async fn an_address_is_the_same_however_it_is_written() {
     let scene = Scene::new().await;
@@ -138,7 +138,8 @@ async fn an_address_is_the_same_however_it_is_written() {
     assert_eq!(remaining(&server.send(from("::192.0.2.1", get("/api/version"))).await), 1);
 }
 
-/// Limit: requests a minute. Remaining: right now. Reset: seconds until the bucket is full. Retry-After: until the next.
+/// Limit: requests per minute. Remaining: now. Reset: seconds until the bucket is full. Retry-After: seconds
+/// until the next request.
 #[tokio::test]
 async fn the_figures_are_true_on_every_answer() {
     let scene = Scene::new().await;
@@ -146,7 +147,7 @@ async fn the_figures_are_true_on_every_answer() {
     let told = |reply: &Reply| {
         ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"].map(|name| reply.number(name))
     };
-    // A request comes back every 1.5 seconds.
+    // One request is refilled every 1.5 seconds.
     let requests = [
         scene.put_port(PORT, &port_body()),
         scene.create_daemon_key(&json!({})),
@@ -165,7 +166,7 @@ async fn the_figures_are_true_on_every_answer() {
     assert_eq!(told(&server.send(scene.put_port(PORT, &port_body())).await), [40, 0, 5]);
 }
 
-/// Too many logins of one address are another matter than too many requests: both can be told at the same time.
+/// Too many logins at one address and too many requests are separate limits: both can apply at the same time.
 #[tokio::test]
 async fn a_login_that_is_held_up_costs_a_request_like_any_other() {
     let scene = Scene::new().await;
@@ -190,7 +191,7 @@ async fn a_login_that_is_held_up_costs_a_request_like_any_other() {
 async fn it_can_be_switched_off() {
     let scene = Scene::new().await;
     let server = Server::new(scene.world.inventory.clone(), None);
-    // That the figures are then missing is checked of every answer.
+    // The check of every answer asserts that the figures are missing.
     for _ in 0..160 {
         assert_eq!(server.send(scene.by_session(get(HOSTS))).await.status, 200);
         assert_eq!(server.send(scene.put_port("x", &port_body())).await.status, 400);

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::scene::Scene;
 use crate::common::{Server, Watched, ample};
 
-/// The store of a scene, seen from within: it notes what is asked of it, and fails where it is told to.
+/// A wrapper of the scene's store that records calls and fails on demand.
 pub(super) struct Interposed {
     inner: Arc<Watched>,
     fault: Fault,
@@ -26,9 +26,9 @@ pub(super) struct Interposed {
 
 pub(super) enum Fault {
     None,
-    /// Every commit that writes a record of this kind.
+    /// Fails every commit that writes a record of this kind.
     Commit(Name, fn(Key) -> StoreError),
-    /// Every call from this one on.
+    /// Fails every call from this one on.
     From(usize, fn() -> StoreError),
 }
 
@@ -43,7 +43,7 @@ impl Interposed {
         })
     }
 
-    /// A server that has this store and the clock of the scene.
+    /// Creates a server with this store and the clock of the scene.
     pub(super) fn server(self: &Arc<Self>, scene: &Scene) -> Server {
         Server::built(Api::builder(self.inventory(scene)), ample())
     }
@@ -54,12 +54,12 @@ impl Interposed {
         Inventory::in_shared(self.clone()).with_clock(clock).with_passwords(cheap)
     }
 
-    /// Which methods were called, in their order, since this was last asked.
+    /// Returns the methods called since the previous call, in order.
     pub(super) fn take_asked(&self) -> Vec<String> {
         std::mem::take(&mut self.asked.lock().unwrap())
     }
 
-    /// What was written since this was last asked.
+    /// Returns the writes since the previous call.
     pub(super) fn take_written(&self) -> Vec<Write> {
         std::mem::take(&mut self.written.lock().unwrap())
     }

@@ -1,4 +1,4 @@
-//! A store that fails when it is told to, and the source of its ids and secrets.
+//! A store that fails on demand, and a deterministic source of ids and secrets.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::leaks::INTERNAL;
 use crate::common::{SplitMix64, Watched};
 
-/// A store that fails from some call on, until it is mended.
+/// A store that fails from a certain call on, until it is mended.
 #[derive(Debug)]
 pub(crate) struct Fickle {
     inner: Arc<Watched>,
@@ -24,7 +24,7 @@ pub(crate) struct Fickle {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Plan {
-    /// After how many more calls it fails.
+    /// Number of calls left before it fails; `None` if it works.
     left: Option<usize>,
     is_damaged: bool,
     has_failed: bool,
@@ -35,22 +35,22 @@ impl Fickle {
         Self { inner, plan: Mutex::default() }
     }
 
-    /// Lets the tasks run to their ends that no request waits for.
+    /// Lets the background tasks finish.
     pub(crate) async fn settle(&self) {
         self.inner.settle().await;
     }
 
-    /// Whether everything is kept as it was written.
+    /// Asserts that every record is stored as it was written.
     pub(crate) async fn verify(&self) {
         self.inner.verify().await;
     }
 
-    /// Has the store fail after so many more calls: as damaged, or as not to be reached.
+    /// Makes the store fail after `left` more calls, as damaged or as unavailable.
     pub(crate) fn spoil(&self, left: usize, is_damaged: bool) {
         *self.plan.lock().unwrap() = Plan { left: Some(left), is_damaged, has_failed: false };
     }
 
-    /// Has the store work again; tells whether it failed meanwhile.
+    /// Makes the store work again. Returns whether it failed meanwhile.
     pub(crate) fn mend(&self) -> bool {
         std::mem::take(&mut *self.plan.lock().unwrap()).has_failed
     }
@@ -61,7 +61,7 @@ impl Fickle {
 
     fn call(&self) -> Result<(), StoreError> {
         let mut plan = self.plan.lock().unwrap();
-        // Tasks that no request waits for run beside it when they like: they are not counted.
+        // Background tasks run at unpredictable times, so their calls are not counted.
         let is_waited_for = task::try_id().is_none();
         match &mut plan.left {
             None => return Ok(()),
@@ -99,7 +99,7 @@ impl Store for Fickle {
         self.inner.commit(batch).await
     }
 
-    /// That it fails hinders no login, so here it does not.
+    /// A failing purge does not prevent a login, so it never fails here.
     async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
         self.inner.purge_expired(now).await
     }
@@ -115,7 +115,7 @@ impl Store for Fickle {
     }
 }
 
-/// The same ids and secrets every time.
+/// A source that returns the same ids and secrets in every run.
 pub(crate) struct Seeded(Mutex<SplitMix64>);
 
 impl Seeded {

@@ -1,4 +1,4 @@
-//! The records as the API shows them, written out by hand.
+//! The records as the API shows them, written by hand.
 
 use serde_json::{Value, json};
 use toposcope::model::Timestamp;
@@ -8,7 +8,7 @@ use super::records::{
     Binding, DaemonKey, Entry, Host, Interface, Port, Referral, Service, Share, User, UserKey,
 };
 
-/// The kinds of the ports that there are here.
+/// Returns the kind of each port that these tests use.
 fn kind(number: u16, protocol: &str) -> &'static str {
     match (number, protocol) {
         (22, "Tcp") => "Ssh",
@@ -99,7 +99,7 @@ fn entry(host: &Host, entry: &Entry) -> Value {
     })
 }
 
-/// The prefix, an ellipsis, and the last four characters.
+/// Returns the prefix, an ellipsis, and the last four characters.
 fn masked(text: &str) -> String {
     format!("{}…{}", &text[..7], &text[text.len() - 4..])
 }
@@ -140,7 +140,7 @@ pub(crate) fn share_metadata(share: &Share) -> Value {
     })
 }
 
-/// Without its id, which nobody is told.
+/// A referral without its id, which the API never returns.
 pub(crate) fn referral(referral: &Referral) -> Value {
     json!({
         "organization_id": referral.organization, "user_id": referral.user,

@@ -1,4 +1,4 @@
-//! What nobody may be told: what is another organization's, and what is nobody's to know.
+//! Detects data in answers and logs that belongs to another organization or must stay secret.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,73 +6,74 @@ use base64ct::{Base64, Base64UrlUnpadded, Encoding};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-/// What every marker begins with. A letter follows, which is the organization's.
+/// Prefix of every marker; a letter that identifies the organization follows.
 const MARK: &str = "zqzq";
 
-/// What the store says for the log alone.
+/// Text of the store's errors, which may appear in the log only.
 pub(crate) const INTERNAL: &str = "vault.internal:5432";
 
-/// Of every secret, and of every form in which it might be seen, pieces of this length are known. Nothing that may be told
-/// contains one.
+/// Length of the pieces into which every secret, in each of its forms, is cut. No text that a client sees may
+/// contain one.
 const PIECE: usize = 16;
 
 #[derive(Debug, Default)]
 pub(crate) struct Leaks {
     owners: HashMap<Uuid, Uuid>,
-    /// Ids of others that an organization has in its own records, because somebody put them there.
+    /// Ids of other organizations that an organization has in its own records, because a client put them
+    /// there.
     noted: HashSet<(Uuid, Uuid)>,
     markers: Vec<(char, Uuid)>,
     pieces: HashSet<[u8; PIECE]>,
 }
 
-/// What is looked through.
+/// A text to check.
 #[derive(Clone, Copy)]
 pub(crate) struct Told<'a> {
     pub(crate) text: &'a str,
-    /// Whose data may be in it.
+    /// Organization whose data may be in the text.
     pub(crate) to: Option<Uuid>,
-    /// What the client said itself, as [`said`](super::ask::Ask::said).
+    /// Text sent by the client itself, as [`said`](super::ask::Ask::said).
     pub(crate) said: &'a str,
 }
 
 impl Leaks {
-    /// The marker of a new organization.
+    /// Returns the marker of a new organization.
     pub(crate) fn mark(&mut self, organization: Uuid) -> String {
         let letter = char::from(b'a' + u8::try_from(self.markers.len()).unwrap());
         self.markers.push((letter, organization));
         format!("{MARK}{letter}")
     }
 
-    /// Remembers whose a record is, for ever.
+    /// Remembers permanently which organization a record belongs to.
     pub(crate) fn own(&mut self, id: Uuid, organization: Uuid) {
         self.owners.insert(id, organization);
     }
 
-    /// Whether there is or was a record of this id.
+    /// Returns whether a record with this id exists or existed.
     pub(crate) fn knows(&self, id: Uuid) -> bool {
         self.owners.contains_key(&id)
     }
 
-    /// Remembers that an organization's own records name something that may be another's.
+    /// Remembers that an organization's own records contain an id that may be another organization's.
     pub(crate) fn note(&mut self, id: Uuid, organization: Uuid) {
         self.noted.insert((organization, id));
     }
 
-    /// Remembers a secret and what is computed of it.
+    /// Remembers a secret and the values derived from it.
     pub(crate) fn keep(&mut self, secret: &str) {
-        // The prefix of a key is no secret.
+        // The prefix of a key is not secret.
         let bare = ["topo_u_", "topo_d_"].iter().find_map(|prefix| secret.strip_prefix(prefix));
         self.keep_pieces(bare.unwrap_or(secret));
         self.keep_digest(secret);
     }
 
-    /// Remembers what is computed of a secret that is still to be told.
+    /// Remembers the values derived from a secret that is still to be returned.
     pub(crate) fn keep_digest(&mut self, secret: &str) {
         let digest = Sha256::digest(secret);
         let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
         self.keep_pieces(&hex.to_uppercase());
         self.keep_pieces(&hex);
-        // A store has the halves apart.
+        // The store holds the halves separately.
         for part in [&digest[..], &digest[16..]] {
             self.keep_pieces(&Base64::encode_string(part));
             self.keep_pieces(&Base64UrlUnpadded::encode_string(part));
@@ -84,13 +85,13 @@ impl Leaks {
         self.pieces.extend(pieces.map(|piece| <[u8; PIECE]>::try_from(piece).unwrap()));
     }
 
-    /// Looks a text through that somebody is told.
+    /// Checks a text that a client receives.
     pub(crate) fn check(&self, told: Told<'_>) {
         assert!(!told.text.contains(INTERNAL), "what the store says is for the log: {}", told.text);
         self.check_log(told);
     }
 
-    /// Looks a text through that the log is told, which may say what the store says.
+    /// Checks a text from the log, which may contain the store's error text.
     pub(crate) fn check_log(&self, told: Told<'_>) {
         assert!(!told.text.contains("$argon2"), "the hash of a password in {}", told.text);
         for (place, _) in told.text.match_indices('[') {
@@ -121,7 +122,7 @@ impl Leaks {
         for piece in word.as_bytes().windows(PIECE) {
             assert!(!self.pieces.contains(piece), "a secret in {}", told.text);
         }
-        // An id may stand within a longer word.
+        // An id may be part of a longer word.
         for piece in word.as_bytes().windows(36) {
             if let Ok(id) = Uuid::try_parse_ascii(piece) {
                 self.check_id(id, told);

@@ -1,8 +1,9 @@
-//! Whatever anybody sends, they see and change nothing but what is theirs.
+//! No request lets a caller see or change anything outside its own organization and scope.
 //!
-//! Random requests from everybody, to every endpoint and about everything, in a world that changes meanwhile. Each answer
-//! must be the one that a naive oracle gives, which knows the contract and nothing of the crate; what is stored must be
-//! what it says; and nothing may be in an answer or in the log that is another organization's, or a secret.
+//! Random requests come from all kinds of callers, to every endpoint and about every kind of record, while
+//! the data changes. Each answer must equal that of a naive oracle, which knows the API contract and none of
+//! the crate's code. The store must hold what the oracle expects. No answer and no log line may contain
+//! another organization's data or a secret.
 
 mod arena;
 mod ask;
@@ -22,13 +23,13 @@ use run::{Run, Seen};
 
 use crate::backend::effort;
 
-/// Each in a world of its own.
+/// One world per seed.
 const SEEDS: [u64; 4] = [1, 2, 3, 4];
 
-/// How many requests are sent in each world.
+/// Number of requests sent in each world.
 const STEPS: usize = effort(700, 25_000);
 
-/// What must have come up, or the requests would prove less than they seem to.
+/// Outcomes that must occur; otherwise the requests would prove less than they seem to.
 const REACHED: [&str; 41] = [
     "Version 200",
     "LogIn 200",
@@ -73,7 +74,7 @@ const REACHED: [&str; 41] = [
     "nothing method_not_allowed",
 ];
 
-/// What comes up only in many requests, as are sent where there are so many steps.
+/// Steps from which the rare outcomes below must occur too.
 const IN_TIME: usize = 2_500;
 const REACHED_IN_TIME: [&str; 8] = [
     "LogIn auth_too_many_attempts",

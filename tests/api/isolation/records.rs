@@ -1,4 +1,4 @@
-//! What the oracle knows: plain records in plain lists, which are searched from end to end.
+//! State of the oracle: plain records in plain lists, searched linearly.
 
 use std::net::IpAddr;
 
@@ -18,16 +18,16 @@ pub(crate) struct Model {
     pub(crate) shares: Vec<Share>,
     pub(crate) referrals: Vec<Referral>,
     pub(crate) hosts: Vec<Host>,
-    /// The addresses as they were counted, and when.
+    /// Addresses of failed logins in the form in which they are counted, with their times.
     pub(crate) failed_logins: Vec<(String, Timestamp)>,
-    /// When a login last removed the sessions that are over.
+    /// When a login last purged expired sessions.
     pub(crate) purged_at: Option<Timestamp>,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Organization {
     pub(crate) id: Uuid,
-    /// What every text of this organization contains, and none of another.
+    /// Contained in every text of this organization and in none of another.
     pub(crate) marker: String,
     pub(crate) api_access: bool,
 }
@@ -93,18 +93,18 @@ pub(crate) struct DaemonKey {
     pub(crate) uses: Uses,
 }
 
-/// When a key was used.
+/// The times at which a key was used.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Uses {
     pub(crate) all: Vec<Use>,
-    /// What the key said last of when it was last used.
+    /// The `last_used` that the key last showed.
     pub(crate) told: Option<Timestamp>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Use {
     pub(crate) at: Timestamp,
-    /// Whether the store was well, so that it could be noted.
+    /// Whether the store worked, so that the use was recorded.
     pub(crate) is_certain: bool,
 }
 
@@ -149,7 +149,7 @@ pub(crate) struct Host {
     pub(crate) hostname: Option<String>,
     pub(crate) hidden: bool,
     pub(crate) tags: Vec<Uuid>,
-    /// The service that virtualizes it.
+    /// The service that virtualizes the host.
     pub(crate) runs_on: Option<Uuid>,
     pub(crate) credential: Option<Uuid>,
     pub(crate) interfaces: Vec<Interface>,
@@ -186,7 +186,7 @@ pub(crate) struct Service {
     pub(crate) bindings: Vec<Binding>,
 }
 
-/// To a port, or to an interface where there is no port.
+/// A binding to a port, or to an interface if there is no port.
 #[derive(Clone, Debug)]
 pub(crate) struct Binding {
     pub(crate) id: Uuid,
@@ -203,18 +203,18 @@ pub(crate) struct Entry {
     pub(crate) neighbor: Option<Uuid>,
 }
 
-/// Whoever is recognized, and what they may reach at this moment.
+/// An authenticated caller and its current scope.
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
     pub(crate) organization: Uuid,
     pub(crate) user: Uuid,
     pub(crate) level: Permission,
-    /// `None`: every network of the organization.
+    /// `None` means every network of the organization.
     pub(crate) networks: Option<Vec<Uuid>>,
     pub(crate) by: By,
 }
 
-/// By what a caller is recognized.
+/// How a caller was authenticated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum By {
     Host,
@@ -222,7 +222,7 @@ pub(crate) enum By {
     Key,
 }
 
-/// How much a level may, not as the crate has it.
+/// Ranks a level, independently of the crate's own order.
 pub(crate) fn rank(level: Permission) -> u8 {
     match level {
         Permission::Owner => 4,
@@ -235,7 +235,7 @@ pub(crate) fn rank(level: Permission) -> u8 {
 pub(crate) const LEVELS: [Permission; 4] =
     [Permission::Owner, Permission::Admin, Permission::Member, Permission::Viewer];
 
-/// The numbers that ports have here, few enough to meet.
+/// The port numbers used here, few enough that they collide.
 pub(crate) const NUMBERS: [u16; 9] = [22, 53, 80, 161, 443, 8080, 9999, 1, 65535];
 
 impl Model {
@@ -260,14 +260,14 @@ impl Model {
         self.tags.iter().filter(|tag| tag.organization == organization).map(|tag| tag.id).collect()
     }
 
-    /// Whether there is such a network, and it is the caller's organization's.
+    /// Returns whether the network exists and belongs to the caller's organization.
     pub(crate) fn is_own_network(&self, caller: &Caller, id: Uuid) -> bool {
         self.networks_of(caller.organization).contains(&id)
     }
 }
 
 impl Caller {
-    /// Whether a network of the organization is one of those that the caller may reach.
+    /// Returns whether the caller's scope contains a network of the organization.
     pub(crate) fn reaches(&self, network: Uuid) -> bool {
         match &self.networks {
             None => true,
@@ -276,7 +276,7 @@ impl Caller {
     }
 }
 
-/// What a user reaches in person.
+/// Returns the networks that a user reaches with a session.
 pub(crate) fn granted(user: &User) -> Option<Vec<Uuid>> {
     if rank(user.level) >= rank(Permission::Admin) { None } else { Some(user.networks.clone()) }
 }

@@ -1,4 +1,4 @@
-//! Requests, one after the other, and a look at all that comes of each.
+//! Sends requests one after the other and checks all effects of each.
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -15,7 +15,7 @@ use super::requests::Asker;
 use super::verdict::compare;
 use crate::common::{Log, Reply};
 
-/// What has come up: endpoints, each with how it answered.
+/// Endpoints that were reached, each with its outcome.
 pub(crate) type Seen = BTreeSet<String>;
 
 /// The requests of one seed.
@@ -23,13 +23,13 @@ pub(crate) struct Run {
     seed: u64,
 }
 
-/// Says, when something fails, where it did.
+/// Prints the seed and the step when a check fails.
 struct Place {
     text: String,
 }
 
 impl Drop for Place {
-    #[allow(clippy::print_stderr, reason = "whoever reads that the test failed must be able to repeat it")]
+    #[allow(clippy::print_stderr, reason = "a failure must name the seed and the step that reproduce it")]
     fn drop(&mut self) {
         if thread::panicking() {
             eprintln!("{}", self.text);
@@ -42,13 +42,13 @@ impl Run {
         Self { seed }
     }
 
-    /// On one thread, so that everything happens in the same order every time, and the log is caught whole.
+    /// Runs on one thread, so that the order is the same in every run and the whole log is captured.
     pub(crate) fn send(self, steps: usize) -> Seen {
         let log = Log::default();
         let dispatch = log.dispatch();
         let on_thread = dispatch.clone();
         let runtime = tokio::runtime::Builder::new_current_thread()
-            // Passwords are hashed on threads of their own.
+            // Passwords are hashed on other threads.
             .on_thread_start(move || std::mem::forget(tracing::dispatcher::set_default(&on_thread)))
             .build()
             .unwrap();
@@ -79,7 +79,7 @@ impl Run {
     }
 }
 
-/// Sends a request; tells how it was answered.
+/// Sends a request and returns its outcome.
 async fn send(arena: &mut Arena, ask: &Ask) -> String {
     let mut decision = decide(&arena.model, ask);
     let is_spoilt = arena.random.once_in(50);
@@ -89,7 +89,7 @@ async fn send(arena: &mut Arena, ask: &Ask) -> String {
     }
     arena.log.take();
     let reply = arena.server.send(ask.request()).await;
-    // Where it leads nowhere, nobody asks what the store says.
+    // A request to an unknown path does not reach the store.
     if arena.store.has_failed() && decision.endpoint.is_some() {
         let (status, code) = if is_damaged { (500, "internal_error") } else { (503, "store_unavailable") };
         decision.answer = Err(refusal(status, code, json!({})));
@@ -120,7 +120,7 @@ fn check_leaks(arena: &Arena, ask: &Ask, decision: &Decision, reply: &Reply, has
     let to = decision.organization.filter(|_| !reply.status.is_server_error());
     let mut headers = format!("{:?}", reply.headers.iter().collect::<Vec<_>>());
     let mut body = String::from_utf8(reply.body.clone()).unwrap();
-    // The one answer that may tell a secret.
+    // The only answers that may contain a secret.
     match (&decision.change, &decision.answer) {
         (Change::Session(_), Ok(_)) => {
             let text = super::arena::session_of(reply);
@@ -139,11 +139,11 @@ fn check_leaks(arena: &Arena, ask: &Ask, decision: &Decision, reply: &Reply, has
     let of_key = decision.used.and_then(|used| arena.organization_of(used));
     arena.leaks.check_log(Told { text, to: decision.organization.or(of_key), said: &said });
     if has_failed && reply.status.is_server_error() {
-        assert!(text.contains(super::leaks::INTERNAL), "the log is told what the store says: {text:?}");
+        assert!(text.contains(super::leaks::INTERNAL), "the store's error is missing in the log: {text:?}");
     }
 }
 
-/// A look at the very records that may have changed, now and then.
+/// Checks the affected records in the store, occasionally.
 async fn check_stored(arena: &mut Arena, decision: &Decision) {
     if !arena.random.once_in(4) {
         return;

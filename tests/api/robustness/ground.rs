@@ -15,51 +15,52 @@ use crate::common::{
     NOBODY, PASSWORD, Server, Site, SplitMix64, Watched, address, at, cheap_passwords, host, key_for, service,
 };
 
-/// The largest body that the server takes.
+/// The largest body that the server accepts, in bytes.
 pub(super) const BODY_LIMIT: usize = 4096;
 /// An origin whose pages may use sessions.
 pub(super) const FRIEND: &str = "https://app.example.net";
 
-/// A session's whole life, in seconds.
+/// Lifetime of a session, in seconds.
 const WEEK: i64 = 604_800;
 const LEVELS: [Permission; 4] =
     [Permission::Owner, Permission::Admin, Permission::Member, Permission::Viewer];
 
-/// Somebody who is let in.
+/// An authenticated user.
 pub(super) struct Person {
     pub(super) user: User,
     pub(super) key: String,
     pub(super) session: String,
-    /// A key that is not used, to be changed and deleted.
+    /// Id of an unused key, to be updated and deleted.
     pub(super) subject: Uuid,
 }
 
-/// What the requests of a round are sent to: three organizations that hold some of everything.
+/// The target of a round's requests: three organizations with records of every kind.
 pub(super) struct Ground {
     pub(super) clock: ManualClock,
     pub(super) store: Arc<Contended>,
     pub(super) inventory: Inventory,
     pub(super) server: Server,
     pub(super) home: Site,
-    /// The four levels at home, then the Owner of another organization, then one of an organization without API access.
+    /// The four levels at home, then the Owner of another organization, then one of an organization without
+    /// API access.
     pub(super) people: Vec<Person>,
-    /// Who only ever logs in.
+    /// Addresses that are only used for logins.
     pub(super) emails: Vec<String>,
-    /// Keys by which nobody gets far.
+    /// Keys that are refused.
     pub(super) bad_keys: Vec<String>,
-    /// Sessions by which nobody gets anywhere.
+    /// Sessions that are refused.
     pub(super) bad_sessions: Vec<String>,
-    /// Whom a host application might vouch for.
+    /// Callers that a host application might supply.
     pub(super) callers: Vec<Caller>,
     /// Hosts at home, each with its network.
     pub(super) hosts: Vec<(Uuid, Uuid)>,
     pub(super) ports: Vec<Uuid>,
     pub(super) shares: Vec<Uuid>,
-    /// Ids of records of all sorts, at home and abroad.
+    /// Ids of records of all kinds, at home and abroad.
     pub(super) ids: Vec<Uuid>,
 }
 
-/// The same ids and secrets in every run.
+/// A source of the same ids and secrets in every run.
 #[derive(Debug)]
 struct Seeded(AtomicU64);
 
@@ -102,7 +103,7 @@ impl Ground {
             ids: vec![NOBODY, Uuid::nil(), Uuid::max()],
         };
         ground.add_bad_credentials(&home).await;
-        // What lasts a minute, or a week from the beginning, is over from here on.
+        // Credentials that expire a minute or a week after the start have expired from here on.
         ground.clock.set(at(0));
         for level in LEVELS {
             ground.add_person(&home, level).await;
@@ -214,7 +215,7 @@ impl Ground {
         self.ids.push(self.inventory.create_share(hidden).await.unwrap().id);
     }
 
-    /// Lets in again whom a request has logged out, and gives a key for each that was deleted.
+    /// Restores the sessions that requests have ended and the keys that they have deleted.
     pub(super) async fn mend(&mut self) {
         for place in 0..self.people.len() {
             let Person { user, session, subject, .. } = &self.people[place];
@@ -226,12 +227,12 @@ impl Ground {
         }
     }
 
-    /// Lets some time pass, which is about what the rate limit asks for.
+    /// Advances the clock by about as much as the rate limit asks for.
     pub(super) fn pass_time(&self, random: &mut SplitMix64) {
         self.clock.advance(Duration::from_millis(random.next() % 400));
     }
 
-    /// A time on either side of now.
+    /// Returns a time before or after now.
     pub(super) fn any_time(random: &mut SplitMix64) -> Timestamp {
         at(random.next().cast_signed() % 10_000)
     }
@@ -258,7 +259,7 @@ fn rich_host(number: usize, network: Uuid, tags: &[Uuid]) -> Host {
     host
 }
 
-/// A service that holds the first port of its host.
+/// A service bound to the first port of its host.
 fn bound_service(host: &Host, number: u128) -> Service {
     let mut service = service(0x7000 + number, host, "a service");
     service.bindings.push(Binding {

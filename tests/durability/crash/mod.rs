@@ -1,4 +1,4 @@
-//! Processes that are killed while they write: what they were told is there is there, and nothing is there in part.
+//! Processes killed while they write: everything acknowledged is present, and no batch is present in part.
 
 mod round;
 mod write;
@@ -16,7 +16,7 @@ fn what_was_acknowledged_is_there_whole_and_nothing_in_part_whenever_the_process
     while round < rounds {
         let folder = TempDir::new().unwrap();
         let mut series = Series::new(folder.path(), random.next());
-        // Killed again and again, so that it has to come back from what it came back to.
+        // Killed repeatedly, so that recovery starts from the result of an earlier recovery.
         for _ in 0..(1 + random.below(8)).min(rounds - round) {
             series.round(&mut random);
             round += 1;

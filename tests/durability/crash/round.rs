@@ -6,21 +6,21 @@ use super::write::{Orders, open, verify};
 use crate::support::{Child, PATIENCE, SplitMix64, start_runtime};
 use crate::workload::{Progress, settle};
 
-/// What a file is filled with that is lost.
+/// Content written into a file that is destroyed.
 const DESTROYED: &[u8] = b"destroyed";
 
-/// When a process is killed: some time after it has said something.
+/// When a process is killed: some time after one of its messages.
 #[derive(Debug)]
 enum Moment {
-    /// Somewhere from its beginning on.
+    /// At any time after its start.
     AtOnce,
-    /// While what the last one left is put into the records.
+    /// While the store replays the log of its predecessor.
     Open,
-    /// After so many batches.
+    /// After this many batches.
     Done(usize),
 }
 
-/// A folder, and the processes that write into it one after the other.
+/// A folder, and the processes that write to it one after the other.
 #[derive(Debug)]
 pub(super) struct Series {
     folder: PathBuf,
@@ -33,7 +33,8 @@ impl Series {
         Self { folder: folder.to_owned(), seed, progress: Progress::new() }
     }
 
-    /// Begins a process and kills it. Now and then one copy of the records is lost besides, whichever was being written.
+    /// Starts a process and kills it. Occasionally destroys one copy of the records too, whichever was being
+    /// written.
     pub(super) fn round(&mut self, random: &mut SplitMix64) {
         let orders = self.orders(random);
         let moment = match random.below(5) {
@@ -96,7 +97,8 @@ impl Series {
         }
     }
 
-    /// Opens the folder twice, the second time after it was closed in order. Tells how much was acknowledged in all.
+    /// Opens the folder twice, the second time after an orderly close. Returns the number of acknowledged
+    /// batches.
     pub(super) fn finish(mut self, random: &mut SplitMix64) -> u64 {
         for _ in 0..2 {
             let orders = self.orders(random);
@@ -107,8 +109,8 @@ impl Series {
     }
 }
 
-/// Unless there is only one that is whole: the other was lost a short while ago, or is only being made. Of two, one of which
-/// is being changed, that is the one.
+/// Destroys one copy of the records, unless only one is whole because the other was lost recently or is still
+/// being built. If one of two is being changed, it destroys that one.
 fn destroy_a_copy(folder: &Path, random: &mut SplitMix64) {
     let copies = ["records", "records.second"].map(|copy| folder.join(copy));
     let is_destroyed = |content: Vec<u8>| content.starts_with(DESTROYED);

@@ -7,7 +7,7 @@ use toposcope::store::{Durability, SledStore, Store};
 use crate::support::say;
 use crate::workload::{Ledger, Progress, WRITERS, Writer, commit, settle};
 
-/// How a child is to go about it.
+/// Options of a child that writes.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Orders {
     pub(super) folder: PathBuf,
@@ -15,11 +15,12 @@ pub(crate) struct Orders {
     pub(super) progress: Progress,
     pub(super) is_durable: bool,
     pub(super) cache_size: usize,
-    /// Whether everything is verified before it begins, which waits for what is under way.
+    /// Whether the child verifies the store before it begins, which waits for background work.
     pub(super) verifies: bool,
 }
 
-/// Opens the folder, finds out how far the writers have come, and has all of them go on until it is killed.
+/// Opens the folder, determines the progress of the writers, and lets all of them continue until the process
+/// is killed.
 pub(crate) async fn write(arguments: &[String]) {
     let orders: Orders = serde_json::from_str(&arguments[0]).unwrap();
     if let Err(problem) = try_to_write(&orders).await {
@@ -66,7 +67,7 @@ async fn go_on(store: Arc<SledStore>, mut writer: Writer) -> Result<(), String> 
     }
 }
 
-/// What anybody reads must be there later too.
+/// Reads the store: every value read must be present later too.
 async fn look(store: Arc<SledStore>) -> Result<(), String> {
     let mut last = Ledger(vec![0; WRITERS as usize]);
     loop {

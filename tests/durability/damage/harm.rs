@@ -5,20 +5,20 @@ use std::path::{Path, PathBuf};
 
 use crate::support::{SplitMix64, files};
 
-/// The longest piece of a file that is damaged.
+/// Longest piece of a file that is damaged, in bytes.
 const LONGEST: usize = 100_000;
 
-/// What happens to a file.
+/// Kind of damage to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     Cut,
     Zeros,
-    /// Every byte of a piece becomes another one.
+    /// Every byte of a piece is replaced by a different one.
     Changed,
     Removed,
 }
 
-/// What happened to which file, for whoever has to find out what came of it.
+/// The kind of damage and the file, to diagnose a failure.
 #[derive(Clone, Debug)]
 pub(super) struct Harm {
     pub(super) file: PathBuf,
@@ -34,7 +34,7 @@ impl fmt::Display for Harm {
     }
 }
 
-/// Damages one file of a folder, or two now and then.
+/// Damages one file of a folder, or occasionally two.
 pub(super) fn damage(folder: &Path, random: &mut SplitMix64) -> Vec<Harm> {
     let mut files = files(folder);
     let count = if random.once_in(6) { 2 } else { 1 };
@@ -46,7 +46,7 @@ pub(super) fn damage(folder: &Path, random: &mut SplitMix64) -> Vec<Harm> {
         .collect()
 }
 
-/// The few large files hold nearly everything, and would hardly ever be met among the many small ones.
+/// Prefers the few large files: they hold nearly everything, and a uniform choice would rarely hit them.
 fn pick(files: &[PathBuf], random: &mut SplitMix64) -> usize {
     let is_large = |file: &PathBuf| file.ends_with("db") || file.to_string_lossy().starts_with("journal");
     let large: Vec<usize> = (0..files.len()).filter(|place| is_large(&files[*place])).collect();

@@ -1,4 +1,5 @@
-//! Folders that were damaged: what is read is right or told to be damaged, and a repair saves what is whole.
+//! Damaged folders: each read returns the right data or reports the damage, and a repair saves what is
+//! intact.
 
 mod harm;
 mod original;
@@ -47,7 +48,7 @@ fn a_damaged_folder_gives_what_is_right_or_an_error_and_can_be_repaired() {
     assert!(problems.is_empty(), "{} of {rounds} rounds went wrong: {problems:#?}", problems.len());
 }
 
-/// Where only one copy of the records is damaged, nothing is missing, and a repair saves everything.
+/// Requires that nothing is missing and that a repair saves everything if only one copy is damaged.
 fn require_the_other_copy(harms: &[Harm], played: Played) -> Result<Played, String> {
     let is_in = |copy: &str| harms.iter().all(|harm| harm.file.starts_with(copy));
     if !is_in("records") && !is_in("records.second") {
@@ -59,17 +60,18 @@ fn require_the_other_copy(harms: &[Harm], played: Played) -> Result<Played, Stri
     }
 }
 
-/// What came of a folder, and of its repair if there was need of one.
+/// Outcome of opening a folder, and of its repair if it needed one.
 type Played = (Outcome, Option<Saved>);
 
-/// One folder that something happened to.
+/// A folder that was damaged.
 struct Scene<'a> {
     original: &'a Original,
     folder: &'a Path,
 }
 
 impl Scene<'_> {
-    /// What was refused is refused again or right then, until it is repaired.
+    /// Reads the folder twice and repairs it. What is refused at first must be refused again, or right, until
+    /// the repair.
     fn play(&self) -> Result<Played, String> {
         let outcome = self.read()?;
         if outcome == Outcome::Right {
@@ -102,7 +104,7 @@ impl Scene<'_> {
         Ok(saved)
     }
 
-    /// A text must name the folder or a record.
+    /// Requires that a text names the folder or a record.
     fn require_clear(&self, text: &str) -> Result<(), String> {
         let is_kind = ["Corrupt: ", "Invalid: ", "Unavailable: "].iter().any(|kind| text.starts_with(kind));
         let names_record = ["note ", "host ", "ledger "].iter().any(|kind| text.contains(kind));

@@ -6,13 +6,13 @@ use toposcope::store::SledStore;
 use crate::support::copy;
 use crate::workload::{WRITERS, Writer, commit};
 
-/// A folder that nothing has happened to, and what is known of it.
+/// An undamaged folder and its expected contents.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Original {
     pub(super) name: String,
     pub(super) folder: PathBuf,
     pub(super) seed: u64,
-    /// How many batches each writer has written.
+    /// Number of batches that each writer has written.
     pub(super) batches: u64,
 }
 
@@ -22,7 +22,7 @@ impl Original {
     }
 }
 
-/// Folders as they are found: closed in order, left behind by a process that was killed, and opened many times.
+/// Creates folders in several states: closed in order, left by a killed process, and opened many times.
 pub(super) async fn originals(folder: &Path, seed: u64) -> Vec<Original> {
     let mut originals = Vec::new();
     for (name, closings, batches) in [("closed", 1, 12), ("killed", 0, 8), ("continued", 1, 6), ("old", 6, 2)]
@@ -40,7 +40,7 @@ pub(super) async fn originals(folder: &Path, seed: u64) -> Vec<Original> {
             let store = SledStore::open(&work).await.unwrap();
             store.verify().await.unwrap();
             write(&store, &mut writers, batches).await;
-            // Nothing is under way, so this is what a kill would leave.
+            // No work is in progress, so this copy is what a kill would leave.
             copy(&work, &kept);
             store.close().await.unwrap();
         }

@@ -7,22 +7,22 @@ use super::original::Original;
 use crate::support::{Fault, chain, faults, say};
 use crate::workload::truth_of;
 
-/// What came of opening a damaged folder.
+/// Outcome of opening a damaged folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Outcome {
-    /// Everything is there, and nothing else was said.
+    /// All data is right, and no damage was reported.
     Right,
-    /// Everything is there, and the damage was told by what verifies, or at the end.
+    /// All data is right, and verification or the final check reported the damage.
     RightAndTold(Vec<String>),
-    /// What is there is right, and of what is not it is said that it is not.
+    /// All returned data is right, and all other data was reported as missing or damaged.
     InPart(Vec<String>),
-    /// It was not opened.
+    /// The folder was not opened.
     Refused(String),
-    /// Something was given that is not so.
+    /// Wrong data was returned.
     Wrong(String),
 }
 
-/// Opens the folder and reads everything, whichever way it can be read.
+/// Opens the folder and reads everything by every kind of read.
 pub(crate) async fn read(arguments: &[String]) {
     let original: Original = serde_json::from_str(&arguments[0]).unwrap();
     let outcome = look(PathBuf::from(&arguments[1]), &original).await;

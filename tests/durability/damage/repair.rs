@@ -7,11 +7,11 @@ use super::original::Original;
 use crate::support::{Kept, Truth, chain, compare, compare_entries, everything, say};
 use crate::workload::{Ledger, WRITERS, Writer, truth_of};
 
-/// What came of repairing a folder.
+/// Outcome of repairing a folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Saved {
     Everything,
-    /// How many of how many records are as they were, how many are older, and how many are there that had been deleted.
+    /// Numbers of records: unchanged, in total, in an older version, and restored although deleted.
     Some {
         as_they_were: usize,
         older: usize,
@@ -22,7 +22,7 @@ pub(super) enum Saved {
     Wrong(String),
 }
 
-/// Repairs the folder, and compares what is in it with what the repair has told.
+/// Repairs the folder, and compares its contents with the report of the repair.
 pub(crate) async fn repair(arguments: &[String]) {
     let original: Original = serde_json::from_str(&arguments[0]).unwrap();
     let saved = try_to_repair(&arguments[1], &original).await.unwrap_or_else(Saved::Wrong);
@@ -63,7 +63,7 @@ async fn try_to_repair(folder: &str, original: &Original) -> Result<Saved, Strin
     Ok(Saved::Some { as_they_were, older: entries.len() - as_they_were, of: truth.records.len() })
 }
 
-/// What the repaired store must hold, if each of its records is as it was at some time.
+/// Returns what the repaired store must hold; fails unless each record is in one of its earlier states.
 fn truth_in(entries: &BTreeMap<Key, Entry>, truth: &Truth, original: &Original) -> Result<Truth, String> {
     let mut past = Past::new(original);
     let mut records = BTreeMap::new();
@@ -80,7 +80,7 @@ fn is_as(entries: &BTreeMap<Key, Entry>, key: Key, kept: &Kept) -> bool {
     entries.get(&key).is_some_and(|entry| compare_entries(&only(entry), &truth).is_ok())
 }
 
-/// Everything that every record ever was.
+/// All earlier states of every record.
 struct Past(BTreeMap<Key, Vec<Kept>>);
 
 impl Past {

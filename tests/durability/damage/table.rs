@@ -5,7 +5,7 @@ use super::harm::{Harm, Kind};
 use super::read::Outcome;
 use super::repair::Saved;
 
-/// What came of which damage, how often.
+/// Counts the outcomes of each kind of damage.
 #[derive(Debug, Default)]
 pub(super) struct Table(BTreeMap<(String, Option<Kind>), Row>);
 
@@ -43,7 +43,7 @@ impl Table {
     }
 }
 
-/// Without the numbers that tell files of one sort apart.
+/// Returns the name of a file without the numbers that distinguish files of one kind.
 fn name(harm: &Harm) -> String {
     let name = harm.file.to_string_lossy().into_owned();
     if name.contains("snap.") { "records/snap".to_owned() } else { name }

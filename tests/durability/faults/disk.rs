@@ -3,7 +3,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What takes all room of a disk.
+/// A file that takes all free space of a disk.
 #[derive(Debug)]
 pub(super) struct Ballast(PathBuf);
 
@@ -18,21 +18,21 @@ impl Ballast {
         Self(path)
     }
 
-    /// Gives back some of the room.
+    /// Frees some of the space.
     pub(super) fn give_back(&self, size: u64) {
         let length = fs::metadata(&self.0).unwrap().len();
         File::options().write(true).open(&self.0).unwrap().set_len(length - size).unwrap();
     }
 }
 
-/// There is room again.
+/// Frees the space.
 impl Drop for Ballast {
     fn drop(&mut self) {
         fs::remove_file(&self.0).unwrap();
     }
 }
 
-/// Runs a command of the system's, which must not fail.
+/// Runs a system command, which must not fail.
 pub(super) fn run(command: &str, arguments: &[&str]) {
     let output = Command::new(command).args(arguments).output().unwrap();
     assert!(output.status.success(), "{command} {arguments:?}: {output:?}");
@@ -42,7 +42,7 @@ pub(super) fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// Takes a disk away. A thread that has just ended may have something open still.
+/// Unmounts a disk. A thread that has just ended may still have a file open.
 pub(super) fn unmount(disk: &Path) {
     let script = "for i in $(seq 100); do umount \"$1\" && exit; sleep 0.1; done; exit 1";
     run("sh", &["-c", script, "sh", text(disk)]);

@@ -6,7 +6,7 @@ use super::world::World;
 use crate::support::{Child, PATIENCE};
 use crate::workload::Progress;
 
-/// After it was told that something was not synced, a process goes on, and is killed.
+/// A process continues after a failed sync, and is then killed.
 pub(super) async fn journal(folder: &Path) {
     let (below, path) = (folder.join("below"), folder.join("disk/store"));
     let child = Child::start("fault", &["write on".to_owned(), text(&path).to_owned()]);
@@ -39,7 +39,7 @@ pub(super) async fn records(folder: &Path) {
     let mut world = World::new(&path).await;
     world.write_all(2).await;
     world.assert_sound().await;
-    // Only what needs new room below can fail.
+    // Only writes that need new space below can fail.
     let mut failures = 0;
     for _ in 0..20 {
         world.write_all(4).await;
@@ -59,7 +59,7 @@ pub(super) async fn records(folder: &Path) {
     World::open(&path, progress).await.assert_sound().await;
 }
 
-/// Takes the disk away and brings it back. What the system has in memory, and not on the disk, is gone by this.
+/// Unmounts the disk and mounts it again, which discards data that is only in the system's memory.
 fn forget(folder: &Path) {
     let (disk, image) = (folder.join("disk"), folder.join("below/image"));
     unmount(&disk);

@@ -11,7 +11,7 @@ use super::world::{Served, World};
 use crate::support::{Child, PATIENCE, chain, say};
 use crate::workload::Progress;
 
-/// More than what fits into the room that the journal has taken already.
+/// More than what fits into the preallocated part of the log.
 const MANY: usize = 100;
 
 pub(super) async fn while_committing(folder: &Path) {
@@ -33,7 +33,7 @@ pub(super) async fn while_committing(folder: &Path) {
     serve(&disk).await;
 }
 
-/// What a client is told.
+/// Asserts that the API refuses writes with 503 and still serves reads while the disk is full.
 async fn serve(disk: &Path) {
     let world = World::new(&disk.join("served")).await;
     let served = Served::new(&world.store).await;
@@ -57,7 +57,7 @@ pub(super) async fn at_a_checkpoint(folder: &Path) {
     let disk = folder.join("disk");
     let mut world = World::new(&disk.join("store")).await;
     world.write_all(4).await;
-    // Not even the room is there that is asked for, and then a little more each time, until there is enough.
+    // Even preallocation fails at first; then a little more space is free each time, until there is enough.
     let ballast = Ballast::fill(&disk);
     let mut refusals = 0;
     loop {
@@ -80,7 +80,7 @@ pub(super) async fn at_a_checkpoint(folder: &Path) {
     world.assert_sound().await;
 }
 
-/// The room comes and goes at any moment, also in the middle of what sled writes.
+/// Space is taken and freed at any moment, also in the middle of sled's writes.
 pub(super) async fn now_and_then(folder: &Path) {
     let disk = folder.join("disk");
     let mut world = World::new(&disk.join("store")).await;
@@ -165,17 +165,18 @@ pub(super) async fn when_killed(folder: &Path) {
     }
 }
 
-/// What a child that writes on has told before it began another round.
+/// Progress that a child reported before it began another round.
 pub(super) fn said(line: &str) -> Progress {
     serde_json::from_str::<Progress>(line).unwrap().with_all_begun()
 }
 
-/// The last of what a child has told of that nobody has heard yet: it goes on until it is killed.
+/// The last progress that a child reported and that was not read yet: the child goes on until it is killed.
 pub(super) fn said_last(lines: &[String]) -> Option<Progress> {
     lines.iter().rfind(|line| !["ready", "refused"].contains(&line.as_str())).map(|line| said(line))
 }
 
-/// In a process of its own: writes until it is killed, and tells how far every writer has come, and of what is refused.
+/// Runs in a child process: writes until it is killed, and reports the progress of every writer and each
+/// refusal.
 pub(super) async fn write_on(folder: &Path) {
     let mut world = World::new(folder).await;
     world.write_all(2).await;

@@ -17,7 +17,7 @@ pub(super) async fn files(folder: &Path) {
     assert!(ended.status.success(), "{}", ended.errors);
 }
 
-/// In a process of its own, which may write as much as it likes.
+/// Runs in a child process without a limit on file sizes.
 pub(super) async fn look(folder: &Path, progress: &str) {
     let mut world = World::open(folder, serde_json::from_str(progress).unwrap()).await;
     world.assert_sound().await;

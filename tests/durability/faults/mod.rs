@@ -1,5 +1,5 @@
-//! Disks that are full, that fail, or that must not be written to. Each is made for the test, in a mount namespace of its
-//! own, which only root may do: elsewhere these tests say that they were skipped.
+//! Disks that are full, that fail, or that are read-only. Each is created for its test in a separate mount
+//! namespace, which only root may do: without root these tests report that they were skipped.
 
 mod disk;
 mod failing;
@@ -15,17 +15,19 @@ use tempfile::TempDir;
 
 use crate::support::{Child, PATIENCE};
 
-/// How a disk is made in the folder `$1`, for the command that follows.
+/// Creates a disk in the folder `$1` for the command that follows.
 const SMALL: &str = r#"mkdir "$1/disk" && mount -t tmpfs -o size=192m none "$1/disk""#;
 
-/// No file may be longer than this, which who writes beyond is told and not killed for.
+/// Limits the size of files. With `XFSZ` ignored, a longer write fails instead of killing the process.
 const LIMITED: &str = r#"mkdir "$1/disk" && trap "" XFSZ && ulimit -S -f 20000"#;
 
-/// A file system that believes to be much larger than what it stands on: what does not fit fails when it is written back,
-/// where the system only can tell whoever syncs. `errors` says what becomes of the file system then.
+/// Creates a file system that claims to be much larger than its backing store.
 ///
-/// Every request is of one page. Of a longer one that fits in part, Linux's loop device writes that part and says that all of
-/// it is written: no store can do anything about a disk like that.
+/// Data that does not fit fails on writeback, where the system can only report it to a process that syncs.
+/// `errors` selects how the file system reacts.
+///
+/// Every request is a single page. Of a longer one that fits in part, Linux's loop device writes that part
+/// and reports success for all of it: no store can handle a disk like that.
 fn hollow(features: &str, errors: &str) -> String {
     format!(
         r#"mkdir "$1/disk" "$1/below" && mount -t tmpfs -o size=200m none "$1/below" &&
@@ -92,7 +94,7 @@ fn files_that_must_not_grow_refuse_commits_and_nothing_else() {
     play(LIMITED, "limited");
 }
 
-/// Has the scene played in a process of its own, on a disk of its own.
+/// Runs the scene in a process of its own, on a disk of its own.
 fn play(disk: &str, scene: &str) {
     let folder = TempDir::new().unwrap();
     if let Err(reason) = try_out(disk) {
@@ -116,7 +118,7 @@ fn try_out(disk: &str) -> Result<(), String> {
     if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
 }
 
-/// Plays a scene; in the process that has the disk.
+/// Runs a scene in the process that has the disk.
 pub(crate) async fn fault(arguments: &[String]) {
     let folder = Path::new(&arguments[1]);
     match arguments[0].as_str() {

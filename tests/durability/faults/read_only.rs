@@ -33,7 +33,7 @@ pub(super) async fn while_open(folder: &Path) {
     world.assert_sound().await;
     world.write_all(1).await;
     let ballast = Ballast::fill(&below);
-    // What is below is full, which the file system learns when it writes, and does not write any more from then on.
+    // The disk below is full. The file system notices on its next write, and is read-only from then on.
     let tally = world.write(60).await;
     assert!(tally.refused > 0, "{tally:?}");
     world.assert_read_or_told().await;

@@ -15,18 +15,19 @@ use tower::ServiceExt;
 use crate::support::{Fault, chain, compare, faults};
 use crate::workload::{Progress, Writer, commit, settle, truth_of};
 
-/// What the writers here do follows from this.
+/// Seed of everything that the writers do.
 const SEED: u64 = 7;
 
-/// A store on a disk, and all that was written into it.
+/// A store on a disk, and everything written to it.
 pub(super) struct World {
     pub(super) store: Arc<SledStore>,
     writers: Vec<Writer>,
-    /// How far they have come, also with what was refused last: it may be there when the store is opened anew.
+    /// Progress of the writers, including the batch refused last: it may be present when the store is opened
+    /// again.
     pub(super) progress: Progress,
 }
 
-/// What came of many batches.
+/// Outcomes of a number of batches.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     pub(super) done: usize,
@@ -42,7 +43,7 @@ impl World {
         Self::try_to_open(folder, progress).await.unwrap_or_else(|error| panic!("{}", chain(&error)))
     }
 
-    /// Of everything that is read, hardly anything is found in memory.
+    /// Opens the store with a small cache, so that nearly every read goes to the disk.
     pub(super) async fn try_to_open(folder: &Path, progress: Progress) -> Result<Self, StoreError> {
         let store = Arc::new(SledStore::builder(folder).cache_size(10_000).open().await?);
         let writers = settle(&*store, SEED, &progress).await.unwrap_or_else(|problem| panic!("{problem}"));
@@ -50,7 +51,7 @@ impl World {
         Ok(Self { store, writers, progress })
     }
 
-    /// Has every writer write so many batches. What is refused is tried again the next time.
+    /// Writes this many batches with every writer. A refused batch is tried again in the next round.
     pub(super) async fn write(&mut self, rounds: usize) -> Tally {
         let mut tally = Tally::default();
         for _ in 0..rounds {
@@ -73,18 +74,18 @@ impl World {
         tally
     }
 
-    /// The same where all must succeed.
+    /// Like [`write`](Self::write), but every batch must succeed.
     pub(super) async fn write_all(&mut self, rounds: usize) {
         let tally = self.write(rounds).await;
         assert_eq!(tally.refused, 0, "{tally:?}");
     }
 
-    /// That everything is there, and nothing else: nothing of what was refused either.
+    /// Asserts that the store holds everything acknowledged and nothing that was refused.
     pub(super) async fn assert_read(&self) {
         compare(&*self.store, &truth_of(&self.writers)).await.unwrap();
     }
 
-    /// The same, but that some of it may be unavailable: nothing is lost, and nothing wrong.
+    /// Like [`assert_read`](Self::assert_read), but records may be unavailable; none may be lost or wrong.
     pub(super) async fn assert_read_or_told(&self) {
         let faults = faults(&*self.store, &truth_of(&self.writers)).await;
         let is_told = |fault: &&Fault| matches!(fault, Fault::Told(text) if text.starts_with("Unavailable"));
@@ -92,14 +93,14 @@ impl World {
         assert!(wrong.is_empty(), "{wrong:?}");
     }
 
-    /// That everything is there, and that the disk has it.
+    /// Asserts that everything is present, in memory and on the disk.
     pub(super) async fn assert_sound(&self) {
         let found = self.store.verify().await.unwrap_or_else(|error| panic!("{}", chain(&error)));
         assert!(found.is_sound(), "{found}");
         self.assert_read().await;
     }
 
-    /// Closes the store, if it can be closed, and gives back what must be there when it is opened again.
+    /// Closes the store, if possible, and returns what it must hold when it is opened again.
     pub(super) async fn close(self) -> Progress {
         if let Err(error) = self.store.close().await {
             assert_eq!(*error.kind(), StoreErrorKind::Unavailable, "{}", chain(&error));
@@ -108,7 +109,7 @@ impl World {
     }
 }
 
-/// The API on such a store. What it writes is no business of the writers', and removed in the end.
+/// The API on such a store. Its own records are not the writers', and are removed in the end.
 pub(super) struct Served {
     api: Api,
     caller: Caller,
@@ -135,13 +136,13 @@ impl Served {
         }
     }
 
-    /// The status and the code of a request that only reads, though the use of the key may be noted.
+    /// Returns the status and the code of a request that only reads, though it may record the use of the key.
     pub(super) async fn read(&self) -> (u16, Value) {
         let request = Request::get("/api/v1/hosts").header(AUTHORIZATION, format!("Bearer {}", self.key));
         self.send(request.body(String::new()).unwrap()).await
     }
 
-    /// The same of one that writes.
+    /// Returns the status and the code of a request that writes.
     pub(super) async fn write(&self) -> (u16, Value) {
         let key = json!({"name": "scanner", "network_id": self.network, "tags": []});
         let request = Request::post("/api/v1/auth/daemon").header(CONTENT_TYPE, "application/json");

@@ -29,7 +29,7 @@ async fn every_call_after_the_close_is_unavailable_also_a_second_close() {
     assert!(is_unavailable(store.snapshot().await));
     assert!(is_unavailable(store.verify().await));
     assert!(is_unavailable(store.close().await));
-    // The store that was closed is still there, and has nothing of the folder's.
+    // The closed store still exists, but holds nothing of the folder.
     compare(&open(folder.path()).await, &truth([1])).await.unwrap();
 }
 
@@ -52,7 +52,7 @@ async fn what_was_asked_for_before_the_close_is_done_before_it() {
         batch.put(key(1), Precondition::Any, Facets::default(), body(1));
         store.commit(batch)
     };
-    // Each has to wait for the one before it to be written.
+    // Each of them waits until the one before it is written.
     let (first, second, third, closed) = tokio::join!(again(), again(), again(), store.close());
     first.and(second).and(third).and(closed).unwrap();
     compare(&open(folder.path()).await, &truth([1])).await.unwrap();

@@ -9,7 +9,7 @@ use super::{batch, body, fill, open, truth};
 use crate::place::Place;
 use crate::support::{compare, copy};
 
-/// Opens the folder, and everything is there: in both copies.
+/// Opens the folder, and asserts that both copies are complete.
 async fn assert_whole(folder: &Path) {
     let store = open(folder).await;
     compare(&store, &truth([1])).await.unwrap();
@@ -72,8 +72,8 @@ async fn a_copy_from_another_time_is_made_anew() {
     }
 }
 
-/// The folder as it is, with a copy of the records from before the last commit in the place of one of them, as if the power
-/// had been lost while that was being changed.
+/// Replaces one copy of the records by its state before the last commit, as a power loss during its change
+/// would leave it.
 async fn cut_off(folder: &Path, name: &str) {
     let kept = Place::new();
     copy(&folder.join(name), kept.path());
@@ -100,7 +100,7 @@ async fn a_copy_that_was_being_changed_is_not_read_and_comes_to_where_the_other_
         fill(folder.path()).await;
         cut_off(folder.path(), name).await;
         assert_whole_with_both(folder.path()).await;
-        // Either alone has everything.
+        // Either copy alone has everything.
         fs::remove_dir_all(folder.path().join(name)).unwrap();
         assert_whole_with_both(folder.path()).await;
     }

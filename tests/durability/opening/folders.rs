@@ -9,7 +9,7 @@ use super::{assert_error, batch, fill, open, truth};
 use crate::place::Place;
 use crate::support::compare;
 
-/// Everything in a folder, without what is in folders in it.
+/// Returns the files of a folder, without those in its subfolders.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     paths.filter(|path| path.is_file()).map(|path| (path.clone(), fs::read(path).unwrap())).collect()
@@ -118,7 +118,7 @@ async fn a_folder_that_was_only_begun_is_one_that_can_be_opened() {
         fill(folder.path()).await;
         compare(&open(folder.path()).await, &truth([1])).await.unwrap();
     }
-    // Killed while it made sure of the room for a checkpoint.
+    // A process was killed while it preallocated space for a checkpoint.
     let folder = Place::new();
     fill(folder.path()).await;
     let (name, content) = begun[2];

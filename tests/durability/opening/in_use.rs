@@ -10,10 +10,10 @@ use super::{assert_error, batch, fill, open, truth};
 use crate::place::Place;
 use crate::support::{Child, PATIENCE, compare, say};
 
-/// When whoever finds the folder in use must have been told.
+/// Time within which an attempt to open a folder in use must fail.
 const SOON: Duration = Duration::from_secs(20);
 
-/// Keeps the folder open until it is killed, with one more record in it.
+/// Adds a record and keeps the folder open until the process is killed.
 pub(crate) async fn hold(arguments: &[String]) {
     let store = open(Path::new(&arguments[0])).await;
     store.commit(batch(2)).await.unwrap();
@@ -77,7 +77,7 @@ async fn an_opening_that_is_given_up_leaves_the_folder_to_the_next() {
     fill(folder.path()).await;
     for _ in 0..5 {
         let mut opening = pin!(SledStore::open(folder.path()));
-        // Begun, on a thread of its own, and waited for no longer.
+        // Started on a thread of its own; this test does not wait for it.
         assert!(opening.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     }
     compare(&open(folder.path()).await, &truth([1])).await.unwrap();

@@ -1,4 +1,4 @@
-//! Folders as they are found, in use or free, and stores as they are closed.
+//! Opening of folders in every state, in use or free, and closing of stores.
 
 mod closing;
 mod copies;
@@ -23,7 +23,7 @@ fn key(number: u128) -> Key {
     Key::new(Name::new("note"), Uuid::from_u128(number))
 }
 
-/// A batch that puts one record; the same number, the same record.
+/// Returns a batch that puts one record; a number always gives the same record.
 fn batch(number: u128) -> Batch {
     let mut batch = Batch::new();
     batch.put(key(number), Precondition::Absent, Facets::default(), body(number));
@@ -34,7 +34,7 @@ fn body(number: u128) -> String {
     format!("the body of {number}")
 }
 
-/// What these batches have put.
+/// Returns what a store holds after these batches.
 fn truth(numbers: impl IntoIterator<Item = u128>) -> Truth {
     let kept = |number| Kept { facets: Facets::default(), content: Content::Given(body(number).into()) };
     let records = numbers.into_iter().map(|number| (key(number), kept(number))).collect();
@@ -45,14 +45,14 @@ async fn open(folder: &Path) -> SledStore {
     SledStore::open(folder).await.unwrap()
 }
 
-/// A folder with one record, closed.
+/// Creates a closed folder with one record.
 async fn fill(folder: &Path) {
     let store = open(folder).await;
     store.commit(batch(1)).await.unwrap();
     store.close().await.unwrap();
 }
 
-/// That an error is of this kind and names the folder.
+/// Asserts that an error is of this kind and names the folder.
 fn assert_error(error: &StoreError, kind: &StoreErrorKind, folder: &Path) {
     assert_eq!(error.kind(), kind, "{error}");
     assert!(error.to_string().contains(folder.to_str().unwrap()), "{error}");

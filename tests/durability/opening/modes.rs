@@ -1,4 +1,4 @@
-//! Who may read the files of a store, and what is logged about it.
+//! File modes of a store, and the warnings about them.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
@@ -12,14 +12,14 @@ use super::{batch, key, open};
 use crate::program;
 use crate::support::{Child, Ended, PATIENCE, say};
 
-/// Sets no bits aside, so that everything has the mode that it was made with.
+/// Clears the umask, so that every file has the mode that it was created with.
 const PERMISSIVE: [&str; 4] = ["sh", "-c", "umask 000 && exec \"$@\"", "sh"];
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
-/// The modes of a folder and of everything in it.
+/// Returns the modes of a folder and of everything in it.
 fn modes(folder: &Path) -> BTreeMap<PathBuf, u32> {
     let mut modes = BTreeMap::from([(folder.to_owned(), mode(folder))]);
     for entry in fs::read_dir(folder).unwrap() {
@@ -42,7 +42,7 @@ fn assert_private(folder: &Path) {
     }
 }
 
-/// Plays what is done with a folder, in a process of its own that masks no modes and logs to its standard error.
+/// Runs a part of the scene in a process that has no umask and logs to its standard error.
 fn play(part: &str, folder: &Path) -> Ended {
     let arguments = [part.to_owned(), folder.to_str().unwrap().to_owned()];
     let ended = Child::start_through(&PERMISSIVE, "modes", &arguments).finish(PATIENCE).unwrap();
@@ -54,7 +54,7 @@ fn warnings(ended: &Ended) -> Vec<&str> {
     ended.errors.lines().filter(|line| line.contains("WARN")).collect()
 }
 
-/// In a process of its own.
+/// Runs in the child process.
 pub(crate) async fn modes_scene(arguments: &[String]) {
     tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).init();
     let (part, folder) = (arguments[0].as_str(), Path::new(&arguments[1]));
@@ -74,7 +74,7 @@ pub(crate) async fn modes_scene(arguments: &[String]) {
     say("over");
 }
 
-/// Has files made of every sort, and looks at them while the store is open and after a second opening.
+/// Creates files of every kind, and checks them while the store is open and after a second opening.
 async fn fill(folder: &Path) {
     let store = open(folder).await;
     store.commit(batch(1)).await.unwrap();
@@ -87,7 +87,7 @@ async fn fill(folder: &Path) {
         assert_private(folder);
     }
     store.close().await.unwrap();
-    // Another second copy is made.
+    // Another second copy is created.
     fs::remove_dir_all(folder.join("records.second")).unwrap();
     let store = open(folder).await;
     store.verify().await.unwrap();
@@ -100,7 +100,7 @@ fn new_folder_and_all_in_it_are_private_under_a_permissive_umask() {
     let folder = place.path().join("above/store");
     let ended = play("fill", &folder);
     assert_private(&folder);
-    // A copy that was removed is made anew, which is another warning.
+    // A removed copy is rebuilt, which causes another warning.
     let of_modes = warnings(&ended).into_iter().filter(|line| line.contains("other users")).count();
     assert_eq!(of_modes, 0, "{}", ended.errors);
     play("repair", &folder);

@@ -5,20 +5,20 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Which scene a child plays, and with what.
+/// Environment variable with the scene that a child runs and its arguments.
 const SCENE: &str = "TOPOSCOPE_SCENE";
 const ARGUMENTS: &str = "TOPOSCOPE_SCENE_ARGUMENTS";
 
-/// What comes before all that a child has to say: the test harness writes to the same place, also on the same line.
+/// Prefix of the child's own messages: the test harness writes to the same output, also on the same line.
 const MARK: &str = "~ ";
 
-/// The name of the test that plays the scene in the child.
+/// Name of the test that runs the scene in the child.
 const STAGE: &str = "stage::the_scene_of_a_child";
 
-/// When a child is given up as hanging.
+/// Time after which a child is considered to hang.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A process of its own, which plays one scene. It ends with its value.
+/// A child process that runs one scene and is killed when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Child {
     process: std::process::Child,
@@ -26,7 +26,7 @@ pub(crate) struct Child {
     errors: File,
 }
 
-/// How a child ended, with what it had said since anybody asked.
+/// How a child ended, and its unread messages.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) lines: Vec<String>,
@@ -39,7 +39,7 @@ impl Child {
         Self::start_through(&[], scene, arguments)
     }
 
-    /// The same by way of another command, which is given the child's own as its last arguments.
+    /// Like [`start`](Self::start), through another command, to which the child's command line is appended.
     pub(crate) fn start_through(way: &[&str], scene: &str, arguments: &[String]) -> Self {
         let own = std::env::current_exe().unwrap();
         let line = [STAGE, "--exact", "--ignored", "--nocapture", "--test-threads=1"];
@@ -65,7 +65,7 @@ impl Child {
         let output = BufReader::new(process.stdout.take().unwrap());
         thread::spawn(move || {
             let lines = output.split(b'\n').map_while(Result::ok);
-            // The last line may have been cut off: it counts as not said.
+            // The last line may be incomplete: it does not count then.
             for line in lines.filter_map(|line| String::from_utf8(line).ok()) {
                 let told = line.split_once(MARK).and_then(|(_, told)| told.strip_suffix('.'));
                 if told.is_some_and(|told| said.send(told.to_owned()).is_err()) {
@@ -76,18 +76,18 @@ impl Child {
         Self { process, lines, errors }
     }
 
-    /// What the child says next, `None` when it ends or says nothing for that long.
+    /// Returns the next message of the child, or `None` if it ends or sends nothing within `limit`.
     pub(crate) fn next(&self, limit: Duration) -> Option<String> {
         self.lines.recv_timeout(limit).ok()
     }
 
-    /// Kills it, as suddenly as a process can end.
+    /// Kills the child with `SIGKILL`.
     pub(crate) fn kill(mut self) -> Ended {
         let _ = self.process.kill();
         self.end(Instant::now() + PATIENCE).expect("a process that is killed ends")
     }
 
-    /// Waits for its end. `None` where it hangs; it is killed then.
+    /// Waits until the child ends. Returns `None` if it hangs, after killing it.
     pub(crate) fn finish(mut self, limit: Duration) -> Option<Ended> {
         self.end(Instant::now() + limit)
     }
@@ -98,7 +98,7 @@ impl Child {
             match self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(line) => lines.push(line),
                 Err(RecvTimeoutError::Timeout) => return None,
-                // It has closed its end, so it is about to end.
+                // The child has closed its output, so it is about to end.
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
@@ -106,7 +106,7 @@ impl Child {
         Some(Ended { lines, status, errors: self.errors() })
     }
 
-    /// What it has written for whoever looks for an error.
+    /// Returns what the child has written to its standard error.
     pub(crate) fn errors(&mut self) -> String {
         let mut text = Vec::new();
         self.errors.rewind().and_then(|()| self.errors.read_to_end(&mut text)).unwrap();
@@ -121,13 +121,13 @@ impl Drop for Child {
     }
 }
 
-/// The scene that this process is to play, `None` in a process that tests.
+/// Returns the scene that this process has to run, or `None` in the process of the tests.
 pub(crate) fn scene() -> Option<(String, Vec<String>)> {
     let scene = std::env::var(SCENE).ok()?;
     Some((scene, serde_json::from_str(&std::env::var(ARGUMENTS).unwrap()).unwrap()))
 }
 
-/// Tells the parent a line, in one write: it arrives whole or not at all.
+/// Sends the parent a line in a single write: it arrives whole or not at all.
 pub(crate) fn say(line: &str) {
     let mut output = std::io::stdout().lock();
     output.write_all(format!("{MARK}{}.\n", line.replace('\n', " | ")).as_bytes()).unwrap();

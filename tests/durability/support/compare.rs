@@ -9,15 +9,15 @@ use uuid::Uuid;
 
 use super::truth::{Kept, Truth, in_order};
 
-/// What the tests sort by.
+/// The sort key that the tests use.
 pub(crate) const RANK: Name = Name::new("rank");
 
-/// How a store did not give what it should.
+/// How a store deviates from its expected contents.
 #[derive(Clone, Debug)]
 pub(crate) enum Fault {
-    /// It said that it cannot.
+    /// It reported an error.
     Told(String),
-    /// It gave something else.
+    /// It returned wrong data.
     Wrong(String),
 }
 
@@ -36,7 +36,7 @@ impl From<StoreError> for Fault {
     }
 }
 
-/// An error with all that it comes from.
+/// Returns an error with its chain of sources.
 pub(crate) fn chain(error: &StoreError) -> String {
     let mut text = format!("{:?}: {error}", error.kind());
     let mut source = error.source();
@@ -51,7 +51,7 @@ fn wrong(text: impl Into<String>) -> Fault {
     Fault::Wrong(text.into())
 }
 
-/// Everything a store holds, as a snapshot tells it.
+/// Returns everything that a store holds, read from a snapshot.
 pub(crate) async fn everything(store: &impl Store) -> Result<BTreeMap<Key, Entry>, Fault> {
     let mut snapshot = store.snapshot().await?;
     let mut entries = BTreeMap::new();
@@ -70,7 +70,7 @@ pub(crate) async fn everything(store: &impl Store) -> Result<BTreeMap<Key, Entry
     }
 }
 
-/// Whether the store holds the truth, whichever way it is read.
+/// Checks that the store holds the truth by every kind of read.
 pub(crate) async fn compare(store: &impl Store, truth: &Truth) -> Result<(), String> {
     match faults(store, truth).await.first() {
         None => Ok(()),
@@ -78,7 +78,7 @@ pub(crate) async fn compare(store: &impl Store, truth: &Truth) -> Result<(), Str
     }
 }
 
-/// All that is not as it should be, whichever way it is read.
+/// Returns all deviations found by every kind of read.
 pub(crate) async fn faults(store: &impl Store, truth: &Truth) -> Vec<Fault> {
     let mut faults = Vec::new();
     let entries = everything(store).await;
@@ -150,13 +150,13 @@ async fn compare_unique_key(
 fn holders<'a>(truth: &'a Truth) -> BTreeMap<&'a UniqueKey, Key> {
     let of_record = |(key, kept): (&Key, &'a Kept)| {
         let (unique_keys, key) = (&kept.facets.unique_keys, *key);
-        // With each unique key comes the body: of very many a few must do.
+        // Each lookup returns the body too, so of very many unique keys only some are checked.
         unique_keys.iter().step_by(1 + unique_keys.len() / 100).map(move |unique_key| (unique_key, key))
     };
     truth.records.iter().flat_map(of_record).collect()
 }
 
-/// The bodies were looked at already.
+/// Compares the keys of a list; its bodies are checked elsewhere.
 async fn compare_list(store: &impl Store, query: &Query, expected: &[Key]) -> Result<(), Fault> {
     let page = store.list(query).await?;
     let found: Vec<Key> = page.records.iter().map(|record| record.key).collect();
@@ -167,7 +167,7 @@ async fn compare_list(store: &impl Store, query: &Query, expected: &[Key]) -> Re
     Err(wrong(format!("the list {query:?} has {totals}")))
 }
 
-/// A list of each kind, of each organization, and of each of its networks.
+/// Returns a query of each kind for each organization and each of its networks.
 fn queries(truth: &Truth) -> Vec<Query> {
     let of_record = |(key, kept): (&Key, &Kept)| {
         let Facets { organization, network, .. } = kept.facets;

@@ -1,7 +1,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// All files in a folder, by their paths in it.
+/// Returns all files in a folder, by their relative paths.
 pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     collect(folder, Path::new(""), &mut files);
@@ -21,8 +21,10 @@ fn collect(folder: &Path, within: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Copies a folder as it is. While a store has it open and nothing is under way, not even what follows an opening (it is
-/// over when the store was verified), the copy is what a kill would leave.
+/// Copies a folder as it is.
+///
+/// If a store has it open without any background work, the copy is what a kill would leave. The background
+/// work of an opening is over once the store was verified.
 pub(crate) fn copy(from: &Path, to: &Path) {
     for file in files(from) {
         let target = to.join(&file);

@@ -1,4 +1,4 @@
-//! What the tests share: what a store must hold, whether it does, and processes that can be killed.
+//! Shared helpers: expected contents, comparisons, and processes that can be killed.
 
 mod child;
 mod compare;

@@ -1,6 +1,6 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Steele, Lea and Flood's generator: the same numbers on every machine, from a seed.
+/// The SplitMix64 generator by Steele, Lea and Flood: the same numbers for a seed on every machine.
 #[derive(Clone, Debug)]
 pub(crate) struct SplitMix64(pub(crate) u64);
 
@@ -13,12 +13,12 @@ impl SplitMix64 {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`.
+    /// Returns a number below `end`.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         usize::try_from(self.next() % u64::try_from(end).unwrap()).unwrap()
     }
 
-    /// True once in `times`.
+    /// Returns true once in `times` calls on average.
     pub(crate) fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
@@ -27,18 +27,18 @@ impl SplitMix64 {
         from[self.below(from.len())].clone()
     }
 
-    /// Each of the values with a chance of one in two.
+    /// Returns a subset that contains each value with a probability of one half.
     pub(crate) fn some_of<T: Clone>(&mut self, from: &[T]) -> Vec<T> {
         from.iter().filter(|_| self.once_in(2)).cloned().collect()
     }
 }
 
-/// A generator of its own for everything that is numbered.
+/// Returns a generator that is independent for each list of numbers.
 pub(crate) fn numbered(seed: u64, numbers: &[u64]) -> SplitMix64 {
     numbers.iter().fold(SplitMix64(seed), |mut random, number| SplitMix64(random.next() ^ number))
 }
 
-/// Another seed each time, or the one that is given as `TOPOSCOPE_SEED`; printed, so that it can be given.
+/// Returns the seed in `TOPOSCOPE_SEED`, or a new one; prints it, so that a run can be repeated.
 pub(crate) fn seed() -> u64 {
     let seed = match std::env::var("TOPOSCOPE_SEED") {
         Ok(seed) => seed.parse().expect("TOPOSCOPE_SEED is no number"),
@@ -48,7 +48,7 @@ pub(crate) fn seed() -> u64 {
     seed
 }
 
-/// How many rounds are wanted.
+/// Returns the number of rounds set in the environment, or the usual one.
 pub(crate) fn rounds(variable: &str, usual: usize) -> usize {
     std::env::var(variable)
         .map_or(usual, |rounds| rounds.parse().unwrap_or_else(|_| panic!("{variable} is no number")))

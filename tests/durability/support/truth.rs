@@ -5,11 +5,11 @@ use toposcope::store::{Facets, Key, UniqueKey};
 
 use super::random::SplitMix64;
 
-/// What a store must hold, no more and no less.
+/// The exact contents that a store must have.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Truth {
     pub(crate) records: BTreeMap<Key, Kept>,
-    /// Unique keys that records had at some time: those that none has now must find nothing.
+    /// Unique keys that records had at some time: those without a record now must find nothing.
     pub(crate) unique_keys: BTreeSet<UniqueKey>,
 }
 
@@ -20,14 +20,14 @@ pub(crate) struct Kept {
     pub(crate) content: Content,
 }
 
-/// A body, or how it is made: many large ones are remembered at a time.
+/// A body, or how to generate it: many large ones are held at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     Made { seed: u64, length: usize },
     Given(Bytes),
 }
 
-/// What repeats in a made body, but for the number of the piece.
+/// Length of the pieces of a generated body, in bytes; pieces differ only in their numbers.
 const PIECE: usize = 4 << 10;
 
 impl Content {
@@ -39,7 +39,7 @@ impl Content {
     }
 }
 
-/// Every piece is another one, and all are those of this seed.
+/// Generates a body whose pieces all differ and depend on the seed.
 fn made(seed: u64, length: usize) -> Vec<u8> {
     let mut random = SplitMix64(seed);
     let piece: Vec<u8> =
@@ -56,7 +56,8 @@ fn made(seed: u64, length: usize) -> Vec<u8> {
     body
 }
 
-/// As facets come out of a store: links and unique keys once each, sort keys only where they are not empty, all in order.
+/// Normalizes facets as a store returns them: ordered, links and unique keys without duplicates, sort keys
+/// without empty ones.
 pub(crate) fn in_order(mut facets: Facets) -> Facets {
     facets.links.sort_unstable();
     facets.links.dedup();

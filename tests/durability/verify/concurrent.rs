@@ -9,7 +9,7 @@ use crate::place::Place;
 
 const RECORDS: u128 = 600;
 
-/// The number of a record that is so large that a checkpoint begins after it.
+/// Number of a record so large that a checkpoint begins after it.
 const BALLAST: u128 = 1_000_000;
 const BALLAST_SIZE: usize = 33 << 20;
 
@@ -17,8 +17,8 @@ async fn open(path: &Path) -> SledStore {
     SledStore::builder(path).durability(Durability::Buffered).cache_size(0).open().await.unwrap()
 }
 
-/// Has everything checkpointed that was committed before, while a verification may run: a checkpoint begins when the log is
-/// full, and the second one only when the first is over.
+/// Checkpoints everything committed before, while a verification may run. A checkpoint begins when the log is
+/// full, and a second one only when the first is complete.
 async fn check_point(store: &SledStore) {
     for round in 0..2 {
         let mut batch = Batch::new();
@@ -28,7 +28,7 @@ async fn check_point(store: &SledStore) {
     }
 }
 
-/// Replaces, deletes and adds records in all places of the order, some of them anew in each round.
+/// Replaces, deletes and adds records throughout the key order, some of them anew in each round.
 async fn change(store: &SledStore, round: usize) {
     put(store, (0..RECORDS).filter(|number| number % 7 == round as u128 % 7), round).await;
     put(store, (0..40).map(|number| RECORDS + 50 * round as u128 + number), round).await;
@@ -39,8 +39,8 @@ async fn change(store: &SledStore, round: usize) {
     store.commit(batch).await.unwrap();
 }
 
-/// Runs a verification, with changes and a checkpoint of them after each of these numbers of slices, and with changes that
-/// wait for a checkpoint.
+/// Runs a verification. After each of these numbers of slices, it makes changes and checkpoints them, and
+/// makes further changes that wait for a checkpoint.
 async fn verify_beside(store: &SledStore, moments: &[usize]) -> Result<Verification, StoreError> {
     let mut verification: Pin<Box<dyn Future<Output = _> + '_>> = Box::pin(store.verify());
     let mut moment = 0;
@@ -50,7 +50,7 @@ async fn verify_beside(store: &SledStore, moments: &[usize]) -> Result<Verificat
             check_point(store).await;
             change(store, moment + 1).await;
         }
-        // The first poll may find the slice under way that the last one has begun.
+        // The first poll may find the slice in progress that the last one has begun.
         if let Some(found) = polled(&mut verification, 2).await {
             assert!(moments.iter().all(|at| *at <= moment), "over after {moment} slices");
             return found;
@@ -71,7 +71,7 @@ async fn verification_beside_commits_and_checkpoints_raises_no_false_alarm() {
     store.close().await.unwrap();
 }
 
-/// Damages the bodies of these records in one copy, and puts a body there that belongs to none.
+/// Damages the bodies of these records in one copy, and adds a body without a record.
 fn damage(copy: &Path, numbers: &[u128]) {
     let records = sled::Config::new().path(copy).segment_size(512 << 10).open().unwrap();
     let tree = records.open_tree("records").unwrap();

@@ -11,19 +11,19 @@ use super::{polled, put};
 use crate::place::Place;
 use crate::support::{chain, copy, start_runtime};
 
-/// Far longer than anything takes here.
+/// Far longer than any operation here takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 const RECORDS: u128 = 500;
 
-/// What comes of a call: the kind of its error and the text, if it failed.
+/// Outcome of a call: the kind and the text of its error, if it failed.
 type Outcome = Result<(), (StoreErrorKind, String)>;
 type Call = for<'s> fn(&'s SledStore) -> Pin<Box<dyn Future<Output = Outcome> + 's>>;
 
-/// How everything ends while a call is under way.
+/// How everything ends while a call is in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
-    /// The store is closed; the call and the closing are awaited.
+    /// The store is closed; the call and the close are awaited.
     Close,
     /// The call is dropped, and then the store is closed.
     DropAndClose,
@@ -31,7 +31,7 @@ enum Ending {
     DropAll,
 }
 
-/// Fails the test when the work does not end, which would hang a test otherwise.
+/// Fails the test when the work does not end, instead of hanging.
 fn within<T: Send + 'static>(what: &str, work: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, outcome) = channel();
     let worker = thread::spawn(move || {
@@ -45,7 +45,8 @@ fn within<T: Send + 'static>(what: &str, work: impl FnOnce() -> T + Send + 'stat
     worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// Ends everything after the call was polled 0, 1, 2 … times, up to its end. Each time the folder must be free at once.
+/// Ends everything after the call was polled 0, 1, 2 … times, until it completes. The folder must be free at
+/// once each time.
 fn end_at_every_moment(name: &str, call: Call, ending: Ending) {
     let folder = Place::new();
     let mut moment = 0;
@@ -67,12 +68,12 @@ fn end_at_every_moment(name: &str, call: Call, ending: Ending) {
     });
 }
 
-/// Returns whether the call was over by then.
+/// Returns whether the call had completed by then.
 fn end_at(path: &Path, call: Call, ending: Ending, moment: usize) -> bool {
     let runtime = start_runtime();
     let store = runtime.block_on(async {
         let store = SledStore::builder(path).cache_size(0).open().await.unwrap();
-        // For the next checkpoint.
+        // Gives the next checkpoint something to do.
         put(&store, 0..RECORDS, moment).await;
         store
     });
@@ -168,7 +169,7 @@ fn runtime_ends_after_an_export_and_its_store_were_dropped_at_every_moment() {
     end_at_every_moment("export", export, Ending::DropAll);
 }
 
-/// A folder with so many records, closed.
+/// Creates a closed folder with this many records.
 fn filled(path: &Path, records: u128) {
     start_runtime().block_on(async {
         let store = SledStore::open(path).await.unwrap();
@@ -229,7 +230,7 @@ fn repair_dropped_at_every_moment_leaves_a_folder_that_a_repair_saves_whole() {
     }
 }
 
-/// Returns whether the repair was over by then.
+/// Returns whether the repair had completed by then.
 fn end_repair_at(folder: &Path, moment: usize) -> bool {
     let runtime = start_runtime();
     let is_over = runtime.block_on(async {

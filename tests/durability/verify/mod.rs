@@ -1,4 +1,4 @@
-//! Verification beside everything else: commits, checkpoints, and the end of the store.
+//! Verification concurrent with commits, checkpoints, and the end of the store.
 
 mod concurrent;
 mod ending;
@@ -10,7 +10,7 @@ use std::task::Poll;
 use toposcope::store::{Batch, Facets, Key, Name, Precondition, SledStore, Store};
 use uuid::Uuid;
 
-/// Awaits a future until it was polled so many times. Returns `None` if it is not ready by then.
+/// Polls a future at most this many times. Returns `None` if it is not ready by then.
 async fn polled<T>(future: &mut Pin<Box<dyn Future<Output = T> + '_>>, times: usize) -> Option<T> {
     let mut left = times;
     poll_fn(|context| {
@@ -33,7 +33,7 @@ fn body(number: u128, round: usize) -> Vec<u8> {
     format!("body {number} of round {round} ").into_bytes().repeat(20)
 }
 
-/// Puts records whose bodies tell the round, in one batch.
+/// Puts records whose bodies contain the round, in one batch.
 async fn put(store: &SledStore, numbers: impl IntoIterator<Item = u128>, round: usize) {
     let mut batch = Batch::new();
     for number in numbers {

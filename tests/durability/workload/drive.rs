@@ -3,7 +3,7 @@ use toposcope::store::{Batch, Key, Precondition, Record, Store, StoreError, Stor
 use super::plan::{Change, Step, Wanted};
 use super::{Ledger, Writer};
 
-/// Has the next step of a writer carried out, again and again where others were quicker with the ledger.
+/// Commits the next step of a writer, and retries while other writers change the ledger first.
 pub(crate) async fn commit(store: &impl Store, writer: &Writer) -> Result<(), StoreError> {
     let (changes, in_ledger) = match writer.next_step() {
         Step::Purge(now) => {

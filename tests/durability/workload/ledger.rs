@@ -4,7 +4,7 @@ use uuid::Uuid;
 use super::{WRITERS, Writer};
 use crate::support::{Content, Kept};
 
-/// The one record that all writers change: of each the last batch in which it did so.
+/// The one record that all writers change; it holds the last batch in which each writer did so.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ledger(pub(crate) Vec<u64>);
 
@@ -27,7 +27,7 @@ impl Ledger {
         self.0.iter().flat_map(|entry| entry.to_le_bytes()).collect()
     }
 
-    /// The record; `None` before anybody wrote into it.
+    /// Returns the record, or `None` before the first write.
     pub(crate) fn kept(&self) -> Option<Kept> {
         let content = Content::Given(self.body().into());
         self.0.iter().any(|entry| *entry > 0).then_some(Kept { facets: Facets::default(), content })

@@ -1,5 +1,6 @@
-//! What is written: many writers, each with records of its own and a part in one that all of them share. Everything that a
-//! writer does follows from a seed, so that whoever knows how far it has come knows what the store must hold.
+//! The workload: many writers, each with its own records and a part in one record that all of them share.
+//! Everything that a writer does follows from a seed, so the number of its batches determines what the store
+//! must hold.
 
 mod drive;
 mod ledger;
@@ -14,5 +15,5 @@ pub(crate) use progress::Progress;
 pub(crate) use settle::settle;
 pub(crate) use writer::{Writer, truth_of};
 
-/// How many writers there are.
+/// Number of writers.
 pub(crate) const WRITERS: u64 = 16;

@@ -8,13 +8,13 @@ use super::WRITERS;
 use super::writer::{Slot, Writer};
 use crate::support::{Content, Kept, RANK, SplitMix64, numbered};
 
-/// How many records a writer has at most.
+/// Maximum number of records of a writer.
 pub(crate) const SLOTS: Slot = 14;
 
-/// The record that is large, of the writers that have one.
+/// The large record of the writers that have one.
 const LARGE: Slot = 0;
 
-/// What is done in one go.
+/// The changes of one batch.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     Commit { changes: Vec<Change>, in_ledger: bool },
@@ -28,7 +28,7 @@ pub(crate) enum Change {
     Delete { slot: Slot, wanted: Wanted },
 }
 
-/// What a change expects of the record as it is.
+/// The precondition of a change.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Wanted {
     Absent,
@@ -38,7 +38,7 @@ pub(crate) enum Wanted {
 }
 
 impl Writer {
-    /// What this writer does next.
+    /// Returns the next step of this writer.
     pub(crate) fn next_step(&self) -> Step {
         let batch = self.done + 1;
         let mut random = numbered(self.seed, &[self.number, batch]);
@@ -57,7 +57,8 @@ impl Writer {
         Step::Commit { changes, in_ledger: random.once_in(6) }
     }
 
-    /// One writer alone has records that expire, so that no purge takes those of others.
+    /// Returns whether this writer purges. Only one writer has records that expire, so a purge takes no other
+    /// writer's records.
     const fn purges(&self) -> bool {
         self.number == 0
     }
@@ -66,7 +67,8 @@ impl Writer {
         self.number % (WRITERS / 2) == 1
     }
 
-    /// Those that no record has which stays as it is: within the batch they may go from any to any.
+    /// Returns the unique keys not held by an unchanged record: within the batch they may move between any
+    /// records.
     fn free_unique_keys(&self, changed: &BTreeSet<Slot>) -> Vec<UniqueKey> {
         let staying = self.records.iter().filter(|(slot, _)| !changed.contains(slot));
         let taken: BTreeSet<&UniqueKey> = staying.flat_map(|(_, kept)| &kept.facets.unique_keys).collect();

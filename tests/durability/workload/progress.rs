@@ -2,14 +2,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{WRITERS, Writer};
 
-/// What is known from outside of how far each writer has come.
+/// What is known about the progress of each writer.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Progress {
-    /// The last batch that was acknowledged.
+    /// The last acknowledged batch.
     pub(crate) done: Vec<u64>,
-    /// The last that was begun: this one, or the next.
+    /// The last batch begun: either the acknowledged one or its successor.
     pub(crate) begun: Vec<u64>,
-    /// What somebody has read in the ledger.
+    /// The last batch of each writer that a read of the ledger has returned.
     pub(crate) seen: Vec<u64>,
 }
 
@@ -19,20 +19,20 @@ impl Progress {
         Self { done: none(), begun: none(), seen: none() }
     }
 
-    /// Of writers of which none has begun anything that it does not know the end of.
+    /// Returns the progress of writers without a batch of unknown outcome.
     pub(crate) fn of(writers: &[Writer]) -> Self {
         let mut progress = Self::new();
         progress.come(&writers.iter().map(|writer| writer.done).collect::<Vec<_>>());
         progress
     }
 
-    /// The same where all may have begun their next batch, and ended it.
+    /// Returns the progress if every writer may have begun and completed its next batch.
     pub(crate) fn with_all_begun(mut self) -> Self {
         self.begun = self.done.iter().map(|done| done + 1).collect();
         self
     }
 
-    /// Learns from what a child says.
+    /// Updates the progress from a message of a child.
     pub(crate) fn hear(&mut self, line: &str) {
         let (what, numbers) = line.split_once(' ').unwrap_or((line, ""));
         let numbers: Vec<u64> = numbers.split(' ').filter_map(|number| number.parse().ok()).collect();
@@ -45,7 +45,7 @@ impl Progress {
         }
     }
 
-    /// What was found when the folder was opened.
+    /// Updates the progress from what an opening found.
     pub(crate) fn come(&mut self, done: &[u64]) {
         self.done.copy_from_slice(done);
         self.begun.copy_from_slice(done);

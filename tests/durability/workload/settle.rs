@@ -5,7 +5,7 @@ use toposcope::store::{Entry, Key, Store, Version};
 use super::{Ledger, Progress, Writer, truth_of};
 use crate::support::{Truth, compare, compare_entries, everything};
 
-/// Finds out how far every writer has come: to the last batch that was acknowledged, or to the one after it if that was
+/// Determines the progress of every writer: the last acknowledged batch, or the one after it if that was
 /// begun. Any other state of the store is an error.
 pub(crate) async fn settle(
     store: &impl Store,
@@ -58,7 +58,7 @@ fn compare_state(own: &BTreeMap<Key, Entry>, ledger: &Ledger, writer: &Writer) -
     if found == expected { Ok(()) } else { Err(format!("the ledger has {found} instead of {expected}")) }
 }
 
-/// Of two records of a writer, the one that was put by the later batch has the greater version.
+/// Checks that of two records of a writer the one put by the later batch has the greater version.
 fn compare_versions(entries: &BTreeMap<Key, Entry>, writers: &[Writer]) -> Result<(), String> {
     for writer in writers {
         let version_of = |slot| entries.get(&writer.key(slot)).map(|entry| entry.record.version);

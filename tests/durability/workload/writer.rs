@@ -8,20 +8,20 @@ use super::Ledger;
 use super::plan::{Change, Step};
 use crate::support::{Kept, Truth};
 
-/// The number of a record among those of its writer.
+/// Number of a record among those of its writer.
 pub(crate) type Slot = u64;
 
-/// A writer, as far as it has come.
+/// A writer and its progress.
 #[derive(Clone, Debug)]
 pub(crate) struct Writer {
     pub(super) seed: u64,
     pub(crate) number: u64,
-    /// How many batches it has written.
+    /// Number of batches written.
     pub(crate) done: u64,
     pub(super) records: BTreeMap<Slot, Kept>,
-    /// Which batch put a record.
+    /// The batch that put each record.
     pub(crate) written: BTreeMap<Slot, u64>,
-    /// The last batch in which it wrote into the ledger.
+    /// The last batch that changed the ledger.
     pub(crate) in_ledger: u64,
 }
 
@@ -30,7 +30,7 @@ impl Writer {
         Self { seed, number, done: 0, records: BTreeMap::new(), written: BTreeMap::new(), in_ledger: 0 }
     }
 
-    /// The writer after so many batches.
+    /// Returns the writer as it is after `done` batches.
     pub(crate) fn after(seed: u64, number: u64, done: u64) -> Self {
         let mut writer = Self::new(seed, number);
         while writer.done < done {
@@ -39,7 +39,7 @@ impl Writer {
         writer
     }
 
-    /// Takes the next step for done.
+    /// Marks the next step as done.
     pub(crate) fn go_on(&mut self) {
         match self.next_step() {
             Step::Purge(now) => self.purge(now),
@@ -66,7 +66,7 @@ impl Writer {
         }
     }
 
-    /// How many records a purge takes.
+    /// Returns the number of records that a purge deletes.
     pub(super) fn expired(&self, now: Timestamp) -> u64 {
         let times = self.records.values().filter_map(|kept| kept.facets.expires_at);
         times.filter(|time| *time <= now).count() as u64
@@ -81,14 +81,14 @@ impl Writer {
         Uuid::from_u128(0xA000 + u128::from(self.number))
     }
 
-    /// The records are of different kinds, and their ids do not follow each other.
+    /// Returns the key of a record. The records are of different kinds, and their ids are not consecutive.
     pub(crate) fn key(&self, slot: Slot) -> Key {
         let kind = if slot.is_multiple_of(3) { Name::new("note") } else { Name::new("host") };
         let spread = u128::from(slot + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_0C21_4C4F_7A11);
         Key::new(kind, Uuid::from_u128((spread & !0xFFFF) | u128::from(self.number << 8 | slot)))
     }
 
-    /// The unique keys that the records of this writer have in turn.
+    /// Returns the unique keys that the records of this writer have in turn.
     pub(super) fn unique_keys(&self) -> Vec<UniqueKey> {
         let unique_key = |place: u8| {
             let mut value = format!("{}/{place}", self.number).into_bytes();
@@ -99,19 +99,19 @@ impl Writer {
         (0..12).map(unique_key).collect()
     }
 
-    /// What the store must hold of this writer's.
+    /// Returns what the store must hold of this writer.
     pub(crate) fn truth(&self) -> Truth {
         let records = self.records.iter().map(|(slot, kept)| (self.key(*slot), kept.clone())).collect();
         Truth { records, unique_keys: self.unique_keys().into_iter().collect() }
     }
 
-    /// All keys that this writer ever writes under.
+    /// Returns all keys that this writer ever writes.
     pub(crate) fn keys(&self) -> BTreeSet<Key> {
         (0..super::plan::SLOTS).map(|slot| self.key(slot)).collect()
     }
 }
 
-/// What the store must hold when these are all who have written.
+/// Returns what the store must hold if these are all the writers.
 pub(crate) fn truth_of(writers: &[Writer]) -> Truth {
     let mut truth = Truth::default();
     for of_writer in writers.iter().map(Writer::truth) {

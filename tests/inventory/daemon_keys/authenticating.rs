@@ -1,4 +1,4 @@
-//! Which daemon asks, by its key.
+//! Authentication of daemons by their keys.
 
 use std::time::Duration;
 
@@ -83,7 +83,7 @@ async fn a_key_without_end_works_for_a_thousand_years_and_without_api_access() {
     world.inventory.authenticate_daemon_key(issued.plaintext()).await.unwrap();
 }
 
-/// Whoever shows a daemon's key where a user is needed is told so only while the key is good.
+/// A daemon's key is recognized as such where a user is needed only while the key is valid.
 #[tokio::test]
 async fn a_daemons_key_is_told_from_an_unknown_one_where_a_user_is_needed() {
     let world = World::new().await;

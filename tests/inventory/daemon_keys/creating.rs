@@ -1,4 +1,4 @@
-//! Keys for daemons that are made, by the host application or as a user asks for it.
+//! Creation of daemon keys by the host application and by users.
 
 use toposcope::access::{Caller, Scope};
 use toposcope::inventory::{Entity, ErrorKind, NewDaemonApiKey, Problem};
@@ -45,7 +45,7 @@ async fn a_key_works_without_end_and_bears_no_tag_unless_told_otherwise() {
     assert_eq!((record.expires_at, record.tags.as_slice()), (None, &[][..]));
 }
 
-/// What is refused to the host application and to a user alike.
+/// Asserts that the host application and a user get the same refusal.
 async fn assert_refused(world: &World, expected: ErrorKind, adapt: impl Fn(&mut NewDaemonApiKey)) {
     let mut new = NewDaemonApiKey::new(world.network, "scanner");
     adapt(&mut new);
@@ -87,7 +87,7 @@ async fn tags_are_the_organizations_own() {
         let expected = reference_invalid(Entity::Tag, "tags.1");
         assert_refused(&world, expected, |new| new.tags = vec![world.tags[0], bad]).await;
     }
-    // Whoever asks: the tags are those of the network's organization.
+    // The tags are those of the network's organization, for every caller.
     let mut new = NewDaemonApiKey::new(foreign.network, "theirs");
     new.tags = vec![world.tags[0]];
     let attempt = world.inventory.create_daemon_api_key(new);
@@ -135,7 +135,7 @@ async fn a_user_makes_keys_for_networks_within_reach_alone() {
     }
 }
 
-/// A scope knows of no organization: that it allows a network does not make it the caller's.
+/// A scope is not tied to an organization: including a foreign network does not grant access to it.
 #[tokio::test]
 async fn a_scope_that_names_a_foreign_network_does_not_open_it() {
     let world = World::new().await;
@@ -147,7 +147,7 @@ async fn a_scope_that_names_a_foreign_network_does_not_open_it() {
     assert_eq!(world.refusal(attempt).await, access_denied(foreign.network));
 }
 
-/// Everything is wrong at first, and is put right in the order in which it is told.
+/// Everything is invalid at first, and is corrected in the order in which errors are reported.
 #[tokio::test]
 async fn what_is_wrong_with_a_new_key_is_told_in_order() {
     let world = World::new().await;

@@ -1,4 +1,4 @@
-//! Others who always come between.
+//! Concurrent changes that conflict with every attempt.
 
 use toposcope::inventory::ErrorKind;
 
@@ -6,10 +6,10 @@ use super::Scene;
 use super::changes::CHANGES;
 use crate::support::{Fault, refusal};
 
-/// More often than this no change is tried.
+/// Maximum number of attempts of a change.
 const BOUND: usize = 64;
 
-/// A batch has no more than so many conditions here.
+/// Maximum number of conditions of a batch in these tests.
 const CONDITIONS: usize = 12;
 
 #[tokio::test]

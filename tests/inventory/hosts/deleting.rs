@@ -19,7 +19,7 @@ async fn a_deleted_host_is_gone_with_everything_in_it() {
     assert_eq!(world.host(host.id).await, host);
 }
 
-/// Deletes a host while somebody else does something right before a call of the store, for each of the calls.
+/// Deletes a host while a concurrent task acts right before a call of the store, once for each of the calls.
 async fn delete_at_every_moment<F: Future<Output = ()> + Send + 'static>(
     interfere: impl Fn(Inventory, Scene) -> F,
     check: impl AsyncFn(&World, Scene, Result<(), toposcope::inventory::Error>),
@@ -84,8 +84,8 @@ async fn a_host_that_is_replaced_meanwhile_is_deleted_all_the_same() {
     .await;
 }
 
-/// An id passes to another organization when its host is deleted and somebody there takes it. Whoever still means the
-/// old host must not delete the new one.
+/// An id passes to another organization when its host is deleted and a client there takes it. A caller who
+/// still means the old host must not delete the new one.
 #[tokio::test]
 async fn a_host_that_has_become_another_organizations_is_not_deleted() {
     delete_at_every_moment(

@@ -1,4 +1,4 @@
-//! The input: in any portions, and failing.
+//! The input: split into portions of any size, and failing.
 
 use std::io;
 use std::pin::Pin;
@@ -11,7 +11,8 @@ use toposcope::model::Host;
 
 use crate::support::{Failing, World, jsonl, numbered_hosts, owner_of, refusal};
 
-/// Gives its bytes in portions of a given size, not ready every other time, and fails at the end if it is to.
+/// Yields its bytes in portions of a given size, is pending every other time, and optionally fails at the
+/// end.
 struct Portions {
     bytes: Vec<u8>,
     place: usize,
@@ -142,5 +143,5 @@ async fn a_store_that_fails_ends_the_import_and_what_was_stored_before_stays() {
         assert_eq!(refusal(result), ErrorKind::StoreUnavailable);
         assert!(commits > 0 || stored == 0, "{stored} hosts of no commit");
     }
-    panic!("so many hosts take no five commits");
+    panic!("importing 700 hosts takes five commits or more");
 }

@@ -1,4 +1,4 @@
-//! Names that are being guessed at.
+//! Limits on repeated failed logins for one address.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ fn held_up(retry_after: u64) -> ErrorKind {
     ErrorKind::TooManyAttempts { retry_after }
 }
 
-/// Lets time pass until the clock shows this time.
+/// Advances the clock to this time.
 fn wait_until(world: &World, moment: Timestamp) {
     let micros = moment.unix_micros() - world.clock.now().unix_micros();
     world.clock.advance(Duration::from_micros(micros.try_into().unwrap()));
@@ -31,7 +31,7 @@ async fn fail(inventory: &Inventory, email: &str, times: usize) {
     }
 }
 
-/// How long a name is held up, to whoever knows the right password and to whoever does not.
+/// Asserts how long logins for an address are refused, with the right password and with a wrong one.
 async fn assert_held_up(inventory: &Inventory, email: &str, retry_after: u64) {
     for password in ["battery staple", PASSWORD, ""] {
         let refused = inventory.log_in(email, password.to_owned()).await;
@@ -110,7 +110,8 @@ async fn the_window_slides_and_lets_one_more_try_in_for_each_failure_that_it_lea
             assert_held_up(&world.inventory, EMAIL, if failure == 4 { 860 } else { 10 }).await;
         }
     }
-    // Being held up is no failure: after a quarter of an hour without one, there are five tries again.
+    // A refused attempt is not a failure: after a quarter of an hour without failures, five attempts are
+    // available again.
     wait_until(&world, at(3 * 900 + 40 + 900));
     fail(&world.inventory, EMAIL, 5).await;
     assert_held_up(&world.inventory, EMAIL, 900).await;
@@ -155,7 +156,7 @@ async fn one_name_does_not_hold_up_another() {
     world.log_in(&users[1]).await;
 }
 
-/// Times of day before and after [`NOW`].
+/// Times before and after [`NOW`].
 const JUMPS: [&str; 4] =
     ["2020-01-01T00:00:00Z", "2026-08-13T12:00:00Z", "2026-08-15T12:00:00Z", "9999-12-31T23:59:59Z"];
 

@@ -1,4 +1,4 @@
-//! Many guesses at once, and guesses that are broken off.
+//! Concurrent and cancelled login attempts.
 
 use tokio::task::{JoinSet, yield_now};
 use toposcope::inventory::{ErrorKind, Inventory};
@@ -8,7 +8,7 @@ use crate::support::{Fault, Faulty, PASSWORD, World, refusal, settle};
 
 const EMAIL: &str = "owner@example.net";
 
-/// How many of many logins at once failed, and how many were held up.
+/// Logs in many times concurrently. Returns how many attempts failed, and how many were refused.
 async fn guess(inventory: &Inventory, emails: &[&'static str]) -> (usize, usize) {
     let mut tasks = JoinSet::new();
     for number in 0..64 {
@@ -52,7 +52,7 @@ async fn a_right_login_among_many_guesses_gets_in_or_is_held_up() {
     }
 }
 
-/// Begins a login of which the store never hears the end, and gives up on it.
+/// Begins a login that the store never completes, and drops it.
 async fn break_off(inventory: &Inventory, password: &str) {
     tokio::select! {
         biased;
@@ -82,7 +82,7 @@ async fn a_guess_that_is_broken_off_counts_as_a_failure() {
     assert_eq!(refusal(refused), ErrorKind::TooManyAttempts { retry_after: 900 });
 }
 
-/// Whoever waits for the turn has not guessed yet.
+/// An attempt that waits for its turn does not count yet.
 #[tokio::test]
 async fn who_gives_up_while_another_login_of_the_name_is_under_way_has_not_failed() {
     let world = World::new().await;

@@ -1,4 +1,4 @@
-//! How the places for logins under way are shared.
+//! How the places for concurrent logins are shared.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -14,7 +14,7 @@ fn client(number: u64) -> ClientPrefix {
     PrefixLengths::default().prefix_of(IpAddr::from(address))
 }
 
-/// A store that answers no login until it is told to, so that all logins stay under way.
+/// A store that answers no login until it is released, so that all logins stay in progress.
 struct Stalled {
     inventory: Inventory,
     under_way: JoinSet<Result<IssuedSession, Error>>,
@@ -41,7 +41,7 @@ impl Stalled {
         }
     }
 
-    /// Begins logins until one finds no place, and returns how many found one.
+    /// Begins logins until one finds no place. Returns the number of logins that found one.
     async fn fill(&mut self, login: impl Fn(u64) -> (Option<ClientPrefix>, String)) -> u64 {
         for number in 0..1_000 {
             let (client, email) = login(number);

@@ -1,4 +1,4 @@
-//! Sessions: who asks by one, and when they end.
+//! Sessions: how they authenticate callers, and when they end.
 
 use std::time::Duration;
 
@@ -68,7 +68,7 @@ async fn a_session_ends_exactly_seven_days_after_its_login() {
     }
 }
 
-/// What is done by a session does not lengthen it.
+/// Using a session does not extend it.
 #[tokio::test]
 async fn a_session_that_is_used_ends_all_the_same() {
     let world = World::new().await;
@@ -125,7 +125,7 @@ async fn all_sessions_of_a_user_end_at_once_and_nobody_elses() {
     let others = world.log_in(&other).await;
     let before = world.store.contents().await;
     let sessions = [world.log_in(&user).await, world.log_in(&user).await, world.log_in(&user).await];
-    // That there is none any more is no error.
+    // Ending a session that no longer exists is not an error.
     for _ in 0..2 {
         world.inventory.end_sessions(user.id).await.unwrap();
         for session in &sessions {

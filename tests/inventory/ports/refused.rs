@@ -1,4 +1,4 @@
-//! Who may not change a port, and to what.
+//! Updates of a port that are refused.
 
 use toposcope::access::{Caller, Scope};
 use toposcope::inventory::{Entity, ErrorKind, PortUpdate};
@@ -11,12 +11,12 @@ use crate::support::{
     through_a_key,
 };
 
-/// Why a caller may not change a port like this.
+/// Returns why a caller may not change a port like this.
 async fn refused(world: &World, caller: &Caller, port: Uuid, update: PortUpdate) -> ErrorKind {
     world.refusal(world.inventory.update_port(caller, port, update)).await
 }
 
-/// Somebody who reaches only this network.
+/// A caller with access to this network only.
 fn member_of(world: &World, network: Uuid) -> Caller {
     Caller::new(world.organization, id(1), Permission::Member, Scope::only([network]))
 }
@@ -46,7 +46,7 @@ async fn a_port_that_is_unknown_or_another_organizations_is_not_found() {
     theirs.ports = vec![port(&theirs, id(0x99), 443, Protocol::Tcp)];
     world.inventory.put_host(foreign.organization, theirs.clone()).await.unwrap();
     let caller = owner_of(world.organization);
-    // A scope that names a foreign network does not open it.
+    // A scope that contains a foreign network does not grant access to it.
     let reaching = member_of(&world, foreign.network);
     for unknown in [id(0x99), id(3), hosts.first.id, hosts.first.services[0].id] {
         for update in [on(&hosts.first, 8443, Protocol::Tcp), on(&theirs, 8443, Protocol::Tcp)] {
@@ -131,13 +131,13 @@ async fn the_host_must_be_on_the_network_that_is_named_with_it() {
             assert_eq!(refused(&world, &caller, port, update).await, mismatch);
         }
     }
-    // A host out of reach is told by its mismatch alone, not by what is on it.
+    // For an inaccessible host only the mismatch is reported, and nothing about its contents.
     let update =
         PortUpdate::new(hosts.elsewhere.id, world.network, 65_535.try_into().unwrap(), Protocol::Tcp);
     assert_eq!(refused(&world, &member_of(&world, world.network), FREE, update).await, mismatch);
 }
 
-/// Everything is wrong at first, and is put right in the order in which it is told.
+/// Everything is invalid at first, and is corrected in the order in which errors are reported.
 #[tokio::test]
 async fn what_is_wrong_with_a_change_is_told_in_order() {
     let world = World::new().await;

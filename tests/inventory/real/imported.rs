@@ -65,7 +65,7 @@ async fn every_host_is_what_was_sent_but_for_what_the_rules_mend() {
     assert!(with_nul > 0 && with_control > 12 && not_ascii > 12, "{with_nul} {with_control} {not_ascii}");
 }
 
-/// Where two documents differ first, for whoever has to find out why.
+/// Returns where two documents first differ, to diagnose a failure.
 fn first_difference(found: &Value, expected: &Value, path: &str) -> String {
     match (found, expected) {
         (Value::Object(left), Value::Object(right)) if left.keys().eq(right.keys()) => {

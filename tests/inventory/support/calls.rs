@@ -13,7 +13,7 @@ pub(crate) struct Calls {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Call {
-    /// The method and the kinds of records that it asks for.
+    /// The method and the kinds of the requested records.
     pub(crate) name: String,
     pub(crate) bodies: usize,
 }

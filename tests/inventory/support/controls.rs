@@ -4,10 +4,11 @@ use uuid::Uuid;
 
 use super::{bare_host, guest_of, id, owner_of, service_named};
 
-/// Whether hosts are ordered by the name of the service that runs this guest, and by exactly this name.
+/// Asserts that hosts are ordered by exactly this name of the service that runs the guest.
 ///
-/// Two controls are run by a service of that name, one of an id before the guest's and one of an id behind. Names that
-/// are equal are ordered by id, so the guest stands between them if, and only if, its place is made of the same name.
+/// Two control hosts are run by services of that name; one has an id before the guest's and one an id after
+/// it. Equal names are ordered by id, so the guest is between them if and only if its position uses the same
+/// name.
 pub(crate) async fn assert_virtualized_by(
     inventory: &Inventory,
     organization: Uuid,

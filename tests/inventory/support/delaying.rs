@@ -7,7 +7,7 @@ use tokio::time::sleep;
 use toposcope::model::Timestamp;
 use toposcope::store::{Batch, Key, Page, Query, Record, Snapshot, Store, StoreError, UniqueKey};
 
-/// A store whose commits take a while: for tests with paused time.
+/// A store with slow commits, for tests with paused time.
 #[derive(Debug)]
 pub(crate) struct Delaying {
     inner: Arc<dyn Store>,
@@ -20,7 +20,7 @@ impl Delaying {
         Arc::new(Self { inner, delay, commits: AtomicUsize::new(0) })
     }
 
-    /// How many commits were tried.
+    /// Returns the number of attempted commits.
     pub(crate) fn commits(&self) -> usize {
         self.commits.load(Ordering::SeqCst)
     }

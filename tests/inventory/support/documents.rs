@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::{bare_host, id};
 
-/// A host as JSON, to be spoilt.
+/// The JSON of a host, to be made invalid.
 pub(crate) struct Document(pub(crate) Value);
 
 impl Document {
@@ -13,7 +13,7 @@ impl Document {
         Self(serde_json::to_value(host).unwrap())
     }
 
-    /// With another value at a dotted path.
+    /// Replaces the value at a dotted path.
     pub(crate) fn with(mut self, path: &str, value: impl Into<Value>) -> Self {
         let pointer = format!("/{}", path.replace('.', "/"));
         *self.0.pointer_mut(&pointer).expect("there is such a value") = value.into();
@@ -30,7 +30,7 @@ impl Document {
     }
 }
 
-/// Hosts as the lines of an import.
+/// Returns hosts as the lines of an import.
 pub(crate) fn jsonl<'h>(hosts: impl IntoIterator<Item = &'h Host>) -> Vec<u8> {
     let mut lines = Vec::new();
     for host in hosts {
@@ -40,12 +40,12 @@ pub(crate) fn jsonl<'h>(hosts: impl IntoIterator<Item = &'h Host>) -> Vec<u8> {
     lines
 }
 
-/// So many hosts, with ids from 1.
+/// Returns `count` hosts with ids from 1.
 pub(crate) fn numbered_hosts(network: Uuid, count: u128) -> Vec<Host> {
     (1..=count).map(|number| bare_host(id(number), network)).collect()
 }
 
-/// The one refusal of an import whose second line was refused and nothing else.
+/// Returns the refusal of an import of which only the second line was refused.
 #[track_caller]
 pub(crate) fn refusal_of_second(report: &ImportReport, what: &str) -> Refusal {
     assert_eq!((report.lines, report.imported, report.refused), (3, 2, 1), "{what}: {report}");

@@ -6,7 +6,7 @@ use toposcope::store::{
     Batch, Key, MemoryStore, Page, Query, Record, Snapshot, Store, StoreError, UniqueKey,
 };
 
-/// A store that can be told to take only so many batches more.
+/// A store that fails after a set number of commits.
 #[derive(Debug, Default)]
 pub(crate) struct Failing {
     inner: MemoryStore,

@@ -7,26 +7,26 @@ use tokio::sync::watch;
 use toposcope::model::Timestamp;
 use toposcope::store::{Batch, Guard, Key, Page, Query, Record, Snapshot, Store, StoreError, UniqueKey};
 
-/// What befalls the calls of a store.
+/// The fault of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     None,
-    /// All fail.
+    /// All calls fail.
     Unavailable,
-    /// Only that of this number fails.
+    /// Only the call with this number fails.
     UnavailableAt(usize),
-    /// Commits are told that somebody came between. Of all that a batch expects, each in its turn by this number, one is
-    /// said not to be met.
+    /// Commits fail as if a concurrent write had come first: of all preconditions and guards of a batch, the
+    /// one with this number, counted cyclically, is reported as unmet.
     Unmet(usize),
     /// No call is answered until the fault is over.
     Silence,
-    /// No commit is.
+    /// No commit is answered.
     SilentCommits,
-    /// No purge is.
+    /// No purge is answered.
     SilentPurges,
 }
 
-/// A store that does not always do as it should.
+/// A store with a configurable fault.
 pub(crate) struct Faulty {
     inner: Arc<dyn Store>,
     fault: watch::Sender<Fault>,
@@ -40,7 +40,7 @@ impl Faulty {
         Arc::new(Self { inner, fault, calls: AtomicUsize::new(0), commits: AtomicUsize::new(0) })
     }
 
-    /// Sets what befalls the calls from now on, which are counted anew.
+    /// Sets the fault, and counts the calls anew.
     pub(crate) fn set(&self, fault: Fault) {
         self.calls.store(0, Ordering::SeqCst);
         self.commits.store(0, Ordering::SeqCst);
@@ -72,13 +72,13 @@ impl Faulty {
         }
     }
 
-    /// The fault, when it is not, or no longer, one of these.
+    /// Waits until the fault is none of these, and returns it.
     async fn fault_after(&self, is_waited_for: impl Fn(Fault) -> bool) -> Fault {
         *self.fault.subscribe().wait_for(|fault| !is_waited_for(*fault)).await.expect("the store is there")
     }
 }
 
-/// The error by which a store would say that one of a batch's expectations is not met.
+/// Returns the error of a store for a batch whose precondition with this number is not met.
 fn unmet(batch: &Batch, number: usize) -> StoreError {
     let place = number % (batch.writes().len() + batch.guards().len());
     if let Some(write) = batch.writes().get(place) {

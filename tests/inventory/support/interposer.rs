@@ -9,8 +9,8 @@ use tokio::sync::Mutex;
 use toposcope::model::Timestamp;
 use toposcope::store::{Batch, Key, Page, Query, Record, Snapshot, Store, StoreError, UniqueKey};
 
-/// A store whose state somebody else changes right before one of the calls that are made of it. Trying every call in
-/// turn is trying every moment at which two changes can meet.
+/// A store whose contents a concurrent task changes right before one of its calls. Trying every call in turn
+/// covers every moment at which two changes can interleave.
 pub(crate) struct Interposer {
     inner: Arc<dyn Store>,
     calls: AtomicUsize,
@@ -34,7 +34,7 @@ impl Interposer {
         })
     }
 
-    /// Whether there were calls enough for the interference to take place.
+    /// Returns whether there were enough calls for the interference to take place.
     pub(crate) fn has_fired(&self) -> bool {
         self.has_fired.load(Ordering::SeqCst)
     }

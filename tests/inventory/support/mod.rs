@@ -1,4 +1,4 @@
-//! What the tests share: an organization to work in, hosts to put into it, and stores that watch or interfere.
+//! Shared fixtures: an organization, hosts to put into it, and stores that observe or interfere.
 
 mod calls;
 mod controls;
@@ -44,7 +44,7 @@ pub(crate) fn time(text: &str) -> Timestamp {
     text.parse().expect("a time")
 }
 
-/// An organization with two networks and two tags, and what is needed to watch it.
+/// An organization with two networks and two tags, and the means to observe it.
 pub(crate) struct World {
     pub(crate) inventory: Inventory,
     pub(crate) clock: ManualClock,
@@ -56,7 +56,7 @@ pub(crate) struct World {
     pub(crate) tags: [Uuid; 2],
 }
 
-/// An organization beside the one that a test works in, in the same store.
+/// Another organization in the same store.
 pub(crate) struct Foreign {
     pub(crate) organization: Uuid,
     pub(crate) network: Uuid,
@@ -79,7 +79,7 @@ impl World {
         Self { inventory, clock, random, store, organization, network, other_network, tags }
     }
 
-    /// Another inventory, in a store that leads to the same one or in the very same.
+    /// Returns another inventory, in the same store or in one that wraps it.
     pub(crate) fn inventory_in(&self, store: Arc<dyn Store>) -> Inventory {
         inventory_in(store, &self.clock, &self.random)
     }
@@ -112,17 +112,17 @@ fn inventory_in(store: Arc<dyn Store>, clock: &ManualClock, random: &Arc<Seeded>
         .with_passwords(PasswordHasher::new().with_cost(cheap))
 }
 
-/// All hosts of an organization as their documents, by age.
+/// Returns all hosts of an organization as documents, by age.
 pub(crate) async fn documents(inventory: &Inventory, organization: Uuid) -> Vec<bytes::Bytes> {
     let page = inventory.list_hosts(&owner_of(organization), &HostQuery::default()).await.unwrap();
     assert_eq!(page.total, page.documents.len() as u64);
     page.documents
 }
 
-/// Somebody who sees all of an organization.
+/// Returns a caller who sees all of an organization.
 pub(crate) fn owner_of(organization: Uuid) -> Caller {
     Caller::new(organization, Uuid::from_u128(0xca11e4), Permission::Owner, Scope::all())
 }
 
-/// The source that most hosts have here.
+/// The source of most hosts in these tests.
 pub(crate) const MANUAL: Source = Source::Manual;

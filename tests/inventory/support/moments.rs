@@ -2,8 +2,8 @@ use toposcope::inventory::Inventory;
 
 use super::{Interposer, World};
 
-/// Does something while somebody else does another thing right before one of the calls of the store, for each of the
-/// calls in turn, every time in a world of its own.
+/// Runs an action while a concurrent task interferes right before one of the calls of the store, once for
+/// each call and each time in a new world.
 pub(crate) async fn at_every_moment<S, T, F>(
     prepare: impl AsyncFn(&World) -> S,
     interfere: impl Fn(Inventory, &S) -> F,
@@ -28,8 +28,8 @@ pub(crate) async fn at_every_moment<S, T, F>(
     assert!(moments > 1, "reading and writing are two moments at least");
 }
 
-/// Lets tasks that nobody waits for come to their end: on a runtime of one thread, over stores that answer at once, they
-/// need no more than their turns.
+/// Lets background tasks finish. On a single-threaded runtime, over stores that answer at once, they only
+/// need to be scheduled.
 pub(crate) async fn settle() {
     for _ in 0..100 {
         tokio::task::yield_now().await;

@@ -8,11 +8,11 @@ use super::World;
 pub(crate) const LEVELS: [Permission; 4] =
     [Permission::Viewer, Permission::Member, Permission::Admin, Permission::Owner];
 
-/// The password of everybody who can log in.
+/// The password of all users who can log in.
 pub(crate) const PASSWORD: &str = "correct horse";
 
 impl World {
-    /// A user who can log in, who was granted these networks.
+    /// Creates a user with a password and these networks.
     pub(crate) async fn user(&self, email: &str, permission: Permission, networks: &[Uuid]) -> User {
         let mut new = NewUser::new(self.organization, email, permission);
         new.password = Some(PASSWORD.to_owned());
@@ -24,7 +24,7 @@ impl World {
         self.user("owner@example.net", Permission::Owner, &[]).await
     }
 
-    /// A key of a user's with the user's level, changed as the test needs it.
+    /// Issues a key with the level of its user, adapted by the test.
     pub(crate) async fn user_key(
         &self,
         user: &User,
@@ -35,7 +35,7 @@ impl World {
         self.inventory.create_user_api_key(new).await.unwrap()
     }
 
-    /// A key of the first network's daemon, changed as the test needs it.
+    /// Issues a key for the first network's daemon, adapted by the test.
     pub(crate) async fn daemon_key(
         &self,
         adapt: impl FnOnce(&mut NewDaemonApiKey),
@@ -45,7 +45,7 @@ impl World {
         self.inventory.create_daemon_api_key(new).await.unwrap()
     }
 
-    /// How many sessions of a user there are in the store, those that are over included.
+    /// Returns the number of sessions of a user in the store, expired ones included.
     pub(crate) async fn sessions_of(&self, user: Uuid) -> usize {
         let mentioning = self.store.mentioning(user).await;
         mentioning.iter().filter(|key| key.kind.as_str() == "session").count()
@@ -56,13 +56,13 @@ impl World {
     }
 }
 
-/// A user with all rights that are theirs, by a session.
+/// Returns the user as a caller with a session and all rights of the user.
 pub(crate) fn in_person(user: &User) -> Caller {
     let scope = Scope::granted(user.permissions, user.network_ids.iter().copied());
     Caller::new(user.organization_id, user.id, user.permissions, scope).through_session()
 }
 
-/// The same by an API key that takes nothing away.
+/// Returns the user as a caller with an API key that does not restrict these rights.
 pub(crate) fn through_a_key(user: &User) -> Caller {
     let networks = user.network_ids.iter().copied();
     in_person(user).through_key(Uuid::from_u128(0x6e1), user.permissions, networks)

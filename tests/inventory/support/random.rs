@@ -2,7 +2,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use toposcope::access::{RandomError, RandomSource};
 
-/// Deterministic, and random enough to try things out with.
+/// A deterministic generator, random enough for tests.
 pub(crate) struct SplitMix64(pub(crate) u64);
 
 impl SplitMix64 {
@@ -18,7 +18,7 @@ impl SplitMix64 {
     }
 }
 
-/// The same as a source of ids and secrets.
+/// The generator as a source of ids and secrets.
 #[derive(Debug, Default)]
 pub(crate) struct Seeded(AtomicU64);
 

@@ -11,7 +11,7 @@ use toposcope::store::{
 };
 use uuid::Uuid;
 
-/// A store in memory that keeps a copy of everything that was ever stored in it.
+/// An in-memory store that keeps a copy of everything ever stored in it.
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
     inner: MemoryStore,
@@ -27,7 +27,7 @@ struct Stored {
     body: Bytes,
 }
 
-/// A record as it lies in the store, and how it is found there.
+/// A stored record with its facets.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Kept {
     pub(crate) key: Key,
@@ -37,7 +37,7 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// Whether an id stands anywhere in it, as its own or as that of another record.
+    /// Returns whether an id appears anywhere in the record, as its own or as that of another record.
     fn mentions(&self, id: Uuid) -> bool {
         let Facets { organization, network, links, unique_keys, .. } = &self.facets;
         let holds = |bytes: &[u8], part: &[u8]| bytes.windows(part.len()).any(|window| window == part);
@@ -50,17 +50,17 @@ impl Kept {
 }
 
 impl Recorder {
-    /// How many batches have changed something.
+    /// Returns the number of batches that have changed something.
     pub(crate) fn commits(&self) -> u64 {
         *self.commits.lock().unwrap()
     }
 
-    /// How often it was asked to purge what is over.
+    /// Returns the number of purges requested.
     pub(crate) fn purges(&self) -> u64 {
         *self.purges.lock().unwrap()
     }
 
-    /// All that is in the store now.
+    /// Returns everything in the store.
     pub(crate) async fn contents(&self) -> Vec<Kept> {
         let stored = self.stored.lock().unwrap().clone();
         let facets: BTreeMap<Key, Facets> =
@@ -74,22 +74,22 @@ impl Recorder {
         kept.collect()
     }
 
-    /// The records in which an id stands anywhere, as their own or as that of another record.
+    /// Returns the records in which an id appears, as their own or as that of another record.
     pub(crate) async fn mentioning(&self, id: Uuid) -> Vec<Key> {
         self.contents().await.iter().filter(|kept| kept.mentions(id)).map(|kept| kept.key).collect()
     }
 
-    /// Every body that was ever stored.
+    /// Returns every body that was ever stored.
     pub(crate) fn bodies(&self) -> Vec<Bytes> {
         self.stored.lock().unwrap().iter().map(|stored| stored.body.clone()).collect()
     }
 
-    /// Every unique key that a record ever had.
+    /// Returns every unique key that a record ever had.
     pub(crate) fn unique_keys(&self) -> Vec<UniqueKey> {
         self.stored.lock().unwrap().iter().flat_map(|stored| stored.facets.unique_keys.clone()).collect()
     }
 
-    /// Alters the record whose JSON body passes, as if somebody had updated it.
+    /// Alters the record whose JSON body matches, as a concurrent update would.
     pub(crate) async fn alter(&self, is_meant: impl Fn(&Value) -> bool, alter: impl FnOnce(&mut Value)) {
         let (stored, mut value) = self.latest(is_meant);
         alter(&mut value);
@@ -98,7 +98,7 @@ impl Recorder {
         self.commit(batch).await.unwrap();
     }
 
-    /// Deletes the record whose JSON body passes.
+    /// Deletes the record whose JSON body matches.
     pub(crate) async fn remove(&self, is_meant: impl Fn(&Value) -> bool) {
         let (stored, _) = self.latest(is_meant);
         let mut batch = Batch::new();

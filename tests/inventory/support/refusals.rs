@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::World;
 
-/// Why something was refused.
+/// Returns why an operation was refused.
 #[track_caller]
 pub(crate) fn refusal<T: fmt::Debug>(result: Result<T, Error>) -> ErrorKind {
     match result {
@@ -15,7 +15,7 @@ pub(crate) fn refusal<T: fmt::Debug>(result: Result<T, Error>) -> ErrorKind {
 }
 
 impl World {
-    /// Why something was refused that left everything in the store as it was.
+    /// Returns why an operation was refused, and asserts that it left the store unchanged.
     pub(crate) async fn refusal<T: fmt::Debug>(
         &self,
         attempt: impl Future<Output = Result<T, Error>>,

@@ -12,7 +12,7 @@ pub(crate) const fn id(number: u128) -> Uuid {
     Uuid::from_u128(number)
 }
 
-/// A host with nothing in it.
+/// A host without any contents.
 pub(crate) fn bare_host(id: Uuid, network_id: Uuid) -> Host {
     Host {
         id,
@@ -139,7 +139,7 @@ pub(crate) fn entry(host: &Host, id: Uuid, if_index: i64) -> IfEntry {
     }
 }
 
-/// A host with something of everything, its lists in the order in which they are shown.
+/// A host with every kind of content, its lists in the order in which they are shown.
 pub(crate) fn rich_host(number: u128, network: Uuid, tags: &[Uuid]) -> Host {
     let base = number << 32;
     let part = |place: u128| id(base + place);

@@ -1,4 +1,4 @@
-//! What a user may not make of a key.
+//! Updates of a user's key that are refused.
 
 use toposcope::access::{Caller, Scope};
 use toposcope::inventory::{Entity, ErrorKind, Problem, UserApiKeyUpdate};
@@ -9,7 +9,7 @@ use crate::support::{
     LEVELS, World, access_denied, id, in_person, invalid, not_found, reference_invalid, through_a_key,
 };
 
-/// A Member who was granted the first network, and a key of theirs without anything.
+/// A Member with the first network, and a key without any networks or rights.
 struct Scene {
     world: World,
     user: User,
@@ -28,7 +28,7 @@ impl Scene {
         UserApiKeyUpdate::new(self.key.organization_id, self.key.user_id, "renamed", vec![])
     }
 
-    /// Why a caller may not change the key like this.
+    /// Returns why a caller may not change the key like this.
     async fn refusal(&self, caller: &Caller, adapt: impl FnOnce(&mut UserApiKeyUpdate)) -> ErrorKind {
         let mut update = self.update();
         adapt(&mut update);
@@ -36,7 +36,7 @@ impl Scene {
         self.world.refusal(attempt).await
     }
 
-    /// Why its own user may not.
+    /// Returns why the key's own user may not.
     async fn refusal_of_own(&self, adapt: impl FnOnce(&mut UserApiKeyUpdate)) -> ErrorKind {
         self.refusal(&in_person(&self.user), adapt).await
     }
@@ -116,7 +116,7 @@ async fn a_key_gets_no_network_that_its_user_cannot_access_or_that_is_not_the_or
         (vec![world.network, world.other_network], access_denied(world.other_network)),
         (vec![world.network, foreign.network], reference_invalid(Entity::Network, "network_ids.1")),
         (vec![world.network, world.network, id(7)], reference_invalid(Entity::Network, "network_ids.2")),
-        // What does not exist is told before what may not be accessed.
+        // A missing network is reported before an inaccessible one.
         (vec![world.other_network, id(7)], reference_invalid(Entity::Network, "network_ids.1")),
         (vec![world.organization], reference_invalid(Entity::Network, "network_ids.0")),
     ] {
@@ -140,7 +140,7 @@ async fn a_key_gets_no_tag_that_is_not_the_organizations() {
     }
 }
 
-/// Everything is wrong at first, and is put right in the order in which it is told.
+/// Everything is invalid at first, and is corrected in the order in which errors are reported.
 #[tokio::test]
 async fn what_is_wrong_with_a_change_is_told_in_order() {
     let scene = Scene::new().await;

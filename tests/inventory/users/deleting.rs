@@ -1,11 +1,11 @@
-//! Users who are deleted, with all that is theirs.
+//! Deletion of users with everything that belongs to them.
 
 use toposcope::inventory::{Entity, ErrorKind, Inventory, IssuedKey, IssuedSession, NewUserApiKey};
 use toposcope::model::{Permission, User, UserApiKey};
 
 use crate::support::{PASSWORD, World, at_every_moment, id, in_person, not_found, refusal, settle};
 
-/// A user who has everything that a user can have.
+/// A user with every kind of record that a user can have.
 async fn busy_user(world: &World) -> (User, Vec<IssuedKey<UserApiKey>>, Vec<IssuedSession>) {
     let both = [world.network, world.other_network];
     let user = world.user("a@example.net", Permission::Member, &both).await;
@@ -37,7 +37,7 @@ async fn nothing_of_a_deleted_user_is_left_in_the_store_and_nothing_else_is_touc
     world.inventory.submit_referral(&in_person(&other), "other", None).await.unwrap();
     let before = world.store.contents().await;
     let (user, keys, sessions) = busy_user(&world).await;
-    // The user, the password, what was said; each key with its secret and its use, and each session.
+    // The user, the password, the referral; each key with its secret and its use, and each session.
     assert_eq!(world.store.contents().await.len(), before.len() + 3 + 3 * (3 + 1));
     world.inventory.delete_user(user.id).await.unwrap();
     assert_eq!(world.store.contents().await, before);

@@ -1,4 +1,4 @@
-//! Users who are switched off for a while.
+//! Disabling and enabling users.
 
 use toposcope::inventory::{Entity, ErrorKind};
 use toposcope::model::{Permission, User};
@@ -35,7 +35,7 @@ async fn the_sessions_of_a_disabled_user_end_for_good_and_nobody_elses() {
         }
     }
     world.inventory.authenticate_session(others.plaintext()).await.unwrap();
-    // One who is enabled already keeps what sessions there are.
+    // Enabling an already enabled user keeps the existing sessions.
     let session = world.log_in(&user).await;
     world.inventory.set_user_enabled(user.id, true).await.unwrap();
     world.inventory.authenticate_session(session.plaintext()).await.unwrap();
@@ -98,7 +98,8 @@ async fn an_unknown_user_is_neither_enabled_nor_disabled() {
     }
 }
 
-/// Whoever asks while being disabled is refused, by what is there of them at that moment.
+/// A user disabled during a request is refused; the error depends on the records that still exist at that
+/// moment.
 #[tokio::test]
 async fn who_is_disabled_while_asking_is_refused() {
     at_every_moment(

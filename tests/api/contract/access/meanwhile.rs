@@ -1,4 +1,4 @@
-//! A body takes as long as its sender likes: what its sender may do is what they may do when it is there.
+//! Permissions are checked when the body has arrived, which may be long after the headers.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -14,7 +14,7 @@ use toposcope::model::Permission;
 use crate::common::Reply;
 use crate::contract::scene::{PORT, Scene, daemon_body, port_body};
 
-/// A body that comes when it is told to.
+/// A body that arrives when the test releases it.
 struct Held {
     released: oneshot::Receiver<()>,
     body: Option<Bytes>,
@@ -35,7 +35,7 @@ impl Body for Held {
     }
 }
 
-/// The answer to a request during whose body something else happens.
+/// Sends a request and runs `meanwhile` before its body arrives.
 async fn send(scene: &Scene, request: Request<String>, meanwhile: impl Future<Output = ()>) -> Reply {
     let (release, released) = oneshot::channel();
     let request = request.map(|body| Held { released, body: Some(body.into()) });
@@ -47,7 +47,7 @@ async fn send(scene: &Scene, request: Request<String>, meanwhile: impl Future<Ou
     tokio::join!(scene.server().send(request), happens).0
 }
 
-/// A request to each endpoint that takes a body from somebody.
+/// A request to each endpoint that takes a body from an authenticated caller.
 fn requests(scene: &Scene) -> [Request<String>; 4] {
     [
         scene.create_daemon_key(&daemon_body()),

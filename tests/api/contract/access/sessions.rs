@@ -15,14 +15,14 @@ use crate::contract::store::{Fault, Interposed};
 const WEEK: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 const MICROSECOND: Duration = Duration::from_micros(1);
 
-/// What a browser is told to forget a session with.
+/// The `Set-Cookie` header that makes a browser discard a session.
 const CLEARED: &str = "session_id=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0; Secure";
 
 async fn list(scene: &Scene, session: &str) -> Reply {
     scene.server().send(with_session(get(HOSTS), session)).await
 }
 
-/// The session of a login over HTTP.
+/// Logs in over HTTP and returns the session.
 async fn sign_in(scene: &Scene, user: &User) -> String {
     let reply = scene.server().send(log_in(&user.email, PASSWORD)).await;
     assert_eq!(reply.status, 200);
@@ -51,7 +51,7 @@ async fn a_session_ends_seven_days_after_its_login_however_often_it_is_used() {
     assert_eq!(list(&scene, &session).await.refuses(401, "auth_not_authenticated"), &json!({}));
 }
 
-/// Nobody need ask for it.
+/// Expired sessions are purged without a request for it.
 #[tokio::test]
 async fn sessions_that_are_over_are_purged_by_later_logins() {
     let scene = Scene::new().await;
@@ -59,7 +59,7 @@ async fn sessions_that_are_over_are_purged_by_later_logins() {
     scene.world.clock.advance(WEEK);
     list(&scene, &session).await.refuses(401, "auth_session_expired");
     let new = sign_in(&scene, &scene.member).await;
-    // No login waits for it.
+    // Logins do not wait for the purge.
     scene.world.store.settle().await;
     list(&scene, &session).await.refuses(401, "auth_not_authenticated");
     assert_eq!(list(&scene, &new).await.status, 200);
@@ -106,7 +106,7 @@ async fn a_logout_succeeds_also_without_a_session_and_ends_none() {
     assert_eq!(scene.server().get_with(&scene.key, HOSTS).await.status, 200);
 }
 
-/// Every session that a cookie names, whatever else the request carries.
+/// Logging out ends every session in the cookie header, whatever else the request carries.
 #[tokio::test]
 async fn a_logout_ends_the_sessions_of_its_cookies_and_no_other() {
     let scene = Scene::new().await;

@@ -7,12 +7,12 @@ use crate::common::{ELSEWHERE, LAB, NOBODY, OFFICE, VAULT, at, send_json, with_s
 use crate::contract::row::{Row, check};
 use crate::contract::scene::{DAEMON_KEYS, Scene, daemon_body, with};
 
-/// The data of a key that is created with this body.
+/// Creates a key with this body and returns its data.
 async fn create(scene: &Scene, body: &Value) -> Value {
     scene.server().send(scene.create_daemon_key(body)).await.data().clone()
 }
 
-/// What an answer does not determine.
+/// Returns the parts of an answer that the request does not determine.
 fn id_and_key(data: &Value) -> (Uuid, String) {
     (data["api_key"]["id"].as_str().unwrap().parse().unwrap(), data["key"].as_str().unwrap().to_owned())
 }
@@ -119,7 +119,7 @@ async fn what_only_the_server_sets_is_ignored() {
     assert!(keys.iter().any(|key| key.id == id));
 }
 
-/// Whoever sees every network of the organization gives a daemon any of them.
+/// A caller with access to all networks of the organization can create a daemon key for any of them.
 #[tokio::test]
 async fn the_network_is_one_that_the_caller_can_access() {
     let scene = Scene::new().await;

@@ -1,4 +1,4 @@
-//! Values that are of the right type and not acceptable, in paths, queries and bodies.
+//! Values of the right type that are not acceptable, in paths, queries and bodies.
 
 use http::Request;
 use serde_json::{Value, json};
@@ -10,10 +10,10 @@ use crate::contract::scene::{
     HOSTS, LOG_OUT, PORT, Scene, daemon_body, key_path, log_in, port_body, put_port, share_path, with,
 };
 
-/// Makes a request of a text.
+/// Makes a request from a text.
 type Make<'a> = &'a dyn Fn(&str) -> Request<String>;
 
-/// Names and the like: none, too long by one character, and how long they may be at most.
+/// Names and similar texts: empty, one character too long, and at their maximum length.
 fn texts(scene: &Scene) -> Vec<Row> {
     let mut rows = Vec::new();
     let key = |name: &str| scene.put_key(scene.key_id, &with(&scene.key_body(), "name", name));
@@ -40,7 +40,7 @@ fn texts(scene: &Scene) -> Vec<Row> {
     rows
 }
 
-/// What no login can be for, whoever there is.
+/// Logins with values that no user can have.
 fn logins() -> Vec<Row> {
     let mut rows = Vec::new();
     for (field, request) in
@@ -58,7 +58,7 @@ fn logins() -> Vec<Row> {
     rows
 }
 
-/// The body of a port with this as its number, as it stands there.
+/// The body of a port whose number is this literal text.
 fn numbered(number: &str) -> Request<String> {
     let text = port_body().to_string().replace("443", number);
     send_json("PUT", &format!("/api/v1/ports/{PORT}"), &Value::Null).map(|_| text)
@@ -80,7 +80,7 @@ fn numbers(scene: &Scene) -> Vec<Row> {
     rows
 }
 
-/// When a key may end that is being created: later than now.
+/// Expiry times of new keys, which must be in the future.
 fn times(scene: &Scene) -> Vec<Row> {
     let times = [at(0), at(-1), Timestamp::UNIX_EPOCH, at(1).plus_micros(-1_000_001)];
     let rows = times.map(|time| {
@@ -92,7 +92,7 @@ fn times(scene: &Scene) -> Vec<Row> {
     rows.into()
 }
 
-/// The id at the end of a path, which must be one.
+/// Path segments that must be ids.
 fn ids(scene: &Scene) -> Vec<Row> {
     let mut rows = Vec::new();
     for id in
@@ -111,12 +111,12 @@ fn ids(scene: &Scene) -> Vec<Row> {
     rows
 }
 
-/// What a URI cannot hold as it is.
+/// Percent-encodes characters that a URI cannot contain.
 fn percent(text: &str) -> String {
     text.replace('{', "%7B").replace('}', "%7D").replace('é', "%C3%A9")
 }
 
-/// Every endpoint refuses a query parameter that it does not know; all but the list know none.
+/// Every endpoint refuses unknown query parameters; only the list has known ones.
 fn parameters(scene: &Scene) -> Vec<Row> {
     let key = key_path(scene.key_id);
     let requests = [

@@ -1,4 +1,4 @@
-//! Credentials that are none, that are over, and that do not suffice.
+//! Credentials that are invalid, expired or insufficient.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::contract::scene::{
     DAEMON_KEYS, HOSTS, PORT, REFERRAL, Scene, daemon_body, key_path, log_in, port_body, put_key, put_port,
 };
 
-/// A request to every endpoint that asks who sends it, as it would succeed.
+/// A valid request to every endpoint that authenticates its caller.
 fn protected(scene: &Scene) -> [Request<String>; 6] {
     [
         bare("GET", HOSTS),
@@ -87,7 +87,7 @@ async fn over_or_off(scene: &Scene) -> Vec<Row> {
         }
         let params = json!({"entity": "User"});
         rows.push(Row::refused("a user", with_key(request.clone(), &key), 401, "entity_disabled", params));
-        // Whoever is disabled has no sessions any more.
+        // A disabled user has no sessions.
         let request = with_session(request, &session);
         rows.push(Row::refused("a session", request, 401, "auth_not_authenticated", json!({})));
     }
@@ -96,7 +96,7 @@ async fn over_or_off(scene: &Scene) -> Vec<Row> {
         ("the case of the password", log_in(&scene.member.email, &PASSWORD.to_uppercase())),
         ("the address", log_in("nobody@example.net", PASSWORD)),
         ("no address", log_in("nobody", PASSWORD)),
-        ("of a user who is disabled", log_in(&disabled.email, PASSWORD)),
+        ("of a disabled user", log_in(&disabled.email, PASSWORD)),
     ];
     rows.extend(
         invalid

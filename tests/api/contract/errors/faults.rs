@@ -1,4 +1,4 @@
-//! What a client is told when the store does not do as it should: by every endpoint, whichever call of it fails.
+//! Answers when the store fails: for every endpoint, whichever of its calls fails.
 
 use http::Request;
 use serde_json::json;
@@ -16,7 +16,7 @@ const SECRET: &str = "db.internal:5432 password=hunter2";
 
 type Failure = fn(Key) -> StoreError;
 
-/// What others may do to the records that a change rests on.
+/// Conflicting changes to the records that a change depends on.
 const OVERTAKEN: [Failure; 4] = [
     StoreError::conflict,
     |key| StoreError::linked(Link::new(Name::new("x"), key.id)),
@@ -24,8 +24,9 @@ const OVERTAKEN: [Failure; 4] = [
     |key| StoreError::unique_key_taken(UniqueKey::new(Name::new("x"), key.id)),
 ];
 
-/// Every request that changes something, the kind of record that it changes, and what it is told of when that record
-/// keeps changing underneath. Where a record is to be made, its id is not known.
+/// Every request that changes something, with the kind of record that it changes, and the entity and id that
+/// the error names when that record keeps changing concurrently. The id is `None` for a record that is still
+/// to be created.
 fn changes(scene: &Scene) -> [(Request<String>, &'static str, &'static str, Option<Uuid>); 6] {
     let referral = json!({"referral_source": "reddit"});
     [
@@ -45,7 +46,8 @@ fn changes(scene: &Scene) -> [(Request<String>, &'static str, &'static str, Opti
 
 async fn conflicts(scene: &Scene) -> Produced {
     let mut produced = Produced::new();
-    // A host is not made anew when its network is in use or a unique key of another sort taken: that is a fault.
+    // Putting a host is not retried when its network is in use or another unique key is taken: either is a
+    // fault.
     let retried = |kind: &str| if kind == "host" { &OVERTAKEN[..2] } else { &OVERTAKEN[..] };
     for (request, kind, entity, id) in changes(scene) {
         for failure in retried(kind) {
@@ -101,7 +103,8 @@ async fn a_change_that_cannot_be_carried_out_is_told_as_conflict_or_fault() {
     rows().await;
 }
 
-/// A request to every endpoint that needs the store, by a session: an API key would also be noted as used.
+/// A request to every endpoint that needs the store, with a session: the use of an API key would also be
+/// recorded.
 fn all(scene: &Scene) -> Vec<Request<String>> {
     let changes = changes(scene).into_iter().map(|(mut request, ..)| {
         request.headers_mut().remove("authorization");

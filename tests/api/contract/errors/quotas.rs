@@ -1,4 +1,4 @@
-//! What a client is told when a quota of the organization is used up.
+//! Errors when a quota of the organization is used up.
 
 use serde_json::json;
 use toposcope::inventory::Quotas;
@@ -22,7 +22,7 @@ pub(super) async fn rows() -> Produced {
         refused("login", log_in(&scene.member.email, crate::common::PASSWORD), "Session"),
     ];
     let mut produced = check(&Server::new(inventory, ample()), rows).await;
-    // What does not count against a quota goes on.
+    // Operations that do not count against a quota still succeed.
     let update = Row::succeeds("port", scene.put_port(PORT, &port_body()));
     assert_eq!(scene.stored().await, before, "nothing of what is refused is stored");
     let inventory = scene.world.inventory.clone().with_quotas(quotas);

@@ -1,4 +1,4 @@
-//! Records that are not there, that may not be reached, and that are as they are.
+//! Records that do not exist, that are out of reach, or that conflict with a request.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ fn keys_and_ports(scene: &Scene, foreign_key: Uuid) -> Vec<Row> {
             rows.push(Row::refused("key", request, 404, "entity_not_found", not_found("User API Key", id)));
         }
     }
-    // However it was written, the id is told as ids are.
+    // The error shows the id in canonical form, however the client wrote it.
     let id = Uuid::from_u128(0xabcd_ef01_2345_4678_9abc_def0_1234_5678);
     let request = bare("GET", &share_path(id.simple().to_string().to_uppercase()));
     rows.push(Row::refused("share", request, 404, "entity_not_found", not_found("Share", id)));
@@ -165,7 +165,7 @@ async fn what_the_records_do_not_allow_is_refused_by_the_record() {
     rows().await;
 }
 
-/// A number is taken only by the same protocol, and the port itself does not take its own.
+/// A number is taken only within its protocol, and a port does not conflict with itself.
 #[tokio::test]
 async fn a_number_is_free_for_the_other_protocol_and_for_the_port_that_has_it() {
     let scene = Scene::new().await;

@@ -1,4 +1,4 @@
-//! Requests that are refused whatever they are about: by path, method, size, media type and number.
+//! Requests that are refused independently of their subject: by path, method, size, media type or number.
 
 use std::convert::Infallible;
 use std::num::NonZeroU32;
@@ -52,7 +52,7 @@ fn unknown_paths() -> Vec<Row> {
     requests.map(|request| Row::refused("path", request, 404, "route_not_found", json!({}))).collect()
 }
 
-/// Every path, and the methods that it answers to.
+/// Every path with the methods that it supports.
 fn paths(scene: &Scene) -> [(String, &'static str); 9] {
     [
         ("/api/version".to_owned(), "GET, HEAD"),
@@ -89,7 +89,7 @@ async fn unknown_methods(scene: &Scene) -> Produced {
     produced
 }
 
-/// A request to each endpoint that takes a body, as it would succeed.
+/// A valid request to each endpoint that takes a body.
 fn with_bodies(scene: &Scene) -> [Request<String>; 5] {
     [
         log_in(&scene.member.email, crate::common::PASSWORD),
@@ -157,7 +157,7 @@ fn media_types(scene: &Scene) -> Vec<Row> {
     rows
 }
 
-/// The body with so many bytes in all, by spaces behind it.
+/// Pads the body to this length in bytes with trailing spaces.
 fn padded(request: Request<String>, length: usize) -> Request<String> {
     request.map(|body| body.clone() + &" ".repeat(length - body.len()))
 }
@@ -210,7 +210,7 @@ async fn a_request_that_no_endpoint_could_take_is_refused() {
     rows().await;
 }
 
-/// A body of endless frames, which counts what was taken of it.
+/// A body with endless frames, which counts the frames taken from it.
 struct Endless {
     taken: Arc<AtomicUsize>,
     hint: SizeHint,
@@ -235,7 +235,7 @@ impl Body for Endless {
     }
 }
 
-/// How much was read of an endless body that the request comes with.
+/// Returns how much of an endless body the server reads.
 async fn taken(server: &Server, request: Request<String>, hint: SizeHint, status: u16, code: &str) -> usize {
     let taken = Arc::new(AtomicUsize::new(0));
     let request = request.map(|_| Endless { taken: Arc::clone(&taken), hint });
@@ -266,7 +266,7 @@ async fn a_body_that_is_known_to_be_too_large_is_not_read_at_all() {
     }
 }
 
-/// Nobody has a body read by whom it would not be taken from.
+/// The body is read only after all other checks of the request have passed.
 #[tokio::test]
 async fn a_body_is_not_read_before_everything_else_is_in_order() {
     let scene = Scene::new().await;

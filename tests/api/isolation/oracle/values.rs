@@ -1,4 +1,4 @@
-//! The values of paths, queries and bodies.
+//! Parses the values of paths, queries and bodies.
 
 use serde_json::Value;
 use toposcope::model::{Permission, Timestamp};
@@ -11,7 +11,7 @@ use crate::isolation::refusal::{
 };
 use serde_json::json;
 
-/// The id of a path, with which there may be no query.
+/// Parses the id of a path that takes no query.
 pub(super) fn path_id(ask: &Ask, segment: &str) -> Result<Uuid, Refusal> {
     let id = segment.parse().map_err(|_| invalid_format("id"))?;
     no_query(ask)?;
@@ -25,11 +25,11 @@ pub(super) fn no_query(ask: &Ask) -> Result<(), Refusal> {
     }
 }
 
-/// The fields of a body, each as it stands there.
+/// The fields of a body, each as literal JSON text.
 pub(super) struct Fields<'a>(&'a [(&'static str, String)]);
 
 impl<'a> Fields<'a> {
-    /// The body of a request, which must be what the endpoint takes in itself.
+    /// Parses the body of a request; the endpoint must accept its size, type and fields.
     pub(super) fn of(ask: &'a Ask, known: &[&str]) -> Result<Self, Refusal> {
         let types = ["application/json", "application/json; charset=utf-8", "application/merge-patch+json"];
         if !ask.content_type.is_some_and(|given| types.contains(&given)) {
@@ -47,18 +47,18 @@ impl<'a> Fields<'a> {
         Ok(Self(fields))
     }
 
-    /// As it stands there, unless it is missing.
+    /// Returns the literal text of a field, or `None` if it is missing.
     fn raw(&self, field: &str) -> Option<&str> {
         self.0.iter().find(|(name, _)| *name == field).map(|(_, value)| value.as_str())
     }
 
-    /// A value that is neither missing nor null.
+    /// Returns a value that is neither missing nor null.
     fn value(&self, field: &str) -> Option<Value> {
         let value: Value = serde_json::from_str(self.raw(field)?).unwrap();
         if value.is_null() { None } else { Some(value) }
     }
 
-    /// Whether the field stands there as null.
+    /// Returns whether the field is null.
     pub(super) fn is_null(&self, field: &str) -> bool {
         self.raw(field) == Some("null")
     }
@@ -112,7 +112,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// A whole number, of any size as it stands there.
+    /// Parses an integer of any size.
     pub(super) fn port_number(&self, field: &str) -> Result<u16, Refusal> {
         let raw = self.raw(field).filter(|raw| *raw != "null").ok_or_else(|| required(field))?;
         let digits = raw.trim_start_matches('-');
@@ -126,7 +126,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// What must be there.
+/// Returns the value, or the error for a missing field.
 pub(super) fn needed<T>(value: Option<T>, field: &str) -> Result<T, Refusal> {
     value.ok_or_else(|| required(field))
 }
@@ -135,12 +135,12 @@ fn id(value: &Value, field: &str) -> Result<Uuid, Refusal> {
     value.as_str().and_then(|text| text.parse().ok()).ok_or_else(|| invalid_format(field))
 }
 
-/// A name of 1 to 100 characters, without the white space around it.
+/// Parses a name of 1 to 100 characters, without the surrounding white space.
 pub(super) fn name(text: &str, field: &str) -> Result<String, Refusal> {
     text_of(text, field, 100)
 }
 
-/// A text of 1 to so many characters, without the white space around it.
+/// Parses a text of 1 to `max` characters, without the surrounding white space.
 pub(super) fn text_of(text: &str, field: &str, max: usize) -> Result<String, Refusal> {
     let text = text.trim();
     if text.is_empty() {

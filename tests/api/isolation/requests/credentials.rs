@@ -1,4 +1,4 @@
-//! Who a request comes from, or pretends to.
+//! Credentials of a request, valid or not.
 
 use toposcope::access::{KeyKind, KeyText, SessionId};
 use uuid::Uuid;
@@ -10,7 +10,7 @@ use crate::isolation::oracle::identify;
 use crate::isolation::records::{By, Caller, LEVELS, granted};
 
 impl Asker<'_> {
-    /// Mostly of somebody who is let in: what is behind the door is to be tried too.
+    /// Adds mostly valid credentials, so that the code behind authentication is exercised too.
     pub(super) fn add_credentials(&mut self, ask: &mut Ask) {
         loop {
             (ask.authorization, ask.cookies, ask.vouched_for) = (vec![], vec![], None);
@@ -62,7 +62,7 @@ impl Asker<'_> {
         ask.authorization.push(format!("{scheme} {text}"));
     }
 
-    /// What was good until a moment ago, and nothing else.
+    /// Adds a credential that was valid until recently.
     fn add_lost(&mut self, ask: &mut Ask) {
         (ask.authorization, ask.cookies, ask.vouched_for) = (vec![], vec![], None);
         let latest = &self.lost[self.lost.len().saturating_sub(6)..];
@@ -94,7 +94,7 @@ impl Asker<'_> {
         }
     }
 
-    /// An `Authorization` that is nobody's.
+    /// Returns an `Authorization` header that belongs to no user.
     fn garbage(&mut self) -> String {
         let kind = if self.random.once_in(2) { KeyKind::User } else { KeyKind::Daemon };
         let unknown = KeyText::generate(kind, self.secrets).unwrap().expose().to_owned();
@@ -118,8 +118,8 @@ impl Asker<'_> {
         }
     }
 
-    /// Somebody as the host application has it: mostly a user, but the service takes it at its word, so also one of another
-    /// organization, of another level, and with networks of anybody's.
+    /// A caller as the host application supplies it: usually an existing user. Because the service trusts it,
+    /// also one of another organization, of another level, or with foreign networks.
     fn vouched_for(&mut self) -> Caller {
         let place = self.random.below(self.model.users.len());
         let user = &self.model.users[place];

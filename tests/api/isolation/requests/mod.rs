@@ -1,4 +1,4 @@
-//! Random requests: to every endpoint, by anybody, about anything.
+//! Random requests: to every endpoint, from all callers, about every kind of record.
 
 mod bodies;
 mod credentials;
@@ -15,18 +15,18 @@ use super::oracle::identify;
 use super::records::{Caller, Model};
 use crate::common::SplitMix64;
 
-/// What requests are made of.
+/// Generates requests.
 pub(crate) struct Asker<'a> {
     pub(crate) random: &'a mut SplitMix64,
     pub(crate) model: &'a Model,
-    /// Keys and session ids that were good once.
+    /// Keys and session ids that were valid once.
     pub(crate) lost: &'a [String],
     pub(crate) secrets: &'a dyn RandomSource,
-    /// Whoever the request comes from, so that most of what is asked for is near to them.
+    /// Caller of the request; most of the requested records are close to it.
     caller: Option<Caller>,
 }
 
-/// A value as it stands in a body.
+/// A field of a body, with the literal text of its value.
 type Field = (&'static str, String);
 
 impl<'a> Asker<'a> {
@@ -39,7 +39,8 @@ impl<'a> Asker<'a> {
         Self { random, model, lost, secrets, caller: None }
     }
 
-    /// What is sent next: mostly one request, sometimes the same one several times, or several logins at one address.
+    /// Returns what is sent next: usually one request, sometimes the same one several times or several logins
+    /// at one address.
     pub(crate) fn asks(mut self) -> Vec<Ask> {
         match self.random.below(60) {
             0 => self.guesses(),
@@ -51,7 +52,7 @@ impl<'a> Asker<'a> {
         }
     }
 
-    /// With a password that is right now and then.
+    /// Logins with a password that is sometimes right.
     fn guesses(&mut self) -> Vec<Ask> {
         let user = self.model.users[self.random.below(self.model.users.len())].clone();
         let guess = |_| {
@@ -119,7 +120,7 @@ impl<'a> Asker<'a> {
         ask
     }
 
-    /// A path that there is not, or another method than the path answers to.
+    /// Replaces the path by an unknown one, or the method by one that the path does not support.
     fn go_astray(&mut self, ask: &mut Ask) {
         let id = self.port();
         ask.path = match self.random.below(10) {
@@ -137,7 +138,7 @@ impl<'a> Asker<'a> {
         ask.method = self.random.choose(&["GET", "POST", "PATCH", "DELETE", "OPTIONS"]);
     }
 
-    /// What may be added to any request.
+    /// Adds optional parts that any request may have.
     fn add_particulars(&mut self, ask: &mut Ask) {
         if ask.method == "GET" && self.random.once_in(8) {
             ask.method = "HEAD";
@@ -154,7 +155,7 @@ impl<'a> Asker<'a> {
         }
     }
 
-    /// An id as somebody may write it, or something that is none.
+    /// Returns an id in one of the ways in which a client may write it, or text that is not an id.
     fn segment(&mut self, id: Uuid) -> String {
         match self.random.below(40) {
             0 => id.to_string().to_uppercase(),
@@ -166,7 +167,7 @@ impl<'a> Asker<'a> {
         }
     }
 
-    /// The body, if it is none of the other ones that come by now and then.
+    /// Sends the fields as the body, or occasionally a malformed body.
     fn send(&mut self, ask: &mut Ask, method: &'static str, fields: Vec<Field>) {
         ask.method = method;
         let types = ["application/json; charset=utf-8", "application/merge-patch+json", "text/plain"];

@@ -1,4 +1,4 @@
-//! What may be wrong with a body. One thing at a time: which of several is told first is nobody's promise.
+//! Invalid bodies, each with a single fault: the order in which several faults are reported is not specified.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use super::{Asker, Field};
 use crate::common::NOBODY;
 use crate::isolation::ask::BODY_LIMIT;
 
-/// Values that some field or other does not take.
+/// Values that at least one field rejects.
 const VALUES: [&str; 19] = [
     "null",
     "1",
@@ -29,7 +29,7 @@ const VALUES: [&str; 19] = [
     "\"2026-08-14\"",
 ];
 
-/// What the server alone sets, or nobody knows: none of it is looked at.
+/// Fields that only the server sets or that do not exist: they are ignored.
 const IGNORED: [&str; 6] = ["id", "key", "type", "created_at", "last_used", "padding"];
 
 impl Asker<'_> {
@@ -52,7 +52,7 @@ impl Asker<'_> {
         }
     }
 
-    /// A name just as long as it may be, or longer.
+    /// Makes a name as long as allowed, or longer.
     fn lengthen(&mut self, fields: &mut [Field]) {
         let length = self.random.choose(&[100, 101]);
         for (name, value) in fields {
@@ -63,7 +63,7 @@ impl Asker<'_> {
     }
 }
 
-/// A list with a value twice, so that what follows is not where it would be if it stood there once.
+/// Repeats the first value of a list, so that the positions of later values shift.
 fn repeat_first(fields: &mut [Field]) {
     for (name, value) in fields {
         if ["tags", "network_ids"].contains(name) {
