@@ -1,4 +1,4 @@
-//! What the example servers do before they serve: the flags, what they fill the inventory with, and what they tell of it.
+//! The example servers before they serve: their flags, their initial data, and their output about it.
 
 #![cfg(feature = "sled")]
 #![allow(
@@ -35,7 +35,7 @@ use announce::{advice, variables};
 use args::{Args, Command, Content, HELP, Input, Place};
 use setup::{Backend, Given, Source};
 
-/// A program prints its progress; nobody reads it here.
+/// Discards the progress that a program would print.
 fn note(_: impl Display) {}
 
 fn parse(line: &str) -> Result<Command, String> {

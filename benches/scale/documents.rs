@@ -1,12 +1,12 @@
-//! The array that the plain loop copies out of.
+//! The array that the plain loop copies from.
 
 use bytes::Bytes;
 
-/// The documents of all hosts, those of the store itself and not copies, as they were loaded.
+/// The documents of all hosts, in the order of loading; they share the memory of the store's own.
 #[derive(Debug, Default)]
 pub(crate) struct Documents {
     all: Vec<Bytes>,
-    /// Where each begins in memory, in order, and its place in the array.
+    /// Address of each document, ascending, and its index in the array.
     addresses: Vec<(usize, usize)>,
 }
 
@@ -18,7 +18,7 @@ impl Documents {
         Self { all, addresses }
     }
 
-    /// Where the documents of a page are in the array. `None` when one of them was copied.
+    /// Returns the indexes of a page's documents, or `None` if one of them is a copy.
     pub(crate) fn places(&self, page: &[Bytes]) -> Option<Vec<usize>> {
         let place = |document: &Bytes| {
             let found =
@@ -28,7 +28,7 @@ impl Documents {
         page.iter().map(place).collect()
     }
 
-    /// The plain loop.
+    /// Runs the plain loop.
     pub(crate) fn copy(&self, places: &[usize], buffer: &mut Vec<u8>) {
         places.iter().for_each(|place| buffer.extend_from_slice(&self.all[*place]));
     }

@@ -1,4 +1,4 @@
-//! The families of pages, and what the worst of each may be.
+//! The families of pages, and the limit for the worst page of each.
 
 /// Pages of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl Family {
         found.ok_or_else(|| format!("there is no family {name}"))
     }
 
-    /// How many times a plain copy a page may take; `None` where it costs what it matches.
+    /// Maximum time of a page as a multiple of a plain copy; `None` if it grows with the number of matches.
     pub(crate) const fn bar(self) -> Option<f64> {
         match self {
             Self::Lists => Some(2.0),

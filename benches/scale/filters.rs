@@ -1,4 +1,4 @@
-//! Pages of what a filter leaves, and of what is put into groups.
+//! Filtered and grouped pages.
 
 use std::error::Error;
 
@@ -12,7 +12,7 @@ use crate::ground::Ground;
 use crate::page::{measure_parts, told};
 use crate::reader::Reader;
 
-/// As many as a request may name.
+/// Maximum number of ids in a request.
 const IDS: usize = 1_000;
 
 pub(crate) fn measure(ground: &Ground) -> Result<Vec<Finding>, Box<dyn Error>> {
@@ -45,7 +45,7 @@ fn measure_tags(ground: &Ground) -> Result<Vec<Finding>, Box<dyn Error>> {
     Ok(findings)
 }
 
-/// Hosts that are named, and those of a network that is.
+/// Hosts selected by id, and those of a selected network.
 fn measure_picked(ground: &Ground) -> Result<Vec<Finding>, Box<dyn Error>> {
     let step = (ground.ports.len() / IDS).max(1);
     let ids: Vec<Uuid> = ground.ports.iter().step_by(step).take(IDS).map(|port| port.host).collect();
@@ -84,7 +84,7 @@ fn measure_groups(ground: &Ground) -> Result<Vec<Finding>, Box<dyn Error>> {
     Ok(findings)
 }
 
-/// Who sees the whole organization, and who sees some of its networks.
+/// Readers with access to the whole organization, and readers with access to some of its networks.
 fn readers(ground: &Ground) -> [&Reader; 2] {
     [&ground.readers[0], &ground.readers[2]]
 }

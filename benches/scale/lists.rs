@@ -1,4 +1,4 @@
-//! Pages of whole lists: orders, directions, offsets, subsets of the networks.
+//! Pages of whole lists: orders, directions, offsets, and subsets of the networks.
 
 use std::error::Error;
 
@@ -14,7 +14,7 @@ use crate::scattered;
 pub(crate) fn measure(ground: &Ground) -> Result<Vec<Finding>, Box<dyn Error>> {
     let (family, orders) = match ground.spread {
         Spread::Ten => (Family::Lists, HostOrderField::ALL),
-        // Times, text, and what is the same throughout a network.
+        // Times, text, and a value that is the same throughout a network.
         Spread::Thousand => (
             Family::ManyNetworks,
             &[HostOrderField::CreatedAt, HostOrderField::Name, HostOrderField::NetworkId][..],

@@ -1,4 +1,5 @@
-//! Several passes over the same pages: who disturbs a pass for longer than a page is measured does not decide.
+//! Several passes over the same pages, so that a disturbance longer than one measurement does not decide the
+//! result.
 
 use std::error::Error;
 
@@ -6,7 +7,7 @@ use crate::child::{Finding, Ratios};
 
 const PASSES: usize = 5;
 
-/// The medians of all passes, but for those who ask first: they do so only once.
+/// Returns the medians of all passes, except for first requests, which occur only once.
 pub(crate) fn in_passes(
     measure: impl Fn() -> Result<Vec<Finding>, Box<dyn Error>>,
 ) -> Result<Vec<Finding>, Box<dyn Error>> {

@@ -1,4 +1,4 @@
-//! Updates of ports, and what readers notice of them.
+//! Updates of ports, and their effect on concurrent readers.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -17,17 +17,18 @@ use crate::reader::Reader;
 
 const UPDATES: usize = 3_000;
 
-/// How far apart the updates begin that go on beside the readers: 1,000 a second.
+/// Interval between concurrent updates: 1,000 a second.
 const INTERVAL: Duration = Duration::from_millis(1);
 
-/// Quiet and with updates in turns of so long, so that a machine whose speed drifts drifts for both.
+/// Length of a turn. Turns with and without updates alternate, so that drift in the machine's speed affects
+/// both.
 const TURN: Duration = Duration::from_millis(500);
 const TURNS: usize = 7;
 
 pub(crate) const UPDATE: &str = "update of a port, µs";
 pub(crate) const DISTURBED: &str = "readers' p99 with 1,000 updates a second, to quiet";
 
-/// Updates ports of hosts by chance, never one port to the same number twice in a row.
+/// Updates ports of random hosts, and never sets a port to the same number twice in a row.
 #[derive(Debug)]
 struct Updates<'g> {
     ground: &'g Ground,
@@ -61,8 +62,8 @@ impl<'g> Updates<'g> {
     }
 }
 
-/// The times of pages that were read with nothing beside them, beside a thread that works as often and as long as one that
-/// updates ports but touches nothing, and beside one that does.
+/// Times of pages: read alone, beside a thread that works as often and as long as an updater but touches
+/// nothing, and beside an updater.
 #[derive(Debug, Default)]
 struct Readings {
     quiet: Vec<Duration>,
@@ -113,7 +114,7 @@ fn read_in_turns(ground: &Ground, update: Duration) -> Result<Readings, Box<dyn 
     Ok(readings)
 }
 
-/// Reads while another thread does some work at every interval. Tells how often it did.
+/// Reads while another thread does some work at every interval. Returns how often it did.
 fn read_beside(
     ground: &Ground,
     requests: &mut impl Iterator<Item = Request<String>>,
@@ -130,7 +131,7 @@ fn read_beside(
     done.map_err(|_| "the work beside the readers failed".into())
 }
 
-/// Begins at every interval by the clock; what is late is followed by the next at once.
+/// Starts work at every interval by the clock; if a start is late, the next one follows at once.
 fn work_until(ends: &AtomicBool, mut work: impl FnMut()) -> u32 {
     let start = Instant::now();
     let mut count = 0;
@@ -149,7 +150,7 @@ fn spin(time: Duration) {
     }
 }
 
-/// Reads page after page and notes how long each takes.
+/// Reads page after page and records the time of each.
 fn read_for(
     ground: &Ground,
     requests: &mut impl Iterator<Item = Request<String>>,
@@ -169,7 +170,7 @@ fn read_for(
     }
 }
 
-/// Pages from all over the list.
+/// Pages from all parts of the list.
 fn pages(ground: &Ground, reader: &Reader) -> Result<Vec<Request<String>>, Box<dyn Error>> {
     let mut random = Random::new(23);
     let last = ground.size.saturating_sub(PAGE) as u64;

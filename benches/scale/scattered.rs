@@ -1,5 +1,5 @@
-//! Pages from places by chance, so that neither the service nor the plain loop finds them in the nearest cache: each has
-//! hundreds of others, of a hundred megabytes, between its turns.
+//! Pages at random positions, which neither the service nor the plain loop finds in the nearest cache.
+//! Between two turns of a page there are hundreds of others, about a hundred megabytes.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -20,7 +20,7 @@ use crate::reader::Reader;
 
 const PAGES: usize = 900;
 
-/// A page, and where its documents are in the array.
+/// A page, and the indexes of its documents in the array.
 #[derive(Debug)]
 struct Scattered {
     request: Request<String>,

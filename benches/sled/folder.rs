@@ -1,4 +1,4 @@
-//! Where the benchmark writes: on a disk, or its figures would say nothing.
+//! The folder of the benchmark, which must be on a disk for the figures to mean anything.
 
 use std::error::Error;
 use std::fs;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 pub(crate) struct Folder(TempDir);
 
 impl Folder {
-    /// In the folder that `TOPOSCOPE_BENCH_FOLDER` names, or beside what cargo builds.
+    /// Creates the folder in `TOPOSCOPE_BENCH_FOLDER`, or else in cargo's target directory.
     pub(crate) fn new(takes_memory: bool) -> Result<Self, Box<dyn Error>> {
         let named = std::env::var_os("TOPOSCOPE_BENCH_FOLDER").map(PathBuf::from);
         let place = named.unwrap_or_else(|| PathBuf::from(env!("CARGO_TARGET_TMPDIR")));
@@ -31,13 +31,13 @@ impl Folder {
         Ok(Self(folder))
     }
 
-    /// A place in it where nothing is yet.
+    /// Returns an unused path in the folder.
     pub(crate) fn place(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 }
 
-/// The kind of file system that a folder is on.
+/// Returns the type of the file system that contains a folder.
 fn file_system(folder: &Path) -> String {
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     let mounts = mounts.lines().filter_map(|line| {
@@ -45,12 +45,12 @@ fn file_system(folder: &Path) -> String {
         Some((Path::new(fields.next()?), fields.next()?))
     });
     let around = mounts.filter(|(place, _)| folder.starts_with(place));
-    // Of those mounted on the same place the last one is seen.
+    // Of several file systems mounted at the same path, the last one is visible.
     let nearest = around.max_by_key(|(place, _)| place.components().count());
     nearest.map_or_else(|| "a file system that is not told".to_owned(), |(_, name)| name.to_owned())
 }
 
-/// How many bytes of the disk a folder and what is in it take.
+/// Returns the disk space that a folder takes, in bytes.
 pub(crate) fn disk_size(folder: &Path) -> io::Result<u64> {
     let mut size = 0;
     for entry in fs::read_dir(folder)? {

@@ -1,6 +1,7 @@
-//! How long a failed login takes by what is wrong with it, while no body is in memory: the times must not differ.
+//! Time of a failed login by the cause of the failure, with no body in memory: the times must not differ.
 //!
-//! Passwords are as cheap as they can be. At the default cost a hash takes some thousand times as long as a read.
+//! Passwords are hashed at minimum cost. At the default cost a hash takes about a thousand times as long as a
+//! read.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use toposcope::store::SledStore;
 use crate::folder::Folder;
 
 const USERS: usize = 1_000;
-/// One fewer than the failures after which an address is held up.
+/// One fewer than the failures after which logins for an address are refused.
 const ROUNDS: usize = 4;
 
 const KINDS: [&str; 3] = ["wrong password", "no such user", "user without password"];
@@ -73,7 +74,7 @@ async fn create_users(inventory: &Inventory) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The address of a login of this kind; only those of the second kind belong to nobody.
+/// Returns the address for a login of this kind; only those of the second kind have no user.
 fn address(kind: usize, number: usize) -> String {
     format!("user{number}-{kind}@example.net")
 }

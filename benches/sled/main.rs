@@ -1,10 +1,10 @@
-//! What the store in a folder costs: commits, pages, opening, room on the disk and in memory, commits beside a
+//! Costs of the store in a folder: commits, pages, opening, disk space and memory, commits during a
 //! verification, and failed logins.
 //!
-//! `cargo bench --bench sled` prints all of it; `-- commit`, `-- page`, `-- open`, `-- size`, `-- verify` and `-- login` choose parts,
-//! and `-- page 1000 10000` sets how many hosts there are. It writes to a folder beside what cargo builds, or to the one that
-//! `TOPOSCOPE_BENCH_FOLDER` names, several gigabytes, and leaves nothing there. On a disk: what is in memory is refused,
-//! unless `-- tmpfs` asks for it.
+//! `cargo bench --bench sled` measures everything; `-- commit`, `-- page`, `-- open`, `-- size`, `-- verify`
+//! and `-- login` select parts, and `-- page 1000 10000` sets the numbers of hosts. It writes several
+//! gigabytes to a folder in cargo's target directory or in `TOPOSCOPE_BENCH_FOLDER`, and removes them. The
+//! folder must be on a disk: a file system in memory is refused without `-- tmpfs`.
 
 #![allow(
     clippy::indexing_slicing,

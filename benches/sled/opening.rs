@@ -1,4 +1,4 @@
-//! How long it takes to open a folder: after it was closed, and after the process was killed that wrote to it.
+//! Time to open a folder, after it was closed and after its process was killed.
 
 use std::error::Error;
 use std::fs;
@@ -14,13 +14,13 @@ use crate::record::InMemory;
 
 const ROUNDS: usize = 5;
 
-/// How the folder was left.
+/// State in which the folder was left.
 #[derive(Clone, Copy, Debug)]
 enum Left {
     Closed,
-    /// Nor does the system have its files in memory any more, as after a start of the machine.
+    /// Also evicted from the system's page cache, as after a reboot.
     ClosedLongAgo,
-    /// While a tenth of the records was written again.
+    /// Killed while a tenth of the records was being rewritten.
     Killed,
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn measure(runtime: &Runtime, folder: &Folder, sizes: &[usize]) -> Re
 
 fn measure_left(place: &Path, size: usize, left: Left) -> Result<(), Box<dyn Error>> {
     let (mut times, mut peak, mut grown) = (Vec::new(), 0, 0);
-    // What was before the first time is not what is asked for.
+    // The first round finds the folder in another state and does not count.
     for round in 0..=ROUNDS {
         eprintln!("opening {size} hosts, {left:?}: round {round} of {ROUNDS}");
         let mut opened = Opened::new(place)?;
@@ -80,7 +80,7 @@ fn measure_left(place: &Path, size: usize, left: Left) -> Result<(), Box<dyn Err
     Ok(())
 }
 
-/// Has the system let go of the files of a folder, which `dd` can ask for.
+/// Evicts the files of a folder from the system's page cache by means of `dd`.
 fn forget(folder: &Path) -> Result<(), Box<dyn Error>> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;

@@ -1,5 +1,5 @@
-//! What a page of 50 hosts costs from the store in a folder, against the same page from memory: where its hosts were read
-//! lately, and where every body is read from the records (whose files the system has in memory).
+//! Cost of a page of 50 hosts from the store in a folder, compared with the same page from memory: with
+//! recently read hosts, and with every body read from sled, whose files are in the system's page cache.
 
 use std::error::Error;
 use std::future::Future;
@@ -26,7 +26,7 @@ const PAGE: usize = 50;
 const TURNS: usize = 201;
 const CALLS: u32 = 10;
 
-/// The same page by both ways.
+/// The same page from both stores.
 #[derive(Debug)]
 struct Asked {
     part: &'static str,
@@ -43,11 +43,11 @@ struct Served<S> {
 
 impl<S: Store> Served<S> {
     fn new(store: Arc<S>, inventory: Inventory) -> Self {
-        // A page that is kept tells nothing of the store.
+        // A cached page would hide the cost of the store.
         Self { store, api: Api::builder(inventory).rate_limit(None).page_cache(0).build() }
     }
 
-    /// What is in memory is there at once.
+    /// The memory store completes every call at once.
     fn list(&self, query: &Query) -> Page {
         match pin!(self.store.list(query)).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Ok(page)) => page,
@@ -101,7 +101,7 @@ fn measure_size(
     for page in &asked {
         let read = runtime.block_on(warm.store.list(&page.query))?;
         assert_eq!(without_versions(read), without_versions(memory.list(&page.query)));
-        // Whom the key belongs to is read as well.
+        // The owner of the key is read as well.
         runtime.block_on(warm.serve_from_disk(&page.request))?;
         rows.push(compare(
             TURNS,
@@ -136,7 +136,7 @@ fn in_folder(store: SledStore) -> Served<SledStore> {
     Served::new(store, inventory)
 }
 
-/// Of all hosts the first, the middle and the last page in the order of the names, and of one network the first.
+/// The first, the middle and the last page of all hosts by name, and the first page of one network.
 fn asked(size: usize, in_memory: &InMemory) -> Result<Vec<Asked>, Box<dyn Error>> {
     let mut asked = Vec::new();
     let last = size.saturating_sub(PAGE);
@@ -162,12 +162,12 @@ fn asked(size: usize, in_memory: &InMemory) -> Result<Vec<Asked>, Box<dyn Error>
     Ok(asked)
 }
 
-/// Every store counts the versions by itself.
+/// Each store counts its versions independently.
 fn without_versions(page: Page) -> Vec<(toposcope::store::Key, bytes::Bytes)> {
     page.records.into_iter().map(|record| (record.key, record.body)).collect()
 }
 
-/// The median time of a call that may go to the disk.
+/// Returns the median time of a call that may read from the disk.
 async fn time<E>(mut call: impl AsyncFnMut() -> Result<(), E>) -> Result<Duration, E> {
     let mut times = Vec::new();
     for _ in 0..TURNS {

@@ -1,4 +1,4 @@
-//! What is written: records that are small, and benchmark hosts, with the facets that the inventory gives them.
+//! The written records: small ones, and benchmark hosts with the facets that the inventory gives them.
 
 use std::error::Error;
 use std::path::Path;
@@ -17,18 +17,18 @@ use crate::load::{Loaded, load};
 pub(crate) const HOST: Name = Name::new("host");
 const NOTE: Name = Name::new("note");
 
-/// How many small records each writer has, one of which every commit replaces.
+/// Number of small records per writer; every commit replaces one of them.
 const OWN: u64 = 100;
 
-/// How many records a batch has where many are written: about as many as an import puts together.
+/// Number of records per batch in bulk writes: about as many as an import commits at once.
 const TOGETHER: usize = 256;
 
-/// What writers write.
+/// The kind of record that writers write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sort {
-    /// The note of when a key was used, and the like: one is written again.
+    /// Small records, such as the time at which a key was used: one is rewritten.
     Small,
-    /// The benchmark host: a new one.
+    /// Benchmark hosts: a new one is added.
     Host,
 }
 
@@ -62,7 +62,7 @@ impl Records {
         (0..count).map(|_| self.batch(sort, writer)).collect()
     }
 
-    /// The next batch of a writer.
+    /// Returns the next batch of a writer.
     pub(crate) fn batch(&mut self, sort: Sort, writer: u64) -> Batch {
         let mut batch = Batch::new();
         match sort {
@@ -73,7 +73,7 @@ impl Records {
             }
             Sort::Host => {
                 let key = Key::new(HOST, self.random.uuid());
-                // A copy, as each host is in a place of its own.
+                // A copy, because each host has memory of its own.
                 let body = Bytes::copy_from_slice(&self.host.record.body);
                 batch.put(key, Precondition::Absent, self.host_facets(), body);
             }
@@ -81,7 +81,7 @@ impl Records {
         batch
     }
 
-    /// Ports and services of its own, and a place of its own in every order.
+    /// Gives a host its own ports and services, and its own position in every order.
     fn host_facets(&mut self) -> Facets {
         let mut facets = self.host.facets.clone();
         for unique_key in &mut facets.unique_keys {
@@ -96,7 +96,7 @@ impl Records {
     }
 }
 
-/// When it was created does not change when it is written again.
+/// A rewrite does not change the creation time.
 fn small_facets(writer: u64, number: u64) -> Facets {
     let time = (number * 1_000 + writer).to_be_bytes();
     Facets::default()
@@ -104,7 +104,7 @@ fn small_facets(writer: u64, number: u64) -> Facets {
         .with_sort_keys([SortKey::new(Name::new("created_at"), time)])
 }
 
-/// Deletes the hosts that were written, so that there are as few when the next are written.
+/// Deletes the written hosts, so that the next round starts with the same number.
 pub(crate) fn deletion(keys: Vec<Key>) -> Batch {
     let mut batch = Batch::new();
     for key in keys.into_iter().filter(|key| key.kind == HOST) {
@@ -113,7 +113,7 @@ pub(crate) fn deletion(keys: Vec<Key>) -> Batch {
     batch
 }
 
-/// An inventory in memory, and everything that is in it.
+/// An inventory in memory with all its records.
 #[derive(Debug)]
 pub(crate) struct InMemory {
     pub(crate) store: Arc<MemoryStore>,
@@ -136,7 +136,7 @@ impl InMemory {
         }
     }
 
-    /// Puts all of it into a new folder, closed.
+    /// Writes everything to a new folder and closes it.
     pub(crate) async fn copy_to(&self, folder: &Path) -> Result<(), StoreError> {
         let store = SledStore::builder(folder).durability(Durability::Buffered).open().await?;
         put_all(&store, &self.entries).await?;
@@ -144,7 +144,7 @@ impl InMemory {
     }
 }
 
-/// Writes records, some hundred at a time.
+/// Writes records in batches of several hundred.
 pub(crate) async fn put_all<'e>(
     store: &SledStore,
     entries: impl IntoIterator<Item = &'e Entry>,

@@ -1,4 +1,4 @@
-//! What a host takes on the disk and in memory.
+//! Disk space and memory per host.
 
 use std::error::Error;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::record::{InMemory, put_all};
 
 const REWRITTEN: usize = 3;
 
-/// What there is of a size: bytes on the disk after each step, and in memory.
+/// Sizes of an inventory: bytes on the disk after each step, and in memory.
 #[derive(Debug)]
 struct Sizes {
     loaded_in: f64,

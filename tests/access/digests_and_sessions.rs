@@ -1,4 +1,4 @@
-//! The digests of secrets, the ids of sessions, and that neither is shown.
+//! Digests of secrets and ids of sessions, neither of which is shown.
 
 use toposcope::access::{KeyText, PasswordHasher, SecretDigest, SessionId};
 

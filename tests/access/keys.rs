@@ -1,4 +1,4 @@
-//! The text of keys: how it is made, checked and masked.
+//! The text of keys: how it is generated, checked and masked.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,7 +8,7 @@ use toposcope::model::Timestamp;
 
 use crate::support::{Constant, Counting, DAEMON_KEY, Failing, USER_KEY};
 
-/// Splitmix64: deterministic, and uniform enough to count characters.
+/// SplitMix64: deterministic, and uniform enough to count characters.
 #[derive(Debug, Default)]
 struct Stream(AtomicU64);
 
@@ -68,7 +68,7 @@ fn what_is_no_key_is_refused() {
     ] {
         assert!(KeyText::parse(text).is_none(), "{text:?} is accepted");
     }
-    // The right checksum does not help a character that is not of the alphabet.
+    // A right checksum does not make a character outside the alphabet valid.
     for (random, accepted) in [("a".repeat(32), true), ("_".repeat(32), false), ("é".repeat(16), false)] {
         let before = format!("topo_u_{random}");
         let text = format!("{before}{}", base62(crc32(&before)));
@@ -76,7 +76,7 @@ fn what_is_no_key_is_refused() {
     }
 }
 
-/// Bit by bit, to be independent of the library's table.
+/// Computed bit by bit, to be independent of the library's table.
 fn crc32(text: &str) -> u32 {
     !text.bytes().fold(u32::MAX, |crc, byte| {
         (0..8).fold(

@@ -1,4 +1,4 @@
-//! Who may do what, and the secrets that prove it.
+//! Access control, and the secrets that authenticate callers.
 
 #![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "helpers of tests are tests")]
 

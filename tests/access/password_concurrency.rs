@@ -1,4 +1,4 @@
-//! How many passwords are hashed at once.
+//! The limit on concurrent password hashes.
 
 use std::future::{Future, poll_fn};
 use std::num::NonZeroUsize;
@@ -12,7 +12,7 @@ use toposcope::access::{RandomError, RandomSource};
 
 use crate::support::fast;
 
-/// A source of salts that tells when a hash has begun and holds it until it is let through.
+/// A source of salts that signals when a hash has begun and holds it until released.
 #[derive(Debug)]
 struct Gate {
     begun: mpsc::UnboundedSender<()>,
@@ -40,7 +40,7 @@ impl RandomSource for Gate {
         let inside = self.inside.fetch_add(1, Ordering::SeqCst) + 1;
         self.most.fetch_max(inside, Ordering::SeqCst);
         let _ = self.begun.send(());
-        // An error means that the test is over; nobody may then be kept waiting.
+        // An error means that the test is over; the hash must not be blocked then.
         let _ = self.passes.lock().unwrap().recv();
         self.inside.fetch_sub(1, Ordering::SeqCst);
         bytes.fill(1);
@@ -52,7 +52,7 @@ async fn poll_once<F: Future>(future: &mut Pin<Box<F>>) -> Poll<F::Output> {
     poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await
 }
 
-/// Lets every task run as far as it can, and the blocking threads take up what was given to them.
+/// Lets every task run as far as it can, and lets the blocking threads start the work given to them.
 async fn settle() {
     for _ in 0..100 {
         tokio::task::yield_now().await;

@@ -1,4 +1,4 @@
-//! Passwords: what is hashed, what verifies, and at which cost.
+//! Passwords: their hashes, their verification and its cost.
 
 use std::sync::Arc;
 

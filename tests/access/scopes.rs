@@ -1,4 +1,4 @@
-//! Scopes, and what a caller may reach with a grant, a key or a session.
+//! Scopes: what a caller may reach with a grant, a key or a session.
 
 use toposcope::access::{Caller, Credential, Scope};
 use toposcope::model::Permission;

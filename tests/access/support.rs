@@ -1,11 +1,11 @@
-//! What the tests of several secrets share: known keys, sources of randomness, and a cheap hasher.
+//! Shared helpers: known keys, sources of randomness, and a cheap hasher.
 
 use toposcope::access::{PasswordCost, PasswordHasher, RandomError, RandomSource};
 
 pub(crate) const USER_KEY: &str = "topo_u_0123456789ABCDEFGHIJKLMNOPQRSTUV0sQjhO";
 pub(crate) const DAEMON_KEY: &str = "topo_d_0123456789ABCDEFGHIJKLMNOPQRSTUV0r6Ij5";
 
-/// Counts upwards from a first byte.
+/// A source that counts upwards from a first byte.
 #[derive(Debug)]
 pub(crate) struct Counting(pub(crate) u8);
 

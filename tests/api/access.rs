@@ -94,7 +94,7 @@ async fn organizations_never_see_each_other() {
     }
 }
 
-/// The rule is checked at every request, against what the owner is at that time.
+/// The rule is checked at every request, against the owner's rights at that time.
 #[tokio::test]
 async fn a_key_shrinks_and_grows_with_its_owner() {
     let world = world().await;

@@ -1,10 +1,10 @@
-//! What the tests run on: a store in memory.
+//! The store of the tests: in memory.
 
 use std::ops::Deref;
 
 use toposcope::store::MemoryStore;
 
-/// A store of a test's own, with nothing in it.
+/// A new, empty store.
 #[derive(Debug)]
 pub(crate) struct Backend(MemoryStore);
 
@@ -14,7 +14,8 @@ impl Backend {
         Self(MemoryStore::new())
     }
 
-    /// Whether everything is kept as it was written: of what is nowhere else, there is nothing to compare.
+    /// Asserts that every record is stored as it was written; a store in memory has no second copy to
+    /// compare.
     #[allow(clippy::unused_async, reason = "others read it all again")]
     pub(crate) async fn verify(&self) {}
 }
@@ -27,7 +28,7 @@ impl Deref for Backend {
     }
 }
 
-/// How much is tried where requests are made up, in debug builds and in others.
+/// Selects the number of random requests for debug and for release builds.
 pub(crate) const fn effort(debug: usize, release: usize) -> usize {
     if cfg!(debug_assertions) { debug } else { release }
 }

@@ -1,4 +1,4 @@
-//! A [`Caller`] that the host application sets as request extension is taken at its word.
+//! A [`Caller`] that the host application sets as request extension is trusted.
 
 use http::Request;
 use http::header::AUTHORIZATION;

@@ -1,4 +1,4 @@
-//! Where the service finds the address of a client.
+//! How the service determines the address of a client.
 
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU32;
@@ -33,11 +33,11 @@ fn with_lines(name: &'static str, lines: &[&[u8]]) -> Request<String> {
     request
 }
 
-/// Header lines, the number of trusted proxies, and the address that counts.
+/// Header lines, the number of trusted proxies, and the resulting address.
 type Case = (&'static [&'static [u8]], usize, Option<&'static str>);
 
-/// Whether requests with these header lines have the bucket of the address, or the shared one. `genuine` writes the
-/// entry of a proxy.
+/// Asserts that requests with these header lines use the bucket of the address, or the shared one. `genuine`
+/// writes the entry of a proxy.
 async fn check(
     name: &'static str,
     source: fn(usize) -> ClientAddressSource,
@@ -89,7 +89,7 @@ async fn x_forwarded_for_counts_only_the_entries_of_trusted_proxies() {
         (&[b"203.0.113.9"], 2, None),
         (&[b"203.0.113.9"], usize::MAX, None),
         (&[b"203.0.113.9"], 0, None),
-        // No address in the trusted place: none is taken from elsewhere.
+        // No address at the trusted position: no other position is used instead.
         (&[b"203.0.113.9,"], 1, None),
         (&[b"203.0.113.9, unknown"], 1, None),
         (&[b"203.0.113.9, \xff"], 1, None),
@@ -116,10 +116,10 @@ async fn forwarded_counts_only_the_entries_of_trusted_proxies() {
         (&[b"for=\"[2001:db8::1]:_port\""], 1, Some("2001:db8::1")),
         (&[b"for=203.0.113.9, for=192.0.2.1"], 1, Some("192.0.2.1")),
         (&[b"for=203.0.113.9", b"for=192.0.2.1, for=198.51.100.1"], 2, Some("192.0.2.1")),
-        // Separators inside quotes are none.
+        // Separators inside quotes do not separate.
         (&[b"for=203.0.113.9, for=192.0.2.1;host=\"a,for=203.0.113.8;b\""], 1, Some("192.0.2.1")),
         (&[b"for=203.0.113.9, host=\"a\\\",for=203.0.113.8;b\";for=192.0.2.1"], 1, Some("192.0.2.1")),
-        // Forged text before the trusted entry does not swallow it.
+        // Forged text before the trusted entry does not hide it.
         (&[b"for=\"203.0.113.9, for=192.0.2.1"], 1, Some("192.0.2.1")),
         (&[b"for=\"203.0.113.9\\, for=192.0.2.1"], 1, Some("192.0.2.1")),
         (&[b"for=\"203.0.113.9", b"for=192.0.2.1"], 1, Some("192.0.2.1")),

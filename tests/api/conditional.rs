@@ -1,4 +1,4 @@
-//! Lists that a client has already, which are not sent again.
+//! Conditional requests: a list that the client already has is not sent again.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -22,7 +22,7 @@ fn asking(target: &str, tag: &str) -> Request<String> {
     request
 }
 
-/// A list as somebody who polls it sees it.
+/// A list as a polling client sees it.
 struct Poll<'w> {
     world: &'w World,
     key: String,
@@ -42,7 +42,7 @@ impl<'w> Poll<'w> {
         self.world.server.send(with_key(asking(self.target, &self.tag), &self.key)).await
     }
 
-    /// That there is something new, which the next poll knows.
+    /// Asserts that the list has changed, and that the next poll recognizes this.
     async fn finds_another(&mut self, what: &str) {
         let reply = self.ask().await;
         assert_eq!(reply.status, 200, "{what}");
@@ -131,7 +131,7 @@ async fn another_query_is_another_list() {
     }
 }
 
-/// One who polls with the credential of another, or with other rights than before, must not be told that nothing has changed.
+/// A client that polls with another credential, or with changed rights, must not receive a 304.
 #[tokio::test]
 async fn other_rights_are_another_list() {
     let world = World::with([host(1, OFFICE), host(2, LAB)]).await;
@@ -197,7 +197,7 @@ async fn a_tag_is_known_in_every_way_a_client_may_send_it() {
     assert_eq!(world.server.send(with_key(twice, &world.key)).await.status, 304);
 }
 
-/// What is wrong is said first, and only a list can be unchanged.
+/// Errors come first, and only a list can be unchanged.
 #[tokio::test]
 async fn a_condition_hides_no_error_and_means_nothing_elsewhere() {
     let world = World::with([host(1, OFFICE)]).await;
@@ -228,14 +228,15 @@ async fn another_version_of_the_server_is_another_list() {
     assert_ne!(tags[0], tags[1]);
 }
 
-/// Two stores that have seen as many commits are not taken for one another: a restart of one in memory is no exception.
+/// Stores with the same number of commits have different tags, also a memory store before and after a
+/// restart.
 #[tokio::test]
 async fn the_same_hosts_in_another_store_are_another_list() {
     let (one, other) = (World::with([host(1, OFFICE)]).await, World::with([host(1, OFFICE)]).await);
     assert_ne!(poll(&one).await.tag, poll(&other).await.tag);
 }
 
-/// A store that cannot tell whether anything has changed has its lists sent every time.
+/// If the store has no revision, its lists are sent every time.
 #[tokio::test]
 async fn without_a_revision_there_is_no_tag() {
     let world = World::with([host(1, OFFICE)]).await;

@@ -189,7 +189,7 @@ async fn without_api_access_no_key_of_the_organization_works() {
     assert_eq!(params, &json!({"feature": "api_access"}));
 }
 
-/// A credential that is no good is 401 before what it would be good for is 403.
+/// An invalid credential is 401, before missing rights are 403.
 #[tokio::test]
 async fn a_key_that_is_over_or_off_is_401_also_without_api_access() {
     let world = World::new().await;

@@ -1,4 +1,4 @@
-//! What [`crate::common::Server::send`] cannot see of a single response.
+//! Properties that [`crate::common::Server::send`] cannot check on a single response.
 
 use serde_json::{Value, json};
 use toposcope::service::Api;
@@ -52,7 +52,7 @@ async fn a_list_without_hosts_is_an_empty_array_with_pagination() {
     assert_eq!(reply.json["meta"]["pagination"], expected);
 }
 
-/// The sentence may quote what was sent; it stays one readable sentence, and the params say exactly what was sent.
+/// The message may quote the request but stays one readable sentence; the params contain the exact values.
 #[tokio::test]
 async fn an_error_survives_whatever_it_quotes() {
     let world = World::new().await;

@@ -1,5 +1,5 @@
-//! A record of another organization costs what an unknown one costs: the store is asked for the same, and gives out
-//! nothing of the other organization.
+//! A record of another organization costs the same as an unknown one: the store gets the same calls, and
+//! returns nothing of the other organization.
 
 use serde_json::json;
 use toposcope::inventory::{Entity, ErrorKind};
@@ -52,7 +52,7 @@ async fn foreign_port_or_host_is_refused_with_the_store_calls_of_an_unknown_one(
         assert!(calls.iter().all(|call| call.records.iter().all(|record| record.id != FOREIGN_HOST)));
         (reply.status, calls)
     };
-    // The first request notes the use of the key.
+    // The first request records the use of the key.
     update(NOBODY, OWN_HOST, OFFICE).await;
     world.store.settle().await;
     store.take();

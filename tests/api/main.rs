@@ -1,5 +1,5 @@
-//! The HTTP contract: what a client is answered, whatever it sends. Everything goes through [`common::Server::send`],
-//! which checks of every response what is true of all of them.
+//! The HTTP contract: the answers to all kinds of requests. All of them go through [`common::Server::send`],
+//! which checks what every response must satisfy.
 
 #![allow(
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! Random lists of random hosts, against the plainest way to make a list: filter, sort, slice.
+//! Random lists of random hosts, compared with the simplest implementation: filter, sort, slice.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ const NETWORKS: [Uuid; 3] = [OFFICE, LAB, VAULT];
 const TEXTS: [&str; 7] = ["", "a", "b", "Z", "é", "😀", "\u{ffee}"];
 const ADDRESSES: [&str; 5] = ["10.0.0.9", "10.0.0.10", "9.9.9.9", "::1", "::ffff:10.0.0.9"];
 
-/// A random host with ties in everything. Services are numbered by their hosts.
+/// A random host with ties in every order. Services are numbered by their hosts.
 fn random_host(random: &mut SplitMix64, id: u128, tags: &[Uuid]) -> Host {
     let network = random.choose(&NETWORKS);
     let mut host = if random.once_in(2) {
@@ -53,7 +53,7 @@ fn compare(names: &HashMap<Uuid, String>, field: HostOrderField, left: &Host, ri
         let service = host.virtualization.as_ref().map(|by| by.service_id());
         service.and_then(|id| names.get(&id)).cloned().unwrap_or_default()
     };
-    // `IpAddr` orders IPv4 before IPv6; none is behind both.
+    // `IpAddr` orders IPv4 before IPv6; hosts without an address follow both.
     let address = |host: &Host| {
         let first = host.interfaces.iter().min_by_key(|interface| (interface.position, interface.id));
         first.map_or((true, IpAddr::from([0; 4])), |interface| (false, interface.ip_address))
@@ -106,7 +106,7 @@ fn push_list(random: &mut SplitMix64, query: &mut Vec<String>, name: &str, ids: 
     }
 }
 
-/// Adds filters to the query, and takes out of the hosts what they leave out.
+/// Adds filters to the query, and removes the hosts that they exclude.
 fn random_filters(random: &mut SplitMix64, query: &mut Vec<String>, hosts: &mut Vec<&Host>, tags: &[Uuid]) {
     if random.once_in(3) {
         let network = random.choose(&[OFFICE, LAB, VAULT, ELSEWHERE, NOBODY]);
@@ -129,7 +129,7 @@ fn random_filters(random: &mut SplitMix64, query: &mut Vec<String>, hosts: &mut 
     }
 }
 
-/// Puts a few hosts, new ones and others in place of old ones, and deletes a few.
+/// Puts a few hosts, both new ones and replacements, and deletes a few.
 async fn churn(world: &World, random: &mut SplitMix64, hosts: &mut Vec<Host>, tags: &[Uuid]) {
     for _ in 0..random.below(6) {
         let id = 1 + random.below(220) as u128;

@@ -13,11 +13,11 @@ fn with_hostname(id: u128, hostname: Option<&str>) -> Host {
     Host { hostname: hostname.map(str::to_owned), ..host(id, OFFICE) }
 }
 
-/// The order of text: by code point, which is neither that of dictionaries nor that of UTF-16. Ascending.
+/// Texts by code point, which is neither dictionary order nor that of UTF-16. Ascending.
 const TEXTS: [&str; 16] =
     ["", "\0", "\t", " ", "10", "2", "A", "Z", "Za", "a", "a\0", "ab", "é", "\u{ffee}", "😀", "\u{10ffff}"];
 
-/// Whether the hosts are in these orders, ascending and descending, where no two are equal.
+/// Asserts that the hosts have these orders, ascending and descending, without ties.
 async fn is_order(world: &World, field: &str, ascending: &[u128]) {
     assert_eq!(world.ids(&format!("order_by={field}")).await, ascending, "{field}");
     assert_eq!(world.ids(&format!("order_by={field}&order_direction=asc")).await, ascending, "{field}");
@@ -112,13 +112,13 @@ async fn guests_are_ordered_by_the_name_of_the_service_that_runs_them() {
     let mut foreign = host(9, ELSEWHERE);
     foreign.services = vec![service(0x59, &foreign, "zzz")];
     world.inventory.put_host(world.abroad.organization.id, foreign).await.unwrap();
-    // The guest of a service that comes later, one of a service of another organization, one of a service of itself.
+    // Guests of a later service, of another organization's service, and of a service on the guest itself.
     world.put([guest(3, LAB, 0x51), guest(4, LAB, 0x52), guest(5, LAB, 0x53)]).await;
     world.put(nodes.clone()).await;
     world.put([guest(6, LAB, 0x59), guest(7, LAB, 0x5f)]).await;
     assert_eq!(world.ids("order_by=virtualized_by").await, [1, 2, 6, 7, 4, 5, 3]);
     assert_eq!(world.ids("order_by=virtualized_by&order_direction=desc").await, [3, 5, 4, 1, 2, 6, 7]);
-    // Renamed, and gone.
+    // Renamed, and deleted.
     nodes[0].services[0].name = "Alpha".to_owned();
     nodes[1].services.clear();
     world.put(nodes).await;
@@ -191,7 +191,7 @@ async fn groups_are_ascending_and_the_direction_applies_within_them() {
     }
 }
 
-/// The default order stands in for the `order_by` that is missing.
+/// The default order applies if `order_by` is missing.
 #[tokio::test]
 async fn within_groups_alone_hosts_come_by_creation() {
     let world = grouped().await;

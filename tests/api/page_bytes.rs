@@ -1,4 +1,4 @@
-//! The documents of a page are the very bytes that a host encodes to, whatever their number and size.
+//! The documents of a page are exactly the bytes that a host encodes to, whatever their number and size.
 
 use serde_json::{Value, json};
 use toposcope::inventory::Inventory;
@@ -13,21 +13,21 @@ const KIB: usize = 1024;
 fn of_length(id: u128, length: usize) -> Host {
     let mut host = Host { description: Some(String::new()), ..host(id, OFFICE) };
     let bare = serde_json::to_vec(&host).unwrap().len();
-    // What `id` is made of repeats, so that a piece that stands in the wrong place is seen.
+    // The pattern contains `id`, so that a misplaced piece is detected.
     let pattern = format!("{id}-");
     host.description = Some(pattern.chars().cycle().take(length - bare).collect());
     assert_eq!(serde_json::to_vec(&host).unwrap().len(), length);
     host
 }
 
-/// Whether the data of the reply is these documents and nothing else.
+/// Asserts that the data of the reply is exactly these documents.
 #[track_caller]
 fn is_page_of<'a>(reply: &Reply, hosts: impl IntoIterator<Item = &'a Host>) {
     let documents: Vec<Vec<u8>> = hosts.into_iter().map(|host| serde_json::to_vec(host).unwrap()).collect();
     let data = [b"\"data\":[", &documents.join(&b',')[..], b"]"].concat();
     let places = reply.body.windows(data.len()).filter(|window| *window == data).count();
     assert_eq!(places, 1, "{} documents in {} bytes", documents.len(), reply.body.len());
-    // What is left is the envelope alone.
+    // The rest is the envelope alone.
     let rest = reply.body.len() - data.len();
     assert!(rest < 250, "{rest} bytes around the data");
 }
@@ -98,7 +98,7 @@ async fn documents_of_any_size_come_whole() {
 
 #[tokio::test]
 async fn documents_that_just_fill_a_frame_come_whole() {
-    // Together with the head of the envelope and the commas they come within a few bytes of 16 KiB.
+    // With the head of the envelope and the commas they come within a few bytes of 16 KiB.
     for slack in 0..48 {
         let second = 16 * KIB - 8 * 1900 - slack;
         let mut hosts: Vec<Host> = (1..=8).map(|id| of_length(id, 1900)).collect();

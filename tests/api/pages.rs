@@ -50,7 +50,8 @@ async fn has_more_is_told_rightly_at_every_edge() {
     let world = world_of(5).await;
     for limit in 0..=6 {
         for offset in 0..=7 {
-            // The check of every answer compares them with each other; this, with the number of hosts.
+            // The check of every answer compares the figures with each other; this one with the number of
+            // hosts.
             let reply = world.list(&format!("limit={limit}&offset={offset}")).await;
             let expected = json!({
                 "total_count": 5, "limit": limit, "offset": offset, "has_more": limit > 0 && offset + limit < 5,

@@ -1,4 +1,4 @@
-//! "Which answer, when several apply": 429, then routing, credential, level, query. For what is asked of a body and of the
+//! Which error is reported when several apply: 429, then routing, credential, level, query. For bodies and
 //! records, see [`crate::contract`].
 
 use std::num::NonZeroU32;
@@ -13,7 +13,7 @@ use crate::common::{Server, Site, World, key_for};
 const WRONG_PATH: &str = "/api/v1/nothing?bogus=1";
 const WRONG_QUERY: &str = "/api/v1/hosts?bogus=1";
 
-/// Every other path, with an id that is none where one belongs, and the method that it answers to.
+/// Every other path, with an invalid id if it contains one, and its method.
 const OTHERS: [(&str, &str); 9] = [
     ("GET", "/api/version?bogus=1"),
     ("POST", "/api/auth/login?bogus=1"),

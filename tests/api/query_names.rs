@@ -1,4 +1,4 @@
-//! The names in the query string of `GET /api/v1/hosts`: one that is not known is never ignored.
+//! Parameter names of `GET /api/v1/hosts`: an unknown one is never ignored.
 
 use serde_json::json;
 
@@ -40,7 +40,7 @@ async fn a_parameter_that_is_not_known_is_refused_by_its_name() {
     }
 }
 
-/// Whatever else is wrong or right with the query: a filter that was mistyped never widens the result.
+/// Even beside other errors: a mistyped filter never widens the result.
 #[tokio::test]
 async fn an_unknown_parameter_is_refused_beside_any_other() {
     let world = World::new().await;

@@ -1,4 +1,4 @@
-//! The query string of `GET /api/v1/hosts`, value by value.
+//! Parameter values of `GET /api/v1/hosts`.
 
 use serde_json::{Value, json};
 use uuid::Uuid;

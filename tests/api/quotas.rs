@@ -1,4 +1,4 @@
-//! Limits on how much an organization may store: exact, also under concurrency, and refused by name.
+//! Limits on an organization's records: exact, also under concurrency, and named in the error.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::common::{
 };
 use crate::foreign_records::with_port;
 
-/// What each quota allows here, and how many creations go for it at once.
+/// The limit of each quota, and the number of concurrent creations.
 const LIMIT: u64 = 5;
 const CREATIONS: u64 = 16;
 
@@ -41,7 +41,8 @@ impl Scene {
         self.world.home.organization.id
     }
 
-    /// Creates many at once, and tells how many were created. All others were refused by the quota.
+    /// Creates many records concurrently. Returns how many were created; the quota must have refused all
+    /// others.
     async fn race<F>(&self, entity: Entity, create: impl Fn(Inventory, u64) -> F) -> u64
     where
         F: Future<Output = Result<(), Error>> + Send + 'static,
@@ -74,7 +75,7 @@ async fn tags_of_an_organization_are_limited_exactly() {
     assert_eq!(created.await, LIMIT - 3);
     let tags = scene.inventory.tags(organization).await.unwrap();
     assert_eq!(tags.len() as u64, LIMIT);
-    // Room is made by deleting; the other organization has its own.
+    // A deletion makes room; the other organization has its own quota.
     scene.inventory.delete_tag(tags[0].id).await.unwrap();
     scene.inventory.create_tag(organization, "in its place").await.unwrap();
     scene.inventory.create_tag(scene.world.abroad.organization.id, "elsewhere").await.unwrap();
@@ -114,7 +115,7 @@ async fn hosts_of_an_organization_are_limited_exactly() {
     assert_eq!(created.await, LIMIT);
     let ids = scene.world.ids("").await;
     assert_eq!(ids.len() as u64, LIMIT);
-    // A host that exists is replaced at the limit, and a deleted one makes room.
+    // An existing host is replaced at the limit, and a deleted one makes room.
     scene.inventory.put_host(organization, host(ids[0], LAB)).await.unwrap();
     scene.inventory.delete_host(organization, Uuid::from_u128(ids[0])).await.unwrap();
     scene.inventory.put_host(organization, host(0x77, OFFICE)).await.unwrap();

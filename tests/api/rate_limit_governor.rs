@@ -1,4 +1,4 @@
-//! The rate limit against the same algorithm as others have written it.
+//! The rate limit compared with another implementation of the same algorithm.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -10,8 +10,8 @@ use toposcope::service::RateLimit;
 
 use crate::common::{Server, SplitMix64, World};
 
-/// Rates of which a request takes a whole number of microseconds to come back: what the other counts in nanoseconds is
-/// then no rounder than what is counted here.
+/// Rates at which a request is refilled in a whole number of microseconds. The other implementation counts in
+/// nanoseconds, so both round alike.
 const RATES: [(u32, u32); 5] = [(300, 150), (60, 3), (1200, 40), (6000, 7), (1, 1)];
 
 #[tokio::test]

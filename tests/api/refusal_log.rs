@@ -1,4 +1,4 @@
-//! What the log says of requests that are refused by design: how many there were, and not one line for each.
+//! Log of requests that are refused by design: their number, not one line for each.
 
 use std::future::Future;
 use std::num::NonZeroU32;
@@ -19,7 +19,7 @@ use crate::common::{Log, PASSWORD, Server, Switched, World, at, send_json};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// The level and the fields of each line about an error code that was logged since the last call.
+/// The level and the fields of each line about an error code since the previous call.
 fn lines(log: &Log) -> Vec<String> {
     let field = |line: &str, name: &str| {
         let value = line.split_once(&format!("{name}="))?.1.split(' ').next()?;
@@ -33,7 +33,7 @@ fn lines(log: &Log) -> Vec<String> {
     log.take().lines().filter(|line| line.contains("code=")).map(summary).collect()
 }
 
-/// A server that lets one request pass in an hour and refuses all others.
+/// A server that accepts one request per hour and refuses all others.
 async fn refusing(world: &World) -> Server {
     let one = NonZeroU32::MIN;
     let server = Server::new(world.inventory.clone(), RateLimit::new(one, one));

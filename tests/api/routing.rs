@@ -108,7 +108,7 @@ async fn the_version_is_told_to_everybody() {
     assert_eq!(world.server.get_with(&world.key, "/api/version?").await.json["data"], expected);
 }
 
-/// An unknown parameter is refused by every endpoint.
+/// Every endpoint refuses unknown parameters.
 #[tokio::test]
 async fn the_version_takes_no_parameters() {
     let world = World::new().await;

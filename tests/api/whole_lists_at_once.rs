@@ -1,4 +1,4 @@
-//! How many lists without a limit are sent at the same time, and for how long their readers may stall.
+//! The limit on concurrent lists without a limit, and the timeout of their readers.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -25,7 +25,7 @@ async fn world_of(count: u128) -> World {
     World::with((1..=count).map(|id| host(id, OFFICE))).await
 }
 
-/// A server, whose answers are checked unless a list is read from its `api` directly.
+/// A server that checks its answers, unless a list is read from its `api` directly.
 fn server(world: &World, configure: impl FnOnce(ApiBuilder) -> ApiBuilder) -> Server {
     Server::built(configure(Api::builder(world.inventory.clone())), ample())
 }
@@ -49,7 +49,7 @@ async fn assert_refused(server: &Server, key: &str) {
     assert_eq!(server.get_with(key, "/api/v1/hosts?limit=1000").await.status, 200, "a page");
 }
 
-/// Lets time pass, a little more than this because timers round up, and the timers run that are due.
+/// Advances the time by a little more than this, because timers round up, and runs the timers that are due.
 async fn pass(time: Duration) {
     advance(time + Duration::from_millis(1)).await;
     for _ in 0..10 {
@@ -57,7 +57,7 @@ async fn pass(time: Duration) {
     }
 }
 
-/// Reads to the error that breaks a list off, and returns it.
+/// Reads up to the error that breaks off a list, and returns it.
 async fn read_to_error(list: &mut Reading) -> String {
     loop {
         match list.read_on().await {
@@ -149,7 +149,7 @@ async fn list_whose_reader_stalls_for_60_seconds_is_broken_off() {
         assert!(!list.read_on().await.unwrap(), "nothing follows an error");
     }
     drop(others);
-    // Readers that take one frame a minute, less a moment, are not cut off.
+    // Readers that take a frame just within every minute are not cut off.
     slow.read_on().await.unwrap();
     for _ in 0..5 {
         pass(60 * SECOND - Duration::from_millis(2)).await;
@@ -207,7 +207,7 @@ async fn list_is_never_broken_off_without_a_time_limit() {
 async fn timer_of_a_list_ends_with_its_body() {
     let world = world_of(300).await;
     let server = server(&world, |builder| builder);
-    // The use of a key is stored by a task.
+    // A background task stores the use of a key.
     assert_eq!(server.get_with(&world.key, WHOLE).await.status, 200);
     for _ in 0..10 {
         yield_now().await;

@@ -1,4 +1,4 @@
-//! What the tests run on: a store in a folder.
+//! The store of the tests: in a folder.
 
 use std::ops::Deref;
 
@@ -6,10 +6,10 @@ use toposcope::store::SledStore;
 
 use crate::place::Place;
 
-/// So little that bodies are read from the disk, once they are there, as often as from memory.
+/// Size of the cache, so small that stored bodies are read from the disk as often as from memory.
 const CACHE_SIZE: usize = 4096;
 
-/// A store of a test's own, with nothing in it, in a folder that lasts as long.
+/// A new, empty store, in a folder that lasts as long as the store.
 #[derive(Debug)]
 pub(crate) struct Backend {
     store: SledStore,
@@ -24,7 +24,8 @@ impl Backend {
         Self { store: store.unwrap(), _place: place }
     }
 
-    /// Whether everything is kept as it was written. From then on it is on the disk, and read from there.
+    /// Asserts that every record is stored as it was written. Afterwards all records are on the disk and read
+    /// from there.
     pub(crate) async fn verify(&self) {
         let verification = self.store.verify().await.unwrap();
         assert!(verification.is_sound(), "{verification}");
@@ -39,7 +40,7 @@ impl Deref for Backend {
     }
 }
 
-/// How much is tried where requests are made up, of what is tried on a store in memory.
+/// Selects the number of random requests; in release builds, a tenth of that on a memory store.
 pub(crate) const fn effort(debug: usize, release: usize) -> usize {
     if cfg!(debug_assertions) { debug } else { release / 10 }
 }

@@ -1,4 +1,4 @@
-//! The HTTP contract on a store in a folder: the tests of `tests/api`, which see no difference.
+//! The HTTP contract on a store in a folder: the tests of `tests/api`, with identical results.
 
 #![cfg(feature = "sled")]
 #![allow(

@@ -1,4 +1,4 @@
-//! Lists that are too long to be put into order at once: they are materialized beside everything else.
+//! Lists too long to be ordered at once, which are materialized concurrently with other calls.
 
 use std::num::NonZero;
 use std::pin::{Pin, pin};
@@ -81,7 +81,7 @@ async fn long_list_leaves_the_async_thread_and_the_lock_to_others() {
     let mut list = pin!(store.list(&query));
     assert!(poll(list.as_mut()).is_pending(), "the list is materialized on the async thread");
     tokio::task::yield_now().await;
-    // No other call waits while the list is under way.
+    // No other call waits while the list is in progress.
     let others = short_list(OTHER);
     assert!(matches!(poll(pin!(store.list(&others))), Poll::Ready(page) if is_page(&page, RECORDS)));
     let mut batch = Batch::new();
@@ -107,7 +107,7 @@ async fn long_list_that_nobody_waits_for_any_more_holds_up_no_other() {
     let mut list = Box::pin(store.list(&others));
     assert!(poll(list.as_mut()).is_pending());
     drop(list);
-    // The runtime of the test must end although a list is under way.
+    // The runtime of the test must end although a list is in progress.
     drop(store);
 }
 
@@ -119,7 +119,7 @@ async fn long_list_of_one_organization_waits_for_few_of_another() {
     for number in 0..100_usize {
         let (store, done) = (Arc::clone(&store), Arc::clone(&done));
         tasks.spawn(async move {
-            // As many different lists: each has another set of targets.
+            // All lists are different: each has another set of targets.
             let mut query = long_list(LARGE);
             query.links[0].targets.extend((0..number).map(|target| Uuid::from_u128(1_000 + target as u128)));
             assert!(is_page(&store.list(&query).await, RECORDS));
@@ -138,7 +138,7 @@ async fn long_list_of_one_organization_waits_for_few_of_another() {
     assert_eq!(done.load(Ordering::Relaxed), 100);
 }
 
-/// Keeps the only thread on which lists are materialized, until the sender is dropped.
+/// Blocks the only thread that materializes lists, until the sender is dropped.
 fn only_thread_is_busy(test: impl AsyncFnOnce(Sender<()>)) {
     let runtime = tokio::runtime::Builder::new_current_thread().max_blocking_threads(1).build().unwrap();
     runtime.block_on(async {

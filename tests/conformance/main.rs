@@ -1,4 +1,4 @@
-//! The stores against the conformance suite.
+//! Runs the conformance suite on the stores.
 
 #![cfg(feature = "testing")]
 #![allow(clippy::unwrap_used, reason = "a test fails where it panics")]

@@ -8,7 +8,7 @@ use toposcope::model::Permission;
 use toposcope::store::MemoryStore;
 use uuid::Uuid;
 
-/// What comes of the import where nothing happens to it.
+/// The result of an uninterrupted import.
 pub(crate) struct Expected {
     pub(crate) input: Vec<u8>,
     /// The hosts that are stored together, in the order of the lines.
@@ -22,7 +22,7 @@ struct Identified {
     id: Uuid,
 }
 
-/// The id of a document.
+/// Returns the id of a document.
 pub(crate) fn id_of(document: &[u8]) -> Uuid {
     serde_json::from_slice::<Identified>(document).unwrap().id
 }

@@ -22,10 +22,10 @@ use crate::expected::{Expected, id_of};
 const EMAIL: &str = "owner@example.net";
 const PASSWORD: &str = "correct horse battery";
 
-/// So little that nearly every document is read from the disk.
+/// Size of the cache, so small that nearly every document is read from the disk.
 const CACHE_SIZE: usize = 1 << 20;
 
-/// The most that a page has.
+/// Maximum number of hosts on a page.
 const LIMIT: usize = 500;
 
 /// A folder with an organization and its Owner, into which the inventory is imported.
@@ -36,7 +36,7 @@ pub(crate) struct Home {
     session: String,
 }
 
-/// As much of a page as is looked at.
+/// The parts of a page that are checked.
 #[derive(Deserialize)]
 struct Page<'p> {
     #[serde(borrow)]
@@ -74,8 +74,8 @@ impl Home {
         Arc::new(builder.open().await.unwrap())
     }
 
-    /// Whether each chunk of the import is served whole or not at all, the later ones not without the earlier, and every
-    /// host as it should be. Tells how many chunks there are.
+    /// Checks that each chunk of the import is served completely or not at all, that no chunk is present
+    /// without its predecessors, and that every host is right. Returns the number of chunks.
     pub(crate) async fn check(&self, expected: &Expected) -> usize {
         let store = self.open().await;
         let verification = store.verify().await.unwrap();
@@ -93,7 +93,7 @@ impl Home {
         whole
     }
 
-    /// All hosts that the API lists, page by page.
+    /// Returns all hosts that the API lists, page by page.
     async fn served(&self, api: &Api) -> HashMap<Uuid, String> {
         let mut served = HashMap::new();
         loop {

@@ -1,5 +1,5 @@
-//! A real inventory in a folder: the process that imports it is killed, and what it was told is stored is served, as it is
-//! where it was imported into memory. Where there is no inventory, there is nothing to test here.
+//! A real inventory in a folder. The importing process is killed; all chunks that it reported as stored must
+//! be served as after an import into memory. Without the inventory there is nothing to test.
 
 #![cfg(all(feature = "sled", unix))]
 #![allow(
@@ -28,12 +28,12 @@ use toposcope::store::Durability;
 
 static EXPECTED: OnceCell<Option<Expected>> = OnceCell::const_new();
 
-/// `None` where there is no inventory.
+/// Returns `None` if there is no inventory.
 async fn expected() -> Option<&'static Expected> {
     EXPECTED.get_or_init(async || Some(Expected::of(unpacked()?).await)).await.as_ref()
 }
 
-/// Kills imports at any time, one after the other on the same folder. Tells how many chunks are there in the end.
+/// Kills imports at random times, one after the other on the same folder. Returns the final number of chunks.
 async fn survives(home: &Home, expected: &Expected, kills: usize) -> usize {
     let mut random = Random::fresh();
     let chunks = expected.chunks.len();

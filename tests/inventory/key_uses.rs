@@ -1,4 +1,4 @@
-//! When keys were last used.
+//! Times at which keys were last used.
 
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ use uuid::Uuid;
 use crate::support::{Fault, Faulty, NOW, SplitMix64, World, in_person, refusal, settle, time};
 
 impl World {
-    /// When a user's key was last used, as far as that was noted.
+    /// Returns the recorded time at which a user's key was last used.
     async fn last_used(&self, key: Uuid) -> Option<Timestamp> {
         settle().await;
         self.inventory.user_api_key(key).await.unwrap().last_used
     }
 
-    /// The versions of all records of an id but for the note of its use.
+    /// Returns the versions of all records with an id, except that of its last use.
     async fn versions(&self, key: Uuid) -> Vec<Version> {
         let contents = self.store.contents().await.into_iter();
         let records = contents.filter(|kept| kept.key.id == key && kept.key.kind.as_str() != "key_use");
@@ -220,7 +220,7 @@ async fn a_key_that_is_deleted_before_its_use_is_noted_leaves_no_note() {
     let before = world.store.contents().await;
     let issued = world.user_key(&owner, |_| {}).await;
     let daemons = world.daemon_key(|_| {}).await;
-    // Nothing lets the tasks have their turn before the deletions.
+    // The tasks do not run before the deletions.
     world.inventory.authenticate_user_key(issued.plaintext()).await.unwrap();
     world.inventory.authenticate_daemon_key(daemons.plaintext()).await.unwrap();
     world.inventory.delete_user_api_key(issued.record().id).await.unwrap();
@@ -245,7 +245,7 @@ async fn no_request_waits_for_its_use_to_be_noted_or_fails_by_it() {
     store.set(Fault::None);
     assert_eq!(world.last_used(issued.record().id).await, Some(time(NOW)));
     world.clock.set(after(60));
-    // The two reads of the request succeed; the read and the commit of the note do not.
+    // The two reads of the request succeed; the read and the commit of the use fail.
     for call in 2..=3 {
         store.set(Fault::UnavailableAt(call));
         inventory.authenticate_user_key(issued.plaintext()).await.unwrap();
@@ -255,7 +255,7 @@ async fn no_request_waits_for_its_use_to_be_noted_or_fails_by_it() {
     assert_eq!(world.last_used(issued.record().id).await, Some(time(NOW)));
 }
 
-/// Of the store: whose key it is, and what is known of the key, its user and the organization.
+/// Two calls of the store per request: the key's lookup, then its use, its user and the organization together.
 #[tokio::test]
 async fn a_request_whose_use_need_not_be_noted_asks_no_more_than_it_must() {
     let world = World::new().await;

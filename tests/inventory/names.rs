@@ -1,4 +1,4 @@
-//! Organizations, networks and tags: what has a name and little else.
+//! Organizations, networks and tags: records that are little more than a name.
 
 use toposcope::inventory::{Entity, ErrorKind, Problem};
 use uuid::Uuid;
@@ -75,7 +75,7 @@ async fn networks_and_tags_of_an_unknown_organization_are_not_found_a_home() {
 #[tokio::test]
 async fn what_is_unknown_is_not_found_under_its_entity() {
     let world = World::new().await;
-    // Ids are unique within a kind: that of an organization is nobody else's name.
+    // Ids are unique within a kind only: a network may have the id of an organization.
     let wanted = world.organization;
     let not_found = |entity| ErrorKind::NotFound { entity, id: wanted };
     assert_eq!(refusal(world.inventory.network(wanted).await), not_found(Entity::Network));

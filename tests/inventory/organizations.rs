@@ -1,4 +1,4 @@
-//! Organizations, and whether their users' keys work.
+//! Organizations, and API access of their users' keys.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Where users heard of the product.
+//! Referrals: how users heard of the product.
 
 use std::time::Duration;
 

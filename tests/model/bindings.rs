@@ -1,4 +1,4 @@
-//! Bindings: the ids that go with their type.
+//! Bindings: the ids that each type requires.
 
 use serde_json::{Value, json};
 use toposcope::model::{Binding, BindingTarget};

@@ -1,4 +1,4 @@
-//! Which fields may be missing, null, unknown or there twice.
+//! Missing, null, unknown and duplicate fields.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ fn what_is_null_or_empty_may_be_missing_when_read() {
     assert!(entry.if_name.is_none() && entry.neighbor.is_none() && entry.lldp_chassis_id.is_none());
 }
 
-/// Each object has only what is required, so that leaving out any field, or making it null, must be refused.
+/// Each object has only required fields, so that omitting any of them, or making it null, must be refused.
 fn assert_all_required<T: DeserializeOwned>(object: &Value) {
     for field in object.as_object().unwrap().keys() {
         refusal::<T>(&without(object.clone(), field));

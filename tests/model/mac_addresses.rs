@@ -1,4 +1,4 @@
-//! MAC addresses: the spellings that are read, and the one that is written.
+//! MAC addresses: the accepted spellings and the canonical one.
 
 use serde_json::{Value, json};
 use toposcope::model::MacAddress;

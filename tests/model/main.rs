@@ -1,4 +1,4 @@
-//! The records of the API on the wire.
+//! The records of the API in their JSON form.
 
 #![allow(
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! The order of what a host embeds, and the names of the orders of hosts.
+//! Order of the parts of a host, and names of the orders of hosts.
 
 use toposcope::model::{
     Binding, Host, HostOrderField, IfEntry, Interface, OrderDirection, Port, Protocol, Service,

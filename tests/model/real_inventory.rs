@@ -1,4 +1,4 @@
-//! The real inventory, read and written again.
+//! The real inventory, parsed and written again.
 
 use std::env;
 use std::io::Write;
@@ -10,14 +10,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use toposcope::model::{Host, MacAddress};
 
-/// The lines of the real inventory, or `None` where it is not at hand: it is no part of the repository.
+/// Returns the lines of the real inventory, or `None` if it is missing: it is not part of the repository.
 fn inventory() -> Option<Vec<String>> {
     let path = env::var_os("TOPOSCOPE_INVENTORY").map_or_else(
         || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data/inventory.jsonl.gz"),
         PathBuf::from,
     );
     if !path.exists() {
-        // Not by `eprintln`, which the harness keeps to itself for a test that passes.
+        // Not by `eprintln`, whose output the test harness hides for a passing test.
         let text = format!(
             "skipped: no inventory at {}; TOPOSCOPE_INVENTORY may name another file\n",
             path.display()
@@ -30,7 +30,7 @@ fn inventory() -> Option<Vec<String>> {
     Some(String::from_utf8(output.stdout).expect("UTF-8").lines().map(str::to_owned).collect())
 }
 
-/// The oddities that an importer must deal with before a host of the inventory is one of the model.
+/// Counts of the deviations that an importer must correct before a host fits the model.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Oddities {
     empty_macs: usize,
@@ -53,7 +53,7 @@ impl Oddities {
         record["mac_address"] = Value::Null;
     }
 
-    /// Takes the oddities out of a host.
+    /// Corrects the deviations of a host.
     fn mend(host: &mut Value) -> Self {
         let mut found = Self::default();
         for interface in list(host, "interfaces") {
@@ -78,8 +78,8 @@ fn list<'a>(host: &'a mut Value, field: &str) -> &'a mut Vec<Value> {
     host[field].as_array_mut().expect("a list")
 }
 
-/// Takes out of a host what is not meant to come back as it was sent: the types of ports, which are derived, what is
-/// finer than a microsecond in the times of the records, and the spelling of IPv6 addresses (`::169.254.2.31`).
+/// Removes everything that intentionally changes in a round trip: the types of ports, which are derived;
+/// fractions of a microsecond in the times of records; and the spelling of IPv6 addresses (`::169.254.2.31`).
 fn normalize(value: &mut Value, field: &str) {
     match value {
         Value::Object(object) => {

@@ -1,4 +1,4 @@
-//! Where a record came from.
+//! Sources: the origin of a record.
 
 use serde_json::{Value, json};
 use toposcope::model::Source;

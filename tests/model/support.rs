@@ -1,4 +1,4 @@
-//! What the tests of several records share: records as JSON, and how they are read, written and refused.
+//! Shared helpers: records as JSON, and checks of how they are parsed, written and refused.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -9,7 +9,7 @@ use uuid::Uuid;
 pub(crate) const ID: &str = "133e671d-8ee1-51bd-903c-32657d3d8ef1";
 pub(crate) const TIME: &str = "2026-08-14T12:00:14Z";
 
-/// Reads a text that is already in the order and the spelling of the wire, and finds it written the same again.
+/// Parses a text in canonical form, and asserts that it is written identically.
 pub(crate) fn round_trip<T: Serialize + DeserializeOwned>(text: &str) -> T {
     let value: T = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
     assert_eq!(serde_json::to_string(&value).unwrap(), text);

@@ -1,4 +1,4 @@
-//! Timestamps: what is read as one, and how it is written.
+//! Timestamps: the accepted forms and the canonical one.
 
 use serde_json::{Value, json};
 use toposcope::model::Timestamp;

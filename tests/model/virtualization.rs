@@ -1,4 +1,4 @@
-//! What a host or a service runs on.
+//! Virtualization of hosts and services.
 
 use serde_json::json;
 use toposcope::model::{

@@ -1,10 +1,10 @@
-//! A body comes back byte by byte, whether it looks like JSON or not.
+//! Bodies are restored byte for byte, whether or not they look like JSON.
 
 use toposcope::store::{Facets, MemoryStore};
 
 use crate::support::{SplitMix64, comes_back, export, note, put};
 
-/// Bodies that are JSON of one line, with nothing around it.
+/// Bodies that are JSON on a single line, without surrounding white space.
 const EMBEDDED: [&str; 20] = [
     "null",
     "true",

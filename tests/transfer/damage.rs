@@ -1,4 +1,4 @@
-//! An export that is not as it was written is never taken for whole.
+//! A damaged export is never accepted as complete.
 
 use toposcope::store::TransferErrorKind::{Damaged, Malformed, NotAnExport, Truncated};
 
@@ -15,7 +15,7 @@ impl Sound {
         Self { file: export(&store).await, contents: contents(&store).await }
     }
 
-    /// That a file is refused, or that what comes out of it is the very same. Whether it is refused.
+    /// Asserts that a file is refused or restored identically. Returns whether it was refused.
     async fn is_refused(&self, what: &str, file: &[u8]) -> bool {
         let (store, result) = restore(file).await;
         match result {

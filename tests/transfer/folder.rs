@@ -1,4 +1,4 @@
-//! From memory into a folder and back.
+//! Transfer from memory to a folder and back.
 
 use toposcope::store::{Facets, MemoryStore, Restore, SledStore, UniqueKey};
 

@@ -1,4 +1,4 @@
-//! An inventory that moved to another store answers as it did before.
+//! An inventory that was transferred to another store gives the same answers as before.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ fn inventory_in(store: &Arc<MemoryStore>) -> Inventory {
     Inventory::in_shared(store.clone()).with_clock(Arc::new(clock)).with_passwords(cheap)
 }
 
-/// An inventory with something of everything, and what opens it.
+/// An inventory with records of every kind, and the credentials for it.
 struct Scene {
     store: Arc<MemoryStore>,
     inventory: Inventory,
@@ -68,7 +68,7 @@ impl Scene {
         Self { store, inventory, organization, network, tag, share, key, daemon_key, session }
     }
 
-    /// The same inventory in another store, by way of an export.
+    /// Transfers the inventory to another store by an export.
     async fn moved(&self) -> Inventory {
         let store = Arc::new(MemoryStore::new());
         Restore::new().read(&*store, &export(&*self.store).await[..]).await.unwrap();
@@ -76,7 +76,7 @@ impl Scene {
         inventory_in(&store)
     }
 
-    /// Requests by key, by session and by nothing, which read.
+    /// Reading requests with a key, with a session, and without credentials.
     fn requests(&self) -> Vec<Request<String>> {
         let lists = [
             "limit=0".to_owned(),
@@ -125,7 +125,7 @@ fn hosts(network: Uuid, tag: Uuid) -> String {
     format!("{}\n{}\n", with(part(0x10), parts), with(part(0x20), json!({"hidden": true})))
 }
 
-/// What a request gets: the status and the body.
+/// Returns the status and the body of the answer to a request.
 async fn ask(inventory: &Inventory, request: Request<String>) -> (StatusCode, String) {
     let api = Api::builder(inventory.clone()).build();
     let (head, answer) = api.oneshot(request).await.unwrap().into_parts();

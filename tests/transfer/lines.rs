@@ -1,4 +1,4 @@
-//! What a line may hold, told by its number and its field.
+//! Valid contents of a line; errors name its number and its field.
 
 use toposcope::store::TransferErrorKind::{Malformed, Store};
 use toposcope::store::{Facets, Link, UniqueKey};
@@ -9,14 +9,14 @@ use crate::support::{MAIL, PARENT, contents, export, note, restore, small_store,
 const HEADER: &str = "{\"format\":\"toposcope-store\",\"version\":1}\n";
 const NAMES: &str = "\"kind\":\"note\",\"id\":\"00000000-0000-0000-0000-000000000001\"";
 
-/// An export of these lines, as a machine would write it.
+/// Returns an export of these lines, as the crate would write it.
 fn file(lines: &[&str]) -> String {
     let before = format!("{HEADER}{}", lines.iter().map(|line| format!("{line}\n")).collect::<String>());
     let sum = crc32(before.as_bytes());
     format!("{before}{{\"records\":{},\"crc32\":{sum}}}\n", lines.len())
 }
 
-/// The checksum bit by bit, as its definition says.
+/// Computes the checksum bit by bit from its definition.
 fn crc32(bytes: &[u8]) -> u32 {
     let mut sum = u32::MAX;
     for byte in bytes {

@@ -1,4 +1,4 @@
-//! Exporting a store and restoring it: what comes out is what went in, or an error.
+//! Exporting and restoring a store: the contents are identical, or the transfer fails.
 
 #![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "helpers of tests are tests")]
 

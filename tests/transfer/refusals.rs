@@ -1,4 +1,4 @@
-//! What is no export, and where it may not go.
+//! Input that is not an export, and stores that refuse a restore.
 
 use std::io;
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! All facets of all records come back.
+//! All facets of all records are restored.
 
 use toposcope::model::Timestamp;
 use toposcope::store::{
@@ -31,7 +31,7 @@ async fn made_up_stores_come_back() {
             let mut batch = Batch::new();
             let facets = maker.facets();
             batch.put(maker.key(), Precondition::Any, facets, maker.bytes());
-            // A unique key may be another's: then the record is not there, and that is as good.
+            // Another record may have the unique key: then this record is not stored, which is fine.
             let _ = store.commit(batch).await;
             if maker.0.below(5) == 0 {
                 let mut batch = Batch::new();

@@ -1,4 +1,4 @@
-//! Exports are written and read as they go.
+//! Exports are written and read as streams.
 
 use std::sync::{Arc, Mutex};
 
@@ -22,7 +22,7 @@ async fn store_of(records: u128) -> MemoryStore {
     store
 }
 
-/// A store that notes how much is committed together.
+/// A store that records the size of each batch.
 #[derive(Debug, Default)]
 struct Measuring {
     inner: MemoryStore,
@@ -64,7 +64,7 @@ impl Store for Measuring {
     }
 }
 
-/// How many records, and how many bytes of bodies, are committed together.
+/// Returns the numbers of records and the bytes of bodies of each batch.
 async fn batches(store: &dyn Store) -> Vec<(usize, usize)> {
     let measuring = Measuring::default();
     Restore::new().read(&measuring, &export(store).await[..]).await.unwrap();

@@ -14,7 +14,7 @@ pub(crate) const PARENT: Name = Name::new("parent");
 pub(crate) const RANK: Name = Name::new("rank");
 pub(crate) const MAIL: Name = Name::new("mail");
 
-/// All that a store holds but the versions, in an order that does not depend on the store.
+/// Returns everything that a store holds except versions, in an order independent of the store.
 pub(crate) type Contents = BTreeMap<Key, (Facets, Bytes)>;
 
 pub(crate) async fn contents(store: &dyn Store) -> Contents {
@@ -46,14 +46,14 @@ pub(crate) async fn export(store: &dyn Store) -> Vec<u8> {
     file
 }
 
-/// Restores into a new store, and gives it with what came of it.
+/// Restores into a new store, and returns it with the result.
 pub(crate) async fn restore(file: &[u8]) -> (MemoryStore, Result<TransferReport, TransferError>) {
     let store = MemoryStore::new();
     let result = Restore::new().read(&store, file).await;
     (store, result)
 }
 
-/// That what a store holds comes out of an export of it again, whole.
+/// Asserts that the contents of a store survive an export completely.
 pub(crate) async fn comes_back(store: &dyn Store) {
     let before = contents(store).await;
     let file = export(store).await;
@@ -77,7 +77,7 @@ pub(crate) const fn note(number: u128) -> Key {
     Key::new(NOTE, Uuid::from_u128(number))
 }
 
-/// Three records that have something of everything, and a secret in each place that can hide one.
+/// Three records with every kind of facet, and a secret in each place that must hide one.
 pub(crate) async fn small_store() -> MemoryStore {
     let store = MemoryStore::new();
     let full = Facets::default()
@@ -95,7 +95,7 @@ pub(crate) async fn small_store() -> MemoryStore {
 
 pub(crate) const SECRET: &str = "hunter2";
 
-/// All that an error has to say: its text, what it looks like to a developer, and the same of what caused it.
+/// Returns all texts of an error: its display and debug forms, and those of its sources.
 pub(crate) fn told(error: &TransferError) -> String {
     let mut text = format!("{error} {error:?}");
     let mut source = error.source();

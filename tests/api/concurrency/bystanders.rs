@@ -1,4 +1,4 @@
-//! What else goes on while ports are changed: hosts move and go, lists are read, rights and keys come and go.
+//! Activity during port updates: hosts move and are deleted, lists are read, grants and keys change.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub(super) struct Bystanders {
     is_over: Arc<AtomicBool>,
 }
 
-/// Sets them going.
+/// Starts the tasks.
 pub(super) fn spawn(stage: &Arc<Stage>) -> Bystanders {
     let mut tasks = JoinSet::new();
     let is_over = Arc::new(AtomicBool::new(false));
@@ -94,7 +94,7 @@ impl Part {
     }
 }
 
-/// Puts a fleeting host on any network, with its ports wherever these are by now, or deletes it.
+/// Puts a fleeting host, with its ports wherever they are now, on any network, or deletes it.
 async fn move_host(stage: &Stage, random: &mut SplitMix64) {
     let number = random.below(FLEETING.len());
     let id = FLEETING[number];
@@ -114,7 +114,8 @@ async fn move_host(stage: &Stage, random: &mut SplitMix64) {
     assert!(is_fine, "{error}");
 }
 
-/// The hosts of a page, if they are from one moment: every part belongs to its host, and no port is there twice.
+/// Returns the hosts of a page, and asserts that it is consistent: every part belongs to its host, and no
+/// port appears twice.
 pub(super) fn check_page(reply: &Reply) -> Vec<Host> {
     let hosts: Vec<Host> = serde_json::from_value(reply.data().clone()).unwrap();
     let mut ids = HashSet::new();
@@ -134,7 +135,7 @@ pub(super) fn check_page(reply: &Reply) -> Vec<Host> {
     hosts
 }
 
-/// Whether every host and port is there that lasts.
+/// Asserts that every host and port that is never deleted is present.
 pub(super) fn check_whole(hosts: &[Host]) {
     let lasting = hosts.iter().filter(|host| !FLEETING.contains(&host.id));
     let found: BTreeSet<(Uuid, Uuid)> = lasting.clone().map(|host| (host.id, host.network_id)).collect();
@@ -144,7 +145,7 @@ pub(super) fn check_whole(hosts: &[Host]) {
     assert_eq!(ports, expected);
 }
 
-/// Whether a Member sees the networks that are granted, or were a moment ago: all of them or all but one.
+/// Asserts that a Member sees the networks granted now or a moment ago: all of them or all but one.
 fn check_scope(hosts: &[Host]) {
     let has = |id: Uuid| hosts.iter().any(|host| host.id == id);
     let [office, lab, vault] = LASTING.map(|(id, _)| has(id));

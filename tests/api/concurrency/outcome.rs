@@ -3,7 +3,7 @@ use uuid::Uuid;
 
 use crate::common::Reply;
 
-/// What a request may be answered: the status, the code, and what the code is about; null, where nobody can know.
+/// Expected answer: status, code, and the entity of the error; null where that cannot be known.
 pub(super) type Outcome = (u16, &'static str, Value);
 
 pub(super) fn conflict(entity: &str, id: Uuid) -> Outcome {
@@ -34,7 +34,7 @@ pub(super) fn disabled(entity: &str) -> Outcome {
     (401, "entity_disabled", json!({"entity": entity}))
 }
 
-/// Whether a request succeeded; if not, it must have been refused in one of these ways.
+/// Returns whether a request succeeded; asserts that a refusal is one of these.
 #[track_caller]
 pub(super) fn succeeded_or(reply: &Reply, refusals: &[Outcome]) -> bool {
     if reply.status == 200 {

@@ -1,4 +1,4 @@
-//! What is referred to is deleted while others begin to refer to it.
+//! Records are deleted while concurrent tasks create references to them.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,25 +15,25 @@ use super::{STORES, Way, join_all};
 use crate::backend::effort;
 use crate::common::{SplitMix64, key_for};
 
-/// Each with a network, a tag and a user of its own that are deleted.
+/// Number of rounds; each has its own network, tag and user to delete.
 const ROUNDS: usize = effort(80, 2_000);
 
-/// What all rounds have in common.
+/// State shared by all rounds.
 pub(super) struct Scene {
     pub(super) stage: Stage,
-    /// Somebody who stays.
+    /// A user that no round deletes.
     pub(super) boss: User,
     pub(super) session: String,
     pub(super) key: Uuid,
-    /// The keys that were made, each with its user.
+    /// The created keys, each with its user.
     pub(super) keys: Mutex<Vec<(Uuid, Uuid)>>,
-    /// The sessions that began by the password that users have at first, each with its user.
+    /// The sessions begun with the users' first password, each with its user.
     pub(super) sessions: Mutex<Vec<(String, Uuid)>>,
-    /// The users who have another password by now.
+    /// The users whose password has changed.
     pub(super) changed: Mutex<HashSet<Uuid>>,
-    /// How many users were created in the rounds.
+    /// Number of users created in the rounds.
     pub(super) created: AtomicUsize,
-    /// How many networks, tags and users were deleted.
+    /// Numbers of networks, tags and users deleted.
     pub(super) deleted: [AtomicUsize; 3],
 }
 
@@ -55,7 +55,7 @@ impl Scene {
     }
 }
 
-/// Somebody with a session and a key.
+/// A user with a session and a key.
 async fn new_owner(stage: &Stage) -> (User, String, Uuid) {
     let user = stage.world.user(&stage.world.home, Permission::Owner, &[]).await;
     let session = stage.world.sign_in(&user).await;
@@ -64,16 +64,16 @@ async fn new_owner(stage: &Stage) -> (User, String, Uuid) {
     (user, session, key)
 }
 
-/// What is done away with in a round.
+/// The records that are deleted in a round.
 pub(super) struct Round {
     pub(super) scene: Arc<Scene>,
     pub(super) number: usize,
     pub(super) network: Uuid,
     pub(super) tag: Uuid,
     pub(super) user: User,
-    /// The user's.
+    /// The user's session.
     pub(super) session: String,
-    /// The user's.
+    /// The user's key.
     pub(super) key: Uuid,
 }
 
@@ -105,7 +105,7 @@ async fn nothing_refers_to_what_was_deleted_meanwhile() {
         audit(&scene).await;
         let [networks, tags, users] = scene.deleted.each_ref().map(|count| count.load(Ordering::Relaxed));
         println!("of {ROUNDS} deleted: {networks} networks, {tags} tags, {users} users");
-        // Sometimes the one was first, sometimes the others.
+        // Both orders must occur: the deletion first, and the others first.
         assert!([networks, tags, users].iter().all(|count| (1..ROUNDS).contains(count)));
     }
 }

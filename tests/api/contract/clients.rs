@@ -1,4 +1,4 @@
-//! The habits of the clients that there are.
+//! Behaviour of existing clients.
 
 use http::Request;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ fn list(scene: &Scene, query: &str) -> Request<String> {
     scene.by_key(get(&format!("{HOSTS}?{query}")))
 }
 
-/// They repeat the key, and send what is not set as an empty value.
+/// Clients repeat the key, and send unset parameters as empty values.
 #[tokio::test]
 async fn lists_are_repeated_keys_and_what_is_not_set_is_empty() {
     let scene = Scene::new().await;
@@ -39,7 +39,7 @@ async fn lists_are_repeated_keys_and_what_is_not_set_is_empty() {
     }
 }
 
-/// A port as it was listed comes back whole, with something changed.
+/// Clients send a listed port back whole, with some fields changed.
 #[tokio::test]
 async fn a_full_record_is_the_body_of_an_update() {
     let scene = Scene::new().await;
@@ -76,7 +76,7 @@ async fn a_full_record_is_the_body_of_an_update() {
     check(scene.server(), rows).await;
 }
 
-/// They send every field of the record that is to be made: of those that only the server sets, nil ids and the beginning
+/// Clients send every field of a new record. Fields that only the server sets are nil ids and the beginning
 /// of 1970.
 #[tokio::test]
 async fn a_record_of_nothing_is_the_body_of_a_creation() {
@@ -112,7 +112,7 @@ async fn a_record_of_nothing_is_the_body_of_a_creation() {
     assert!(stored.iter().all(|key| !key.id.is_nil()));
 }
 
-/// A user key as it was shown comes back whole: its masked key and its times change nothing.
+/// Clients send a user key back as it was shown: its masked key and its times change nothing.
 #[tokio::test]
 async fn a_user_key_comes_back_as_it_was_shown() {
     let scene = Scene::new().await;

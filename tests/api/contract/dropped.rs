@@ -1,4 +1,4 @@
-//! Requests that are dropped before they are answered, which is what a server does when its client is gone.
+//! Requests dropped before they are answered, as a server does when the client disconnects.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -13,7 +13,7 @@ use toposcope::inventory::Inventory;
 use super::scene::{HOST, NEIGHBOUR, PORT, Scene, port_body, with};
 use crate::common::{Server, Yielding, ample};
 
-/// Changes that can be asked for again and again, each time of something else.
+/// Changes that can be requested repeatedly, each time about another record.
 const CHANGES: [fn(&Scene, usize) -> Request<String>; 3] = [
     |scene, number| {
         let host = [NEIGHBOUR, HOST][number % 2];
@@ -26,7 +26,8 @@ const CHANGES: [fn(&Scene, usize) -> Request<String>; 3] = [
     },
 ];
 
-/// Polls a future so often, each time that it is woken, and drops it then. `None` when it was not ready by then.
+/// Polls a future at most this often, each time that it is woken, and drops it then. Returns `None` if it is
+/// not ready.
 async fn dropped_after<F: Future>(polls: usize, future: F) -> Option<F::Output> {
     let mut future = pin!(future);
     let mut left = polls;
@@ -56,7 +57,7 @@ async fn a_request_that_is_dropped_anywhere_is_carried_out_wholly_or_not_at_all(
             let request = change(&scene, polls);
             let before = scene.stored().await;
             let is_answered = dropped_after(polls, server.send(request.clone())).await.is_some();
-            // What is still on its way is there before whatever is asked for later.
+            // Writes still in progress complete before any later request.
             scene.world.inventory.purge_expired().await.unwrap();
             let after = scene.stored().await;
             assert_eq!(server.send(request).await.status, 200, "the next request is answered");

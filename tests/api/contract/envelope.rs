@@ -1,5 +1,5 @@
-//! The form of every answer. That it has this form is checked of all of them by [`Server::send`]; here it is that there is
-//! one of each sort.
+//! The form of every answer. [`Server::send`] checks it for all of them; the tests here make sure that every
+//! kind occurs.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
@@ -16,7 +16,7 @@ use super::scene::{
 use super::store::{Fault, Interposed};
 use crate::common::{OFFICE, PASSWORD, Server, VERSION, World, ample, bare, get, host};
 
-/// A request to every endpoint, as it succeeds; the one that deletes comes last.
+/// A valid request to every endpoint; the one that deletes comes last.
 fn endpoints(scene: &Scene) -> [Request<String>; 10] {
     [
         get("/api/version"),
@@ -48,7 +48,7 @@ async fn success_is_200_for_every_endpoint() {
     }
 }
 
-/// Of each status an answer, with the headers that it has beside those that all have.
+/// An answer of each status, with the headers that are specific to it.
 #[tokio::test]
 async fn every_status_has_its_headers() {
     let scene = Scene::new().await;
@@ -131,7 +131,7 @@ async fn the_version_is_the_one_of_the_application() {
     assert_eq!(list.json["meta"], with(&versions(), "pagination", expected));
 }
 
-/// What answers to GET answers to HEAD, by the same headers and without a body.
+/// Whatever answers GET also answers HEAD, with the same headers and without a body.
 #[tokio::test]
 async fn head_is_answered_on_every_get_route() {
     let scene = Scene::new().await;

@@ -1,4 +1,4 @@
-//! Times, ids, addresses and texts: how they are written, and how they may be sent.
+//! Times, ids, addresses and texts: their canonical form, and the accepted forms.
 
 use http::Request;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use super::row::{Row, check};
 use super::scene::{HOSTS, PORT, Scene, daemon_body, key_path, port_body, put_port, share_path, with};
 use crate::common::{LAB, OFFICE, PASSWORD, World, bare, get, send_json};
 
-/// As sent, and as written from then on.
+/// A value as sent, and its canonical form.
 const TIMES: [(&str, &str); 18] = [
     ("2026-08-14T12:00:00Z", "2026-08-14T12:00:00Z"),
     ("2026-08-14T12:00:00+00:00", "2026-08-14T12:00:00Z"),
@@ -41,7 +41,7 @@ async fn times_are_read_with_any_offset_and_written_in_utc_to_the_microsecond() 
     }
 }
 
-/// The host as it is listed after it was stored.
+/// Puts the host and returns it as it is listed.
 async fn listed(world: &World, document: &Value) -> Value {
     let host: Host = serde_json::from_value(document.clone()).unwrap();
     let id = host.id;
@@ -113,7 +113,7 @@ fn what_is_no_address_is_not_read_as_one() {
     }
 }
 
-/// In a path, in a query, in a body.
+/// In a path, in a query, and in a body.
 #[tokio::test]
 async fn ids_are_read_in_every_form_and_written_in_one() {
     let scene = Scene::new().await;
@@ -147,7 +147,7 @@ async fn ids_are_read_in_every_form_and_written_in_one() {
     assert_eq!(scene.server().send(delete).await.data(), &json!({}));
 }
 
-/// Real devices send them.
+/// Real devices send these values.
 #[tokio::test]
 async fn texts_are_kept_as_they_are_whatever_is_in_them() {
     let world = World::new().await;

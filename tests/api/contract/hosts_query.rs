@@ -1,4 +1,4 @@
-//! The query of the list, a row for each rule. What each parameter does in detail the tests beside this one tell.
+//! The query of the list, one row per rule. Other modules test the details of each parameter.
 
 use serde_json::{Value, json};
 use toposcope::model::Host;
@@ -8,7 +8,7 @@ use crate::common::{
     ELSEWHERE, LAB, NOBODY, OFFICE, VAULT, World, address, at, guest, host, key_for, service,
 };
 
-/// Five hosts, no two of which are alike in anything, with the first of the tags on 1 and 2 and the second on 3.
+/// Five hosts that differ in everything, with the first tag on 1 and 2 and the second on 3.
 async fn world() -> World {
     let world = World::new().await;
     let [red, green, _] = world.home.tags;
@@ -99,20 +99,20 @@ async fn orders() {
         ("order_direction=desc", [1, 2, 3, 4, 5]),
         ("order_by=updated_at", [1, 5, 4, 3, 2]),
         ("order_by=updated_at&order_direction=desc", [2, 3, 4, 5, 1]),
-        // By code point, not as a dictionary has it.
+        // By code point, not in dictionary order.
         ("order_by=name", [4, 2, 1, 5, 3]),
         ("order_by=name&order_direction=desc", [3, 5, 1, 2, 4]),
-        // Null and empty are the same; what is equal follows by id, whichever the direction.
+        // Null and empty are the same; ties are ordered by id, in either direction.
         ("order_by=hostname", [2, 4, 5, 3, 1]),
         ("order_by=hostname&order_direction=desc", [1, 3, 2, 4, 5]),
         ("order_by=network_id", [1, 2, 5, 3, 4]),
         ("order_by=network_id&order_direction=desc", [4, 3, 1, 2, 5]),
         ("order_by=virtualized_by", [1, 2, 4, 5, 3]),
         ("order_by=virtualized_by&order_direction=desc", [3, 1, 2, 4, 5]),
-        // IPv4 before IPv6, none last.
+        // IPv4 before IPv6, hosts without an address last.
         ("order_by=interface_ip", [4, 2, 1, 3, 5]),
         ("order_by=interface_ip&order_direction=desc", [3, 5, 1, 2, 4]),
-        // The groups ascend whatever the direction within them.
+        // The groups ascend in either direction of the order.
         ("group_by=network_id", [5, 2, 1, 3, 4]),
         ("group_by=network_id&order_by=name", [2, 1, 5, 3, 4]),
         ("group_by=network_id&order_by=name&order_direction=desc", [5, 1, 2, 3, 4]),
@@ -162,7 +162,7 @@ async fn refusals() {
     }
 }
 
-/// Neither of networks that were not granted nor of other organizations' hosts does an answer tell that they exist.
+/// No answer reveals the existence of inaccessible networks or of other organizations' hosts.
 #[tokio::test]
 async fn what_may_not_be_seen_is_as_if_it_were_not() {
     let world = world().await;

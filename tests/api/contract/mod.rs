@@ -1,4 +1,4 @@
-//! The contract as tables: a row for every rule of it, with exactly what a client is answered.
+//! The contract as tables: one row per rule, with the exact answer.
 
 mod access;
 mod clients;

@@ -1,4 +1,4 @@
-//! What a port is called follows from its number and protocol alone.
+//! The type of a port follows from its number and protocol alone.
 
 use serde_json::{Value, json};
 
@@ -72,7 +72,7 @@ fn kind(number: u16, protocol: &str) -> &'static str {
     known.iter().find(|(known, _)| *known == number).map_or("Custom", |(_, kind)| kind)
 }
 
-/// An update to this number and protocol, with something in the field `type`.
+/// An update to this number and protocol, with a value in the field `type`.
 fn row(scene: &Scene, number: u16, protocol: &str, sent: Option<Value>) -> Row {
     let body = with(&with(&port_body(), "number", number), "protocol", protocol);
     let body = sent.map_or(body.clone(), |sent| with(&body, "type", sent));

@@ -1,5 +1,5 @@
-//! "Which answer, when several apply", for everything but the list: a request of which all is wrong, put right step by
-//! step. Each step is answered by the first thing that is still wrong.
+//! Which error is reported when several apply, for every endpoint except the list. A request with every
+//! possible fault is corrected step by step, and each step is answered with the first remaining error.
 
 use std::num::NonZeroU32;
 
@@ -15,10 +15,10 @@ use super::scene::{
 };
 use crate::common::{LAB, NOBODY, OFFICE, PASSWORD, Server, VAULT, ample};
 
-/// How large a body may be, on the server that is asked.
+/// The body limit of the server, in bytes.
 const LIMIT: usize = 600;
 
-/// A request of which everything is wrong that has not been put right.
+/// A request with every fault that has not been corrected yet.
 #[derive(Clone)]
 struct Draft {
     method: &'static str,
@@ -57,14 +57,14 @@ impl Draft {
     }
 }
 
-/// Something that is put right, and what the request is answered until then.
+/// A correction, and the answer before it.
 type Step = (u16, &'static str, Box<dyn Fn(&mut Draft)>);
 
 fn step(status: u16, code: &'static str, repair: impl Fn(&mut Draft) + 'static) -> Step {
     (status, code, Box::new(repair))
 }
 
-/// Climbs up to where everything is in order.
+/// Applies the corrections until the request is valid.
 async fn climb(scene: &Scene, steps: Vec<Step>) {
     let builder = || Api::builder(scene.world.inventory.clone()).body_limit(LIMIT);
     let one = RateLimit::new(NonZeroU32::MIN, NonZeroU32::MIN);
@@ -89,7 +89,7 @@ fn set_body(body: Value) -> impl Fn(&mut Draft) {
     move |draft| draft.set_body(&body)
 }
 
-/// What a request needs before anything is asked of its body: a path, a method, a credential and an origin.
+/// Requirements before the body: a path, a method, a credential and an origin.
 fn admission(method: &'static str, path: &str, session: &str) -> Vec<Step> {
     let cookie = format!("session_id={session}");
     vec![
@@ -102,7 +102,7 @@ fn admission(method: &'static str, path: &str, session: &str) -> Vec<Step> {
     ]
 }
 
-/// What is asked of a body before its values.
+/// Requirements of the body before its values.
 fn body(first: Value) -> Vec<Step> {
     vec![
         step(400, "validation_unknown_parameter", |draft| draft.query = ""),
@@ -255,8 +255,8 @@ async fn finding_a_share() {
     climb(&scene, steps).await;
 }
 
-/// Of the same thing being wrong in many ways, the credential's own state comes before what the organization has, and
-/// that before everything else.
+/// When a credential has several faults, its own state comes before that of the organization, and that before
+/// everything else.
 #[tokio::test]
 async fn a_credential_comes_before_what_it_is_good_for() {
     let scene = Scene::new().await;

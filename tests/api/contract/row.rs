@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::common::{Reply, Server};
 
-/// A line of a table: what is sent, and what it is answered.
+/// A row of a table: a request and its expected answer.
 pub(super) struct Row {
     name: String,
     request: Request<String>,
@@ -19,10 +19,10 @@ enum Expected {
     Refusal(u16, String, Value),
 }
 
-/// Which errors were answered: status, code, and the keys of the params.
+/// The errors that occurred: status, code, and the keys of the params.
 pub(super) type Produced = BTreeSet<(u16, String, Vec<String>)>;
 
-/// The records that an error may speak of.
+/// The entities that an error may name.
 const ENTITIES: [&str; 12] = [
     "Host",
     "Port",
@@ -61,8 +61,8 @@ impl Row {
     }
 }
 
-/// Sends the requests one after the other and compares the answers, all of them before it complains. Tells which errors
-/// were among them.
+/// Sends the requests in order and compares all answers before it reports differences. Returns the errors
+/// that occurred.
 pub(super) async fn check(server: &Server, rows: impl IntoIterator<Item = Row>) -> Produced {
     let (mut produced, mut wrong) = (Produced::new(), Vec::new());
     for Row { name, request, expected } in rows {
@@ -84,7 +84,7 @@ pub(super) async fn check(server: &Server, rows: impl IntoIterator<Item = Row>) 
     produced
 }
 
-/// The error that an answer is, if it is one.
+/// Returns the error of an answer, if it is one.
 pub(super) fn produced_by(reply: &Reply) -> Produced {
     if reply.status == 200 {
         return Produced::new();

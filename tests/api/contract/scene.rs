@@ -38,7 +38,7 @@ pub(super) const LOG_OUT: &str = "/api/auth/logout";
 pub(super) const LEVELS: [Permission; 4] =
     [Permission::Viewer, Permission::Member, Permission::Admin, Permission::Owner];
 
-/// A world in which somebody is at work: a Member who was granted the office and the lab, signed in, with an API key.
+/// A world with a Member granted the office and the lab, with a session and an API key.
 pub(super) struct Scene {
     pub(super) world: World,
     pub(super) member: User,
@@ -52,7 +52,7 @@ pub(super) struct Scene {
     /// The key of a daemon in the office.
     pub(super) daemon_key: String,
     pub(super) daemon_key_id: Uuid,
-    /// A share that everybody finds.
+    /// A public share.
     pub(super) share_id: Uuid,
 }
 
@@ -79,12 +79,12 @@ impl Scene {
         &self.world.server
     }
 
-    /// The request, by the member's key.
+    /// Sends the request with the member's key.
     pub(super) fn by_key<B>(&self, request: Request<B>) -> Request<B> {
         with_key(request, &self.key)
     }
 
-    /// The request, by the member's session.
+    /// Sends the request with the member's session.
     pub(super) fn by_session<B>(&self, request: Request<B>) -> Request<B> {
         with_session(request, &self.session)
     }
@@ -109,7 +109,7 @@ impl Scene {
         self.by_session(send_json("POST", REFERRAL, body))
     }
 
-    /// The least that an update of the member's key needs.
+    /// The minimal update of the member's key.
     pub(super) fn key_body(&self) -> Value {
         json!({
             "name": "a key",
@@ -119,7 +119,7 @@ impl Scene {
         })
     }
 
-    /// Everything that requests can change, but when keys were last used.
+    /// Returns everything that requests can change, except when keys were last used.
     pub(super) async fn stored(&self) -> String {
         let mut stored = String::new();
         for site in [&self.world.home, &self.world.abroad] {
@@ -208,24 +208,24 @@ pub(super) fn log_in(email: &str, password: &str) -> Request<String> {
     send_json("POST", LOG_IN, &json!({"email": email, "password": password}))
 }
 
-/// What makes of [`PORT`] what it is.
+/// The minimal body that leaves [`PORT`] as it is.
 pub(super) fn port_body() -> Value {
     json!({"host_id": HOST, "network_id": OFFICE, "number": 443, "protocol": "Tcp"})
 }
 
-/// The least that a daemon's key needs.
+/// The minimal body of a daemon's key.
 pub(super) fn daemon_body() -> Value {
     json!({"name": "scanner", "network_id": OFFICE, "tags": []})
 }
 
-/// The body with another value in a field, or with one more.
+/// Returns the body with a field replaced or added.
 pub(super) fn with(body: &Value, field: &str, value: impl Into<Value>) -> Value {
     let mut body = body.clone();
     body[field] = value.into();
     body
 }
 
-/// The body without a field.
+/// Returns the body without a field.
 pub(super) fn without(body: &Value, field: &str) -> Value {
     let mut body = body.clone();
     body.as_object_mut().unwrap().remove(field);

@@ -1,4 +1,4 @@
-//! A request, in the pieces that the oracle looks at.
+//! A request, in the parts that the oracle examines.
 
 use http::Request;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, ORIGIN};
@@ -12,7 +12,7 @@ pub(crate) const SITE: &str = "inventory.example";
 pub(crate) const OWN_ORIGIN: &str = "https://inventory.example";
 pub(crate) const ALLOWED_ORIGIN: &str = "https://app.example.net";
 
-/// How long a body may be.
+/// The body limit, in bytes.
 pub(crate) const BODY_LIMIT: usize = 2048;
 
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ pub(crate) struct Ask {
     pub(crate) query: Vec<(&'static str, String)>,
     pub(crate) authorization: Vec<String>,
     pub(crate) cookies: Vec<(&'static str, String)>,
-    /// Whom the host application vouches for.
+    /// The caller supplied by the host application.
     pub(crate) vouched_for: Option<Caller>,
     pub(crate) origin: Option<&'static str>,
     pub(crate) fetch_site: Option<&'static str>,
@@ -33,9 +33,9 @@ pub(crate) struct Ask {
 #[derive(Clone, Debug)]
 pub(crate) enum Body {
     Nothing,
-    /// Which is no JSON object.
+    /// A body that is not a JSON object.
     Malformed(&'static str),
-    /// The fields of an object, each with its value as it stands there.
+    /// The fields of an object, each with the literal text of its value.
     Fields(Vec<(&'static str, String)>),
 }
 
@@ -72,8 +72,8 @@ impl Ask {
         }
     }
 
-    /// What the client already knows because it says so: in lower case and without hyphens, so that ids are found in it
-    /// however they are written.
+    /// Everything that the client itself has sent, in lower case and without hyphens, so that ids are found
+    /// in any spelling.
     pub(crate) fn said(&self) -> String {
         format!("{} {}", self.target(), self.body_text()).to_lowercase().replace('-', "")
     }

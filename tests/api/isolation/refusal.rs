@@ -7,9 +7,9 @@ use uuid::Uuid;
 pub(crate) struct Refusal {
     pub(crate) status: u16,
     pub(crate) code: &'static str,
-    /// `None`: those of a malformed body, whose place is not the oracle's business.
+    /// `None` for those of a malformed body: the oracle does not determine the position.
     pub(crate) params: Option<Value>,
-    /// The methods that the header `Allow` names.
+    /// The methods in the `Allow` header.
     pub(crate) allow: Option<&'static [&'static str]>,
 }
 

@@ -1,4 +1,4 @@
-//! Whether an answer is the oracle's.
+//! Compares an answer with the oracle's.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -10,7 +10,7 @@ use super::oracle::{Decision, Success};
 use super::refusal::Refusal;
 use crate::common::Reply;
 
-/// What is wrong with an answer, if anything is. `shown` is what its `data` must be.
+/// Returns the difference from the expected answer, if any. `shown` is the expected `data`.
 pub(crate) fn compare(
     decision: &Decision,
     shown: Option<&Value>,
@@ -35,7 +35,7 @@ fn compare_success(
 ) -> Result<(), String> {
     equal("status", &200, &reply.status.as_u16())?;
     let cookie = match success {
-        // Which one only the answer can tell.
+        // Only the answer determines the id.
         Success::LoggedIn(_) => Some((session_of(reply), 604_800)),
         Success::LoggedOut => Some((String::new(), 0)),
         _ => None,

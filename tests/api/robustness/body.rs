@@ -1,4 +1,4 @@
-//! The bodies: right ones, and what can be wrong with them.
+//! Request bodies: valid ones, and the faults that they can have.
 
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -8,10 +8,10 @@ use super::ground::{BODY_LIMIT, Ground, Person};
 use super::spoil::{cut_somewhere, spoil_bytes};
 use crate::common::{PASSWORD, SplitMix64};
 
-/// The fields of a body, each value as JSON text, which need not be any.
+/// The fields of a body, each with its value as text, which may be invalid JSON.
 pub(super) type Fields = Vec<(String, String)>;
 
-/// Values that are wrong, or right, in most places.
+/// Values that are invalid, or valid, in most fields.
 const ODD: [&str; 46] = [
     "null",
     "true",
@@ -65,7 +65,7 @@ fn field(name: &str, value: impl Into<Value>) -> (String, String) {
     (name.to_owned(), value.into().to_string())
 }
 
-/// A body that is right in form, and mostly for the records; none where the endpoint takes none.
+/// A well-formed body, mostly about existing records; `None` if the endpoint takes none.
 pub(super) fn right_fields(
     endpoint: Endpoint,
     ground: &Ground,
@@ -140,7 +140,7 @@ fn user_key(ground: &Ground, person: &Person, random: &mut SplitMix64) -> Fields
     fields
 }
 
-/// Changes one field: its name, its value, or that it is there once.
+/// Changes one field: its name, its value, or its number of occurrences.
 pub(super) fn spoil_fields(fields: &mut Fields, ground: &Ground, random: &mut SplitMix64) {
     if fields.is_empty() {
         return fields.push(("name".to_owned(), odd_value(ground, random)));
@@ -172,7 +172,7 @@ fn odd_value(ground: &Ground, random: &mut SplitMix64) -> String {
             let depth = random.choose(&[1, 127, 128, 129, 2000]);
             let (open, close) = random.choose(&[("[", "]"), ("{\"a\":", "}")]);
             let inner = if open == "[" { "" } else { "0" };
-            // Mostly cut off where the limit is.
+            // Mostly cut off at the body limit.
             [open.repeat(depth), inner.to_owned(), close.repeat(depth)].concat()
         }
         7 => format!("\"{}\"", random.choose(&ground.home.networks)),
@@ -181,7 +181,7 @@ fn odd_value(ground: &Ground, random: &mut SplitMix64) -> String {
     }
 }
 
-/// The text of a body.
+/// Returns the text of a body.
 pub(super) fn render(fields: &Fields, random: &mut SplitMix64) -> Vec<u8> {
     let space = random.choose(&["", "", "", " ", "\n", "\r\n\t"]);
     let fields: Vec<String> =
@@ -189,7 +189,7 @@ pub(super) fn render(fields: &Fields, random: &mut SplitMix64) -> Vec<u8> {
     format!("{{{space}{}{space}}}", fields.join(&format!(",{space}"))).into_bytes()
 }
 
-/// Changes a body whose fields are set: its tokens, its bytes, or its size.
+/// Changes a complete body: its tokens, its bytes, or its size.
 pub(super) fn spoil_text(body: &mut Vec<u8>, random: &mut SplitMix64) {
     match random.below(10) {
         0..=2 => spoil_tokens(body, random),

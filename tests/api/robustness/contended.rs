@@ -11,8 +11,8 @@ use uuid::Uuid;
 
 use crate::common::Watched;
 
-/// A store that can be told that others are always quicker: what is committed on the condition that a record has not
-/// changed finds it changed.
+/// A store that can simulate constant conflicts: every commit with a precondition on a record's version finds
+/// the record changed.
 #[derive(Debug)]
 pub(super) struct Contended {
     inner: Arc<Watched>,
@@ -24,7 +24,7 @@ impl Contended {
         Self { inner, is_contended: AtomicBool::new(false) }
     }
 
-    /// Whether everything is kept as it was written.
+    /// Asserts that every record is stored as it was written.
     pub(super) async fn verify(&self) {
         self.inner.verify().await;
     }
@@ -34,7 +34,7 @@ impl Contended {
     }
 }
 
-/// A record that the batch expects to be as it was read.
+/// Returns a record that the batch expects to be unchanged.
 fn versioned(batch: &Batch) -> Option<Key> {
     let writes = batch.writes().iter().map(|write| (write.key(), write.precondition()));
     let guards = batch.guards().iter().filter_map(|check| match check {

@@ -1,4 +1,4 @@
-//! A request: right at first, then with more and more wrong about it.
+//! A request: valid at first, then with more and more faults.
 
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, ORIGIN};
 use http::{HeaderName, HeaderValue, Method, Request, Uri};
@@ -15,7 +15,7 @@ use crate::common::SplitMix64;
 
 const SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// What a header may say, more or less rightly.
+/// Values of headers, valid and invalid.
 const VALUES: [(HeaderName, &[&str]); 9] = [
     (AUTHORIZATION, &["", "Bearer", "Bearer ", "bearer  x", "Basic dXNlcjpwYXNz", "Béarer"]),
     (COOKIE, &["", "session_id", "session_id=", "a=b; session_id=0; session_id=1", "=;=;;", "é=é"]),
@@ -46,14 +46,14 @@ pub(super) struct Draft {
     target: Vec<u8>,
     headers: Vec<(HeaderName, Vec<u8>)>,
     fields: Fields,
-    /// How often the text of the body is spoilt.
+    /// Number of times that the text of the body is corrupted.
     spoilt: usize,
     caller: Option<Caller>,
     address: Option<ClientAddr>,
 }
 
 impl Draft {
-    /// A request that should succeed, for what is in the records.
+    /// Returns a request that should succeed with the current records.
     pub(super) fn right(ground: &Ground, random: &mut SplitMix64) -> Self {
         let endpoints = if random.once_in(2) { &Endpoint::ALL[..] } else { &Endpoint::WITH_BODY };
         let endpoint = random.choose(endpoints);
@@ -75,7 +75,7 @@ impl Draft {
         draft
     }
 
-    /// Spoils one thing.
+    /// Adds one fault.
     pub(super) fn spoil(&mut self, ground: &Ground, random: &mut SplitMix64) {
         match random.below(20) {
             0 => self.method = any_method(random),
@@ -111,7 +111,7 @@ impl Draft {
         }
     }
 
-    /// Has a header twice, in the same words or in others.
+    /// Repeats a header, with the same value or another one.
     fn repeat_header(&mut self, random: &mut SplitMix64) {
         let mut again = random.choose(&self.headers);
         if random.once_in(2) {
@@ -120,7 +120,7 @@ impl Draft {
         self.headers.insert(random.below(self.headers.len() + 1), again);
     }
 
-    /// The request, unless it is one that never reaches a service: no URI, or no header that a server could read.
+    /// Builds the request; `None` if a server could not read its URI or headers.
     pub(super) fn request(self, random: &mut SplitMix64) -> Option<Request<Sent>> {
         let mut request = Request::builder().method(self.method).uri(Uri::try_from(self.target).ok()?);
         for (name, value) in self.headers {

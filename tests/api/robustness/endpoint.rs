@@ -1,6 +1,6 @@
 use http::Method;
 
-/// What the API answers with 200.
+/// An endpoint that can answer 200.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Endpoint {
     Version,
@@ -29,7 +29,7 @@ impl Endpoint {
         Self::SubmitReferral,
     ];
 
-    /// Those of which the most can be wrong.
+    /// The endpoints with the most possible faults.
     pub(super) const WITH_BODY: [Self; 5] =
         [Self::LogIn, Self::UpdatePort, Self::CreateDaemonKey, Self::UpdateUserKey, Self::SubmitReferral];
 
@@ -42,7 +42,7 @@ impl Endpoint {
         }
     }
 
-    /// Its path, up to the id where there is one.
+    /// Returns its path, up to the id if it contains one.
     pub(super) const fn path(self) -> &'static str {
         match self {
             Self::Version => "/api/version",
@@ -57,7 +57,7 @@ impl Endpoint {
         }
     }
 
-    /// The one that answered a request, if it succeeded.
+    /// Returns the endpoint of a request, if the request succeeded.
     pub(super) fn of(method: &Method, path: &str) -> Option<Self> {
         let method = if method == Method::HEAD { &Method::GET } else { method };
         let is_at = |endpoint: &Self| {
@@ -67,7 +67,7 @@ impl Endpoint {
         Self::ALL.into_iter().find(|endpoint| endpoint.method() == *method && is_at(endpoint))
     }
 
-    /// Whether it is for users in person.
+    /// Returns whether the endpoint requires a user session.
     pub(super) const fn takes_session(self) -> bool {
         matches!(self, Self::LogOut | Self::UpdateUserKey | Self::DeleteUserKey | Self::SubmitReferral)
     }

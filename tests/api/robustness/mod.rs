@@ -1,5 +1,5 @@
-//! Whatever is sent, the answer is of the contract and no fault: [`Server::send`](crate::common::Server::send) checks every
-//! one, and a panic inside would be a 500.
+//! Every answer to any input follows the contract and is not an internal error.
+//! [`Server::send`](crate::common::Server::send) checks each one, and a panic inside would be a 500.
 
 mod body;
 mod contended;
@@ -28,11 +28,11 @@ use self::tally::Tally;
 use crate::backend::effort;
 use crate::common::{SplitMix64, World, bare, with_session};
 
-/// Each round begins with new records, so that nothing grows.
+/// Each round begins with new records, so that their number is bounded.
 const ROUNDS: u64 = effort(2, 400) as u64;
 const REQUESTS: u64 = 2_500;
 
-/// Tells which request it was when a check of its answer fails.
+/// Prints the request when a check of its answer fails.
 struct Suspect(Request<Sent>, u64);
 
 impl Drop for Suspect {
@@ -72,7 +72,7 @@ async fn run(round: u64) -> Tally {
         if reply.status == 200 && endpoint.is_some_and(Endpoint::takes_session) {
             ground.mend().await;
         }
-        // Now and then they come faster than the rate limit lets them.
+        // Some requests come faster than the rate limit allows.
         if number % 500 >= 150 {
             ground.pass_time(&mut random);
         }

@@ -9,25 +9,25 @@ use http_body::{Body, Frame, SizeHint};
 
 use crate::common::SplitMix64;
 
-/// The body of a request as a connection delivers it.
+/// A request body as a connection delivers it.
 #[derive(Clone, Debug)]
 pub(super) struct Sent {
     steps: VecDeque<Step>,
-    /// Whether the client tells the length beforehand.
+    /// Whether the client announces the length.
     is_length_known: bool,
 }
 
 #[derive(Clone, Debug)]
 enum Step {
     Data(Bytes),
-    /// Nothing comes for a moment.
+    /// The connection is idle for a moment.
     Wait,
     Trailers,
     BreakOff,
 }
 
 impl Sent {
-    /// Delivers these bytes at once or in pieces, sometimes not all of them.
+    /// Delivers these bytes at once or in pieces, sometimes incompletely.
     pub(super) fn new(bytes: Vec<u8>, random: &mut SplitMix64) -> Self {
         if random.once_in(2) {
             let steps = if bytes.is_empty() { VecDeque::new() } else { [Step::Data(bytes.into())].into() };

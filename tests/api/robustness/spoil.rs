@@ -1,8 +1,8 @@
-//! What goes wrong with bytes.
+//! Corrupts bytes.
 
 use crate::common::SplitMix64;
 
-/// Changes a few bytes of a text, wherever they are.
+/// Changes a few bytes of a text at random positions.
 pub(super) fn spoil_bytes(text: &mut Vec<u8>, random: &mut SplitMix64) {
     for _ in 0..=random.below(3) {
         let place = random.below(text.len() + 1);
@@ -26,7 +26,7 @@ fn repeat_somewhere(text: &mut Vec<u8>, place: usize, random: &mut SplitMix64) {
     text.splice(place..place, piece);
 }
 
-/// Any byte; more often one that means something somewhere.
+/// Returns a random byte, more often one with a meaning in JSON, URIs or headers.
 fn odd_byte(random: &mut SplitMix64) -> u8 {
     if random.once_in(3) {
         random.next().to_le_bytes()[0]

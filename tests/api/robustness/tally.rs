@@ -4,13 +4,13 @@ use std::fmt;
 use super::endpoint::Endpoint;
 use crate::common::{CODES, Reply};
 
-/// What can only come of a store that fails, and of quotas, of which there are none here.
+/// Errors that only a failing store or a quota causes; neither occurs here.
 const NEVER: [&str; 3] = ["internal_error", "quota_exceeded", "store_unavailable"];
-/// What may be missing where there are fewer requests than these.
+/// Outcomes that may be missing if there are fewer requests than these.
 const RARE: [&str; 1] = ["validation_min_length"];
 const MANY: u64 = 50_000;
 
-/// What came of the requests.
+/// Counts the outcomes of the requests.
 #[derive(Default)]
 pub(super) struct Tally {
     statuses: BTreeMap<u16, u64>,
@@ -40,7 +40,7 @@ impl Tally {
         self.statuses.values().sum()
     }
 
-    /// Whether the requests were of all sorts: every endpoint succeeded, and every code came up, and not by a mere accident.
+    /// Asserts variety: every endpoint succeeded, and every code occurred often enough to rule out an accident.
     pub(super) fn assert_varied(&self) {
         let least = (self.total() / 20_000).max(1);
         for endpoint in Endpoint::ALL {

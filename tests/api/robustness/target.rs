@@ -1,4 +1,4 @@
-//! Where the requests go.
+//! Request targets.
 
 use uuid::Uuid;
 
@@ -63,7 +63,7 @@ const PIECES: [&str; 54] = [
     "00000000000040008000000000001000",
 ];
 
-/// Where an endpoint is, and what it is asked for.
+/// Returns the path and query of an endpoint.
 pub(super) fn right_target(
     endpoint: Endpoint,
     ground: &Ground,
@@ -86,7 +86,7 @@ pub(super) fn right_target(
     }
 }
 
-/// An id in one of the forms in which it may be written.
+/// Returns an id in one of its accepted spellings.
 fn written(id: Uuid, random: &mut SplitMix64) -> String {
     match random.below(12) {
         0 => id.simple().to_string(),
@@ -96,7 +96,7 @@ fn written(id: Uuid, random: &mut SplitMix64) -> String {
     }
 }
 
-/// The query of a list that is right, or nearly.
+/// Returns a valid or nearly valid query of a list.
 fn hosts_query(ground: &Ground, random: &mut SplitMix64) -> String {
     let ids = |random: &mut SplitMix64| {
         let ids: Vec<String> = (0..random.below(4)).map(|_| random.choose(&ground.ids).to_string()).collect();
@@ -120,7 +120,7 @@ fn hosts_query(ground: &Ground, random: &mut SplitMix64) -> String {
     parts.join("&")
 }
 
-/// A target that may be anything.
+/// Returns an arbitrary target.
 pub(super) fn any_target(random: &mut SplitMix64) -> Vec<u8> {
     let mut target =
         random.choose(&["/", "/", "/api/v1/hosts?", "/api/v1/", "", "http://h.example"]).to_owned();
@@ -133,7 +133,7 @@ pub(super) fn any_target(random: &mut SplitMix64) -> Vec<u8> {
     target.into_bytes()
 }
 
-/// The same endpoint for another record, or with a query that it does not take.
+/// Returns the same endpoint for another record, or with a query that it does not accept.
 pub(super) fn misdirect(target: &mut Vec<u8>, ground: &Ground, random: &mut SplitMix64) {
     if random.once_in(3) {
         target.extend_from_slice(

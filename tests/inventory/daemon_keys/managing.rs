@@ -1,4 +1,4 @@
-//! Daemons' keys that are read, switched off and on, and deleted.
+//! Reading, enabling, disabling and deleting daemons' keys.
 
 use std::time::Duration;
 
@@ -66,7 +66,7 @@ async fn a_key_is_switched_off_and_on_and_stays_the_same_otherwise() {
         assert_eq!(world.inventory.daemon_api_key(key.id).await.unwrap(), expected);
         assert_eq!(world.inventory.daemon_api_keys(world.organization).await.unwrap(), [expected]);
     }
-    // It still holds its network and its tags.
+    // The key still holds its network and its tags.
     for (entity, attempt) in [
         (Entity::Network, refusal(world.inventory.delete_network(world.network).await)),
         (Entity::Tag, refusal(world.inventory.delete_tag(world.tags[0]).await)),

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::{Call, PORT, Scene};
 use crate::support::{PASSWORD, bare_host};
 
-/// A method that changes something, and what its `Conflict` names: a sort of record, and its id unless it is a new one.
+/// A changing method, and the entity that its `Conflict` names, with the id unless the record is new.
 pub(super) struct Change {
     pub(super) name: &'static str,
     pub(super) entity: Entity,

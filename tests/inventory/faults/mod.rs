@@ -1,4 +1,4 @@
-//! Every method over a store that fails, or in which somebody always comes between.
+//! Every method over a store that fails, or whose every commit meets a conflict.
 
 mod changes;
 mod conflicts;
@@ -17,7 +17,7 @@ use crate::support::{Faulty, PASSWORD, World, bare_host, id, in_person, port, se
 
 const PORT: Uuid = id(0x99);
 
-/// Something of everything, and a store over it that can be made to fail.
+/// Records of every kind, and a store over them that can be made to fail.
 struct Scene {
     world: World,
     store: Arc<Faulty>,
@@ -29,7 +29,7 @@ struct Scene {
     session: IssuedSession,
     share: Uuid,
     host: Host,
-    /// A network and a tag that could be deleted.
+    /// A network and a tag without references.
     free_network: Uuid,
     free_tag: Uuid,
 }

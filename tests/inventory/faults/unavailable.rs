@@ -1,4 +1,4 @@
-//! A store that cannot do it now.
+//! A store that is temporarily unavailable.
 
 use toposcope::inventory::ErrorKind;
 
@@ -7,7 +7,7 @@ use super::reads::READS;
 use super::{Call, Scene};
 use crate::support::{Fault, refusal, settle};
 
-/// The other methods that change something, by name.
+/// The other changing methods, by name.
 const REST: [(&str, Call); 7] = [
     ("create_organization", |_, inventory| {
         Box::pin(async { inventory.create_organization("another").await.map(drop) })
@@ -53,7 +53,7 @@ async fn over_a_store_that_is_down_every_method_says_so_and_changes_nothing() {
     scene.inventory.authenticate_session(scene.session.plaintext()).await.unwrap();
 }
 
-/// Each call of the store fails in its turn, until the method makes no such call any more.
+/// Each call of the store fails in turn, until the method makes no further call.
 #[tokio::test]
 async fn a_method_of_which_one_call_fails_changes_nothing() {
     for (name, call) in calls() {

@@ -1,4 +1,4 @@
-//! What a host must be in itself, and what it may refer to.
+//! Validity of a host by itself, and of its references.
 
 use toposcope::inventory::{Entity, ErrorKind, Problem};
 use toposcope::model::{BindingTarget, Host};
@@ -18,7 +18,7 @@ fn repeat<T: Clone>(list: &mut Vec<T>) {
     list.push(list[0].clone());
 }
 
-/// One change each that makes a rich host refer to what is not there or not its own.
+/// Single changes that make a rich host refer to a missing or foreign record.
 const REFERENCES: &[(&str, Entity, Spoil)] = &[
     ("network_id", Entity::Network, |host| {
         *host = bare_host(host.id, UNKNOWN);
@@ -47,7 +47,7 @@ const REFERENCES: &[(&str, Entity, Spoil)] = &[
     ("services.0.bindings.1.port_id", Entity::Port, |host| {
         bind(host, 0, 1, BindingTarget::Port { port_id: UNKNOWN, interface_id: None });
     }),
-    // An interface is no port, and a port no interface.
+    // An interface is not a port, and a port is not an interface.
     ("services.0.bindings.0.port_id", Entity::Port, |host| {
         let target = BindingTarget::Port { port_id: host.interfaces[0].id, interface_id: None };
         bind(host, 0, 0, target);
@@ -61,7 +61,7 @@ const REFERENCES: &[(&str, Entity, Spoil)] = &[
     }),
 ];
 
-/// One change each that makes something stand twice in a rich host.
+/// Single changes that duplicate something in a rich host.
 const REPEATED: &[(&str, Spoil)] = &[
     ("tags.2", |host| repeat(&mut host.tags)),
     ("interfaces.2", |host| repeat(&mut host.interfaces)),
@@ -75,7 +75,7 @@ const REPEATED: &[(&str, Spoil)] = &[
     }),
 ];
 
-/// Refuses a spoilt host both where there is none yet and in place of the whole one.
+/// Asserts that an invalid host is refused, both as a new one and as a replacement.
 async fn assert_refused(spoil: Spoil, expected: &ErrorKind) {
     let world = World::new().await;
     let host = rich_host(9, world.network, &world.tags);
@@ -151,7 +151,7 @@ async fn hosts_of_an_unknown_organization_are_refused() {
 async fn a_field_is_named_by_its_place_in_the_host_as_given() {
     let world = World::new().await;
     let mut host = bare_host(id(1), world.network);
-    // The order in which they are shown is the other way round.
+    // Lists show them in the opposite order.
     host.services = vec![service(&host, id(11), "last", 2), service(&host, id(12), "first", 1)];
     host.services[0].tags = vec![UNKNOWN];
     let refused = refusal(world.inventory.put_host(world.organization, host.clone()).await);

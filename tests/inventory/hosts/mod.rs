@@ -1,4 +1,4 @@
-//! Hosts: what is acceptable, what becomes of it, and what holds when several change them at once.
+//! Hosts: validity, storage, and concurrent changes.
 
 mod checks;
 mod deleting;

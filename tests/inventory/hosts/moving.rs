@@ -1,4 +1,4 @@
-//! A host that moves, and whose network then goes, is there all the time.
+//! A host that moves before its network is deleted is visible all the time.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ async fn a_host_that_leaves_a_network_which_is_then_deleted_is_never_missing() {
             plain.put_host(organization, bare_host(id(1), old)).await.unwrap();
             let other = plain.clone();
             let store = Interposer::new(shared, moments, async move {
-                // When it has just been deleted, it comes back here.
+                // If the host has just been deleted, it is created again here.
                 other.put_host(organization, bare_host(id(1), new)).await.unwrap();
                 other.delete_network(old).await.unwrap();
             });
@@ -40,7 +40,7 @@ async fn a_host_that_leaves_a_network_which_is_then_deleted_is_never_missing() {
             );
             moments += 1;
         }
-        // Reading is one call of the store; changing is two at least.
+        // A read is one call of the store; a change is at least two.
         let calls = if what == "read" { 1 } else { 2 };
         assert!(moments >= calls, "{what}: {moments}");
     }

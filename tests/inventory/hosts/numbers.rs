@@ -1,4 +1,4 @@
-//! What a daemon noted about a find is any JSON, and stays what it was.
+//! Metadata from discovery may be any JSON, and is preserved.
 
 use serde_json::{Map, Number, Value, json};
 use toposcope::inventory::Import;
@@ -62,7 +62,7 @@ async fn integers_of_sixty_four_bits_and_odd_strings_come_back() {
     assert_eq!(world.host(host.id).await, host);
 }
 
-/// What is stored must be readable: a host that can be put and not read can only be overwritten.
+/// Every stored host must be readable: one that can be put but not read could only be overwritten.
 #[tokio::test]
 async fn a_host_that_is_accepted_can_be_read_however_deep_its_metadata_is() {
     let world = World::new().await;

@@ -10,16 +10,16 @@ use toposcope::model::{Host, Protocol};
 
 use crate::support::{World, bare_host, id, owner_of, port};
 
-/// A host of this many ports takes more than 256 KiB.
+/// A host with this many ports takes more than 256 KiB.
 const MANY: u16 = 2_000;
 
-/// More turns than any operation on a small host takes.
+/// More polls than any operation on a small host takes.
 const TURNS: usize = 1_000;
 
 type Operation = fn(World, Host) -> Pending;
 type Pending = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
-/// Everything that decodes or encodes a whole host.
+/// Every operation that decodes or encodes a whole host.
 const OPERATIONS: [(&str, Operation); 4] = [
     ("read", |world, host| {
         Box::pin(async move { world.inventory.host(world.organization, host.id).await.map(drop) })
@@ -48,12 +48,12 @@ fn host_with(world: &World, ports: u16) -> Host {
     host
 }
 
-/// One thread for tasks, one for blocking work.
+/// A runtime with one thread for tasks and one for blocking work.
 fn narrow_runtime() -> Runtime {
     Builder::new_current_thread().max_blocking_threads(1).build().unwrap()
 }
 
-/// Whether the operation ends while the only blocking thread is busy with something else.
+/// Returns whether the operation ends while the only blocking thread is busy.
 async fn ends_without_blocking_thread(ports: u16, operation: Operation) -> bool {
     let world = World::new().await;
     let host = host_with(&world, ports);

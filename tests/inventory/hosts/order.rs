@@ -10,7 +10,7 @@ fn shuffle<T>(list: &mut [T], random: &mut SplitMix64) {
     }
 }
 
-/// A host whose lists are in order, with ties in every key that something else must break.
+/// A host whose lists are in order, with ties in every sort key that has a tie-breaker.
 fn host_in_order(world: &World) -> Host {
     let mut host = bare_host(id(1), world.network);
     host.interfaces = [(-1, 105), (0, 104), (0, 106), (1, 101), (i64::MAX, 100)]

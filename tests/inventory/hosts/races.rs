@@ -1,4 +1,4 @@
-//! Many at once.
+//! Concurrent changes of hosts.
 
 use std::collections::BTreeSet;
 

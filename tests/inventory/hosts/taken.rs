@@ -1,4 +1,4 @@
-//! Ids that somebody else has.
+//! Ids already in use in another organization.
 
 use toposcope::inventory::{Entity, ErrorKind, PortUpdate, Written};
 use toposcope::model::Protocol;
@@ -44,7 +44,7 @@ async fn port_and_service_ids_of_another_organization_are_free() {
     theirs.services = vec![service(&theirs, mine.services[1].id, "theirs", 0)];
     world.inventory.put_host(foreign.organization, theirs.clone()).await.unwrap();
 
-    // Each organization changes its own port of that id.
+    // Each organization changes its own port with that id.
     let update = PortUpdate::new(theirs.id, foreign.network, 3.try_into().unwrap(), Protocol::Udp);
     let owner = owner_of(foreign.organization);
     world.inventory.update_port(&owner, mine.ports[1].id, update).await.unwrap();

@@ -189,7 +189,7 @@ async fn an_import_knows_services_in_the_same_lines_and_in_earlier_and_later_one
             if is_guest_first {
                 hosts.reverse();
             }
-            // The second time everything is there already and the name is another.
+            // The second time all records exist, and the name is another.
             for name in ["imported", "renamed"] {
                 let place = if is_guest_first { hosts.len() - 1 } else { 0 };
                 hosts[place].services[0].name = name.to_owned();

@@ -1,4 +1,4 @@
-//! The same when the service and the host that it runs change at once.
+//! The order by service name when the service and its guest change concurrently.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::support::{
 const GUEST: Uuid = Uuid::from_u128(20);
 const SERVICE: Uuid = Uuid::from_u128(11);
 
-/// What one of two does to the node or the guest.
+/// A change of the node or the guest.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Node(&'static str),
@@ -67,7 +67,7 @@ async fn take(step: Step, inventory: &Inventory, organization: Uuid, network: Uu
     }
 }
 
-/// Whatever came first: the guest's place is that of the name which the service has in the end.
+/// In either order, the guest's final position is that of the service's final name.
 async fn assert_consistent(inventory: &Inventory, organization: Uuid) {
     if inventory.host(organization, GUEST).await.is_err() {
         return;
@@ -104,7 +104,7 @@ async fn meet_at_every_moment(is_node_there: bool, is_guest_there: bool, step: S
         }
         let interfering = plain.clone();
         let store = Interposer::new(shared, moment, async move {
-            // What is not there cannot be deleted; everything else must succeed.
+            // A missing record cannot be deleted; everything else must succeed.
             let result = take(other, &interfering, organization, network).await;
             assert!(is_fine(&result), "{other:?}: {result:?}");
         });

@@ -1,4 +1,4 @@
-//! What was imported, imported once more.
+//! Repeated imports of the same hosts.
 
 use crate::support::{SplitMix64, World, bare_host, documents, guest_of, id, jsonl, rich_host};
 
@@ -45,7 +45,7 @@ async fn what_put_host_was_given_and_what_was_imported_of_it_are_the_same_docume
     for host in &hosts {
         put.put(host).await;
     }
-    // Both worlds are made alike, ids included.
+    // Both worlds have the same records, ids included.
     assert_eq!(put.network, imported.network);
     imported.import(jsonl(&hosts)).await;
     assert_eq!(put.documents().await, imported.documents().await);

@@ -1,4 +1,4 @@
-//! Where a line ends, and how long it may be.
+//! Line endings, and the maximum length of a line.
 
 use toposcope::inventory::Import;
 
@@ -52,7 +52,7 @@ async fn white_space_around_and_within_the_object_is_no_matter() {
     assert_eq!(world.documents().await, [line]);
 }
 
-/// RFC 8259, section 8.1, forbids to write one and allows to refuse it.
+/// RFC 8259, section 8.1, forbids writing a byte order mark and allows refusing it.
 #[tokio::test]
 async fn a_byte_order_mark_costs_at_most_the_line_it_stands_in() {
     let world = World::new().await;

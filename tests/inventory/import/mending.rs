@@ -1,4 +1,4 @@
-//! The odd values of real devices: what becomes of each, and what the report tells.
+//! Odd values of real devices: how each is corrected, and how the report shows it.
 
 use serde_json::{Value, json};
 use toposcope::inventory::Alteration;

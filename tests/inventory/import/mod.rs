@@ -1,4 +1,4 @@
-//! Import of hosts as JSON lines: what is refused, what is mended, and what the report tells.
+//! Import of hosts as JSON lines: refusals, corrections, and the report.
 
 mod again;
 mod lines;

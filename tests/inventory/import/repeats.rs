@@ -1,4 +1,4 @@
-//! Hosts that are there already, or come twice, or take what others have.
+//! Hosts that exist already, occur twice, or use ids of others.
 
 use toposcope::model::Protocol;
 
@@ -125,8 +125,8 @@ async fn hosts_and_tags_of_another_organization_refuse_their_line_alone() {
     assert_eq!(documents(&world.inventory, foreign.organization).await.len(), 1);
 }
 
-/// A port passes from one host to another when it is given up first, and between neighbours, which are stored together,
-/// also when it is taken first.
+/// A port moves to another host if an earlier line removes it from its host. Between neighbouring lines, which are
+/// stored together, the order does not matter.
 #[tokio::test]
 async fn a_port_passes_to_another_host_behind_the_line_that_gives_it_up_or_beside_it() {
     for (is_freed_first, between, passes) in

@@ -44,7 +44,7 @@ async fn dropped_ports_beyond_those_named_are_counted() {
     assert!(report.to_string().contains("100 more"));
 }
 
-/// Lines too long, lines that cannot be read, and hosts that the store refuses are found at different times.
+/// Overlong lines, malformed lines and refused hosts are detected at different stages.
 #[tokio::test]
 async fn refusals_are_named_in_the_order_of_the_lines() {
     let world = World::new().await;

@@ -1,10 +1,10 @@
-//! Lines that are no hosts, each between two that are.
+//! Invalid lines, each between two valid ones.
 
 use serde_json::{Value, json};
 
 use crate::support::{Document, World, bare_host, id, refusal_of_second, rich_host};
 
-/// What stands in the second of three lines, and the field that the refusal names.
+/// The second of three lines, and the field that the refusal names.
 async fn assert_refused(world: &World, line: impl AsRef<[u8]>, field: Option<&str>) -> String {
     let line = line.as_ref();
     let mut lines = serde_json::to_vec(&bare_host(id(1), world.network)).unwrap();

@@ -1,4 +1,4 @@
-//! Which addresses are accepted, and that a user logs in with every one of them in any case.
+//! Accepted addresses; a user logs in with any of them in upper or lower case.
 
 use toposcope::inventory::{ErrorKind, NewUser, Problem};
 use toposcope::model::{Permission, User};
@@ -20,7 +20,8 @@ async fn assert_logs_in(world: &World, email: &str, user: &User) {
     assert_eq!(issued.user().id, user.id, "{email:?}");
 }
 
-/// Letters whose lower case is of another length, depends on what is beside them, or is that of several letters.
+/// Letters whose lower case has another length, depends on the neighbouring letters, or is that of several
+/// letters.
 const LETTERS: [char; 24] = [
     'a', 'A', 'z', 'K', 'K', 'k', 'Å', 'å', 'Å', 'İ', 'I', 'i', 'ı', 'ẞ', 'ß', 'Σ', 'σ', 'ς', 'Ǆ', 'ǅ', 'ǆ',
     '.', '\u{307}', '🦀',
@@ -49,7 +50,7 @@ async fn every_accepted_address_logs_in_in_every_case_variant() {
             .collect();
         for variant in [email.clone(), email.to_lowercase(), user.email.clone(), format!(" {email}\n"), upper]
         {
-            // An upper-case text may be of other letters: these are the variants of the property.
+            // Upper case may map to different letters: these are the variants of the property.
             if variant.trim().to_lowercase() == email.to_lowercase() {
                 assert_logs_in(&world, &variant, &user).await;
             }
@@ -79,7 +80,7 @@ async fn addresses_with_unusual_letters_log_in_in_every_case() {
     }
 }
 
-/// `İ` has one character, and two in lower case, which is what is stored and what counts.
+/// `İ` has one character, and two in lower case, which is the form that is stored and counted.
 #[tokio::test]
 async fn length_of_an_address_is_counted_in_lower_case_at_creation_and_at_login() {
     let world = World::new().await;

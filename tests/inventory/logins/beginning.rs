@@ -1,4 +1,4 @@
-//! Who gets in.
+//! Conditions of a successful login.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A failed login takes the same work whether or not its address has an account, so that its time does not tell.
+//! A failed login takes the same work with and without an account, so that its time does not reveal accounts.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::support::{Calls, PASSWORD, World, refusal};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
-/// A world with accounts of every sort, and an inventory in it whose calls to the store are recorded.
+/// A world with accounts of every kind, and an inventory that records its calls of the store.
 async fn watched() -> (World, Arc<Calls>, Inventory) {
     let world = World::new().await;
     for name in ["first", "second", "third"] {

@@ -1,4 +1,4 @@
-//! Passwords that were hashed at another cost, or by an older rule.
+//! Rehashing of passwords with another cost or an older rule.
 
 use argon2::password_hash::PasswordHasher as _;
 use argon2::{Algorithm, Argon2, Params, Version};
@@ -11,12 +11,12 @@ use crate::support::{PASSWORD, World, at_every_moment, refusal};
 
 const PASSWORD_KIND: Name = Name::new("password");
 
-/// The same inventory, but for another cost of passwords than the world's.
+/// Returns an inventory that differs from the world's in the cost of passwords only.
 fn at_another_cost(inventory: Inventory) -> Inventory {
     inventory.with_passwords(PasswordHasher::new().with_cost(PasswordCost::new(16, 2).unwrap()))
 }
 
-/// What is stored of a user's password.
+/// Returns the stored password record of a user.
 async fn stored_hash(world: &World, user: &User) -> String {
     let contents = world.store.contents().await;
     let key = Key::new(PASSWORD_KIND, user.id);
@@ -76,7 +76,7 @@ async fn a_password_that_changes_while_the_old_one_is_hashed_anew_holds() {
     }
 }
 
-/// One that is shorter than any that would be accepted today.
+/// A password shorter than any that is accepted today.
 #[tokio::test]
 async fn a_password_of_an_older_rule_lets_in_and_stays_as_it_is() {
     let world = World::new().await;

@@ -1,4 +1,4 @@
-//! How sessions that are over leave the store.
+//! Removal of expired sessions from the store.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 async fn sessions_that_are_over_are_purged_and_counted_and_nothing_else() {
     let world = World::new().await;
     let user = world.owner().await;
-    // What else ends is there for its owner to see, also when it is over.
+    // Other expired records stay visible to their owners.
     let end = time("2026-08-15T00:00:00Z");
     let key = world.user_key(&user, |new| new.expires_at = Some(end)).await;
     world.inventory.authenticate_user_key(key.plaintext()).await.unwrap();
@@ -68,7 +68,7 @@ async fn a_login_purges_at_most_once_an_hour() {
     ] {
         world.clock.advance(advance);
         world.log_in(&user).await;
-        // Clones are the same inventory.
+        // Clones share the state of the inventory.
         world.inventory.clone().log_in(&user.email, PASSWORD.to_owned()).await.unwrap();
         settle().await;
         assert_eq!(world.store.purges(), purges);
@@ -121,7 +121,7 @@ async fn who_does_not_get_in_purges_nothing() {
     assert_eq!(world.store.purges(), 0);
 }
 
-/// A login neither waits for the purge nor fails by it.
+/// A login neither waits for the purge nor fails because of it.
 #[tokio::test]
 async fn a_purge_that_takes_its_time_or_fails_keeps_nobody_out() {
     let world = World::new().await;
@@ -136,8 +136,8 @@ async fn a_purge_that_takes_its_time_or_fails_keeps_nobody_out() {
     settle().await;
     assert_eq!(world.store.purges(), 1);
     world.clock.advance(DAY);
-    // Decoys are listed, the user is looked up, the password and a decoy's are read, the session is stored; then it is
-    // purged.
+    // The login lists decoys, looks up the user, reads the password and that of a decoy, and stores the
+    // session; then it purges.
     store.set(Fault::UnavailableAt(5));
     let issued = inventory.log_in(&user.email, PASSWORD.to_owned()).await.unwrap();
     settle().await;

@@ -1,4 +1,4 @@
-//! Users who change while they log in.
+//! Changes of a user during a login.
 
 use std::cell::Cell;
 
@@ -7,7 +7,8 @@ use toposcope::model::{Permission, User};
 
 use crate::support::{PASSWORD, World, at_every_moment, refusal};
 
-/// Logs in while somebody changes the user right before a call of the store, for each of the calls up to the commit.
+/// Logs in while a concurrent task changes the user right before a call of the store, once for each call up
+/// to the commit.
 async fn assert_nobody_gets_in<F: Future<Output = ()> + Send + 'static>(
     change: impl Fn(Inventory, &User) -> F,
 ) {

@@ -1,4 +1,4 @@
-//! When a network can be deleted, and what goes with it.
+//! Conditions and effects of deleting a network.
 
 use toposcope::inventory::{Entity, ErrorKind, NewShare};
 use toposcope::model::{Permission, User, UserApiKey};

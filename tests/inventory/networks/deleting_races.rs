@@ -1,4 +1,4 @@
-//! A network that is deleted while somebody puts something on it or is granted it.
+//! Deleting a network while a concurrent task puts something on it or grants it.
 
 use toposcope::inventory::{
     Entity, Error, ErrorKind, Inventory, NewDaemonApiKey, NewShare, NewUser, NewUserApiKey, UserApiKeyUpdate,
@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::support::{World, at_every_moment, bare_host, id, in_person, not_found, refusal};
 
-/// What somebody may do who knows the network.
+/// A concurrent operation that refers to the network.
 #[derive(Clone, Copy, Debug)]
 enum Deed {
     PutHost,
@@ -30,7 +30,7 @@ const DEEDS: [Deed; 7] = [
     Deed::GrantUserKey,
 ];
 
-/// An organization with a network that nobody refers to yet.
+/// An organization with a network that is not referred to yet.
 #[derive(Clone)]
 struct Scene {
     organization: Uuid,
@@ -81,7 +81,7 @@ impl Scene {
         }
     }
 
-    /// Either the network is there, or nothing refers to it.
+    /// Asserts that the network exists or is not referred to.
     async fn assert_is_whole(&self, world: &World) {
         if world.inventory.network(self.network).await.is_err() {
             assert_eq!(world.store.mentioning(self.network).await, []);
@@ -125,7 +125,7 @@ async fn whoever_refers_to_a_network_that_is_deleted_meanwhile_is_refused_or_los
             async |world: &World| Scene::new(world).await,
             |inventory, scene| {
                 let network = scene.network;
-                // Who comes later finds it in use.
+                // A later deletion finds it in use.
                 async move { inventory.delete_network(network).await.unwrap_or_default() }
             },
             async |inventory, scene| scene.carry_out(&inventory, deed).await,

@@ -1,4 +1,4 @@
-//! Networks that are deleted.
+//! Deletion of networks.
 
 mod deleting;
 mod deleting_races;

@@ -1,4 +1,4 @@
-//! Ports that stay on their host.
+//! Updates of ports that stay on their host.
 
 use toposcope::access::{Caller, Scope};
 use toposcope::inventory::{Entity, ErrorKind, HostQuery};
@@ -117,7 +117,7 @@ async fn a_number_and_protocol_that_another_port_of_the_host_has_are_taken() {
         let taken = ErrorKind::AlreadyExists { entity: Entity::Port, name: name.to_owned() };
         assert_eq!(world.refusal(attempt).await, taken);
     }
-    // On another host, or for another protocol, it is not.
+    // On another host, or for another protocol, it is free.
     let update = on(&hosts.first, 22, Protocol::Udp);
     world.inventory.update_port(&caller, FREE, update).await.unwrap();
 }

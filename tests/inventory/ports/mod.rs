@@ -1,4 +1,4 @@
-//! Ports that users change.
+//! Updates of ports by users.
 
 mod changing;
 mod moving;
@@ -12,8 +12,8 @@ use uuid::Uuid;
 
 use crate::support::{World, binding, id, port, rich_host, service_named};
 
-/// Two hosts on each of two networks, each with something of everything. The first has a port that nothing is bound to,
-/// 443/Tcp, and one that a service is bound to, 22/Tcp.
+/// Two hosts on each of two networks, with every kind of content. The first has the port 443/Tcp without a
+/// binding, and the port 22/Tcp with a service bound to it.
 pub(crate) struct Hosts {
     pub(crate) first: Host,
     pub(crate) neighbour: Host,
@@ -37,7 +37,7 @@ impl Hosts {
         for host in [&first, &neighbour, &elsewhere] {
             world.put(host).await;
         }
-        // As they are stored: their lists in order.
+        // As they are stored: with ordered lists.
         let first = world.host(first.id).await;
         Self { first, neighbour, elsewhere }
     }
@@ -47,7 +47,7 @@ impl Hosts {
     }
 }
 
-/// An update to a port of this host.
+/// An update of a port of this host.
 pub(crate) fn on(host: &Host, number: u16, protocol: Protocol) -> PortUpdate {
     PortUpdate::new(host.id, host.network_id, number.try_into().unwrap(), protocol)
 }

@@ -1,4 +1,4 @@
-//! Ports that move to another host.
+//! Updates that move a port to another host.
 
 use toposcope::inventory::{Entity, ErrorKind};
 use toposcope::model::{Host, Port, Protocol};
@@ -56,7 +56,7 @@ async fn a_port_that_has_moved_is_found_where_it_is() {
         let moved = world.inventory.update_port(&caller, FREE, on(to, 443, Protocol::Tcp)).await.unwrap();
         assert_eq!((moved.host_id, moved.network_id), (to.id, to.network_id));
     }
-    // Where it was, nobody misses it; its id is taken where it is.
+    // The source host no longer refers to it; its id is taken on the target host.
     world.inventory.delete_host(world.organization, hosts.first.id).await.unwrap();
     let update = on(&hosts.elsewhere, 444, Protocol::Tcp);
     world.inventory.update_port(&caller, FREE, update).await.unwrap();
@@ -92,7 +92,7 @@ async fn a_port_that_a_service_is_bound_to_does_not_leave_its_host() {
         for (number, protocol) in [(22, Protocol::Tcp), (2222, Protocol::Udp), (65_535, Protocol::Tcp)] {
             let attempt = world.inventory.update_port(&caller, BOUND, on(to, number, protocol));
             let (entity, used_by) = (Entity::Port, Entity::Service);
-            // As it is called at present, not as it would be.
+            // The current name, not the new one.
             let in_use = ErrorKind::InUse { entity, name: "22/Tcp".to_owned(), used_by };
             assert_eq!(world.refusal(attempt).await, in_use);
         }

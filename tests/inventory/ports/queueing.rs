@@ -14,10 +14,10 @@ use crate::support::{Delaying, SplitMix64, World, bare_host, id, not_found, owne
 
 const COMMIT: Duration = Duration::from_millis(20);
 
-/// Longer than all updates of a test, one after the other.
+/// Longer than all updates of a test in sequence.
 const FOR_EVER: Duration = Duration::from_secs(3600);
 
-/// As many updates as one queue holds.
+/// Maximum number of updates in a queue.
 const QUEUE: u16 = 1024;
 
 /// A host with many ports, in a store with slow commits.
@@ -39,7 +39,7 @@ impl Scene {
         Self { world, store, inventory, host }
     }
 
-    /// Gives a port of the host another number.
+    /// Changes the number of a port of the host.
     fn update(&self, place: u16) -> impl Future<Output = Result<Port, Error>> + Send + 'static {
         let (inventory, caller) = (self.inventory.clone(), owner_of(self.world.organization));
         let update = on(&self.host, 10_001 + place, Protocol::Tcp);
@@ -138,7 +138,7 @@ async fn updates_of_other_organizations_do_not_wait() {
     let update = on(&theirs, 2, Protocol::Tcp);
     scene.inventory.update_port(&caller, id(0x99), update).await.unwrap();
     assert_eq!(begun_at.elapsed(), COMMIT);
-    // Not even when they name the busy host, which is not theirs.
+    // Even if they name the busy host, which belongs to another organization.
     let update = on(&scene.host, 2, Protocol::Tcp);
     scene.inventory.update_port(&caller, id(0x99), update).await.unwrap_err();
     let refused = scene.inventory.update_port(&caller, port_id(0), update).await.unwrap_err();

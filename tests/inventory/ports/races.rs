@@ -1,4 +1,4 @@
-//! Ports that change while their hosts do.
+//! Updates of ports concurrent with changes of their hosts.
 
 use std::collections::BTreeSet;
 
@@ -28,14 +28,15 @@ impl Scene {
     }
 }
 
-/// The hosts on which there is a port of this id.
+/// Returns the hosts that have a port with this id.
 async fn holders(world: &World, port: Uuid) -> Vec<Uuid> {
     let documents = world.documents().await;
     let hosts = documents.iter().map(|document| serde_json::from_slice::<Host>(document).unwrap());
     hosts.filter(|host| host.ports.iter().any(|other| other.id == port)).map(|host| host.id).collect()
 }
 
-/// Moves the free port while somebody changes a host right before a call of the store, for each of the calls.
+/// Moves the free port while a concurrent task changes a host right before a call of the store, once for each
+/// call.
 async fn move_while<F: Future<Output = ()> + Send + 'static>(
     interfere: impl Fn(Inventory, &Scene) -> F,
     check: impl AsyncFn(&World, &Scene, Result<(), ErrorKind>),

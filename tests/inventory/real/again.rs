@@ -4,7 +4,7 @@ use toposcope::store::MemoryStore;
 use super::real;
 use crate::support::documents;
 
-/// Documents longer than this are left to the smaller ones to stand for: they differ in length alone.
+/// Maximum length of the compared documents; longer ones differ from shorter ones in length only.
 const LONGEST: usize = 20_000;
 
 #[tokio::test]

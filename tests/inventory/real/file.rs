@@ -3,7 +3,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// The lines of the inventory; `None`, with a word why, where there is nothing to be tested.
+/// Returns the lines of the inventory, or `None` with a message if it is missing.
 pub(crate) fn unpacked() -> Option<Vec<u8>> {
     let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data/inventory.jsonl.gz");
     let path = env::var_os("TOPOSCOPE_INVENTORY").map_or_else(beside, PathBuf::from);
@@ -24,7 +24,7 @@ pub(crate) fn unpacked() -> Option<Vec<u8>> {
     }
 }
 
-/// Not by `eprintln`, which the harness keeps to itself for a test that passes.
+/// Not by `eprintln`, whose output the test harness hides for a passing test.
 fn skip(reason: &str) {
     std::io::stderr().write_all(format!("skipped: {reason}\n").as_bytes()).unwrap();
 }

@@ -1,4 +1,5 @@
-//! What an import has to make of a host, told once more from the rules: on JSON values, without the types of the crate.
+//! The expected result of importing a host, computed independently on JSON values, without the types of the
+//! crate.
 
 use std::net::IpAddr;
 
@@ -13,7 +14,7 @@ const TCP: &str = "21 Ftp, 22 Ssh, 23 Telnet, 53 DnsTcp, 80 Http, 88 Kerberos, 3
 const UDP: &str = "53 DnsUdp, 67 Dhcp, 123 Ntp, 161 Snmp, 515 LdpUdp, 1161 SnmpAlt, 1194 OpenVPN, \
     47808 BACnet, 51820 Wireguard";
 
-/// How often what was mended.
+/// Counts of the corrections, by kind.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Mended {
     pub(super) odd_macs: u64,
@@ -105,7 +106,7 @@ fn id(part: &Value) -> String {
     part["id"].as_str().unwrap().to_owned()
 }
 
-/// A time in a form that sorts: all of them are in UTC here.
+/// Returns a time in a sortable form: all of them are in UTC here.
 pub(super) fn moment(time: &Value) -> (String, String) {
     let time = time.as_str().and_then(|time| time.strip_suffix('Z')).expect("a time in UTC");
     let (seconds, decimals) = time.split_once('.').unwrap_or((time, ""));

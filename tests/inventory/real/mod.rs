@@ -1,5 +1,5 @@
-//! A real inventory: what 1,953 devices have reported of themselves. It is not part of the sources; without it there is
-//! nothing to test here.
+//! A real inventory: the data of 1,953 devices. It is not part of the sources; without it there is nothing to
+//! test here.
 
 mod again;
 mod file;
@@ -32,7 +32,7 @@ impl Real {
 
 static REAL: LazyLock<Option<Real>> = LazyLock::new(|| {
     let input = unpacked()?;
-    // On a thread of its own: the first test to come here has a runtime already.
+    // On a thread of its own, because the first test to come here has a runtime already.
     let import = thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(import(input))

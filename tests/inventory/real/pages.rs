@@ -1,4 +1,4 @@
-//! The real inventory, listed in every order, against a sort of the input as it is.
+//! The real inventory, listed in every order and compared with a sort of the input.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use crate::support::owner_of;
 
 const DIRECTIONS: [OrderDirection; 2] = [OrderDirection::Ascending, OrderDirection::Descending];
 
-/// As much of a line as orders need.
+/// The fields of a line that determine its order.
 #[derive(Deserialize)]
 struct Line {
     id: Uuid,
@@ -37,7 +37,7 @@ struct Address {
 }
 
 impl Line {
-    /// The order of a field, ascending and without the ids.
+    /// Compares by a field, ascending and without the tie-breaking ids.
     fn compare(&self, other: &Self, field: HostOrderField) -> Ordering {
         match field {
             HostOrderField::CreatedAt => time(&self.created_at).cmp(&time(&other.created_at)),
@@ -57,14 +57,14 @@ impl Line {
         }
     }
 
-    /// IPv4 before IPv6, none last.
+    /// IPv4 before IPv6, hosts without an address last.
     fn address(&self) -> (bool, Option<IpAddr>) {
         let first = self.interfaces.iter().min_by_key(|interface| (interface.position, interface.id));
         (first.is_none(), first.map(|interface| interface.ip_address))
     }
 }
 
-/// To the microsecond, as it is kept.
+/// Truncates to the microsecond, as the store does.
 fn time(value: &Value) -> (String, String) {
     let (seconds, decimals) = moment(value);
     (seconds, format!("{decimals:0<6}")[..6].to_owned())
@@ -83,7 +83,7 @@ fn directed(ordering: Ordering, direction: OrderDirection) -> Ordering {
     if direction == OrderDirection::Ascending { ordering } else { ordering.reverse() }
 }
 
-/// Which host a document is, told by where it lies: pages share the documents of the store.
+/// Identifies the host of a document by its address in memory: pages share the documents of the store.
 struct Documents(HashMap<*const u8, Uuid>);
 
 impl Documents {

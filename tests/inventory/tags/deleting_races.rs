@@ -1,4 +1,4 @@
-//! A tag that is deleted while somebody puts it on something.
+//! Deleting a tag while a concurrent task assigns it.
 
 use toposcope::inventory::{
     Entity, Error, ErrorKind, Inventory, NewDaemonApiKey, NewUserApiKey, UserApiKeyUpdate,
@@ -110,7 +110,7 @@ async fn a_tag_that_is_deleted_meanwhile_is_put_on_nothing() {
             async |world: &World| Scene::new(world).await,
             |inventory, scene| {
                 let tag = scene.tag;
-                // Who comes later finds it in use.
+                // A later deletion finds it in use.
                 async move { inventory.delete_tag(tag).await.unwrap_or_default() }
             },
             async |inventory, scene| scene.put_tag_on(&inventory, bearer).await,

@@ -1,4 +1,4 @@
-//! Tags: how they are found, and when they can be deleted.
+//! Tags: their lookup and their deletion.
 
 mod deleting_races;
 

@@ -5,7 +5,7 @@ use toposcope::model::{Permission, User};
 
 use crate::support::{LEVELS, World, id, invalid, refusal, time};
 
-/// A user who was granted the first of both networks.
+/// A user with the first of both networks.
 async fn user(world: &World, permission: Permission) -> User {
     let mut new = NewUser::new(world.organization, format!("{permission}@example.net"), permission);
     new.network_ids = vec![world.network];

@@ -1,4 +1,4 @@
-//! Keys that are read, switched off and on, and deleted.
+//! Reading, enabling, disabling and deleting users' keys.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::support::{
     World, at_every_moment, id, in_person, not_found, refusal, settle, through_a_key, time,
 };
 
-/// A key with something of everything, and whose it is.
+/// A key with a value in every field, and its owner.
 async fn full_key(world: &World) -> (User, IssuedKey<UserApiKey>) {
     let owner = world.owner().await;
     let issued = world.user_key(&owner, |new| {
@@ -97,7 +97,7 @@ async fn a_key_that_is_switched_off_is_refused_until_it_is_switched_on() {
     }
 }
 
-/// Deletes a key in one of the ways there are, and sees that nothing is left of it.
+/// Deletes a key in one of several ways, and asserts that nothing of it is left.
 async fn assert_deletes(delete: impl AsyncFn(&World, &User, Uuid)) {
     let world = World::new().await;
     let owner = world.owner().await;
@@ -128,7 +128,7 @@ async fn a_deleted_key_is_refused_and_nothing_of_it_is_left() {
         world.inventory.delete_user_api_key_as(&in_person(owner), key).await.unwrap();
     })
     .await;
-    // For whom the host application vouches is there in person, too.
+    // A caller supplied by the host application counts as a user session too.
     assert_deletes(async |world, owner, key| {
         let caller = Caller::new(world.organization, owner.id, Permission::Viewer, Scope::only([]));
         world.inventory.delete_user_api_key_as(&caller, key).await.unwrap();

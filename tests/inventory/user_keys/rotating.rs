@@ -1,4 +1,4 @@
-//! Keys whose plaintext is replaced.
+//! Rotation: replacing the plaintext of a key.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Keys that their users change.
+//! Updates of a key by its user.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::support::{LEVELS, NOW, World, at_every_moment, in_person, not_found, 
 
 const LATER: &str = "2026-08-15T00:00:00Z";
 
-/// An Admin's key with something of everything.
+/// An Admin's key with a value in every field.
 async fn full_key(world: &World) -> (User, IssuedKey<UserApiKey>) {
     let owner = world.user("a@example.net", Permission::Admin, &[]).await;
     let issued = world.user_key(&owner, |new| {
@@ -27,7 +27,7 @@ fn update_of(key: &UserApiKey) -> UserApiKeyUpdate {
     UserApiKeyUpdate::new(key.organization_id, key.user_id, key.name.clone(), key.tags.clone())
 }
 
-/// Changes a key of full measure and sees that it is as expected, also when it is read.
+/// Updates a key with all fields and asserts that the answer and a read show the expected key.
 async fn assert_becomes(
     adapt: impl Fn(&World, &mut UserApiKeyUpdate),
     apply_expected: impl Fn(&World, &mut UserApiKey),
@@ -137,7 +137,8 @@ async fn users_of_every_level_change_their_own_keys() {
     }
 }
 
-/// A user whose level was lowered may still rename the key that was made before: it is of no more use than they are.
+/// A user whose level was lowered may still rename an older key: its effective rights are limited by the
+/// user's.
 #[tokio::test]
 async fn a_key_above_its_users_present_level_may_keep_it() {
     let world = World::new().await;

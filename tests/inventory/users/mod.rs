@@ -1,4 +1,4 @@
-//! Users: who may sign in, and what they may do.
+//! Users: their logins and their rights.
 
 mod creating;
 mod deleting;

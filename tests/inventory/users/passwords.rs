@@ -1,4 +1,4 @@
-//! Passwords that change.
+//! Changes of passwords.
 
 use toposcope::inventory::{Entity, ErrorKind, Problem};
 use toposcope::model::Permission;
@@ -27,7 +27,7 @@ async fn a_password_that_is_taken_away_lets_nobody_in_until_there_is_one_again()
         let refused = world.inventory.log_in(&user.email, password.to_owned()).await;
         assert_eq!(refusal(refused), ErrorKind::InvalidCredentials);
     }
-    // There is none to take away any more, which is no error.
+    // Removing a password that does not exist is not an error.
     world.inventory.set_user_password(user.id, None).await.unwrap();
     world.inventory.set_user_password(user.id, Some(OTHER.to_owned())).await.unwrap();
     world.inventory.log_in(&user.email, OTHER.to_owned()).await.unwrap();

@@ -1,4 +1,4 @@
-//! What users are found as, and what they may do.
+//! Lookup of users, and their rights.
 
 use std::time::Duration;
 
@@ -84,7 +84,7 @@ async fn networks_that_are_granted_later_are_the_organizations_own_as_well() {
     let foreign = world.foreign().await;
     let user = world.user("a@example.net", Permission::Viewer, &[world.network]).await;
     for bad in [foreign.network, id(7), world.organization, user.id] {
-        // An Owner, who needs no grant, is given no foreign network either.
+        // An Owner needs no grants, but a foreign network is refused for an Owner too.
         for level in LEVELS {
             let networks = vec![world.other_network, world.other_network, bad];
             let attempt = world.inventory.set_user_rights(user.id, level, networks);
@@ -115,7 +115,7 @@ async fn another_level_leaves_a_disabled_user_disabled() {
     assert!(!world.inventory.is_user_enabled(user.id).await.unwrap());
 }
 
-/// What two who change a user at once have done must both be there.
+/// Two concurrent updates of a user must both take effect.
 async fn assert_both_are_there<F: Future<Output = ()> + Send + 'static>(
     interfere: impl Fn(Inventory, &Uuid) -> F,
     check: impl AsyncFn(&World, Uuid),

@@ -1,4 +1,4 @@
-//! A session may be used from its own site only, for all but reading.
+//! A session may be used from its own site only, except for reads.
 
 use http::{HeaderValue, Request};
 use serde_json::json;
@@ -21,7 +21,7 @@ fn with_headers(mut request: Request<String>, headers: Headers) -> Request<Strin
     request
 }
 
-/// A request by a session that changes something.
+/// Requests with a session that change something.
 fn change(scene: &Scene) -> Request<String> {
     scene.submit_referral(&json!({"referral_source": "reddit"}))
 }
@@ -77,7 +77,7 @@ const REFUSED: [Headers; 24] = [
     &[("host", "api.example.net"), ("origin", "https://app.example.net"), ("sec-fetch-site", "cross-site")],
 ];
 
-/// A server whose sessions may be used by the pages of `https://app.example.net` too.
+/// A server that also lets pages of `https://app.example.net` use sessions.
 fn server(scene: &Scene) -> Server {
     let builder = Api::builder(scene.world.inventory.clone()).allowed_origins(["https://app.example.net"]);
     Server::built(builder, ample())
@@ -93,19 +93,19 @@ async fn the_origin_is_the_own_host_or_an_allowed_one() {
         Row::refused(format!("{headers:?}"), request, 403, "auth_cross_site_request", json!({}))
     });
     check(&server(&scene), allowed.into_iter().chain(refused)).await;
-    // Written as an address it ends with a slash, which browsers do not send.
+    // Formatted as a URL, the origin ends with a slash, which browsers do not send.
     let builder = Api::builder(scene.world.inventory.clone()).allowed_origins(["https://app.example.net/"]);
     let headers: Headers = &[("origin", "https://app.example.net")];
     let row = Row::succeeds("with a slash", with_headers(change(&scene), headers));
     check(&Server::built(builder, ample()), [row]).await;
-    // Without an allowed one, the own host alone.
+    // Without allowed origins, only the server's own host is accepted.
     let headers: Headers = &[("host", "api.example.net"), ("origin", "https://app.example.net")];
     let request = with_headers(change(&scene), headers);
     let row = Row::refused("not allowed", request, 403, "auth_cross_site_request", json!({}));
     check(scene.server(), [row]).await;
 }
 
-/// As HTTP/2 has it, the host is in the target.
+/// In HTTP/2 the host is in the target.
 #[tokio::test]
 async fn the_own_host_may_stand_in_the_target() {
     let scene = Scene::new().await;
@@ -151,7 +151,7 @@ async fn every_request_by_a_session_is_looked_at_but_reading() {
     );
 }
 
-/// What a browser does not send by itself is sent by nobody but whom it belongs to.
+/// A credential that browsers do not send automatically needs no origin check.
 #[tokio::test]
 async fn no_other_credential_is_looked_at() {
     let scene = Scene::new().await;

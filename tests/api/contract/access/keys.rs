@@ -1,4 +1,4 @@
-//! API keys as text: their form, that they are shown once, and what is kept of them.
+//! API keys as text: their form, their single appearance in an answer, and what is stored of them.
 
 use serde_json::{Value, json};
 use toposcope::model::Permission;
@@ -10,7 +10,7 @@ use crate::contract::store::{Fault, Interposed};
 
 const BASE_62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// The checksum of a key by its definition, bit by bit.
+/// Computes the checksum of a key bit by bit from its definition.
 fn checksum(text: &str) -> String {
     let mut crc = u32::MAX;
     for byte in text.bytes() {
@@ -51,7 +51,7 @@ async fn a_key_is_its_prefix_32_random_characters_and_their_checksum() {
     assert_eq!(texts.len(), 100, "no two are alike");
 }
 
-/// Whether any of the texts stands anywhere in what was written, body or facets.
+/// Returns whether any of the texts appears in the writes, in a body or in facets.
 fn holds(writes: &[Write], texts: &[&str]) -> bool {
     let is_in = |bytes: &[u8]| {
         let windows = |text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
@@ -81,14 +81,14 @@ async fn of_a_secret_nothing_is_stored_but_its_digest() {
     let session = signed_in.header("set-cookie").split(['=', ';']).nth(1).unwrap().to_owned();
     let writes = store.take_written();
     assert!(writes.len() >= 5 && session.len() == 43);
-    // The masked form shows the last four characters; five of them together are nowhere.
+    // The masked form shows the last four characters; no five of them appear in sequence.
     let ends = [&key[7..], &key[key.len() - 5..], &user_key[7..], &user_key[user_key.len() - 5..]];
     assert!(!holds(&writes, &ends));
     assert!(!holds(&writes, &[&session, &session[..16], PASSWORD]));
     assert!(holds(&writes, &[&key[key.len() - 4..]]), "this would find what there is");
 }
 
-/// In the answer to its creation, and in none after that.
+/// The key appears in the answer to its creation, and in no later one.
 #[tokio::test]
 async fn a_key_is_shown_once_and_masked_from_then_on() {
     let scene = Scene::new().await;
@@ -128,7 +128,7 @@ async fn the_masked_form_is_no_key() {
     assert_eq!(reply.refuses(400, "validation_invalid_format"), &json!({"field": "id"}));
 }
 
-/// Its checksum is wrong, so nobody need look for it.
+/// The checksum is wrong, so the store is not asked.
 #[tokio::test]
 async fn a_key_that_was_mistyped_is_refused_without_a_look_into_the_store() {
     let scene = Scene::new().await;

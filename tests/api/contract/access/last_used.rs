@@ -1,4 +1,4 @@
-//! When a key was last used: noted beside the key, by and by.
+//! `last_used` of keys, which is stored in a record of its own and updated in the background.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ async fn it_is_the_time_of_a_use_at_most_a_minute_ago() {
     }
 }
 
-/// What reads a key shows it, the answer to an update too; it is no change of the key.
+/// Every read of a key shows its use, also the answer to an update; a use does not change the key itself.
 #[tokio::test]
 async fn it_is_shown_with_the_key_and_is_no_change_of_it() {
     let scene = Scene::new().await;
@@ -117,7 +117,7 @@ async fn that_it_cannot_be_written_harms_no_request() {
     assert_eq!(last_used(&scene).await, None);
 }
 
-/// The answer is there before anything is written.
+/// The answer is complete before the use is written.
 #[tokio::test]
 async fn no_request_waits_for_it() {
     let scene = Scene::new().await;

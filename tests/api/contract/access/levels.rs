@@ -1,4 +1,4 @@
-//! Levels, credentials and endpoints: who may do what.
+//! Access by level, credential and endpoint.
 
 use http::Request;
 use serde_json::json;
@@ -28,7 +28,7 @@ use Endpoint::{CreateDaemonKey, DeleteKey, List, Referral, UpdateKey, UpdatePort
 const ENDPOINTS: [Endpoint; 6] = [List, CreateDaemonKey, UpdatePort, UpdateKey, DeleteKey, Referral];
 
 impl Endpoint {
-    /// A request that is in order, about a key of this user's where it is about a key.
+    /// A valid request, about a key of this user if it is about a key.
     fn request(self, scene: &Scene, user: &User, key: Uuid) -> Request<String> {
         match self {
             List => get(HOSTS),
@@ -40,7 +40,7 @@ impl Endpoint {
         }
     }
 
-    /// What somebody of this level is answered: nothing where it succeeds, otherwise the code of a 403.
+    /// The expected answer for a level: `None` for a success, otherwise the code of the 403.
     fn refusal(self, level: Permission, is_in_person: bool) -> Option<&'static str> {
         match self {
             List => None,
@@ -57,7 +57,7 @@ impl Endpoint {
     }
 }
 
-/// The id of a new key of a user's.
+/// Creates a key of a user, and returns its id.
 async fn key_of(scene: &Scene, user: &User) -> Uuid {
     let key = key_for(user, Permission::Viewer, &[]);
     scene.world.inventory.create_user_api_key(key).await.unwrap().record().id
@@ -85,14 +85,14 @@ async fn in_person_every_level_may_do_what_it_is_there_for() {
     check(scene.server(), rows).await;
 }
 
-/// With the lower of both levels, its own and its owner's.
+/// The effective level is the lower of the key's and its owner's.
 #[tokio::test]
 async fn a_key_may_do_what_both_it_and_its_owner_may() {
     let scene = Scene::new().await;
     let mut rows = Vec::new();
     for owner_level in LEVELS {
         for level in LEVELS {
-            // What a key has beyond its owner comes of the owner having had it once.
+            // A key can exceed its owner's rights if the owner had them once.
             let owner = scene.world.user(&scene.world.home, Permission::Owner, &[]).await;
             let key = scene.world.issue(key_for(&owner, level, &[OFFICE])).await;
             scene.world.inventory.set_user_rights(owner.id, owner_level, vec![OFFICE]).await.unwrap();
@@ -120,7 +120,7 @@ async fn a_daemon_and_nobody_may_do_nothing_of_it() {
     check(scene.server(), rows).await;
 }
 
-/// The hosts of a scene are 1 and 2 in the office, 3 in the lab, 4 in the vault.
+/// The hosts of a scene: 1 and 2 are in the office, 3 in the lab, 4 in the vault.
 #[tokio::test]
 async fn owners_and_admins_see_every_network_members_and_viewers_those_granted() {
     let scene = Scene::new().await;
@@ -171,7 +171,7 @@ async fn what_a_user_may_is_asked_at_every_request_of_a_session() {
     reply.refuses(401, "auth_not_authenticated");
 }
 
-/// If it fails, the cookie is not tried.
+/// If the key is invalid, the cookie is not tried.
 #[tokio::test]
 async fn of_both_credentials_authorization_decides() {
     let scene = Scene::new().await;

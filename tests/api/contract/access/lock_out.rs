@@ -1,4 +1,4 @@
-//! Logins that fail too often.
+//! Refusal of logins after too many failures.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ fn is_held_up(reply: &Reply, seconds: u64) {
     assert_eq!(reply.number("retry-after"), seconds);
 }
 
-/// Also for the right password, and for an address that nobody has.
+/// Applies to the right password and to unknown addresses too.
 #[tokio::test]
 async fn the_sixth_attempt_is_held_up_until_the_first_failure_is_fifteen_minutes_old() {
     let scene = Scene::new().await;
@@ -100,7 +100,7 @@ async fn the_address_is_counted_however_it_is_written_and_no_other() {
     fails(&scene, "nobody@example.net").await;
 }
 
-/// What is held up is logging in: sessions and keys go on, and what was no attempt does not count.
+/// Only logins are refused: sessions and keys keep working, and requests that are not attempts do not count.
 #[tokio::test]
 async fn who_is_held_up_is_still_signed_in() {
     let scene = Scene::new().await;
@@ -117,7 +117,7 @@ async fn who_is_held_up_is_still_signed_in() {
     let hosts = crate::contract::scene::HOSTS;
     assert_eq!(scene.server().send(scene.by_session(crate::common::get(hosts))).await.status, 200);
     assert_eq!(scene.server().get_with(&scene.key, hosts).await.status, 200);
-    // To be refused is no failure: the end of the window does not move.
+    // A refused attempt is not a failure: it does not extend the window.
     scene.world.clock.advance(900 * SECOND);
     assert_eq!(send(&scene, &email, PASSWORD).await.status, 200);
 }

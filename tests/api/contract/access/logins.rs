@@ -67,10 +67,10 @@ async fn the_case_of_the_address_and_spaces_around_it_do_not_matter_those_of_the
     check(scene.server(), rows).await;
 }
 
-/// A password that nobody has.
+/// A password that no user has.
 static LONG: LazyLock<String> = LazyLock::new(|| "x".repeat(500_000));
 
-/// Addresses and passwords of which there is no user, each for another reason.
+/// Invalid combinations of address and password, each for another reason.
 async fn wrong(scene: &Scene) -> Vec<(String, &'static str)> {
     let world = &scene.world;
     let disabled = world.user(&world.home, Permission::Owner, &[]).await;
@@ -91,7 +91,7 @@ async fn wrong(scene: &Scene) -> Vec<(String, &'static str)> {
     ]
 }
 
-/// Everything of an answer that a client can see, but how many requests are left.
+/// Everything that a client can see of an answer, except the remaining requests.
 fn shown(reply: &Reply) -> String {
     let mut headers = reply.headers.clone();
     headers.remove("x-ratelimit-remaining");
@@ -112,7 +112,7 @@ async fn nothing_of_the_answer_tells_why_a_login_fails() {
     assert_eq!(answers.len(), 1, "{answers:?}");
 }
 
-/// Equal time takes equal work: the same calls of the store, in the same order.
+/// Equal times require equal work: the same calls of the store, in the same order.
 #[tokio::test]
 async fn failed_login_makes_the_same_store_calls_whatever_is_wrong() {
     let scene = Scene::new().await;
@@ -132,7 +132,7 @@ async fn failed_login_makes_the_same_store_calls_whatever_is_wrong() {
     }
 }
 
-/// Where passwords are set, which no endpoint does.
+/// Rules for setting passwords, for which no endpoint exists.
 #[tokio::test]
 async fn a_password_has_10_to_1000_characters() {
     let scene = Scene::new().await;

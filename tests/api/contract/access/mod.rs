@@ -1,4 +1,4 @@
-//! Who may do what, by which credential, and what becomes of credentials.
+//! Access by credential, and the life of credentials.
 
 mod cross_site;
 mod keys;

@@ -1,4 +1,4 @@
-//! The endpoints, sentence by sentence.
+//! The endpoints, rule by rule.
 
 mod daemon_keys;
 mod moving_ports;

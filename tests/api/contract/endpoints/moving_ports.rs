@@ -1,4 +1,4 @@
-//! Ports that move to another host, perhaps of another network.
+//! Ports that move to another host, possibly on another network.
 
 use serde_json::{Value, json};
 use toposcope::model::{Host, Permission};
@@ -56,7 +56,7 @@ async fn the_times_of_both_hosts_move_along_and_no_others() {
     assert_eq!(scene.server().send(request).await.ids(), [1, 3, 2], "and the list knows");
 }
 
-/// Whom a service is bound to is asked of the port that moves alone.
+/// Only the moved port is checked for services bound to it.
 #[tokio::test]
 async fn another_port_of_the_host_may_be_bound() {
     let scene = Scene::new().await;
@@ -91,7 +91,7 @@ async fn both_the_old_and_the_new_network_are_those_that_the_caller_can_access()
     check(scene.server(), rows).await;
 }
 
-/// What may not be reached is not looked into: not even whether it is taken or bound.
+/// An inaccessible host is not examined: not even for conflicts or bindings.
 #[tokio::test]
 async fn access_comes_before_everything_that_the_records_say() {
     let scene = Scene::new().await;
@@ -106,7 +106,7 @@ async fn access_comes_before_everything_that_the_records_say() {
     check(scene.server(), rows).await;
 }
 
-/// Each of two hosts is stored as a whole, so the rest of both is what it was.
+/// Both hosts are stored as a whole, so the rest of both is unchanged.
 #[tokio::test]
 async fn nothing_else_of_the_hosts_changes() {
     let scene = Scene::new().await;

@@ -14,7 +14,7 @@ async fn host(scene: &Scene, id: Uuid) -> Host {
     scene.world.inventory.host(scene.world.home.organization.id, id).await.unwrap()
 }
 
-/// What [`PORT`] is after an update at this second.
+/// [`PORT`] after an update at this second.
 fn record(number: u16, protocol: &str, kind: &str, second: i64) -> Value {
     json!({
         "id": PORT,
@@ -79,7 +79,7 @@ async fn an_update_that_changes_nothing_is_an_update() {
     assert_eq!(host(&scene, HOST).await.updated_at, at(9));
 }
 
-/// The ports of the list follow their numbers, wherever a port stood before.
+/// Listed ports are ordered by number, wherever a port was before.
 #[tokio::test]
 async fn the_ports_of_a_host_stay_in_order() {
     let scene = Scene::new().await;
@@ -89,7 +89,7 @@ async fn the_ports_of_a_host_stay_in_order() {
     }
 }
 
-/// Only to another host it may not go.
+/// A bound port may not move to another host, but other changes are allowed.
 #[tokio::test]
 async fn a_port_that_a_service_is_bound_to_may_change_where_it_is() {
     let scene = Scene::new().await;

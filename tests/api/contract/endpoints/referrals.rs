@@ -76,7 +76,7 @@ async fn the_known_sources_and_any_other_text_are_taken_as_they_are() {
     }
 }
 
-/// It is asked for where the source is `other`, and kept wherever it is said.
+/// The detail is required for the source `other`, and stored for every source.
 #[tokio::test]
 async fn the_words_of_the_user_are_kept_as_they_are() {
     let scene = Scene::new().await;

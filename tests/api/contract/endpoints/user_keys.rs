@@ -13,7 +13,7 @@ async fn update(scene: &Scene, id: Uuid, body: &Value) -> Value {
     scene.server().send(scene.put_key(id, body)).await.data().clone()
 }
 
-/// A key of the member's of which everything is set, and its id.
+/// A key of the member with every field set, and its id.
 async fn rich_key(scene: &Scene) -> (String, Uuid) {
     let mut key: NewUserApiKey = key_for(&scene.member, Permission::Member, &[LAB, OFFICE]);
     key.tags = scene.world.home.tags[..2].to_vec();
@@ -122,7 +122,7 @@ async fn what_only_the_server_sets_is_ignored() {
     assert!(!data.to_string().contains(&plaintext));
 }
 
-/// For the very next request with the key.
+/// The change applies from the very next request with the key.
 #[tokio::test]
 async fn every_change_is_effective_at_once() {
     let scene = Scene::new().await;
@@ -142,7 +142,7 @@ async fn every_change_is_effective_at_once() {
     assert_eq!(list().await.refuses(401, "entity_disabled"), &json!({"entity": "User API Key"}));
     change("is_enabled", json!(true)).await;
     assert_eq!(list().await.ids(), [1, 2]);
-    // The end may lie in the past: that ends the key.
+    // The expiry may be in the past, which ends the key.
     for end in [at(0), at(-1), "1970-01-01T00:00:00Z".parse().unwrap()] {
         change("expires_at", json!(end)).await;
         assert_eq!(list().await.refuses(401, "entity_expired"), &json!({"entity": "User API Key"}));
@@ -187,7 +187,7 @@ async fn a_level_and_networks_are_given_up_to_ones_own() {
     }
 }
 
-/// What a key was given when its user had more is no reason to refuse that it gets another name.
+/// A key with more rights than its user has now can still be renamed.
 #[tokio::test]
 async fn a_user_who_has_less_by_now_may_still_rename_a_key() {
     let scene = Scene::new().await;

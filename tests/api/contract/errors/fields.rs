@@ -22,7 +22,7 @@ enum Kind {
 
 use Kind::{Flag, Id, Ids, Level, Number, Protocol, Text, Time};
 
-/// Makes a request of a body.
+/// Makes a request from a body.
 type Make<'s> = Box<dyn Fn(&Value) -> Request<String> + 's>;
 
 struct Body<'s> {
@@ -78,7 +78,7 @@ fn bodies(scene: &Scene) -> [Body<'_>; 5] {
     ]
 }
 
-/// Values that are none of this kind, each with the path that the answer names behind that of the field.
+/// Values of the wrong type, each with the path, below that of the field, that the error names.
 fn bad_values(kind: Kind) -> Vec<(Value, &'static str)> {
     let id = Uuid::from_u128(1);
     let at_the_field = |values: &[Value]| values.iter().map(|value| (value.clone(), "")).collect();

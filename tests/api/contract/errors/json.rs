@@ -1,5 +1,5 @@
-//! Bodies that are no JSON object, and the place that the answer names: line and column, from 1, of the first byte that is
-//! wrong, or of the last one where more should follow.
+//! Bodies that are not JSON objects, and the position in the error: line and column, from 1, of the first
+//! wrong byte, or of the last byte if the body is incomplete.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -60,7 +60,7 @@ const BYTES: [(&[u8], usize, usize); 5] = [
     (b"{\"\xed\xa0\x80\":1}", 1, 3),
 ];
 
-/// A request to each endpoint that takes a body, with this one.
+/// A request with this body to each endpoint that takes one.
 fn requests<B: Clone>(scene: &Scene, body: &B) -> [Request<B>; 5] {
     let null = &Value::Null;
     [
@@ -102,7 +102,7 @@ async fn a_body_that_is_no_utf_8_is_refused_by_the_place_where_it_is_not() {
     }
 }
 
-/// Whatever is a valid text but no object: where exactly, the answer need not say.
+/// For valid JSON that is not an object, the exact position is unspecified.
 #[tokio::test]
 async fn only_an_object_is_a_body() {
     let scene = Scene::new().await;
@@ -113,7 +113,7 @@ async fn only_an_object_is_a_body() {
     }
 }
 
-/// As deep as fits into a body: neither a stack nor the time of a reader may suffer.
+/// Nesting as deep as the body limit allows: it must not exhaust the stack or take long.
 #[tokio::test]
 async fn what_is_nested_deeply_is_skipped_where_it_is_unknown_and_refused_where_it_is_not() {
     let scene = Scene::new().await;
@@ -166,7 +166,7 @@ async fn a_known_field_that_stands_twice_is_refused_also_when_both_are_equal() {
     check(scene.server(), rows).await;
 }
 
-/// Half a character: in a field that is known it is a text of the wrong form, elsewhere nobody looks.
+/// An unpaired surrogate: an error in a known field, ignored elsewhere.
 #[tokio::test]
 async fn an_escaped_half_of_a_character_is_refused_in_a_field_that_is_known() {
     let scene = Scene::new().await;

@@ -1,4 +1,4 @@
-//! The errors: each with its status, its code and its params, and when it is answered.
+//! The errors: the status, code and params of each, and when it is returned.
 
 mod bounds;
 mod credentials;

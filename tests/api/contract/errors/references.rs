@@ -1,4 +1,4 @@
-//! References to records that are not there, or another organization's.
+//! References to records that do not exist or belong to another organization.
 
 use serde_json::json;
 use uuid::Uuid;
@@ -42,7 +42,7 @@ fn networks(scene: &Scene) -> Vec<Row> {
         (vec![HOST], "network_ids.0"),
         (vec![OFFICE, NOBODY], "network_ids.1"),
         (vec![OFFICE, LAB, OFFICE, ELSEWHERE], "network_ids.3"),
-        // A network that is the organization's and not granted is another matter, which comes later.
+        // An own network without a grant is a different error, which is checked later.
         (vec![VAULT, NOBODY], "network_ids.1"),
     ] {
         let body = with(&scene.key_body(), "network_ids", json!(networks));
@@ -78,7 +78,7 @@ fn hosts(scene: &Scene) -> Vec<Row> {
     rows
 }
 
-/// Of several things that are wrong, the one that is asked for first.
+/// Of several invalid references, the one checked first is reported.
 fn order(scene: &Scene) -> Vec<Row> {
     let wrong = json!({"host_id": NOBODY, "network_id": NOBODY, "number": 80, "protocol": "Tcp"});
     let params = json!({"entity": "Network", "field": "network_id"});

@@ -1,4 +1,4 @@
-//! What a host is made of, as a list shows it.
+//! The parts of a host, as a list shows them.
 
 mod order;
 mod sorts;
@@ -15,7 +15,7 @@ fn id(number: u128) -> Uuid {
     Uuid::from_u128(number)
 }
 
-/// A host with one of each part, and in all that may be null a null.
+/// A host with one of each part, and null in every field that may be null.
 fn document() -> Value {
     json!({
         "id": id(1),
@@ -110,7 +110,7 @@ fn if_entry() -> Value {
     })
 }
 
-/// The host as it is listed after it was stored.
+/// Puts the host and returns it as it is listed.
 async fn listed(world: &World, document: &Value) -> Value {
     let host: Host =
         serde_json::from_value(document.clone()).unwrap_or_else(|error| panic!("{error}: {document}"));
@@ -118,7 +118,7 @@ async fn listed(world: &World, document: &Value) -> Value {
     world.list("").await.data()[0].clone()
 }
 
-/// Whether each of these values, at this place of a host, is listed as it was sent.
+/// Asserts that each of these values, at this place of a host, is listed as it was sent.
 async fn are_kept(place: &str, values: impl IntoIterator<Item = Value>) {
     let world = World::new().await;
     for value in values {
@@ -134,7 +134,7 @@ async fn what_is_null_is_printed_as_null_and_nothing_is_left_out() {
     assert_eq!(listed(&world, &document()).await, document());
 }
 
-/// A host of which only the least was sent has every field all the same.
+/// A host sent with the required fields only is listed with every field.
 #[tokio::test]
 async fn what_was_not_sent_is_null_or_empty() {
     let world = World::new().await;

@@ -1,4 +1,4 @@
-//! Whether what is stored is what the oracle says is stored.
+//! Compares the stored records with those of the oracle.
 
 use serde_json::{Value, json};
 use toposcope::inventory::ErrorKind;
@@ -8,7 +8,7 @@ use super::{Arena, used};
 use crate::isolation::json;
 use crate::isolation::oracle::Change;
 
-/// As the API would show it.
+/// The record as the API would show it.
 fn shown(record: impl serde::Serialize) -> Value {
     serde_json::to_value(record).unwrap()
 }
@@ -17,7 +17,7 @@ fn all_shown<T: serde::Serialize>(records: &[T]) -> Vec<Value> {
     records.iter().map(shown).collect()
 }
 
-/// Whether both are the same records, in whatever order.
+/// Asserts that both are the same records, in any order.
 #[track_caller]
 fn same(stored: &[Value], known: &[Value]) {
     for record in stored {
@@ -56,8 +56,8 @@ impl Arena {
         }
     }
 
-    /// What was stored of a change although the store failed meanwhile: all of it or nothing. Only sessions end one by one,
-    /// and to end the others once more does no harm.
+    /// Returns what was stored of a change when the store failed meanwhile: all of it or nothing. Only
+    /// sessions end one by one, and ending the others once more does no harm.
     pub(crate) async fn stored_of(&self, change: &Change) -> Change {
         let Change::NoSessions(named) = change else { return Change::Nothing };
         let mut ended = vec![];

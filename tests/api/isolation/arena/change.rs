@@ -1,4 +1,4 @@
-//! What happens between requests, by way of the inventory.
+//! Changes between requests, made directly on the inventory.
 
 use uuid::Uuid;
 
@@ -9,7 +9,7 @@ const SECOND: i64 = 1_000_000;
 const HOUR: i64 = 3600 * SECOND;
 
 impl Arena {
-    /// Something happens, somewhere.
+    /// Makes a random change.
     pub(crate) async fn change(&mut self) {
         let organizations: Vec<Uuid> = self.model.organizations.iter().map(|known| known.id).collect();
         let organization = self.random.choose(&organizations);
@@ -54,7 +54,7 @@ impl Arena {
         self.later(step);
     }
 
-    /// The very moment at which something ends, or the one before.
+    /// Advances the clock to the moment at which something expires, or to the one before.
     fn go_to_an_end(&mut self) {
         let model = &self.model;
         let ends = model.user_keys.iter().filter_map(|key| key.expires_at);
@@ -220,7 +220,7 @@ impl Arena {
         self.model.tags.retain(|tag| tag.id != id || !is_deleted);
     }
 
-    /// Who was granted a network that is gone has it no more, nor have their keys.
+    /// Deleting a network removes it from the grants of users and keys.
     async fn change_networks(&mut self, organization: Uuid) {
         let networks = self.model.networks_of(organization);
         if networks.len() < 4 {

@@ -1,4 +1,4 @@
-//! New records, by way of the inventory.
+//! New records, created directly on the inventory.
 
 use toposcope::inventory::{NewOrganization, NewShare, NewUser};
 use toposcope::model::{Permission, ShareOptions};
@@ -12,7 +12,7 @@ const SESSION_MICROS: i64 = 7 * 24 * 60 * 60 * 1_000_000;
 impl Arena {
     pub(super) async fn found_organization(&mut self, api_access: bool) {
         let place = self.model.organizations.len();
-        // The marker is by the id, so the organization gets its name before.
+        // The marker contains the id, so the organization is named afterwards.
         let name = format!("zqzq{} organization", char::from(b'a' + u8::try_from(place).unwrap()));
         let mut new = NewOrganization::new(name.as_str());
         new.api_access = api_access;
@@ -57,7 +57,7 @@ impl Arena {
         self.model.tags.push(Tag { id, organization, name, created_at: self.model.now });
     }
 
-    /// A user with some of the networks, nearly always with a password.
+    /// Creates a user with some of the networks, nearly always with a password.
     pub(super) async fn add_user(&mut self, organization: Uuid, level: Permission) -> Uuid {
         let email = self.text(organization, "user").replace(' ', "-") + "@example.net";
         let networks = self.random.some_of(&self.model.networks_of(organization));
@@ -87,7 +87,7 @@ impl Arena {
         password
     }
 
-    /// A session, if the user can have one and nothing holds the user up.
+    /// Creates a session, unless the user cannot log in.
     pub(super) async fn sign_in(&mut self, user: Uuid) {
         let user = self.model.user(user).unwrap().clone();
         let Some(password) = user.password.filter(|_| !user.is_disabled) else { return };
@@ -101,7 +101,7 @@ impl Arena {
         self.begin_session(user.id, session.plaintext().to_owned());
     }
 
-    /// What is known of a session that has just begun. With it those that are over went, once an hour.
+    /// Records a new session in the model. Once an hour this also purges expired sessions.
     pub(super) fn begin_session(&mut self, user: Uuid, text: String) {
         self.leaks.keep(&text);
         let now = self.model.now;

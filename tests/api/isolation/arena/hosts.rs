@@ -10,7 +10,7 @@ use crate::isolation::records::{Binding, Entry, Host, Interface, NUMBERS, Port, 
 const ADDRESSES: [&str; 4] = ["10.0.0.9", "10.0.0.10", "9.9.9.9", "2001:db8::1"];
 
 impl Arena {
-    /// Puts a host, a new one or in place of another.
+    /// Puts a host, either a new one or a replacement.
     pub(super) async fn put_host(&mut self, organization: Uuid, network: Uuid, replaced: Option<Uuid>) {
         let mut host = self.random_host(organization, network);
         if let Some(before) = replaced.and_then(|id| self.model.host(id)) {
@@ -28,7 +28,7 @@ impl Arena {
         let tags = self.model.tags_of(organization);
         let services: Vec<Uuid> =
             self.model.hosts.iter().flat_map(|host| &host.services).map(|service| service.id).collect();
-        // Somebody may name a service that is another organization's.
+        // A client may name a service of another organization.
         let runs_on = (self.random.once_in(3) && !services.is_empty()).then(|| self.random.choose(&services));
         let mut host = Host {
             id: self.new_id(),

@@ -1,4 +1,4 @@
-//! New keys, by way of the inventory.
+//! New keys, created directly on the inventory.
 
 use toposcope::inventory::{NewDaemonApiKey, NewUserApiKey};
 use uuid::Uuid;
@@ -7,7 +7,7 @@ use super::Arena;
 use crate::isolation::records::{DaemonKey, LEVELS, UserKey, Uses, granted, rank};
 
 impl Arena {
-    /// A key as its owner may have it at this moment.
+    /// Creates a key with rights that its owner has at this moment.
     pub(super) async fn add_user_key(&mut self, user: Uuid) {
         let owner = self.model.user(user).unwrap().clone();
         let organization = owner.organization;

@@ -1,4 +1,4 @@
-//! The world that requests are sent to, and the oracle's model of it, which changes along.
+//! The world that requests are sent to, and the oracle's model of it, which follows its changes.
 
 mod audit;
 mod change;
@@ -34,9 +34,9 @@ pub(crate) struct Arena {
     pub(crate) model: Model,
     pub(crate) leaks: Leaks,
     pub(crate) log: Log,
-    /// Keys and session ids that were good once.
+    /// Keys and session ids that were valid once.
     pub(crate) lost: Vec<String>,
-    /// Every text has another number.
+    /// The number of the next text; every text has another one.
     count: usize,
 }
 
@@ -45,7 +45,7 @@ impl Arena {
     pub(crate) async fn new(seed: u64, log: Log) -> Self {
         let store = Arc::new(Fickle::new(Watched::new().await));
         let clock = ManualClock::new(at(0));
-        // As little work as a password can take.
+        // Minimum cost of passwords.
         let passwords = PasswordHasher::new().with_cost(PasswordCost::new(8, 1).unwrap());
         let inventory = Inventory::in_shared(store.clone())
             .with_clock(Arc::new(clock.clone()))
@@ -78,26 +78,26 @@ impl Arena {
         arena
     }
 
-    /// Lets this many microseconds pass.
+    /// Advances the clock by this many microseconds.
     pub(crate) fn later(&mut self, micros: i64) {
         self.model.now = self.model.now.plus_micros(micros);
         self.clock.advance(Duration::from_micros(micros.unsigned_abs()));
     }
 
-    /// A text of an organization's, unlike any other.
+    /// Returns a unique text with the marker of an organization.
     fn text(&mut self, organization: Uuid, what: &str) -> String {
         self.count += 1;
         let marker = &self.model.organization(organization).unwrap().marker;
         format!("{marker} {what} {}", self.count)
     }
 
-    /// An end that lies ahead, or none.
+    /// Returns an expiry in the future, or none.
     fn end(&mut self) -> Option<Timestamp> {
         let seconds = [10, 600, 90_000, 900_000][self.random.below(4)];
         self.random.once_in(3).then(|| self.model.now.plus_micros(seconds * 1_000_000))
     }
 
-    /// Lets tasks run that no request waits for.
+    /// Lets background tasks run.
     pub(crate) async fn settle_tasks(&self) {
         self.store.settle().await;
     }

@@ -1,4 +1,4 @@
-//! What becomes of the model by a request.
+//! Effects of a request on the model.
 
 use serde_json::{Value, json};
 
@@ -9,8 +9,8 @@ use crate::isolation::oracle::{Change, Decision, Success};
 use crate::isolation::records::DaemonKey;
 
 impl Arena {
-    /// Stores what the oracle says is stored, and learns of the answer what only the answer can tell. Gives what then is
-    /// to stand in the answer.
+    /// Applies the expected change to the model, and takes from the answer what only the answer determines.
+    /// Returns the expected `data`.
     pub(crate) fn settle(&mut self, decision: &Decision, reply: &Reply) -> Option<Value> {
         match decision.change.clone() {
             Change::Nothing => {}
@@ -67,7 +67,7 @@ impl Arena {
         }
     }
 
-    /// The one answer that shows a key.
+    /// The only answer that shows a key.
     fn learn_daemon_key(&mut self, key: DaemonKey, reply: &Reply) -> Value {
         let data = &reply.json["data"];
         let id = data["api_key"]["id"].as_str().and_then(|id| id.parse().ok()).expect("the id of a key");
@@ -83,7 +83,7 @@ impl Arena {
     }
 }
 
-/// The id of the session that an answer begins.
+/// Returns the id of the session that an answer begins.
 pub(crate) fn session_of(reply: &Reply) -> String {
     let cookie = reply.header("set-cookie");
     let text = cookie.strip_prefix("session_id=").and_then(|rest| rest.split(';').next());

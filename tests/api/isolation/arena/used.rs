@@ -1,4 +1,4 @@
-//! When keys were last used: noted at most once a minute, and by and by.
+//! When keys were last used: recorded at most once a minute, in the background.
 
 use toposcope::model::Timestamp;
 use uuid::Uuid;
@@ -36,18 +36,18 @@ impl Arena {
         }
     }
 
-    /// Whether a user key may say that it was last used then.
+    /// Returns whether a user key may show this time of last use.
     pub(crate) fn check_last_used(&mut self, key: Uuid, told: Option<Timestamp>) {
         let known = self.model.user_keys.iter_mut().find(|known| known.id == key);
-        // A key that this very request deleted says nothing.
+        // A key that this request deleted shows nothing.
         if let Some(known) = known {
             check(&mut known.uses, told);
         }
     }
 }
 
-/// Two minutes are left for what is noted by and by: a use is not noted within a minute of another one that was, nor
-/// within a minute of one that was not because of that.
+/// Allows two minutes for the background update: a use is not recorded within a minute of another recorded
+/// one, nor within a minute of one that was skipped for that reason.
 pub(super) fn check(uses: &mut Uses, told: Option<Timestamp>) {
     let latest = uses.all.last().map(|last| last.at);
     let is_used = told.is_none_or(|told| uses.all.iter().any(|used| used.at == told));
@@ -66,7 +66,7 @@ pub(super) fn check(uses: &mut Uses, told: Option<Timestamp>) {
         }
     }
     uses.told = told;
-    // What is long past decides nothing any more.
+    // Uses long ago no longer matter.
     let kept = uses.all.iter().filter(|used| {
         latest.is_some_and(|latest| used.at >= latest.plus_micros(-10 * MINUTE)) || Some(used.at) == told
     });

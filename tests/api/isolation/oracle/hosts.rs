@@ -66,7 +66,7 @@ fn compare(model: &Model, field: &str, left: &Host, right: &Host) -> Ordering {
     }
 }
 
-/// The name of the service that virtualizes a host: of its own organization, or none.
+/// Returns the name of the service that virtualizes a host, if that belongs to the same organization.
 fn virtualized_by(model: &Model, host: &Host) -> String {
     let own = model.hosts.iter().filter(|other| other.organization == host.organization);
     let mut services = own.flat_map(|other| &other.services);
@@ -75,7 +75,7 @@ fn virtualized_by(model: &Model, host: &Host) -> String {
         .map_or(String::new(), |found| found.name.clone())
 }
 
-/// IPv4 before IPv6, none last.
+/// IPv4 before IPv6, hosts without an address last.
 fn address(host: &Host) -> (u8, Vec<u8>) {
     let first = host.interfaces.iter().min_by_key(|interface| (interface.position, interface.id));
     match first.map(|interface| interface.address) {
@@ -85,7 +85,7 @@ fn address(host: &Host) -> (u8, Vec<u8>) {
     }
 }
 
-/// What is given under a name; nothing counts as not given.
+/// Returns the values of a parameter; an empty value counts as missing.
 fn given(ask: &Ask, name: &str) -> Vec<String> {
     let values = ask.query.iter().filter(|(given, value)| *given == name && !value.is_empty());
     values.map(|(_, value)| value.clone()).collect()

@@ -1,4 +1,4 @@
-//! What each request is to be answered, and what is to be stored then: the contract, as plainly as it can be put.
+//! The expected answer and stored state for each request: the contract in its simplest form.
 
 mod daemon_keys;
 mod hosts;
@@ -21,11 +21,11 @@ use super::records::{By, Caller, DaemonKey, Model, Referral, UserKey, rank};
 use super::refusal::{Refusal, permission_denied, refusal, user_context_required};
 use crate::common::VERSION;
 
-/// What is to come of a request.
+/// The expected outcome of a request.
 #[derive(Clone, Debug)]
 pub(crate) struct Decision {
     pub(crate) endpoint: Option<Endpoint>,
-    /// Whose data may be seen in the answer.
+    /// The organization whose data may be in the answer.
     pub(crate) organization: Option<Uuid>,
     /// The key that was used.
     pub(crate) used: Option<Used>,
@@ -33,7 +33,7 @@ pub(crate) struct Decision {
     pub(crate) change: Change,
 }
 
-/// What a success tells.
+/// The expected `data` of a success.
 #[derive(Clone, Debug)]
 pub(crate) enum Success {
     Data(Value),
@@ -41,7 +41,7 @@ pub(crate) enum Success {
         hosts: Vec<Value>,
         pagination: Value,
     },
-    /// This daemon key, whose id and text the answer tells.
+    /// This daemon key, whose id and text the answer determines.
     Issued,
     /// This user key, and when it was last used.
     Key(Box<UserKey>),
@@ -50,7 +50,7 @@ pub(crate) enum Success {
     LoggedOut,
 }
 
-/// What is stored.
+/// The expected change of the stored records.
 #[derive(Clone, Debug)]
 pub(crate) enum Change {
     Nothing,
@@ -118,7 +118,7 @@ fn protected(model: &Model, ask: &Ask, caller: &Caller, endpoint: &Endpoint) -> 
     }
 }
 
-/// Whether a session is used by a page that may use it.
+/// Returns whether the origin of the request may use a session.
 fn admit(caller: Caller, ask: &Ask) -> Result<Caller, Refusal> {
     let is_reading = ask.method == "GET" || ask.method == "HEAD";
     let is_foreign = ask.origin.is_some_and(|origin| origin != OWN_ORIGIN && origin != ALLOWED_ORIGIN);
@@ -144,7 +144,7 @@ fn versions() -> Value {
     json!({"api_version": 1, "server_version": VERSION})
 }
 
-/// Each value once, where it stands first.
+/// Returns each value once, at its first position.
 fn each_once(ids: &[Uuid]) -> Vec<Uuid> {
     let mut once: Vec<Uuid> = vec![];
     for id in ids {

@@ -8,7 +8,7 @@ use crate::isolation::json;
 use crate::isolation::records::{Caller, Host, Model, Port};
 use crate::isolation::refusal::{network_denied, not_found, reference_invalid, refusal};
 
-/// A port leaves one host and stands, as it now is, on another or on the same.
+/// Moves the updated port from one host to another, or puts it back on the same.
 #[derive(Clone, Debug)]
 pub(crate) struct Move {
     pub(crate) from: Uuid,

@@ -1,4 +1,4 @@
-//! The endpoints that ask for no credential, or for nothing but a user in person.
+//! The endpoints that require no credential, or a user with a session.
 
 use serde_json::json;
 use uuid::Uuid;

@@ -3,7 +3,7 @@ use serde_json::json;
 use crate::isolation::ask::Ask;
 use crate::isolation::refusal::{Refusal, method_not_allowed, refusal};
 
-/// An endpoint, with the id of its path as it stands there.
+/// An endpoint, with the literal id in its path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Endpoint {
     Version,

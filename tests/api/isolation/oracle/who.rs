@@ -7,14 +7,14 @@ use crate::isolation::refusal::{
     Refusal, disabled, expired, not_authenticated, refusal, user_context_required,
 };
 
-/// A key that was good, and so was used, whatever came of the request.
+/// A valid key; it counts as used, whatever the outcome of the request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Used {
     User(Uuid),
     Daemon(Uuid),
 }
 
-/// Who sends a request.
+/// The authenticated sender of a request.
 pub(crate) fn identify(model: &Model, ask: &Ask) -> (Result<Caller, Refusal>, Option<Used>) {
     if let Some(caller) = &ask.vouched_for {
         return (Ok(caller.clone()), None);
@@ -70,7 +70,7 @@ fn by_key(model: &Model, value: &str) -> (Result<Caller, Refusal>, Option<Used>)
     (Ok(Caller { networks: Some(both), ..caller }), Some(Used::User(key.id)))
 }
 
-/// Whose session this is.
+/// Returns the user of a session.
 pub(super) fn by_session(model: &Model, text: &str) -> Result<Caller, Refusal> {
     let session = model.sessions.iter().find(|session| session.text == text);
     let session = session.ok_or_else(not_authenticated)?;
@@ -84,7 +84,7 @@ pub(super) fn by_session(model: &Model, text: &str) -> Result<Caller, Refusal> {
     Ok(in_person(user, By::Session))
 }
 
-/// The sessions that the cookies name, each once.
+/// Returns the sessions in the cookies, each once.
 pub(super) fn cookies(ask: &Ask) -> Vec<String> {
     let values = ask.cookies.iter().filter(|(name, _)| *name == "session_id");
     let mut values: Vec<String> = values.map(|(_, value)| value.clone()).collect();

@@ -1,4 +1,4 @@
-//! Bodies: as they should be, or with one thing wrong.
+//! Bodies: valid, or with a single fault.
 
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -25,7 +25,7 @@ impl Asker<'_> {
             ("protocol", json!(self.random.choose(&["Tcp", "Udp"]))),
         ];
         if self.random.once_in(4) {
-            // A whole record is accepted, of which this is ignored.
+            // A whole record is accepted; these fields are ignored.
             fields.extend([("id", json!(NOBODY)), ("type", json!("Gopher")), ("created_at", json!(1))]);
         }
         self.finish(fields)
@@ -74,7 +74,7 @@ impl Asker<'_> {
             ("tags", json!(self.tags())),
         ];
         if self.random.once_in(3) {
-            // Also in the past, which ends the key.
+            // May be in the past, which ends the key.
             let past = json!(self.model.now.plus_micros(-1));
             let end = self.end_ahead();
             fields.push(("expires_at", self.random.choose(&[end, Value::Null, Value::Null, past])));
@@ -130,7 +130,7 @@ impl Asker<'_> {
         self.finish(vec![("email", json!(email)), ("password", json!(password))])
     }
 
-    /// A time to come, as somebody may write it.
+    /// A future time in one of the accepted spellings.
     fn end_ahead(&mut self) -> Value {
         let seconds = self.random.choose(&[1, 30, 600, 90_000, 900_000]);
         let end = self.model.now.plus_micros(seconds * 1_000_000);
@@ -141,7 +141,7 @@ impl Asker<'_> {
         json!(in_the_east.replace('Z', "+02:00"))
     }
 
-    /// The fields as they stand in the body, mostly as they are.
+    /// Returns the fields for the body, mostly unchanged.
     fn finish(&mut self, fields: Vec<(&'static str, Value)>) -> Vec<Field> {
         let mut fields = as_texts(fields);
         self.random.shuffle(&mut fields);

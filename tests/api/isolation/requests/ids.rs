@@ -1,4 +1,4 @@
-//! What a request is about: mostly something of the caller's, but also of others, and nothing.
+//! Ids in requests: mostly the caller's, but also foreign and unknown ones.
 
 use uuid::Uuid;
 
@@ -6,17 +6,17 @@ use super::Asker;
 use crate::common::NOBODY;
 use crate::isolation::records::{Host, UserKey};
 
-/// Ids of one sort, by how near they are to the caller.
+/// Ids of one kind, by their distance from the caller.
 struct Ids {
-    /// What the caller may reach.
+    /// Ids that the caller may reach.
     reached: Vec<Uuid>,
-    /// What is the caller's organization's beside that.
+    /// Other ids of the caller's organization.
     own: Vec<Uuid>,
     all: Vec<Uuid>,
 }
 
 impl Asker<'_> {
-    /// One of those that the caller reaches mostly, sometimes another one, or nobody's.
+    /// Returns an id that is mostly reachable, sometimes foreign or unknown.
     fn near(&mut self, ids: &Ids) -> Uuid {
         let from = match self.random.below(100) {
             0..70 if !ids.reached.is_empty() => &ids.reached,
@@ -26,7 +26,7 @@ impl Asker<'_> {
         if from.is_empty() || self.random.once_in(25) { NOBODY } else { self.random.choose(from) }
     }
 
-    /// The ids that hosts have of some sort.
+    /// Returns the ids of one kind within hosts.
     fn of_hosts(&self, ids: impl Fn(&Host) -> Vec<Uuid>) -> Ids {
         let all = || self.model.hosts.iter();
         let caller = self.caller.as_ref();
@@ -67,7 +67,7 @@ impl Asker<'_> {
         let caller = self.caller.as_ref();
         let keys = || self.model.user_keys.iter();
         let is_own = |key: &UserKey| caller.is_some_and(|caller| caller.organization == key.organization);
-        // By the user alone: the host application may have the user of another organization.
+        // By the user alone: the host application may supply a user of another organization.
         let is_reached = |key: &UserKey| caller.is_some_and(|caller| caller.user == key.user);
         let ids = Ids {
             reached: keys().filter(|key| is_reached(key)).map(|key| key.id).collect(),
@@ -77,7 +77,7 @@ impl Asker<'_> {
         self.near(&ids)
     }
 
-    /// Tags of the caller's organization, and sometimes another's, anywhere among them.
+    /// Tags of the caller's organization, sometimes with a foreign one at any position.
     pub(super) fn tags(&mut self) -> Vec<Uuid> {
         let own = self.caller.as_ref().map_or(vec![], |caller| self.model.tags_of(caller.organization));
         let mut tags = self.random.some_of(&own);
@@ -93,7 +93,7 @@ impl Asker<'_> {
         tags
     }
 
-    /// The same of networks, of which most are the caller's.
+    /// Networks, of which most are the caller's.
     pub(super) fn networks(&mut self) -> Vec<Uuid> {
         let mut networks = vec![];
         for _ in 0..self.random.below(3) {
@@ -102,7 +102,7 @@ impl Asker<'_> {
         networks
     }
 
-    /// A text of the caller's organization, or of nobody's.
+    /// A text of the caller's organization, or of no organization.
     pub(super) fn text(&mut self, what: &str) -> String {
         let organization = self.caller.as_ref().map(|caller| caller.organization);
         let organization = organization.and_then(|id| self.model.organization(id));

@@ -28,7 +28,7 @@ impl Asker<'_> {
         }
         for name in ["group_by", "order_by"] {
             if self.random.once_in(3) {
-                // The last is no such field.
+                // The last one is not a field.
                 let known = if self.random.once_in(20) { &FIELDS[7..] } else { &FIELDS[..7] };
                 query.push((name, self.random.choose(known).to_owned()));
             }
