@@ -21,8 +21,8 @@ pub(super) trait Indexed: Send + Sync + 'static {
     fn page(state: &Self::State, selection: Selection) -> Self::Page;
 }
 
-/// Maximum number of steps read while the lock is held once: about 200 microseconds.
-const SLICE: usize = 2_048;
+/// Maximum number of steps read while the lock is held once: about 50 microseconds.
+const SLICE: usize = 512;
 
 /// Materializes orderings of filtered lists on blocking threads.
 #[derive(Debug, Default)]

@@ -34,8 +34,8 @@ pub(crate) enum Answer {
 /// The rows of a page, and the number of rows in the whole list.
 type Found = (Vec<RowId>, usize);
 
-/// Maximum number of steps for a page under the lock: about 500 microseconds.
-const DIRECT_STEPS: usize = 8_192;
+/// Maximum number of steps for a page under the lock: about 400 microseconds.
+const DIRECT_STEPS: usize = 4_096;
 
 /// Steps to find a rank in one of several runs.
 const STEPS_PER_RUN: usize = 32;

@@ -6,7 +6,7 @@ use super::super::rows::{Row, Rows};
 use super::super::run::Run;
 
 /// The most changes that are applied in one slice; each looks at some 40 rows.
-const CHANGES: usize = 64;
+const CHANGES: usize = 16;
 
 /// Moves rows that changed from where they stand in the run to where they belong, and forgets their changes.
 pub(super) fn apply_changes(rows: &Rows, key: &ListKey, run: &mut Run, changed: &mut ChangedRows) {
