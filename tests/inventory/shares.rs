@@ -1,4 +1,4 @@
-//! Shares: views that are accessible to everyone who knows their id.
+//! Shares: views that anyone can read with their id.
 
 use std::time::Duration;
 
