@@ -1,24 +1,85 @@
-//! A read lock that spins before it sleeps, for critical sections of microseconds.
+//! The lock of a store's state, for critical sections of microseconds.
 
 use std::hint::spin_loop;
-use std::sync::{LockResult, RwLock, RwLockReadGuard, TryLockError};
+use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 use std::time::{Duration, Instant};
 
 /// Time a reader spins before it sleeps: twice the write of one record, and a fraction of the time to wake a sleeper.
 const SPIN_TIME: Duration = Duration::from_micros(20);
 
-/// Acquires the lock for reading. Returns `Err` if it is poisoned.
-pub(super) fn read<T>(lock: &RwLock<T>) -> LockResult<RwLockReadGuard<'_, T>> {
-    let mut start = None;
-    loop {
-        match lock.try_read() {
-            Ok(guard) => return Ok(guard),
-            Err(TryLockError::Poisoned(error)) => return Err(error),
-            Err(TryLockError::WouldBlock) => {}
+/// A lock for many readers and one writer.
+#[derive(Debug, Default)]
+pub(super) struct StateLock<T> {
+    state: RwLock<T>,
+    /// Held by a writer until it has acquired the lock.
+    next_writer: Mutex<()>,
+}
+
+/// A panic interrupted a write.
+#[derive(Debug)]
+pub(super) struct Poisoned;
+
+impl<T> StateLock<T> {
+    pub(super) fn new(state: T) -> Self {
+        Self { state: RwLock::new(state), next_writer: Mutex::new(()) }
+    }
+
+    /// Acquires the lock for reading; spins before it sleeps.
+    pub(super) fn read(&self) -> Result<RwLockReadGuard<'_, T>, Poisoned> {
+        let mut start = None;
+        loop {
+            match self.state.try_read() {
+                Ok(guard) => return Ok(guard),
+                Err(TryLockError::Poisoned(_)) => return Err(Poisoned),
+                Err(TryLockError::WouldBlock) => {}
+            }
+            if start.get_or_insert_with(Instant::now).elapsed() > SPIN_TIME {
+                return self.state.read().map_err(|_| Poisoned);
+            }
+            spin_loop();
         }
-        if start.get_or_insert_with(Instant::now).elapsed() > SPIN_TIME {
-            return lock.read();
-        }
-        spin_loop();
+    }
+
+    /// Acquires the lock for reading, after the writer that waits for it.
+    ///
+    /// A thread that reads slice after slice calls this: a writer takes longer to wake up than such a thread to acquire
+    /// the lock again, so it would wait for as long as the slices go on.
+    pub(super) fn read_after_writer(&self) -> Result<RwLockReadGuard<'_, T>, Poisoned> {
+        drop(self.next_writer.lock().unwrap_or_else(PoisonError::into_inner));
+        self.read()
+    }
+
+    /// Acquires the lock for writing.
+    pub(super) fn write(&self) -> Result<RwLockWriteGuard<'_, T>, Poisoned> {
+        let _turn = self.next_writer.lock().unwrap_or_else(PoisonError::into_inner);
+        self.state.write().map_err(|_| Poisoned)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test stops at its first mistake")]
+mod tests {
+    use std::sync::mpsc::channel;
+    use std::thread::{scope, yield_now};
+
+    use super::StateLock;
+
+    #[test]
+    fn a_read_after_the_writer_does_not_overtake_a_writer_that_is_about_to_lock() {
+        let lock = StateLock::new(0);
+        let (begins, begun) = channel();
+        scope(|threads| {
+            let turn = lock.next_writer.lock().unwrap();
+            let reader = threads.spawn(|| {
+                begins.send(()).unwrap();
+                *lock.read_after_writer().unwrap()
+            });
+            begun.recv().unwrap();
+            // Long enough for a reader that does not wait.
+            (0..1_000).for_each(|_| yield_now());
+            *lock.state.write().unwrap() = 1;
+            drop(turn);
+            assert_eq!(reader.join().unwrap(), 1);
+        });
     }
 }

@@ -16,6 +16,9 @@ pub(super) trait Indexed: Send + Sync + 'static {
     /// Acquires the lock for reading.
     fn lock(&self) -> Result<RwLockReadGuard<'_, Self::State>, StoreError>;
 
+    /// Acquires the lock for reading, after a writer that waits for it.
+    fn lock_after_writer(&self) -> Result<RwLockReadGuard<'_, Self::State>, StoreError>;
+
     fn index(state: &Self::State) -> &Index;
 
     fn page(state: &Self::State, selection: Selection) -> Self::Page;
@@ -131,7 +134,7 @@ fn finish<S: Indexed, T>(
 ) -> Result<Option<T>, StoreError> {
     loop {
         let shared = shared.upgrade().ok_or_else(interrupted)?;
-        let state = shared.lock()?;
+        let state = shared.lock_after_writer()?;
         match S::index(&state).finish(list) {
             Finished::Unfinished(unfinished) => list = unfinished,
             Finished::Abandoned => return Ok(None),
@@ -147,7 +150,7 @@ fn finish<S: Indexed, T>(
 
 fn with_index<S: Indexed, T>(shared: &Weak<S>, look: impl FnOnce(&Index) -> T) -> Result<T, StoreError> {
     let shared = shared.upgrade().ok_or_else(interrupted)?;
-    let state = shared.lock()?;
+    let state = shared.lock_after_writer()?;
     Ok(look(S::index(&state)))
 }
 

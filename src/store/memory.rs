@@ -1,15 +1,16 @@
 use std::fmt;
-use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, RwLockReadGuard, RwLockWriteGuard};
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use uuid::Uuid;
 
 use super::index::{Frozen, Index, Packs, RowId, Selection};
+use super::lock::{Poisoned, StateLock};
 use super::materializer::{Indexed, Materializer};
 use super::{
     Batch, Entry, Guard, Key, Name, Page, Precondition, Query, Record, Revision, Snapshot, Store, StoreError,
-    UniqueKey, Write, lock,
+    UniqueKey, Write,
 };
 use crate::fair_threads::{FairThreads, NotRun};
 use crate::model::Timestamp;
@@ -51,7 +52,7 @@ pub struct MemoryStore {
 
 /// The state behind its lock, shared with the threads that materialize orderings.
 #[derive(Default)]
-struct Shared(RwLock<State>);
+struct Shared(StateLock<State>);
 
 #[derive(Default)]
 struct State {
@@ -71,7 +72,7 @@ impl MemoryStore {
     }
 
     fn write(&self) -> Result<RwLockWriteGuard<'_, State>, StoreError> {
-        self.shared.0.write().map_err(|_| poisoned())
+        self.shared.0.write().map_err(|Poisoned| poisoned())
     }
 }
 
@@ -80,7 +81,7 @@ impl Shared {
     fn commit(&self, mut writes: Vec<Write>, guards: &[Guard], is_large: bool) -> Result<(), StoreError> {
         writes.iter_mut().for_each(own_body);
         let packs = if is_large { self.lock()?.index.packer().pack(&writes) } else { Packs::default() };
-        let mut state = self.0.write().map_err(|_| poisoned())?;
+        let mut state = self.0.write().map_err(|Poisoned| poisoned())?;
         state.index.check(&writes, &packs, guards)?;
         // Dropped after the lock: giving back megabytes takes time, and an owner of bytes may do as it likes then.
         let replaced = state.apply(&writes, packs);
@@ -105,7 +106,11 @@ impl Indexed for Shared {
     type Page = Page;
 
     fn lock(&self) -> Result<RwLockReadGuard<'_, State>, StoreError> {
-        lock::read(&self.0).map_err(|_| poisoned())
+        self.0.read().map_err(|Poisoned| poisoned())
+    }
+
+    fn lock_after_writer(&self) -> Result<RwLockReadGuard<'_, State>, StoreError> {
+        self.0.read_after_writer().map_err(|Poisoned| poisoned())
     }
 
     fn index(state: &State) -> &Index {

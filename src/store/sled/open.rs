@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::error::Error;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::channel;
-use std::sync::{Arc, RwLock};
 use std::thread;
 
 use tokio::sync::{Mutex, watch};
@@ -23,6 +23,7 @@ use super::state::{CheckpointStatus, Shared, State};
 use super::trees::{Manifest, ScrubProgress, TreeCopy, TreePair};
 use super::wal::{AcceptedBatch, DurableLsn, Recovered, ReplayedBatch, Wal, recover};
 use crate::store::index::Loader;
+use crate::store::lock::StateLock;
 use crate::store::{Facets, Key, StoreError, Version};
 
 /// Opens a folder; blocks. The threads start only after everything was found intact.
@@ -38,7 +39,7 @@ pub(super) fn open(options: &SledStoreBuilder) -> Result<(Arc<Shared>, Queue), S
     let trees = TreePair::new(primary, &folder);
     let (scrub_turn, trees_lock) = (Mutex::new(()), Mutex::new(ScrubProgress::default()));
     let (checkpoint_status, _) = watch::channel(CheckpointStatus::default());
-    let state = RwLock::new(state);
+    let state = StateLock::new(state);
     let shared = Arc::new(Shared { state, trees, folder, checkpoint_status, scrub_turn, trees_lock });
     let checkpoints = start_checkpoints(&shared, pending_deletes, recovered)?;
     let (queue, jobs) = Queue::new();

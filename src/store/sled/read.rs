@@ -43,6 +43,10 @@ impl Indexed for Shared {
         self.read_state()
     }
 
+    fn lock_after_writer(&self) -> Result<RwLockReadGuard<'_, State>, StoreError> {
+        self.read_state_after_writer()
+    }
+
     fn index(state: &State) -> &Index {
         &state.index
     }

@@ -1,4 +1,4 @@
-use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, RwLockReadGuard, RwLockWriteGuard};
 
 use bytes::Bytes;
 use tokio::sync::{Mutex, watch};
@@ -9,7 +9,8 @@ use super::folder::Folder;
 use super::trees::{ScrubProgress, TreePair};
 use super::wal::AcceptedBatch;
 use crate::store::index::{Index, Packs, RowId};
-use crate::store::{Facets, Key, Precondition, Record, StoreError, Version, Write, lock};
+use crate::store::lock::{Poisoned, StateLock};
+use crate::store::{Facets, Key, Precondition, Record, StoreError, Version, Write};
 
 /// What readers see: the index and the body cache.
 ///
@@ -93,7 +94,7 @@ impl State {
 /// The module documentation of [`sled`](super) gives the order in which its locks are taken.
 #[derive(Debug)]
 pub(super) struct Shared {
-    pub(super) state: RwLock<State>,
+    pub(super) state: StateLock<State>,
     pub(super) trees: TreePair,
     pub(super) folder: Folder,
     /// Result of the last checkpoint, for tasks that wait for one without blocking the committer.
@@ -109,11 +110,16 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) fn read_state(&self) -> Result<RwLockReadGuard<'_, State>, StoreError> {
-        lock::read(&self.state).map_err(|_| poisoned())
+        self.state.read().map_err(|Poisoned| poisoned())
+    }
+
+    /// Acquires the state lock for reading, after the commit that waits for it.
+    pub(super) fn read_state_after_writer(&self) -> Result<RwLockReadGuard<'_, State>, StoreError> {
+        self.state.read_after_writer().map_err(|Poisoned| poisoned())
     }
 
     pub(super) fn write_state(&self) -> Result<RwLockWriteGuard<'_, State>, StoreError> {
-        self.state.write().map_err(|_| poisoned())
+        self.state.write().map_err(|Poisoned| poisoned())
     }
 }
 
