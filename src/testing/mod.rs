@@ -1,4 +1,4 @@
-//! The conformance suite, which verifies that a backend fulfils the contract of [`Store`].
+//! The conformance suite, which verifies that a backend fulfils the contract of [`Store`], and a store for fault injection.
 //!
 //! Enable it with the feature `testing`. [`run`] runs all cases; [`cases`] returns them one by one, for a custom loop. The
 //! set of cases is exempt from semantic versioning: any release may add cases.
@@ -21,6 +21,7 @@ mod fault;
 mod fixture;
 mod get;
 mod get_by_unique_key;
+mod interceptor;
 mod list;
 mod model;
 mod purge;
@@ -38,6 +39,7 @@ use std::sync::Arc;
 use crate::store::Store;
 
 pub use case::Case;
+pub use interceptor::{Call, Intercept, Interceptor, Operation, Reply};
 pub use report::{Failure, Report};
 
 use case::table;
