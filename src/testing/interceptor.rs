@@ -4,9 +4,7 @@ use async_trait::async_trait;
 use uuid::Uuid;
 
 use crate::model::Timestamp;
-use crate::store::{
-    Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError, UniqueKey,
-};
+use crate::store::{Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError, UniqueKey};
 
 /// A store whose operations pass through a hook, which can observe, delay, fail or replace them.
 ///

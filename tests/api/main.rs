@@ -32,6 +32,9 @@ mod order;
 mod page_bytes;
 mod page_cache;
 mod pages;
+#[cfg(feature = "sled")]
+#[path = "../support/place.rs"]
+mod place;
 mod precedence;
 mod query_names;
 mod query_values;

@@ -9,12 +9,12 @@ use toposcope::store::{
 };
 use uuid::Uuid;
 
-use crate::backend::Backend;
+use crate::backend::TestStore;
 
 /// The store of a test, which counts its calls in progress.
 #[derive(Debug)]
 pub(crate) struct Watched {
-    backend: Backend,
+    backend: TestStore,
     calls: AtomicUsize,
 }
 
@@ -29,7 +29,7 @@ impl Drop for Call<'_> {
 
 impl Watched {
     pub(crate) async fn new() -> Arc<Self> {
-        Arc::new(Self { backend: Backend::new().await, calls: AtomicUsize::new(0) })
+        Arc::new(Self { backend: TestStore::new().await, calls: AtomicUsize::new(0) })
     }
 
     /// Lets the background tasks finish. Requires a single-threaded runtime.

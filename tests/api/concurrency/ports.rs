@@ -16,11 +16,13 @@ use super::stage::{
     FLEETING, LASTING, SHARED, Stage, WRITERS, fleeting_port, is_bound, own_port, shared_port,
 };
 use super::{STORES, join_all};
-use crate::backend::effort;
+use crate::backend::Backend;
 use crate::common::{LAB, OFFICE, SplitMix64, VAULT, send_json, with_key};
 
 /// Number of changes that each writer makes.
-const CHANGES: usize = effort(4, 150);
+fn changes() -> usize {
+    Backend::current().effort(4, 150)
+}
 
 /// A change that a writer requests.
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +58,7 @@ impl Writer {
     }
 
     async fn write(mut self) -> Self {
-        for _ in 0..CHANGES {
+        for _ in 0..changes() {
             match self.random.below(8) {
                 0 => self.change_fleeting().await,
                 1..=3 => self.change_shared().await,
@@ -242,5 +244,5 @@ fn check_effort(writers: &[Writer]) {
     let overtaken = made().filter(|made| made.port.updated_at > made.sent_at).count();
     let given_up: usize = writers.iter().map(|writer| writer.given_up).sum();
     println!("{} changes made, {overtaken} of them overtaken, {given_up} given up", made().count());
-    assert!(made().count() > WRITERS * CHANGES / 8);
+    assert!(made().count() > WRITERS * changes() / 8);
 }

@@ -21,13 +21,12 @@ use std::thread;
 
 use run::{Run, Seen};
 
-use crate::backend::effort;
+use crate::backend::Backend;
 
 /// One world per seed.
 const SEEDS: [u64; 4] = [1, 2, 3, 4];
 
 /// Number of requests sent in each world.
-const STEPS: usize = effort(700, 25_000);
 
 /// Outcomes that must occur; otherwise the requests would prove less than they seem to.
 const REACHED: [&str; 41] = [
@@ -89,12 +88,13 @@ const REACHED_IN_TIME: [&str; 8] = [
 
 #[test]
 fn nobody_sees_or_changes_what_is_not_theirs_whatever_they_send() {
-    let runs = SEEDS.map(|seed| thread::spawn(move || Run::new(seed).send(STEPS)));
+    let steps = Backend::current().effort(700, 25_000);
+    let runs = SEEDS.map(|seed| thread::spawn(move || Run::new(seed).send(steps)));
     let mut seen = Seen::default();
     for run in runs {
         seen.extend(run.join().expect("every answer is the oracle's"));
     }
-    let in_time = if STEPS < IN_TIME { &[][..] } else { &REACHED_IN_TIME };
+    let in_time = if steps < IN_TIME { &[][..] } else { &REACHED_IN_TIME };
     for what in REACHED.iter().chain(in_time) {
         assert!(seen.contains(*what), "no answer was {what:?}: {seen:#?}");
     }

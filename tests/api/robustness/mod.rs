@@ -25,11 +25,13 @@ use self::endpoint::Endpoint;
 use self::ground::Ground;
 use self::sent::Sent;
 use self::tally::Tally;
-use crate::backend::effort;
+use crate::backend::Backend;
 use crate::common::{SplitMix64, World, bare, with_session};
 
 /// Each round begins with new records, so that their number is bounded.
-const ROUNDS: u64 = effort(2, 400) as u64;
+fn rounds() -> u64 {
+    Backend::current().effort(2, 400) as u64
+}
 const REQUESTS: u64 = 2_500;
 
 /// Prints the request when a check of its answer fails.
@@ -89,7 +91,7 @@ fn whatever_is_sent_the_answer_is_of_the_contract_and_no_fault() {
         let mut tally = Tally::default();
         loop {
             let round = next.fetch_add(1, Ordering::Relaxed);
-            if round >= ROUNDS {
+            if round >= rounds() {
                 return tally;
             }
             tally.add(runtime.block_on(run(round)));
@@ -104,7 +106,7 @@ fn whatever_is_sent_the_answer_is_of_the_contract_and_no_fault() {
         }
     });
     println!("{tally}");
-    assert_eq!(tally.total(), ROUNDS * REQUESTS);
+    assert_eq!(tally.total(), rounds() * REQUESTS);
     tally.assert_varied();
 }
 
