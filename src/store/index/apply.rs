@@ -1,12 +1,12 @@
 use bytes::Bytes;
 
-use super::interner::NameId;
-use super::ordering_cache::RowChange;
+use super::Index;
+use super::interner::{NameId, Partition};
 use super::pack::{Packed, Packs, pack};
-use super::partitions::Partition;
+use super::query::RowChange;
 use super::rows::{Row, Rows, Slot};
+use super::run::RowId;
 use super::table::Table;
-use super::{Index, RowId};
 use crate::model::Timestamp;
 use crate::store::{Facets, Key, Version, Write};
 

@@ -2,9 +2,10 @@ use std::collections::{HashMap, HashSet};
 
 use uuid::Uuid;
 
+use super::Index;
 use super::pack::{Packed, Packs};
 use super::rows::Row;
-use super::{Index, RowId};
+use super::run::RowId;
 use crate::store::{Facets, Guard, Key, Link, Name, Precondition, StoreError, UniqueKey, Write};
 
 /// Maximum size of the packed facets of a row in bytes, so that offsets fit into 32 bits.

@@ -15,52 +15,35 @@
 
 mod apply;
 mod check;
-mod filter;
-mod freeze;
-mod groups;
-mod hashed;
-mod ids;
+mod index_snapshot;
 mod interner;
-mod links;
-mod list;
 mod load;
-mod materialize;
+mod lookup;
 mod merge;
-mod meter;
-mod order;
-mod ordering_cache;
 mod pack;
 mod packed;
-mod partitions;
-mod revision;
-mod row_set;
+mod query;
 mod rows;
 mod run;
-mod scan;
-mod sort;
 mod table;
 #[cfg(test)]
 mod tests;
-mod unique_key_group;
-mod unique_keys;
 
 use std::collections::{BTreeSet, HashMap};
+use std::hash::{BuildHasher, RandomState};
 
-pub(crate) use self::freeze::Frozen;
-use self::ids::Ids;
+use uuid::Uuid;
+
+pub(crate) use self::index_snapshot::Frozen;
 use self::interner::{Interner, NameId};
-use self::links::Links;
-pub(crate) use self::list::{Answer, Selection};
 pub(crate) use self::load::Loader;
-pub(crate) use self::materialize::{Built, Finished};
-pub(crate) use self::ordering_cache::ListKey;
+use self::lookup::{Ids, Links, UniqueKeys};
 pub(crate) use self::pack::Packs;
-use self::revision::Identity;
+pub(crate) use self::query::{Answer, Built, Finished, ListKey, Selection};
 use self::rows::Rows;
 pub(crate) use self::run::RowId;
 use self::table::Table;
-use self::unique_keys::UniqueKeys;
-use super::{Key, UniqueKey, Version};
+use super::{Key, Name, Revision, UniqueKey, Version};
 use crate::model::Timestamp;
 
 /// Finds the records of a store by key, unique key, link, order and expiry.
@@ -75,6 +58,16 @@ pub(crate) struct Index {
     unique_keys: UniqueKeys,
     links: Links,
     expiring: BTreeSet<(Timestamp, RowId)>,
+}
+
+/// A random number that no other index has: counts begin anew when a store is opened again.
+#[derive(Debug)]
+struct Identity(u64);
+
+impl Default for Identity {
+    fn default() -> Self {
+        Self(RandomState::new().hash_one(()))
+    }
 }
 
 impl Index {
@@ -100,5 +93,12 @@ impl Index {
     pub(crate) fn key(&self, row: RowId) -> Option<(Key, Version)> {
         let row = self.rows.get(row)?;
         Some((Key::new(self.names.name(row.table)?, row.id), Version(row.version)))
+    }
+
+    /// Returns the revision of an organization: its number of changes, made unique to this index.
+    pub(crate) fn revision(&self, kind: Name, organization: Uuid) -> Revision {
+        let table = self.names.find(kind).and_then(|id| self.tables.get(&id));
+        let changes = table.map_or(0, |table| table.changes(Some(organization)));
+        Revision::new(u128::from(self.identity.0) << 64 | u128::from(changes))
     }
 }

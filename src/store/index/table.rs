@@ -2,8 +2,8 @@ use std::collections::HashMap;
 
 use uuid::Uuid;
 
-use super::ordering_cache::{OrderingCache, RowChange};
-use super::partitions::Partition;
+use super::interner::Partition;
+use super::query::{OrderingCache, RowChange};
 use super::rows::{Rows, Slot};
 use super::run::{RowId, Run};
 use crate::store::Name;

@@ -1,26 +1,36 @@
+//! Loaded indexes, compared with indexes that came to the same records write by write.
+
+use std::error::Error;
+
 use uuid::Uuid;
 
-use super::random::Random;
-use super::same::assert_same;
-use super::{Model, loaded, select, write};
+use super::random::{Model, Random};
+use super::{Loader, assert_same, loaded, select, write};
 use crate::model::Timestamp;
-use crate::store::index::Packs;
 use crate::store::index::load::FEW_ROWS;
-use crate::store::index::{Index, Loader};
-use crate::store::{Direction, Facets, Key, Name, Order, Precondition, Query, SortKey, Version, Write};
+use crate::store::index::{Index, Packs};
+use crate::store::{
+    Direction, Facets, Key, Name, Order, Precondition, Query, SortKey, StoreErrorKind, UniqueKey, Version,
+    Write,
+};
 
 const HOST: Name = Name::new("host");
+const PORT: Name = Name::new("port");
 
 fn key(number: u128) -> Key {
     Key::new(HOST, Uuid::from_u128(number))
 }
 
-fn sorted_by(name: &'static str, value: &[u8]) -> Facets {
-    Facets { sort_keys: vec![SortKey::new(Name::new(name), value)], ..Facets::default() }
+fn sorted_by(names: &[Name]) -> Facets {
+    Facets::default().with_sort_keys(names.iter().map(|name| SortKey::new(*name, b"a".as_slice())))
 }
 
-/// Commits random writes, those that the index takes, to all the indexes.
-fn write_at_random(
+fn known_as(names: &[&str]) -> Facets {
+    Facets::default().with_unique_keys(names.iter().map(|name| UniqueKey::new(PORT, name.as_bytes())))
+}
+
+/// Applies random writes to all indexes, as far as the indexes accept them.
+fn write_to_all(
     indexes: &mut [&mut Index],
     model: &mut Model,
     steps: usize,
@@ -39,17 +49,17 @@ fn write_at_random(
 }
 
 /// Loads the records of an index after random writes, compares the two, and writes to both. Returns the number of records
-/// were loaded.
+/// that were loaded.
 fn compare_at_random(seed: u64, steps: usize, records: usize) -> usize {
     let mut random = Random::new(seed);
     let (mut applied, mut model) = (Index::default(), Model::new());
-    write_at_random(&mut [&mut applied], &mut model, steps, records, &mut random);
+    write_to_all(&mut [&mut applied], &mut model, steps, records, &mut random);
     let count = model.len();
     let last = Version(applied.next_version().0 - 1);
     let mut loaded = loaded(&model, last);
     assert_same(&loaded, &applied, &model, records, &mut random);
     for micros in [3, 60] {
-        write_at_random(&mut [&mut loaded, &mut applied], &mut model, steps / 3 + 5, records, &mut random);
+        write_to_all(&mut [&mut loaded, &mut applied], &mut model, steps / 3 + 5, records, &mut random);
         assert_same(&loaded, &applied, &model, records, &mut random);
         let now = Timestamp::UNIX_EPOCH.plus_micros(micros);
         let delete = |key| Write::Delete { key, precondition: Precondition::Present };
@@ -96,7 +106,7 @@ fn the_next_version_is_greater_than_the_last_given_and_than_any_of_a_record() {
 fn an_order_that_only_later_records_have_is_that_of_all() {
     let mut loader = Loader::default();
     for (number, facets) in
-        [(3, Facets::default()), (1, sorted_by("name", b"b")), (2, sorted_by("place", b"a"))]
+        [(3, Facets::default()), (1, sorted_by(&[Name::new("name")])), (2, sorted_by(&[Name::new("place")]))]
     {
         loader.add(key(number), Version(1), &facets).expect("the record fits");
     }
@@ -106,4 +116,66 @@ fn an_order_that_only_later_records_have_is_that_of_all() {
         query.order = vec![Order::new(Name::new(name), Direction::Ascending)];
         assert_eq!(select(&mut index, &query, usize::MAX).rows, expected);
     }
+}
+
+/// Adds a record that must be refused, between two that fit. Returns the reason.
+fn refused(first: &Facets, refused: Key, facets: &Facets) -> String {
+    let mut loader = Loader::default();
+    loader.add(key(1), Version(1), first).expect("the first record fits");
+    let error = loader.add(refused, Version(2), facets).expect_err("the record is refused");
+    assert_eq!(error.kind(), &StoreErrorKind::Corrupt);
+    let text = error.to_string();
+    assert!(text.contains(&refused.to_string()), "{text}");
+    assert_eq!(loader.add(key(3), Version(3), &known_as(&["new"])).expect("the last record fits"), 1);
+    let index = loader.finish(Version(3));
+    let found = |key| index.find(key).and_then(|row| index.key(row));
+    assert_eq!(found(key(1)), Some((key(1), Version(1))));
+    assert_eq!(found(key(2)), None);
+    assert_eq!(found(key(3)), Some((key(3), Version(3))));
+    let holder = |name: &str| index.get_by_unique_key(&UniqueKey::new(PORT, name.as_bytes()));
+    assert_eq!((holder("new"), holder("young")), (Some(1), None));
+    assert_eq!(holder("old"), if first.unique_keys.is_empty() { None } else { Some(0) });
+    match error.source() {
+        Some(source) => format!("{text}: {source}"),
+        None => text,
+    }
+}
+
+#[test]
+fn a_key_that_is_there_already_is_corrupt() {
+    let text = refused(&Facets::default(), key(1), &Facets::default());
+    assert!(text.ends_with("is there twice"), "{text}");
+}
+
+#[test]
+fn a_unique_key_of_another_record_is_corrupt_and_its_value_is_not_told() {
+    for unique_keys in [&["old", "young"][..], &["new", "old"], &["old"]] {
+        let text = refused(&known_as(&["old"]), key(2), &known_as(unique_keys));
+        assert!(text.ends_with("a unique key that another record has"), "{text}");
+        assert!(!text.contains("old"), "{text}");
+    }
+}
+
+#[test]
+fn facets_that_no_batch_may_bring_are_corrupt() {
+    let name = Name::new("name");
+    let text = refused(&Facets::default(), key(2), &sorted_by(&[name, name]));
+    assert!(text.contains("a sort key twice"), "{text}");
+    let text = refused(&Facets::default(), key(2), &known_as(&["a".repeat(1_025).as_str()]));
+    assert!(text.contains("a unique key of more than 1024 bytes"), "{text}");
+}
+
+#[test]
+fn more_names_than_the_index_can_number_are_corrupt() {
+    let names: Vec<Name> = (0..65_600).filter_map(|number| Name::parse(&number.to_string())).collect();
+    let text = refused(&Facets::default(), key(2), &sorted_by(&names));
+    assert!(text.contains("number no more names"), "{text}");
+}
+
+#[test]
+fn a_unique_key_that_a_record_names_twice_is_its_own() {
+    let mut loader = Loader::default();
+    let row = loader.add(key(1), Version(1), &known_as(&["one", "one"])).expect("the record fits");
+    let index = loader.finish(Version(1));
+    assert_eq!(index.get_by_unique_key(&UniqueKey::new(PORT, b"one".as_slice())), Some(row));
 }

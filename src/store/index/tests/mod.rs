@@ -1,27 +1,15 @@
 //! An index that was loaded against one that came to the same records write by write.
 
+mod lists;
 mod load;
-mod materialize;
-mod ordering_cache;
 mod random;
-mod refuse;
-mod same;
 
-use std::collections::BTreeMap;
-
-use bytes::Bytes;
-
+use self::random::{Model, Random};
 use super::{Answer, Finished, Index, ListKey, Loader, Packs, RowId, Selection};
-use crate::store::{Facets, Key, Precondition, Query, Version, Write};
+use crate::model::Timestamp;
+use crate::store::{Cursor, Guard, Key, Query, Start, StoreErrorKind, Version, Write};
 
-/// What an index holds: all that it is loaded from.
-type Model = BTreeMap<Key, (Version, Facets)>;
-
-fn put(key: Key, facets: Facets) -> Write {
-    Write::Put { key, precondition: Precondition::Any, facets, body: Bytes::new() }
-}
-
-/// Writes to an index what it must accept, and keeps the model of what it holds.
+/// Applies writes that the index must accept, to the index and its model.
 fn write(index: &mut Index, model: &mut Model, writes: &[Write]) {
     let version = index.next_version();
     index.check(writes, &Packs::default(), &[]).expect("the writes pass");
@@ -34,6 +22,14 @@ fn write(index: &mut Index, model: &mut Model, writes: &[Write]) {
     index.apply(version, writes, index.packer().pack(writes), |_, _| {});
 }
 
+/// Applies random writes to the index and its model, if the index accepts them.
+fn write_at_random(index: &mut Index, model: &mut Model, random: &mut Random, records: usize) {
+    let writes = random.writes(records);
+    if index.check(&writes, &Packs::default(), &[]).is_ok() {
+        write(index, model, &writes);
+    }
+}
+
 /// Loads the records in the order of their keys.
 fn loaded(model: &Model, version: Version) -> Index {
     let mut loader = Loader::default();
@@ -41,6 +37,11 @@ fn loaded(model: &Model, version: Version) -> Index {
         assert_eq!(loader.add(*key, *version, facets).expect("the record fits"), place as RowId);
     }
     loader.finish(version)
+}
+
+/// Loads the records of a model into an index that continues like this one.
+fn reloaded(index: &Index, model: &Model) -> Index {
+    loaded(model, Version(index.next_version().0 - 1))
 }
 
 /// Answers a query in at most this many steps, and materializes its list where the index asks for that.
@@ -86,4 +87,68 @@ fn materialize(index: &mut Index, key: ListKey, mut change: impl FnMut(&mut Inde
             Finished::Unfinished(unfinished) => list = unfinished,
         }
     }
+}
+
+/// Asserts that two indexes answer alike, whatever the numbers of their rows: keys, pages, expiry, and checks of writes.
+fn assert_same(left: &Index, right: &Index, model: &Model, records: usize, random: &mut Random) {
+    assert_eq!(left.next_version(), right.next_version());
+    for (key, (version, facets)) in model {
+        for index in [left, right] {
+            assert_eq!(index.find(*key).and_then(|row| index.key(row)), Some((*key, *version)));
+            for unique_key in &facets.unique_keys {
+                assert_eq!(
+                    index.get_by_unique_key(unique_key).and_then(|row| index.key(row)),
+                    Some((*key, *version))
+                );
+            }
+        }
+    }
+    for micros in [-1, 0, 7, 49] {
+        let now = Timestamp::UNIX_EPOCH.plus_micros(micros);
+        let is_over = |time: Option<Timestamp>| time.is_some_and(|time| time <= now);
+        let over = model.iter().filter(|(_, (_, facets))| is_over(facets.expires_at));
+        let over: Vec<Key> = over.map(|(key, _)| *key).collect();
+        assert_eq!((expired(left, now), expired(right, now)), (over.clone(), over));
+    }
+    for _ in 0..100 {
+        assert_same_pages(left, right, random.query(records));
+        let (writes, guards) = (random.writes(records), random.checks(records, model));
+        assert_eq!(
+            refusal(left, &writes, &guards),
+            refusal(right, &writes, &guards),
+            "{writes:?} {guards:?}"
+        );
+    }
+}
+
+/// Asserts that a few consecutive pages are equal.
+fn assert_same_pages(left: &Index, right: &Index, mut query: Query) {
+    for _ in 0..4 {
+        let page = page(left, &query);
+        assert_eq!(page, self::page(right, &query), "{query:?}");
+        let Some(next) = page.2 else { return };
+        query.start = Start::After(next);
+    }
+}
+
+/// Returns the page that an index finds without the ordering cache.
+fn page(index: &Index, query: &Query) -> (Vec<(Key, Version)>, u64, Option<Cursor>) {
+    match index.list_within(query, usize::MAX).expect("the query keeps the contract") {
+        Answer::Page(found, _) => records(index, found),
+        Answer::Materialize(key) => panic!("without a limit, a list was to be materialized: {key:?}"),
+    }
+}
+
+fn records(index: &Index, found: Selection) -> (Vec<(Key, Version)>, u64, Option<Cursor>) {
+    (found.rows.iter().filter_map(|row| index.key(*row)).collect(), found.total, found.next)
+}
+
+fn refusal(index: &Index, writes: &[Write], guards: &[Guard]) -> Option<StoreErrorKind> {
+    index.check(writes, &Packs::default(), guards).err().map(|error| error.kind().clone())
+}
+
+fn expired(index: &Index, now: Timestamp) -> Vec<Key> {
+    let mut expired = index.expired(now);
+    expired.sort_unstable();
+    expired
 }

@@ -1,12 +1,14 @@
-//! Random records, writes and questions, of so few values that they meet each other often.
+//! Random records, writes and queries, of so few values that collisions are frequent.
 
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
 use uuid::Uuid;
 
-use super::{Model, put};
 use crate::model::Timestamp;
 use crate::store::{
     Cursor, Direction, Facets, Guard, Key, Link, LinkFilter, Name, Order, Precondition, Query, SortKey,
-    Start, UniqueKey, Write,
+    Start, UniqueKey, Version, Write,
 };
 
 const KINDS: [Name; 2] = [Name::new("host"), Name::new("note")];
@@ -15,20 +17,24 @@ const UNIQUE_KEYS: [Name; 2] = [Name::new("port"), Name::new("address")];
 const SORTS: [Name; 5] =
     [Name::new("name"), Name::new("time"), Name::new("place"), Name::new("weight"), Name::new("never")];
 
+/// The contents of an index, from which it is loaded.
+pub(super) type Model = BTreeMap<Key, (Version, Facets)>;
+
+pub(super) fn put(key: Key, facets: Facets) -> Write {
+    Write::Put { key, precondition: Precondition::Any, facets, body: Bytes::new() }
+}
+
+/// A source of random records, writes and queries.
 #[derive(Debug)]
-pub(super) struct Random(u64);
+pub(super) struct Random(fastrand::Rng);
 
 impl Random {
-    pub(super) const fn new(seed: u64) -> Self {
-        Self(seed)
+    pub(super) fn new(seed: u64) -> Self {
+        Self(fastrand::Rng::with_seed(seed))
     }
 
     fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (mixed ^ (mixed >> 31)) as usize % bound
+        self.0.usize(..bound)
     }
 
     fn chance(&mut self, percent: usize) -> bool {
@@ -90,7 +96,7 @@ impl Random {
         }
     }
 
-    /// Puts, replacements and deletions of what may be there or not. Some of them an index refuses.
+    /// Returns puts and deletes of records that may exist or not. An index refuses some of them.
     pub(super) fn writes(&mut self, records: usize) -> Vec<Write> {
         let count = self.below(4) + 1;
         (0..count).map(|_| self.write(records)).collect()

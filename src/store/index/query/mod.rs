@@ -1,17 +1,21 @@
 //! The planner: chooses how a page is found.
 
-use uuid::Uuid;
+mod filter;
+mod materialize;
+mod ordering_cache;
+mod pick;
+mod scan;
 
-use super::filter::Filters;
+use self::filter::Filters;
+pub(crate) use self::filter::ListKey;
+pub(crate) use self::materialize::{Built, Finished};
+pub(super) use self::ordering_cache::{OrderingCache, RowChange};
+use self::scan::{Begin, Meter, OverLimit, Sets, Wanted};
+use super::Index;
 use super::interner::NameId;
-use super::materialize;
-use super::meter::{Meter, OverLimit};
-use super::order::{Term, prefix_of_key};
-use super::ordering_cache::ListKey;
-use super::run::Run;
-use super::scan::{Begin, Sets, Wanted};
+use super::rows::{Term, prefix_of_key};
+use super::run::{RowId, Run};
 use super::table::{Table, length};
-use super::{Index, RowId};
 use crate::store::{Cursor, Direction, Query, Start, StoreError};
 
 /// The rows of a page.
@@ -222,14 +226,4 @@ fn check_order(query: &Query) -> Result<(), StoreError> {
         }
         _ => Ok(()),
     }
-}
-
-pub(super) fn sorted(ids: &[Uuid]) -> Vec<Uuid> {
-    let mut ids = ids.to_vec();
-    // The ids of a scope are sorted already.
-    if !ids.is_sorted_by(|left, right| left < right) {
-        ids.sort_unstable();
-        ids.dedup();
-    }
-    ids
 }

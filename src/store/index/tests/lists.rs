@@ -1,26 +1,17 @@
-//! Lists that are materialized while their records change.
+//! Materialized lists, compared with the same lists of an index that was just loaded.
 
-use super::random::Random;
-use super::same::page;
-use super::{Model, loaded, materialize, put, select, write};
-use crate::store::index::Packs;
-use crate::store::index::{Answer, Index, ListKey};
-use crate::store::{Query, Version, Write};
+use super::random::{Model, Random, put};
+use super::{materialize, page, records, reloaded, select, write, write_at_random};
+use crate::store::index::{Answer, Index, ListKey, Packs};
+use crate::store::{Precondition, Query, Start, Write};
 
-/// An index with the records of some random batches, and its model.
+/// Returns an index with the records of some random batches, and its model.
 fn filled(random: &mut Random, batches: usize, of: usize) -> (Index, Model) {
     let (mut index, mut model) = (Index::default(), Model::new());
     for _ in 0..batches {
-        change(&mut index, &mut model, random, of);
+        write_at_random(&mut index, &mut model, random, of);
     }
     (index, model)
-}
-
-fn change(index: &mut Index, model: &mut Model, random: &mut Random, of: usize) {
-    let writes = random.writes(of);
-    if index.check(&writes, &Packs::default(), &[]).is_ok() {
-        write(index, model, &writes);
-    }
 }
 
 /// The list of a query, unless one run has it.
@@ -49,16 +40,16 @@ fn materialize_among_changes(seed: u64, batches: usize, of: usize, changes: usiz
     let is_cached = materialize(&mut index, key, |index| {
         if left > 0 {
             left -= 1;
-            change(index, &mut model, &mut random, of);
+            write_at_random(index, &mut model, &mut random, of);
         }
     });
-    let fresh = loaded(&model, Version(index.next_version().0 - 1));
+    let fresh = reloaded(&index, &model);
     if is_cached {
         assert!(list_of(&index, &query).is_none(), "the list of {query:?} is not in the cache");
     }
-    let whole = Query { limit: None, start: crate::store::Start::Offset(0), ..query };
+    let whole = Query { limit: None, start: Start::Offset(0), ..query };
     let found = select(&mut index, &whole, 0);
-    assert_eq!(super::same::records(&index, found), page(&fresh, &whole), "seed {seed}: {whole:?}");
+    assert_eq!(records(&index, found), page(&fresh, &whole), "seed {seed}: {whole:?}");
 }
 
 #[test]
@@ -86,9 +77,8 @@ fn list_of_an_organization_that_loses_its_last_record_is_given_up() {
         materialize(&mut index, key, |index| {
             calls += 1;
             let facets = model.clone();
-            let deletions = facets
-                .keys()
-                .map(|key| Write::Delete { key: *key, precondition: crate::store::Precondition::Any });
+            let deletions =
+                facets.keys().map(|key| Write::Delete { key: *key, precondition: Precondition::Any });
             let deletions: Vec<Write> = deletions.collect();
             match calls {
                 2 => write(index, &mut model, &deletions),
@@ -102,8 +92,55 @@ fn list_of_an_organization_that_loses_its_last_record_is_given_up() {
                 _ => {}
             }
         });
-        let fresh = loaded(&model, Version(index.next_version().0 - 1));
+        let fresh = reloaded(&index, &model);
         let found = select(&mut index, &query, 0);
-        assert_eq!(super::same::records(&index, found), page(&fresh, &query), "{query:?}");
+        assert_eq!(records(&index, found), page(&fresh, &query), "{query:?}");
     }
+}
+
+/// Steps that suffice for no list, for short ones, and for all.
+const STEPS: [usize; 3] = [0, 40, usize::MAX];
+
+fn ask_again_and_again(seed: u64, (rounds, batches): (usize, usize), of: usize, questions: usize) {
+    let mut random = Random::new(seed);
+    let (mut index, mut model) = (Index::default(), Model::new());
+    let queries: Vec<Query> = (0..questions).map(|_| random.query(of)).collect();
+    for round in 0..rounds {
+        for _ in 0..batches {
+            write_at_random(&mut index, &mut model, &mut random, of);
+        }
+        let fresh = reloaded(&index, &model);
+        for (number, query) in queries.iter().enumerate() {
+            let steps = STEPS[(number + round) % STEPS.len()];
+            let found = select(&mut index, query, steps);
+            assert_eq!(records(&index, found), page(&fresh, query), "{query:?}");
+            // Another part of the same list.
+            let elsewhere = Query { start: random.query(of).start, ..query.clone() };
+            let is_cursor_of_another =
+                matches!(&elsewhere.start, Start::After(cursor) if cursor.keys().len() != query.order.len());
+            if !is_cursor_of_another {
+                let found = select(&mut index, &elsewhere, steps);
+                assert_eq!(records(&index, found), page(&fresh, &elsewhere), "{elsewhere:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn cached_lists_follow_every_write() {
+    for seed in 0..12 {
+        ask_again_and_again(seed, (12, 10), 60, 25);
+    }
+}
+
+/// More lists than the cache holds.
+#[test]
+fn evicted_lists_are_materialized_again() {
+    ask_again_and_again(77, (8, 20), 200, 60);
+}
+
+/// Ties in every term, runs of several blocks.
+#[test]
+fn long_cached_lists_follow_every_write() {
+    ask_again_and_again(5, (4, 700), 2_000, 12);
 }

@@ -1,9 +1,9 @@
 use std::collections::HashMap;
 
-use super::interner::{Interner, NameId};
-use super::partitions::{Partition, Partitions};
+use super::Index;
+use super::interner::{Interner, NameId, Partition, Partitions};
 use super::rows::Row;
-use super::{Index, RowId};
+use super::run::RowId;
 use crate::store::{Facets, Key, Link, Name, SortKey, UniqueKey, Version};
 
 /// The rows of an index at one moment. Later changes of the index do not affect them; their facets are shared with

@@ -1,4 +1,97 @@
+//! Finding rows by key, unique key and link.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+
+use hashbrown::HashTable;
+use uuid::Uuid;
+
+use super::interner::NameId;
+use super::rows::{Row, Rows};
 use super::run::RowId;
+
+/// Finds the row with a key. An entry is a row number; the key is compared in the row.
+#[derive(Debug, Default)]
+pub(super) struct Ids {
+    hasher: RandomState,
+    table: HashTable<RowId>,
+}
+
+impl Ids {
+    pub(super) fn find(&self, rows: &Rows, table: NameId, id: Uuid) -> Option<RowId> {
+        let hash = self.hasher.hash_one((table, id));
+        self.table.find(hash, |row| key(rows, *row) == Some((table, id))).copied()
+    }
+
+    /// Reserves capacity for more rows. All rows of the index must be present.
+    ///
+    /// Rebuilds the table in row order. A table that grows by itself reads the rows in the order of their hashes,
+    /// which takes several times as long.
+    pub(super) fn reserve(&mut self, rows: &Rows, more: usize) {
+        let needed = self.table.len() + more;
+        if needed <= self.table.capacity() {
+            return;
+        }
+        // Freed first: both tables together would take too much memory.
+        self.table = HashTable::new();
+        self.table = HashTable::with_capacity(needed + needed / 2);
+        for (id, _) in rows.iter() {
+            self.insert(rows, id);
+        }
+    }
+
+    pub(super) fn insert(&mut self, rows: &Rows, row: RowId) {
+        let hash_of = |row: &RowId| self.hasher.hash_one(key(rows, *row).unwrap_or_default());
+        self.table.insert_unique(hash_of(&row), row, hash_of);
+    }
+
+    pub(super) fn remove(&mut self, table: NameId, id: Uuid, row: RowId) {
+        let hash = self.hasher.hash_one((table, id));
+        if let Ok(entry) = self.table.find_entry(hash, |other| *other == row) {
+            entry.remove();
+        }
+    }
+}
+
+fn key(rows: &Rows, row: RowId) -> Option<(NameId, Uuid)> {
+    rows.get(row).map(|row| (row.table, row.id))
+}
+
+/// Finds the row with a unique key. Entries are row numbers under hashes; the key is compared in the row.
+#[derive(Debug, Default)]
+pub(super) struct UniqueKeys {
+    hasher: RandomState,
+    table: HashedRows,
+}
+
+impl UniqueKeys {
+    pub(super) fn find(&self, rows: &Rows, name: NameId, value: &[u8]) -> Option<RowId> {
+        let has_it = |row: &RowId| rows.get(*row).is_some_and(|row| row.facets.has_unique_key(name, value));
+        self.table.rows(self.hash(name, value)).find(has_it)
+    }
+
+    pub(super) fn insert_all<'k>(&mut self, keys: impl Iterator<Item = (NameId, &'k [u8])>, id: RowId) {
+        for (name, value) in keys {
+            self.table.insert(self.hash(name, value), id);
+        }
+    }
+
+    /// Returns whether any row has one of the unique keys of this one.
+    pub(super) fn has_any_of(&self, rows: &Rows, row: &Row) -> bool {
+        row.facets.unique_keys().any(|(name, value)| self.find(rows, name, value).is_some())
+    }
+
+    pub(super) fn remove_all<'k>(&mut self, keys: impl Iterator<Item = (NameId, &'k [u8])>, id: RowId) {
+        for (name, value) in keys {
+            self.table.remove(self.hash(name, value), id);
+        }
+    }
+
+    /// The high half of the hash suffices: few rows share one.
+    fn hash(&self, name: NameId, value: &[u8]) -> u32 {
+        (self.hasher.hash_one((name, value)) >> 32) as u32
+    }
+}
 
 /// Average number of entries in a full bucket.
 const FULL: usize = 32;
@@ -74,6 +167,40 @@ impl HashedRows {
             entries.shrink_to_fit();
             if let Some(place) = self.buckets.get_mut(bucket) {
                 *place = std::mem::take(entries);
+            }
+        }
+    }
+}
+
+/// Posting lists: for each link, the numbers of the rows that have it, sorted.
+#[derive(Debug, Default)]
+pub(super) struct Links(HashMap<(NameId, Uuid), Vec<RowId>>);
+
+impl Links {
+    pub(super) fn rows(&self, relation: NameId, target: Uuid) -> &[RowId] {
+        self.0.get(&(relation, target)).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    pub(super) fn insert_all(&mut self, row: &Row, id: RowId) {
+        for link in row.facets.links() {
+            let rows = self.0.entry(link).or_default();
+            // Most rows are newer than all rows in the list.
+            if rows.last().is_none_or(|last| *last < id) {
+                rows.push(id);
+            } else if let Err(place) = rows.binary_search(&id) {
+                rows.insert(place, id);
+            }
+        }
+    }
+
+    pub(super) fn remove_all(&mut self, row: &Row, id: RowId) {
+        for link in row.facets.links() {
+            let Some(rows) = self.0.get_mut(&link) else { continue };
+            if let Ok(place) = rows.binary_search(&id) {
+                rows.remove(place);
+            }
+            if rows.is_empty() {
+                self.0.remove(&link);
             }
         }
     }

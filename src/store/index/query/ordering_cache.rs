@@ -12,14 +12,9 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 
-use uuid::Uuid;
-
-use super::RowId;
-use super::filter::Filters;
-use super::order::Term;
-use super::rows::{Row, Rows, Slot};
-use super::run::Run;
-use crate::store::Direction;
+use super::filter::ListKey;
+use crate::store::index::rows::{Row, Rows, Slot};
+use crate::store::index::run::{RowId, Run};
 
 /// The number of lists an organization has in the cache. Every write of the organization looks at each.
 const LISTS: usize = 32;
@@ -40,16 +35,9 @@ const SPENT_SHARE: usize = 4;
 /// A list that costs no more steps than this is materialized when it is read for the second time.
 const CHEAP: usize = 16_384;
 
-/// The records of a list and their order.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct ListKey {
-    pub(super) filters: Filters,
-    pub(super) terms: Vec<Term>,
-}
-
 /// The materialized lists of one organization and one kind of record.
 #[derive(Debug, Default)]
-pub(super) struct OrderingCache {
+pub(in crate::store::index) struct OrderingCache {
     lists: RwLock<Vec<List>>,
     /// Hashes of lists that are not in the cache, with the steps spent on pages of each; the most recent first.
     spent: Mutex<VecDeque<(u64, usize)>>,
@@ -85,27 +73,6 @@ struct Pending {
 /// The rows that changed since a moment, each with what it was then; `None` for a row that had no place in the list.
 /// Never more than the organization has rows.
 pub(super) type ChangedRows = HashMap<RowId, Option<Row>>;
-
-impl ListKey {
-    /// A list is read in both directions of a single term, so it is kept in the ascending one.
-    pub(super) fn new(filters: Filters, terms: &[Term]) -> Self {
-        let terms = match terms {
-            [(slot, _)] => vec![(*slot, Direction::Ascending)],
-            _ => terms.to_vec(),
-        };
-        Self { filters, terms }
-    }
-
-    /// The organization whose list it is.
-    pub(crate) fn organization(&self) -> Uuid {
-        self.filters.organization.unwrap_or_default()
-    }
-
-    /// Whether the list is in the order of a run, of which it has some rows.
-    pub(super) const fn is_run_order(&self) -> bool {
-        matches!(self.terms.as_slice(), [(_, Direction::Ascending)])
-    }
-}
 
 impl OrderingCache {
     /// Reads a list if it is in the cache.
@@ -160,7 +127,7 @@ impl OrderingCache {
     }
 
     /// Takes a row out of the lists in which it is about to lose or change its place.
-    pub(super) fn remove_row(&mut self, rows: &Rows, id: RowId, change: RowChange<'_>) {
+    pub(in crate::store::index) fn remove_row(&mut self, rows: &Rows, id: RowId, change: RowChange<'_>) {
         let Some(row) = rows.get(id) else { return };
         self.note_change(change, |changed| {
             changed.entry(id).or_insert_with(|| Some(row.clone()));
@@ -174,7 +141,7 @@ impl OrderingCache {
     }
 
     /// Puts a row into the lists in which it has a place now.
-    pub(super) fn insert_row(&mut self, rows: &Rows, id: RowId, change: RowChange<'_>) {
+    pub(in crate::store::index) fn insert_row(&mut self, rows: &Rows, id: RowId, change: RowChange<'_>) {
         let Some(row) = rows.get(id) else { return };
         self.note_change(change, |changed| {
             changed.entry(id).or_insert(None);
@@ -206,7 +173,7 @@ impl OrderingCache {
 
 /// The change of a row, as far as it matters to its place in lists.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum RowChange<'c> {
+pub(in crate::store::index) enum RowChange<'c> {
     /// It is added or removed.
     All,
     /// Some of its facets change.
