@@ -20,6 +20,7 @@ pub(super) struct StateLock<T> {
 pub(super) struct Poisoned;
 
 impl<T> StateLock<T> {
+    #[cfg(feature = "sled")]
     pub(super) fn new(state: T) -> Self {
         Self { state: RwLock::new(state), next_writer: Mutex::new(()) }
     }

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use uuid::Uuid;
 
-use super::index::{Frozen, Index, Packs, RowId, Selection};
+use super::index::{Index, IndexSnapshot, Packs, RowId, Selection};
 use super::lock::{Poisoned, StateLock};
 use super::materializer::{Indexed, Materializer};
 use super::{
@@ -210,7 +210,11 @@ impl Store for MemoryStore {
 
     async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
         let state = self.read()?;
-        Ok(Box::new(MemorySnapshot { frozen: state.index.freeze(), bodies: state.bodies.clone(), read: 0 }))
+        Ok(Box::new(MemorySnapshot {
+            index: state.index.index_snapshot(),
+            bodies: state.bodies.clone(),
+            read: 0,
+        }))
     }
 
     async fn revision(&self, kind: Name, organization: Uuid) -> Result<Option<Revision>, StoreError> {
@@ -220,7 +224,7 @@ impl Store for MemoryStore {
 
 /// A snapshot of a [`MemoryStore`], which shares facets and bodies with the store.
 struct MemorySnapshot {
-    frozen: Frozen,
+    index: IndexSnapshot,
     bodies: Vec<Bytes>,
     read: usize,
 }
@@ -230,7 +234,7 @@ impl MemorySnapshot {
     const CHUNK_BYTES: usize = 4 * 1024 * 1024;
 
     fn entry(&self, place: usize) -> Option<Entry> {
-        let (row, key, version, facets) = self.frozen.entry(place)?;
+        let (row, key, version, facets) = self.index.entry(place)?;
         let body = self.bodies.get(row as usize)?.clone();
         Some(Entry { record: Record { key, version, body }, facets })
     }
@@ -241,7 +245,7 @@ impl Snapshot for MemorySnapshot {
     async fn next(&mut self, limit: usize) -> Result<Vec<Entry>, StoreError> {
         let mut entries = Vec::new();
         let mut bytes = 0;
-        for place in (self.read..self.frozen.len()).take(limit) {
+        for place in (self.read..self.index.len()).take(limit) {
             let entry = self.entry(place).ok_or_else(|| StoreError::corrupt("an indexed row is missing"))?;
             bytes += entry.record.body.len();
             entries.push(entry);
@@ -258,7 +262,7 @@ impl Snapshot for MemorySnapshot {
 impl fmt::Debug for MemorySnapshot {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut debug = formatter.debug_struct("MemorySnapshot");
-        debug.field("records", &self.frozen.len()).field("read", &self.read).finish_non_exhaustive()
+        debug.field("records", &self.index.len()).field("read", &self.read).finish_non_exhaustive()
     }
 }
 

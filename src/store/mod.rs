@@ -6,10 +6,6 @@
 
 mod batch;
 mod error;
-#[cfg_attr(
-    not(feature = "sled"),
-    allow(dead_code, unused_imports, reason = "only a store on a disk loads an index")
-)]
 mod index;
 mod lock;
 mod materializer;

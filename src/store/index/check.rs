@@ -26,11 +26,7 @@ impl Index {
                 check_facets(*key, facets)?;
             }
         }
-        let puts = writes.iter().filter_map(|write| match write {
-            Write::Put { key, facets, .. } => Some((*key, facets)),
-            Write::Delete { .. } => None,
-        });
-        self.check_room(writes.len(), puts)?;
+        self.check_room(writes.len(), puts(writes))?;
         for write in writes {
             self.check_expectation(write.key(), write.precondition())?;
         }
@@ -38,12 +34,6 @@ impl Index {
             self.check_condition(check, &keys)?;
         }
         self.check_unique_keys(writes, packs, &keys)
-    }
-
-    /// Checks whether one more record with these facets can be held.
-    pub(super) fn check_record(&self, key: Key, facets: &Facets) -> Result<(), StoreError> {
-        check_facets(key, facets)?;
-        self.check_room(1, std::iter::once((key, facets)))
     }
 
     fn check_room<'a>(
@@ -154,15 +144,6 @@ impl Index {
         names.filter(|name| self.names.find(*name).is_none()).collect::<HashSet<_>>().len()
     }
 
-    /// Returns whether the writes contain a name without a number.
-    pub(crate) fn introduces_names(&self, writes: &[Write]) -> bool {
-        let puts = writes.iter().filter_map(|write| match write {
-            Write::Put { key, facets, .. } => Some((*key, facets)),
-            Write::Delete { .. } => None,
-        });
-        self.unknown_names(puts) > 0
-    }
-
     fn belongs_to(&self, row: RowId, organization: Option<Uuid>) -> bool {
         let partition = self.rows.get(row).and_then(|row| self.rows.partitions().get(row.partition));
         organization.is_none() || partition.is_some_and(|partition| partition.organization == organization)
@@ -180,6 +161,28 @@ impl Index {
         let partitions = self.rows.partitions().on(network, organization);
         partitions.flat_map(|partition| self.tables.values().flat_map(move |table| table.rows(partition)))
     }
+}
+
+#[cfg(feature = "sled")]
+impl Index {
+    /// Checks whether one more record with these facets can be held.
+    pub(super) fn check_record(&self, key: Key, facets: &Facets) -> Result<(), StoreError> {
+        check_facets(key, facets)?;
+        self.check_room(1, std::iter::once((key, facets)))
+    }
+
+    /// Returns whether the writes contain a name without a number.
+    pub(crate) fn introduces_names(&self, writes: &[Write]) -> bool {
+        self.unknown_names(puts(writes)) > 0
+    }
+}
+
+/// Iterates over the keys and facets of the puts.
+fn puts(writes: &[Write]) -> impl Iterator<Item = (Key, &Facets)> + Clone {
+    writes.iter().filter_map(|write| match write {
+        Write::Put { key, facets, .. } => Some((*key, facets)),
+        Write::Delete { .. } => None,
+    })
 }
 
 fn names_of(key: Key, facets: &Facets) -> impl Iterator<Item = Name> + '_ {

@@ -9,7 +9,7 @@ use crate::store::{Facets, Key, Link, Name, SortKey, UniqueKey, Version};
 /// The rows of an index at one moment. Later changes of the index do not affect them; their facets are shared with
 /// it, not copied.
 #[derive(Debug)]
-pub(crate) struct Frozen {
+pub(crate) struct IndexSnapshot {
     rows: Vec<(RowId, Row)>,
     names: Interner,
     partitions: Partitions,
@@ -17,14 +17,22 @@ pub(crate) struct Frozen {
 }
 
 impl Index {
-    pub(crate) fn freeze(&self) -> Frozen {
+    pub(crate) fn index_snapshot(&self) -> IndexSnapshot {
         let sort_names = self.tables.iter().map(|(id, table)| (*id, table.sort_names().to_vec()));
-        Frozen {
+        IndexSnapshot {
             rows: self.rows.iter().map(|(id, row)| (id, row.clone())).collect(),
             names: self.names.clone(),
             partitions: self.rows.partitions().clone(),
             sort_names: sort_names.collect(),
         }
+    }
+}
+
+#[cfg(feature = "sled")]
+impl Index {
+    /// Iterates over all rows, in the order of [`IndexSnapshot::entry`].
+    pub(crate) fn rows(&self) -> impl Iterator<Item = RowId> + '_ {
+        self.rows.iter().map(|(id, _)| id)
     }
 
     /// Returns the facets of a row: links and unique keys sorted and without duplicates, no empty sort keys.
@@ -34,17 +42,13 @@ impl Index {
     }
 }
 
-impl Frozen {
+impl IndexSnapshot {
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Iterates over the rows in the order of their places.
-    pub(crate) fn rows(&self) -> impl Iterator<Item = RowId> + '_ {
-        self.rows.iter().map(|(id, _)| *id)
-    }
-
-    /// Returns the record at a place below [`len`](Self::len), with facets as [`Index::facets`] returns them.
+    /// Returns the record at a place below [`len`](Self::len), with its links and unique keys sorted and without duplicates, and
+    /// without empty sort keys.
     pub(crate) fn entry(&self, place: usize) -> Option<(RowId, Key, Version, Facets)> {
         let (id, row) = self.rows.get(place)?;
         let key = Key::new(self.names.name(row.table)?, row.id);

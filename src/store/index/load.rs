@@ -41,7 +41,8 @@ impl Loader {
             return Err(StoreError::corrupt(format!("{key} is there twice")));
         }
         let row = index.row(key, version, facets, None).ok_or_else(|| StoreError::corrupt(unfit()))?;
-        if index.unique_keys.has_any_of(&index.rows, &row) {
+        let is_taken = |(name, value)| index.unique_keys.find(&index.rows, name, value).is_some();
+        if row.facets.unique_keys().any(is_taken) {
             return Err(StoreError::corrupt(format!("{key} has a unique key that another record has")));
         }
         index.ids.reserve(&index.rows, 1);

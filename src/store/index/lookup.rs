@@ -76,11 +76,6 @@ impl UniqueKeys {
         }
     }
 
-    /// Returns whether any row has one of the unique keys of this one.
-    pub(super) fn has_any_of(&self, rows: &Rows, row: &Row) -> bool {
-        row.facets.unique_keys().any(|(name, value)| self.find(rows, name, value).is_some())
-    }
-
     pub(super) fn remove_all<'k>(&mut self, keys: impl Iterator<Item = (NameId, &'k [u8])>, id: RowId) {
         for (name, value) in keys {
             self.table.remove(self.hash(name, value), id);

@@ -17,6 +17,7 @@ mod apply;
 mod check;
 mod index_snapshot;
 mod interner;
+#[cfg(feature = "sled")]
 mod load;
 mod lookup;
 mod merge;
@@ -26,7 +27,7 @@ mod query;
 mod rows;
 mod run;
 mod table;
-#[cfg(test)]
+#[cfg(all(test, feature = "sled"))]
 mod tests;
 
 use std::collections::{BTreeSet, HashMap};
@@ -34,8 +35,9 @@ use std::hash::{BuildHasher, RandomState};
 
 use uuid::Uuid;
 
-pub(crate) use self::index_snapshot::Frozen;
+pub(crate) use self::index_snapshot::IndexSnapshot;
 use self::interner::{Interner, NameId};
+#[cfg(feature = "sled")]
 pub(crate) use self::load::Loader;
 use self::lookup::{Ids, Links, UniqueKeys};
 pub(crate) use self::pack::Packs;
@@ -82,11 +84,6 @@ impl Index {
     /// Returns the version that the next write gets.
     pub(crate) fn next_version(&self) -> Version {
         Version(self.version + 1)
-    }
-
-    /// Iterates over all rows.
-    pub(crate) fn rows(&self) -> impl Iterator<Item = RowId> + '_ {
-        self.rows.iter().map(|(id, _)| id)
     }
 
     /// Returns the key and the version of a row.

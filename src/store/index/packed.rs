@@ -12,7 +12,7 @@ use crate::model::Timestamp;
 /// the end of each sort key; each takes two bytes, or four in long facets.
 ///
 /// A sort key that starts with the whole previous sort key shares its bytes: many hostnames start with the name of
-/// the host. A frozen index shares the facets.
+/// the host. An index snapshot shares the facets.
 #[derive(Clone, Debug)]
 pub(super) struct PackedFacets(Arc<[u8]>);
 

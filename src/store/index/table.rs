@@ -62,16 +62,6 @@ impl Table {
         }
     }
 
-    /// Sets the runs of an organization as a whole, one for each slot.
-    pub(super) fn set_organization(&mut self, organization: Option<Uuid>, runs: Runs) {
-        self.organization_mut(organization).all = runs;
-    }
-
-    /// Sets the runs of a partition, one for each slot.
-    pub(super) fn set_partition(&mut self, partition: Partition, runs: Runs) {
-        self.organization_mut(partition.organization).networks.insert(partition.network, runs);
-    }
-
     pub(super) fn insert(&mut self, rows: &Rows, partition: Partition, slot: Slot, row: RowId) {
         let key = rows.rank_key(slot, row);
         let slots = self.slots();
@@ -203,6 +193,19 @@ impl Table {
                 organizations.flat_map(|(_, organization)| organization.of_networks(networks)).collect()
             }
         }
+    }
+}
+
+#[cfg(feature = "sled")]
+impl Table {
+    /// Sets the runs of an organization as a whole, one for each slot.
+    pub(super) fn set_organization(&mut self, organization: Option<Uuid>, runs: Runs) {
+        self.organization_mut(organization).all = runs;
+    }
+
+    /// Sets the runs of a partition, one for each slot.
+    pub(super) fn set_partition(&mut self, partition: Partition, runs: Runs) {
+        self.organization_mut(partition.organization).networks.insert(partition.network, runs);
     }
 }
 

@@ -7,7 +7,7 @@ use super::blocking::blocking;
 use super::body_cache::BodyLocation;
 use super::handle::Handle;
 use super::state::EpochGuard;
-use crate::store::index::Frozen;
+use crate::store::index::IndexSnapshot;
 use crate::store::{Entry, Record, Snapshot, StoreError};
 
 /// Maximum size of the bodies returned by one call, in bytes; a single larger record is returned whole.
@@ -22,7 +22,7 @@ pub(super) struct SledSnapshot {
 struct Contents {
     /// Keeps the store open.
     handle: Arc<Handle>,
-    frozen: Frozen,
+    index: IndexSnapshot,
     bodies: Vec<BodyLocation>,
     _epoch_guard: EpochGuard,
 }
@@ -32,12 +32,12 @@ impl SledSnapshot {
     pub(super) fn new(handle: Arc<Handle>) -> Result<Self, StoreError> {
         let shared = Arc::clone(handle.shared());
         let state = shared.read_state()?;
-        let frozen = state.index.freeze();
-        let bodies = frozen.rows().map(|row| state.bodies.peek(row)).collect::<Option<_>>();
+        let index = state.index.index_snapshot();
+        let bodies = state.index.rows().map(|row| state.bodies.peek(row)).collect::<Option<_>>();
         let bodies = bodies.ok_or_else(|| StoreError::corrupt("a row of the index has no body"))?;
         let epoch_guard = state.epoch_guard();
         drop(state);
-        let contents = Contents { handle, frozen, bodies, _epoch_guard: epoch_guard };
+        let contents = Contents { handle, index, bodies, _epoch_guard: epoch_guard };
         Ok(Self { contents: Arc::new(contents), read: 0 })
     }
 }
@@ -56,7 +56,7 @@ impl Contents {
     fn read(&self, from: usize, limit: usize) -> Result<Vec<Entry>, StoreError> {
         let mut entries = Vec::new();
         let mut size = 0;
-        for index in from..self.frozen.len().min(from.saturating_add(limit)) {
+        for index in from..self.index.len().min(from.saturating_add(limit)) {
             if size >= MAX_BYTES {
                 break;
             }
@@ -68,7 +68,7 @@ impl Contents {
     }
 
     fn entry(&self, index: usize) -> Result<Entry, StoreError> {
-        let found = self.frozen.entry(index).zip(self.bodies.get(index));
+        let found = self.index.entry(index).zip(self.bodies.get(index));
         let ((_, key, version, facets), body) =
             found.ok_or_else(|| StoreError::corrupt("a row of the index has no record"))?;
         let body = match body {
@@ -81,7 +81,7 @@ impl Contents {
 
 impl fmt::Debug for SledSnapshot {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (records, read) = (self.contents.frozen.len(), self.read);
+        let (records, read) = (self.contents.index.len(), self.read);
         formatter.debug_struct("SledSnapshot").field("records", &records).field("read", &read).finish()
     }
 }
