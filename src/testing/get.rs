@@ -1,7 +1,14 @@
-use super::{Fixture, Outcome, expect_equal, expect_list, with_expiry};
-use crate::store::{Batch, Facets, Key, Precondition};
+//! Reads of single records: by key, by unique key, and of every body.
 
-super::table! { of "get":
+use bytes::Bytes;
+
+use crate::store::{Batch, Facets, Key, Name, Precondition, Record, UniqueKey};
+use crate::testing::{
+    Fault, Fixture, MAIL, Outcome, expect_equal, expect_list, with_expiry, with_unique_keys,
+};
+
+crate::testing::table! {
+    of "get":
     "The result has one element per key, in the order of the keys" =>
         records_are_returned_in_key_order,
         hundreds_of_keys_are_read_in_one_call;
@@ -14,6 +21,23 @@ super::table! { of "get":
     of "store":
     "Expired records stay visible until purged" =>
         expired_record_is_visible_until_purged;
+    "Bodies are opaque: the store returns exactly the bytes that were put, whatever their content and size" =>
+        empty_body_is_returned_empty,
+        body_of_all_byte_values_is_returned_unchanged,
+        body_that_resembles_json_is_returned_unchanged,
+        body_of_1_mebibyte_is_returned_unchanged,
+        body_of_14_mebibytes_is_returned_unchanged;
+    of "get_by_unique_key":
+    "Returns the record that has this unique key, or `None`" =>
+        every_unique_key_of_a_record_finds_it,
+        unused_unique_key_finds_nothing;
+    "Both name and value identify a unique key, and both are compared byte by byte: the same value under \
+     another name is a different unique key" =>
+        unique_key_is_distinguished_by_its_name,
+        unique_key_values_are_compared_as_bytes;
+    "Once its record is deleted or put without it, a unique key finds nothing" =>
+        unique_key_is_free_after_put_without_it,
+        unique_key_is_free_after_delete;
 }
 
 async fn records_are_returned_in_key_order(mut fixture: Fixture) -> Outcome {
@@ -88,4 +112,149 @@ async fn expired_record_is_visible_until_purged(mut fixture: Fixture) -> Outcome
         &Some(record),
     )?;
     expect_list("the list of its kind", &fixture.store.list(&fixture.query()).await?, &[key])
+}
+
+async fn every_unique_key_of_a_record_finds_it(mut fixture: Fixture) -> Outcome {
+    let (key, first, second) = (fixture.key(), fixture.unique_key(), fixture.unique_key());
+    let record = fixture.put(key, with_unique_keys(&[&first, &second]), "record").await?;
+    expect_equal(
+        "the first unique key",
+        &fixture.store.get_by_unique_key(&first).await?,
+        &Some(record.clone()),
+    )?;
+    expect_equal("the second unique key", &fixture.store.get_by_unique_key(&second).await?, &Some(record))
+}
+
+async fn unused_unique_key_finds_nothing(mut fixture: Fixture) -> Outcome {
+    let unique_key = fixture.unique_key();
+    expect_equal("a unique key never given", &fixture.store.get_by_unique_key(&unique_key).await?, &None)
+}
+
+async fn unique_key_is_distinguished_by_its_name(mut fixture: Fixture) -> Outcome {
+    const PHONE: Name = Name::new("phone");
+    let [one, two] = fixture.keys();
+    let mail = fixture.unique_key();
+    let phone = UniqueKey::new(PHONE, mail.value.clone());
+    fixture.put(one, with_unique_keys(&[&mail]), "one").await?;
+    expect_equal("the value under another name", &fixture.holder(&phone).await?, &None)?;
+    fixture.put(two, with_unique_keys(&[&phone]), "two").await?;
+    expect_equal("the value under the one name", &fixture.holder(&mail).await?, &Some(one))?;
+    expect_equal("the value under the other name", &fixture.holder(&phone).await?, &Some(two))
+}
+
+/// Uses values that a text type, a collation, a padded column or a concatenated key would confuse.
+async fn unique_key_values_are_compared_as_bytes(mut fixture: Fixture) -> Outcome {
+    let stem = fixture.bytes(12);
+    let endings: [&[u8]; 10] = [b"", b"a", b"A", b"a ", b"a\0", b"\0a", b"aa", b"\x80", b"\xff", b"\xff\xff"];
+    let mut records = Vec::new();
+    for ending in endings {
+        let (key, unique_key) = (fixture.key(), UniqueKey::new(MAIL, [&stem, ending].concat()));
+        let record = fixture
+            .put(key, with_unique_keys(&[&unique_key]), "record")
+            .await
+            .map_err(|fault| taken(fault, ending))?;
+        records.push((ending, unique_key, record));
+    }
+    for (ending, unique_key, record) in records {
+        expect_equal(
+            &format!("the value ending in {ending:?}"),
+            &fixture.store.get_by_unique_key(&unique_key).await?,
+            &Some(record),
+        )?;
+    }
+    Ok(())
+}
+
+fn taken(fault: Fault, ending: &[u8]) -> Fault {
+    fault.within(&format!("claiming a value of its own, ending in {ending:?}"))
+}
+
+async fn unique_key_is_free_after_put_without_it(mut fixture: Fixture) -> Outcome {
+    let [old, new] = fixture.keys();
+    let (dropped, kept) = (fixture.unique_key(), fixture.unique_key());
+    fixture.put(old, with_unique_keys(&[&dropped, &kept]), "with both").await?;
+    fixture.put(old, with_unique_keys(&[&kept]), "with one").await?;
+    expect_equal("the unique key that was dropped", &fixture.holder(&dropped).await?, &None)?;
+    expect_equal("the unique key that was kept", &fixture.holder(&kept).await?, &Some(old))?;
+    fixture.put(new, with_unique_keys(&[&dropped]), "the next holder").await?;
+    expect_equal(
+        "the unique key after another record claimed it",
+        &fixture.holder(&dropped).await?,
+        &Some(new),
+    )
+}
+
+async fn unique_key_is_free_after_delete(mut fixture: Fixture) -> Outcome {
+    let [old, new] = fixture.keys();
+    let unique_key = fixture.unique_key();
+    fixture.put(old, with_unique_keys(&[&unique_key]), "old").await?;
+    fixture.delete(old).await?;
+    expect_equal("the unique key of a deleted record", &fixture.holder(&unique_key).await?, &None)?;
+    fixture.put(old, Facets::default(), "made again").await?;
+    expect_equal(
+        "the unique key after its record was created again without it",
+        &fixture.holder(&unique_key).await?,
+        &None,
+    )?;
+    fixture.put(new, with_unique_keys(&[&unique_key]), "new").await?;
+    expect_equal(
+        "the unique key after another record claimed it",
+        &fixture.holder(&unique_key).await?,
+        &Some(new),
+    )
+}
+
+async fn empty_body_is_returned_empty(fixture: Fixture) -> Outcome {
+    expect_returned(fixture, Bytes::new()).await
+}
+
+async fn body_of_all_byte_values_is_returned_unchanged(fixture: Fixture) -> Outcome {
+    expect_returned(fixture, (u8::MIN..=u8::MAX).collect()).await
+}
+
+async fn body_that_resembles_json_is_returned_unchanged(fixture: Fixture) -> Outcome {
+    expect_returned(fixture, Bytes::from_static(b" {\"b\": 1.0, \"a\": \"\\u0041\", \"b\": 2}\r\n\0 ")).await
+}
+
+async fn body_of_1_mebibyte_is_returned_unchanged(mut fixture: Fixture) -> Outcome {
+    let body = fixture.bytes(1 << 20);
+    expect_returned(fixture, body.into()).await
+}
+
+async fn body_of_14_mebibytes_is_returned_unchanged(mut fixture: Fixture) -> Outcome {
+    let body = fixture.bytes(14 << 20);
+    expect_returned(fixture, body.into()).await
+}
+
+/// Checks every method that returns a body.
+async fn expect_returned(mut fixture: Fixture, body: Bytes) -> Outcome {
+    let (key, unique_key) = (fixture.key(), fixture.unique_key());
+    let mut batch = Batch::new();
+    batch.put(key, Precondition::Absent, with_unique_keys(&[&unique_key]), body.clone());
+    fixture.store.commit(batch).await?;
+    let read = fixture.read(key).await?.map(|record| record.body);
+    same_bytes("get", read.as_slice(), &body)?;
+    let resolved = fixture.store.get_by_unique_key(&unique_key).await?.map(|record| record.body);
+    same_bytes("get_by_unique_key", resolved.as_slice(), &body)?;
+    let page = fixture.store.list(&fixture.query()).await?;
+    let listed: Vec<Bytes> = page.records.into_iter().map(|Record { body, .. }| body).collect();
+    same_bytes("list", &listed, &body)?;
+    let entries = fixture.entries().await?;
+    let snapped: Vec<Bytes> = entries.into_values().map(|entry| entry.record.body).collect();
+    same_bytes("snapshot", &snapped, &body)
+}
+
+/// Compares bodies and reports the first difference instead of megabytes of content.
+fn same_bytes(method: &str, found: &[Bytes], expected: &Bytes) -> Outcome {
+    let [found] = found else {
+        return Err(Fault::new(format!("{method}: expected one record, got {}", found.len())));
+    };
+    if found == expected {
+        return Ok(());
+    }
+    let common = found.iter().zip(expected).take_while(|(left, right)| left == right).count();
+    let (found, expected) = (found.len(), expected.len());
+    Err(Fault::new(format!(
+        "{method}: expected the {expected} bytes that were put, got {found}, of which the first {common} are the same"
+    )))
 }

@@ -12,25 +12,22 @@
 //!
 //! One line of the contract is not tested, because it needs more than one process: that a commit survives a crash.
 
-mod body;
 mod cancel;
 mod case;
 mod commit;
-mod entries;
 mod fault;
 mod fixture;
 mod get;
-mod get_by_unique_key;
 mod interceptor;
 mod list;
 mod model;
 mod purge;
-mod race;
-mod random;
+mod race_commits;
+mod race_readers;
 mod random_operations;
-mod report;
 mod revision;
 mod snapshot;
+mod snapshot_facets;
 #[cfg(test)]
 mod tests;
 
@@ -38,32 +35,32 @@ use std::sync::Arc;
 
 use crate::store::Store;
 
-pub use case::Case;
+pub use case::{Case, Failure, Report};
 pub use interceptor::{Call, Intercept, Interceptor, Operation, Reply};
-pub use report::{Failure, Report};
 
-use case::table;
-use entries::{CHUNK, Entries, add_chunk, as_returned, by_key, read_all, read_chunk};
+use case::{fresh_seed, table};
 use fault::{Fault, Outcome, expect, expect_equal, expect_error, expect_list, keys};
 use fixture::{
-    Fixture, GROUP, MAIL, OWNER, PARENT, RANK, delete, guard_only, of, put, with_expiry, with_links,
-    with_rank, with_unique_keys,
+    CHUNK, Entries, Fixture, GROUP, MAIL, OWNER, PARENT, RANK, add_chunk, as_returned, by_key, chance,
+    delete, guard_only, of, put, random_bytes, random_uuid, read_all, read_chunk, run_concurrently,
+    with_expiry, with_links, with_rank, with_unique_keys,
 };
 use model::Model;
-use random::Random;
 
 /// Returns all cases.
 pub fn cases() -> impl Iterator<Item = &'static Case> {
-    let files =
-        [get::CASES, get_by_unique_key::CASES, body::CASES, purge::CASES, revision::CASES, cancel::CASES];
-    files
-        .into_iter()
-        .chain(list::CASES)
-        .chain(commit::CASES)
-        .chain(snapshot::CASES)
-        .chain(race::CASES)
-        .chain([random_operations::CASES])
-        .flatten()
+    let files = [
+        get::CASES,
+        purge::CASES,
+        revision::CASES,
+        cancel::CASES,
+        snapshot::CASES,
+        snapshot_facets::CASES,
+        race_commits::CASES,
+        race_readers::CASES,
+        random_operations::CASES,
+    ];
+    files.into_iter().chain(list::CASES).chain(commit::CASES).flatten()
 }
 
 /// Runs all cases one after the other, each on the store that `make` returns for it.
@@ -84,7 +81,7 @@ pub async fn run<S: Store>(mut make: impl AsyncFnMut() -> S) -> Report {
     for case in cases() {
         count += 1;
         let store = Arc::new(make().await);
-        let seed = Random::fresh_seed();
+        let seed = fresh_seed();
         let outcome = tokio::spawn(case.run_seeded(store, seed)).await;
         let outcome = outcome.unwrap_or_else(|panic| Err(Failure::new(case, seed, panic.into())));
         failures.extend(outcome.err());

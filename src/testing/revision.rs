@@ -1,9 +1,11 @@
 use std::collections::BTreeMap;
 
+use fastrand::Rng;
 use uuid::Uuid;
 
-use super::race::run_concurrently;
-use super::{Fault, Fixture, Outcome, Random, delete, expect_equal, of, put, with_expiry, with_rank};
+use super::{
+    Fault, Fixture, Outcome, delete, expect_equal, of, put, run_concurrently, with_expiry, with_rank,
+};
 use crate::store::{Facets, Key, Precondition, Query, Record, Revision, Store};
 
 super::table! { of "revision":
@@ -34,7 +36,7 @@ fn expect_all_different(revisions: &[Option<Revision>]) -> Outcome {
 }
 
 async fn every_change_gives_new_revision(mut fixture: Fixture) -> Outcome {
-    let (organization, [first, second]) = (fixture.random.uuid(), fixture.keys());
+    let (organization, [first, second]) = (fixture.uuid(), fixture.keys());
     let facets = of(Some(organization), None);
     let mut revisions = vec![revision(&fixture, organization).await?];
     fixture.put(first, facets.clone(), "one").await?;
@@ -65,8 +67,7 @@ async fn record_moving_between_organizations_changes_both_revisions(mut fixture:
 }
 
 async fn purge_gives_new_revision(mut fixture: Fixture) -> Outcome {
-    let (time, organization, [going, staying]) =
-        (fixture.ancient_time(), fixture.random.uuid(), fixture.keys());
+    let (time, organization, [going, staying]) = (fixture.ancient_time(), fixture.uuid(), fixture.keys());
     fixture.put(staying, of(Some(organization), None), "stays").await?;
     fixture.put(going, Facets { organization: Some(organization), ..with_expiry(time) }, "expires").await?;
     let before = revision(&fixture, organization).await?;
@@ -75,7 +76,7 @@ async fn purge_gives_new_revision(mut fixture: Fixture) -> Outcome {
 }
 
 async fn recurring_state_gets_new_revision(mut fixture: Fixture) -> Outcome {
-    let (organization, key) = (fixture.random.uuid(), fixture.key());
+    let (organization, key) = (fixture.uuid(), fixture.key());
     let mut revisions = Vec::new();
     for _ in 0..3 {
         revisions.push(revision(&fixture, organization).await?);
@@ -89,7 +90,7 @@ async fn recurring_state_gets_new_revision(mut fixture: Fixture) -> Outcome {
 async fn changes_in_one_organization_keep_revisions_of_others(mut fixture: Fixture) -> Outcome {
     let ([empty, full, other], [key, theirs]) = (fixture.ids(), fixture.keys());
     fixture.put(key, of(Some(full), None), "a record").await?;
-    let emptied = fixture.random.uuid();
+    let emptied = fixture.uuid();
     fixture.put(theirs, of(Some(emptied), None), "a record").await?;
     fixture.delete(theirs).await?;
     let mut before = Vec::new();
@@ -117,12 +118,12 @@ const READERS: usize = 3;
 type Seen = Vec<(u128, Vec<Record>)>;
 
 async fn lists_between_equal_revisions_are_from_one_state(mut fixture: Fixture) -> Outcome {
-    let (organization, keys) = (fixture.random.uuid(), fixture.keys::<4>());
+    let (organization, keys) = (fixture.uuid(), fixture.keys::<4>());
     let query = Query { organization: Some(organization), ..fixture.query() };
-    let seed = fixture.random.draw();
+    let seed = fixture.random.u64(..);
     let store = fixture.store.clone();
     let tasks = run_concurrently(READERS + 1, move |number| {
-        let (store, query, random) = (store.clone(), query.clone(), Random::new(seed));
+        let (store, query, random) = (store.clone(), query.clone(), Rng::with_seed(seed));
         async move {
             if number == 0 {
                 change(&*store, organization, keys, random).await
@@ -145,11 +146,11 @@ async fn change(
     store: &dyn Store,
     organization: Uuid,
     keys: [Key; 4],
-    mut random: Random,
+    mut random: Rng,
 ) -> Result<Seen, Fault> {
     for _ in 0..CHANGES {
-        let Some(key) = keys.get(random.below(4) as usize) else { continue };
-        let batch = match random.below(3) {
+        let Some(key) = random.choice(&keys) else { continue };
+        let batch = match random.u8(..3) {
             0 => delete(*key, Precondition::Any),
             _ => put(*key, Precondition::Any, of(Some(organization), None)),
         };

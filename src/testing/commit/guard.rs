@@ -1,7 +1,12 @@
-use crate::store::{Batch, Facets, Guard, Precondition, StoreErrorKind, Version};
-use crate::testing::{Fixture, Outcome, delete, expect_equal, guard_only, put, with_unique_keys};
+//! Guards on records, unique keys and links.
 
-crate::testing::table! { of "commit":
+use crate::store::{Batch, Facets, Guard, Key, Link, Precondition, StoreErrorKind, Version};
+use crate::testing::{
+    Fixture, OWNER, Outcome, PARENT, delete, expect_equal, guard_only, put, with_links, with_unique_keys,
+};
+
+crate::testing::table! {
+    of "commit":
     "The record satisfies the precondition before the batch" =>
         record_guard_passes_if_precondition_holds,
         record_guard_conflicts_if_precondition_fails;
@@ -14,6 +19,18 @@ crate::testing::table! { of "commit":
         one_failed_guard_rejects_the_whole_batch;
     "A batch without writes only evaluates its guards" =>
         batch_of_guards_only_changes_nothing;
+    "The batch writes every record of the organization that has this link before the batch" =>
+        link_guard_passes_if_no_record_has_the_link,
+        link_guard_passes_if_batch_writes_every_linked_record,
+        link_guard_fails_if_a_linked_record_is_not_written,
+        link_guard_considers_records_of_every_kind,
+        link_guard_ignores_other_relations_and_targets,
+        link_guard_ignores_removed_links,
+        link_guard_ignores_links_added_by_the_batch;
+    "Organization whose records are considered; `None`: all records" =>
+        link_guard_ignores_other_organizations;
+    "`Linked` with the link" =>
+        link_guard_error_names_the_failed_link;
 }
 
 async fn record_guard_passes_if_precondition_holds(mut fixture: Fixture) -> Outcome {
@@ -154,7 +171,7 @@ async fn batch_of_guards_only_changes_nothing(mut fixture: Fixture) -> Outcome {
     passing.guard(Guard::Record { key: missing, precondition: Precondition::Absent });
     passing.guard(Guard::UniqueKey { unique_key: unique_key.clone(), holder: Some(there) });
     passing.guard(Guard::LinkedWithin { organization: None, link: fixture.link() });
-    passing.guard(Guard::NetworkEmpty { organization: None, network: fixture.random.uuid() });
+    passing.guard(Guard::NetworkEmpty { organization: None, network: fixture.uuid() });
     fixture.store.commit(passing).await?;
     let answers = fixture.store.get(&[there, missing]).await?;
     expect_equal("the records after passing guards", &answers, &[Some(record), None])?;
@@ -168,4 +185,153 @@ async fn batch_of_guards_only_changes_nothing(mut fixture: Fixture) -> Outcome {
             StoreErrorKind::UniqueKeyTaken(unique_key),
         )
         .await
+}
+
+async fn link_guard_passes_if_no_record_has_the_link(mut fixture: Fixture) -> Outcome {
+    let (link, key) = (fixture.link(), fixture.key());
+    fixture.store.commit(within(Batch::new(), link)).await?;
+    fixture.store.commit(within(put(key, Precondition::Absent, Facets::default()), link)).await?;
+    fixture.store.commit(within(delete(key, Precondition::Present), link)).await?;
+    expect_equal("the record written under the guard", &fixture.read(key).await?, &None)
+}
+
+/// A record that is put may keep the link: it only has to be written.
+async fn link_guard_passes_if_batch_writes_every_linked_record(mut fixture: Fixture) -> Outcome {
+    let (link, [dropping, keeping, deleted]) = (fixture.link(), fixture.keys());
+    for key in [dropping, keeping, deleted] {
+        fixture.put(key, with_links(&[link]), "has the link").await?;
+    }
+    let mut batch = put(dropping, Precondition::Present, Facets::default());
+    batch
+        .put(keeping, Precondition::Present, with_links(&[link]), "keeps it")
+        .delete(deleted, Precondition::Present);
+    fixture.store.commit(within(batch, link)).await?;
+    let left = within(delete(keeping, Precondition::Present), link);
+    fixture.store.commit(left).await?;
+    let answers = fixture.store.get(&[keeping, deleted]).await?;
+    expect_equal("the records that were deleted", &answers, &[None, None])
+}
+
+async fn link_guard_fails_if_a_linked_record_is_not_written(mut fixture: Fixture) -> Outcome {
+    let (link, [inside, outside, new]) = (fixture.link(), fixture.keys());
+    fixture.put(inside, with_links(&[link]), "has the link").await?;
+    let other = fixture.link();
+    fixture.put(outside, with_links(&[other, link]), "has it too").await?;
+    for batch in [
+        put(inside, Precondition::Present, Facets::default()),
+        delete(inside, Precondition::Present),
+        put(new, Precondition::Absent, Facets::default()),
+        Batch::new(),
+    ] {
+        let what = format!("a batch of {} writes, and one record outside", batch.writes().len());
+        fixture.expect_rejected(&what, within(batch, link), StoreErrorKind::Linked(link)).await?;
+    }
+    let mut checked = delete(inside, Precondition::Present);
+    checked.guard(Guard::Record { key: outside, precondition: Precondition::Present });
+    let what = "a record that the batch guards but does not write";
+    fixture.expect_rejected(what, within(checked, link), StoreErrorKind::Linked(link)).await
+}
+
+async fn link_guard_considers_records_of_every_kind(mut fixture: Fixture) -> Outcome {
+    let (link, key) = (fixture.link(), fixture.key());
+    let namesake = Key::new(fixture.other_kind, key.id);
+    fixture.put(key, with_links(&[link]), "has the link").await?;
+    fixture.put(namesake, with_links(&[link]), "has it too").await?;
+    let batch = within(delete(key, Precondition::Present), link);
+    fixture.expect_rejected("one of two kinds", batch.clone(), StoreErrorKind::Linked(link)).await?;
+    let mut both = batch;
+    both.delete(namesake, Precondition::Present);
+    fixture.store.commit(both).await?;
+    fixture
+        .store
+        .commit(guard_only(Guard::LinkedWithin { organization: None, link }))
+        .await
+        .map_err(Into::into)
+}
+
+async fn link_guard_ignores_other_relations_and_targets(mut fixture: Fixture) -> Outcome {
+    let ([target, other], key) = (fixture.ids(), fixture.key());
+    let others = [Link::new(PARENT, target), Link::new(OWNER, other)];
+    fixture.put(key, with_links(&others), "has other links").await?;
+    let link = Link::new(OWNER, target);
+    fixture.store.commit(guard_only(Guard::LinkedWithin { organization: None, link })).await?;
+    for link in others {
+        let batch = guard_only(Guard::LinkedWithin { organization: None, link });
+        fixture.expect_rejected("a link that it has", batch, StoreErrorKind::Linked(link)).await?;
+    }
+    Ok(())
+}
+
+async fn link_guard_ignores_removed_links(mut fixture: Fixture) -> Outcome {
+    let ([put_without, deleted, purged], time) = (fixture.keys(), fixture.ancient_time());
+    let link = fixture.link();
+    fixture.put(put_without, with_links(&[link]), "has the link").await?;
+    fixture.put(deleted, with_links(&[link]), "has it too").await?;
+    fixture
+        .put(purged, Facets { expires_at: Some(time), ..with_links(&[link]) }, "has it for a time")
+        .await?;
+    fixture.put(put_without, Facets::default(), "has it no more").await?;
+    fixture.delete(deleted).await?;
+    let batch = guard_only(Guard::LinkedWithin { organization: None, link });
+    fixture
+        .expect_rejected("an expired record that is not purged", batch.clone(), StoreErrorKind::Linked(link))
+        .await?;
+    fixture.store.purge_expired(time).await?;
+    fixture.store.commit(batch).await.map_err(Into::into)
+}
+
+async fn link_guard_ignores_links_added_by_the_batch(mut fixture: Fixture) -> Outcome {
+    let (link, [one, two]) = (fixture.link(), fixture.keys());
+    let mut batch = put(one, Precondition::Absent, with_links(&[link]));
+    batch.put(two, Precondition::Absent, with_links(&[link]), "has the link");
+    fixture.store.commit(within(batch, link)).await?;
+    let batch = within(delete(one, Precondition::Present), link);
+    fixture.expect_rejected("the other record has it now", batch, StoreErrorKind::Linked(link)).await
+}
+
+async fn link_guard_ignores_other_organizations(mut fixture: Fixture) -> Outcome {
+    let ([red, blue], [reds, unowned], link) = (fixture.ids(), fixture.keys(), fixture.link());
+    let of = |organization| Facets { organization, ..with_links(&[link]) };
+    let among = |organization| guard_only(Guard::LinkedWithin { organization, link });
+    fixture.put(reds, of(Some(red)), "has the link").await?;
+    fixture.put(unowned, of(None), "has it too").await?;
+    fixture.store.commit(among(Some(blue))).await?;
+    fixture
+        .expect_rejected("the records of one organization", among(Some(red)), StoreErrorKind::Linked(link))
+        .await?;
+    fixture.expect_rejected("all records", among(None), StoreErrorKind::Linked(link)).await?;
+    let mut moved = among(Some(red));
+    moved.put(reds, Precondition::Present, of(Some(blue)), "moves to another organization");
+    fixture.store.commit(moved).await?;
+    fixture.store.commit(among(Some(red))).await?;
+    fixture
+        .expect_rejected(
+            "the records of the other organization",
+            among(Some(blue)),
+            StoreErrorKind::Linked(link),
+        )
+        .await?;
+    fixture.delete(reds).await?;
+    fixture
+        .expect_rejected(
+            "all records, one of them without an organization",
+            among(None),
+            StoreErrorKind::Linked(link),
+        )
+        .await
+}
+
+async fn link_guard_error_names_the_failed_link(mut fixture: Fixture) -> Outcome {
+    let ([free, inside, outside], [one, two]) = (fixture.ids(), fixture.keys());
+    let [free, inside, outside] = [free, inside, outside].map(|target| Link::new(OWNER, target));
+    fixture.put(one, with_links(&[inside]), "inside").await?;
+    fixture.put(two, with_links(&[outside]), "outside").await?;
+    let batch = delete(one, Precondition::Present);
+    let batch = within(within(within(batch, free), outside), inside);
+    fixture.expect_rejected("one of three links", batch, StoreErrorKind::Linked(outside)).await
+}
+
+fn within(mut batch: Batch, link: Link) -> Batch {
+    batch.guard(Guard::LinkedWithin { organization: None, link });
+    batch
 }

@@ -50,7 +50,7 @@ async fn network_guard_passes_if_batch_writes_every_record_on_it(mut fixture: Fi
 }
 
 async fn network_guard_fails_if_a_record_on_it_is_not_written(mut fixture: Fixture) -> Outcome {
-    let (network, [least, middle, new]) = (fixture.random.uuid(), fixture.keys());
+    let (network, [least, middle, new]) = (fixture.uuid(), fixture.keys());
     fixture.put(least, on(network), "on the network").await?;
     fixture.put(middle, on(network), "there too").await?;
     for (inside, outside) in [(least, middle), (middle, least)] {
@@ -75,7 +75,7 @@ async fn network_guard_fails_if_a_record_on_it_is_not_written(mut fixture: Fixtu
 
 async fn network_guard_finds_one_unwritten_record_among_many(mut fixture: Fixture) -> Outcome {
     const RECORDS: usize = 2000;
-    let network = fixture.random.uuid();
+    let network = fixture.uuid();
     let mut keys: Vec<Key> = (0..RECORDS).map(|_| fixture.key()).collect();
     keys.sort_unstable();
     let mut put_records = Batch::new();
@@ -99,7 +99,7 @@ async fn network_guard_finds_one_unwritten_record_among_many(mut fixture: Fixtur
 }
 
 async fn network_guard_considers_records_of_every_kind(mut fixture: Fixture) -> Outcome {
-    let (network, key) = (fixture.random.uuid(), fixture.key());
+    let (network, key) = (fixture.uuid(), fixture.key());
     let namesake = Key::new(fixture.other_kind, key.id);
     fixture.put(key, on(network), "on the network").await?;
     fixture.put(namesake, on(network), "there too").await?;
@@ -159,7 +159,7 @@ async fn network_guard_ignores_records_that_left_the_network(mut fixture: Fixtur
 }
 
 async fn network_guard_ignores_records_added_by_the_batch(mut fixture: Fixture) -> Outcome {
-    let (network, [new, moving]) = (fixture.random.uuid(), fixture.keys());
+    let (network, [new, moving]) = (fixture.uuid(), fixture.keys());
     fixture.put(moving, Facets::default(), "on no network").await?;
     let mut batch = put(new, Precondition::Absent, on(network));
     batch.put(moving, Precondition::Present, on(network), "comes to the network");

@@ -161,7 +161,7 @@ async fn unique_key_put_twice_in_a_batch_is_taken(mut fixture: Fixture) -> Outco
 }
 
 async fn unique_key_of_maximum_length_is_distinguished_by_its_last_byte(mut fixture: Fixture) -> Outcome {
-    let ([one, two], stem) = (fixture.keys(), fixture.random.bytes(UniqueKey::MAX_LENGTH - 1));
+    let ([one, two], stem) = (fixture.keys(), fixture.bytes(UniqueKey::MAX_LENGTH - 1));
     let [a, b] = [b"a", b"b"].map(|end| UniqueKey::new(MAIL, [&stem[..], end].concat()));
     fixture.put(one, with_unique_keys(&[&a]), "one").await?;
     fixture.put(two, with_unique_keys(&[&b]), "two").await?;
@@ -171,7 +171,7 @@ async fn unique_key_of_maximum_length_is_distinguished_by_its_last_byte(mut fixt
 
 async fn unique_key_above_maximum_length_is_invalid(mut fixture: Fixture) -> Outcome {
     let ([good, bad], free) = (fixture.keys(), fixture.unique_key());
-    let long = UniqueKey::new(MAIL, fixture.random.bytes(UniqueKey::MAX_LENGTH + 1));
+    let long = UniqueKey::new(MAIL, fixture.bytes(UniqueKey::MAX_LENGTH + 1));
     let mut batch = put(good, Precondition::Absent, with_unique_keys(&[&free]));
     batch.put(bad, Precondition::Absent, with_unique_keys(&[&long]), "bad");
     fixture.expect_rejected("a unique key that is one byte too long", batch, StoreErrorKind::Invalid).await?;

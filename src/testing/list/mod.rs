@@ -1,8 +1,7 @@
 mod filters;
 mod matrix;
 mod order;
-mod pages;
 
 use super::Case;
 
-pub(super) const CASES: [&[Case]; 4] = [filters::CASES, order::CASES, pages::CASES, matrix::CASES];
+pub(super) const CASES: [&[Case]; 3] = [filters::CASES, order::CASES, matrix::CASES];

@@ -1,3 +1,5 @@
+//! The facets that a snapshot returns.
+
 use uuid::Uuid;
 
 use crate::model::Timestamp;
@@ -7,7 +9,8 @@ use crate::testing::{
     with_rank, with_unique_keys,
 };
 
-crate::testing::table! { of "snapshot":
+crate::testing::table! {
+    of "snapshot":
     "organization, network and `expires_at` unchanged" =>
         snapshot_returns_organization_and_network_unchanged,
         snapshot_returns_expiry_to_the_microsecond;
@@ -74,10 +77,10 @@ async fn snapshot_returns_each_link_once(mut fixture: Fixture) -> Outcome {
 
 async fn snapshot_returns_each_unique_key_once(mut fixture: Fixture) -> Outcome {
     const PHONE: Name = Name::new("sixteen-letters!");
-    let stem = fixture.random.bytes(12);
+    let stem = fixture.bytes(12);
     let odd = |end: &[u8]| UniqueKey::new(MAIL, [&stem, end].concat());
     let named = UniqueKey::new(PHONE, odd(b"").value);
-    let longest = UniqueKey::new(PHONE, fixture.random.bytes(UniqueKey::MAX_LENGTH));
+    let longest = UniqueKey::new(PHONE, fixture.bytes(UniqueKey::MAX_LENGTH));
     let all_bytes =
         UniqueKey::new(MAIL, (u8::MIN..=u8::MAX).chain(stem.iter().copied()).collect::<Vec<u8>>());
     let cases = [
@@ -100,7 +103,7 @@ async fn snapshot_returns_hundreds_of_links_and_unique_keys(mut fixture: Fixture
 }
 
 async fn snapshot_returns_sort_keys_byte_for_byte(mut fixture: Fixture) -> Outcome {
-    let long = fixture.random.bytes(3000);
+    let long = fixture.bytes(3000);
     let values: [&[u8]; 9] = [b"", b"\0", b"\0\0", b"a", b"a\0", b" a ", b"\x80", b"\xff\xff", &long];
     let both = |value: &[u8]| {
         let sort_keys = vec![SortKey::new(RANK, value), SortKey::new(GROUP, [value, b"x"].concat())];

@@ -1,4 +1,4 @@
-//! Concurrent readers while one task writes.
+//! Readers and snapshots while one task writes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,9 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bytes::Bytes;
 use tokio::task::{JoinSet, yield_now};
 
-use super::run_concurrently;
-use crate::store::{Batch, Facets, Key, Page, Precondition, Query, Record, Store, UniqueKey};
-use crate::testing::{Fault, Fixture, Outcome, expect, expect_equal, keys, with_unique_keys};
+use crate::store::{Batch, Facets, Key, Page, Precondition, Query, Record, Snapshot, Store, UniqueKey};
+use crate::testing::{
+    CHUNK, Entries, Fault, Fixture, Outcome, expect, expect_equal, keys, read_chunk, run_concurrently,
+    with_unique_keys,
+};
 
 crate::testing::table! {
     of "get":
@@ -26,6 +28,11 @@ crate::testing::table! {
         moving_unique_key_always_has_a_holder;
     "Once a commit has returned, every call that begins later sees it" =>
         returned_commit_is_seen_by_every_task;
+    of "snapshot":
+    "It reflects one state between the call and its return" =>
+        records_committed_together_are_in_snapshots_together,
+        moving_record_is_in_every_snapshot_exactly_once,
+        snapshot_state_lies_between_call_and_return;
 }
 
 const READERS: usize = 3;
@@ -51,6 +58,10 @@ impl Watched {
             query: fixture.query(),
             done,
         }
+    }
+
+    async fn move_record(&self, from: Key, to: Key) -> Outcome {
+        move_record(self.store.clone(), from, to, self.unique_key.clone()).await
     }
 
     /// Runs the readers during the writer, and once more afterwards.
@@ -92,23 +103,15 @@ where
     R: Future<Output = Outcome> + Send + 'static,
 {
     let watched = Watched::new(&mut fixture);
-    write_together(&watched, 0).await?;
+    write_together(watched.store.clone(), watched.pair, 0).await?;
     let writer = async {
         for round in 1..ROUNDS {
-            write_together(&watched, round).await?;
+            write_together(watched.store.clone(), watched.pair, round).await?;
             yield_now().await;
         }
         Ok(())
     };
     watched.clone().run_readers(observe, writer).await
-}
-
-async fn write_together(watched: &Watched, round: usize) -> Outcome {
-    let mut batch = Batch::new();
-    for key in watched.pair {
-        batch.put(key, Precondition::Any, Facets::default(), round.to_string());
-    }
-    Ok(watched.store.commit(batch).await?)
 }
 
 async fn get_together(watched: Watched) -> Outcome {
@@ -146,7 +149,7 @@ where
     let watched = Watched::new(&mut fixture);
     let writer = async {
         for round in 0..ROUNDS / 2 {
-            write_together(&watched, round).await?;
+            write_together(watched.store.clone(), watched.pair, round).await?;
             yield_now().await;
             delete_together(&watched).await?;
             yield_now().await;
@@ -193,23 +196,15 @@ where
 {
     let watched = Watched::new(&mut fixture);
     let [left, right] = watched.pair;
-    move_record(&watched, left, right).await?;
+    watched.move_record(left, right).await?;
     let writer = async {
         for (from, to) in [(right, left), (left, right)].into_iter().cycle().take(ROUNDS) {
-            move_record(&watched, from, to).await?;
+            watched.move_record(from, to).await?;
             yield_now().await;
         }
         Ok(())
     };
     watched.clone().run_readers(observe, writer).await
-}
-
-/// Deletes one record and puts the other in one batch, so that readers see exactly one of them.
-async fn move_record(watched: &Watched, from: Key, to: Key) -> Outcome {
-    let mut batch = Batch::new();
-    batch.delete(from, Precondition::Any);
-    batch.put(to, Precondition::Absent, with_unique_keys(&[&watched.unique_key]), "moves");
-    Ok(watched.store.commit(batch).await?)
 }
 
 async fn get_moving(watched: Watched) -> Outcome {
@@ -231,7 +226,7 @@ async fn returned_commit_is_seen_by_every_task(mut fixture: Fixture) -> Outcome 
     let watched = Watched::new(&mut fixture);
     let [here, there] = watched.pair;
     for (from, to) in [(here, there), (there, here)].into_iter().cycle().take(ROUNDS / 5) {
-        move_record(&watched, from, to).await?;
+        watched.move_record(from, to).await?;
         let sights = run_concurrently(READERS, |_| observe(watched.clone(), from, to)).await?;
         sights.into_iter().collect::<Outcome>()?;
     }
@@ -245,4 +240,117 @@ async fn observe(watched: Watched, gone: Key, there: Key) -> Outcome {
     expect_equal("list after a commit", &keys(&watched.store.list(&watched.query).await?), &[there])?;
     let holder = watched.store.get_by_unique_key(&watched.unique_key).await?.map(|record| record.key);
     expect_equal("get_by_unique_key after a commit", &holder, &Some(there))
+}
+
+const SNAPSHOTS: usize = 15;
+
+/// A task that writes repeatedly until it is stopped or dropped.
+struct Writer {
+    is_done: Arc<AtomicBool>,
+    running: JoinSet<Outcome>,
+}
+
+impl Writer {
+    async fn begin<W>(write: impl Fn(usize) -> W + Send + 'static) -> Outcome<Self>
+    where
+        W: Future<Output = Outcome> + Send + 'static,
+    {
+        write(0).await?;
+        let is_done = Arc::new(AtomicBool::new(false));
+        let mut running = JoinSet::new();
+        running.spawn(write_on(is_done.clone(), write));
+        Ok(Self { is_done, running })
+    }
+
+    async fn end(mut self) -> Outcome {
+        self.is_done.store(true, Ordering::Release);
+        while let Some(outcome) = self.running.join_next().await {
+            outcome??;
+        }
+        Ok(())
+    }
+}
+
+async fn write_on<W: Future<Output = Outcome>>(
+    is_done: Arc<AtomicBool>,
+    write: impl Fn(usize) -> W,
+) -> Outcome {
+    let mut round = 1;
+    while !is_done.load(Ordering::Acquire) {
+        write(round).await?;
+        yield_now().await;
+        round += 1;
+    }
+    Ok(())
+}
+
+/// Reads a snapshot and yields to other tasks between the chunks.
+async fn read_slowly(fixture: &Fixture, mut snapshot: Box<dyn Snapshot>) -> Outcome<Entries> {
+    let mut entries = Entries::new();
+    yield_now().await;
+    while read_chunk(&mut *snapshot, CHUNK, fixture.kinds(), &mut entries).await? {
+        yield_now().await;
+    }
+    Ok(entries)
+}
+
+async fn records_committed_together_are_in_snapshots_together(mut fixture: Fixture) -> Outcome {
+    let keys = [fixture.key(), fixture.other_key(), fixture.key(), fixture.other_key()];
+    let store = fixture.store.clone();
+    let writer = Writer::begin(move |round| write_together(store.clone(), keys, round)).await?;
+    for _ in 0..SNAPSHOTS {
+        let entries = read_slowly(&fixture, fixture.store.snapshot().await?).await?;
+        let mut bodies: Vec<_> = entries.into_values().map(|entry| entry.record.body).collect();
+        expect_equal("the number of records written together", &bodies.len(), &keys.len())?;
+        bodies.dedup();
+        expect_equal("the number of different bodies", &bodies.len(), &1)?;
+    }
+    writer.end().await
+}
+
+async fn write_together<const N: usize>(store: Arc<dyn Store>, keys: [Key; N], round: usize) -> Outcome {
+    let mut batch = Batch::new();
+    for key in keys {
+        batch.put(key, Precondition::Any, Facets::default(), round.to_string());
+    }
+    Ok(store.commit(batch).await?)
+}
+
+async fn moving_record_is_in_every_snapshot_exactly_once(mut fixture: Fixture) -> Outcome {
+    let ([left, right], unique_key, store) = (fixture.keys(), fixture.unique_key(), fixture.store.clone());
+    let writer = Writer::begin(move |round| {
+        let (from, to) = if round.is_multiple_of(2) { (left, right) } else { (right, left) };
+        move_record(store.clone(), from, to, unique_key.clone())
+    });
+    let writer = writer.await?;
+    for _ in 0..SNAPSHOTS {
+        let entries = read_slowly(&fixture, fixture.store.snapshot().await?).await?;
+        let unique_keys: usize = entries.values().map(|entry| entry.facets.unique_keys.len()).sum();
+        let found = (entries.len(), unique_keys);
+        expect_equal("the number of records, and of unique keys", &found, &(1, 1))?;
+    }
+    writer.end().await
+}
+
+/// Deletes one record and puts the other in one batch, so that readers see exactly one of them.
+async fn move_record(store: Arc<dyn Store>, from: Key, to: Key, unique_key: UniqueKey) -> Outcome {
+    let mut batch = Batch::new();
+    batch.delete(from, Precondition::Any);
+    batch.put(to, Precondition::Absent, with_unique_keys(&[&unique_key]), "moves");
+    Ok(store.commit(batch).await?)
+}
+
+async fn snapshot_state_lies_between_call_and_return(mut fixture: Fixture) -> Outcome {
+    let (key, store) = (fixture.key(), fixture.store.clone());
+    let writer = Writer::begin(move |round| write_together(store.clone(), [key], round)).await?;
+    for _ in 0..SNAPSHOTS {
+        let before = fixture.read(key).await?.map(|record| record.version);
+        let snapshot = fixture.store.snapshot().await?;
+        let after = fixture.read(key).await?.map(|record| record.version);
+        let entries = read_slowly(&fixture, snapshot).await?;
+        let version = entries.get(&key).map(|entry| entry.record.version);
+        let is_between = before <= version && version <= after;
+        expect(is_between, &format!("{before:?} before the call, {version:?} in it, {after:?} after it"))?;
+    }
+    writer.end().await
 }

@@ -1,0 +1,337 @@
+//! Thousands of random operations on few ids, links and keys, each result compared with the model's.
+
+use std::fmt::Debug;
+
+use fastrand::Rng;
+use uuid::Uuid;
+
+use crate::model::Timestamp;
+use crate::store::{
+    Batch, Cursor, Direction, Facets, Guard, Key, Link, LinkFilter, Name, Order, Precondition, Query,
+    Snapshot, SortKey, Start, StoreError, StoreErrorKind, UniqueKey, Version, Write,
+};
+use crate::testing::{
+    Entries, Fault, Fixture, GROUP, MAIL, Model, OWNER, Outcome, PARENT, RANK, chance, expect_equal,
+    random_bytes, random_uuid, read_all,
+};
+
+crate::testing::table! {
+    of "store":
+    "A store holds *records*: a [`Key`], a [`Version`], and a body of bytes that the store never interprets" =>
+        random_operations_match_model;
+}
+
+const STEPS: usize = 4000;
+
+struct RandomTest {
+    fixture: Fixture,
+    model: Model,
+    generator: Generator,
+    newest: Version,
+    /// A snapshot that was opened some steps ago, and its expected contents.
+    open: Option<(Box<dyn Snapshot>, Entries)>,
+}
+
+async fn random_operations_match_model(mut fixture: Fixture) -> Outcome {
+    let generator = Generator::new(&mut fixture);
+    // Later purges must count only the records of this case.
+    fixture.store.purge_expired(generator.last_expiry()).await?;
+    let mut test = RandomTest { fixture, model: Model::default(), generator, newest: Version(0), open: None };
+    for step in 0..STEPS {
+        test.step().await.map_err(|fault| fault.within(&format!("at step {step}")))?;
+    }
+    test.snapshot().await
+}
+
+impl RandomTest {
+    async fn step(&mut self) -> Outcome {
+        match self.generator.below(100) {
+            0..=54 => self.commit().await,
+            55..=86 => self.list().await,
+            87..=91 => self.get().await,
+            92 => self.snapshot().await,
+            93..=97 => self.get_by_unique_key().await,
+            _ => self.purge().await,
+        }
+    }
+
+    async fn commit(&mut self) -> Outcome {
+        let batch = self.generator.batch(&self.model);
+        let violations = self.model.violations(&batch);
+        let result = self.fixture.store.commit(batch.clone()).await;
+        match &result {
+            Ok(()) if violations.is_empty() => {
+                let versions = self.fixture.versions(&batch).await?;
+                if let Some(stale) = versions.values().find(|version| **version <= self.newest) {
+                    return Err(Fault::new(format!("{stale:?} was assigned after {:?}", self.newest)));
+                }
+                self.newest = versions.values().max().copied().unwrap_or(self.newest);
+                self.model.apply(&batch, &versions);
+            }
+            Err(error) if violations.contains(error.kind()) => {}
+            _ => {
+                let text = format!(
+                    "{batch:?}: expected one of {violations:?}, or Ok if there is none, got {result:?}"
+                );
+                return Err(Fault::new(text));
+            }
+        }
+        self.expect_records_match(&batch.writes().iter().map(Write::key).collect::<Vec<_>>()).await
+    }
+
+    async fn list(&mut self) -> Outcome {
+        let query = self.generator.query();
+        let result = self.fixture.store.list(&query).await;
+        expect_equal(&format!("{query:?}"), &as_model_result(result)?, &self.model.list(&query))
+    }
+
+    /// Reads the open snapshot and opens the next one.
+    async fn snapshot(&mut self) -> Outcome {
+        let next = (self.fixture.store.snapshot().await?, self.model.entries());
+        let Some((mut snapshot, expected)) = self.open.replace(next) else { return Ok(()) };
+        let limit = self.generator.snapshot_limit();
+        expect_equal("snapshot", &read_all(&mut *snapshot, limit, self.fixture.kinds()).await?, &expected)
+    }
+
+    async fn get(&mut self) -> Outcome {
+        let keys = self.generator.keys();
+        self.expect_records_match(&keys).await
+    }
+
+    async fn expect_records_match(&mut self, keys: &[Key]) -> Outcome {
+        let expected: Vec<_> = keys.iter().map(|key| self.model.get(*key)).collect();
+        expect_equal(&format!("get {keys:?}"), &self.fixture.store.get(keys).await?, &expected)
+    }
+
+    async fn get_by_unique_key(&mut self) -> Outcome {
+        let unique_key = self.generator.unique_key();
+        expect_equal(
+            "get_by_unique_key",
+            &self.fixture.store.get_by_unique_key(&unique_key).await?,
+            &self.model.get_by_unique_key(&unique_key),
+        )
+    }
+
+    async fn purge(&mut self) -> Outcome {
+        let now = self.generator.expiry();
+        let count = self.fixture.store.purge_expired(now).await?;
+        expect_equal("the number of purged records", &count, &self.model.purge_expired(now))
+    }
+}
+
+/// Converts a result to the model's form. An error other than `Invalid` fails the case.
+fn as_model_result<T: Debug>(result: Result<T, StoreError>) -> Outcome<Result<T, StoreErrorKind>> {
+    match result {
+        Ok(value) => Ok(Ok(value)),
+        Err(error) if *error.kind() == StoreErrorKind::Invalid => Ok(Err(StoreErrorKind::Invalid)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+const IDS: u64 = 14;
+const OWNERS: u64 = 3;
+const MOMENTS: i64 = 8;
+const VALUES: [&[u8]; 6] = [b"", b"\0", b"a", b"a\0", b"b", b"\xff"];
+const NEVER_PUT: Name = Name::new("never-put");
+
+/// Generates operations of so few values that ties, conflicts and taken unique keys are frequent.
+#[derive(Debug)]
+struct Generator {
+    random: Rng,
+    salt: u64,
+    kinds: [Name; 2],
+    first_expiry: Timestamp,
+}
+
+impl Generator {
+    fn new(fixture: &mut Fixture) -> Self {
+        let first_expiry = fixture.ancient_time();
+        let (random, salt) = (Rng::with_seed(fixture.random.u64(..)), fixture.random.u64(..));
+        Self { random, salt, kinds: [fixture.kind, fixture.other_kind], first_expiry }
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        self.random.u64(..bound)
+    }
+
+    fn chance(&mut self, percent: u8) -> bool {
+        chance(&mut self.random, percent)
+    }
+
+    /// Returns a time at which all expiring records have expired.
+    fn last_expiry(&self) -> Timestamp {
+        self.first_expiry.plus_micros(MOMENTS)
+    }
+
+    /// Returns a random time at which some of the expiring records have expired.
+    fn expiry(&mut self) -> Timestamp {
+        self.first_expiry.plus_micros(self.random.i64(0..MOMENTS))
+    }
+
+    fn key(&mut self) -> Key {
+        let [one, two] = self.kinds;
+        Key::new(if self.chance(75) { one } else { two }, self.id(IDS))
+    }
+
+    fn keys(&mut self) -> Vec<Key> {
+        (0..self.below(6)).map(|_| self.key()).collect()
+    }
+
+    fn unique_key(&mut self) -> UniqueKey {
+        let name = if self.chance(80) { MAIL } else { RANK };
+        UniqueKey::new(name, self.id(IDS).as_bytes())
+    }
+
+    /// Returns the limit for reading a snapshot: fewer, as many or more records than exist.
+    fn snapshot_limit(&mut self) -> usize {
+        self.random.choice([1, 3, 14, 1000]).unwrap_or(1)
+    }
+
+    fn batch(&mut self, model: &Model) -> Batch {
+        let mut batch = Batch::new();
+        for _ in 0..self.below(5) {
+            let key = self.key();
+            let precondition = self.precondition(model, key);
+            if self.chance(65) {
+                let body = random_bytes(&mut self.random, 8);
+                batch.put(key, precondition, self.facets(), body);
+            } else {
+                batch.delete(key, precondition);
+            }
+        }
+        for _ in 0..self.below(8).saturating_sub(5) {
+            batch.guard(self.random_guard(model));
+        }
+        batch
+    }
+
+    fn query(&mut self) -> Query {
+        let order = self.order();
+        let filters = self.below(6).saturating_sub(3);
+        Query {
+            kind: self.key().kind,
+            organization: self.chance(30).then(|| self.id(OWNERS)),
+            networks: self.chance(40).then(|| self.ids(OWNERS, 4)),
+            ids: self.chance(20).then(|| self.ids(IDS, 12)),
+            links: (0..filters).map(|_| self.filter()).collect(),
+            start: self.start(order.len()),
+            order,
+            limit: self.chance(70).then(|| self.random.usize(..7)),
+        }
+    }
+
+    /// Returns one of `ids` ids, which are the same in every call.
+    fn id(&mut self, ids: u64) -> Uuid {
+        random_uuid(&mut Rng::with_seed(self.salt ^ self.below(ids)))
+    }
+
+    fn ids(&mut self, ids: u64, most: u64) -> Vec<Uuid> {
+        (0..self.below(most)).map(|_| self.id(ids)).collect()
+    }
+
+    fn link(&mut self) -> Link {
+        Link::new(if self.chance(60) { OWNER } else { PARENT }, self.id(OWNERS))
+    }
+
+    fn filter(&mut self) -> LinkFilter {
+        LinkFilter { relation: self.link().relation, targets: self.ids(OWNERS, 4) }
+    }
+
+    /// Returns a precondition that usually holds, since otherwise hardly any batch would be applied.
+    fn precondition(&mut self, model: &Model, key: Key) -> Precondition {
+        let version = model.get(key).map(|record| record.version);
+        match self.below(20) {
+            0..=9 => Precondition::Any,
+            10 => Precondition::Absent,
+            11 => Precondition::Present,
+            12 => Precondition::Version(Version(self.random.u64(..) >> 1)),
+            _ => version.map_or(Precondition::Absent, Precondition::Version),
+        }
+    }
+
+    fn random_guard(&mut self, model: &Model) -> Guard {
+        match self.below(4) {
+            0 => {
+                let key = self.key();
+                Guard::Record { key, precondition: self.precondition(model, key) }
+            }
+            1 => {
+                let unique_key = self.unique_key();
+                let holder = if self.chance(80) {
+                    model.get_by_unique_key(&unique_key).map(|record| record.key)
+                } else {
+                    Some(self.key())
+                };
+                Guard::UniqueKey { unique_key, holder }
+            }
+            2 => Guard::LinkedWithin {
+                organization: self.chance(50).then(|| self.id(OWNERS)),
+                link: self.link(),
+            },
+            _ => Guard::NetworkEmpty {
+                organization: self.chance(50).then(|| self.id(OWNERS)),
+                network: self.id(OWNERS),
+            },
+        }
+    }
+
+    fn facets(&mut self) -> Facets {
+        let (first, second) = (self.unique_key(), self.unique_key());
+        let mut unique_keys: Vec<UniqueKey> =
+            [first, second].into_iter().filter(|_| self.chance(35)).collect();
+        unique_keys.dedup();
+        let links = self.below(6).saturating_sub(3);
+        Facets {
+            organization: self.chance(60).then(|| self.id(OWNERS)),
+            network: self.chance(60).then(|| self.id(OWNERS)),
+            expires_at: self.chance(15).then(|| self.expiry()),
+            links: (0..links).map(|_| self.link()).collect(),
+            sort_keys: self.sort_keys(),
+            unique_keys,
+        }
+    }
+
+    /// Returns sort keys, in rare cases with a duplicate name, which is invalid.
+    fn sort_keys(&mut self) -> Vec<SortKey> {
+        let again = if self.chance(2) { &[RANK][..] } else { &[] };
+        let mut keys = Vec::new();
+        for name in [RANK, GROUP].iter().chain(again) {
+            let value = self.chance(80).then(|| self.value());
+            keys.extend(value.map(|value| SortKey::new(*name, value)));
+        }
+        keys
+    }
+
+    /// Returns a value, sometimes the id of an organization or a network.
+    fn value(&mut self) -> Vec<u8> {
+        if self.chance(15) {
+            return self.id(OWNERS).as_bytes().to_vec();
+        }
+        self.random.choice(VALUES).unwrap_or_default().to_vec()
+    }
+
+    /// Returns an order, sometimes with a duplicate name, which is invalid.
+    fn order(&mut self) -> Vec<Order> {
+        let mut names = [RANK, GROUP, NEVER_PUT];
+        self.random.shuffle(&mut names);
+        if let ([first, second, _], true) = (&mut names, self.chance(4)) {
+            *second = *first;
+        }
+        let terms = self.random.usize(..4);
+        names.into_iter().take(terms).map(|name| Order::new(name, self.direction())).collect()
+    }
+
+    fn direction(&mut self) -> Direction {
+        if self.chance(50) { Direction::Ascending } else { Direction::Descending }
+    }
+
+    /// Returns a start, usually with one key per term; any other number is invalid.
+    fn start(&mut self, terms: usize) -> Start {
+        if self.chance(50) {
+            return Start::Offset(self.below(IDS));
+        }
+        let length = if self.chance(5) { terms + 1 } else { terms };
+        let keys = (0..length).map(|_| self.value()).collect();
+        Start::After(Cursor::new(keys, self.id(IDS)))
+    }
+}
