@@ -10,10 +10,8 @@ mod index;
 mod lock;
 mod materializer;
 mod memory;
-mod name;
 mod query;
 mod record;
-mod revision;
 #[cfg(feature = "sled")]
 mod sled;
 mod snapshot;
@@ -28,10 +26,8 @@ use uuid::Uuid;
 pub use batch::{Batch, Guard, Precondition, Write};
 pub use error::{StoreError, StoreErrorKind};
 pub use memory::MemoryStore;
-pub use name::Name;
 pub use query::{Cursor, Direction, LinkFilter, Order, Page, Query, Start};
-pub use record::{Facets, Key, Link, Record, SortKey, UniqueKey, Version};
-pub use revision::Revision;
+pub use record::{Facets, Key, Link, Name, Record, Revision, SortKey, UniqueKey, Version};
 pub use snapshot::{Entry, Snapshot};
 pub use transfer::{Export, Restore, TransferError, TransferErrorKind, TransferReport};
 

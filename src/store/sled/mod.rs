@@ -36,7 +36,6 @@
 
 mod blocking;
 mod body_cache;
-mod builder;
 mod checkpoint;
 mod codec;
 mod commit;
@@ -53,7 +52,7 @@ mod store;
 mod trees;
 mod wal;
 
-pub use builder::{Durability, SledStoreBuilder};
+pub use open::{Durability, SledStoreBuilder};
 pub use repair::Repair;
 pub use scrub::Verification;
 pub use store::SledStore;

@@ -6,10 +6,10 @@ use async_trait::async_trait;
 use uuid::Uuid;
 
 use super::blocking::{blocking, cancellable};
-use super::builder::SledStoreBuilder;
+
 use super::commit::queue::Job;
 use super::handle::Handle;
-use super::open::open;
+use super::open::{SledStoreBuilder, open};
 use super::read::{PendingPage, PendingRead};
 use super::repair::{Repair, repair};
 use super::scrub::{Verification, scrub};

@@ -1,13 +1,20 @@
 //! Export of a whole store as JSON lines, and its restoration.
 
 mod error;
-mod export;
 mod line;
-mod restore;
+
+use std::fmt;
+
+use crc32fast::Hasher;
+use serde::Serialize;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::task::spawn_blocking;
+
+use crate::lines::{Line, Lines};
+use crate::store::{Batch, Entry, Precondition, Store};
 
 pub use self::error::{TransferError, TransferErrorKind};
-pub use self::export::Export;
-pub use self::restore::Restore;
+use self::line::{Header, Trailer};
 
 /// Maximum number of records in a chunk.
 const CHUNK_RECORDS: usize = 1000;
@@ -26,4 +33,314 @@ pub struct TransferReport {
     pub records: u64,
     /// Number of bytes written to the output, or read from the input.
     pub bytes: u64,
+}
+
+/// Writes all records of a store as JSON lines, for a [`Restore`] into any backend.
+///
+/// An export reflects one state of the store, the one at its start, even if commits follow during the export. It contains
+/// the body and the facets of every record, but not its version: the restored store assigns new versions.
+///
+/// **Protect an export like a secret.** It contains the digests of API keys and session ids, password hashes, the e-mail
+/// addresses of users, and the complete inventory.
+///
+/// # Format
+/// UTF-8 text with one JSON object per line, each line terminated by a line feed. Exports are not meant to be edited: any
+/// change, even of a space, invalidates the checksum.
+///
+/// * The first line is `{"format":"toposcope-store","version":1}`.
+/// * One line per record follows, in any order. It has `kind` and `id`; `organization`, `network`, `expires_at`, `links`,
+///   `sort_keys` and `unique_keys` if set; and either `body`, if the body is JSON on a single line, or `body_base64`. A link
+///   is a pair of relation and target. A sort key or unique key is a pair of name and Base64-encoded value.
+/// * The last line is `{"records":…,"crc32":…}`: the number of records, and the CRC-32 of all bytes before this line.
+///
+/// ```
+/// use toposcope::store::{Batch, Precondition, Export, Facets, Key, MemoryStore, Name, Restore, Store};
+/// use uuid::Uuid;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let store = MemoryStore::new();
+/// let key = Key::new(Name::new("note"), Uuid::nil());
+/// let mut batch = Batch::new();
+/// batch.put(key, Precondition::Absent, Facets::default(), "{\"text\": \"a body\"}");
+/// store.commit(batch).await?;
+///
+/// let mut file = Vec::new();
+/// let export = Export::new().on_progress(|report| println!("{} records", report.records));
+/// let report = export.write(&store, &mut file).await?;
+/// assert_eq!((report.records, report.bytes), (1, file.len() as u64));
+///
+/// let other = MemoryStore::new();
+/// Restore::new().read(&other, &file[..]).await?;
+/// let found = other.get(&[key]).await?;
+/// assert_eq!(found[0].as_ref().map(|record| &record.body[..]), Some(&b"{\"text\": \"a body\"}"[..]));
+/// # Ok(())
+/// # }
+/// ```
+pub struct Export<'p> {
+    on_progress: Box<dyn FnMut(&TransferReport) + Send + 'p>,
+}
+
+impl Default for Export<'_> {
+    fn default() -> Self {
+        Self { on_progress: Box::new(|_| {}) }
+    }
+}
+
+impl<'p> Export<'p> {
+    /// Creates an export that reports no progress.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets a callback for progress: at the start, after every chunk of at most 1,000 records, and at the end.
+    #[must_use]
+    pub fn on_progress(self, call: impl FnMut(&TransferReport) + Send + 'p) -> Self {
+        Self { on_progress: Box::new(call) }
+    }
+
+    /// Exports a store to a writer.
+    ///
+    /// Reads and commits proceed during the export. It uses a few megabytes of memory for one chunk, plus what the store
+    /// needs for the snapshot. The writer is flushed at the end, but not shut down. Requires a tokio runtime.
+    ///
+    /// If the export fails or is dropped before its end, the output lacks the last line and cannot be restored.
+    ///
+    /// # Errors
+    /// [`Store`](TransferErrorKind::Store), [`Io`](TransferErrorKind::Io),
+    /// [`TooLong`](TransferErrorKind::TooLong) or [`Internal`](TransferErrorKind::Internal).
+    pub async fn write<S, W>(self, store: &S, mut writer: W) -> Result<TransferReport, TransferError>
+    where
+        S: Store + ?Sized,
+        W: AsyncWrite + Unpin + Send,
+    {
+        let Self { mut on_progress } = self;
+        let mut snapshot = store.snapshot().await?;
+        let mut report = TransferReport::default();
+        let mut checksum = Hasher::new();
+        let mut lines = line_of(&Header::THIS)?;
+        loop {
+            checksum.update(&lines);
+            writer.write_all(&lines).await?;
+            report.bytes += lines.len() as u64;
+            on_progress(&report);
+            let entries = snapshot.next(CHUNK_RECORDS).await?;
+            if entries.is_empty() {
+                break;
+            }
+            report.records += entries.len() as u64;
+            lines = spawn_blocking(move || lines_of(entries)).await??;
+        }
+        let trailer = line_of(&Trailer { records: report.records, crc32: checksum.finalize() })?;
+        writer.write_all(&trailer).await?;
+        writer.flush().await?;
+        report.bytes += trailer.len() as u64;
+        on_progress(&report);
+        Ok(report)
+    }
+}
+
+impl fmt::Debug for Export<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Export").finish_non_exhaustive()
+    }
+}
+
+fn lines_of(entries: Vec<Entry>) -> Result<Vec<u8>, TransferError> {
+    let mut lines = Vec::new();
+    for entry in entries {
+        let (key, body, start) = (entry.record.key, entry.record.body.len(), lines.len());
+        if body <= MAX_LINE {
+            line::write(entry, &mut lines).map_err(TransferError::unwritable)?;
+        }
+        if body.max(lines.len() - start) > MAX_LINE {
+            return Err(TransferError::too_long(key));
+        }
+        lines.push(b'\n');
+    }
+    Ok(lines)
+}
+
+fn line_of<T: Serialize>(value: &T) -> Result<Vec<u8>, TransferError> {
+    let mut line = serde_json::to_vec(value).map_err(TransferError::unwritable)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// Reads an [`Export`] into an empty store.
+///
+/// Afterwards the store holds the exported records with the same bodies and facets, under new versions. API keys and
+/// passwords remain valid, and sessions that were open at the time of the export are open again until they expire.
+///
+/// **Discard a store whose restoration failed.** It holds only some of the records, and these are unverified: the checksum
+/// is in the last line of the export.
+///
+/// ```
+/// use toposcope::store::{Export, MemoryStore, Restore, TransferErrorKind};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut file = Vec::new();
+/// Export::new().write(&MemoryStore::new(), &mut file).await?;
+///
+/// let report = Restore::new().read(&MemoryStore::new(), &file[..]).await?;
+/// assert_eq!(report.bytes, file.len() as u64);
+///
+/// let cut = &file[..file.len() - 10];
+/// let error = Restore::new().read(&MemoryStore::new(), cut).await.unwrap_err();
+/// assert_eq!((error.kind(), error.line()), (TransferErrorKind::Truncated, Some(2)));
+/// # Ok(())
+/// # }
+/// ```
+pub struct Restore<'p> {
+    on_progress: Box<dyn FnMut(&TransferReport) + Send + 'p>,
+}
+
+impl Default for Restore<'_> {
+    fn default() -> Self {
+        Self { on_progress: Box::new(|_| {}) }
+    }
+}
+
+impl<'p> Restore<'p> {
+    /// Maximum length of a line, in bytes, for exports and restorations.
+    pub const MAX_LINE: usize = MAX_LINE;
+
+    /// Creates a restoration that reports no progress.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets a callback for progress, called after every chunk of at most 1,000 records.
+    #[must_use]
+    pub fn on_progress(self, call: impl FnMut(&TransferReport) + Send + 'p) -> Self {
+        Self { on_progress: Box::new(call) }
+    }
+
+    /// Restores an export into an empty store.
+    ///
+    /// The input is read in chunks, one commit per chunk. Memory use is a few megabytes, or a few times the longest line.
+    /// Nothing else should write to the store during the restoration. Requires a tokio runtime.
+    ///
+    /// # Errors
+    /// - [`NotEmpty`](TransferErrorKind::NotEmpty) if the store holds any record. Nothing is read or overwritten.
+    /// - [`NotAnExport`](TransferErrorKind::NotAnExport) or [`UnknownVersion`](TransferErrorKind::UnknownVersion). The store
+    ///   is still empty.
+    /// - Any other kind. Discard the store.
+    pub async fn read<S, R>(self, store: &S, input: R) -> Result<TransferReport, TransferError>
+    where
+        S: Store + ?Sized,
+        R: AsyncRead + Unpin + Send,
+    {
+        let Self { mut on_progress } = self;
+        if !store.snapshot().await?.next(1).await?.is_empty() {
+            return Err(TransferError::new(TransferErrorKind::NotEmpty));
+        }
+        let mut input = Input::begin(input).await?;
+        loop {
+            let Chunk { first_line, lines, trailer } = input.chunk().await?;
+            let batch = spawn_blocking(move || batch_of(first_line, &lines)).await??;
+            if let Some(trailer) = &trailer {
+                input.finish(trailer).await?;
+            }
+            store.commit(batch).await?;
+            let report = TransferReport { records: input.records, bytes: input.lines.bytes };
+            on_progress(&report);
+            if trailer.is_some() {
+                return Ok(report);
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Restore<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Restore").finish_non_exhaustive()
+    }
+}
+
+/// Lines that are restored in one commit.
+#[derive(Default)]
+struct Chunk {
+    first_line: u64,
+    lines: Vec<Vec<u8>>,
+    /// The last line of the export, if it follows these lines.
+    trailer: Option<Vec<u8>>,
+}
+
+struct Input<R> {
+    lines: Lines<BufReader<R>>,
+    /// Checksum of all lines read so far.
+    checksum: Hasher,
+    /// Number of records among them.
+    records: u64,
+}
+
+impl<R: AsyncRead + Unpin> Input<R> {
+    /// Reads and checks the header.
+    async fn begin(reader: R) -> Result<Self, TransferError> {
+        let lines = Lines::new(BufReader::with_capacity(64 * 1024, reader), MAX_LINE);
+        let mut input = Self { lines, checksum: Hasher::new(), records: 0 };
+        let line = input.line().await?.unwrap_or_default();
+        Header::check(&line).map_err(|error| error.with_line(1))?;
+        input.add(&line);
+        Ok(input)
+    }
+
+    /// Reads the next chunk.
+    async fn chunk(&mut self) -> Result<Chunk, TransferError> {
+        let mut chunk = Chunk { first_line: self.lines.count + 1, ..Chunk::default() };
+        let mut size = 0;
+        while chunk.lines.len() < CHUNK_RECORDS && size < CHUNK_BYTES {
+            let line = self.line().await?;
+            let line =
+                line.ok_or_else(|| TransferError::at(TransferErrorKind::Truncated, self.lines.count))?;
+            if Trailer::is(&line) {
+                chunk.trailer = Some(line);
+                break;
+            }
+            self.add(&line);
+            self.records += 1;
+            size += line.len();
+            chunk.lines.push(line);
+        }
+        Ok(chunk)
+    }
+
+    /// Checks the trailer against the lines read before it, and that no line follows it.
+    async fn finish(&mut self, line: &[u8]) -> Result<(), TransferError> {
+        let number = self.lines.count;
+        let trailer = Trailer::parse(line).map_err(|error| error.with_line(number))?;
+        if trailer != (Trailer { records: self.records, crc32: self.checksum.clone().finalize() }) {
+            return Err(TransferError::at(TransferErrorKind::Damaged, number));
+        }
+        match self.line().await? {
+            None => Ok(()),
+            Some(_) => Err(TransferError::at(TransferErrorKind::Malformed, self.lines.count)),
+        }
+    }
+
+    async fn line(&mut self) -> Result<Option<Vec<u8>>, TransferError> {
+        match self.lines.next().await? {
+            None => Ok(None),
+            Some(Line::Whole(line)) => Ok(Some(line)),
+            Some(Line::TooLong) => Err(TransferError::at(TransferErrorKind::TooLong, self.lines.count)),
+        }
+    }
+
+    fn add(&mut self, line: &[u8]) {
+        self.checksum.update(line);
+        self.checksum.update(b"\n");
+    }
+}
+
+fn batch_of(first_line: u64, lines: &[Vec<u8>]) -> Result<Batch, TransferError> {
+    let mut batch = Batch::new();
+    for (number, line) in (first_line..).zip(lines) {
+        let (key, facets, body) = line::parse(line).map_err(|error| error.with_line(number))?;
+        batch.put(key, Precondition::Absent, facets, body);
+    }
+    Ok(batch)
 }

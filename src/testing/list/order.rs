@@ -1,6 +1,6 @@
 //! The order of lists, and their pages.
 
-use crate::store::Direction::{self, Ascending, Descending};
+use crate::store::Direction::{Ascending, Descending};
 use crate::store::{
     Batch, Cursor, Facets, Key, Name, Order, Page, Precondition, Query, SortKey, Start, StoreErrorKind,
 };

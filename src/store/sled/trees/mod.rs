@@ -7,13 +7,9 @@ mod database;
 mod layout;
 mod mirror;
 mod scan;
-mod scrub_progress;
 mod tree_copy;
-mod writer;
 
 pub(super) use self::layout::{Manifest, ScanPosition};
-pub(super) use self::mirror::{Side, TreePair};
+pub(super) use self::mirror::{ScrubProgress, Side, TreePair, closed_during_scrub};
 pub(super) use self::scan::HeaderBatch;
-pub(super) use self::scrub_progress::{ScrubProgress, closed_during_scrub};
-pub(super) use self::tree_copy::TreeCopy;
-pub(super) use self::writer::TreeWriter;
+pub(super) use self::tree_copy::{TreeCopy, TreeWriter};
