@@ -100,8 +100,8 @@ type Entry = (u32, RowId);
 /// A multimap from hashes to rows. A row with several values of one hash occurs several times.
 ///
 /// Linear hashing: when the buckets are full on average, one bucket is added and takes its entries from one existing
-/// bucket. Memory stays close to the size of the entries, and no insertion waits for a rehash of all. Rows are never
-/// read.
+/// bucket. No insertion waits for a rehash of all, rows are never read, and an entry takes about 10 bytes. The tables of
+/// `hashbrown` double: they take 10 to 21 bytes an entry, 70 MB more for a million hosts with 8 unique keys each.
 #[derive(Debug)]
 pub(super) struct HashedRows {
     buckets: Vec<Vec<Entry>>,

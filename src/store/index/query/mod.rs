@@ -1,4 +1,4 @@
-//! The planner: chooses how a page is found.
+//! The planner: chooses how a page is found, among the ways that the documentation of the [index](super) lists.
 
 mod filter;
 mod materialize;
@@ -81,17 +81,11 @@ impl Index {
         Ok(Answer::Page(Selection { rows, total: total as u64, next }, worth))
     }
 
-    /// Finds a part of a list, in one of four ways:
+    /// Finds a part of a list in one of the ways 2 to 5 of the [index](super), and returns the list if it is worth
+    /// materializing.
     ///
-    /// 1. One run holds the list as it is: by rank, in O(log n).
-    ///
-    /// 2. The list is in the ordering cache: the same.
-    ///
-    /// 3. It takes no more than the given steps: by merging runs, or by sorting the rows that a filter selects.
-    ///
-    /// 4. Otherwise the list must be materialized first, and 2 applies.
-    ///
-    /// Lists across organizations belong to the host application: 1 and 3 answer them without a limit.
+    /// # Errors
+    /// The list, if it must be materialized first.
     fn find_listed(
         &self,
         table: &Table,

@@ -18,7 +18,7 @@ const GROUP_JOBS: usize = 256;
 /// So that the writers do not stay split into two alternating halves, each group waits a little for as many jobs as
 /// may come: one for each writer just acknowledged, and those that were queued meanwhile.
 #[derive(Debug)]
-pub(in crate::store::sled) struct GroupCollector {
+pub(crate) struct GroupCollector {
     jobs: Jobs,
     /// Jobs that depend on the last group and had to wait.
     deferred: VecDeque<Job>,
@@ -31,13 +31,13 @@ pub(in crate::store::sled) struct GroupCollector {
 }
 
 impl GroupCollector {
-    pub(in crate::store::sled) fn new(jobs: Jobs) -> Self {
+    pub(crate) fn new(jobs: Jobs) -> Self {
         let (deferred, overflow) = (VecDeque::new(), VecDeque::new());
         Self { jobs, deferred, overflow, expected: 0, max_wait: Duration::ZERO }
     }
 
     /// Waits for the next group; empty once the queue is closed. A job that closes the store ends the group.
-    pub(in crate::store::sled) fn next(&mut self) -> Vec<Job> {
+    pub(crate) fn next(&mut self) -> Vec<Job> {
         self.wait();
         let mut waiting = std::mem::take(&mut self.deferred);
         waiting.append(&mut self.overflow);
@@ -59,14 +59,14 @@ impl GroupCollector {
     }
 
     /// Moves a job to the next group.
-    pub(in crate::store::sled) fn defer(&mut self, job: Job) {
+    pub(crate) fn defer(&mut self, job: Job) {
         self.deferred.push_back(job);
     }
 
     /// Records how long the last group took to write, and how many callers are now answered.
     ///
     /// Called before they are answered, so that their next jobs are not counted twice.
-    pub(in crate::store::sled) fn record_group(&mut self, duration: Duration, answered: usize) {
+    pub(crate) fn record_group(&mut self, duration: Duration, answered: usize) {
         self.expected = self.backlog() + self.jobs.len() + answered;
         self.max_wait = duration / 2;
     }
@@ -95,7 +95,7 @@ impl GroupCollector {
 /// preconditions must not concern what an earlier one changes. So readers see only what is on disk, and a group whose
 /// write fails leaves nothing to undo.
 #[derive(Debug)]
-pub(in crate::store::sled) struct CommitGroup {
+pub(crate) struct CommitGroup {
     accepted: Vec<AcceptedBatch>,
     facets: Vec<Vec<Facets>>,
     responders: Vec<Responder>,
@@ -107,17 +107,17 @@ pub(in crate::store::sled) struct CommitGroup {
 
 /// The contents of a complete group.
 #[derive(Debug)]
-pub(in crate::store::sled) struct GroupParts {
-    pub(in crate::store::sled) accepted: Vec<AcceptedBatch>,
+pub(crate) struct GroupParts {
+    pub(crate) accepted: Vec<AcceptedBatch>,
     /// For each batch, the facets of each record it puts.
-    pub(in crate::store::sled) facets: Vec<Vec<Facets>>,
-    pub(in crate::store::sled) responders: Vec<Responder>,
-    pub(in crate::store::sled) last_body_id: u64,
+    pub(crate) facets: Vec<Vec<Facets>>,
+    pub(crate) responders: Vec<Responder>,
+    pub(crate) last_body_id: u64,
 }
 
 impl CommitGroup {
     /// Starts a group. `next_version` is for its first batch; `last_body_id` is the highest body number assigned.
-    pub(in crate::store::sled) fn new(next_version: Version, last_body_id: u64) -> Self {
+    pub(crate) fn new(next_version: Version, last_body_id: u64) -> Self {
         Self {
             accepted: Vec::new(),
             facets: Vec::new(),
@@ -130,12 +130,7 @@ impl CommitGroup {
     }
 
     /// Adds a batch, or answers its caller with an error. Returns a batch that depends on the group as a job.
-    pub(in crate::store::sled) fn admit(
-        &mut self,
-        index: &Index,
-        batch: Batch,
-        responder: Responder,
-    ) -> Option<Job> {
+    pub(crate) fn admit(&mut self, index: &Index, batch: Batch, responder: Responder) -> Option<Job> {
         if self.depends_on_group(index, &batch) {
             return Some(Job::Commit(batch, responder));
         }
@@ -152,11 +147,11 @@ impl CommitGroup {
         None
     }
 
-    pub(in crate::store::sled) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.accepted.is_empty()
     }
 
-    pub(in crate::store::sled) fn into_parts(self) -> GroupParts {
+    pub(crate) fn into_parts(self) -> GroupParts {
         let Self { accepted, facets, responders, last_body_id, .. } = self;
         GroupParts { accepted, facets, responders, last_body_id }
     }

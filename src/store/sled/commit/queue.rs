@@ -14,11 +14,11 @@ use crate::store::{Batch, StoreError, Write};
 const MAX_PENDING: usize = 1024;
 
 /// Size at which a group is full, in bytes of bodies. It bounds the latency of the first job in the group.
-pub(in crate::store::sled) const GROUP_BYTES: usize = 4 << 20;
+pub(crate) const GROUP_BYTES: usize = 4 << 20;
 
 /// A request to the commit thread.
 #[derive(Debug)]
-pub(in crate::store::sled) enum Job {
+pub(crate) enum Job {
     Commit(Batch, Responder),
     Purge(Timestamp, Responder),
     /// Starts a checkpoint. The answer is the LSN that follows the last one to be applied, or 0 if everything is
@@ -30,7 +30,7 @@ pub(in crate::store::sled) enum Job {
 
 impl Job {
     /// Returns the size of the bodies to be written, in bytes.
-    pub(in crate::store::sled) fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         let size = |write: &Write| match write {
             Write::Put { body, .. } => body.len(),
             Write::Delete { .. } => 0,
@@ -44,7 +44,7 @@ impl Job {
 
 /// Sends the result of a job to its caller.
 #[derive(Debug)]
-pub(in crate::store::sled) struct Responder {
+pub(crate) struct Responder {
     sender: oneshot::Sender<Result<u64, StoreError>>,
     /// The answer of a successful job: the number of records that a purge deletes, or the LSN of a checkpoint
     /// request.
@@ -53,25 +53,25 @@ pub(in crate::store::sled) struct Responder {
 }
 
 impl Responder {
-    pub(in crate::store::sled) fn with_count(self, count: u64) -> Self {
+    pub(crate) fn with_count(self, count: u64) -> Self {
         Self { count, ..self }
     }
 
     /// Sends the result. It is discarded if the caller is gone.
-    pub(in crate::store::sled) fn send(self, outcome: Result<(), StoreError>) {
+    pub(crate) fn send(self, outcome: Result<(), StoreError>) {
         let _ = self.sender.send(outcome.map(|()| self.count));
     }
 }
 
 /// The sending end of the queue. Dropping it ends the commit thread.
 #[derive(Debug)]
-pub(in crate::store::sled) struct Queue {
+pub(crate) struct Queue {
     channel: Arc<Channel>,
     permits: Arc<Semaphore>,
 }
 
 impl Queue {
-    pub(in crate::store::sled) fn new() -> (Self, Jobs) {
+    pub(crate) fn new() -> (Self, Jobs) {
         let channel = Arc::new(Channel::default());
         (
             Self { channel: Arc::clone(&channel), permits: Arc::new(Semaphore::new(MAX_PENDING)) },
@@ -81,10 +81,7 @@ impl Queue {
 
     /// Submits a job and returns its result. Dropping the future either submits nothing or leaves the job to
     /// complete.
-    pub(in crate::store::sled) async fn submit(
-        &self,
-        job: impl FnOnce(Responder) -> Job,
-    ) -> Result<u64, StoreError> {
+    pub(crate) async fn submit(&self, job: impl FnOnce(Responder) -> Job) -> Result<u64, StoreError> {
         let permit = Arc::clone(&self.permits).acquire_owned().await.ok();
         let (sender, answer) = oneshot::channel();
         self.channel.put(job(Responder { sender, count: 0, _permit: permit }))?;
@@ -101,11 +98,11 @@ impl Drop for Queue {
 
 /// The receiving end of the queue. Jobs still queued when it is dropped fail as closed.
 #[derive(Debug)]
-pub(in crate::store::sled) struct Jobs(Arc<Channel>);
+pub(crate) struct Jobs(Arc<Channel>);
 
 impl Jobs {
     /// Waits until a job is queued or the queue is closed.
-    pub(in crate::store::sled) fn wait(&self) {
+    pub(crate) fn wait(&self) {
         let mut state = self.0.lock();
         state.wanted = 1;
         let waited = self.0.arrived.wait_while(state, |state| state.must_wait());
@@ -113,19 +110,19 @@ impl Jobs {
     }
 
     /// Waits until `wanted` jobs are queued or a group is full, at most for `timeout`.
-    pub(in crate::store::sled) fn wait_for(&self, wanted: usize, timeout: Duration) {
+    pub(crate) fn wait_for(&self, wanted: usize, timeout: Duration) {
         let mut state = self.0.lock();
         state.wanted = wanted;
         let waited = self.0.arrived.wait_timeout_while(state, timeout, |state| state.must_wait());
         waited.unwrap_or_else(PoisonError::into_inner).0.wanted = 0;
     }
 
-    pub(in crate::store::sled) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.0.lock().jobs.len()
     }
 
     /// Takes all queued jobs, oldest first.
-    pub(in crate::store::sled) fn take(&self) -> VecDeque<Job> {
+    pub(crate) fn take(&self) -> VecDeque<Job> {
         let mut state = self.0.lock();
         (state.size, state.has_close) = (0, false);
         std::mem::take(&mut state.jobs)

@@ -17,21 +17,21 @@ use crate::store::{Key, Name, StoreError};
 ///
 /// It is written in the same atomic batch as the changes that it counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::store::sled) struct Manifest {
+pub(crate) struct Manifest {
     /// LSN of the last frame that is applied completely.
-    pub(in crate::store::sled) applied_lsn: u64,
+    pub(crate) applied_lsn: u64,
     /// Highest version assigned up to that frame.
-    pub(in crate::store::sled) last_version: u64,
+    pub(crate) last_version: u64,
     /// Highest body number assigned up to that frame.
-    pub(in crate::store::sled) last_body_id: u64,
+    pub(crate) last_body_id: u64,
     /// Number of headers.
-    pub(in crate::store::sled) record_count: u64,
+    pub(crate) record_count: u64,
     /// Wrapping sum of the checksums of all headers; it reveals missing and outdated records.
-    pub(in crate::store::sled) checksum_sum: u64,
+    pub(crate) checksum_sum: u64,
 }
 
 impl Manifest {
-    pub(in crate::store::sled) fn encode(&self) -> Vec<u8> {
+    pub(crate) fn encode(&self) -> Vec<u8> {
         let fields =
             [self.applied_lsn, self.last_version, self.last_body_id, self.record_count, self.checksum_sum];
         let mut bytes: Vec<u8> = fields.iter().flat_map(|field| field.to_le_bytes()).collect();
@@ -39,7 +39,7 @@ impl Manifest {
         bytes
     }
 
-    pub(in crate::store::sled) fn decode(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let (content, checksum) = bytes.split_last_chunk::<4>()?;
         let mut decoder = Decoder(content);
         let mut field = || decoder.u64();
@@ -55,7 +55,7 @@ impl Manifest {
     }
 
     /// Checks that the records found are the ones that this manifest counts.
-    pub(in crate::store::sled) fn check(self, found: Self) -> Result<Self, StoreError> {
+    pub(crate) fn check(self, found: Self) -> Result<Self, StoreError> {
         if found == self {
             return Ok(self);
         }
@@ -66,7 +66,7 @@ impl Manifest {
     }
 
     /// Returns the lower applied LSN of two manifests, with the higher of the assigned numbers.
-    pub(in crate::store::sled) fn combine(self, other: Self) -> Self {
+    pub(crate) fn combine(self, other: Self) -> Self {
         Self {
             applied_lsn: self.applied_lsn.min(other.applied_lsn),
             last_version: self.last_version.max(other.last_version),
@@ -76,19 +76,19 @@ impl Manifest {
     }
 
     /// Adds a header to the count.
-    pub(in crate::store::sled) fn count_in(&mut self, checksum: u32) {
+    pub(crate) fn count_in(&mut self, checksum: u32) {
         self.record_count = self.record_count.wrapping_add(1);
         self.checksum_sum = self.checksum_sum.wrapping_add(u64::from(checksum));
     }
 
     /// Removes a header from the count.
-    pub(in crate::store::sled) fn count_out(&mut self, checksum: u32) {
+    pub(crate) fn count_out(&mut self, checksum: u32) {
         self.record_count = self.record_count.wrapping_sub(1);
         self.checksum_sum = self.checksum_sum.wrapping_sub(u64::from(checksum));
     }
 
     /// Adds the difference that a change has made to another manifest.
-    pub(in crate::store::sled) const fn apply_delta(&mut self, before: &Self, after: &Self) {
+    pub(crate) const fn apply_delta(&mut self, before: &Self, after: &Self) {
         self.record_count =
             self.record_count.wrapping_add(after.record_count.wrapping_sub(before.record_count));
         self.checksum_sum =
@@ -96,7 +96,7 @@ impl Manifest {
     }
 
     /// Returns whether both manifests count the same records.
-    pub(in crate::store::sled) const fn same_records(&self, other: &Self) -> bool {
+    pub(crate) const fn same_records(&self, other: &Self) -> bool {
         self.record_count == other.record_count && self.checksum_sum == other.checksum_sum
     }
 }
@@ -212,47 +212,47 @@ pub(super) fn split(value: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
 }
 
 impl BodyRef {
-    pub(in crate::store::sled) fn parts(self) -> Range<u32> {
+    pub(crate) fn parts(self) -> Range<u32> {
         0..part_count(self.length as usize)
     }
 
-    pub(in crate::store::sled) fn split(body: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
+    pub(crate) fn split(body: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
         split(body)
     }
 }
 
 /// A position between two entries, in key order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::store::sled) struct ScanPosition(pub(super) Vec<u8>);
+pub(crate) struct ScanPosition(pub(super) Vec<u8>);
 
 impl ScanPosition {
     /// Returns the position before the first header.
-    pub(in crate::store::sled) fn before_headers() -> Self {
+    pub(crate) fn before_headers() -> Self {
         Self(HEADERS.to_vec())
     }
 
     /// Returns the position before the header of a record.
-    pub(in crate::store::sled) fn at_header(key: Key) -> Self {
+    pub(crate) fn at_header(key: Key) -> Self {
         Self(header_key(key))
     }
 
     /// Returns the position after the header of a record.
-    pub(in crate::store::sled) fn after_header(key: Key) -> Self {
+    pub(crate) fn after_header(key: Key) -> Self {
         Self(after_parts(header_key(key)))
     }
 
     /// Returns the position before the first body.
-    pub(in crate::store::sled) fn before_bodies() -> Self {
+    pub(crate) fn before_bodies() -> Self {
         Self(BODIES.to_vec())
     }
 
     /// Returns whether the header of a record is before this position.
-    pub(in crate::store::sled) fn is_after(&self, key: Key) -> bool {
+    pub(crate) fn is_after(&self, key: Key) -> bool {
         self.0 > header_key(key)
     }
 
     /// Returns a position further on, so that a scan can skip what is unreadable.
-    pub(in crate::store::sled) fn skip_ahead(&self) -> Option<Self> {
+    pub(crate) fn skip_ahead(&self) -> Option<Self> {
         skip_ahead(&self.0).map(Self)
     }
 }

@@ -18,7 +18,7 @@ use crate::store::{Key, StoreError};
 
 /// One of the two copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::store::sled) enum Side {
+pub(crate) enum Side {
     Primary,
     Mirror,
 }
@@ -28,9 +28,9 @@ pub(in crate::store::sled) enum Side {
 /// A checkpoint changes the mirror first. So the write-ahead log has everything that the primary lacks, and more than
 /// the mirror lacks.
 #[derive(Debug)]
-pub(in crate::store::sled) struct TreePair {
-    pub(in crate::store::sled) primary: TreeCopy,
-    pub(in crate::store::sled) mirror: TreeCopy,
+pub(crate) struct TreePair {
+    pub(crate) primary: TreeCopy,
+    pub(crate) mirror: TreeCopy,
     /// Set once the mirror is open, or could not be opened.
     mirror_tried: OnceLock<()>,
 }
@@ -39,11 +39,11 @@ impl TreePair {
     /// Returns the pair with a closed mirror, which [`prepare_mirror`](Self::prepare_mirror) opens.
     ///
     /// Opening changes sled's files, and the two copies must not be changed at the same time.
-    pub(in crate::store::sled) fn new(primary: TreeCopy, folder: &Folder) -> Self {
+    pub(crate) fn new(primary: TreeCopy, folder: &Folder) -> Self {
         Self { primary, mirror: TreeCopy::closed(&folder.mirror()), mirror_tried: OnceLock::new() }
     }
 
-    pub(in crate::store::sled) const fn of(&self, side: Side) -> &TreeCopy {
+    pub(crate) const fn of(&self, side: Side) -> &TreeCopy {
         match side {
             Side::Primary => &self.primary,
             Side::Mirror => &self.mirror,
@@ -51,7 +51,7 @@ impl TreePair {
     }
 
     /// Returns an intact body from either copy. Waits for the mirror if the folder was opened only just now.
-    pub(in crate::store::sled) fn body(&self, key: Key, body_ref: BodyRef) -> Result<Bytes, StoreError> {
+    pub(crate) fn body(&self, key: Key, body_ref: BodyRef) -> Result<Bytes, StoreError> {
         self.primary.body(key, body_ref).or_else(|error| {
             self.mirror_tried.wait();
             match self.mirror.body(key, body_ref) {
@@ -68,18 +68,14 @@ impl TreePair {
     }
 
     /// Closes both copies; returns when sled has released their folders.
-    pub(in crate::store::sled) fn close(&self) -> Result<(), StoreError> {
+    pub(crate) fn close(&self) -> Result<(), StoreError> {
         let closed = self.primary.close();
         self.mirror.close().and(closed)
     }
 
     /// Opens the mirror, or rebuilds it from the primary if it does not match. `last_lsn` is the highest LSN ever
     /// written.
-    pub(in crate::store::sled) fn prepare_mirror(
-        &self,
-        folder: &Folder,
-        last_lsn: u64,
-    ) -> Result<(), StoreError> {
+    pub(crate) fn prepare_mirror(&self, folder: &Folder, last_lsn: u64) -> Result<(), StoreError> {
         let opened = self.primary.sync().map(|()| folder.has_mirror().then(|| self.mirror.ensure_open()));
         let _ = self.mirror_tried.set(());
         if let Some(opened) = opened? {
@@ -191,7 +187,7 @@ impl TreePair {
 /// is constant, however many checkpoints run during a scrub. A dropped scrub leaves no state behind that matters,
 /// because the next one starts with [`begin`](Self::begin).
 #[derive(Debug, Default)]
-pub(in crate::store::sled) struct ScrubProgress {
+pub(crate) struct ScrubProgress {
     /// The copy, and the position up to which its headers were read.
     passed: Option<(Side, ScanPosition)>,
     /// Number and checksum sum of the headers before that position.
@@ -205,17 +201,17 @@ pub(in crate::store::sled) struct ScrubProgress {
 
 impl ScrubProgress {
     /// Starts to count the headers of a copy.
-    pub(in crate::store::sled) fn begin(&mut self, side: Side) {
+    pub(crate) fn begin(&mut self, side: Side) {
         (self.passed, self.found) = (Some((side, ScanPosition::before_headers())), Manifest::default());
     }
 
     /// Returns the position up to which the headers were read.
-    pub(in crate::store::sled) fn position(&self) -> ScanPosition {
+    pub(crate) fn position(&self) -> ScanPosition {
         self.passed.as_ref().map_or_else(ScanPosition::before_headers, |(_, position)| position.clone())
     }
 
     /// Counts a header and moves past it.
-    pub(in crate::store::sled) fn advance(&mut self, key: Key, checksum: u32) {
+    pub(crate) fn advance(&mut self, key: Key, checksum: u32) {
         self.found.count_in(checksum);
         if let Some((_, position)) = &mut self.passed {
             *position = ScanPosition::after_header(key);
@@ -223,32 +219,26 @@ impl ScrubProgress {
     }
 
     /// Moves past the last header and returns the count.
-    pub(in crate::store::sled) fn finish(&mut self) -> Manifest {
+    pub(crate) fn finish(&mut self) -> Manifest {
         self.passed = None;
         self.found
     }
 
     /// Adjusts the count for a change by a checkpoint, given the manifest before and after it.
-    pub(in crate::store::sled) fn record_change(
-        &mut self,
-        side: Side,
-        key: Key,
-        before: &Manifest,
-        after: &Manifest,
-    ) {
+    pub(crate) fn record_change(&mut self, side: Side, key: Key, before: &Manifest, after: &Manifest) {
         if self.passed.as_ref().is_some_and(|(of, position)| *of == side && position.is_after(key)) {
             self.found.apply_delta(before, after);
         }
     }
 
     /// Records how a checkpoint ended.
-    pub(in crate::store::sled) fn end_checkpoint(&mut self, last_failed: bool) {
+    pub(crate) fn end_checkpoint(&mut self, last_failed: bool) {
         self.last_failed = last_failed;
         self.failures += u64::from(last_failed);
     }
 
     /// Records that both copies are closed.
-    pub(in crate::store::sled) const fn mark_closed(&mut self) {
+    pub(crate) const fn mark_closed(&mut self) {
         self.is_closed = true;
     }
 
@@ -256,7 +246,7 @@ impl ScrubProgress {
     ///
     /// # Errors
     /// `Unavailable` when the last one failed or the copies are closed.
-    pub(in crate::store::sled) fn require_applied(&self) -> Result<u64, StoreError> {
+    pub(crate) fn require_applied(&self) -> Result<u64, StoreError> {
         let failures = if self.last_failed { Err(interrupted()) } else { Ok(self.failures) };
         failures.and_then(|failures| self.require_unchanged(failures).map(|()| failures))
     }
@@ -265,7 +255,7 @@ impl ScrubProgress {
     ///
     /// # Errors
     /// `Unavailable` otherwise.
-    pub(in crate::store::sled) fn require_unchanged(&self, failures: u64) -> Result<(), StoreError> {
+    pub(crate) fn require_unchanged(&self, failures: u64) -> Result<(), StoreError> {
         if self.is_closed {
             return Err(closed_during_scrub());
         }
@@ -274,7 +264,7 @@ impl ScrubProgress {
 }
 
 /// Returns the error of a scrub that ends early because the store is closed.
-pub(in crate::store::sled) fn closed_during_scrub() -> StoreError {
+pub(crate) fn closed_during_scrub() -> StoreError {
     StoreError::unavailable("the store was closed before the verification completed")
 }
 

@@ -27,11 +27,11 @@ const MAX_KEYS: usize = 1024;
 
 /// A batch of headers, in key order.
 #[derive(Debug)]
-pub(in crate::store::sled) struct HeaderBatch {
+pub(crate) struct HeaderBatch {
     /// Each key with its encoded header, which may be damaged.
-    pub(in crate::store::sled) headers: Vec<(Key, Vec<u8>)>,
+    pub(crate) headers: Vec<(Key, Vec<u8>)>,
     /// Where the next batch begins; `None` if this is the last one.
-    pub(in crate::store::sled) next: Result<Option<ScanPosition>, StoreError>,
+    pub(crate) next: Result<Option<ScanPosition>, StoreError>,
 }
 
 impl TreeCopy {
@@ -39,7 +39,7 @@ impl TreeCopy {
     ///
     /// # Errors
     /// The error of the first call of `each` that fails, and read errors.
-    pub(in crate::store::sled) fn headers(
+    pub(crate) fn headers(
         &self,
         mut each: impl FnMut(Key, &[u8]) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
@@ -55,7 +55,7 @@ impl TreeCopy {
     }
 
     /// Reads the headers after a position, up to the size of a batch or to the first unreadable one.
-    pub(in crate::store::sled) fn headers_from(&self, from: &ScanPosition) -> HeaderBatch {
+    pub(crate) fn headers_from(&self, from: &ScanPosition) -> HeaderBatch {
         let mut headers: Vec<(Key, Vec<u8>)> = Vec::new();
         let mut size = 0;
         let scanned = self.with(|database| {
@@ -78,7 +78,7 @@ impl TreeCopy {
     }
 
     /// Reads the distinct body numbers after a position, and where the next batch begins.
-    pub(in crate::store::sled) fn body_ids_from(
+    pub(crate) fn body_ids_from(
         &self,
         from: &ScanPosition,
     ) -> Result<(Vec<u64>, Option<ScanPosition>), StoreError> {
@@ -104,7 +104,7 @@ impl TreeCopy {
     }
 
     /// Returns all bodies that are to be deleted once no reader needs them.
-    pub(in crate::store::sled) fn pending_deletes(&self) -> Result<Vec<BodyRef>, StoreError> {
+    pub(crate) fn pending_deletes(&self) -> Result<Vec<BodyRef>, StoreError> {
         let mut pending_deletes = Vec::new();
         let mut from = keys::PENDING_DELETES.to_vec();
         loop {
@@ -129,12 +129,12 @@ impl TreeCopy {
     }
 
     /// Returns whether a body is pending deletion.
-    pub(in crate::store::sled) fn is_pending_delete(&self, id: u64) -> Result<bool, StoreError> {
+    pub(crate) fn is_pending_delete(&self, id: u64) -> Result<bool, StoreError> {
         self.with(|database| Ok(database.get(&keys::pending_delete_key(id))?.is_some()))
     }
 
     /// Returns the manifest after checking every header against it.
-    pub(in crate::store::sled) fn verified_manifest(&self) -> Result<Manifest, StoreError> {
+    pub(crate) fn verified_manifest(&self) -> Result<Manifest, StoreError> {
         self.manifest()?.check(self.counted_manifest()?)
     }
 
@@ -153,7 +153,7 @@ impl TreeCopy {
     ///
     /// # Errors
     /// `Corrupt` when a record is damaged or a body belongs to no record.
-    pub(in crate::store::sled) fn check_all_records(&self) -> Result<(), StoreError> {
+    pub(crate) fn check_all_records(&self) -> Result<(), StoreError> {
         let mut known = HashSet::new();
         self.headers(|key, bytes| {
             let body_ref = decode_header(key, bytes)?.body;
@@ -191,7 +191,7 @@ impl TreeCopy {
     ///
     /// Headers are spread over the whole file. Without prefetching, a cold page cache costs one disk read after the
     /// other.
-    pub(in crate::store::sled) fn with_prefetch<T>(&self, read: impl FnOnce() -> T) -> T {
+    pub(crate) fn with_prefetch<T>(&self, read: impl FnOnce() -> T) -> T {
         // Read errors are left to `read`, which meets them too.
         let key_ranges = self.with(key_ranges).unwrap_or_default();
         let (next, is_done) = (AtomicUsize::new(0), AtomicBool::new(false));

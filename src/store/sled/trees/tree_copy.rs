@@ -16,26 +16,26 @@ use crate::store::{Key, StoreError};
 
 /// One copy of all records: a sled database in its folder, open or closed.
 #[derive(Debug)]
-pub(in crate::store::sled) struct TreeCopy {
+pub(crate) struct TreeCopy {
     pub(super) folder: PathBuf,
     database: RwLock<Option<Database>>,
     is_poisoned: AtomicBool,
 }
 
 impl TreeCopy {
-    pub(in crate::store::sled) fn open(folder: &Path) -> Result<Self, StoreError> {
+    pub(crate) fn open(folder: &Path) -> Result<Self, StoreError> {
         let copy = Self::closed(folder);
         copy.ensure_open()?;
         Ok(copy)
     }
 
     /// Returns a closed copy; [`ensure_open`](Self::ensure_open) opens it.
-    pub(in crate::store::sled) fn closed(folder: &Path) -> Self {
+    pub(crate) fn closed(folder: &Path) -> Self {
         Self { folder: folder.to_owned(), database: RwLock::new(None), is_poisoned: AtomicBool::new(false) }
     }
 
     /// Opens the copy if it is closed.
-    pub(in crate::store::sled) fn ensure_open(&self) -> Result<(), StoreError> {
+    pub(crate) fn ensure_open(&self) -> Result<(), StoreError> {
         let mut database = self.database.write().unwrap_or_else(PoisonError::into_inner);
         if database.is_none() {
             *database = Some(Database::open(&self.folder)?);
@@ -46,12 +46,12 @@ impl TreeCopy {
     /// Marks the copy after a failed write; the next write reopens it.
     ///
     /// sled does not retry a write that failed once, and the failed batch may be present in part.
-    pub(in crate::store::sled) fn poison(&self) {
+    pub(crate) fn poison(&self) {
         self.is_poisoned.store(true, Ordering::Relaxed);
     }
 
     /// Returns the manifest to continue writing from; reopens and recounts a poisoned copy.
-    pub(in crate::store::sled) fn manifest_for_writing(&self) -> Result<Manifest, StoreError> {
+    pub(crate) fn manifest_for_writing(&self) -> Result<Manifest, StoreError> {
         if !self.is_poisoned.load(Ordering::Relaxed) {
             return self.manifest();
         }
@@ -72,7 +72,7 @@ impl TreeCopy {
     }
 
     /// Closes the copy; returns when sled has released the folder.
-    pub(in crate::store::sled) fn close(&self) -> Result<(), StoreError> {
+    pub(crate) fn close(&self) -> Result<(), StoreError> {
         match self.database.write().unwrap_or_else(PoisonError::into_inner).take() {
             Some(database) => database.close(),
             None => Ok(()),
@@ -80,7 +80,7 @@ impl TreeCopy {
     }
 
     /// Returns the manifest, or the default if the copy is empty.
-    pub(in crate::store::sled) fn manifest(&self) -> Result<Manifest, StoreError> {
+    pub(crate) fn manifest(&self) -> Result<Manifest, StoreError> {
         self.with(|database| match database.get(keys::MANIFEST)? {
             None => Ok(Manifest::default()),
             Some(bytes) => Manifest::decode(&bytes)
@@ -89,7 +89,7 @@ impl TreeCopy {
     }
 
     /// Returns the encoded header of a record, or `None` if there is no such record.
-    pub(in crate::store::sled) fn header(&self, key: Key) -> Result<Option<Vec<u8>>, StoreError> {
+    pub(crate) fn header(&self, key: Key) -> Result<Option<Vec<u8>>, StoreError> {
         self.with(|database| {
             let mut found: Option<Vec<u8>> = None;
             let prefix = keys::header_key(key);
@@ -102,7 +102,7 @@ impl TreeCopy {
     }
 
     /// Returns the body of a record. A body that differs from what was written is `Corrupt`.
-    pub(in crate::store::sled) fn body(&self, key: Key, body_ref: BodyRef) -> Result<Bytes, StoreError> {
+    pub(crate) fn body(&self, key: Key, body_ref: BodyRef) -> Result<Bytes, StoreError> {
         self.with(|database| {
             let mut body = Vec::with_capacity(body_ref.length as usize);
             let prefix = keys::body_key(body_ref.id);
@@ -119,11 +119,7 @@ impl TreeCopy {
     }
 
     /// Applies a batch atomically, together with the manifest.
-    pub(in crate::store::sled) fn apply(
-        &self,
-        batch: TreeBatch,
-        manifest: &Manifest,
-    ) -> Result<(), StoreError> {
+    pub(crate) fn apply(&self, batch: TreeBatch, manifest: &Manifest) -> Result<(), StoreError> {
         let (batch, keys) = batch.finish(manifest);
         self.with(|database| {
             database.apply(batch)?;
@@ -132,7 +128,7 @@ impl TreeCopy {
     }
 
     /// Returns when everything that was applied is on disk.
-    pub(in crate::store::sled) fn sync(&self) -> Result<(), StoreError> {
+    pub(crate) fn sync(&self) -> Result<(), StoreError> {
         self.with(|database| database.sync(&self.folder))
     }
 
@@ -155,14 +151,14 @@ const MARK: &str = "changing";
 
 impl TreeCopy {
     /// Records on disk that the copy is about to be changed.
-    pub(in crate::store::sled) fn mark_dirty(&self) -> Result<(), StoreError> {
+    pub(crate) fn mark_dirty(&self) -> Result<(), StoreError> {
         self.update_mark(|mark| files::create_private(mark).map(|_| ()))
     }
 
     /// Records on disk that the change is complete and synced.
     ///
     /// Returns when that is synced too, so only one of the two copies is dirty at any moment.
-    pub(in crate::store::sled) fn mark_clean(&self) -> Result<(), StoreError> {
+    pub(crate) fn mark_clean(&self) -> Result<(), StoreError> {
         self.update_mark(|mark| fs::remove_file(mark))
     }
 
@@ -173,7 +169,7 @@ impl TreeCopy {
     }
 
     /// Returns whether a change of the copy was started and not completed.
-    pub(in crate::store::sled) fn is_dirty(&self) -> bool {
+    pub(crate) fn is_dirty(&self) -> bool {
         self.mark().exists()
     }
 
@@ -188,19 +184,19 @@ const MAX_OPERATIONS: usize = 128;
 
 /// Changes to a copy that are applied atomically.
 #[derive(Debug, Default)]
-pub(in crate::store::sled) struct TreeBatch {
+pub(crate) struct TreeBatch {
     batch: ::sled::Batch,
     keys: Vec<Vec<u8>>,
     size: usize,
 }
 
 impl TreeBatch {
-    pub(in crate::store::sled) const fn is_full(&self) -> bool {
+    pub(crate) const fn is_full(&self) -> bool {
         self.size >= MAX_BYTES || self.keys.len() >= MAX_OPERATIONS
     }
 
     /// Replaces a header; `before` is the encoded length of the old one, or 0.
-    pub(in crate::store::sled) fn put_header(&mut self, key: Key, header: &[u8], before: usize) {
+    pub(crate) fn put_header(&mut self, key: Key, header: &[u8], before: usize) {
         let prefix = keys::header_key(key);
         let mut parts = 0;
         for (part, content) in keys::split(header) {
@@ -210,29 +206,29 @@ impl TreeBatch {
         self.remove_header_parts(&prefix, parts..keys::part_count(before));
     }
 
-    pub(in crate::store::sled) fn remove_header(&mut self, key: Key, before: usize) {
+    pub(crate) fn remove_header(&mut self, key: Key, before: usize) {
         self.remove_header_parts(&keys::header_key(key), 0..keys::part_count(before));
     }
 
-    pub(in crate::store::sled) fn put_body_part(&mut self, body_ref: BodyRef, part: u32, content: &[u8]) {
+    pub(crate) fn put_body_part(&mut self, body_ref: BodyRef, part: u32, content: &[u8]) {
         self.insert(keys::part_key(&keys::body_key(body_ref.id), part), content);
     }
 
-    pub(in crate::store::sled) fn remove_body_part(&mut self, body_ref: BodyRef, part: u32) {
+    pub(crate) fn remove_body_part(&mut self, body_ref: BodyRef, part: u32) {
         self.remove(keys::part_key(&keys::body_key(body_ref.id), part));
     }
 
     /// Notes that a body is to be deleted later, because it may still be read or is not completely written.
-    pub(in crate::store::sled) fn put_pending_delete(&mut self, body_ref: BodyRef) {
+    pub(crate) fn put_pending_delete(&mut self, body_ref: BodyRef) {
         self.insert(keys::pending_delete_key(body_ref.id), &body_ref.length.to_le_bytes());
     }
 
-    pub(in crate::store::sled) fn remove_pending_delete(&mut self, body_ref: BodyRef) {
+    pub(crate) fn remove_pending_delete(&mut self, body_ref: BodyRef) {
         self.remove(keys::pending_delete_key(body_ref.id));
     }
 
     /// Returns the batch, which includes the manifest, and the changed keys.
-    pub(in crate::store::sled) fn finish(mut self, manifest: &Manifest) -> (::sled::Batch, Vec<Vec<u8>>) {
+    pub(crate) fn finish(mut self, manifest: &Manifest) -> (::sled::Batch, Vec<Vec<u8>>) {
         self.insert(keys::MANIFEST.to_vec(), &manifest.encode());
         (self.batch, self.keys)
     }
@@ -263,7 +259,7 @@ const LARGE_BODY: usize = 32 << 10;
 /// Small batches matter because readers wait for each, and sled frees the memory of a large one late. Every batch
 /// leaves each record in its old or its new state, and the manifest consistent with the headers.
 #[derive(Debug)]
-pub(in crate::store::sled) struct TreeWriter<'r> {
+pub(crate) struct TreeWriter<'r> {
     copy: &'r TreeCopy,
     manifest: Manifest,
     /// Whether a reader may still read a replaced body.
@@ -272,21 +268,17 @@ pub(in crate::store::sled) struct TreeWriter<'r> {
 }
 
 impl<'r> TreeWriter<'r> {
-    pub(in crate::store::sled) fn new(copy: &'r TreeCopy, manifest: Manifest, has_readers: bool) -> Self {
+    pub(crate) fn new(copy: &'r TreeCopy, manifest: Manifest, has_readers: bool) -> Self {
         Self { copy, manifest, has_readers, batch: TreeBatch::default() }
     }
 
     /// Returns the manifest, including everything written so far.
-    pub(in crate::store::sled) const fn manifest(&self) -> &Manifest {
+    pub(crate) const fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
     /// Writes a change, and returns the replaced body if it is to be deleted later.
-    pub(in crate::store::sled) fn write(
-        &mut self,
-        key: Key,
-        change: &RecordChange,
-    ) -> Result<Option<BodyRef>, StoreError> {
+    pub(crate) fn write(&mut self, key: Key, change: &RecordChange) -> Result<Option<BodyRef>, StoreError> {
         let before = self.copy.header(key)?;
         let replaced =
             before.as_ref().map(|bytes| decode_header(key, bytes)).transpose()?.map(|header| header.body);
@@ -322,12 +314,12 @@ impl<'r> TreeWriter<'r> {
     }
 
     /// Removes the pending delete of a body, which stays.
-    pub(in crate::store::sled) fn cancel_delete(&mut self, body_ref: BodyRef) {
+    pub(crate) fn cancel_delete(&mut self, body_ref: BodyRef) {
         self.batch.remove_pending_delete(body_ref);
     }
 
     /// Deletes a body that no reader can read any more.
-    pub(in crate::store::sled) fn remove_body(&mut self, body_ref: BodyRef) -> Result<(), StoreError> {
+    pub(crate) fn remove_body(&mut self, body_ref: BodyRef) -> Result<(), StoreError> {
         for part in body_ref.parts() {
             self.batch.remove_body_part(body_ref, part);
             self.flush_if_full()?;
@@ -337,7 +329,7 @@ impl<'r> TreeWriter<'r> {
     }
 
     /// Writes the rest with the final manifest, and syncs the copy.
-    pub(in crate::store::sled) fn finish(
+    pub(crate) fn finish(
         mut self,
         applied_lsn: u64,
         last_version: u64,

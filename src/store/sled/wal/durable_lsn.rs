@@ -10,18 +10,18 @@ use super::super::files;
 /// before the durable LSN, frames are lost. The file is written after the frame is on disk and is not synced: it
 /// survives a crash of the process, and after a loss of power it holds an earlier LSN at worst.
 #[derive(Debug)]
-pub(in crate::store::sled) struct DurableLsn(File);
+pub(crate) struct DurableLsn(File);
 
 const SIZE: usize = 8 + 4;
 
 impl DurableLsn {
-    pub(in crate::store::sled) fn open(path: &Path) -> io::Result<Self> {
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let file = files::private_options().read(true).write(true).create(true).truncate(false).open(path)?;
         Ok(Self(file))
     }
 
     /// Returns the LSN, or `None` if the content was not written by [`write`](Self::write).
-    pub(in crate::store::sled) fn read(&mut self) -> io::Result<Option<u64>> {
+    pub(crate) fn read(&mut self) -> io::Result<Option<u64>> {
         let mut content = Vec::new();
         self.0.seek(SeekFrom::Start(0))?;
         (&self.0).take(SIZE as u64 + 1).read_to_end(&mut content)?;
@@ -30,7 +30,7 @@ impl DurableLsn {
         Ok(is_intact.then(|| u64::from_le_bytes(*lsn)))
     }
 
-    pub(in crate::store::sled) fn write(&mut self, lsn: u64) -> io::Result<()> {
+    pub(crate) fn write(&mut self, lsn: u64) -> io::Result<()> {
         let lsn = lsn.to_le_bytes();
         let mut content = [0; SIZE];
         let fields = lsn.into_iter().chain(crc32fast::hash(&lsn).to_le_bytes());
@@ -41,7 +41,7 @@ impl DurableLsn {
         self.0.write_all(&content)
     }
 
-    pub(in crate::store::sled) fn sync(&self) -> io::Result<()> {
+    pub(crate) fn sync(&self) -> io::Result<()> {
         self.0.sync_all()
     }
 }

@@ -8,14 +8,14 @@ use crate::store::{Facets, Key, Version};
 
 /// A batch that passed its preconditions, with its version and body numbers assigned.
 #[derive(Debug)]
-pub(in crate::store::sled) struct AcceptedBatch {
-    pub(in crate::store::sled) version: Version,
-    pub(in crate::store::sled) changes: Vec<(Key, RecordChange)>,
+pub(crate) struct AcceptedBatch {
+    pub(crate) version: Version,
+    pub(crate) changes: Vec<(Key, RecordChange)>,
 }
 
 impl AcceptedBatch {
     /// Returns the highest body number in the batch, or 0.
-    pub(in crate::store::sled) fn last_body_id(&self) -> u64 {
+    pub(crate) fn last_body_id(&self) -> u64 {
         let body_refs = self.changes.iter().filter_map(|(_, change)| match change {
             RecordChange::Put { body_ref, .. } => Some(body_ref.id),
             RecordChange::Delete => None,
@@ -95,9 +95,9 @@ pub(super) fn read_frame<'b>(decoder: &mut Decoder<'b>, salt: u64, lsn: u64) -> 
 
 /// A batch read from the log, with the facets of its puts.
 #[derive(Debug)]
-pub(in crate::store::sled) struct ReplayedBatch {
-    pub(in crate::store::sled) accepted: AcceptedBatch,
-    pub(in crate::store::sled) facets: Vec<Facets>,
+pub(crate) struct ReplayedBatch {
+    pub(crate) accepted: AcceptedBatch,
+    pub(crate) facets: Vec<Facets>,
 }
 
 /// Decodes the batches of a frame's payload; `None` if the payload is not valid.
