@@ -4,6 +4,8 @@ use std::hint::spin_loop;
 use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 use std::time::{Duration, Instant};
 
+use super::StoreError;
+
 /// Time a reader spins before it sleeps: twice the write of one record, and a fraction of the time to wake a sleeper.
 const SPIN_TIME: Duration = Duration::from_micros(20);
 
@@ -15,10 +17,6 @@ pub(super) struct StateLock<T> {
     next_writer: Mutex<()>,
 }
 
-/// A panic interrupted a write.
-#[derive(Debug)]
-pub(super) struct Poisoned;
-
 impl<T> StateLock<T> {
     #[cfg(feature = "sled")]
     pub(super) fn new(state: T) -> Self {
@@ -26,16 +24,19 @@ impl<T> StateLock<T> {
     }
 
     /// Acquires the lock for reading; spins before it sleeps.
-    pub(super) fn read(&self) -> Result<RwLockReadGuard<'_, T>, Poisoned> {
+    ///
+    /// # Errors
+    /// `Corrupt`, as for the other methods, after a panic during a write.
+    pub(super) fn read(&self) -> Result<RwLockReadGuard<'_, T>, StoreError> {
         let mut start = None;
         loop {
             match self.state.try_read() {
                 Ok(guard) => return Ok(guard),
-                Err(TryLockError::Poisoned(_)) => return Err(Poisoned),
+                Err(TryLockError::Poisoned(_)) => return Err(poisoned()),
                 Err(TryLockError::WouldBlock) => {}
             }
             if start.get_or_insert_with(Instant::now).elapsed() > SPIN_TIME {
-                return self.state.read().map_err(|_| Poisoned);
+                return self.state.read().map_err(|_| poisoned());
             }
             spin_loop();
         }
@@ -45,16 +46,21 @@ impl<T> StateLock<T> {
     ///
     /// A thread that reads slice after slice calls this: a writer takes longer to wake up than such a thread to acquire
     /// the lock again, so it would wait for as long as the slices go on.
-    pub(super) fn read_after_writer(&self) -> Result<RwLockReadGuard<'_, T>, Poisoned> {
+    pub(super) fn read_after_writer(&self) -> Result<RwLockReadGuard<'_, T>, StoreError> {
         drop(self.next_writer.lock().unwrap_or_else(PoisonError::into_inner));
         self.read()
     }
 
     /// Acquires the lock for writing.
-    pub(super) fn write(&self) -> Result<RwLockWriteGuard<'_, T>, Poisoned> {
+    pub(super) fn write(&self) -> Result<RwLockWriteGuard<'_, T>, StoreError> {
         let _turn = self.next_writer.lock().unwrap_or_else(PoisonError::into_inner);
-        self.state.write().map_err(|_| Poisoned)
+        self.state.write().map_err(|_| poisoned())
     }
+}
+
+/// The error after a panic during a write, which may have been applied in part in memory.
+fn poisoned() -> StoreError {
+    StoreError::corrupt("a panic interrupted a write: close the store and open it again")
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Lists records from an index behind a lock, and materializes expensive orderings without holding it.
 
-use std::sync::{Arc, RwLockReadGuard, Weak};
+use std::sync::{Arc, Weak};
 
 use super::index::{Answer, Built, Finished, Index, ListKey, Selection};
+use super::lock::StateLock;
 use super::{Query, StoreError};
 use crate::fair_threads::{FairThreads, NotRun};
 
@@ -13,11 +14,7 @@ pub(super) trait Indexed: Send + Sync + 'static {
     /// A page, as far as it can be read under the lock.
     type Page: Send + 'static;
 
-    /// Acquires the lock for reading.
-    fn lock(&self) -> Result<RwLockReadGuard<'_, Self::State>, StoreError>;
-
-    /// Acquires the lock for reading, after a writer that waits for it.
-    fn lock_after_writer(&self) -> Result<RwLockReadGuard<'_, Self::State>, StoreError>;
+    fn state(&self) -> &StateLock<Self::State>;
 
     fn index(state: &Self::State) -> &Index;
 
@@ -87,7 +84,7 @@ enum Read<P> {
 }
 
 fn read<S: Indexed>(shared: &S, query: &Query) -> Result<Read<S::Page>, StoreError> {
-    let state = shared.lock()?;
+    let state = shared.state().read()?;
     Ok(match S::index(&state).list(query)? {
         Answer::Page(selection, worth) => Read::Page(S::page(&state, selection), worth),
         Answer::Materialize(key) => Read::Materialize(key),
@@ -134,7 +131,7 @@ fn finish<S: Indexed, T>(
 ) -> Result<Option<T>, StoreError> {
     loop {
         let shared = shared.upgrade().ok_or_else(interrupted)?;
-        let state = shared.lock_after_writer()?;
+        let state = shared.state().read_after_writer()?;
         match S::index(&state).finish(list) {
             Finished::Unfinished(unfinished) => list = unfinished,
             Finished::Abandoned => return Ok(None),
@@ -150,7 +147,7 @@ fn finish<S: Indexed, T>(
 
 fn with_index<S: Indexed, T>(shared: &Weak<S>, look: impl FnOnce(&Index) -> T) -> Result<T, StoreError> {
     let shared = shared.upgrade().ok_or_else(interrupted)?;
-    let state = shared.lock_after_writer()?;
+    let state = shared.state().read_after_writer()?;
     Ok(look(S::index(&state)))
 }
 

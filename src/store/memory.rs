@@ -1,12 +1,12 @@
 use std::fmt;
-use std::sync::{Arc, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use uuid::Uuid;
 
 use super::index::{Index, IndexSnapshot, Packs, RowId, Selection};
-use super::lock::{Poisoned, StateLock};
+use super::lock::StateLock;
 use super::materializer::{Indexed, Materializer};
 use super::{
     Batch, Entry, Guard, Key, Name, Page, Precondition, Query, Record, Revision, Snapshot, Store, StoreError,
@@ -66,22 +66,14 @@ impl MemoryStore {
     pub fn new() -> Self {
         Self::default()
     }
-
-    fn read(&self) -> Result<RwLockReadGuard<'_, State>, StoreError> {
-        self.shared.lock()
-    }
-
-    fn write(&self) -> Result<RwLockWriteGuard<'_, State>, StoreError> {
-        self.shared.0.write().map_err(|Poisoned| poisoned())
-    }
 }
 
 impl Shared {
     /// Commits a batch. A large one is packed before it takes the lock.
     fn commit(&self, mut writes: Vec<Write>, guards: &[Guard], is_large: bool) -> Result<(), StoreError> {
         writes.iter_mut().for_each(own_body);
-        let packs = if is_large { self.lock()?.index.packer().pack(&writes) } else { Packs::default() };
-        let mut state = self.0.write().map_err(|Poisoned| poisoned())?;
+        let packs = if is_large { self.0.read()?.index.packer().pack(&writes) } else { Packs::default() };
+        let mut state = self.0.write()?;
         state.index.check(&writes, &packs, guards)?;
         // Dropped after the lock: giving back megabytes takes time, and an owner of bytes may do as it likes then.
         let replaced = state.apply(&writes, packs);
@@ -105,12 +97,8 @@ impl Indexed for Shared {
     type State = State;
     type Page = Page;
 
-    fn lock(&self) -> Result<RwLockReadGuard<'_, State>, StoreError> {
-        self.0.read().map_err(|Poisoned| poisoned())
-    }
-
-    fn lock_after_writer(&self) -> Result<RwLockReadGuard<'_, State>, StoreError> {
-        self.0.read_after_writer().map_err(|Poisoned| poisoned())
+    fn state(&self) -> &StateLock<State> {
+        &self.0
     }
 
     fn index(state: &State) -> &Index {
@@ -122,11 +110,6 @@ impl Indexed for Shared {
         records.extend(rows.into_iter().filter_map(|row| state.record(row)));
         Page { records, total, next }
     }
-}
-
-/// The error after a panic during a write, which may have been applied in part.
-fn poisoned() -> StoreError {
-    StoreError::corrupt("a panic interrupted a write")
 }
 
 /// Copies the body of a put into an allocation of its own.
@@ -168,12 +151,12 @@ impl State {
 #[async_trait]
 impl Store for MemoryStore {
     async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, StoreError> {
-        let state = self.read()?;
+        let state = self.shared.0.read()?;
         Ok(keys.iter().map(|key| state.record(state.index.find(*key)?)).collect())
     }
 
     async fn get_by_unique_key(&self, unique_key: &UniqueKey) -> Result<Option<Record>, StoreError> {
-        let state = self.read()?;
+        let state = self.shared.0.read()?;
         Ok(state.index.get_by_unique_key(unique_key).and_then(|row| state.record(row)))
     }
 
@@ -199,7 +182,7 @@ impl Store for MemoryStore {
     }
 
     async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
-        let mut state = self.write()?;
+        let mut state = self.shared.0.write()?;
         let expired = state.index.expired(now);
         let deletions: Vec<Write> =
             expired.into_iter().map(|key| Write::Delete { key, precondition: Precondition::Any }).collect();
@@ -209,7 +192,7 @@ impl Store for MemoryStore {
     }
 
     async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
-        let state = self.read()?;
+        let state = self.shared.0.read()?;
         Ok(Box::new(MemorySnapshot {
             index: state.index.index_snapshot(),
             bodies: state.bodies.clone(),
@@ -218,7 +201,7 @@ impl Store for MemoryStore {
     }
 
     async fn revision(&self, kind: Name, organization: Uuid) -> Result<Option<Revision>, StoreError> {
-        Ok(Some(self.read()?.index.revision(kind, organization)))
+        Ok(Some(self.shared.0.read()?.index.revision(kind, organization)))
     }
 }
 
@@ -269,7 +252,7 @@ impl fmt::Debug for MemorySnapshot {
 /// Shows the number of rows, but not their content.
 impl fmt::Debug for MemoryStore {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rows = self.read().map(|state| state.bodies.len());
+        let rows = self.shared.0.read().map(|state| state.bodies.len());
         formatter.debug_struct("MemoryStore").field("rows", &rows.unwrap_or_default()).finish_non_exhaustive()
     }
 }

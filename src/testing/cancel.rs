@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::task::{JoinSet, spawn_blocking};
 
 use super::{Fixture, Outcome, delete, expect, expect_equal, put, with_expiry, with_unique_keys};
+use crate::store::Precondition::{Absent, Any, Present};
 use crate::store::{Facets, Precondition, StoreError};
 
 super::table! { of "store":
@@ -61,10 +62,8 @@ async fn commit_dropped_after(polls: usize, fixture: &mut Fixture) -> Outcome<bo
     let ([created, replaced, deleted], unique_key) = (fixture.keys(), fixture.unique_key());
     fixture.put(replaced, with_unique_keys(&[&unique_key]), "before").await?;
     fixture.put(deleted, Facets::default(), "before").await?;
-    let mut batch = put(created, Precondition::Absent, with_unique_keys(&[&unique_key]));
-    batch
-        .put(replaced, Precondition::Present, Facets::default(), "after")
-        .delete(deleted, Precondition::Present);
+    let mut batch = put(created, Absent, with_unique_keys(&[&unique_key]));
+    batch.put(replaced, Present, Facets::default(), "after").delete(deleted, Present);
     let outcome = poll_then_drop(polls, fixture.store.commit(batch)).await;
     let ready = outcome.is_some();
     outcome.transpose()?;
@@ -88,8 +87,8 @@ async fn commit_dropped_after(polls: usize, fixture: &mut Fixture) -> Outcome<bo
 async fn dropped_purge_is_applied_completely_or_not_at_all(mut fixture: Fixture) -> Outcome {
     for polls in 0..POLLS {
         let ([one, two], time) = (fixture.keys(), fixture.ancient_time());
-        let mut batch = put(one, Precondition::Absent, with_expiry(time));
-        batch.put(two, Precondition::Absent, with_expiry(time), "expires");
+        let mut batch = put(one, Absent, with_expiry(time));
+        batch.put(two, Absent, with_expiry(time), "expires");
         fixture.store.commit(batch).await?;
         let outcome = poll_then_drop(polls, fixture.store.purge_expired(time)).await;
         let there = fixture.store.get(&[one, two]).await?.iter().flatten().count();
@@ -112,7 +111,7 @@ async fn dropped_commit_does_not_block_other_commits(mut fixture: Fixture) -> Ou
         let mut pending = Vec::new();
         for _ in 0..COMMITS {
             let store = fixture.store.clone();
-            let batch = put(key, Precondition::Any, Facets::default());
+            let batch = put(key, Any, Facets::default());
             pending.push(Box::pin(async move { store.commit(batch).await }));
         }
         let left = begin_and_drop_half(polls, pending).await?;

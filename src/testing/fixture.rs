@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use super::fault::{Fault, Outcome, expect, expect_equal, expect_error};
 use crate::model::Timestamp;
+use crate::store::Precondition::{Any, Present};
 use crate::store::{
     Batch, Entry, Facets, Guard, Key, Link, Name, Precondition, Query, Record, Snapshot, SortKey, Store,
     StoreErrorKind, UniqueKey, Version, Write,
@@ -94,14 +95,14 @@ impl Fixture {
     /// Puts a record unconditionally and reads it back.
     pub(super) async fn put(&self, key: Key, facets: Facets, body: &'static str) -> Outcome<Record> {
         let mut batch = Batch::new();
-        batch.put(key, Precondition::Any, facets, body);
+        batch.put(key, Any, facets, body);
         self.store.commit(batch).await?;
         let record = self.read(key).await?;
         record.ok_or_else(|| Fault::new(format!("{key} does not exist although its put succeeded")))
     }
 
     pub(super) async fn delete(&self, key: Key) -> Outcome {
-        Ok(self.store.commit(delete(key, Precondition::Present)).await?)
+        Ok(self.store.commit(delete(key, Present)).await?)
     }
 
     pub(super) async fn holder(&self, unique_key: &UniqueKey) -> Outcome<Option<Key>> {

@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 
-use crate::store::{Batch, Facets, Key, Name, Precondition, Record, UniqueKey};
+use crate::store::Precondition::Absent;
+use crate::store::{Batch, Facets, Key, Name, Record, UniqueKey};
 use crate::testing::{
     Fault, Fixture, MAIL, Outcome, expect_equal, expect_list, with_expiry, with_unique_keys,
 };
@@ -53,7 +54,7 @@ async fn hundreds_of_keys_are_read_in_one_call(mut fixture: Fixture) -> Outcome 
     let keys: Vec<Key> = (0..800).map(|_| fixture.key()).collect();
     let mut batch = Batch::new();
     for (number, key) in keys.iter().enumerate().filter(|(number, _)| number % 2 == 0) {
-        batch.put(*key, Precondition::Absent, Facets::default(), number.to_string());
+        batch.put(*key, Absent, Facets::default(), number.to_string());
     }
     fixture.store.commit(batch).await?;
     let answers = fixture.store.get(&keys).await?;
@@ -230,7 +231,7 @@ async fn body_of_14_mebibytes_is_returned_unchanged(mut fixture: Fixture) -> Out
 async fn expect_returned(mut fixture: Fixture, body: Bytes) -> Outcome {
     let (key, unique_key) = (fixture.key(), fixture.unique_key());
     let mut batch = Batch::new();
-    batch.put(key, Precondition::Absent, with_unique_keys(&[&unique_key]), body.clone());
+    batch.put(key, Absent, with_unique_keys(&[&unique_key]), body.clone());
     fixture.store.commit(batch).await?;
     let read = fixture.read(key).await?.map(|record| record.body);
     same_bytes("get", read.as_slice(), &body)?;

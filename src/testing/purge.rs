@@ -3,7 +3,8 @@ use super::{
     with_unique_keys,
 };
 use crate::model::Timestamp;
-use crate::store::{Facets, Guard, Precondition, Query};
+use crate::store::Precondition::Absent;
+use crate::store::{Facets, Guard, Query};
 
 super::table! { of "purge_expired":
     "Deletes all records whose `expires_at` is at or before `now`" =>
@@ -105,8 +106,8 @@ async fn purged_record_disappears_from_every_method(mut fixture: Fixture) -> Out
     expect_equal("snapshot", &fixture.entries().await?, &Entries::new())?;
     let networks = Query { networks: Some(vec![network]), ..fixture.query() };
     expect_list("list by network", &fixture.store.list(&networks).await?, &[])?;
-    fixture.store.commit(guard_only(Guard::LinkedWithin { organization: None, link })).await?;
-    fixture.store.commit(guard_only(Guard::NetworkEmpty { organization: None, network })).await?;
+    fixture.store.commit(guard_only(Guard::linked_within(None, link))).await?;
+    fixture.store.commit(guard_only(Guard::network_empty(None, network))).await?;
     fixture.put(claimant, with_unique_keys(&[&unique_key]), "claims the unique key").await?;
     expect_equal("the next holder of the unique key", &fixture.holder(&unique_key).await?, &Some(claimant))
 }
@@ -116,7 +117,7 @@ async fn purged_record_can_be_created_again(mut fixture: Fixture) -> Outcome {
     let key = fixture.key();
     let old = fixture.put(key, with_expiry(time), "expires").await?.version;
     fixture.store.purge_expired(time).await?;
-    fixture.store.commit(put(key, Precondition::Absent, Facets::default())).await?;
+    fixture.store.commit(put(key, Absent, Facets::default())).await?;
     fixture.store.purge_expired(time).await?;
     let version = fixture.read(key).await?.map(|record| record.version);
     expect(version > Some(old), &format!("created again with {version:?} after {old:?}"))

@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use tokio::task::yield_now;
 
+use crate::store::Precondition::{Absent, Present};
+use crate::store::StoreErrorKind::{Conflict, Linked, NetworkInUse, UniqueKeyTaken};
 use crate::store::{
     Batch, Facets, Guard, Key, Link, Precondition, Store, StoreError, StoreErrorKind, Version,
 };
@@ -69,7 +71,7 @@ async fn increment(store: &dyn Store, key: Key) -> Outcome {
         let mut batch = Batch::new();
         batch.put(key, Precondition::Version(record.version), Facets::default(), (count + 1).to_string());
         match store.commit(batch).await {
-            Err(error) if *error.kind() == StoreErrorKind::Conflict(key) => yield_now().await,
+            Err(error) if *error.kind() == Conflict(key) => yield_now().await,
             result => return Ok(result?),
         }
     }
@@ -90,7 +92,7 @@ async fn concurrent_commits_get_different_versions(mut fixture: Fixture) -> Outc
 
 async fn put_one_by_one(store: Arc<dyn Store>, keys: Vec<Key>) -> Outcome {
     for key in keys {
-        store.commit(put(key, Precondition::Absent, Facets::default())).await?;
+        store.commit(put(key, Absent, Facets::default())).await?;
     }
     Ok(())
 }
@@ -103,7 +105,7 @@ async fn concurrent_updates_of_one_version_let_one_succeed(mut fixture: Fixture)
     fixture.put(key, Facets::default(), "before").await?;
     for _ in 0..ROUNDS {
         let version = fixture.read(key).await?.map(|record| record.version);
-        race(&fixture, key, version.map_or(Precondition::Absent, Precondition::Version)).await?;
+        race(&fixture, key, version.map_or(Absent, Precondition::Version)).await?;
     }
     Ok(())
 }
@@ -111,7 +113,7 @@ async fn concurrent_updates_of_one_version_let_one_succeed(mut fixture: Fixture)
 async fn concurrent_creates_of_one_record_let_one_succeed(mut fixture: Fixture) -> Outcome {
     for _ in 0..ROUNDS {
         let key = fixture.key();
-        race(&fixture, key, Precondition::Absent).await?;
+        race(&fixture, key, Absent).await?;
     }
     Ok(())
 }
@@ -123,7 +125,7 @@ async fn race(fixture: &Fixture, key: Key, precondition: Precondition) -> Outcom
         batch.put(key, precondition, Facets::default(), number.to_string());
         attempt(fixture.store.clone(), number, batch)
     });
-    let winner = expect_one_winner(&tasks.await?, &StoreErrorKind::Conflict(key))?;
+    let winner = expect_one_winner(&tasks.await?, &Conflict(key))?;
     let body = fixture.read(key).await?.map(|record| record.body);
     expect_equal("the body, which is the winner's number", &body, &Some(winner.to_string().into()))
 }
@@ -134,11 +136,11 @@ async fn concurrent_puts_of_one_unique_key_let_one_succeed(mut fixture: Fixture)
         let tasks = run_concurrently(TASKS, |number| {
             let mut batch = Batch::new();
             for key in keys.iter().skip(number).take(1) {
-                batch.put(*key, Precondition::Absent, with_unique_keys(&[&unique_key]), number.to_string());
+                batch.put(*key, Absent, with_unique_keys(&[&unique_key]), number.to_string());
             }
             attempt(fixture.store.clone(), number, batch)
         });
-        let winner = expect_one_winner(&tasks.await?, &StoreErrorKind::UniqueKeyTaken(unique_key.clone()))?;
+        let winner = expect_one_winner(&tasks.await?, &UniqueKeyTaken(unique_key.clone()))?;
         let record = fixture.store.get_by_unique_key(&unique_key).await?;
         let body = record.as_ref().map(|record| record.body.clone());
         expect_equal("the body of the unique key's holder", &body, &Some(winner.to_string().into()))?;
@@ -171,12 +173,12 @@ async fn target_delete_and_concurrent_new_link_exclude_each_other(mut fixture: F
         let [target, referrer] = fixture.keys();
         fixture.put(target, Facets::default(), "target").await?;
         let link = Link::new(OWNER, target.id);
-        let mut remove = delete(target, Precondition::Present);
-        remove.guard(Guard::LinkedWithin { organization: None, link });
-        let mut refer = put(referrer, Precondition::Absent, with_links(&[link]));
-        refer.guard(Guard::Record { key: target, precondition: Precondition::Present });
-        let removed = (remove, StoreErrorKind::Linked(link));
-        let referred = (refer, StoreErrorKind::Conflict(target));
+        let mut remove = delete(target, Present);
+        remove.guard(Guard::linked_within(None, link));
+        let mut refer = put(referrer, Absent, with_links(&[link]));
+        refer.guard(Guard::record(target, Present));
+        let removed = (remove, Linked(link));
+        let referred = (refer, Conflict(target));
         expect_one_success(&fixture, [removed, referred]).await?;
         let there = fixture.store.get(&[target, referrer]).await?.iter().flatten().count();
         let expected = if fixture.read(referrer).await?.is_some() { 2 } else { 0 };
@@ -193,9 +195,9 @@ async fn concurrent_links_guarded_as_only_one_let_one_succeed(mut fixture: Fixtu
     for _ in 0..PAIRS {
         let (keys, link) = (fixture.keys::<2>(), fixture.link());
         let sides = keys.map(|key| {
-            let mut batch = put(key, Precondition::Absent, with_links(&[link]));
-            batch.guard(Guard::LinkedWithin { organization: None, link });
-            (batch, StoreErrorKind::Linked(link))
+            let mut batch = put(key, Absent, with_links(&[link]));
+            batch.guard(Guard::linked_within(None, link));
+            (batch, Linked(link))
         });
         expect_one_success(&fixture, sides).await?;
         let there = fixture.store.get(&keys).await?.iter().flatten().count();
@@ -208,12 +210,12 @@ async fn network_delete_and_concurrent_new_record_exclude_each_other(mut fixture
     for _ in 0..PAIRS {
         let ([network, newcomer], organization) = (fixture.keys(), fixture.uuid());
         fixture.put(network, of(Some(organization), None), "network").await?;
-        let mut remove = delete(network, Precondition::Present);
-        remove.guard(Guard::NetworkEmpty { organization: Some(organization), network: network.id });
-        let mut come = put(newcomer, Precondition::Absent, of(Some(organization), Some(network.id)));
-        come.guard(Guard::Record { key: network, precondition: Precondition::Present });
-        let removed = (remove, StoreErrorKind::NetworkInUse(network.id));
-        let came = (come, StoreErrorKind::Conflict(network));
+        let mut remove = delete(network, Present);
+        remove.guard(Guard::network_empty(Some(organization), network.id));
+        let mut come = put(newcomer, Absent, of(Some(organization), Some(network.id)));
+        come.guard(Guard::record(network, Present));
+        let removed = (remove, NetworkInUse(network.id));
+        let came = (come, Conflict(network));
         expect_one_success(&fixture, [removed, came]).await?;
         let there = fixture.store.get(&[network, newcomer]).await?.iter().flatten().count();
         let expected = if fixture.read(newcomer).await?.is_some() { 2 } else { 0 };
@@ -227,9 +229,9 @@ async fn concurrent_records_guarded_as_alone_on_network_let_one_succeed(mut fixt
         let ([red, blue, network], keys) = (fixture.ids(), [fixture.key(), fixture.other_key()]);
         let [one, two] = keys;
         let sides = [(one, red), (two, blue)].map(|(key, organization)| {
-            let mut batch = put(key, Precondition::Absent, of(Some(organization), Some(network)));
-            batch.guard(Guard::NetworkEmpty { organization: None, network });
-            (batch, StoreErrorKind::NetworkInUse(network))
+            let mut batch = put(key, Absent, of(Some(organization), Some(network)));
+            batch.guard(Guard::network_empty(None, network));
+            (batch, NetworkInUse(network))
         });
         expect_one_success(&fixture, sides).await?;
         let there = fixture.store.get(&keys).await?.iter().flatten().count();
@@ -244,9 +246,9 @@ async fn commits_guarding_each_others_writes_let_one_succeed(mut fixture: Fixtur
         let a = fixture.put(left, Facets::default(), "before").await?.version;
         let b = fixture.put(right, Facets::default(), "before").await?.version;
         let sides = [(left, right, b), (right, left, a)].map(|(written, checked, version)| {
-            let mut batch = put(written, Precondition::Present, Facets::default());
-            batch.guard(Guard::Record { key: checked, precondition: Precondition::Version(version) });
-            (batch, StoreErrorKind::Conflict(checked))
+            let mut batch = put(written, Present, Facets::default());
+            batch.guard(Guard::record(checked, Precondition::Version(version)));
+            (batch, Conflict(checked))
         });
         expect_one_success(&fixture, sides).await?;
     }

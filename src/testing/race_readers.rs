@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bytes::Bytes;
 use tokio::task::{JoinSet, yield_now};
 
-use crate::store::{Batch, Facets, Key, Page, Precondition, Query, Record, Snapshot, Store, UniqueKey};
+use crate::store::Precondition::{Absent, Any, Present};
+use crate::store::{Batch, Facets, Key, Page, Query, Record, Snapshot, Store, UniqueKey};
 use crate::testing::{
     CHUNK, Entries, Fault, Fixture, Outcome, expect, expect_equal, keys, read_chunk, run_concurrently,
     with_unique_keys,
@@ -162,7 +163,7 @@ where
 async fn delete_together(watched: &Watched) -> Outcome {
     let mut batch = Batch::new();
     for key in watched.pair {
-        batch.delete(key, Precondition::Present);
+        batch.delete(key, Present);
     }
     Ok(watched.store.commit(batch).await?)
 }
@@ -311,7 +312,7 @@ async fn records_committed_together_are_in_snapshots_together(mut fixture: Fixtu
 async fn write_together<const N: usize>(store: Arc<dyn Store>, keys: [Key; N], round: usize) -> Outcome {
     let mut batch = Batch::new();
     for key in keys {
-        batch.put(key, Precondition::Any, Facets::default(), round.to_string());
+        batch.put(key, Any, Facets::default(), round.to_string());
     }
     Ok(store.commit(batch).await?)
 }
@@ -335,8 +336,8 @@ async fn moving_record_is_in_every_snapshot_exactly_once(mut fixture: Fixture) -
 /// Deletes one record and puts the other in one batch, so that readers see exactly one of them.
 async fn move_record(store: Arc<dyn Store>, from: Key, to: Key, unique_key: UniqueKey) -> Outcome {
     let mut batch = Batch::new();
-    batch.delete(from, Precondition::Any);
-    batch.put(to, Precondition::Absent, with_unique_keys(&[&unique_key]), "moves");
+    batch.delete(from, Any);
+    batch.put(to, Absent, with_unique_keys(&[&unique_key]), "moves");
     Ok(store.commit(batch).await?)
 }
 

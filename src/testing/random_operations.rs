@@ -6,6 +6,7 @@ use fastrand::Rng;
 use uuid::Uuid;
 
 use crate::model::Timestamp;
+use crate::store::Precondition::{Absent, Any, Present};
 use crate::store::{
     Batch, Cursor, Direction, Facets, Guard, Key, Link, LinkFilter, Name, Order, Precondition, Query,
     Snapshot, SortKey, Start, StoreError, StoreErrorKind, UniqueKey, Version, Write,
@@ -241,11 +242,11 @@ impl Generator {
     fn precondition(&mut self, model: &Model, key: Key) -> Precondition {
         let version = model.get(key).map(|record| record.version);
         match self.below(20) {
-            0..=9 => Precondition::Any,
-            10 => Precondition::Absent,
-            11 => Precondition::Present,
+            0..=9 => Any,
+            10 => Absent,
+            11 => Present,
             12 => Precondition::Version(Version(self.random.u64(..) >> 1)),
-            _ => version.map_or(Precondition::Absent, Precondition::Version),
+            _ => version.map_or(Absent, Precondition::Version),
         }
     }
 
@@ -253,7 +254,7 @@ impl Generator {
         match self.below(4) {
             0 => {
                 let key = self.key();
-                Guard::Record { key, precondition: self.precondition(model, key) }
+                Guard::record(key, self.precondition(model, key))
             }
             1 => {
                 let unique_key = self.unique_key();
@@ -262,16 +263,10 @@ impl Generator {
                 } else {
                     Some(self.key())
                 };
-                Guard::UniqueKey { unique_key, holder }
+                Guard::unique_key(unique_key, holder)
             }
-            2 => Guard::LinkedWithin {
-                organization: self.chance(50).then(|| self.id(OWNERS)),
-                link: self.link(),
-            },
-            _ => Guard::NetworkEmpty {
-                organization: self.chance(50).then(|| self.id(OWNERS)),
-                network: self.id(OWNERS),
-            },
+            2 => Guard::linked_within(self.chance(50).then(|| self.id(OWNERS)), self.link()),
+            _ => Guard::network_empty(self.chance(50).then(|| self.id(OWNERS)), self.id(OWNERS)),
         }
     }
 

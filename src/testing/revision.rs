@@ -6,7 +6,8 @@ use uuid::Uuid;
 use super::{
     Fault, Fixture, Outcome, delete, expect_equal, of, put, run_concurrently, with_expiry, with_rank,
 };
-use crate::store::{Facets, Key, Precondition, Query, Record, Revision, Store};
+use crate::store::Precondition::{Any, Present};
+use crate::store::{Facets, Key, Query, Record, Revision, Store};
 
 super::table! { of "revision":
     "Two different states never have the same revision" =>
@@ -82,7 +83,7 @@ async fn recurring_state_gets_new_revision(mut fixture: Fixture) -> Outcome {
         revisions.push(revision(&fixture, organization).await?);
         fixture.put(key, of(Some(organization), None), "a record").await?;
         revisions.push(revision(&fixture, organization).await?);
-        fixture.store.commit(delete(key, Precondition::Present)).await?;
+        fixture.store.commit(delete(key, Present)).await?;
     }
     expect_all_different(&revisions)
 }
@@ -151,8 +152,8 @@ async fn change(
     for _ in 0..CHANGES {
         let Some(key) = random.choice(&keys) else { continue };
         let batch = match random.u8(..3) {
-            0 => delete(*key, Precondition::Any),
-            _ => put(*key, Precondition::Any, of(Some(organization), None)),
+            0 => delete(*key, Any),
+            _ => put(*key, Any, of(Some(organization), None)),
         };
         store.commit(batch).await?;
     }

@@ -1,6 +1,7 @@
 //! The records of a snapshot, its isolation from later changes, and its chunks.
 
-use crate::store::{Batch, Facets, Key, Precondition, Query};
+use crate::store::Precondition::{Absent, Present};
+use crate::store::{Batch, Facets, Key, Query};
 use crate::testing::cancel::poll_then_drop;
 use crate::testing::{
     CHUNK, Entries, Fixture, Outcome, add_chunk, by_key, expect_equal, expect_list, of, put, read_all,
@@ -56,7 +57,7 @@ async fn snapshot_contains_each_of_thousands_of_records_once(mut fixture: Fixtur
     let mut keys: Vec<Key> = (0..RECORDS).map(|_| fixture.key()).collect();
     let mut batch = Batch::new();
     for key in &keys {
-        batch.put(*key, Precondition::Absent, with_rank(key.id.as_bytes()), key.id.to_string());
+        batch.put(*key, Absent, with_rank(key.id.as_bytes()), key.id.to_string());
     }
     fixture.store.commit(batch).await?;
     keys.sort_unstable();
@@ -124,7 +125,7 @@ async fn put_ten(fixture: &mut Fixture) -> Outcome<([Key; 10], Entries)> {
 async fn replace_all(fixture: &mut Fixture, keys: &[Key]) -> Outcome {
     let mut deletes = Batch::new();
     for key in keys {
-        deletes.delete(*key, Precondition::Present);
+        deletes.delete(*key, Present);
     }
     fixture.store.commit(deletes).await?;
     for _ in 0..keys.len() {
@@ -227,7 +228,7 @@ async fn unfinished_snapshots_leave_store_usable_when_dropped(mut fixture: Fixtu
             snapshot.next(1).await?;
         }
         drop(snapshot);
-        fixture.store.commit(put(first, Precondition::Present, Facets::default())).await?;
+        fixture.store.commit(put(first, Present, Facets::default())).await?;
     }
     let after = fixture.entries().await?;
     expect_equal("the number of records afterwards", &after.len(), &before.len())?;
@@ -248,7 +249,7 @@ async fn put_records(fixture: &mut Fixture, records: usize) -> Outcome<Entries> 
     let mut batch = Batch::new();
     let keys: Vec<Key> = (0..records).map(|_| fixture.key()).collect();
     for key in keys {
-        batch.put(key, Precondition::Absent, Facets::default(), key.id.to_string());
+        batch.put(key, Absent, Facets::default(), key.id.to_string());
     }
     fixture.store.commit(batch).await?;
     fixture.entries().await
@@ -275,7 +276,7 @@ async fn chunks_of_large_bodies_are_never_empty(mut fixture: Fixture) -> Outcome
     let mut batch = Batch::new();
     for megabytes in [0, 3, 0, 5, 1, 0, 9] {
         let (key, body) = (fixture.key(), fixture.bytes(megabytes << 20));
-        batch.put(key, Precondition::Absent, Facets::default(), body);
+        batch.put(key, Absent, Facets::default(), body);
     }
     let sizes = |entries: &Entries| -> Vec<usize> {
         let mut sizes: Vec<usize> = entries.values().map(|entry| entry.record.body.len() >> 20).collect();

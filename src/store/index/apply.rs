@@ -3,7 +3,7 @@ use bytes::Bytes;
 use super::Index;
 use super::interner::{NameId, Partition};
 use super::pack::{Packed, Packs, pack};
-use super::query::RowChange;
+use super::query::{OrderingCache, RowChange};
 use super::rows::{Row, Rows, Slot};
 use super::run::RowId;
 use super::table::Table;
@@ -129,7 +129,7 @@ impl Index {
         let id = self.rows.insert(row);
         self.ids.insert(&self.rows, id);
         self.insert_into_runs(id, 0..slots);
-        self.insert_into_orderings(id, RowChange::All);
+        self.change_orderings(id, |orderings, rows| orderings.insert_row(rows, id, RowChange::All));
         self.count_change(id);
         self.insert_names_and_expiry(id);
         id
@@ -140,15 +140,12 @@ impl Index {
         self.with_table(id, |table, _, partition| table.count_change(partition.organization));
     }
 
-    fn remove_from_orderings(&mut self, id: RowId, change: RowChange<'_>) {
+    /// Changes the materialized lists of the organization of a row.
+    fn change_orderings(&mut self, id: RowId, change: impl FnOnce(&mut OrderingCache, &Rows)) {
         self.with_table(id, |table, rows, partition| {
-            table.remove_from_orderings(rows, partition, id, change);
-        });
-    }
-
-    fn insert_into_orderings(&mut self, id: RowId, change: RowChange<'_>) {
-        self.with_table(id, |table, rows, partition| {
-            table.insert_into_orderings(rows, partition, id, change);
+            if let Some(orderings) = table.orderings_mut(partition.organization) {
+                change(orderings, rows);
+            }
         });
     }
 
@@ -191,13 +188,13 @@ impl Index {
         self.expiring.extend(new.facets.expires_at().map(|time| (time, id)));
         let change = RowChange::Some { slots: &changed, links: !keeps_links };
         self.count_change(id);
-        self.remove_from_orderings(id, change);
+        self.change_orderings(id, |orderings, rows| orderings.remove_row(rows, id, change));
         self.remove_from_runs(id, changed.iter().copied());
         if let Some(row) = self.rows.get_mut(id) {
             *row = new;
         }
         self.insert_into_runs(id, changed.iter().copied());
-        self.insert_into_orderings(id, change);
+        self.change_orderings(id, |orderings, rows| orderings.insert_row(rows, id, change));
         self.count_change(id);
         let Some(row) = self.rows.get(id) else { return };
         self.unique_keys.insert_all(row.facets.unique_keys_beside(&old_facets), id);
@@ -216,7 +213,7 @@ impl Index {
         }
         let slots = self.tables.get(&row.table).map_or(0, Table::slots);
         self.count_change(id);
-        self.remove_from_orderings(id, RowChange::All);
+        self.change_orderings(id, |orderings, rows| orderings.remove_row(rows, id, RowChange::All));
         self.remove_from_runs(id, 0..slots);
         self.rows.remove(id);
     }

@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use uuid::Uuid;
 
 use super::interner::Partition;
-use super::query::{OrderingCache, RowChange};
+use super::query::OrderingCache;
 use super::rows::{Rows, Slot};
 use super::run::{RowId, Run};
 use crate::store::Name;
@@ -123,30 +123,9 @@ impl Table {
         self.organizations.get(&Some(organization)).map(|organization| &organization.orderings)
     }
 
-    /// Takes a row out of the materialized lists of its organization before it changes.
-    pub(super) fn remove_from_orderings(
-        &mut self,
-        rows: &Rows,
-        partition: Partition,
-        row: RowId,
-        change: RowChange<'_>,
-    ) {
-        if let Some(organization) = self.organizations.get_mut(&partition.organization) {
-            organization.orderings.remove_row(rows, row, change);
-        }
-    }
-
-    /// Puts a row into the materialized lists of its organization after it changed.
-    pub(super) fn insert_into_orderings(
-        &mut self,
-        rows: &Rows,
-        partition: Partition,
-        row: RowId,
-        change: RowChange<'_>,
-    ) {
-        if let Some(organization) = self.organizations.get_mut(&partition.organization) {
-            organization.orderings.insert_row(rows, row, change);
-        }
+    /// Returns the ordering cache of an organization for a change of its records.
+    pub(super) fn orderings_mut(&mut self, organization: Option<Uuid>) -> Option<&mut OrderingCache> {
+        self.organizations.get_mut(&organization).map(|organization| &mut organization.orderings)
     }
 
     /// Iterates over the rows of one partition, by id.

@@ -111,7 +111,7 @@ impl Checkpointer {
     /// Applies a task to one copy after the other, so that one of them is intact at any time.
     fn write_both(&mut self, task: &CheckpointTask, progress: &mut ScrubProgress) -> Result<(), StoreError> {
         let removable = self.pending_deletes.take_removable();
-        self.pending_deletes.start_epoch(Arc::downgrade(&self.shared.write_state()?.advance_epoch()));
+        self.pending_deletes.start_epoch(Arc::downgrade(&self.shared.state.write()?.advance_epoch()));
         let has_readers = self.pending_deletes.have_readers();
         let trees = &self.shared.trees;
         // A dirty primary is completed before the mirror is changed again.
@@ -131,7 +131,7 @@ impl Checkpointer {
     fn unpin(&self, task: &CheckpointTask) {
         let mut changes = task.changes.iter().peekable();
         while changes.peek().is_some() {
-            let Ok(mut state) = self.shared.write_state() else { return };
+            let Ok(mut state) = self.shared.state.write() else { return };
             for (key, change) in changes.by_ref().take(UNPIN_BATCH) {
                 if let (Some(row), RecordChange::Put { body_ref, .. }) = (state.index.find(*key), change) {
                     state.bodies.unpin(row, *body_ref);

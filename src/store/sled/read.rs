@@ -1,4 +1,4 @@
-use std::sync::{Arc, RwLockReadGuard};
+use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
@@ -6,6 +6,7 @@ use super::blocking::blocking;
 use super::body_cache::BodyLocation;
 use super::state::{EpochGuard, Located, Shared, State, closed};
 use crate::store::index::{Index, RowId, Selection};
+use crate::store::lock::StateLock;
 use crate::store::materializer::Indexed;
 use crate::store::{Cursor, Record, StoreError};
 
@@ -39,12 +40,8 @@ impl Indexed for Shared {
     type State = State;
     type Page = PendingPage;
 
-    fn lock(&self) -> Result<RwLockReadGuard<'_, State>, StoreError> {
-        self.read_state()
-    }
-
-    fn lock_after_writer(&self) -> Result<RwLockReadGuard<'_, State>, StoreError> {
-        self.read_state_after_writer()
+    fn state(&self) -> &StateLock<State> {
+        &self.state
     }
 
     fn index(state: &State) -> &Index {
@@ -160,7 +157,7 @@ fn cache_bodies(
     located: &[Option<Located>],
     records: &[Option<Record>],
 ) -> Result<(), StoreError> {
-    let mut state = shared.write_state()?;
+    let mut state = shared.state.write()?;
     for (located, record) in located.iter().zip(records) {
         if let (Some(Located { row, body: BodyLocation::OnDisk(body_ref), .. }), Some(record)) =
             (located, record)

@@ -223,7 +223,7 @@ impl ScrubPass {
         }
         self.check_complete(side, &progress.finish())?;
         Ok(match side {
-            Side::Primary => Stage::Rows(self.shared.read_state()?.index.rows().collect()),
+            Side::Primary => Stage::Rows(self.shared.state.read()?.index.rows().collect()),
             Side::Mirror => Stage::Bodies { side, from: ScanPosition::before_bodies(), orphans: 0 },
         })
     }
@@ -273,7 +273,7 @@ impl ScrubPass {
 
     /// Checks that the index agrees with a header, unless a newer version waits for the next checkpoint.
     fn compare(&mut self, key: Key, header: RecordHeader) -> Result<(), StoreError> {
-        let state = self.shared.read_state()?;
+        let state = self.shared.state.read()?;
         let Some(row) = state.index.find(key) else {
             self.unindexed.push((key, header.body.id));
             return Ok(());
@@ -291,7 +291,7 @@ impl ScrubPass {
     /// Checks that a batch of index rows is on disk, except rows that wait for the next checkpoint.
     fn rows(&mut self, mut rows: Vec<RowId>) -> Result<Stage, StoreError> {
         let is_new = self.assigned_since_start(Side::Primary)?;
-        let state = self.shared.read_state()?;
+        let state = self.shared.state.read()?;
         let some = rows.split_off(rows.len().saturating_sub(ROWS_PER_STEP));
         let applied = some.into_iter().filter(|row| !state.bodies.is_pinned(*row));
         let located = applied.filter_map(|row| Some((state.index.key(row)?.0, state.bodies.body_ref(row)?)));
@@ -365,7 +365,7 @@ fn recheck_unindexed(shared: &Shared, unindexed: &[Unindexed]) -> Result<Vec<Sto
     progress.require_applied()?;
     let mut problems = Vec::new();
     for (key, body) in unindexed {
-        let is_known = shared.read_state()?.index.find(*key).is_some();
+        let is_known = shared.state.read()?.index.find(*key).is_some();
         let header = if is_known { None } else { shared.trees.primary.header(*key)? };
         let is_another =
             |bytes: Vec<u8>| decode_header(*key, &bytes).is_ok_and(|header| header.body.id != *body);

@@ -31,7 +31,7 @@ impl SledSnapshot {
     /// Takes a snapshot. Visits every record, so it must not run on an async thread.
     pub(super) fn new(handle: Arc<Handle>) -> Result<Self, StoreError> {
         let shared = Arc::clone(handle.shared());
-        let state = shared.read_state()?;
+        let state = shared.state.read()?;
         let index = state.index.index_snapshot();
         let bodies = state.index.rows().map(|row| state.bodies.peek(row)).collect::<Option<_>>();
         let bodies = bodies.ok_or_else(|| StoreError::corrupt("a row of the index has no body"))?;

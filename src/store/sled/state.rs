@@ -1,4 +1,4 @@
-use std::sync::{Arc, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use tokio::sync::{Mutex, watch};
@@ -9,7 +9,7 @@ use super::folder::Folder;
 use super::trees::{ScrubProgress, TreePair};
 use super::wal::AcceptedBatch;
 use crate::store::index::{Index, Packs, RowId};
-use crate::store::lock::{Poisoned, StateLock};
+use crate::store::lock::StateLock;
 use crate::store::{Facets, Key, Precondition, Record, StoreError, Version, Write};
 
 /// What readers see: the index and the body cache.
@@ -106,26 +106,6 @@ pub(super) struct Shared {
     /// It is a tokio mutex because that is fair: a scrub that locks it again at once does not overtake a waiting
     /// checkpoint.
     pub(super) trees_lock: Mutex<ScrubProgress>,
-}
-
-impl Shared {
-    pub(super) fn read_state(&self) -> Result<RwLockReadGuard<'_, State>, StoreError> {
-        self.state.read().map_err(|Poisoned| poisoned())
-    }
-
-    /// Acquires the state lock for reading, after the commit that waits for it.
-    pub(super) fn read_state_after_writer(&self) -> Result<RwLockReadGuard<'_, State>, StoreError> {
-        self.state.read_after_writer().map_err(|Poisoned| poisoned())
-    }
-
-    pub(super) fn write_state(&self) -> Result<RwLockWriteGuard<'_, State>, StoreError> {
-        self.state.write().map_err(|Poisoned| poisoned())
-    }
-}
-
-/// Returns the error after a panic during a write: memory may show part of a batch, while the disk is consistent.
-fn poisoned() -> StoreError {
-    StoreError::corrupt("a write panicked: close the store and open it again")
 }
 
 /// Result of the last checkpoint.

@@ -183,7 +183,7 @@ impl Store for SledStore {
     async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, StoreError> {
         self.handle.require_open()?;
         let pending = {
-            let state = self.handle.shared().read_state()?;
+            let state = self.handle.shared().state.read()?;
             PendingRead::of_each(&state, keys.iter().map(|key| state.index.find(*key)))
         };
         self.handle.reader.finish(pending).await
@@ -192,7 +192,7 @@ impl Store for SledStore {
     async fn get_by_unique_key(&self, unique_key: &UniqueKey) -> Result<Option<Record>, StoreError> {
         self.handle.require_open()?;
         let pending = {
-            let state = self.handle.shared().read_state()?;
+            let state = self.handle.shared().state.read()?;
             PendingRead::of_each(&state, [state.index.get_by_unique_key(unique_key)].into_iter())
         };
         Ok(self.handle.reader.finish(pending).await?.pop().flatten())
@@ -223,14 +223,14 @@ impl Store for SledStore {
 
     async fn revision(&self, kind: Name, organization: Uuid) -> Result<Option<Revision>, StoreError> {
         self.handle.require_open()?;
-        Ok(Some(self.handle.shared().read_state()?.index.revision(kind, organization)))
+        Ok(Some(self.handle.shared().state.read()?.index.revision(kind, organization)))
     }
 }
 
 /// Shows the folder and the number of rows, but no contents.
 impl fmt::Debug for SledStore {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rows = self.handle.shared().read_state().map(|state| state.bodies.len());
+        let rows = self.handle.shared().state.read().map(|state| state.bodies.len());
         formatter
             .debug_struct("SledStore")
             .field("folder", &self.folder())

@@ -1,6 +1,8 @@
 //! Guards on records, unique keys and links.
 
-use crate::store::{Batch, Facets, Guard, Key, Link, Precondition, StoreErrorKind, Version};
+use crate::store::Precondition::{Absent, Any, Present};
+use crate::store::StoreErrorKind::{Conflict, Linked, UniqueKeyTaken};
+use crate::store::{Batch, Facets, Guard, Key, Link, Precondition, Version};
 use crate::testing::{
     Fixture, OWNER, Outcome, PARENT, delete, expect_equal, guard_only, put, with_links, with_unique_keys,
 };
@@ -37,20 +39,20 @@ async fn record_guard_passes_if_precondition_holds(mut fixture: Fixture) -> Outc
     let [there, missing, written] = fixture.keys();
     let version = fixture.put(there, Facets::default(), "there").await?.version;
     let guards = [
-        (there, Precondition::Present),
+        (there, Present),
         (there, Precondition::Version(version)),
-        (there, Precondition::Any),
-        (missing, Precondition::Absent),
-        (missing, Precondition::Any),
+        (there, Any),
+        (missing, Absent),
+        (missing, Any),
     ];
     for (key, precondition) in guards {
-        let mut batch = put(written, Precondition::Any, Facets::default());
-        batch.guard(Guard::Record { key, precondition });
+        let mut batch = put(written, Any, Facets::default());
+        batch.guard(Guard::record(key, precondition));
         fixture.store.commit(batch.clone()).await?;
     }
-    let mut all = delete(written, Precondition::Present);
+    let mut all = delete(written, Present);
     for (key, precondition) in guards {
-        all.guard(Guard::Record { key, precondition });
+        all.guard(Guard::record(key, precondition));
     }
     fixture.store.commit(all).await?;
     expect_equal("the record written under the guards", &fixture.read(written).await?, &None)
@@ -61,18 +63,18 @@ async fn record_guard_conflicts_if_precondition_fails(mut fixture: Fixture) -> O
     let old = fixture.put(there, Facets::default(), "old").await?.version;
     let version = fixture.put(there, Facets::default(), "there").await?.version;
     let guards = [
-        (there, Precondition::Absent),
+        (there, Absent),
         (there, Precondition::Version(old)),
         (there, Precondition::Version(Version(version.0.wrapping_add(1)))),
-        (missing, Precondition::Present),
+        (missing, Present),
         (missing, Precondition::Version(version)),
         (missing, Precondition::Version(Version(0))),
     ];
     for (key, precondition) in guards {
-        let mut batch = put(new, Precondition::Absent, Facets::default());
-        batch.guard(Guard::Record { key, precondition });
+        let mut batch = put(new, Absent, Facets::default());
+        batch.guard(Guard::record(key, precondition));
         let what = format!("a guard that expects {precondition:?}");
-        fixture.expect_rejected(&what, batch, StoreErrorKind::Conflict(key)).await?;
+        fixture.expect_rejected(&what, batch, Conflict(key)).await?;
     }
     Ok(())
 }
@@ -80,9 +82,9 @@ async fn record_guard_conflicts_if_precondition_fails(mut fixture: Fixture) -> O
 async fn unique_key_guard_passes_if_holder_is_expected(mut fixture: Fixture) -> Outcome {
     let ([holder, written], held, free) = (fixture.keys(), fixture.unique_key(), fixture.unique_key());
     fixture.put(holder, with_unique_keys(&[&held]), "has it").await?;
-    let mut batch = put(written, Precondition::Absent, Facets::default());
-    batch.guard(Guard::UniqueKey { unique_key: held, holder: Some(holder) });
-    batch.guard(Guard::UniqueKey { unique_key: free, holder: None });
+    let mut batch = put(written, Absent, Facets::default());
+    batch.guard(Guard::unique_key(held, Some(holder)));
+    batch.guard(Guard::unique_key(free, None));
     fixture.store.commit(batch).await?;
     let body = fixture.read(written).await?.map(|record| record.body);
     expect_equal("the record written under the guards", &body, &Some("put".into()))
@@ -95,9 +97,9 @@ async fn unique_key_guard_fails_if_holder_differs(mut fixture: Fixture) -> Outco
     for (unique_key, holder) in
         [(&held, Some(other)), (&held, Some(new)), (&held, None), (&free, Some(other))]
     {
-        let mut batch = put(new, Precondition::Absent, Facets::default());
-        batch.guard(Guard::UniqueKey { unique_key: unique_key.clone(), holder });
-        let taken = StoreErrorKind::UniqueKeyTaken(unique_key.clone());
+        let mut batch = put(new, Absent, Facets::default());
+        batch.guard(Guard::unique_key(unique_key.clone(), holder));
+        let taken = UniqueKeyTaken(unique_key.clone());
         fixture.expect_rejected(&format!("a guard that expects the holder {holder:?}"), batch, taken).await?;
     }
     Ok(())
@@ -107,43 +109,29 @@ async fn guards_ignore_writes_of_their_batch(mut fixture: Fixture) -> Outcome {
     let ([created, replaced, deleted], unique_key) = (fixture.keys(), fixture.unique_key());
     let version = fixture.put(replaced, with_unique_keys(&[&unique_key]), "before").await?.version;
     fixture.put(deleted, Facets::default(), "before").await?;
-    let mut writes = put(created, Precondition::Absent, with_unique_keys(&[&unique_key]));
-    writes
-        .put(replaced, Precondition::Present, Facets::default(), "after")
-        .delete(deleted, Precondition::Present);
+    let mut writes = put(created, Absent, with_unique_keys(&[&unique_key]));
+    writes.put(replaced, Present, Facets::default(), "after").delete(deleted, Present);
 
     let mut after = writes.clone();
-    after.guard(Guard::Record { key: created, precondition: Precondition::Present });
-    fixture
-        .expect_rejected(
-            "a guard on a record that the batch creates",
-            after,
-            StoreErrorKind::Conflict(created),
-        )
-        .await?;
+    after.guard(Guard::record(created, Present));
+    fixture.expect_rejected("a guard on a record that the batch creates", after, Conflict(created)).await?;
     let mut after = writes.clone();
-    after.guard(Guard::Record { key: deleted, precondition: Precondition::Absent });
-    fixture
-        .expect_rejected(
-            "a guard on a record that the batch deletes",
-            after,
-            StoreErrorKind::Conflict(deleted),
-        )
-        .await?;
+    after.guard(Guard::record(deleted, Absent));
+    fixture.expect_rejected("a guard on a record that the batch deletes", after, Conflict(deleted)).await?;
     let mut after = writes.clone();
-    after.guard(Guard::UniqueKey { unique_key: unique_key.clone(), holder: Some(created) });
+    after.guard(Guard::unique_key(unique_key.clone(), Some(created)));
     fixture
         .expect_rejected(
             "a guard on a unique key that the batch moves",
             after,
-            StoreErrorKind::UniqueKeyTaken(unique_key.clone()),
+            UniqueKeyTaken(unique_key.clone()),
         )
         .await?;
 
-    writes.guard(Guard::Record { key: created, precondition: Precondition::Absent });
-    writes.guard(Guard::Record { key: replaced, precondition: Precondition::Version(version) });
-    writes.guard(Guard::Record { key: deleted, precondition: Precondition::Present });
-    writes.guard(Guard::UniqueKey { unique_key: unique_key.clone(), holder: Some(replaced) });
+    writes.guard(Guard::record(created, Absent));
+    writes.guard(Guard::record(replaced, Precondition::Version(version)));
+    writes.guard(Guard::record(deleted, Present));
+    writes.guard(Guard::unique_key(unique_key.clone(), Some(replaced)));
     fixture.store.commit(writes).await?;
     expect_equal("the holder afterwards", &fixture.holder(&unique_key).await?, &Some(created))
 }
@@ -152,14 +140,12 @@ async fn one_failed_guard_rejects_the_whole_batch(mut fixture: Fixture) -> Outco
     let ([created, replaced, deleted, missing], unique_key) = (fixture.keys(), fixture.unique_key());
     fixture.put(replaced, with_unique_keys(&[&unique_key]), "before").await?;
     fixture.put(deleted, Facets::default(), "before").await?;
-    let mut batch = put(created, Precondition::Absent, with_unique_keys(&[&unique_key]));
-    batch
-        .put(replaced, Precondition::Present, Facets::default(), "after")
-        .delete(deleted, Precondition::Present);
-    batch.guard(Guard::Record { key: replaced, precondition: Precondition::Present });
-    batch.guard(Guard::Record { key: missing, precondition: Precondition::Present });
-    batch.guard(Guard::UniqueKey { unique_key: unique_key.clone(), holder: Some(replaced) });
-    fixture.expect_rejected("one of three guards fails", batch, StoreErrorKind::Conflict(missing)).await?;
+    let mut batch = put(created, Absent, with_unique_keys(&[&unique_key]));
+    batch.put(replaced, Present, Facets::default(), "after").delete(deleted, Present);
+    batch.guard(Guard::record(replaced, Present));
+    batch.guard(Guard::record(missing, Present));
+    batch.guard(Guard::unique_key(unique_key.clone(), Some(replaced)));
+    fixture.expect_rejected("one of three guards fails", batch, Conflict(missing)).await?;
     expect_equal("the holder of the unique key", &fixture.holder(&unique_key).await?, &Some(replaced))
 }
 
@@ -167,31 +153,27 @@ async fn batch_of_guards_only_changes_nothing(mut fixture: Fixture) -> Outcome {
     let ([there, missing], unique_key) = (fixture.keys(), fixture.unique_key());
     let record = fixture.put(there, with_unique_keys(&[&unique_key]), "there").await?;
     let mut passing = Batch::new();
-    passing.guard(Guard::Record { key: there, precondition: Precondition::Version(record.version) });
-    passing.guard(Guard::Record { key: missing, precondition: Precondition::Absent });
-    passing.guard(Guard::UniqueKey { unique_key: unique_key.clone(), holder: Some(there) });
-    passing.guard(Guard::LinkedWithin { organization: None, link: fixture.link() });
-    passing.guard(Guard::NetworkEmpty { organization: None, network: fixture.uuid() });
+    passing.guard(Guard::record(there, Precondition::Version(record.version)));
+    passing.guard(Guard::record(missing, Absent));
+    passing.guard(Guard::unique_key(unique_key.clone(), Some(there)));
+    passing.guard(Guard::linked_within(None, fixture.link()));
+    passing.guard(Guard::network_empty(None, fixture.uuid()));
     fixture.store.commit(passing).await?;
     let answers = fixture.store.get(&[there, missing]).await?;
     expect_equal("the records after passing guards", &answers, &[Some(record), None])?;
-    let failing = guard_only(Guard::Record { key: missing, precondition: Precondition::Present });
-    fixture.expect_rejected("a failing guard alone", failing, StoreErrorKind::Conflict(missing)).await?;
-    let failing = guard_only(Guard::UniqueKey { unique_key: unique_key.clone(), holder: None });
+    let failing = guard_only(Guard::record(missing, Present));
+    fixture.expect_rejected("a failing guard alone", failing, Conflict(missing)).await?;
+    let failing = guard_only(Guard::unique_key(unique_key.clone(), None));
     fixture
-        .expect_rejected(
-            "a failing guard on a unique key alone",
-            failing,
-            StoreErrorKind::UniqueKeyTaken(unique_key),
-        )
+        .expect_rejected("a failing guard on a unique key alone", failing, UniqueKeyTaken(unique_key))
         .await
 }
 
 async fn link_guard_passes_if_no_record_has_the_link(mut fixture: Fixture) -> Outcome {
     let (link, key) = (fixture.link(), fixture.key());
     fixture.store.commit(within(Batch::new(), link)).await?;
-    fixture.store.commit(within(put(key, Precondition::Absent, Facets::default()), link)).await?;
-    fixture.store.commit(within(delete(key, Precondition::Present), link)).await?;
+    fixture.store.commit(within(put(key, Absent, Facets::default()), link)).await?;
+    fixture.store.commit(within(delete(key, Present), link)).await?;
     expect_equal("the record written under the guard", &fixture.read(key).await?, &None)
 }
 
@@ -201,12 +183,10 @@ async fn link_guard_passes_if_batch_writes_every_linked_record(mut fixture: Fixt
     for key in [dropping, keeping, deleted] {
         fixture.put(key, with_links(&[link]), "has the link").await?;
     }
-    let mut batch = put(dropping, Precondition::Present, Facets::default());
-    batch
-        .put(keeping, Precondition::Present, with_links(&[link]), "keeps it")
-        .delete(deleted, Precondition::Present);
+    let mut batch = put(dropping, Present, Facets::default());
+    batch.put(keeping, Present, with_links(&[link]), "keeps it").delete(deleted, Present);
     fixture.store.commit(within(batch, link)).await?;
-    let left = within(delete(keeping, Precondition::Present), link);
+    let left = within(delete(keeping, Present), link);
     fixture.store.commit(left).await?;
     let answers = fixture.store.get(&[keeping, deleted]).await?;
     expect_equal("the records that were deleted", &answers, &[None, None])
@@ -218,18 +198,18 @@ async fn link_guard_fails_if_a_linked_record_is_not_written(mut fixture: Fixture
     let other = fixture.link();
     fixture.put(outside, with_links(&[other, link]), "has it too").await?;
     for batch in [
-        put(inside, Precondition::Present, Facets::default()),
-        delete(inside, Precondition::Present),
-        put(new, Precondition::Absent, Facets::default()),
+        put(inside, Present, Facets::default()),
+        delete(inside, Present),
+        put(new, Absent, Facets::default()),
         Batch::new(),
     ] {
         let what = format!("a batch of {} writes, and one record outside", batch.writes().len());
-        fixture.expect_rejected(&what, within(batch, link), StoreErrorKind::Linked(link)).await?;
+        fixture.expect_rejected(&what, within(batch, link), Linked(link)).await?;
     }
-    let mut checked = delete(inside, Precondition::Present);
-    checked.guard(Guard::Record { key: outside, precondition: Precondition::Present });
+    let mut checked = delete(inside, Present);
+    checked.guard(Guard::record(outside, Present));
     let what = "a record that the batch guards but does not write";
-    fixture.expect_rejected(what, within(checked, link), StoreErrorKind::Linked(link)).await
+    fixture.expect_rejected(what, within(checked, link), Linked(link)).await
 }
 
 async fn link_guard_considers_records_of_every_kind(mut fixture: Fixture) -> Outcome {
@@ -237,16 +217,12 @@ async fn link_guard_considers_records_of_every_kind(mut fixture: Fixture) -> Out
     let namesake = Key::new(fixture.other_kind, key.id);
     fixture.put(key, with_links(&[link]), "has the link").await?;
     fixture.put(namesake, with_links(&[link]), "has it too").await?;
-    let batch = within(delete(key, Precondition::Present), link);
-    fixture.expect_rejected("one of two kinds", batch.clone(), StoreErrorKind::Linked(link)).await?;
+    let batch = within(delete(key, Present), link);
+    fixture.expect_rejected("one of two kinds", batch.clone(), Linked(link)).await?;
     let mut both = batch;
-    both.delete(namesake, Precondition::Present);
+    both.delete(namesake, Present);
     fixture.store.commit(both).await?;
-    fixture
-        .store
-        .commit(guard_only(Guard::LinkedWithin { organization: None, link }))
-        .await
-        .map_err(Into::into)
+    fixture.store.commit(guard_only(Guard::linked_within(None, link))).await.map_err(Into::into)
 }
 
 async fn link_guard_ignores_other_relations_and_targets(mut fixture: Fixture) -> Outcome {
@@ -254,10 +230,10 @@ async fn link_guard_ignores_other_relations_and_targets(mut fixture: Fixture) ->
     let others = [Link::new(PARENT, target), Link::new(OWNER, other)];
     fixture.put(key, with_links(&others), "has other links").await?;
     let link = Link::new(OWNER, target);
-    fixture.store.commit(guard_only(Guard::LinkedWithin { organization: None, link })).await?;
+    fixture.store.commit(guard_only(Guard::linked_within(None, link))).await?;
     for link in others {
-        let batch = guard_only(Guard::LinkedWithin { organization: None, link });
-        fixture.expect_rejected("a link that it has", batch, StoreErrorKind::Linked(link)).await?;
+        let batch = guard_only(Guard::linked_within(None, link));
+        fixture.expect_rejected("a link that it has", batch, Linked(link)).await?;
     }
     Ok(())
 }
@@ -272,52 +248,38 @@ async fn link_guard_ignores_removed_links(mut fixture: Fixture) -> Outcome {
         .await?;
     fixture.put(put_without, Facets::default(), "has it no more").await?;
     fixture.delete(deleted).await?;
-    let batch = guard_only(Guard::LinkedWithin { organization: None, link });
-    fixture
-        .expect_rejected("an expired record that is not purged", batch.clone(), StoreErrorKind::Linked(link))
-        .await?;
+    let batch = guard_only(Guard::linked_within(None, link));
+    fixture.expect_rejected("an expired record that is not purged", batch.clone(), Linked(link)).await?;
     fixture.store.purge_expired(time).await?;
     fixture.store.commit(batch).await.map_err(Into::into)
 }
 
 async fn link_guard_ignores_links_added_by_the_batch(mut fixture: Fixture) -> Outcome {
     let (link, [one, two]) = (fixture.link(), fixture.keys());
-    let mut batch = put(one, Precondition::Absent, with_links(&[link]));
-    batch.put(two, Precondition::Absent, with_links(&[link]), "has the link");
+    let mut batch = put(one, Absent, with_links(&[link]));
+    batch.put(two, Absent, with_links(&[link]), "has the link");
     fixture.store.commit(within(batch, link)).await?;
-    let batch = within(delete(one, Precondition::Present), link);
-    fixture.expect_rejected("the other record has it now", batch, StoreErrorKind::Linked(link)).await
+    let batch = within(delete(one, Present), link);
+    fixture.expect_rejected("the other record has it now", batch, Linked(link)).await
 }
 
 async fn link_guard_ignores_other_organizations(mut fixture: Fixture) -> Outcome {
     let ([red, blue], [reds, unowned], link) = (fixture.ids(), fixture.keys(), fixture.link());
     let of = |organization| Facets { organization, ..with_links(&[link]) };
-    let among = |organization| guard_only(Guard::LinkedWithin { organization, link });
+    let among = |organization| guard_only(Guard::linked_within(organization, link));
     fixture.put(reds, of(Some(red)), "has the link").await?;
     fixture.put(unowned, of(None), "has it too").await?;
     fixture.store.commit(among(Some(blue))).await?;
-    fixture
-        .expect_rejected("the records of one organization", among(Some(red)), StoreErrorKind::Linked(link))
-        .await?;
-    fixture.expect_rejected("all records", among(None), StoreErrorKind::Linked(link)).await?;
+    fixture.expect_rejected("the records of one organization", among(Some(red)), Linked(link)).await?;
+    fixture.expect_rejected("all records", among(None), Linked(link)).await?;
     let mut moved = among(Some(red));
-    moved.put(reds, Precondition::Present, of(Some(blue)), "moves to another organization");
+    moved.put(reds, Present, of(Some(blue)), "moves to another organization");
     fixture.store.commit(moved).await?;
     fixture.store.commit(among(Some(red))).await?;
-    fixture
-        .expect_rejected(
-            "the records of the other organization",
-            among(Some(blue)),
-            StoreErrorKind::Linked(link),
-        )
-        .await?;
+    fixture.expect_rejected("the records of the other organization", among(Some(blue)), Linked(link)).await?;
     fixture.delete(reds).await?;
     fixture
-        .expect_rejected(
-            "all records, one of them without an organization",
-            among(None),
-            StoreErrorKind::Linked(link),
-        )
+        .expect_rejected("all records, one of them without an organization", among(None), Linked(link))
         .await
 }
 
@@ -326,12 +288,12 @@ async fn link_guard_error_names_the_failed_link(mut fixture: Fixture) -> Outcome
     let [free, inside, outside] = [free, inside, outside].map(|target| Link::new(OWNER, target));
     fixture.put(one, with_links(&[inside]), "inside").await?;
     fixture.put(two, with_links(&[outside]), "outside").await?;
-    let batch = delete(one, Precondition::Present);
+    let batch = delete(one, Present);
     let batch = within(within(within(batch, free), outside), inside);
-    fixture.expect_rejected("one of three links", batch, StoreErrorKind::Linked(outside)).await
+    fixture.expect_rejected("one of three links", batch, Linked(outside)).await
 }
 
 fn within(mut batch: Batch, link: Link) -> Batch {
-    batch.guard(Guard::LinkedWithin { organization: None, link });
+    batch.guard(Guard::linked_within(None, link));
     batch
 }

@@ -1,6 +1,8 @@
 use uuid::Uuid;
 
-use crate::store::{Batch, Facets, Guard, Key, Link, Precondition, StoreErrorKind};
+use crate::store::Precondition::{Absent, Present};
+use crate::store::StoreErrorKind::NetworkInUse;
+use crate::store::{Batch, Facets, Guard, Key, Link};
 use crate::testing::{Fixture, OWNER, Outcome, delete, expect_equal, guard_only, of, put, with_links};
 
 crate::testing::table! { of "commit":
@@ -24,12 +26,12 @@ crate::testing::table! { of "commit":
 async fn network_guard_passes_if_no_record_is_on_it(mut fixture: Fixture) -> Outcome {
     let ([organization, network], key) = (fixture.ids(), fixture.key());
     let empty = |mut batch: Batch| {
-        batch.guard(Guard::NetworkEmpty { organization: Some(organization), network });
+        batch.guard(Guard::network_empty(Some(organization), network));
         with_empty(batch, network)
     };
     fixture.store.commit(empty(Batch::new())).await?;
-    fixture.store.commit(empty(put(key, Precondition::Absent, of(Some(organization), None)))).await?;
-    fixture.store.commit(empty(delete(key, Precondition::Present))).await?;
+    fixture.store.commit(empty(put(key, Absent, of(Some(organization), None)))).await?;
+    fixture.store.commit(empty(delete(key, Present))).await?;
     expect_equal("the record written under the guards", &fixture.read(key).await?, &None)
 }
 
@@ -39,11 +41,11 @@ async fn network_guard_passes_if_batch_writes_every_record_on_it(mut fixture: Fi
     for key in [leaving, moving, staying, deleted] {
         fixture.put(key, on(network), "on the network").await?;
     }
-    let mut batch = put(leaving, Precondition::Present, Facets::default());
-    batch.put(moving, Precondition::Present, on(elsewhere), "moves away");
-    batch.put(staying, Precondition::Present, on(network), "stays").delete(deleted, Precondition::Present);
+    let mut batch = put(leaving, Present, Facets::default());
+    batch.put(moving, Present, on(elsewhere), "moves away");
+    batch.put(staying, Present, on(network), "stays").delete(deleted, Present);
     fixture.store.commit(with_empty(batch, network)).await?;
-    let left = with_empty(delete(staying, Precondition::Present), network);
+    let left = with_empty(delete(staying, Present), network);
     fixture.store.commit(left).await?;
     let answers = fixture.store.get(&[staying, deleted]).await?;
     expect_equal("the records that were deleted", &answers, &[None, None])
@@ -55,20 +57,20 @@ async fn network_guard_fails_if_a_record_on_it_is_not_written(mut fixture: Fixtu
     fixture.put(middle, on(network), "there too").await?;
     for (inside, outside) in [(least, middle), (middle, least)] {
         for batch in [
-            put(inside, Precondition::Present, Facets::default()),
-            delete(inside, Precondition::Present),
-            put(new, Precondition::Absent, Facets::default()),
+            put(inside, Present, Facets::default()),
+            delete(inside, Present),
+            put(new, Absent, Facets::default()),
             Batch::new(),
         ] {
             let what = format!("a batch of {} writes, and {outside} outside", batch.writes().len());
             let batch = with_empty(batch, network);
-            fixture.expect_rejected(&what, batch, StoreErrorKind::NetworkInUse(network)).await?;
+            fixture.expect_rejected(&what, batch, NetworkInUse(network)).await?;
         }
-        let mut checked = delete(inside, Precondition::Present);
-        checked.guard(Guard::Record { key: outside, precondition: Precondition::Present });
+        let mut checked = delete(inside, Present);
+        checked.guard(Guard::record(outside, Present));
         let what = "a record that the batch guards but does not write";
         let batch = with_empty(checked, network);
-        fixture.expect_rejected(what, batch, StoreErrorKind::NetworkInUse(network)).await?;
+        fixture.expect_rejected(what, batch, NetworkInUse(network)).await?;
     }
     Ok(())
 }
@@ -80,19 +82,19 @@ async fn network_guard_finds_one_unwritten_record_among_many(mut fixture: Fixtur
     keys.sort_unstable();
     let mut put_records = Batch::new();
     for key in &keys {
-        put_records.put(*key, Precondition::Absent, on(network), "on the network");
+        put_records.put(*key, Absent, on(network), "on the network");
     }
     fixture.store.commit(put_records).await?;
     let clear_all_but = |outside: Option<&Key>| {
         let mut batch = Batch::new();
         for key in keys.iter().filter(|key| Some(*key) != outside) {
-            batch.delete(*key, Precondition::Present);
+            batch.delete(*key, Present);
         }
         with_empty(batch, network)
     };
     for outside in keys.iter().step_by(RECORDS / 4).chain(keys.last()) {
         let batch = clear_all_but(Some(outside));
-        fixture.expect_rejected("all but one", batch, StoreErrorKind::NetworkInUse(network)).await?;
+        fixture.expect_rejected("all but one", batch, NetworkInUse(network)).await?;
     }
     fixture.store.commit(clear_all_but(None)).await?;
     fixture.store.commit(with_empty(Batch::new(), network)).await.map_err(Into::into)
@@ -104,12 +106,12 @@ async fn network_guard_considers_records_of_every_kind(mut fixture: Fixture) -> 
     fixture.put(key, on(network), "on the network").await?;
     fixture.put(namesake, on(network), "there too").await?;
     for (inside, outside) in [(key, namesake), (namesake, key)] {
-        let batch = with_empty(delete(inside, Precondition::Present), network);
+        let batch = with_empty(delete(inside, Present), network);
         let what = format!("one of two kinds, and {outside} outside");
-        fixture.expect_rejected(&what, batch, StoreErrorKind::NetworkInUse(network)).await?;
+        fixture.expect_rejected(&what, batch, NetworkInUse(network)).await?;
     }
-    let mut both = delete(key, Precondition::Present);
-    both.delete(namesake, Precondition::Present);
+    let mut both = delete(key, Present);
+    both.delete(namesake, Present);
     fixture.store.commit(with_empty(both, network)).await?;
     fixture.store.commit(with_empty(Batch::new(), network)).await.map_err(Into::into)
 }
@@ -128,13 +130,11 @@ async fn network_guard_ignores_records_on_other_networks(mut fixture: Fixture) -
     fixture.put(of_that_id, of(Some(network), None), "of an organization of that id").await?;
     fixture.put(referring, with_links(&[Link::new(OWNER, network)]), "refers to the network").await?;
     for organization in [None, Some(organization), Some(network)] {
-        fixture.store.commit(guard_only(Guard::NetworkEmpty { organization, network })).await?;
+        fixture.store.commit(guard_only(Guard::network_empty(organization, network))).await?;
     }
     for network in [before, behind] {
         let batch = with_empty(Batch::new(), network);
-        fixture
-            .expect_rejected("a network with records", batch, StoreErrorKind::NetworkInUse(network))
-            .await?;
+        fixture.expect_rejected("a network with records", batch, NetworkInUse(network)).await?;
     }
     Ok(())
 }
@@ -150,7 +150,7 @@ async fn network_guard_ignores_records_that_left_the_network(mut fixture: Fixtur
     fixture.put(released, Facets::default(), "on no network").await?;
     fixture.delete(deleted).await?;
     let batch = with_empty(Batch::new(), network);
-    let in_use = StoreErrorKind::NetworkInUse(network);
+    let in_use = NetworkInUse(network);
     fixture.expect_rejected("an expired record that is not purged", batch.clone(), in_use.clone()).await?;
     fixture.store.purge_expired(time).await?;
     fixture.store.commit(batch.clone()).await?;
@@ -161,14 +161,12 @@ async fn network_guard_ignores_records_that_left_the_network(mut fixture: Fixtur
 async fn network_guard_ignores_records_added_by_the_batch(mut fixture: Fixture) -> Outcome {
     let (network, [new, moving]) = (fixture.uuid(), fixture.keys());
     fixture.put(moving, Facets::default(), "on no network").await?;
-    let mut batch = put(new, Precondition::Absent, on(network));
-    batch.put(moving, Precondition::Present, on(network), "comes to the network");
+    let mut batch = put(new, Absent, on(network));
+    batch.put(moving, Present, on(network), "comes to the network");
     fixture.store.commit(with_empty(batch, network)).await?;
     for key in [new, moving] {
-        let batch = with_empty(delete(key, Precondition::Present), network);
-        fixture
-            .expect_rejected("the other record is on it now", batch, StoreErrorKind::NetworkInUse(network))
-            .await?;
+        let batch = with_empty(delete(key, Present), network);
+        fixture.expect_rejected("the other record is on it now", batch, NetworkInUse(network)).await?;
     }
     Ok(())
 }
@@ -176,15 +174,15 @@ async fn network_guard_ignores_records_added_by_the_batch(mut fixture: Fixture) 
 async fn network_guard_ignores_other_organizations(mut fixture: Fixture) -> Outcome {
     let ([red, blue, network], [reds, unowned]) = (fixture.ids(), fixture.keys());
     let of = |organization| of(organization, Some(network));
-    let among = |organization| guard_only(Guard::NetworkEmpty { organization, network });
-    let in_use = StoreErrorKind::NetworkInUse(network);
+    let among = |organization| guard_only(Guard::network_empty(organization, network));
+    let in_use = NetworkInUse(network);
     fixture.put(reds, of(Some(red)), "on the network").await?;
     fixture.put(unowned, of(None), "there too").await?;
     fixture.store.commit(among(Some(blue))).await?;
     fixture.expect_rejected("the records of one organization", among(Some(red)), in_use.clone()).await?;
     fixture.expect_rejected("all records", among(None), in_use.clone()).await?;
     let mut moved = among(Some(red));
-    moved.put(reds, Precondition::Present, of(Some(blue)), "moves to another organization");
+    moved.put(reds, Present, of(Some(blue)), "moves to another organization");
     fixture.store.commit(moved).await?;
     fixture.store.commit(among(Some(red))).await?;
     fixture
@@ -202,8 +200,8 @@ async fn network_guard_without_organization_considers_all_records(mut fixture: F
         fixture.put(key, of(owner, Some(network)), "on the network").await?;
         let what = format!("all records, one of them of organization {owner:?}");
         let batch = with_empty(Batch::new(), network);
-        fixture.expect_rejected(&what, batch, StoreErrorKind::NetworkInUse(network)).await?;
-        fixture.store.commit(with_empty(delete(key, Precondition::Present), network)).await?;
+        fixture.expect_rejected(&what, batch, NetworkInUse(network)).await?;
+        fixture.store.commit(with_empty(delete(key, Present), network)).await?;
     }
     Ok(())
 }
@@ -212,9 +210,9 @@ async fn network_guard_error_names_the_network_in_use(mut fixture: Fixture) -> O
     let ([free, cleared, in_use], [one, two]) = (fixture.ids(), fixture.keys());
     fixture.put(one, on(cleared), "to be deleted").await?;
     fixture.put(two, on(in_use), "not to be deleted").await?;
-    let batch = delete(one, Precondition::Present);
+    let batch = delete(one, Present);
     let batch = with_empty(with_empty(with_empty(batch, free), in_use), cleared);
-    fixture.expect_rejected("one of three networks", batch, StoreErrorKind::NetworkInUse(in_use)).await
+    fixture.expect_rejected("one of three networks", batch, NetworkInUse(in_use)).await
 }
 
 fn on(network: Uuid) -> Facets {
@@ -222,6 +220,6 @@ fn on(network: Uuid) -> Facets {
 }
 
 fn with_empty(mut batch: Batch, network: Uuid) -> Batch {
-    batch.guard(Guard::NetworkEmpty { organization: None, network });
+    batch.guard(Guard::network_empty(None, network));
     batch
 }

@@ -1,4 +1,6 @@
-use crate::store::{Batch, Facets, Key, Precondition, StoreErrorKind, UniqueKey};
+use crate::store::Precondition::{Absent, Any, Present};
+use crate::store::StoreErrorKind::{Invalid, UniqueKeyTaken};
+use crate::store::{Batch, Facets, Key, UniqueKey};
 use crate::testing::{Fixture, MAIL, Outcome, delete, expect_equal, put, with_unique_keys};
 
 crate::testing::table! { of "commit":
@@ -26,20 +28,20 @@ async fn unique_key_moves_between_records_in_either_write_order(mut fixture: Fix
         let ([giver, taker], unique_key) = (fixture.keys(), fixture.unique_key());
         fixture.put(giver, with_unique_keys(&[&unique_key]), "has it").await?;
         let give = |batch: &mut Batch| {
-            batch.put(giver, Precondition::Present, Facets::default(), "gives");
+            batch.put(giver, Present, Facets::default(), "gives");
         };
         let mut batch = Batch::new();
         if giver_first {
             give(&mut batch);
         }
-        batch.put(taker, Precondition::Absent, with_unique_keys(&[&unique_key]), "takes");
+        batch.put(taker, Absent, with_unique_keys(&[&unique_key]), "takes");
         if !giver_first {
             give(&mut batch);
         }
         fixture.store.commit(batch).await?;
         expect_equal("the holder", &fixture.holder(&unique_key).await?, &Some(taker))?;
-        let mut back = put(giver, Precondition::Present, with_unique_keys(&[&unique_key]));
-        back.delete(taker, Precondition::Present);
+        let mut back = put(giver, Present, with_unique_keys(&[&unique_key]));
+        back.delete(taker, Present);
         fixture.store.commit(back).await?;
         expect_equal("the holder after it moved back", &fixture.holder(&unique_key).await?, &Some(giver))?;
     }
@@ -52,11 +54,11 @@ async fn unique_key_moves_from_record_deleted_in_the_batch(mut fixture: Fixture)
         fixture.put(giver, with_unique_keys(&[&unique_key]), "has it").await?;
         let mut batch = Batch::new();
         if delete_first {
-            batch.delete(giver, Precondition::Present);
+            batch.delete(giver, Present);
         }
-        batch.put(taker, Precondition::Absent, with_unique_keys(&[&unique_key]), "takes");
+        batch.put(taker, Absent, with_unique_keys(&[&unique_key]), "takes");
         if !delete_first {
-            batch.delete(giver, Precondition::Present);
+            batch.delete(giver, Present);
         }
         fixture.store.commit(batch).await?;
         expect_equal("the holder", &fixture.holder(&unique_key).await?, &Some(taker))?;
@@ -68,8 +70,8 @@ async fn unique_keys_are_swapped_between_two_records(mut fixture: Fixture) -> Ou
     let ([one, two], a, b) = (fixture.keys(), fixture.unique_key(), fixture.unique_key());
     fixture.put(one, with_unique_keys(&[&a]), "before").await?;
     fixture.put(two, with_unique_keys(&[&b]), "before").await?;
-    let mut batch = put(one, Precondition::Present, with_unique_keys(&[&b]));
-    batch.put(two, Precondition::Present, with_unique_keys(&[&a]), "after");
+    let mut batch = put(one, Present, with_unique_keys(&[&b]));
+    batch.put(two, Present, with_unique_keys(&[&a]), "after");
     fixture.store.commit(batch).await?;
     expect_equal("the holder of the first", &fixture.holder(&a).await?, &Some(two))?;
     expect_equal("the holder of the second", &fixture.holder(&b).await?, &Some(one))
@@ -83,7 +85,7 @@ async fn unique_keys_are_rotated_among_five_records(mut fixture: Fixture) -> Out
             keys.iter().zip(unique_keys.iter().cycle().skip(turn)).collect();
         let mut batch = Batch::new();
         for (key, unique_key) in &turned {
-            batch.put(**key, Precondition::Any, with_unique_keys(&[unique_key]), "in the ring");
+            batch.put(**key, Any, with_unique_keys(&[unique_key]), "in the ring");
         }
         fixture.store.commit(batch).await?;
         for (key, unique_key) in turned {
@@ -113,16 +115,10 @@ async fn unique_key_of_another_record_is_taken(mut fixture: Fixture) -> Outcome 
     let ([holder, new, there], unique_key) = (fixture.keys(), fixture.unique_key());
     fixture.put(holder, with_unique_keys(&[&unique_key]), "has it").await?;
     fixture.put(there, Facets::default(), "wants it").await?;
-    for (key, precondition) in
-        [(new, Precondition::Absent), (there, Precondition::Present), (there, Precondition::Any)]
-    {
+    for (key, precondition) in [(new, Absent), (there, Present), (there, Any)] {
         let batch = put(key, precondition, with_unique_keys(&[&unique_key]));
         fixture
-            .expect_rejected(
-                "a claim of a taken unique key",
-                batch,
-                StoreErrorKind::UniqueKeyTaken(unique_key.clone()),
-            )
+            .expect_rejected("a claim of a taken unique key", batch, UniqueKeyTaken(unique_key.clone()))
             .await?;
         expect_equal("the holder", &fixture.holder(&unique_key).await?, &Some(holder))?;
     }
@@ -133,12 +129,10 @@ async fn unique_key_is_unique_across_kinds(mut fixture: Fixture) -> Outcome {
     let (holder, unique_key) = (fixture.key(), fixture.unique_key());
     let namesake = Key::new(fixture.other_kind, holder.id);
     fixture.put(holder, with_unique_keys(&[&unique_key]), "has it").await?;
-    let batch = put(namesake, Precondition::Absent, with_unique_keys(&[&unique_key]));
-    fixture
-        .expect_rejected("a claim by another kind", batch, StoreErrorKind::UniqueKeyTaken(unique_key.clone()))
-        .await?;
-    let mut pass = put(namesake, Precondition::Absent, with_unique_keys(&[&unique_key]));
-    pass.put(holder, Precondition::Present, Facets::default(), "gives");
+    let batch = put(namesake, Absent, with_unique_keys(&[&unique_key]));
+    fixture.expect_rejected("a claim by another kind", batch, UniqueKeyTaken(unique_key.clone())).await?;
+    let mut pass = put(namesake, Absent, with_unique_keys(&[&unique_key]));
+    pass.put(holder, Present, Facets::default(), "gives");
     fixture.store.commit(pass).await?;
     expect_equal(
         "the holder after it moved to another kind",
@@ -149,13 +143,13 @@ async fn unique_key_is_unique_across_kinds(mut fixture: Fixture) -> Outcome {
 
 async fn unique_key_put_twice_in_a_batch_is_taken(mut fixture: Fixture) -> Outcome {
     let ([holder, one, two], unique_key) = (fixture.keys(), fixture.unique_key());
-    let mut batch = put(one, Precondition::Any, with_unique_keys(&[&unique_key]));
-    batch.put(two, Precondition::Any, with_unique_keys(&[&unique_key]), "claims it too");
-    let taken = StoreErrorKind::UniqueKeyTaken(unique_key.clone());
+    let mut batch = put(one, Any, with_unique_keys(&[&unique_key]));
+    batch.put(two, Any, with_unique_keys(&[&unique_key]), "claims it too");
+    let taken = UniqueKeyTaken(unique_key.clone());
     fixture.expect_rejected("two claims of a free unique key", batch.clone(), taken.clone()).await?;
     expect_equal("the holder", &fixture.holder(&unique_key).await?, &None)?;
     fixture.put(holder, with_unique_keys(&[&unique_key]), "has it").await?;
-    batch.delete(holder, Precondition::Present);
+    batch.delete(holder, Present);
     fixture.expect_rejected("two claims of a unique key freed in the batch", batch, taken).await?;
     expect_equal("the holder", &fixture.holder(&unique_key).await?, &Some(holder))
 }
@@ -172,9 +166,9 @@ async fn unique_key_of_maximum_length_is_distinguished_by_its_last_byte(mut fixt
 async fn unique_key_above_maximum_length_is_invalid(mut fixture: Fixture) -> Outcome {
     let ([good, bad], free) = (fixture.keys(), fixture.unique_key());
     let long = UniqueKey::new(MAIL, fixture.bytes(UniqueKey::MAX_LENGTH + 1));
-    let mut batch = put(good, Precondition::Absent, with_unique_keys(&[&free]));
-    batch.put(bad, Precondition::Absent, with_unique_keys(&[&long]), "bad");
-    fixture.expect_rejected("a unique key that is one byte too long", batch, StoreErrorKind::Invalid).await?;
+    let mut batch = put(good, Absent, with_unique_keys(&[&free]));
+    batch.put(bad, Absent, with_unique_keys(&[&long]), "bad");
+    fixture.expect_rejected("a unique key that is one byte too long", batch, Invalid).await?;
     expect_equal("the holder of the other unique key", &fixture.holder(&free).await?, &None)?;
     expect_equal("the holder of the long one", &fixture.holder(&long).await?, &None)
 }
@@ -183,14 +177,10 @@ async fn failed_batch_releases_no_unique_key(mut fixture: Fixture) -> Outcome {
     let ([holder, giver, taker], taken, given) = (fixture.keys(), fixture.unique_key(), fixture.unique_key());
     fixture.put(holder, with_unique_keys(&[&taken]), "has it").await?;
     fixture.put(giver, with_unique_keys(&[&given]), "gives").await?;
-    let mut batch = delete(giver, Precondition::Present);
-    batch.put(taker, Precondition::Absent, with_unique_keys(&[&given, &taken]), "claims both");
+    let mut batch = delete(giver, Present);
+    batch.put(taker, Absent, with_unique_keys(&[&given, &taken]), "claims both");
     fixture
-        .expect_rejected(
-            "one free unique key and one taken",
-            batch,
-            StoreErrorKind::UniqueKeyTaken(taken.clone()),
-        )
+        .expect_rejected("one free unique key and one taken", batch, UniqueKeyTaken(taken.clone()))
         .await?;
     expect_equal("the holder of the taken one", &fixture.holder(&taken).await?, &Some(holder))?;
     expect_equal("the holder of the one to be given", &fixture.holder(&given).await?, &Some(giver))
@@ -200,8 +190,8 @@ async fn error_names_the_taken_unique_key(mut fixture: Fixture) -> Outcome {
     let ([holder, one, two], taken) = (fixture.keys(), fixture.unique_key());
     let (free, other) = (fixture.unique_key(), fixture.unique_key());
     fixture.put(holder, with_unique_keys(&[&taken]), "has it").await?;
-    let mut batch = put(one, Precondition::Absent, with_unique_keys(&[&free]));
-    batch.put(two, Precondition::Absent, with_unique_keys(&[&other, &taken]), "claims one too many");
-    fixture.expect_rejected("one of three unique keys", batch, StoreErrorKind::UniqueKeyTaken(taken)).await?;
+    let mut batch = put(one, Absent, with_unique_keys(&[&free]));
+    batch.put(two, Absent, with_unique_keys(&[&other, &taken]), "claims one too many");
+    fixture.expect_rejected("one of three unique keys", batch, UniqueKeyTaken(taken)).await?;
     expect_equal("the holder of a free one", &fixture.holder(&free).await?, &None)
 }

@@ -1,8 +1,9 @@
 //! Puts, deletes, and their preconditions.
 
+use crate::store::Precondition::{Absent, Any, Present};
+use crate::store::StoreErrorKind::{Conflict, Invalid};
 use crate::store::{
-    Batch, Direction, Facets, Key, Link, LinkFilter, Order, Precondition, Query, SortKey, StoreErrorKind,
-    UniqueKey, Version,
+    Batch, Direction, Facets, Key, Link, LinkFilter, Order, Precondition, Query, SortKey, UniqueKey, Version,
 };
 use crate::testing::{
     Fixture, OWNER, Outcome, RANK, delete, expect, expect_equal, expect_list, of, put, with_expiry,
@@ -48,9 +49,9 @@ async fn batch_with_create_replace_and_delete_is_applied(mut fixture: Fixture) -
     for key in [replaced, deleted, bystander] {
         fixture.put(key, Facets::default(), "before").await?;
     }
-    let mut batch = put(created, Precondition::Absent, Facets::default());
-    batch.put(replaced, Precondition::Present, Facets::default(), "after");
-    batch.delete(deleted, Precondition::Present);
+    let mut batch = put(created, Absent, Facets::default());
+    batch.put(replaced, Present, Facets::default(), "after");
+    batch.delete(deleted, Present);
     fixture.store.commit(batch).await?;
     let answers = fixture.store.get(&[created, replaced, deleted, bystander]).await?;
     let bodies: Vec<_> = answers.into_iter().map(|answer| answer.map(|record| record.body)).collect();
@@ -72,12 +73,12 @@ async fn batch_of_hundreds_of_writes_is_applied(mut fixture: Fixture) -> Outcome
         }
         batch
     };
-    fixture.store.commit(batch_of(Precondition::Absent)).await?;
-    fixture.store.commit(batch_of(Precondition::Present)).await?;
+    fixture.store.commit(batch_of(Absent)).await?;
+    fixture.store.commit(batch_of(Present)).await?;
     expect_list("600 records", &fixture.store.list(&fixture.query()).await?, &keys)?;
     let mut batch = Batch::new();
     for key in &keys {
-        batch.delete(*key, Precondition::Present);
+        batch.delete(*key, Present);
     }
     fixture.store.commit(batch).await?;
     expect_list("the list after 600 deletes", &fixture.store.list(&fixture.query()).await?, &[])
@@ -116,7 +117,7 @@ async fn put_replaces_links(mut fixture: Fixture) -> Outcome {
     for (what, target, expected) in
         [("dropped", dropped, &[][..]), ("kept", kept, &[key]), ("added", added, &[key])]
     {
-        let links = vec![LinkFilter { relation: OWNER, targets: vec![target] }];
+        let links = vec![LinkFilter::new(OWNER, vec![target])];
         let page = fixture.store.list(&Query { links, ..fixture.query() }).await?;
         expect_list(&format!("the link that was {what}"), &page, expected)?;
     }
@@ -151,9 +152,9 @@ async fn put_replaces_expiry(mut fixture: Fixture) -> Outcome {
 
 async fn versions_increase_with_every_commit(mut fixture: Fixture) -> Outcome {
     let [a, b, c] = fixture.keys();
-    let mut both = put(b, Precondition::Any, Facets::default());
-    both.put(c, Precondition::Any, Facets::default(), "c");
-    let batches = [put(a, Precondition::Any, Facets::default()), both];
+    let mut both = put(b, Any, Facets::default());
+    both.put(c, Any, Facets::default(), "c");
+    let batches = [put(a, Any, Facets::default()), both];
     let mut greatest = None;
     for batch in batches.iter().cycle().take(10) {
         fixture.store.commit(batch.clone()).await?;
@@ -183,7 +184,7 @@ async fn unwritten_record_keeps_its_version(mut fixture: Fixture) -> Outcome {
     let record = fixture.put(bystander, Facets::default(), "bystander").await?;
     fixture.put(written, Facets::default(), "written").await?;
     fixture.delete(written).await?;
-    fixture.store.commit(delete(written, Precondition::Absent)).await?;
+    fixture.store.commit(delete(written, Absent)).await?;
     expect_equal("the bystander", &fixture.read(bystander).await?, &Some(record))
 }
 
@@ -191,28 +192,18 @@ async fn two_writes_of_one_key_are_invalid(mut fixture: Fixture) -> Outcome {
     let [there, missing, other] = fixture.keys();
     fixture.put(there, Facets::default(), "there").await?;
     for key in [there, missing] {
-        let mut puts = put(key, Precondition::Any, Facets::default());
-        puts.put(other, Precondition::Any, Facets::default(), "between").put(
-            key,
-            Precondition::Any,
-            Facets::default(),
-            "",
-        );
-        fixture.expect_rejected("two puts of one key", puts, StoreErrorKind::Invalid).await?;
-        let mut deletes = delete(key, Precondition::Any);
-        deletes.delete(key, Precondition::Any);
-        fixture.expect_rejected("two deletes of one key", deletes, StoreErrorKind::Invalid).await?;
-        let mut both = delete(key, Precondition::Any);
-        both.put(key, Precondition::Any, Facets::default(), "again");
-        fixture.expect_rejected("a delete and a put of one key", both, StoreErrorKind::Invalid).await?;
+        let mut puts = put(key, Any, Facets::default());
+        puts.put(other, Any, Facets::default(), "between").put(key, Any, Facets::default(), "");
+        fixture.expect_rejected("two puts of one key", puts, Invalid).await?;
+        let mut deletes = delete(key, Any);
+        deletes.delete(key, Any);
+        fixture.expect_rejected("two deletes of one key", deletes, Invalid).await?;
+        let mut both = delete(key, Any);
+        both.put(key, Any, Facets::default(), "again");
+        fixture.expect_rejected("a delete and a put of one key", both, Invalid).await?;
     }
-    let mut namesakes = put(there, Precondition::Any, Facets::default());
-    namesakes.put(
-        Key::new(fixture.other_kind, there.id),
-        Precondition::Any,
-        Facets::default(),
-        "of another kind",
-    );
+    let mut namesakes = put(there, Any, Facets::default());
+    namesakes.put(Key::new(fixture.other_kind, there.id), Any, Facets::default(), "of another kind");
     Ok(fixture.store.commit(namesakes).await?)
 }
 
@@ -220,9 +211,9 @@ async fn put_with_duplicate_sort_key_is_invalid(mut fixture: Fixture) -> Outcome
     let [good, bad] = fixture.keys();
     for second in [b"1", b"2"] {
         let sort_keys = vec![SortKey::new(RANK, *b"1"), SortKey::new(RANK, *second)];
-        let mut batch = put(good, Precondition::Any, with_rank(b"1"));
-        batch.put(bad, Precondition::Any, Facets { sort_keys, ..Facets::default() }, "bad");
-        fixture.expect_rejected("a duplicate sort key", batch, StoreErrorKind::Invalid).await?;
+        let mut batch = put(good, Any, with_rank(b"1"));
+        batch.put(bad, Any, Facets { sort_keys, ..Facets::default() }, "bad");
+        fixture.expect_rejected("a duplicate sort key", batch, Invalid).await?;
     }
     Ok(())
 }
@@ -251,11 +242,11 @@ async fn delete_is_applied_if_precondition_holds(fixture: Fixture) -> Outcome {
 }
 
 async fn expect_all_applied(mut fixture: Fixture, change: Change) -> Outcome {
-    for precondition in [Precondition::Absent, Precondition::Any] {
+    for precondition in [Absent, Any] {
         let key = fixture.key();
         expect_applied(&fixture, change, key, precondition).await?;
     }
-    for precondition in [Precondition::Present, Precondition::Any] {
+    for precondition in [Present, Any] {
         let key = fixture.key();
         fixture.put(key, Facets::default(), "there").await?;
         expect_applied(&fixture, change, key, precondition).await?;
@@ -282,8 +273,8 @@ async fn delete_of_missing_record_succeeds(mut fixture: Fixture) -> Outcome {
     let [never, deleted] = fixture.keys();
     fixture.put(deleted, Facets::default(), "deleted").await?;
     fixture.delete(deleted).await?;
-    let mut batch = delete(never, Precondition::Any);
-    batch.delete(deleted, Precondition::Any);
+    let mut batch = delete(never, Any);
+    batch.delete(deleted, Any);
     fixture.store.commit(batch).await?;
     expect_equal("the records", &fixture.store.get(&[never, deleted]).await?, &[None, None])
 }
@@ -301,12 +292,10 @@ async fn expect_all_conflict(mut fixture: Fixture, change: Change) -> Outcome {
     let version = fixture.put(there, Facets::default(), "there").await?.version;
     let others = fixture.put(other, Facets::default(), "another").await?.version;
     let (lower, higher) = (Version(version.0.wrapping_sub(1)), Version(version.0.wrapping_add(1)));
-    for precondition in
-        [Precondition::Present, Precondition::Version(version), Precondition::Version(Version(0))]
-    {
+    for precondition in [Present, Precondition::Version(version), Precondition::Version(Version(0))] {
         expect_conflict(&fixture, "of a missing record", change, missing, precondition).await?;
     }
-    expect_conflict(&fixture, "of an existing record", change, there, Precondition::Absent).await?;
+    expect_conflict(&fixture, "of an existing record", change, there, Absent).await?;
     for wrong in [others, lower, higher] {
         expect_conflict(
             &fixture,
@@ -346,18 +335,18 @@ async fn expect_conflict(
         Change::Delete => "a delete",
     };
     let what = format!("{change_text} that expects {precondition:?} {of}");
-    fixture.expect_rejected(&what, change.batch(key, precondition), StoreErrorKind::Conflict(key)).await
+    fixture.expect_rejected(&what, change.batch(key, precondition), Conflict(key)).await
 }
 
 async fn conflict_names_the_record_whose_precondition_failed(mut fixture: Fixture) -> Outcome {
     let [a, b, c] = fixture.keys();
     let namesake = Key::new(fixture.other_kind, b.id);
     fixture.put(a, Facets::default(), "there").await?;
-    let mut batch = put(a, Precondition::Present, Facets::default());
-    batch.put(namesake, Precondition::Absent, Facets::default(), "met");
-    batch.delete(b, Precondition::Present);
-    batch.put(c, Precondition::Absent, Facets::default(), "met");
-    fixture.expect_rejected("one of four writes", batch, StoreErrorKind::Conflict(b)).await
+    let mut batch = put(a, Present, Facets::default());
+    batch.put(namesake, Absent, Facets::default(), "met");
+    batch.delete(b, Present);
+    batch.put(c, Absent, Facets::default(), "met");
+    fixture.expect_rejected("one of four writes", batch, Conflict(b)).await
 }
 
 async fn failed_batch_changes_nothing(mut fixture: Fixture) -> Outcome {
@@ -368,17 +357,15 @@ async fn failed_batch_changes_nothing(mut fixture: Fixture) -> Outcome {
     for unmet_first in [true, false] {
         let mut batch = Batch::new();
         if unmet_first {
-            batch.delete(unmet, Precondition::Present);
+            batch.delete(unmet, Present);
         }
-        batch.put(created, Precondition::Absent, with_unique_keys(&[&claimed]), "created");
-        batch.put(replaced, Precondition::Present, Facets::default(), "after");
-        batch.delete(deleted, Precondition::Present);
+        batch.put(created, Absent, with_unique_keys(&[&claimed]), "created");
+        batch.put(replaced, Present, Facets::default(), "after");
+        batch.delete(deleted, Present);
         if !unmet_first {
-            batch.delete(unmet, Precondition::Present);
+            batch.delete(unmet, Present);
         }
-        fixture
-            .expect_rejected("a batch with one failing precondition", batch, StoreErrorKind::Conflict(unmet))
-            .await?;
+        fixture.expect_rejected("a batch with one failing precondition", batch, Conflict(unmet)).await?;
         expect_holders(&fixture, &[(&kept, Some(replaced)), (&claimed, None)]).await?;
     }
     Ok(())

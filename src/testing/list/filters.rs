@@ -1,6 +1,7 @@
 use uuid::Uuid;
 
-use crate::store::{Batch, Facets, Key, Link, LinkFilter, Name, Precondition, Query};
+use crate::store::Precondition::Absent;
+use crate::store::{Batch, Facets, Key, Link, LinkFilter, Name, Query};
 use crate::testing::{Fixture, OWNER, Outcome, PARENT, expect_list, of, with_links};
 
 crate::testing::table! { of "list":
@@ -84,7 +85,7 @@ async fn id_filter_with_hundreds_of_ids_matches(mut fixture: Fixture) -> Outcome
     keys.sort_unstable();
     let mut batch = Batch::new();
     for key in &keys {
-        batch.put(*key, Precondition::Absent, Facets::default(), "record");
+        batch.put(*key, Absent, Facets::default(), "record");
     }
     fixture.store.commit(batch).await?;
     let wanted: Vec<Key> =
@@ -179,11 +180,11 @@ async fn all_filters_must_match(mut fixture: Fixture) -> Outcome {
         ..of(Some(organization), Some(network))
     };
     let mut batch = Batch::new();
-    batch.put(passing, Precondition::Absent, facets(organization, network, target), "passes");
-    batch.put(a, Precondition::Absent, facets(other, network, target), "of another organization");
-    batch.put(b, Precondition::Absent, facets(organization, other, target), "of another network");
-    batch.put(c, Precondition::Absent, facets(organization, network, other), "with another link");
-    batch.put(d, Precondition::Absent, facets(organization, network, target), "with another id");
+    batch.put(passing, Absent, facets(organization, network, target), "passes");
+    batch.put(a, Absent, facets(other, network, target), "of another organization");
+    batch.put(b, Absent, facets(organization, other, target), "of another network");
+    batch.put(c, Absent, facets(organization, network, other), "with another link");
+    batch.put(d, Absent, facets(organization, network, target), "with another id");
     fixture.store.commit(batch).await?;
     let query = Query {
         organization: Some(organization),

@@ -7,9 +7,9 @@ use fastrand::Rng;
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
+use crate::store::Precondition::{Absent, Any};
 use crate::store::{
-    Batch, Direction, Facets, Key, Link, LinkFilter, Name, Order, Page, Precondition, Query, Record, SortKey,
-    Start, Store,
+    Batch, Direction, Facets, Key, Link, LinkFilter, Name, Order, Page, Query, Record, SortKey, Start, Store,
 };
 use crate::testing::{
     Fault, Fixture, GROUP, Model, OWNER, Outcome, RANK, chance, expect_equal, of, run_concurrently,
@@ -53,7 +53,7 @@ async fn pages_with_network_filters_match_sorted_model(fixture: Fixture) -> Outc
 async fn pages_with_link_filters_match_sorted_model(fixture: Fixture) -> Outcome {
     let dataset = Dataset::new(fixture).await?;
     let [one, two, _] = dataset.targets;
-    let filter = |targets: &[Uuid]| LinkFilter { relation: OWNER, targets: targets.to_vec() };
+    let filter = |targets: &[Uuid]| LinkFilter::new(OWNER, targets.to_vec());
     let choices = [vec![filter(&[one])], vec![filter(&[one, two])], vec![filter(&[one]), filter(&[two])]];
     let mut queries = Vec::new();
     for networks in [None, Some(dataset.networks.iter().copied().skip(1).collect::<Vec<_>>())] {
@@ -71,7 +71,7 @@ impl Dataset {
         let mut batch = Batch::new();
         for _ in 0..RECORDS {
             let facets = facets(&mut fixture.random, organization, &networks, &targets);
-            batch.put(fixture.key(), Precondition::Absent, facets, "record");
+            batch.put(fixture.key(), Absent, facets, "record");
         }
         fixture.store.commit(batch.clone()).await?;
         let mut model = Model::default();
@@ -240,7 +240,7 @@ impl Ranked {
             sort_keys: vec![SortKey::new(GROUP, group), SortKey::new(RANK, rank_key)],
             ..Facets::default()
         };
-        batch.put(*key, Precondition::Any, facets, Bytes::copy_from_slice(&rank_key));
+        batch.put(*key, Any, facets, Bytes::copy_from_slice(&rank_key));
     }
 
     /// Swaps the ranks of two random records repeatedly.
@@ -263,7 +263,7 @@ impl Ranked {
 
     /// Reads lists whose order no single sort key provides.
     async fn watch(&self, store: &dyn Store, query: Query, mut random: Rng) -> Outcome {
-        let filter = LinkFilter { relation: self.link.relation, targets: vec![self.link.target] };
+        let filter = LinkFilter::new(self.link.relation, vec![self.link.target]);
         for read in 0..READS {
             let mut query = Query { organization: Some(self.organization), ..query.clone() };
             let direction = if read % 2 == 0 { Direction::Ascending } else { Direction::Descending };

@@ -1,9 +1,8 @@
 //! The order of lists, and their pages.
 
 use crate::store::Direction::{Ascending, Descending};
-use crate::store::{
-    Batch, Cursor, Facets, Key, Name, Order, Page, Precondition, Query, SortKey, Start, StoreErrorKind,
-};
+use crate::store::Precondition::Absent;
+use crate::store::{Batch, Cursor, Facets, Key, Name, Order, Page, Query, SortKey, Start, StoreErrorKind};
 use crate::testing::{
     Fault, Fixture, GROUP, Outcome, RANK, expect_equal, expect_error, expect_list, keys, with_rank,
 };
@@ -184,7 +183,7 @@ async fn put_grouped(fixture: &Fixture, records: &[(Key, &[u8], &[u8])]) -> Outc
     let mut batch = Batch::new();
     for (key, group, rank) in records {
         let sort_keys = vec![SortKey::new(RANK, *rank), SortKey::new(GROUP, *group)];
-        batch.put(*key, Precondition::Absent, Facets { sort_keys, ..Facets::default() }, "record");
+        batch.put(*key, Absent, Facets { sort_keys, ..Facets::default() }, "record");
     }
     Ok(fixture.store.commit(batch).await?)
 }
@@ -339,13 +338,8 @@ async fn put_five(fixture: &mut Fixture) -> Outcome<[Key; 5]> {
     let ranks: [&[u8]; 5] = [b"a", b"a", b"b", b"b", b"c"];
     let mut batch = Batch::new();
     for (key, rank) in keys.into_iter().zip(ranks) {
-        batch.put(key, Precondition::Absent, with_rank(rank), "record");
-        batch.put(
-            Key::new(fixture.other_kind, key.id),
-            Precondition::Absent,
-            Facets::default(),
-            "of another kind",
-        );
+        batch.put(key, Absent, with_rank(rank), "record");
+        batch.put(Key::new(fixture.other_kind, key.id), Absent, Facets::default(), "of another kind");
     }
     fixture.store.commit(batch).await?;
     Ok(keys)

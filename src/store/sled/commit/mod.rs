@@ -63,7 +63,7 @@ impl Committer {
     /// Writes one group. Returns the responder of a job that closes the store.
     fn run_group(&mut self, jobs: Vec<Job>) -> Option<Responder> {
         let shared = Arc::clone(&self.shared);
-        let Ok(state) = shared.read_state() else { return None };
+        let Ok(state) = shared.state.read() else { return None };
         let mut group = CommitGroup::new(state.index.next_version(), self.last_body_id);
         let (mut closing, mut checkpoint_requests) = (None, Vec::new());
         let mut is_complete = true;
@@ -123,7 +123,7 @@ impl Committer {
         }
         self.last_body_id = last_body_id;
         let mut dropped: Vec<Bytes> = Vec::new();
-        if let Ok(mut state) = self.shared.write_state() {
+        if let Ok(mut state) = self.shared.state.write() {
             for (accepted, facets) in accepted.iter().zip(facets) {
                 state.apply(accepted, facets, &mut dropped);
             }
@@ -165,7 +165,7 @@ impl Committer {
             // The applied LSN is on disk, and the log file that contained it is about to be overwritten.
             let _ = self.durable_lsn.write(self.checkpoints.applied_lsn());
         }
-        let last_version = self.shared.read_state()?.index.next_version().0 - 1;
+        let last_version = self.shared.state.read()?.index.next_version().0 - 1;
         let changes = std::mem::take(&mut self.changes);
         self.checkpoints.start(CheckpointTask {
             changes,
