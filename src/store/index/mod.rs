@@ -64,7 +64,8 @@ mod query;
 mod rows;
 mod run;
 mod table;
-#[cfg(all(test, feature = "sled"))]
+#[cfg(test)]
+#[cfg(feature = "sled")]
 mod tests;
 
 use std::collections::{BTreeSet, HashMap};

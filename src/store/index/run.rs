@@ -323,14 +323,11 @@ mod tests {
     fn a_run_agrees_with_a_sorted_vector_through_random_insertions_and_removals() {
         let mut run = Run::default();
         let mut model: Vec<RowId> = Vec::new();
-        let mut state = 0x2545_F491_4F6C_DD1D_u64;
+        let mut random = fastrand::Rng::with_seed(7);
         for step in 0..60_000_u32 {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
             // Grows in the first half and shrinks in the second, so that blocks split and merge.
-            let grow = state % 10 < if step < 30_000 { 8 } else { 2 };
-            let row = if step % 3 == 0 { step } else { (state >> 32) as u32 % 50_000 };
+            let grow = random.u8(..10) < if step < 30_000 { 8 } else { 2 };
+            let row = if step % 3 == 0 { step } else { random.u32(..50_000) };
             match model.binary_search(&row) {
                 Err(place) if grow => {
                     model.insert(place, row);

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::codec::{BodyRef, RecordChange};
 use super::files::preallocate;
 use super::state::{Shared, closed};
-use super::trees::{ScrubProgress, Side, TreePair, TreeWriter};
+use super::trees::{Manifest, ScrubProgress, Side, TreePair, TreeWriter};
 use super::wal::{SealedFile, Wal};
 use crate::store::{Key, StoreError};
 
@@ -190,7 +190,8 @@ fn write_to_copy(
         progress.record_change(side, *key, &before, writer.manifest());
     }
     removable.iter().try_for_each(|body_ref| writer.remove_body(*body_ref))?;
-    writer.finish(task.applied_lsn, task.last_version, task.last_body_id)?;
+    let CheckpointTask { applied_lsn, last_version, last_body_id, .. } = *task;
+    writer.finish(Manifest { applied_lsn, last_version, last_body_id, ..Manifest::default() })?;
     copy.mark_clean()?;
     Ok(replaced)
 }

@@ -35,6 +35,21 @@ pub struct TransferReport {
     pub bytes: u64,
 }
 
+/// The callback for the progress of an export or a restoration.
+struct OnProgress<'p>(Box<dyn FnMut(&TransferReport) + Send + 'p>);
+
+impl Default for OnProgress<'_> {
+    fn default() -> Self {
+        Self(Box::new(|_| {}))
+    }
+}
+
+impl fmt::Debug for OnProgress<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("OnProgress(..)")
+    }
+}
+
 /// Writes all records of a store as JSON lines, for a [`Restore`] into any backend.
 ///
 /// An export reflects one state of the store, the one at its start, even if commits follow during the export. It contains
@@ -77,14 +92,9 @@ pub struct TransferReport {
 /// # Ok(())
 /// # }
 /// ```
+#[derive(Debug, Default)]
 pub struct Export<'p> {
-    on_progress: Box<dyn FnMut(&TransferReport) + Send + 'p>,
-}
-
-impl Default for Export<'_> {
-    fn default() -> Self {
-        Self { on_progress: Box::new(|_| {}) }
-    }
+    on_progress: OnProgress<'p>,
 }
 
 impl<'p> Export<'p> {
@@ -97,7 +107,7 @@ impl<'p> Export<'p> {
     /// Sets a callback for progress: at the start, after every chunk of at most 1,000 records, and at the end.
     #[must_use]
     pub fn on_progress(self, call: impl FnMut(&TransferReport) + Send + 'p) -> Self {
-        Self { on_progress: Box::new(call) }
+        Self { on_progress: OnProgress(Box::new(call)) }
     }
 
     /// Exports a store to a writer.
@@ -115,7 +125,7 @@ impl<'p> Export<'p> {
         S: Store + ?Sized,
         W: AsyncWrite + Unpin + Send,
     {
-        let Self { mut on_progress } = self;
+        let Self { on_progress: OnProgress(mut on_progress) } = self;
         let mut snapshot = store.snapshot().await?;
         let mut report = TransferReport::default();
         let mut checksum = Hasher::new();
@@ -138,12 +148,6 @@ impl<'p> Export<'p> {
         report.bytes += trailer.len() as u64;
         on_progress(&report);
         Ok(report)
-    }
-}
-
-impl fmt::Debug for Export<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Export").finish_non_exhaustive()
     }
 }
 
@@ -193,14 +197,9 @@ fn line_of<T: Serialize>(value: &T) -> Result<Vec<u8>, TransferError> {
 /// # Ok(())
 /// # }
 /// ```
+#[derive(Debug, Default)]
 pub struct Restore<'p> {
-    on_progress: Box<dyn FnMut(&TransferReport) + Send + 'p>,
-}
-
-impl Default for Restore<'_> {
-    fn default() -> Self {
-        Self { on_progress: Box::new(|_| {}) }
-    }
+    on_progress: OnProgress<'p>,
 }
 
 impl<'p> Restore<'p> {
@@ -216,7 +215,7 @@ impl<'p> Restore<'p> {
     /// Sets a callback for progress, called after every chunk of at most 1,000 records.
     #[must_use]
     pub fn on_progress(self, call: impl FnMut(&TransferReport) + Send + 'p) -> Self {
-        Self { on_progress: Box::new(call) }
+        Self { on_progress: OnProgress(Box::new(call)) }
     }
 
     /// Restores an export into an empty store.
@@ -234,7 +233,7 @@ impl<'p> Restore<'p> {
         S: Store + ?Sized,
         R: AsyncRead + Unpin + Send,
     {
-        let Self { mut on_progress } = self;
+        let Self { on_progress: OnProgress(mut on_progress) } = self;
         if !store.snapshot().await?.next(1).await?.is_empty() {
             return Err(TransferError::new(TransferErrorKind::NotEmpty));
         }
@@ -252,12 +251,6 @@ impl<'p> Restore<'p> {
                 return Ok(report);
             }
         }
-    }
-}
-
-impl fmt::Debug for Restore<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Restore").finish_non_exhaustive()
     }
 }
 

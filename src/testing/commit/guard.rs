@@ -112,21 +112,16 @@ async fn guards_ignore_writes_of_their_batch(mut fixture: Fixture) -> Outcome {
     let mut writes = put(created, Absent, with_unique_keys(&[&unique_key]));
     writes.put(replaced, Present, Facets::default(), "after").delete(deleted, Present);
 
-    let mut after = writes.clone();
-    after.guard(Guard::record(created, Present));
-    fixture.expect_rejected("a guard on a record that the batch creates", after, Conflict(created)).await?;
-    let mut after = writes.clone();
-    after.guard(Guard::record(deleted, Absent));
-    fixture.expect_rejected("a guard on a record that the batch deletes", after, Conflict(deleted)).await?;
-    let mut after = writes.clone();
-    after.guard(Guard::unique_key(unique_key.clone(), Some(created)));
-    fixture
-        .expect_rejected(
-            "a guard on a unique key that the batch moves",
-            after,
-            UniqueKeyTaken(unique_key.clone()),
-        )
-        .await?;
+    let taken = UniqueKeyTaken(unique_key.clone());
+    for (what, guard, error) in [
+        ("a record that the batch creates", Guard::record(created, Present), Conflict(created)),
+        ("a record that the batch deletes", Guard::record(deleted, Absent), Conflict(deleted)),
+        ("a moved unique key", Guard::unique_key(unique_key.clone(), Some(created)), taken),
+    ] {
+        let mut batch = writes.clone();
+        batch.guard(guard);
+        fixture.expect_rejected(&format!("a guard on {what}"), batch, error).await?;
+    }
 
     writes.guard(Guard::record(created, Absent));
     writes.guard(Guard::record(replaced, Precondition::Version(version)));

@@ -129,17 +129,7 @@ impl Index {
             meter.spend(2 * self.linked_length(filter))?;
             return Ok(self.cut(self.linked_rows(filters, place), terms, wanted));
         }
-        self.find_in_runs(table, filters, terms, wanted, meter)
-    }
-
-    fn find_in_runs(
-        &self,
-        table: &Table,
-        Filters { organization, networks, .. }: &Filters,
-        terms: &[Term],
-        wanted: Wanted<'_>,
-        meter: &mut Meter,
-    ) -> Result<Found, OverLimit> {
+        let Filters { organization, networks, .. } = filters;
         let fewest = table.runs(*organization, networks.as_deref());
         if fewest.len() > 1 {
             meter.spend(fewest.len() * STEPS_PER_RUN)?;

@@ -96,22 +96,13 @@ impl GroupCollector {
 /// write fails leaves nothing to undo.
 #[derive(Debug)]
 pub(crate) struct CommitGroup {
-    accepted: Vec<AcceptedBatch>,
-    facets: Vec<Vec<Facets>>,
-    responders: Vec<Responder>,
-    keys: HashSet<Key>,
-    unique_keys: HashSet<UniqueKey>,
-    next_version: Version,
-    last_body_id: u64,
-}
-
-/// The contents of a complete group.
-#[derive(Debug)]
-pub(crate) struct GroupParts {
     pub(crate) accepted: Vec<AcceptedBatch>,
     /// For each batch, the facets of each record it puts.
     pub(crate) facets: Vec<Vec<Facets>>,
     pub(crate) responders: Vec<Responder>,
+    keys: HashSet<Key>,
+    unique_keys: HashSet<UniqueKey>,
+    next_version: Version,
     pub(crate) last_body_id: u64,
 }
 
@@ -149,11 +140,6 @@ impl CommitGroup {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.accepted.is_empty()
-    }
-
-    pub(crate) fn into_parts(self) -> GroupParts {
-        let Self { accepted, facets, responders, last_body_id, .. } = self;
-        GroupParts { accepted, facets, responders, last_body_id }
     }
 
     fn depends_on_group(&self, index: &Index, batch: &Batch) -> bool {

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 
-use self::group_commit::{CommitGroup, GroupCollector, GroupParts};
+use self::group_commit::{CommitGroup, GroupCollector};
 use self::queue::{Job, Responder};
 use super::checkpoint::{Changes, CheckpointScheduler, CheckpointTask};
 use super::state::{Shared, closed};
@@ -92,7 +92,7 @@ impl Committer {
             deferred.into_iter().for_each(|job| self.jobs.defer(job));
         }
         drop(state);
-        self.commit_group(group.into_parts());
+        self.commit_group(group);
         if !checkpoint_requests.is_empty() {
             let started = self.start_requested_checkpoint();
             for responder in checkpoint_requests {
@@ -106,8 +106,8 @@ impl Committer {
     }
 
     /// Writes a group to the log, applies it to the state, and acknowledges it.
-    fn commit_group(&mut self, parts: GroupParts) {
-        let GroupParts { accepted, facets, responders, last_body_id } = parts;
+    fn commit_group(&mut self, group: CommitGroup) {
+        let CommitGroup { accepted, facets, responders, last_body_id, .. } = group;
         if accepted.is_empty() {
             return;
         }

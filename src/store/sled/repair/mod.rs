@@ -233,7 +233,7 @@ fn write_records(
         )?;
         repair.records += 1;
     }
-    writer.finish(manifest.applied_lsn, manifest.last_version, manifest.last_body_id)
+    writer.finish(manifest)
 }
 
 fn install(folder: &Folder) -> io::Result<()> {

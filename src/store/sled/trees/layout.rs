@@ -215,10 +215,6 @@ impl BodyRef {
     pub(crate) fn parts(self) -> Range<u32> {
         0..part_count(self.length as usize)
     }
-
-    pub(crate) fn split(body: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
-        split(body)
-    }
 }
 
 /// A position between two entries, in key order.

@@ -138,7 +138,7 @@ impl TreePair {
         }
         removable.into_values().try_for_each(|body_ref| writer.remove_body(body_ref))?;
         let manifest = primary.manifest()?;
-        writer.finish(manifest.applied_lsn, manifest.last_version, manifest.last_body_id)?;
+        writer.finish(manifest)?;
         manifest.check(mirror.manifest()?)?;
         mirror.mark_clean()
     }
@@ -177,7 +177,7 @@ impl TreePair {
                 .write(key, &RecordChange::Put { header: bytes.to_vec().into(), body_ref, body })
                 .map(|_| ())
         })?;
-        writer.finish(manifest.applied_lsn, manifest.last_version, manifest.last_body_id)
+        writer.finish(manifest)
     }
 }
 

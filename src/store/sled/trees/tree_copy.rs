@@ -328,15 +328,10 @@ impl<'r> TreeWriter<'r> {
         Ok(())
     }
 
-    /// Writes the rest with the final manifest, and syncs the copy.
-    pub(crate) fn finish(
-        mut self,
-        applied_lsn: u64,
-        last_version: u64,
-        last_body_id: u64,
-    ) -> Result<(), StoreError> {
-        (self.manifest.applied_lsn, self.manifest.last_version, self.manifest.last_body_id) =
-            (applied_lsn, last_version, last_body_id);
+    /// Writes the rest with the LSN and the numbers of a manifest, and syncs the copy.
+    pub(crate) fn finish(mut self, numbers: Manifest) -> Result<(), StoreError> {
+        let Manifest { record_count, checksum_sum, .. } = self.manifest;
+        self.manifest = Manifest { record_count, checksum_sum, ..numbers };
         self.flush()?;
         self.copy.sync()
     }
@@ -346,7 +341,7 @@ impl<'r> TreeWriter<'r> {
         if is_large {
             self.batch.put_pending_delete(body_ref);
         }
-        for (part, content) in BodyRef::split(body) {
+        for (part, content) in keys::split(body) {
             self.batch.put_body_part(body_ref, part, content);
             if is_large {
                 self.flush_if_full()?;

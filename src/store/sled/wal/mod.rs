@@ -85,9 +85,9 @@ impl Wal {
 
     /// Returns whether the next frame should go to another file, if one is free.
     pub(super) fn is_full(&self) -> bool {
-        let is_poisoned = |file: &WalFile| file.is_poisoned();
         self.active.is_some_and(|active| {
-            active.offset >= FILE_BYTES || self.files.get(active.file).is_some_and(is_poisoned)
+            let is_poisoned = self.files.get(active.file).is_some_and(|file| file.is_poisoned);
+            active.offset >= FILE_BYTES || is_poisoned
         })
     }
 
@@ -104,7 +104,7 @@ impl Wal {
     /// Ends the active file, and returns it with a handle to sync it; `None` if nothing was written.
     pub(super) fn seal(&mut self) -> io::Result<Option<(SealedFile, File)>> {
         let Some(ActiveFile { file: index, .. }) = self.active else { return Ok(None) };
-        let file = self.files.get(index).ok_or(io::ErrorKind::NotFound)?.try_clone()?;
+        let file = self.files.get(index).ok_or(io::ErrorKind::NotFound)?.file.try_clone()?;
         self.active = None;
         self.sealed.push(SealedFile(index));
         Ok(Some((SealedFile(index), file)))
@@ -133,7 +133,7 @@ impl Wal {
     /// Puts a file header into the buffer, to be written together with the first frame.
     fn start_file(&mut self, first_lsn: u64) -> io::Result<ActiveFile> {
         let file = self.free_file().ok_or_else(|| io::Error::other("no log file is free"))?;
-        if let Some(poisoned) = self.files.get_mut(file).filter(|file| file.is_poisoned()) {
+        if let Some(poisoned) = self.files.get_mut(file).filter(|file| file.is_poisoned) {
             poisoned.clear()?;
         }
         let mut salt = [0; 8];
@@ -202,18 +202,10 @@ impl WalFile {
         Ok(())
     }
 
-    fn try_clone(&self) -> io::Result<File> {
-        self.file.try_clone()
-    }
-
     fn sync(&mut self) -> io::Result<()> {
         let synced = self.file.sync_data();
         self.is_poisoned |= synced.is_err();
         synced
-    }
-
-    const fn is_poisoned(&self) -> bool {
-        self.is_poisoned
     }
 
     /// Truncates the file, which frees its space and clears the poisoned state.
