@@ -163,8 +163,8 @@ impl fmt::Display for Report {
 /// Defines the cases of a file: the test functions of each method, grouped by the contract sentence they cite.
 macro_rules! table {
     ($(of $method:literal: $($contract:literal => $($case:ident),+;)+)+) => {
-        pub(super) const CASES: &[$crate::testing::Case] = &[$($($(
-            $crate::testing::Case::new(
+        pub(super) const CASES: &[$crate::testing::case::Case] = &[$($($(
+            $crate::testing::case::Case::new(
                 concat!($method, "::", stringify!($case)),
                 concat!($method, ": ", $contract),
                 |fixture| Box::pin($case(fixture)),

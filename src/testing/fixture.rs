@@ -105,8 +105,13 @@ impl Fixture {
         Ok(self.store.commit(delete(key, Present)).await?)
     }
 
+    /// Returns the record that has this unique key.
+    pub(super) async fn record_of(&self, unique_key: &UniqueKey) -> Outcome<Option<Record>> {
+        Ok(self.store.get_by_unique_key(unique_key).await?)
+    }
+
     pub(super) async fn holder(&self, unique_key: &UniqueKey) -> Outcome<Option<Key>> {
-        Ok(self.store.get_by_unique_key(unique_key).await?.map(|record| record.key))
+        Ok(self.record_of(unique_key).await?.map(|record| record.key))
     }
 
     /// Returns the versions that the store assigned to the records put by the batch.

@@ -109,7 +109,7 @@ async fn expired_record_is_visible_until_purged(mut fixture: Fixture) -> Outcome
     expect_equal("get of an expired record", &fixture.read(key).await?, &Some(record.clone()))?;
     expect_equal(
         "get_by_unique_key of an expired record",
-        &fixture.store.get_by_unique_key(&unique_key).await?,
+        &fixture.record_of(&unique_key).await?,
         &Some(record),
     )?;
     expect_list("the list of its kind", &fixture.store.list(&fixture.query()).await?, &[key])
@@ -118,17 +118,13 @@ async fn expired_record_is_visible_until_purged(mut fixture: Fixture) -> Outcome
 async fn every_unique_key_of_a_record_finds_it(mut fixture: Fixture) -> Outcome {
     let (key, first, second) = (fixture.key(), fixture.unique_key(), fixture.unique_key());
     let record = fixture.put(key, with_unique_keys(&[&first, &second]), "record").await?;
-    expect_equal(
-        "the first unique key",
-        &fixture.store.get_by_unique_key(&first).await?,
-        &Some(record.clone()),
-    )?;
-    expect_equal("the second unique key", &fixture.store.get_by_unique_key(&second).await?, &Some(record))
+    expect_equal("the first unique key", &fixture.record_of(&first).await?, &Some(record.clone()))?;
+    expect_equal("the second unique key", &fixture.record_of(&second).await?, &Some(record))
 }
 
 async fn unused_unique_key_finds_nothing(mut fixture: Fixture) -> Outcome {
     let unique_key = fixture.unique_key();
-    expect_equal("a unique key never given", &fixture.store.get_by_unique_key(&unique_key).await?, &None)
+    expect_equal("a unique key never given", &fixture.record_of(&unique_key).await?, &None)
 }
 
 async fn unique_key_is_distinguished_by_its_name(mut fixture: Fixture) -> Outcome {
@@ -159,7 +155,7 @@ async fn unique_key_values_are_compared_as_bytes(mut fixture: Fixture) -> Outcom
     for (ending, unique_key, record) in records {
         expect_equal(
             &format!("the value ending in {ending:?}"),
-            &fixture.store.get_by_unique_key(&unique_key).await?,
+            &fixture.record_of(&unique_key).await?,
             &Some(record),
         )?;
     }

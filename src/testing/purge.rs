@@ -83,7 +83,7 @@ async fn record_without_expiry_is_not_purged(mut fixture: Fixture) -> Outcome {
     let record = fixture.put(key, with_unique_keys(&[&unique_key]), "stays").await?;
     fixture.store.purge_expired(time).await?;
     expect_equal("get", &fixture.read(key).await?, &Some(record.clone()))?;
-    expect_equal("get_by_unique_key", &fixture.store.get_by_unique_key(&unique_key).await?, &Some(record))?;
+    expect_equal("get_by_unique_key", &fixture.record_of(&unique_key).await?, &Some(record))?;
     expect_list("list", &fixture.store.list(&fixture.query()).await?, &[key])
 }
 

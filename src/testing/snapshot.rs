@@ -186,7 +186,7 @@ async fn open_snapshot_blocks_no_other_call(mut fixture: Fixture) -> Outcome {
     let facets = Facets { unique_keys: vec![unique_key.clone()], ..with_expiry(time) };
     let record = fixture.put(key, facets, "while a snapshot is open").await?;
     expect_equal("get", &fixture.read(key).await?, &Some(record.clone()))?;
-    expect_equal("get_by_unique_key", &fixture.store.get_by_unique_key(&unique_key).await?, &Some(record))?;
+    expect_equal("get_by_unique_key", &fixture.record_of(&unique_key).await?, &Some(record))?;
     let query = Query::new(fixture.other_kind);
     expect_list("list", &fixture.store.list(&query).await?, &[key])?;
     expect_equal("another snapshot", &fixture.entries().await?.len(), &(before.len() + 1))?;

@@ -1,5 +1,4 @@
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 
 use tokio::runtime::Handle;
 
@@ -21,14 +20,16 @@ pub(super) async fn blocking<T: Send + 'static>(
 pub(super) async fn cancellable<T: Send + 'static>(
     work: impl FnOnce(&Cancellation) -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
-    let cancellation = Cancellation::default();
-    let _guard = CancelOnDrop(cancellation.clone());
-    blocking(move || work(&cancellation)).await?
+    let caller = Arc::new(());
+    let cancellation = Cancellation(Arc::downgrade(&caller));
+    let outcome = blocking(move || work(&cancellation)).await?;
+    drop(caller);
+    outcome
 }
 
-/// A flag that tells work on another thread that its caller is gone.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Cancellation(Arc<AtomicBool>);
+/// Tells work on another thread whether its caller is gone: the future that held the counterpart was dropped.
+#[derive(Debug)]
+pub(super) struct Cancellation(Weak<()>);
 
 impl Cancellation {
     /// Checks that the work has not been cancelled.
@@ -36,17 +37,9 @@ impl Cancellation {
     /// # Errors
     /// `Unavailable` when it has been cancelled.
     pub(super) fn check(&self) -> Result<(), StoreError> {
-        if self.0.load(Ordering::Relaxed) {
+        if self.0.strong_count() == 0 {
             return Err(StoreError::unavailable("the call was cancelled before it completed"));
         }
         Ok(())
-    }
-}
-
-struct CancelOnDrop(Cancellation);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.0.store(true, Ordering::Relaxed);
     }
 }

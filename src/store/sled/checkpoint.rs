@@ -37,11 +37,7 @@ pub(super) struct CheckpointTask {
 }
 
 /// A task with its result. A failed task can be run again any number of times.
-#[derive(Debug)]
-pub(super) struct CheckpointResult {
-    pub(super) task: CheckpointTask,
-    pub(super) result: Result<(), StoreError>,
-}
+pub(super) type CheckpointResult = (CheckpointTask, Result<(), StoreError>);
 
 /// The thread that runs checkpoint tasks.
 #[derive(Debug)]
@@ -74,7 +70,7 @@ impl Checkpointer {
         for task in tasks {
             let result = self.checkpoint(&task);
             let (applied_lsn, failure) = (task.applied_lsn, result.as_ref().err().map(ToString::to_string));
-            if results.send(CheckpointResult { task, result }).is_err() {
+            if results.send((task, result)).is_err() {
                 return;
             }
             // Only after the committer can receive the result, because tasks woken here ask the committer.
@@ -281,8 +277,7 @@ impl CheckpointScheduler {
         received.map_err(|_| closed()).and_then(|result| self.complete(result, wal))
     }
 
-    fn complete(&mut self, finished: CheckpointResult, wal: &mut Wal) -> Result<(), StoreError> {
-        let CheckpointResult { task, result } = finished;
+    fn complete(&mut self, (task, result): CheckpointResult, wal: &mut Wal) -> Result<(), StoreError> {
         if result.is_ok() {
             task.sealed.iter().for_each(|sealed| wal.release(*sealed));
             self.state = SchedulerState::Idle;

@@ -103,12 +103,8 @@ async fn unique_key_stays_with_record_when_put_again(mut fixture: Fixture) -> Ou
     let (key, kept, added) = (fixture.key(), fixture.unique_key(), fixture.unique_key());
     fixture.put(key, with_unique_keys(&[&kept]), "before").await?;
     let record = fixture.put(key, with_unique_keys(&[&added, &kept]), "after").await?;
-    expect_equal(
-        "by the unique key it kept",
-        &fixture.store.get_by_unique_key(&kept).await?,
-        &Some(record.clone()),
-    )?;
-    expect_equal("by the unique key it got", &fixture.store.get_by_unique_key(&added).await?, &Some(record))
+    expect_equal("by the unique key it kept", &fixture.record_of(&kept).await?, &Some(record.clone()))?;
+    expect_equal("by the unique key it got", &fixture.record_of(&added).await?, &Some(record))
 }
 
 async fn unique_key_of_another_record_is_taken(mut fixture: Fixture) -> Outcome {

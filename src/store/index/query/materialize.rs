@@ -133,8 +133,7 @@ impl Sorted {
     pub(crate) fn read_prefixes(&mut self, index: &Index) {
         let changed = lock(&self.changed);
         let rows = &index.rows;
-        let prefix =
-            |row| row_then(rows, &changed, row).map_or(0, |row| rows.prefix_of_row(&self.key.terms, row));
+        let prefix = |row| prefix_then(rows, &self.key, &changed, row);
         self.prefixes = Run::ends_of_blocks(&self.rows).map(prefix).collect();
     }
 
@@ -161,39 +160,31 @@ pub(super) fn price(key: &ListKey, rows: usize, organization_rows: usize) -> usi
 const CHANGES: usize = 16;
 
 /// Moves rows that changed from where they stand in the run to where they belong, and forgets their changes.
-pub(super) fn apply_changes(rows: &Rows, key: &ListKey, run: &mut Run, changed: &mut ChangedRows) {
+fn apply_changes(rows: &Rows, key: &ListKey, run: &mut Run, changed: &mut ChangedRows) {
     let batch: Vec<RowId> = changed.keys().copied().take(CHANGES).collect();
     for id in &batch {
-        if let Some(Some(old)) = changed.get(id) {
-            remove(rows, key, run, changed, (*id, old));
+        if let Some(Some(old)) = changed.get(id).filter(|old| passes(rows, key, old.as_ref())) {
+            let is_before = |other| is_before(rows, key, changed, other, old);
+            run.remove(*id, |row| prefix_then(rows, key, changed, row), is_before);
         }
     }
     for id in &batch {
         changed.remove(id);
     }
     for id in batch {
-        if let Some(row) = rows.get(id) {
-            insert(rows, key, run, changed, (id, row));
+        if let Some(row) = rows.get(id).filter(|row| passes(rows, key, Some(row))) {
+            let is_before = |other| is_before(rows, key, changed, other, row);
+            run.insert(id, |row| prefix_then(rows, key, changed, row), is_before);
         }
     }
 }
 
-fn remove(rows: &Rows, key: &ListKey, run: &mut Run, changed: &ChangedRows, (id, old): (RowId, &Row)) {
-    if key.filters.pass(old, rows.partitions()) {
-        let is_before = |other| is_before(rows, key, changed, other, old);
-        run.remove(id, |row| prefix_then(rows, key, changed, row), is_before);
-    }
+fn passes(rows: &Rows, key: &ListKey, row: Option<&Row>) -> bool {
+    row.is_some_and(|row| key.filters.pass(row, rows.partitions()))
 }
 
-fn insert(rows: &Rows, key: &ListKey, run: &mut Run, changed: &ChangedRows, (id, row): (RowId, &Row)) {
-    if key.filters.pass(row, rows.partitions()) {
-        let is_before = |other| is_before(rows, key, changed, other, row);
-        run.insert(id, |row| prefix_then(rows, key, changed, row), is_before);
-    }
-}
-
-/// A row as it was when it got its place in the run.
-pub(super) fn row_then<'r>(rows: &'r Rows, changed: &'r ChangedRows, id: RowId) -> Option<&'r Row> {
+/// Returns a row as it was when it got its place in the run.
+fn row_then<'r>(rows: &'r Rows, changed: &'r ChangedRows, id: RowId) -> Option<&'r Row> {
     match changed.get(&id) {
         Some(old) => old.as_ref(),
         None => rows.get(id),

@@ -32,11 +32,7 @@ impl DurableLsn {
 
     pub(crate) fn write(&mut self, lsn: u64) -> io::Result<()> {
         let lsn = lsn.to_le_bytes();
-        let mut content = [0; SIZE];
-        let fields = lsn.into_iter().chain(crc32fast::hash(&lsn).to_le_bytes());
-        for (target, byte) in content.iter_mut().zip(fields) {
-            *target = byte;
-        }
+        let content = [&lsn[..], &crc32fast::hash(&lsn).to_le_bytes()].concat();
         self.0.seek(SeekFrom::Start(0))?;
         self.0.write_all(&content)
     }

@@ -149,7 +149,7 @@ impl FileHeader {
         for number in [MAGIC, self.generation, self.first_lsn, self.salt, u64::from(self.is_synced)] {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
-        let checksum = file_header_checksum(bytes.get(start..).unwrap_or_default());
+        let checksum = crc32fast::hash(bytes.get(start..).unwrap_or_default());
         bytes.extend_from_slice(&checksum.to_le_bytes());
     }
 
@@ -159,12 +159,6 @@ impl FileHeader {
         let magic = decoder.u64()?;
         let (generation, first_lsn, salt) = (decoder.u64()?, decoder.u64()?, decoder.u64()?);
         let header = Self { generation, first_lsn, salt, is_synced: decoder.u64()? != 0 };
-        (decoder.u32()? == file_header_checksum(content) && magic == MAGIC).then_some(header)
+        (decoder.u32()? == crc32fast::hash(content) && magic == MAGIC).then_some(header)
     }
-}
-
-fn file_header_checksum(content: &[u8]) -> u32 {
-    let mut hasher = Hasher::new();
-    hasher.update(content);
-    hasher.finalize()
 }
