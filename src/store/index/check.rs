@@ -28,10 +28,10 @@ impl Index {
         }
         self.check_room(writes.len(), puts(writes))?;
         for write in writes {
-            self.check_expectation(write.key(), write.precondition())?;
+            self.check_precondition(write.key(), write.precondition())?;
         }
-        for check in guards {
-            self.check_condition(check, &keys)?;
+        for guard in guards {
+            self.check_guard(guard, &keys)?;
         }
         self.check_unique_keys(writes, packs, &keys)
     }
@@ -52,7 +52,7 @@ impl Index {
         Ok(())
     }
 
-    fn check_expectation(&self, key: Key, precondition: Precondition) -> Result<(), StoreError> {
+    fn check_precondition(&self, key: Key, precondition: Precondition) -> Result<(), StoreError> {
         let found = self.find(key).and_then(|row| self.key(row)).map(|(_, version)| version);
         let met = match precondition {
             Precondition::Any => true,
@@ -63,9 +63,9 @@ impl Index {
         if met { Ok(()) } else { Err(StoreError::conflict(key)) }
     }
 
-    fn check_condition(&self, check: &Guard, written: &HashSet<Key>) -> Result<(), StoreError> {
-        match check {
-            Guard::Record { key, precondition } => self.check_expectation(*key, *precondition),
+    fn check_guard(&self, guard: &Guard, written: &HashSet<Key>) -> Result<(), StoreError> {
+        match guard {
+            Guard::Record { key, precondition } => self.check_precondition(*key, *precondition),
             Guard::UniqueKey { unique_key, holder } => {
                 let found =
                     self.get_by_unique_key(unique_key).and_then(|row| self.key(row)).map(|(key, _)| key);

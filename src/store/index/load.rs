@@ -30,7 +30,6 @@ impl Loader {
     /// Adds a record. Rows are numbered from 0 in the order in which they are added.
     ///
     /// # Errors
-    ///
     /// `Corrupt` when the key or a unique key exists already, or when the index cannot hold the facets. The record
     /// is then left out.
     pub(crate) fn add(&mut self, key: Key, version: Version, facets: &Facets) -> Result<RowId, StoreError> {

@@ -140,7 +140,7 @@ impl Index {
         };
         let total = fewest.iter().map(|runs| length(runs)).sum();
         let mut rows = Vec::with_capacity(wanted.count.min(total));
-        self.walk(&Sets { fewest, by_network }, terms, wanted, &mut rows, meter)?;
+        self.scan(&Sets { fewest, by_network }, terms, wanted, &mut rows, meter)?;
         Ok((rows, total))
     }
 
@@ -152,7 +152,7 @@ impl Index {
     ) -> (Vec<RowId>, usize) {
         let mut rows = Vec::with_capacity(count.min(run.len()));
         if let [term] = terms {
-            self.walk_run(run, *term, Wanted { begin, count }, &mut rows);
+            self.scan_run(run, *term, Wanted { begin, count }, &mut rows);
             return (rows, run.len());
         }
         let from = match begin {
@@ -177,7 +177,7 @@ impl Index {
         Wanted { begin, count }: Wanted<'_>,
     ) -> (Vec<RowId>, usize) {
         let total = rows.len();
-        (self.window(rows, terms, begin, count), total)
+        (self.sorted_part(rows, terms, begin, count), total)
     }
 
     fn table(&self, query: &Query) -> Option<(NameId, &Table)> {

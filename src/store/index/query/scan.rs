@@ -42,9 +42,8 @@ impl Index {
     /// Appends the wanted rows from sorted sets of runs.
     ///
     /// # Errors
-    ///
     /// When it takes more steps than the meter allows.
-    pub(super) fn walk(
+    pub(super) fn scan(
         &self,
         sets: &Sets<'_>,
         terms: &[Term],
@@ -55,25 +54,25 @@ impl Index {
         let Some(((slot, direction), rest)) = terms.split_first() else { return Ok(()) };
         let merged = self.merged(&sets.fewest, *slot);
         if rest.is_empty() {
-            walk_merged(&merged, *direction, wanted, found);
+            scan_merged(&merged, *direction, wanted, found);
             return Ok(());
         }
-        self.walk_groups(sets, &merged, (*direction, rest), wanted, found, meter)
+        self.scan_groups(sets, &merged, (*direction, rest), wanted, found, meter)
     }
 
     /// Does the same for one run in the ascending order of the term.
-    pub(super) fn walk_run(
+    pub(super) fn scan_run(
         &self,
         run: &Run,
         (slot, direction): Term,
         wanted: Wanted<'_>,
         found: &mut Vec<RowId>,
     ) {
-        walk_merged(&Merged { rows: &self.rows, slot, runs: vec![run] }, direction, wanted, found);
+        scan_merged(&Merged { rows: &self.rows, slot, runs: vec![run] }, direction, wanted, found);
     }
 
     /// Visits the groups of the first term, each in the order of the other terms.
-    fn walk_groups(
+    fn scan_groups(
         &self,
         sets: &Sets<'_>,
         merged: &Merged<'_>,
@@ -88,12 +87,12 @@ impl Index {
             meter.spend(1 + merged.runs.len())?;
             if let Some(whole) = self.whole_sets(sets, merged, &group) {
                 meter.spend(whole.fewest.len())?;
-                self.walk(&whole, rest, Wanted { begin, count }, found, meter)?;
+                self.scan(&whole, rest, Wanted { begin, count }, found, meter)?;
             } else {
                 meter.spend(2 * (merged.rank(&group.to) - merged.rank(&group.from)))?;
                 let spans = merged.runs.iter().zip(&group.from).zip(&group.to);
                 let rows = spans.flat_map(|((run, from), to)| run.between(*from, *to)).collect();
-                found.extend(self.window(rows, rest, begin, count - found.len()));
+                found.extend(self.sorted_part(rows, rest, begin, count - found.len()));
             }
             if found.len() >= count {
                 return Ok(());
@@ -133,14 +132,14 @@ impl Index {
     }
 }
 
-fn walk_merged(merged: &Merged<'_>, direction: Direction, wanted: Wanted<'_>, found: &mut Vec<RowId>) {
+fn scan_merged(merged: &Merged<'_>, direction: Direction, wanted: Wanted<'_>, found: &mut Vec<RowId>) {
     match direction {
-        Direction::Ascending => walk_ascending(merged, wanted, found),
-        Direction::Descending => walk_descending(merged, wanted, found),
+        Direction::Ascending => scan_ascending(merged, wanted, found),
+        Direction::Descending => scan_descending(merged, wanted, found),
     }
 }
 
-fn walk_ascending(merged: &Merged<'_>, wanted: Wanted<'_>, found: &mut Vec<RowId>) {
+fn scan_ascending(merged: &Merged<'_>, wanted: Wanted<'_>, found: &mut Vec<RowId>) {
     let from = match wanted.begin {
         Begin::Rank(rank) => merged.select(rank, &merged.start(), &merged.end()),
         Begin::Behind(keys, id) => {
@@ -153,7 +152,7 @@ fn walk_ascending(merged: &Merged<'_>, wanted: Wanted<'_>, found: &mut Vec<RowId
 
 /// Visits keys in descending order, with equal keys in ascending order of id. The rest of the list is always before
 /// a position.
-fn walk_descending(merged: &Merged<'_>, wanted: Wanted<'_>, found: &mut Vec<RowId>) {
+fn scan_descending(merged: &Merged<'_>, wanted: Wanted<'_>, found: &mut Vec<RowId>) {
     let left = match wanted.begin {
         Begin::Rank(rank) => {
             let Some(before) = merged.len().checked_sub(rank) else { return };
@@ -202,7 +201,7 @@ fn first_group<'a, 'q>(
 
 impl Index {
     /// Sorts rows and returns the wanted part.
-    pub(super) fn window(
+    pub(super) fn sorted_part(
         &self,
         mut rows: Vec<RowId>,
         terms: &[Term],

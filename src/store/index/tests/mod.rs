@@ -112,7 +112,7 @@ fn assert_same(left: &Index, right: &Index, model: &Model, records: usize, rando
     }
     for _ in 0..100 {
         assert_same_pages(left, right, random.query(records));
-        let (writes, guards) = (random.writes(records), random.checks(records, model));
+        let (writes, guards) = (random.writes(records), random.guards(records, model));
         assert_eq!(
             refusal(left, &writes, &guards),
             refusal(right, &writes, &guards),

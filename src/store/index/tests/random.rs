@@ -111,7 +111,7 @@ impl Random {
         }
     }
 
-    pub(super) fn checks(&mut self, records: usize, model: &Model) -> Vec<Guard> {
+    pub(super) fn guards(&mut self, records: usize, model: &Model) -> Vec<Guard> {
         let organization = if self.chance(70) { Some(self.id(3)) } else { None };
         let key = self.key(records);
         let version = model.get(&key).map(|(version, _)| *version);
