@@ -47,8 +47,8 @@ impl IndexSnapshot {
         self.rows.len()
     }
 
-    /// Returns the record at a place below [`len`](Self::len), with its links and unique keys sorted and without duplicates, and
-    /// without empty sort keys.
+    /// Returns the record at a place below [`len`](Self::len): links and unique keys sorted and without duplicates,
+    /// no empty sort keys.
     pub(crate) fn entry(&self, place: usize) -> Option<(RowId, Key, Version, Facets)> {
         let (id, row) = self.rows.get(place)?;
         let key = Key::new(self.names.name(row.table)?, row.id);

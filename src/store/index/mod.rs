@@ -1,7 +1,9 @@
-//! The in-memory index over facets that the backends share: it finds, checks and lists records without reading a body.
+//! The in-memory index over facets that the backends share: it finds, checks and lists records without
+//! reading a body.
 //!
 //! # What it holds
-//! Every record is a *row* with a number, the [`RowId`]. The other structures hold row numbers and compare keys in the row.
+//! Every record is a *row* with a number, the [`RowId`]. The other structures hold row numbers and compare
+//! keys in the row.
 //!
 //! ```text
 //! Index
@@ -14,7 +16,8 @@
 //!    └─ ordering cache               lists that no run holds, each materialized as a run of its own
 //! ```
 //!
-//! A [`run`] is a list of row numbers in one order, from which any rank is read in O(log n). It serves both directions.
+//! A [`run`] is a list of row numbers in one order, from which any rank is read in O(log n). It serves both
+//! directions.
 //!
 //! # How a query is answered
 //! [`query`] is the planner. It takes the first way that fits:
@@ -22,7 +25,7 @@
 //! ```text
 //! query
 //!  ├─ 1 filters by id ──────────────────────── look up the ids, filter, sort the rest
-//!  ├─ 2 is one run, or of all organizations ── read the rank in the run, or merge the runs
+//!  ├─ 2 is one run, or of all organizations ── read the rank in the run; or as in 4, without a limit
 //!  ├─ 3 is in the ordering cache ───────────── read the rank in the cached run
 //!  ├─ 4 costs at most 4,096 steps ──────────── with a link filter: filter its posting list, sort the rest
 //!  │                                           otherwise: merge the runs of the networks
@@ -32,23 +35,26 @@
 //! | Way | Example | Chosen because |
 //! |---|---|---|
 //! | 1 | the hosts with these 20 ids | the caller bounds the number of rows |
-//! | 2 | the hosts of an organization, or of one network of it, by name | the run is the list; queries over all organizations come from the host application, which pays for them |
+//! | 2 | the hosts of an organization, or of one network of it, by name | the run is the list; only the host application asks for all organizations |
 //! | 3 | hosts of 10 networks by name, page 2 | another request has paid for the order |
 //! | 4 | the hosts with a rare tag; the first page of 3 networks | less work than to materialize |
 //! | 5 | the hosts with a frequent tag by name | the page would hold the lock for too long |
 //!
-//! A *step* is a look at one row, which is a cache miss in a large index (50 to 100 ns). The planner counts steps, not time, so a
-//! query takes the same way on every machine. Way 4 also adds up what a list has cost so far: once that is a fair share of its
-//! price, [`Answer::Page`] names the list, and the store materializes it in the background.
+//! A *step* is a look at one row, which is a cache miss in a large index (50 to 100 ns). The planner counts
+//! steps, not time, so a query takes the same way on every machine. Way 4 also adds up what a list has cost
+//! so far: once that is a fair share of its price, [`Answer::Page`] names the list, and the store
+//! materializes it in the background.
 //!
 //! # Locks
-//! A store keeps the index behind one lock, so no call may take long. Materializing therefore reads the index in slices under the
-//! lock and sorts outside it; `query/materialize.rs` describes how changes in the meantime are kept. Packing the facets of a large
-//! batch happens outside the lock too, with a packer from [`Index::packer`].
+//! A store keeps the index behind one lock, so no call may take long. Materializing therefore reads the
+//! index in slices under the lock and sorts outside it; `query/materialize.rs` describes how changes in the
+//! meantime are kept. Packing the facets of a large batch happens outside the lock too, with a packer from
+//! [`Index::packer`].
 //!
 //! # How a batch is written
-//! [`check`] evaluates preconditions, guards and unique keys and changes nothing. [`apply`] then updates rows, lookups, runs and
-//! cached lists, and cannot fail. A store in a folder builds the index with a `Loader`, which sorts every order once.
+//! [`check`] evaluates preconditions, guards and unique keys and changes nothing. [`apply`] then updates
+//! rows, lookups, runs and cached lists, and cannot fail. A store in a folder builds the index with a
+//! `Loader`, which sorts every order once.
 
 mod apply;
 mod check;

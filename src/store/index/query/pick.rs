@@ -1,4 +1,4 @@
-//! Picking the rows of a list out of the runs of its terms, and combining the terms.
+//! Picking the rows of a list out of the runs of its terms: those that pass its filters, in the order of all terms.
 
 use uuid::Uuid;
 
