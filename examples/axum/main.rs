@@ -24,15 +24,16 @@ fn main() -> ExitCode {
 async fn serve(ready: support::Ready) -> io::Result<()> {
     // Without client addresses, all clients without a key share one rate limit. Behind a reverse proxy, the peer is the
     // proxy: use `ClientAddressSource::x_forwarded_for` or `forwarded` instead.
-    let api = Api::builder(ready.inventory)
+    let mut api = Api::builder(ready.inventory)
         .client_address(ClientAddressSource::extension(|peer: &ConnectInfo<SocketAddr>| peer.0.ip()))
         .server_version(ready.server_version)
-        .rate_limit(ready.rate_limit)
-        .secure_cookies(ready.secure_cookies)
-        .build();
+        .rate_limit(ready.rate_limit);
+    if !ready.secure_cookies {
+        api = api.insecure_cookies();
+    }
 
     // As the fallback, the API handles every request that matches none of your routes. Its paths start with `/api/`.
-    let app = Router::new().fallback_service(api);
+    let app = Router::new().fallback_service(api.build());
 
     // Every response is written in one piece, so delaying it to combine packets only adds latency.
     let listener = ready.listener.tap_io(|stream| {

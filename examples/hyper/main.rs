@@ -28,12 +28,14 @@ fn main() -> ExitCode {
 async fn serve(ready: support::Ready) -> io::Result<()> {
     // Without client addresses, all clients without a key share one rate limit. Behind a reverse proxy, the peer is the
     // proxy: use `ClientAddressSource::x_forwarded_for` or `forwarded` instead.
-    let api = Api::builder(ready.inventory)
+    let mut api = Api::builder(ready.inventory)
         .client_address(ClientAddressSource::extension(SocketAddr::ip))
         .server_version(ready.server_version)
-        .rate_limit(ready.rate_limit)
-        .secure_cookies(ready.secure_cookies)
-        .build();
+        .rate_limit(ready.rate_limit);
+    if !ready.secure_cookies {
+        api = api.insecure_cookies();
+    }
+    let api = api.build();
 
     // With a timer, hyper closes connections whose request headers take too long.
     let mut http = http1::Builder::new();

@@ -168,7 +168,7 @@ async fn import(
 ) -> Result<(), Failure> {
     note(format_args!("Importing {name} …"));
     let mut progress = Progress::begin();
-    let import = Import::new().create_networks(true).on_progress(|report| {
+    let import = Import::new().create_missing_networks().on_progress(|report| {
         if progress.is_due() {
             note(format_args!("{} lines read, {} hosts imported …", report.lines, report.imported));
         }

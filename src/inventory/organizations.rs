@@ -87,13 +87,23 @@ impl Inventory {
         self.read_all(&Query { order, ..Query::new(ORGANIZATION) }).await
     }
 
-    /// Enables or disables API access for an organization.
-    ///
-    /// Without API access, the API keys of its users are refused. Takes effect with the next request.
+    /// Accepts the API keys of the organization's users again, from the next request on.
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn set_api_access(&self, id: Uuid, api_access: bool) -> Result<Organization, Error> {
+    pub async fn enable_api_access(&self, id: Uuid) -> Result<Organization, Error> {
+        self.set_api_access(id, true).await
+    }
+
+    /// Refuses the API keys of the organization's users from the next request on.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn disable_api_access(&self, id: Uuid) -> Result<Organization, Error> {
+        self.set_api_access(id, false).await
+    }
+
+    async fn set_api_access(&self, id: Uuid, api_access: bool) -> Result<Organization, Error> {
         let (key, entity) = (organization_key(id), Entity::Organization);
         let set = |organization: &mut Organization, now| {
             organization.api_access = api_access;

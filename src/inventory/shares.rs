@@ -172,11 +172,23 @@ impl Inventory {
         Ok(self.passwords.verify(password, text).await?)
     }
 
-    /// Enables or disables a share. Takes effect with the next request.
+    /// Enables a share: it can be opened from the next request on, unless it has expired.
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn set_share_enabled(&self, id: Uuid, is_enabled: bool) -> Result<Share, Error> {
+    pub async fn enable_share(&self, id: Uuid) -> Result<Share, Error> {
+        self.set_share_enabled(id, true).await
+    }
+
+    /// Disables a share: it cannot be opened from the next request on.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn disable_share(&self, id: Uuid) -> Result<Share, Error> {
+        self.set_share_enabled(id, false).await
+    }
+
+    async fn set_share_enabled(&self, id: Uuid, is_enabled: bool) -> Result<Share, Error> {
         let set = |share: &mut Share, now| {
             share.is_enabled = is_enabled;
             share.updated_at = now;

@@ -211,7 +211,6 @@ impl ApiBuilder {
     /// let api = Api::builder(Inventory::new(MemoryStore::new()))
     ///     .allowed_origins(["https://app.example.net"])
     ///     .body_limit(64 * 1024)
-    ///     .secure_cookies(true)
     ///     .build();
     /// ```
     #[must_use]
@@ -221,13 +220,13 @@ impl ApiBuilder {
         Self { allowed_origins: origins.collect(), ..self }
     }
 
-    /// Sets whether the session cookie has the `Secure` attribute.
+    /// Omits the `Secure` attribute of the session cookie, for servers that browsers reach over plain HTTP.
     ///
-    /// Default: `true`. Browsers send a `Secure` cookie over HTTPS only, and do not store one that arrives over plain
-    /// HTTP.
+    /// Default: the cookie is `Secure`. Browsers then send it over HTTPS only, and do not store it when it arrives over
+    /// plain HTTP.
     #[must_use]
-    pub fn secure_cookies(self, secure: bool) -> Self {
-        Self { secure_cookies: secure, ..self }
+    pub fn insecure_cookies(self) -> Self {
+        Self { secure_cookies: false, ..self }
     }
 
     /// Sets the maximum number of hosts in a list without a limit (`limit=0`).

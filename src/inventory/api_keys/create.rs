@@ -65,7 +65,7 @@ impl Inventory {
     /// println!("Write this down, it is not shown again: {}", issued.plaintext());
     ///
     /// let id = issued.record().id;
-    /// inventory.set_user_api_key_enabled(id, false).await?;
+    /// inventory.disable_user_api_key(id).await?;
     /// assert!(inventory.authenticate_user_key(issued.plaintext()).await.is_err());
     /// inventory.delete_user_api_key(id).await?;
     /// # Ok(())

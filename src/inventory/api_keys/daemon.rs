@@ -57,7 +57,7 @@ impl Inventory {
     /// assert!(issued.plaintext().starts_with("topo_d_"));
     ///
     /// let keys = inventory.daemon_api_keys(organization.id).await?;
-    /// inventory.set_daemon_api_key_enabled(keys[0].id, false).await?;
+    /// inventory.disable_daemon_api_key(keys[0].id).await?;
     /// inventory.delete_daemon_api_key(keys[0].id).await?;
     /// # Ok(())
     /// # }
@@ -170,15 +170,23 @@ impl Inventory {
         self.with_last_uses(self.read_all(&all_of(DAEMON_API_KEY, organization)).await?).await
     }
 
-    /// Enables or disables a daemon API key. Takes effect with the key's next use.
+    /// Enables a daemon API key: it is accepted from its next use on, unless it has expired.
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn set_daemon_api_key_enabled(
-        &self,
-        id: Uuid,
-        is_enabled: bool,
-    ) -> Result<DaemonApiKey, Error> {
+    pub async fn enable_daemon_api_key(&self, id: Uuid) -> Result<DaemonApiKey, Error> {
+        self.set_daemon_api_key_enabled(id, true).await
+    }
+
+    /// Disables a daemon API key: it is refused from its next use on.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn disable_daemon_api_key(&self, id: Uuid) -> Result<DaemonApiKey, Error> {
+        self.set_daemon_api_key_enabled(id, false).await
+    }
+
+    async fn set_daemon_api_key_enabled(&self, id: Uuid, is_enabled: bool) -> Result<DaemonApiKey, Error> {
         let mut transaction = self.transaction(Entity::DaemonApiKey, id);
         loop {
             let (record, key): (_, DaemonApiKey) =

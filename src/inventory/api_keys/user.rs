@@ -79,11 +79,23 @@ impl Inventory {
         Ok(keys)
     }
 
-    /// Enables or disables a user API key. Takes effect with the next request.
+    /// Enables a user API key: it is accepted from the next request on, unless it has expired.
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn set_user_api_key_enabled(&self, id: Uuid, is_enabled: bool) -> Result<UserApiKey, Error> {
+    pub async fn enable_user_api_key(&self, id: Uuid) -> Result<UserApiKey, Error> {
+        self.set_user_api_key_enabled(id, true).await
+    }
+
+    /// Disables a user API key: it is refused from the next request on.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn disable_user_api_key(&self, id: Uuid) -> Result<UserApiKey, Error> {
+        self.set_user_api_key_enabled(id, false).await
+    }
+
+    async fn set_user_api_key_enabled(&self, id: Uuid, is_enabled: bool) -> Result<UserApiKey, Error> {
         let set = |key: &mut UserApiKey, now| {
             key.is_enabled = is_enabled;
             key.updated_at = now;

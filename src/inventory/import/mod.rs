@@ -31,7 +31,7 @@ use crate::store::Key;
 /// let inventory = Inventory::new(MemoryStore::new());
 /// let organization = inventory.create_organization("Example").await?;
 /// let lines = &b"{\"id\": \"not an id\"}\n"[..];
-/// let import = Import::new().create_networks(true).on_progress(|report| println!("{} lines", report.lines));
+/// let import = Import::new().create_missing_networks().on_progress(|report| println!("{} lines", report.lines));
 /// let report = inventory.import_hosts(organization.id, lines, import).await?;
 /// assert_eq!((report.imported, report.refused), (0, 1));
 /// assert_eq!(report.refusals[0].field.as_deref(), Some("id"));
@@ -59,12 +59,12 @@ impl<'p> Import<'p> {
         Self::default()
     }
 
-    /// Creates missing networks named by hosts, with the id as name.
+    /// Creates missing networks named by hosts, with the id as name. Default: such hosts are refused.
     ///
     /// A network is created even if its host is refused for another reason.
     #[must_use]
-    pub fn create_networks(self, create: bool) -> Self {
-        Self { create_networks: create, ..self }
+    pub fn create_missing_networks(self) -> Self {
+        Self { create_networks: true, ..self }
     }
 
     /// Sets the maximum line length in bytes; longer lines are refused. Memory use is a few times this.

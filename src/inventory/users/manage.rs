@@ -48,7 +48,7 @@ impl Inventory {
     ///
     /// inventory.set_user_rights(user.id, Permission::Viewer, vec![office.id]).await?;
     /// inventory.set_user_password(user.id, Some("correct horse".to_owned())).await?;
-    /// inventory.set_user_enabled(user.id, false).await?;
+    /// inventory.disable_user(user.id).await?;
     /// assert_eq!(inventory.users(organization.id).await?.len(), 1);
     /// inventory.delete_user(user.id).await?;
     /// # Ok(())
@@ -91,13 +91,25 @@ impl Inventory {
         Ok(!stored.is_disabled)
     }
 
-    /// Enables or disables a user.
+    /// Enables a user, who can log in again. Enabled API keys of the user are accepted again.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn enable_user(&self, id: Uuid) -> Result<User, Error> {
+        self.set_user_enabled(id, true).await
+    }
+
+    /// Disables a user.
     ///
     /// Disabled users cannot log in, their sessions end, and their API keys are refused from the next request on.
     ///
     /// # Errors
     /// `NotFound`.
-    pub async fn set_user_enabled(&self, id: Uuid, is_enabled: bool) -> Result<User, Error> {
+    pub async fn disable_user(&self, id: Uuid) -> Result<User, Error> {
+        self.set_user_enabled(id, false).await
+    }
+
+    async fn set_user_enabled(&self, id: Uuid, is_enabled: bool) -> Result<User, Error> {
         let mut transaction = self.transaction(Entity::User, id);
         loop {
             let (record, mut stored): (_, StoredUser) = self.read(user_key(id), Entity::User).await?;
