@@ -60,7 +60,7 @@ async fn measure(lines: &[u8], times: u32) -> Result<(), Box<dyn Error>> {
     let (user, system) = processor_seconds()?;
     let start = Instant::now();
     let report = inventory
-        .import_hosts(organization.id, repeated, Import::new().create_networks(true).on_progress(mark))
+        .import_hosts(organization.id, repeated, Import::new().create_missing_networks().on_progress(mark))
         .await?;
     let seconds = start.elapsed().as_secs_f64() - spent.load(Ordering::Relaxed) as f64 / 1e6;
     let above = memory("VmHWM:")? - memory("VmRSS:")?;

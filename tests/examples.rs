@@ -269,7 +269,7 @@ async fn later_start_keeps_other_keys_and_reaches_every_network_again() {
     let (organization, owner) = (owner.organization_id(), owner.user_id());
     let mine = NewUserApiKey::new(owner, "my own key", Permission::Viewer);
     let mine = inventory.create_user_api_key(mine).await.unwrap();
-    inventory.set_user_api_key_enabled(given.key_id, false).await.unwrap();
+    inventory.disable_user_api_key(given.key_id).await.unwrap();
     let network = inventory.create_network(organization, "new").await.unwrap().id;
 
     let again = setup::fill(&inventory, Source::Demo(0)).await.unwrap();

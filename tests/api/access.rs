@@ -118,9 +118,9 @@ async fn a_key_shrinks_and_grows_with_its_owner() {
 async fn api_access_counts_at_the_time_of_the_request() {
     let world = world().await;
     let home = world.home.organization.id;
-    world.inventory.set_api_access(home, false).await.unwrap();
+    world.inventory.disable_api_access(home).await.unwrap();
     world.list("").await.refuses(403, "billing_feature_not_available");
-    world.inventory.set_api_access(home, true).await.unwrap();
+    world.inventory.enable_api_access(home).await.unwrap();
     assert_eq!(world.ids("").await, [1, 2, 3]);
 }
 

@@ -145,7 +145,7 @@ async fn whoever_loses_a_right_while_the_list_is_read_reads_no_further() {
     let key = world.issue(key_for(&user, Permission::Viewer, &[OFFICE])).await;
     let mut reading = Reading::begin(api(&world), with_key(get(WHOLE), &key)).await;
     reading.read_on().await.unwrap();
-    world.inventory.set_user_enabled(user.id, false).await.unwrap();
+    world.inventory.disable_user(user.id).await.unwrap();
     let error = loop {
         match reading.read_on().await {
             Ok(there_is_more) => assert!(there_is_more, "the list ends as if it were whole"),

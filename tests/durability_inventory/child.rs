@@ -107,7 +107,7 @@ pub(crate) fn in_short(report: &ImportReport) -> String {
 
 async fn import(folder: &Path, input: &[u8], organization: Uuid, durability: Durability) {
     let store = SledStore::builder(folder).durability(durability).open().await.unwrap();
-    let import = Import::new().create_networks(true).on_progress(|_| say(STORED));
+    let import = Import::new().create_missing_networks().on_progress(|_| say(STORED));
     let inventory = Inventory::new(store);
     let report = inventory.import_hosts(organization, input, import).await.unwrap();
     say(&format!("{DONE}{}", in_short(&report)));

@@ -32,7 +32,7 @@ impl Expected {
         let inventory = Inventory::new(MemoryStore::new());
         let organization = inventory.create_organization("Real").await.unwrap().id;
         let mut ends = vec![0];
-        let import = Import::new().create_networks(true);
+        let import = Import::new().create_missing_networks();
         let import = import.on_progress(|report| ends.push(usize::try_from(report.lines).unwrap()));
         let report = inventory.import_hosts(organization, &input[..], import).await.unwrap();
         assert_eq!((report.refused, report.imported), (0, report.lines), "{report}");

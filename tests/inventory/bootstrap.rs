@@ -162,7 +162,7 @@ async fn rotated_key_keeps_its_id_and_regains_its_rights() {
     let inventory = in_memory();
     let first = inventory.bootstrap(bootstrap()).await.unwrap();
     let old = first.issued_key.unwrap();
-    inventory.set_user_api_key_enabled(first.key_id, false).await.unwrap();
+    inventory.disable_user_api_key(first.key_id).await.unwrap();
     let added = inventory.create_network(first.organization.id, "Added").await.unwrap();
 
     let later =
@@ -181,9 +181,9 @@ async fn rotated_key_keeps_its_id_and_regains_its_rights() {
 async fn later_start_keeps_what_was_changed_since() {
     let inventory = in_memory();
     let first = inventory.bootstrap(bootstrap()).await.unwrap();
-    inventory.set_user_api_key_enabled(first.key_id, false).await.unwrap();
+    inventory.disable_user_api_key(first.key_id).await.unwrap();
     inventory.set_user_rights(first.owner.id, Permission::Member, Vec::new()).await.unwrap();
-    inventory.set_api_access(first.organization.id, false).await.unwrap();
+    inventory.disable_api_access(first.organization.id).await.unwrap();
 
     let later = inventory.bootstrap(bootstrap()).await.unwrap();
     assert!(later.issued_key.is_none());

@@ -69,7 +69,7 @@ async fn the_use_of_a_key_that_is_changed_meanwhile_is_noted_no_later_for_it() {
     for (seconds, noted) in [(0, 0), (59, 0), (118, 118)] {
         world.clock.set(after(seconds));
         if seconds == 59 {
-            world.inventory.set_user_api_key_enabled(issued.record().id, true).await.unwrap();
+            world.inventory.enable_user_api_key(issued.record().id).await.unwrap();
         }
         world.inventory.authenticate_user_key(issued.plaintext()).await.unwrap();
         assert_eq!(world.last_used(issued.record().id).await, Some(after(noted)), "after {seconds} s");
@@ -168,7 +168,7 @@ async fn whatever_gives_a_key_tells_when_it_was_last_used() {
     for found in inventory.user_api_keys(owner.id).await.unwrap() {
         assert_eq!(found.last_used, used.filter(|_| found.id != unused.record().id));
     }
-    assert_eq!(inventory.set_user_api_key_enabled(key.id, true).await.unwrap().last_used, used);
+    assert_eq!(inventory.enable_user_api_key(key.id).await.unwrap().last_used, used);
     let update = UserApiKeyUpdate::new(key.organization_id, key.user_id, "renamed", vec![]);
     let updated = inventory.update_user_api_key_as(&in_person(&owner), key.id, &update).await.unwrap();
     assert_eq!(updated.last_used, used);
@@ -177,7 +177,7 @@ async fn whatever_gives_a_key_tells_when_it_was_last_used() {
     for found in inventory.daemon_api_keys(world.organization).await.unwrap() {
         assert_eq!(found.last_used, used.filter(|_| found.id != unused_daemons.record().id));
     }
-    assert_eq!(inventory.set_daemon_api_key_enabled(key, false).await.unwrap().last_used, used);
+    assert_eq!(inventory.disable_daemon_api_key(key).await.unwrap().last_used, used);
 }
 
 #[tokio::test]
@@ -194,18 +194,18 @@ async fn the_use_of_a_key_that_is_refused_is_not_noted() {
         settle().await;
         assert_eq!(world.store.commits(), commits);
     };
-    inventory.set_user_api_key_enabled(key, false).await.unwrap();
+    inventory.disable_user_api_key(key).await.unwrap();
     assert_refused(ErrorKind::Disabled { entity: Entity::UserApiKey }).await;
-    inventory.set_user_api_key_enabled(key, true).await.unwrap();
-    inventory.set_user_enabled(owner.id, false).await.unwrap();
+    inventory.enable_user_api_key(key).await.unwrap();
+    inventory.disable_user(owner.id).await.unwrap();
     assert_refused(ErrorKind::Disabled { entity: Entity::User }).await;
-    inventory.set_user_enabled(owner.id, true).await.unwrap();
-    inventory.set_api_access(world.organization, false).await.unwrap();
+    inventory.enable_user(owner.id).await.unwrap();
+    inventory.disable_api_access(world.organization).await.unwrap();
     assert_refused(ErrorKind::ApiAccessRequired).await;
-    inventory.set_api_access(world.organization, true).await.unwrap();
-    inventory.set_daemon_api_key_enabled(daemons_key, false).await.unwrap();
+    inventory.enable_api_access(world.organization).await.unwrap();
+    inventory.disable_daemon_api_key(daemons_key).await.unwrap();
     refusal(inventory.authenticate_daemon_key(daemons.plaintext()).await);
-    inventory.set_daemon_api_key_enabled(daemons_key, true).await.unwrap();
+    inventory.enable_daemon_api_key(daemons_key).await.unwrap();
     world.clock.set(after(100));
     assert_refused(ErrorKind::Expired { entity: Entity::UserApiKey }).await;
     refusal(inventory.authenticate_daemon_key(daemons.plaintext()).await);

@@ -15,7 +15,11 @@ async fn api_access_is_given_and_taken_and_changes_nothing_else() {
     world.clock.set(now);
     for api_access in [false, false, true, true] {
         let expected = Organization { api_access, updated_at: now, ..organization.clone() };
-        let changed = world.inventory.set_api_access(world.organization, api_access).await.unwrap();
+        let changed = if api_access {
+            world.inventory.enable_api_access(world.organization).await.unwrap()
+        } else {
+            world.inventory.disable_api_access(world.organization).await.unwrap()
+        };
         assert_eq!(changed, expected);
         assert_eq!(world.inventory.organization(world.organization).await.unwrap(), expected);
     }
@@ -29,13 +33,13 @@ async fn api_access_counts_from_the_next_request_on_for_keys_of_that_organizatio
     let key = world.user_key(&owner, |_| {}).await;
     let session = world.log_in(&owner).await;
     for _ in 0..2 {
-        world.inventory.set_api_access(foreign.organization, false).await.unwrap();
+        world.inventory.disable_api_access(foreign.organization).await.unwrap();
         world.inventory.authenticate_user_key(key.plaintext()).await.unwrap();
-        world.inventory.set_api_access(world.organization, false).await.unwrap();
+        world.inventory.disable_api_access(world.organization).await.unwrap();
         let refused = world.inventory.authenticate_user_key(key.plaintext()).await;
         assert_eq!(refusal(refused), ErrorKind::ApiAccessRequired);
         world.inventory.authenticate_session(session.plaintext()).await.unwrap();
-        world.inventory.set_api_access(world.organization, true).await.unwrap();
+        world.inventory.enable_api_access(world.organization).await.unwrap();
     }
 }
 
@@ -50,7 +54,7 @@ async fn organizations_are_listed_by_age() {
         organizations.push(world.inventory.create_organization(new).await.unwrap());
     }
     assert_eq!(world.inventory.organizations().await.unwrap(), organizations);
-    organizations[1] = world.inventory.set_api_access(organizations[1].id, true).await.unwrap();
+    organizations[1] = world.inventory.enable_api_access(organizations[1].id).await.unwrap();
     assert_eq!(world.inventory.organizations().await.unwrap(), organizations);
 }
 
@@ -58,7 +62,7 @@ async fn organizations_are_listed_by_age() {
 async fn an_unknown_organization_gets_no_api_access() {
     let world = World::new().await;
     for unknown in [id(9), world.network] {
-        let attempt = world.inventory.set_api_access(unknown, true);
+        let attempt = world.inventory.enable_api_access(unknown);
         assert_eq!(world.refusal(attempt).await, not_found(Entity::Organization, unknown));
     }
 }
@@ -70,10 +74,10 @@ async fn of_two_who_set_api_access_at_once_the_one_who_comes_last_has_it() {
         |inventory, organization| {
             let organization = *organization;
             async move {
-                inventory.set_api_access(organization, true).await.unwrap();
+                inventory.enable_api_access(organization).await.unwrap();
             }
         },
-        async |inventory, organization| inventory.set_api_access(*organization, false).await,
+        async |inventory, organization| inventory.disable_api_access(*organization).await,
         async |world, organization, result| {
             assert!(!result.unwrap().api_access);
             assert!(!world.inventory.organization(*organization).await.unwrap().api_access);

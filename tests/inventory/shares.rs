@@ -152,7 +152,7 @@ async fn what_is_no_share_is_not_found_by_anything() {
         world.assert_hidden(unknown).await;
         let expected = not_found(Entity::Share, unknown);
         assert_eq!(refusal(world.inventory.share(unknown).await), expected);
-        let attempt = world.inventory.set_share_enabled(unknown, true);
+        let attempt = world.inventory.enable_share(unknown);
         assert_eq!(world.refusal(attempt).await, expected);
         assert_eq!(world.refusal(world.inventory.delete_share(unknown)).await, expected);
     }
@@ -166,7 +166,14 @@ async fn a_share_is_switched_off_and_on_and_stays_the_same_otherwise() {
     world.clock.set(now);
     for is_enabled in [false, false, true, true] {
         let expected = Share { is_enabled, updated_at: now, ..share.clone() };
-        assert_eq!(world.inventory.set_share_enabled(share.id, is_enabled).await.unwrap(), expected);
+        assert_eq!(
+            if is_enabled {
+                world.inventory.enable_share(share.id).await.unwrap()
+            } else {
+                world.inventory.disable_share(share.id).await.unwrap()
+            },
+            expected
+        );
         assert_eq!(world.inventory.share(share.id).await.unwrap(), expected);
         if is_enabled {
             let metadata = world.inventory.share_metadata(share.id).await.unwrap();
@@ -242,7 +249,7 @@ async fn a_share_that_is_deleted_meanwhile_neither_comes_back_nor_lets_anybody_i
         },
         async |inventory, share| {
             (
-                inventory.set_share_enabled(*share, true).await.map(drop),
+                inventory.enable_share(*share).await.map(drop),
                 inventory.verify_share_password(*share, PASSWORD.to_owned()).await,
             )
         },

@@ -96,14 +96,14 @@ impl Used {
                 let reply = self.stage.server.send(with_session(request, &self.session)).await;
                 assert_eq!(reply.data(), &json!({}));
             }
-            End::DisableKey => drop(inventory.set_user_api_key_enabled(self.key_id, false).await.unwrap()),
+            End::DisableKey => drop(inventory.disable_user_api_key(self.key_id).await.unwrap()),
             End::TakeApiAccess => {
-                inventory.set_api_access(self.stage.organization(), false).await.unwrap();
+                inventory.disable_api_access(self.stage.organization()).await.unwrap();
             }
             End::ChangePassword => {
                 inventory.set_user_password(id, Some("another password".to_owned())).await.unwrap();
             }
-            End::DisableUser => drop(inventory.set_user_enabled(id, false).await.unwrap()),
+            End::DisableUser => drop(inventory.disable_user(id).await.unwrap()),
             End::DeleteUser => inventory.delete_user(id).await.unwrap(),
         }
     }

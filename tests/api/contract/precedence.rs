@@ -263,13 +263,13 @@ async fn a_credential_comes_before_what_it_is_good_for() {
     let body = with(&port_body(), "number", 0);
     let send = async || scene.server().send(scene.put_port("x", &body)).await;
     let inventory = &scene.world.inventory;
-    inventory.set_api_access(scene.member.organization_id, false).await.unwrap();
+    inventory.disable_api_access(scene.member.organization_id).await.unwrap();
     inventory.set_user_rights(scene.member.id, Permission::Viewer, vec![]).await.unwrap();
-    inventory.set_user_api_key_enabled(scene.key_id, false).await.unwrap();
+    inventory.disable_user_api_key(scene.key_id).await.unwrap();
     send().await.refuses(401, "entity_disabled");
-    inventory.set_user_api_key_enabled(scene.key_id, true).await.unwrap();
+    inventory.enable_user_api_key(scene.key_id).await.unwrap();
     send().await.refuses(403, "billing_feature_not_available");
-    inventory.set_api_access(scene.member.organization_id, true).await.unwrap();
+    inventory.enable_api_access(scene.member.organization_id).await.unwrap();
     send().await.refuses(403, "auth_permission_denied");
     inventory.set_user_rights(scene.member.id, Permission::Member, vec![]).await.unwrap();
     send().await.refuses(400, "validation_invalid_format");

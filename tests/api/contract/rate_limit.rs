@@ -88,7 +88,7 @@ async fn an_address_has_one_bucket_for_all_that_is_by_nobody() {
     let off = world.user(&world.home, Permission::Owner, &[]).await;
     let off_session = world.sign_in(&off).await;
     let off_key = world.issue(key_for(&off, Permission::Owner, &[])).await;
-    world.inventory.set_user_enabled(off.id, false).await.unwrap();
+    world.inventory.disable_user(off.id).await.unwrap();
     let mut over = key_for(&scene.member, Permission::Viewer, &[]);
     over.expires_at = Some(at(1));
     let over = world.issue(over).await;

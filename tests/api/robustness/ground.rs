@@ -187,7 +187,7 @@ impl Ground {
         self.bad_keys.push(self.issue(key_for(&leaver, Permission::Owner, &[])).await);
         self.clock.set(at(-1));
         self.bad_sessions = vec![over, ended, self.sign_in(&leaver).await, "nonsense".to_owned()];
-        self.inventory.set_user_enabled(leaver.id, false).await.unwrap();
+        self.inventory.disable_user(leaver.id).await.unwrap();
     }
 
     async fn add_hosts(&mut self, home: &Site, abroad: &Site) {

@@ -52,9 +52,9 @@ async fn a_key_that_is_switched_off_is_refused_until_it_is_switched_on() {
     let disabled = ErrorKind::Disabled { entity: Entity::DaemonApiKey };
     for _ in 0..2 {
         assert_eq!(refusal(world.inventory.authenticate_daemon_key(issued.plaintext()).await), disabled);
-        world.inventory.set_daemon_api_key_enabled(issued.record().id, true).await.unwrap();
+        world.inventory.enable_daemon_api_key(issued.record().id).await.unwrap();
         world.inventory.authenticate_daemon_key(issued.plaintext()).await.unwrap();
-        world.inventory.set_daemon_api_key_enabled(issued.record().id, false).await.unwrap();
+        world.inventory.disable_daemon_api_key(issued.record().id).await.unwrap();
     }
 }
 
@@ -78,7 +78,7 @@ async fn a_key_is_over_from_its_end_on() {
 async fn a_key_without_end_works_for_a_thousand_years_and_without_api_access() {
     let world = World::new().await;
     let issued = world.daemon_key(|_| {}).await;
-    world.inventory.set_api_access(world.organization, false).await.unwrap();
+    world.inventory.disable_api_access(world.organization).await.unwrap();
     world.clock.advance(Duration::from_secs(1000 * 365 * 24 * 3600));
     world.inventory.authenticate_daemon_key(issued.plaintext()).await.unwrap();
 }
@@ -91,9 +91,9 @@ async fn a_daemons_key_is_told_from_an_unknown_one_where_a_user_is_needed() {
     let (key, text) = (issued.record().id, issued.plaintext());
     let told = async || refusal(world.inventory.authenticate_user_key(text).await);
     assert_eq!(told().await, ErrorKind::UserContextRequired);
-    world.inventory.set_daemon_api_key_enabled(key, false).await.unwrap();
+    world.inventory.disable_daemon_api_key(key).await.unwrap();
     assert_eq!(told().await, ErrorKind::Disabled { entity: Entity::DaemonApiKey });
-    world.inventory.set_daemon_api_key_enabled(key, true).await.unwrap();
+    world.inventory.enable_daemon_api_key(key).await.unwrap();
     world.clock.set(time("2026-08-14T13:00:00Z"));
     assert_eq!(told().await, ErrorKind::Expired { entity: Entity::DaemonApiKey });
     world.inventory.delete_daemon_api_key(key).await.unwrap();

@@ -47,7 +47,7 @@ async fn a_key_that_is_unknown_is_not_found_by_anything() {
         let expected = not_found(Entity::DaemonApiKey, unknown);
         let inventory = &world.inventory;
         assert_eq!(refusal(inventory.daemon_api_key(unknown).await), expected);
-        assert_eq!(world.refusal(inventory.set_daemon_api_key_enabled(unknown, true)).await, expected);
+        assert_eq!(world.refusal(inventory.enable_daemon_api_key(unknown)).await, expected);
         assert_eq!(world.refusal(inventory.delete_daemon_api_key(unknown)).await, expected);
     }
 }
@@ -61,7 +61,11 @@ async fn a_key_is_switched_off_and_on_and_stays_the_same_otherwise() {
     world.clock.set(now);
     for is_enabled in [false, false, true, true] {
         let expected = DaemonApiKey { is_enabled, updated_at: now, ..key.clone() };
-        let changed = world.inventory.set_daemon_api_key_enabled(key.id, is_enabled).await.unwrap();
+        let changed = if is_enabled {
+            world.inventory.enable_daemon_api_key(key.id).await.unwrap()
+        } else {
+            world.inventory.disable_daemon_api_key(key.id).await.unwrap()
+        };
         assert_eq!(changed, expected);
         assert_eq!(world.inventory.daemon_api_key(key.id).await.unwrap(), expected);
         assert_eq!(world.inventory.daemon_api_keys(world.organization).await.unwrap(), [expected]);
@@ -107,7 +111,7 @@ async fn a_key_that_is_deleted_while_switched_does_not_come_back() {
             let key = *key;
             async move { inventory.delete_daemon_api_key(key).await.unwrap() }
         },
-        async |inventory, key| inventory.set_daemon_api_key_enabled(*key, false).await,
+        async |inventory, key| inventory.disable_daemon_api_key(*key).await,
         async |world, key, result| {
             if let Err(error) = result {
                 assert_eq!(*error.kind(), not_found(Entity::DaemonApiKey, *key));

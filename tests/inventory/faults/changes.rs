@@ -21,11 +21,11 @@ const fn change(name: &'static str, entity: Entity, id: fn(&Scene) -> Option<Uui
 
 pub(super) const CHANGES: [Change; 27] = [
     change(
-        "set_api_access",
+        "api_access",
         Entity::Organization,
         |scene| Some(scene.world.organization),
         |scene, inventory| {
-            Box::pin(async { inventory.set_api_access(scene.world.organization, true).await.map(drop) })
+            Box::pin(async { inventory.enable_api_access(scene.world.organization).await.map(drop) })
         },
     ),
     change(
@@ -52,12 +52,10 @@ pub(super) const CHANGES: [Change; 27] = [
         },
     ),
     change(
-        "set_user_enabled",
+        "enable_user",
         Entity::User,
         |scene| Some(scene.user.id),
-        |scene, inventory| {
-            Box::pin(async { inventory.set_user_enabled(scene.user.id, true).await.map(drop) })
-        },
+        |scene, inventory| Box::pin(async { inventory.enable_user(scene.user.id).await.map(drop) }),
     ),
     change(
         "set_user_password",
@@ -78,12 +76,10 @@ pub(super) const CHANGES: [Change; 27] = [
         |scene, inventory| Box::pin(inventory.end_sessions(scene.user.id)),
     ),
     change(
-        "set_user_enabled, switching off",
+        "disable_user",
         Entity::User,
         |scene| Some(scene.user.id),
-        |scene, inventory| {
-            Box::pin(async { inventory.set_user_enabled(scene.user.id, false).await.map(drop) })
-        },
+        |scene, inventory| Box::pin(async { inventory.disable_user(scene.user.id).await.map(drop) }),
     ),
     change(
         "create_user",
@@ -121,9 +117,7 @@ pub(super) const CHANGES: [Change; 27] = [
         "set_user_api_key_enabled",
         Entity::UserApiKey,
         |scene| Some(scene.key()),
-        |scene, inventory| {
-            Box::pin(async { inventory.set_user_api_key_enabled(scene.key(), true).await.map(drop) })
-        },
+        |scene, inventory| Box::pin(async { inventory.enable_user_api_key(scene.key()).await.map(drop) }),
     ),
     change(
         "rotate_user_api_key",
@@ -185,7 +179,7 @@ pub(super) const CHANGES: [Change; 27] = [
         Entity::DaemonApiKey,
         |scene| Some(scene.daemon_key()),
         |scene, inventory| {
-            Box::pin(async { inventory.set_daemon_api_key_enabled(scene.daemon_key(), true).await.map(drop) })
+            Box::pin(async { inventory.enable_daemon_api_key(scene.daemon_key()).await.map(drop) })
         },
     ),
     change(
@@ -211,7 +205,7 @@ pub(super) const CHANGES: [Change; 27] = [
         "set_share_enabled",
         Entity::Share,
         |scene| Some(scene.share),
-        |scene, inventory| Box::pin(async { inventory.set_share_enabled(scene.share, true).await.map(drop) }),
+        |scene, inventory| Box::pin(async { inventory.enable_share(scene.share).await.map(drop) }),
     ),
     change(
         "delete_share",

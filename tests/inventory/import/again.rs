@@ -32,7 +32,7 @@ async fn another_inventory_takes_the_documents_over_byte_for_byte() {
     let first = world.documents().await;
     let other = World::new().await;
     other.inventory.create_network_with_id(other.organization, id(5), "unrelated").await.unwrap();
-    let import = toposcope::inventory::Import::new().create_networks(true);
+    let import = toposcope::inventory::Import::new().create_missing_networks();
     let report = other.import_with(first.join(&b'\n'), import).await;
     assert_eq!((report.imported, report.refused), (300, 0), "{report}");
     assert_eq!(documents(&other.inventory, other.organization).await, first);

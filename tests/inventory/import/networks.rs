@@ -6,7 +6,7 @@ use uuid::Uuid;
 use crate::support::{World, bare_host, documents, id, jsonl, refusal};
 
 fn create() -> Import<'static> {
-    Import::new().create_networks(true)
+    Import::new().create_missing_networks()
 }
 
 #[tokio::test]
@@ -42,7 +42,7 @@ async fn networks_that_hosts_name_are_created_when_wanted() {
 
 #[tokio::test]
 async fn a_network_of_another_organization_is_not_taken_over() {
-    for is_creating in [false, true] {
+    for import in [Import::new as fn() -> Import<'static>, create] {
         let world = World::new().await;
         let foreign = world.foreign().await;
         let before = world.inventory.network(foreign.network).await.unwrap();
@@ -51,7 +51,7 @@ async fn a_network_of_another_organization_is_not_taken_over() {
             bare_host(id(2), foreign.network),
             bare_host(id(3), world.network),
         ];
-        let report = world.import_with(jsonl(&hosts), Import::new().create_networks(is_creating)).await;
+        let report = world.import_with(jsonl(&hosts), import()).await;
         assert_eq!((report.imported, report.refused), (2, 1), "{report}");
         assert_eq!((report.refusals[0].line, report.refusals[0].field.as_deref()), (2, Some("network_id")));
         assert_eq!(report.created_networks, 0);

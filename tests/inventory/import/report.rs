@@ -84,7 +84,7 @@ async fn the_report_as_text_tells_everything() {
     let dropped = rich_host(1, world.network, &world.tags).ports[2].id;
     let lines =
         [mended.as_bytes(), b"\n", &jsonl(&[bare_host(id(1), id(0xa))]), b"{\"id\":7}\nnull\n"].concat();
-    let report = world.import_with(&lines, Import::new().create_networks(true)).await;
+    let report = world.import_with(&lines, Import::new().create_missing_networks()).await;
     for (alteration, count) in [
         (Alteration::InvalidMac, 1),
         (Alteration::EmptyMac, 2),

@@ -56,7 +56,7 @@ async fn five_failures_hold_up_a_name_whoever_has_it() {
 async fn a_disabled_user_is_held_up_like_everybody() {
     let world = World::new().await;
     let user = world.owner().await;
-    world.inventory.set_user_enabled(user.id, false).await.unwrap();
+    world.inventory.disable_user(user.id).await.unwrap();
     for _ in 0..5 {
         let refused = world.inventory.log_in(EMAIL, PASSWORD.to_owned()).await;
         assert_eq!(refusal(refused), ErrorKind::InvalidCredentials);

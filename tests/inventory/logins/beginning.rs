@@ -45,7 +45,7 @@ async fn whatever_is_wrong_is_one_answer_and_leaves_no_trace() {
     let world = World::new().await;
     world.owner().await;
     let disabled = world.user("disabled@example.net", Permission::Owner, &[]).await;
-    world.inventory.set_user_enabled(disabled.id, false).await.unwrap();
+    world.inventory.disable_user(disabled.id).await.unwrap();
     let without = NewUser::new(world.organization, "without@example.net", Permission::Owner);
     world.inventory.create_user(without).await.unwrap();
     let long = "x".repeat(100_000);
@@ -137,7 +137,7 @@ async fn every_right_login_of_many_at_once_gets_in() {
 async fn a_login_takes_no_api_access() {
     let world = World::new().await;
     let user = world.owner().await;
-    world.inventory.set_api_access(world.organization, false).await.unwrap();
+    world.inventory.disable_api_access(world.organization).await.unwrap();
     world.clock.advance(Duration::from_secs(1));
     let issued = world.log_in(&user).await;
     world.inventory.authenticate_session(issued.plaintext()).await.unwrap();

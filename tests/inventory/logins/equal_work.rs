@@ -18,7 +18,7 @@ async fn watched() -> (World, Arc<Calls>, Inventory) {
         world.user(&format!("{name}@example.net"), Permission::Member, &[world.network]).await;
     }
     let disabled = world.user("disabled@example.net", Permission::Owner, &[]).await;
-    world.inventory.set_user_enabled(disabled.id, false).await.unwrap();
+    world.inventory.disable_user(disabled.id).await.unwrap();
     let without = NewUser::new(world.organization, "without@example.net", Permission::Viewer);
     world.inventory.create_user(without).await.unwrap();
     let calls = Calls::new(world.store.clone());

@@ -48,7 +48,7 @@ async fn a_login_that_is_refused_hashes_nothing_anew() {
     let inventory = at_another_cost(world.inventory_in(world.store.clone()));
     let wrong = inventory.log_in(&user.email, "battery staple".to_owned());
     assert_eq!(world.refusal(wrong).await, ErrorKind::InvalidCredentials);
-    world.inventory.set_user_enabled(user.id, false).await.unwrap();
+    world.inventory.disable_user(user.id).await.unwrap();
     let disabled = inventory.log_in(&user.email, PASSWORD.to_owned());
     assert_eq!(world.refusal(disabled).await, ErrorKind::InvalidCredentials);
 }

@@ -43,7 +43,7 @@ async fn a_user_who_is_disabled_during_a_login_does_not_get_in() {
     assert_nobody_gets_in(|inventory, user| {
         let id = user.id;
         async move {
-            inventory.set_user_enabled(id, false).await.unwrap();
+            inventory.disable_user(id).await.unwrap();
         }
     })
     .await;

@@ -81,7 +81,11 @@ async fn a_network_stays_while_there_is_a_share_of_it_also_one_that_nobody_finds
     world.inventory.create_share(NewShare::new(world.organization, "everything")).await.unwrap();
     for is_enabled in [true, false] {
         assert_eq!(world.refusal(world.inventory.delete_network(network)).await, in_use(Entity::Share));
-        world.inventory.set_share_enabled(share, is_enabled).await.unwrap();
+        if is_enabled {
+            world.inventory.enable_share(share).await.unwrap()
+        } else {
+            world.inventory.disable_share(share).await.unwrap()
+        };
     }
     world.inventory.delete_share(share).await.unwrap();
     world.inventory.delete_network(network).await.unwrap();
@@ -125,10 +129,10 @@ async fn whose_grants_are_withdrawn_stays_as_they_are_otherwise() {
     let third = world.inventory.create_network(world.organization, "third").await.unwrap().id;
     let user = world.user("a@example.net", Permission::Member, &[world.network, third]).await;
     let disabled = world.user("b@example.net", Permission::Member, &[third]).await;
-    world.inventory.set_user_enabled(disabled.id, false).await.unwrap();
+    world.inventory.disable_user(disabled.id).await.unwrap();
     let key = world.user_key(&user, |new| new.network_ids = vec![third, world.network]).await;
     let switched_off = world.user_key(&user, |new| new.network_ids = vec![third]).await;
-    world.inventory.set_user_api_key_enabled(switched_off.record().id, false).await.unwrap();
+    world.inventory.disable_user_api_key(switched_off.record().id).await.unwrap();
     let session = world.log_in(&user).await;
     world.inventory.delete_network(third).await.unwrap();
     let by_key = world.inventory.authenticate_user_key(key.plaintext()).await.unwrap();

@@ -17,7 +17,7 @@ async fn what_the_list_serves_is_imported_elsewhere_and_once_more_byte_for_byte(
     let inventory = Inventory::new(MemoryStore::new());
     let organization = inventory.create_organization("Elsewhere").await.unwrap().id;
     for round in 0..2 {
-        let import = Import::new().create_networks(true);
+        let import = Import::new().create_missing_networks();
         let report = inventory.import_hosts(organization, &lines[..], import).await.unwrap();
         let count = served.len() as u64;
         assert_eq!((report.imported, report.replaced, report.refused), (count, round * count, 0));

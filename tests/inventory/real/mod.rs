@@ -47,7 +47,7 @@ fn real() -> Option<&'static Real> {
 async fn import(input: Vec<u8>) -> Real {
     let inventory = Inventory::new(MemoryStore::new());
     let organization = inventory.create_organization("Real").await.unwrap().id;
-    let options = Import::new().create_networks(true);
+    let options = Import::new().create_missing_networks();
     let report = inventory.import_hosts(organization, &input[..], options).await.unwrap();
     Real { input, inventory, organization, report }
 }

@@ -59,7 +59,7 @@ async fn a_key_that_is_unknown_is_not_found_by_anything() {
         let expected = not_found(Entity::UserApiKey, unknown);
         let inventory = &world.inventory;
         assert_eq!(refusal(inventory.user_api_key(unknown).await), expected);
-        assert_eq!(world.refusal(inventory.set_user_api_key_enabled(unknown, false)).await, expected);
+        assert_eq!(world.refusal(inventory.disable_user_api_key(unknown)).await, expected);
         assert_eq!(world.refusal(inventory.delete_user_api_key(unknown)).await, expected);
         let caller = in_person(&owner);
         assert_eq!(world.refusal(inventory.delete_user_api_key_as(&caller, unknown)).await, expected);
@@ -77,7 +77,11 @@ async fn a_key_is_switched_off_and_on_and_stays_the_same_otherwise() {
     let key = issued.record();
     for is_enabled in [false, false, true, true] {
         let expected = UserApiKey { is_enabled, updated_at: now, ..key.clone() };
-        let changed = world.inventory.set_user_api_key_enabled(key.id, is_enabled).await.unwrap();
+        let changed = if is_enabled {
+            world.inventory.enable_user_api_key(key.id).await.unwrap()
+        } else {
+            world.inventory.disable_user_api_key(key.id).await.unwrap()
+        };
         assert_eq!(changed, expected);
         assert_eq!(world.inventory.user_api_key(key.id).await.unwrap(), expected);
     }
@@ -90,10 +94,10 @@ async fn a_key_that_is_switched_off_is_refused_until_it_is_switched_on() {
     for _ in 0..2 {
         let caller = world.inventory.authenticate_user_key(issued.plaintext()).await.unwrap();
         assert_eq!(caller.user_id(), owner.id);
-        world.inventory.set_user_api_key_enabled(issued.record().id, false).await.unwrap();
+        world.inventory.disable_user_api_key(issued.record().id).await.unwrap();
         let refused = world.inventory.authenticate_user_key(issued.plaintext()).await;
         assert_eq!(refusal(refused), ErrorKind::Disabled { entity: Entity::UserApiKey });
-        world.inventory.set_user_api_key_enabled(issued.record().id, true).await.unwrap();
+        world.inventory.enable_user_api_key(issued.record().id).await.unwrap();
     }
 }
 
@@ -188,9 +192,7 @@ async fn a_key_that_is_deleted_while_switched_does_not_come_back() {
             let key = issued.record().id;
             async move { inventory.delete_user_api_key(key).await.unwrap() }
         },
-        async |inventory, (_, issued)| {
-            inventory.set_user_api_key_enabled(issued.record().id, true).await.map(drop)
-        },
+        async |inventory, (_, issued)| inventory.enable_user_api_key(issued.record().id).await.map(drop),
         async |world, (_, issued), result| {
             if let Err(error) = result {
                 assert_eq!(*error.kind(), not_found(Entity::UserApiKey, issued.record().id));

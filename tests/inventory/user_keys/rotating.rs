@@ -71,11 +71,11 @@ async fn rotation_enables_no_key_that_is_disabled_or_expired() {
     let world = World::new().await;
     let (_, old) = full_key(&world).await;
     let id = old.record().id;
-    world.inventory.set_user_api_key_enabled(id, false).await.unwrap();
+    world.inventory.disable_user_api_key(id).await.unwrap();
     let new = world.inventory.rotate_user_api_key(id).await.unwrap();
     let refused = world.inventory.authenticate_user_key(new.plaintext()).await;
     assert_eq!(refusal(refused), ErrorKind::Disabled { entity: Entity::UserApiKey });
-    world.inventory.set_user_api_key_enabled(id, true).await.unwrap();
+    world.inventory.enable_user_api_key(id).await.unwrap();
     world.clock.set(time("2027-01-01T00:00:00Z"));
     let new = world.inventory.rotate_user_api_key(id).await.unwrap();
     let refused = world.inventory.authenticate_user_key(new.plaintext()).await;

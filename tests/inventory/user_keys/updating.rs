@@ -161,7 +161,7 @@ async fn of_two_changes_of_a_key_at_once_none_is_lost() {
         |inventory, (_, issued)| {
             let id = issued.record().id;
             async move {
-                inventory.set_user_api_key_enabled(id, false).await.unwrap();
+                inventory.disable_user_api_key(id).await.unwrap();
             }
         },
         async |inventory, (owner, issued)| {

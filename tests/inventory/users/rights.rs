@@ -108,7 +108,7 @@ async fn another_level_leaves_a_disabled_user_disabled() {
     let world = World::new().await;
     let user = world.owner().await;
     let key = world.user_key(&user, |_| {}).await;
-    world.inventory.set_user_enabled(user.id, false).await.unwrap();
+    world.inventory.disable_user(user.id).await.unwrap();
     world.inventory.set_user_rights(user.id, Permission::Admin, vec![]).await.unwrap();
     let refused = world.inventory.authenticate_user_key(key.plaintext()).await;
     assert_eq!(refusal(refused), ErrorKind::Disabled { entity: Entity::User });
@@ -139,7 +139,7 @@ async fn of_two_changes_of_a_user_at_once_none_is_lost() {
         |inventory, user| {
             let user = *user;
             async move {
-                inventory.set_user_enabled(user, false).await.unwrap();
+                inventory.disable_user(user).await.unwrap();
             }
         },
         async |world, user| {

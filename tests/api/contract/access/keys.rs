@@ -112,7 +112,7 @@ async fn a_key_is_shown_once_and_masked_from_then_on() {
     let id = created.data()["api_key"]["id"].as_str().unwrap().parse().unwrap();
     let masked = format!("topo_d_…{}", &key[key.len() - 4..]);
     assert_eq!(inventory.daemon_api_key(id).await.unwrap().key, masked);
-    assert_eq!(inventory.set_daemon_api_key_enabled(id, false).await.unwrap().key, masked);
+    assert_eq!(inventory.disable_daemon_api_key(id).await.unwrap().key, masked);
 }
 
 #[tokio::test]

@@ -56,7 +56,7 @@ async fn a_daemons_key_is_noted_and_one_that_does_not_work_is_not() {
     let reply = scene.server().send(with_key(get(HOSTS), &scene.daemon_key)).await;
     reply.refuses(403, "auth_user_context_required");
     assert_eq!(noted().await, Some(at(0)), "a daemon was there with it");
-    scene.world.inventory.set_user_api_key_enabled(scene.key_id, false).await.unwrap();
+    scene.world.inventory.disable_user_api_key(scene.key_id).await.unwrap();
     scene.server().get_with(&scene.key, HOSTS).await.refuses(401, "entity_disabled");
     scene.world.store.settle().await;
     assert_eq!(last_used(&scene).await, None, "what does not work is not used");

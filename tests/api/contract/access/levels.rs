@@ -160,9 +160,9 @@ async fn what_a_user_may_is_asked_at_every_request_of_a_session() {
             _ => assert_eq!(reply.data()["api_key"]["network_id"], json!(LAB)),
         }
     }
-    scene.world.inventory.set_user_enabled(scene.member.id, false).await.unwrap();
+    scene.world.inventory.disable_user(scene.member.id).await.unwrap();
     list().await.refuses(401, "auth_not_authenticated");
-    scene.world.inventory.set_user_enabled(scene.member.id, true).await.unwrap();
+    scene.world.inventory.enable_user(scene.member.id).await.unwrap();
     list().await.refuses(401, "auth_not_authenticated");
     let session = scene.world.sign_in(&scene.member).await;
     assert_eq!(scene.server().send(with_session(get(HOSTS), &session)).await.ids(), [3]);

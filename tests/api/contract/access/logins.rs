@@ -74,7 +74,7 @@ static LONG: LazyLock<String> = LazyLock::new(|| "x".repeat(500_000));
 async fn wrong(scene: &Scene) -> Vec<(String, &'static str)> {
     let world = &scene.world;
     let disabled = world.user(&world.home, Permission::Owner, &[]).await;
-    world.inventory.set_user_enabled(disabled.id, false).await.unwrap();
+    world.inventory.disable_user(disabled.id).await.unwrap();
     let without = NewUser::new(world.home.organization.id, "without@example.net", Permission::Owner);
     let without = world.inventory.create_user(without).await.unwrap();
     let deleted = world.user(&world.home, Permission::Owner, &[]).await;

@@ -66,7 +66,7 @@ async fn a_credential_that_ends_during_the_body_does_nothing_any_more() {
         let before = scene.stored().await;
         let end = async {
             if is_by_key {
-                scene.world.inventory.set_user_api_key_enabled(scene.key_id, false).await.unwrap();
+                scene.world.inventory.disable_user_api_key(scene.key_id).await.unwrap();
             } else {
                 scene.world.inventory.log_out(&scene.session).await.unwrap();
             }
@@ -74,7 +74,7 @@ async fn a_credential_that_ends_during_the_body_does_nothing_any_more() {
         let reply = send(&scene, request, end).await;
         if is_by_key {
             assert_eq!(reply.refuses(401, "entity_disabled"), &json!({"entity": "User API Key"}));
-            scene.world.inventory.set_user_api_key_enabled(scene.key_id, true).await.unwrap();
+            scene.world.inventory.enable_user_api_key(scene.key_id).await.unwrap();
         } else {
             assert_eq!(reply.refuses(401, "auth_not_authenticated"), &json!({}));
         }

@@ -200,8 +200,7 @@ async fn the_cookie_is_secure_unless_that_is_switched_off() {
     let builder = || Api::builder(scene.world.inventory.clone());
     for (server, suffix) in [
         (Server::built(builder(), ample()), "; Secure"),
-        (Server::built(builder().secure_cookies(true), ample()), "; Secure"),
-        (Server::built(builder().secure_cookies(false), ample()), ""),
+        (Server::built(builder().insecure_cookies(), ample()), ""),
     ] {
         let reply = server.send(log_in(&scene.member.email, PASSWORD)).await;
         let session = session_of(&reply);

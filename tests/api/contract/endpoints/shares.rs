@@ -81,9 +81,9 @@ async fn a_share_is_found_until_it_is_disabled_and_until_the_moment_it_is_over()
     let id = share(&scene, [false; 4], None).await;
     let status = async || scene.server().get(&share_path(id)).await.status.as_u16();
     assert_eq!(status().await, 200);
-    scene.world.inventory.set_share_enabled(id, false).await.unwrap();
+    scene.world.inventory.disable_share(id).await.unwrap();
     assert_eq!(status().await, 404);
-    scene.world.inventory.set_share_enabled(id, true).await.unwrap();
+    scene.world.inventory.enable_share(id).await.unwrap();
     scene.world.clock.set(at(60).plus_micros(-1));
     assert_eq!(status().await, 200);
     scene.world.clock.set(at(60));
@@ -95,9 +95,9 @@ async fn nothing_tells_why_a_share_is_not_found() {
     let scene = Scene::new().await;
     let id = share(&scene, [false; 4], Some(PASSWORD)).await;
     let body = async || scene.server().get(&share_path(id)).await.body;
-    scene.world.inventory.set_share_enabled(id, false).await.unwrap();
+    scene.world.inventory.disable_share(id).await.unwrap();
     let disabled = body().await;
-    scene.world.inventory.set_share_enabled(id, true).await.unwrap();
+    scene.world.inventory.enable_share(id).await.unwrap();
     scene.world.clock.set(at(60));
     let over = body().await;
     scene.world.inventory.delete_share(id).await.unwrap();

@@ -78,7 +78,7 @@ async fn over_or_off(scene: &Scene) -> Vec<Row> {
     let disabled = scene.world.user(&scene.world.home, Permission::Owner, &[]).await;
     let session = scene.world.sign_in(&disabled).await;
     let key = scene.world.issue(key_for(&disabled, Permission::Owner, &[OFFICE])).await;
-    inventory.set_user_enabled(disabled.id, false).await.unwrap();
+    inventory.disable_user(disabled.id).await.unwrap();
     let mut rows = Vec::new();
     for request in protected(scene) {
         for (entity, code, key) in &keys {

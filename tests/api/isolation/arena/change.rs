@@ -91,7 +91,11 @@ impl Arena {
     async fn enable_user(&mut self, organization: Uuid) {
         let Some(id) = self.somebody(organization) else { return };
         let is_enabled = !self.random.once_in(4);
-        self.inventory.set_user_enabled(id, is_enabled).await.unwrap();
+        if is_enabled {
+            self.inventory.enable_user(id).await.unwrap()
+        } else {
+            self.inventory.disable_user(id).await.unwrap()
+        };
         let now = self.model.now;
         let user = self.model.users.iter_mut().find(|user| user.id == id).unwrap();
         (user.is_disabled, user.updated_at) = (!is_enabled, now);
@@ -141,7 +145,11 @@ impl Arena {
             return self.forget_user_keys(|key| key.id == id);
         }
         let is_enabled = !self.random.once_in(3);
-        self.inventory.set_user_api_key_enabled(id, is_enabled).await.unwrap();
+        if is_enabled {
+            self.inventory.enable_user_api_key(id).await.unwrap()
+        } else {
+            self.inventory.disable_user_api_key(id).await.unwrap()
+        };
         let now = self.model.now;
         let key = self.model.user_keys.iter_mut().find(|key| key.id == id).unwrap();
         (key.is_enabled, key.updated_at) = (is_enabled, now);
@@ -163,7 +171,11 @@ impl Arena {
             return self.model.daemon_keys.retain(|key| key.id != id);
         }
         let is_enabled = !self.random.once_in(3);
-        self.inventory.set_daemon_api_key_enabled(id, is_enabled).await.unwrap();
+        if is_enabled {
+            self.inventory.enable_daemon_api_key(id).await.unwrap()
+        } else {
+            self.inventory.disable_daemon_api_key(id).await.unwrap()
+        };
         let now = self.model.now;
         let key = self.model.daemon_keys.iter_mut().find(|key| key.id == id).unwrap();
         (key.is_enabled, key.updated_at) = (is_enabled, now);
@@ -187,7 +199,11 @@ impl Arena {
 
     async fn change_api_access(&mut self, id: Uuid) {
         let api_access = !self.random.once_in(4);
-        self.inventory.set_api_access(id, api_access).await.unwrap();
+        if api_access {
+            self.inventory.enable_api_access(id).await.unwrap()
+        } else {
+            self.inventory.disable_api_access(id).await.unwrap()
+        };
         self.model.organizations.iter_mut().find(|known| known.id == id).unwrap().api_access = api_access;
     }
 
@@ -203,7 +219,11 @@ impl Arena {
             return self.model.shares.retain(|share| share.id != id);
         }
         let is_enabled = !self.random.once_in(3);
-        self.inventory.set_share_enabled(id, is_enabled).await.unwrap();
+        if is_enabled {
+            self.inventory.enable_share(id).await.unwrap()
+        } else {
+            self.inventory.disable_share(id).await.unwrap()
+        };
         let now = self.model.now;
         let share = self.model.shares.iter_mut().find(|share| share.id == id).unwrap();
         (share.is_enabled, share.updated_at) = (is_enabled, now);
