@@ -11,13 +11,66 @@ use tokio::sync::{Mutex, MutexGuard};
 use super::client_prefix::ClientPrefix;
 use super::secret::SecretDigest;
 
-/// Number of failures within [`WINDOW`] after which a name is locked out.
-const FAILURES: usize = 5;
+/// Limits on logins by e-mail address and password.
+///
+/// Failed logins count by e-mail address, logins in progress in total and by the [prefix](ClientPrefix) of the client's
+/// address. All counts are in the memory of one [`Inventory`](crate::Inventory) and its clones.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use toposcope::access::LoginLimits;
+/// use toposcope::{Inventory, MemoryStore};
+///
+/// let limits = LoginLimits::default()
+///     .failures(10, Duration::from_secs(60 * 60))
+///     .concurrent(64)
+///     .client_share(4);
+/// let inventory = Inventory::new(MemoryStore::new()).with_login_limits(limits);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoginLimits {
+    failures: usize,
+    window: Duration,
+    concurrent: usize,
+    client_share: usize,
+}
 
-/// Length of the sliding window in which failures count.
-const WINDOW: Duration = Duration::from_secs(15 * 60);
+impl LoginLimits {
+    /// Sets how many failures within a sliding window lock an e-mail address out. Default: 5 within 15 minutes.
+    ///
+    /// The address is locked out until its oldest failure is as old as the window. `count` is clamped to 1 to 100, the
+    /// window to 1 second to 24 hours.
+    #[must_use]
+    pub fn failures(self, count: usize, window: Duration) -> Self {
+        let window = window.clamp(Duration::from_secs(1), Duration::from_secs(24 * 60 * 60));
+        Self { failures: count.clamp(1, 100), window, ..self }
+    }
 
-/// Maximum number of names whose failures are stored, at about 200 bytes each.
+    /// Sets the maximum number of logins in progress, including waiting ones. Default: 256.
+    ///
+    /// Further logins are refused as [`Busy`](crate::inventory::ErrorKind::Busy). Clamped to 1 to 65,536.
+    #[must_use]
+    pub fn concurrent(self, logins: usize) -> Self {
+        Self { concurrent: logins.clamp(1, 65_536), ..self }
+    }
+
+    /// Sets the share of the free places that one client prefix may hold, as one place per `free` ones. Default: 8.
+    ///
+    /// With 8, a client holds at most an eighth as many places as are free, rounded up. Clamped to 1 to 65,536.
+    #[must_use]
+    pub fn client_share(self, free: usize) -> Self {
+        Self { client_share: free.clamp(1, 65_536), ..self }
+    }
+}
+
+impl Default for LoginLimits {
+    fn default() -> Self {
+        Self { failures: 5, window: Duration::from_secs(15 * 60), concurrent: 256, client_share: 8 }
+    }
+}
+
+/// Maximum number of names whose failures are stored, at about 200 bytes each by default.
 const CAPACITY: usize = 100_000;
 
 /// Number of locks that serialize logins under one name. Each lock is shared by some names.
@@ -37,8 +90,9 @@ pub(crate) struct LoginAttempts {
 /// The stored form of a name. The name itself may be as long as a request body.
 type NameDigest = [u8; 16];
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Names {
+    limits: LoginLimits,
     /// Monotonic times of the latest failures, oldest first.
     failures: HashMap<NameDigest, Vec<Duration>>,
     /// The names in eviction order.
@@ -56,6 +110,16 @@ pub(crate) struct Turn<'a> {
 }
 
 impl LoginAttempts {
+    pub(crate) fn new(limits: LoginLimits) -> Self {
+        let names = Names { limits, failures: HashMap::new(), eviction_order: BTreeSet::new() };
+        Self {
+            slots: LoginSlots { limits, used: StdMutex::default() },
+            name_locks: std::array::from_fn(|_| Mutex::default()),
+            hasher: RandomState::new(),
+            names: StdMutex::new(names),
+        }
+    }
+
     /// Waits until no other login under this name is in progress.
     ///
     /// Concurrent attempts are therefore counted one by one. Returns `None` immediately if too many logins are in
@@ -86,10 +150,10 @@ impl LoginAttempts {
 impl Names {
     fn begin(&mut self, name: NameDigest, now: Duration) -> Result<(), u64> {
         let mut times = self.remove(name);
-        times.retain(|time| end_of_window(*time) > now);
-        let oldest = times.first().filter(|_| times.len() >= FAILURES);
+        times.retain(|time| self.end_of_window(*time) > now);
+        let oldest = times.first().filter(|_| times.len() >= self.limits.failures);
         let outcome = match oldest {
-            Some(oldest) => Err(seconds_until(end_of_window(*oldest), now)),
+            Some(oldest) => Err(seconds_until(self.end_of_window(*oldest), now)),
             None => {
                 times.push(now);
                 Ok(())
@@ -112,14 +176,14 @@ impl Names {
 
     fn remove(&mut self, name: NameDigest) -> Vec<Duration> {
         let times = self.failures.remove(&name).unwrap_or_default();
-        if let Some(key) = eviction_key(&times, name) {
+        if let Some(key) = self.eviction_key(&times, name) {
             self.eviction_order.remove(&key);
         }
         times
     }
 
     fn insert(&mut self, name: NameDigest, times: Vec<Duration>) {
-        if let Some(key) = eviction_key(&times, name) {
+        if let Some(key) = self.eviction_key(&times, name) {
             self.eviction_order.insert(key);
             self.failures.insert(name, times);
         }
@@ -128,24 +192,24 @@ impl Names {
     /// Evicts a name whose lock-out has ended, or else the first name in eviction order.
     fn evict_one(&mut self, now: Duration) {
         let first_locked = self.eviction_order.range((true, Duration::ZERO, NameDigest::default())..).next();
-        let ended = first_locked.filter(|(_, last, _)| end_of_window(*last) <= now);
+        let ended = first_locked.filter(|(_, last, _)| self.end_of_window(*last) <= now);
         if let Some((_, _, name)) = ended.or_else(|| self.eviction_order.first()) {
             let name = *name;
             self.remove(name);
         }
     }
+
+    fn eviction_key(&self, times: &[Duration], name: NameDigest) -> Option<EvictionKey> {
+        times.last().map(|last| (times.len() >= self.limits.failures, *last, name))
+    }
+
+    const fn end_of_window(&self, time: Duration) -> Duration {
+        time.saturating_add(self.limits.window)
+    }
 }
 
 fn digest(name: &str) -> NameDigest {
     SecretDigest::of(name).lookup()
-}
-
-fn eviction_key(times: &[Duration], name: NameDigest) -> Option<EvictionKey> {
-    times.last().map(|last| (times.len() >= FAILURES, *last, name))
-}
-
-const fn end_of_window(time: Duration) -> Duration {
-    time.saturating_add(WINDOW)
 }
 
 /// Returns the whole seconds until a time, rounded up and at least 1.
@@ -155,17 +219,6 @@ const fn seconds_until(end: Duration, now: Duration) -> u64 {
     if whole == 0 { 1 } else { whole }
 }
 
-impl Default for LoginAttempts {
-    fn default() -> Self {
-        Self {
-            slots: LoginSlots::default(),
-            name_locks: std::array::from_fn(|_| Mutex::default()),
-            hasher: RandomState::new(),
-            names: StdMutex::default(),
-        }
-    }
-}
-
 /// Omits the names.
 impl fmt::Debug for LoginAttempts {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -173,25 +226,19 @@ impl fmt::Debug for LoginAttempts {
     }
 }
 
-/// Maximum number of logins in progress, including those that wait for their turn.
-const SLOTS: usize = 256;
-
-/// A client prefix may hold one slot per this many free ones.
-const FREE_PER_CLIENT_SLOT: usize = 8;
-
-/// An e-mail domain may hold one slot per this many free ones.
-const FREE_PER_DOMAIN_SLOT: usize = 1;
-
 /// The slots for logins in progress, shared fairly between client prefixes and between e-mail domains.
 ///
-/// A holder may acquire a slot only while it holds fewer than a fraction of the *free* slots: an eighth for a client
-/// prefix, all of them for a domain. Alone, a prefix therefore gets 29 of the 256 slots and a domain gets 128. The
-/// more holders there are, the fewer slots each gets; a holder without a slot gets one as long as one is free.
+/// A holder may acquire a slot only while it holds fewer than a fraction of the *free* slots: by default an eighth for a
+/// client prefix, all of them for a domain. Alone, a prefix therefore gets 29 of the 256 slots and a domain gets 128.
+/// The more holders there are, the fewer slots each gets; a holder without a slot gets one as long as one is free.
 ///
 /// The domain stands for the organization. It is taken from the e-mail address that the client sent and not from the
 /// account, because a refusal that depended on the account would reveal which accounts exist.
-#[derive(Debug, Default)]
-struct LoginSlots(StdMutex<UsedSlots>);
+#[derive(Debug)]
+struct LoginSlots {
+    limits: LoginLimits,
+    used: StdMutex<UsedSlots>,
+}
 
 #[derive(Debug, Default)]
 struct UsedSlots {
@@ -219,9 +266,13 @@ impl LoginSlots {
         let domain = email.rsplit_once('@').map_or("", |(_, domain)| domain);
         let domain = Holder::Domain(SecretDigest::of(domain).lookup());
         let holders = [client.map(Holder::Client), Some(domain)];
-        let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let free = SLOTS.saturating_sub(used.total);
-        if holders.iter().flatten().any(|holder| !used.allows(holder, free)) {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = self.limits.concurrent.saturating_sub(used.total);
+        let may_hold = |holder: &Holder| match holder {
+            Holder::Client(_) => free.div_ceil(self.limits.client_share),
+            Holder::Domain(_) => free,
+        };
+        if holders.iter().flatten().any(|holder| used.by_holder.count(holder) >= may_hold(holder)) {
             return None;
         }
         used.total += 1;
@@ -232,20 +283,9 @@ impl LoginSlots {
     }
 }
 
-impl UsedSlots {
-    /// Returns whether a holder may acquire another slot.
-    fn allows(&self, holder: &Holder, free: usize) -> bool {
-        let free_per_slot = match holder {
-            Holder::Client(_) => FREE_PER_CLIENT_SLOT,
-            Holder::Domain(_) => FREE_PER_DOMAIN_SLOT,
-        };
-        self.by_holder.count(holder) < free.div_ceil(free_per_slot)
-    }
-}
-
 impl Drop for LoginSlot<'_> {
     fn drop(&mut self) {
-        let mut used = self.slots.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut used = self.slots.used.lock().unwrap_or_else(PoisonError::into_inner);
         used.total -= 1;
         for holder in self.holders.iter().flatten() {
             used.by_holder.decrement(holder);

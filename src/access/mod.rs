@@ -15,6 +15,7 @@ mod secret;
 pub use caller::{Caller, Credential, Daemon};
 pub use client_prefix::{ClientPrefix, PrefixLengths};
 pub use clock::{Clock, ManualClock, SystemClock};
+pub use login_attempts::LoginLimits;
 pub(crate) use login_attempts::{CountMap, LoginAttempts};
 pub use password::{PasswordCost, PasswordError, PasswordHasher};
 pub use random::{RandomError, RandomSource, SystemRandom, uuid_v4, uuid_v7};

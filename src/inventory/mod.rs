@@ -49,7 +49,8 @@ use self::background::{BackgroundTasks, Offload};
 use self::sessions::Decoys;
 use self::transaction::{UpdateQueues, conflict, unchanged};
 use crate::access::{
-    Caller, Clock, LoginAttempts, PasswordHasher, RandomSource, SystemClock, SystemRandom, uuid_v4, uuid_v7,
+    Caller, Clock, LoginAttempts, LoginLimits, PasswordHasher, RandomSource, SystemClock, SystemRandom,
+    uuid_v4, uuid_v7,
 };
 use crate::model::{Permission, Timestamp};
 use crate::store::Store;
@@ -100,6 +101,8 @@ pub struct Inventory {
     random: Arc<dyn RandomSource>,
     passwords: PasswordHasher,
     quotas: Quotas,
+    session_lifetime: Duration,
+    attempts: Arc<LoginAttempts>,
     state: Arc<State>,
 }
 
@@ -107,7 +110,6 @@ pub struct Inventory {
 #[derive(Debug, Default)]
 struct State {
     authentication: AuthenticationCache,
-    attempts: LoginAttempts,
     decoys: Decoys,
     tasks: BackgroundTasks,
     queues: UpdateQueues,
@@ -117,6 +119,10 @@ struct State {
     /// When expired sessions were last purged, in microseconds of Unix time.
     purged_at: AtomicI64,
 }
+
+const DEFAULT_SESSION_LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+const MIN_SESSION_LIFETIME: Duration = Duration::from_secs(1);
+const MAX_SESSION_LIFETIME: Duration = Duration::from_secs(400 * 24 * 60 * 60);
 
 impl Inventory {
     /// Creates an inventory in `store`, with the system's clock and randomness.
@@ -134,6 +140,8 @@ impl Inventory {
             random: Arc::new(SystemRandom),
             passwords: PasswordHasher::new(),
             quotas: Quotas::default(),
+            session_lifetime: DEFAULT_SESSION_LIFETIME,
+            attempts: Arc::new(LoginAttempts::new(LoginLimits::default())),
             state: Arc::default(),
         }
     }
@@ -167,6 +175,33 @@ impl Inventory {
     #[must_use]
     pub fn with_quotas(self, quotas: Quotas) -> Self {
         Self { quotas, ..self }
+    }
+
+    /// Sets the time after which a session expires, however often it is used. Default: 7 days.
+    ///
+    /// Applies to further logins, and is the `Max-Age` of their cookies. Clamped to 1 second to 400 days, the longest
+    /// time for which browsers keep a cookie.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use toposcope::{Inventory, MemoryStore};
+    ///
+    /// let twelve_hours = Duration::from_secs(12 * 60 * 60);
+    /// let inventory = Inventory::new(MemoryStore::new()).with_session_lifetime(twelve_hours);
+    /// ```
+    #[must_use]
+    pub fn with_session_lifetime(self, lifetime: Duration) -> Self {
+        let session_lifetime = lifetime.clamp(MIN_SESSION_LIFETIME, MAX_SESSION_LIFETIME);
+        Self { session_lifetime, ..self }
+    }
+
+    /// Sets the limits on failed and concurrent logins. Default: [`LoginLimits::default`].
+    ///
+    /// Logins through earlier clones are counted separately.
+    #[must_use]
+    pub fn with_login_limits(self, limits: LoginLimits) -> Self {
+        Self { attempts: Arc::new(LoginAttempts::new(limits)), ..self }
     }
 
     pub(crate) fn now(&self) -> Timestamp {

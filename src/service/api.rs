@@ -11,6 +11,7 @@ use http_body::Body;
 
 use super::body::{ListSlots, ResponseBody};
 use super::client_address::{ClientAddressSource, ClientPrefixes};
+use super::credentials::{CookiePathError, SessionCookie};
 use super::cross_site::CrossSitePolicy;
 use super::input::box_body;
 use super::page_cache::PageCache;
@@ -115,7 +116,7 @@ pub struct ApiBuilder {
     client_prefixes: PrefixLengths,
     body_limit: usize,
     allowed_origins: Vec<String>,
-    secure_cookies: bool,
+    session_cookie: SessionCookie,
     whole_list_limit: Option<u64>,
     whole_lists_at_once: (usize, usize),
     whole_list_patience: Option<Duration>,
@@ -147,7 +148,7 @@ impl ApiBuilder {
             client_prefixes: PrefixLengths::default(),
             body_limit: BODY_LIMIT,
             allowed_origins: Vec::new(),
-            secure_cookies: true,
+            session_cookie: SessionCookie::default(),
             whole_list_limit: None,
             whole_lists_at_once: WHOLE_LISTS_AT_ONCE,
             whole_list_patience: Some(WHOLE_LIST_PATIENCE),
@@ -226,7 +227,25 @@ impl ApiBuilder {
     /// plain HTTP.
     #[must_use]
     pub fn insecure_cookies(self) -> Self {
-        Self { secure_cookies: false, ..self }
+        Self { session_cookie: self.session_cookie.insecure(), ..self }
+    }
+
+    /// Sets the path of the session cookie, as browsers see it. Default: `/`.
+    ///
+    /// Browsers send the cookie only with requests for this path and those below it. Set it if other applications on the
+    /// same host must not receive the cookie, for example to the path at which the API is nested.
+    ///
+    /// ```
+    /// # use toposcope::{Api, Inventory, MemoryStore};
+    /// let api = Api::builder(Inventory::new(MemoryStore::new())).cookie_path("/inventory")?.build();
+    /// # Ok::<(), toposcope::service::CookiePathError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the path does not begin with `/`, has more than 1,024 characters, or has a space, a `;`, or a character that is
+    /// not visible ASCII.
+    pub fn cookie_path(self, path: impl Into<String>) -> Result<Self, CookiePathError> {
+        Ok(Self { session_cookie: self.session_cookie.with_path(path.into())?, ..self })
     }
 
     /// Sets the maximum number of hosts in a list without a limit (`limit=0`).
@@ -283,7 +302,7 @@ impl ApiBuilder {
             client_prefixes: ClientPrefixes::new(self.client_address, self.client_prefixes),
             body_limit: self.body_limit,
             cross_site: CrossSitePolicy::new(self.allowed_origins),
-            secure_cookies: self.secure_cookies,
+            session_cookie: self.session_cookie,
             whole_list_limit: self.whole_list_limit,
             list_slots: ListSlots::new(lists_per_user, lists_total),
             whole_list_patience: self.whole_list_patience,

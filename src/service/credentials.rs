@@ -10,6 +10,9 @@ use crate::wire::ApiError;
 
 const COOKIE_NAME: &str = "session_id";
 
+/// Maximum length of the cookie's path. Browsers ignore attributes of more than 1,024 bytes.
+const MAX_COOKIE_PATH: usize = 1024;
+
 /// Maximum number of session ids read from one request; further ones are ignored.
 ///
 /// Browsers send one, or two while a cookie of an older path or domain exists. Each id costs look-ups in the store,
@@ -71,21 +74,58 @@ pub(super) fn session_ids(request: &Parts) -> impl Iterator<Item = &str> {
     ids.take(MAX_SESSION_IDS)
 }
 
-/// Returns the `Set-Cookie` value for a new session, with the lifetime of the session.
-pub(super) fn cookie_to_begin(session: &IssuedSession, is_secure: bool) -> Result<HeaderValue, ApiError> {
-    let (begin, end) = (session.session().created_at, session.session().expires_at);
-    cookie(session.plaintext(), (end.unix_micros() - begin.unix_micros()) / 1_000_000, is_secure)
+/// The cookie that carries a session, except for its value.
+#[derive(Clone, Debug)]
+pub(super) struct SessionCookie {
+    path: String,
+    is_secure: bool,
 }
 
-/// Returns the `Set-Cookie` value that makes a browser delete its session cookie.
-pub(super) fn cookie_to_end(is_secure: bool) -> Result<HeaderValue, ApiError> {
-    cookie("", 0, is_secure)
+/// The cookie is sent with every request, and over HTTPS only.
+impl Default for SessionCookie {
+    fn default() -> Self {
+        Self { path: "/".to_owned(), is_secure: true }
+    }
 }
 
-fn cookie(value: &str, seconds: i64, is_secure: bool) -> Result<HeaderValue, ApiError> {
-    let secure = if is_secure { "; Secure" } else { "" };
-    let text = format!("{COOKIE_NAME}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}");
-    let mut header = HeaderValue::try_from(text).map_err(|_| ApiError::internal())?;
-    header.set_sensitive(true);
-    Ok(header)
+impl SessionCookie {
+    /// # Errors
+    /// If a browser would not accept the path as it is.
+    pub(super) fn with_path(self, path: String) -> Result<Self, CookiePathError> {
+        let is_valid = path.starts_with('/')
+            && path.len() <= MAX_COOKIE_PATH
+            && path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b';');
+        if is_valid { Ok(Self { path, ..self }) } else { Err(CookiePathError) }
+    }
+
+    pub(super) fn insecure(self) -> Self {
+        Self { is_secure: false, ..self }
+    }
+
+    /// Returns the `Set-Cookie` value for a new session, with the lifetime of the session.
+    pub(super) fn begin(&self, session: &IssuedSession) -> Result<HeaderValue, ApiError> {
+        let (begin, end) = (session.session().created_at, session.session().expires_at);
+        self.header(session.plaintext(), (end.unix_micros() - begin.unix_micros()) / 1_000_000)
+    }
+
+    /// Returns the `Set-Cookie` value that makes a browser delete its session cookie.
+    pub(super) fn end(&self) -> Result<HeaderValue, ApiError> {
+        self.header("", 0)
+    }
+
+    fn header(&self, value: &str, seconds: i64) -> Result<HeaderValue, ApiError> {
+        let Self { path, is_secure } = self;
+        let secure = if *is_secure { "; Secure" } else { "" };
+        let text =
+            format!("{COOKIE_NAME}={value}; Path={path}; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}");
+        let mut header = HeaderValue::try_from(text).map_err(|_| ApiError::internal())?;
+        header.set_sensitive(true);
+        Ok(header)
+    }
 }
+
+/// The error for a text that is not a valid path of a cookie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a cookie path must begin with `/` and have at most 1024 visible ASCII characters, without `;`")]
+#[non_exhaustive]
+pub struct CookiePathError;

@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use super::credentials::{cookie_to_begin, cookie_to_end, session_ids};
+use super::credentials::session_ids;
 use super::input::{
     Input, read_daemon_key, read_id, read_login, read_no_query, read_port_update, read_referral,
     read_user_key_update,
@@ -37,7 +37,7 @@ pub(super) async fn log_in(state: &ApiState, input: Input<'_>) -> Result<Outcome
     let client = state.client_prefixes.of(input.request);
     let login = read_login(&input.json().await?)?;
     let session = state.inventory.log_in_from(client, &login.email, login.password).await?;
-    let cookie = cookie_to_begin(&session, state.secure_cookies)?;
+    let cookie = state.session_cookie.begin(&session)?;
     Ok(state.responder.value(session.user())?.with_cookie(cookie))
 }
 
@@ -59,7 +59,7 @@ pub(super) async fn log_out(state: &ApiState, input: Input<'_>) -> Result<Outcom
     for id in session_ids(input.request) {
         state.inventory.log_out(id).await?;
     }
-    Ok(state.responder.empty()?.with_cookie(cookie_to_end(state.secure_cookies)?))
+    Ok(state.responder.empty()?.with_cookie(state.session_cookie.end()?))
 }
 
 /// `PUT /api/v1/ports/{id}`, for Members and above.

@@ -21,4 +21,5 @@ mod state;
 pub use api::{Api, ApiBuilder, ResponseFuture};
 pub use body::{BodyError, ResponseBody};
 pub use client_address::{ClientAddr, ClientAddressSource};
+pub use credentials::CookiePathError;
 pub use rate_limit::RateLimit;

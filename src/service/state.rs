@@ -5,7 +5,7 @@ use http::request::Parts;
 
 use super::body::ListSlots;
 use super::client_address::ClientPrefixes;
-use super::credentials;
+use super::credentials::{self, SessionCookie};
 use super::cross_site::CrossSitePolicy;
 use super::page_cache::PageCache;
 use super::rate_limit::{Allowance, Buckets, Client};
@@ -25,7 +25,7 @@ pub(super) struct ApiState {
     /// Maximum size of a request body, in bytes.
     pub(super) body_limit: usize,
     pub(super) cross_site: CrossSitePolicy,
-    pub(super) secure_cookies: bool,
+    pub(super) session_cookie: SessionCookie,
     /// Maximum number of hosts in a list without a limit; `None` means any number.
     pub(super) whole_list_limit: Option<u64>,
     pub(super) list_slots: Arc<ListSlots>,

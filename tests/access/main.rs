@@ -5,6 +5,7 @@
 mod digests_and_sessions;
 mod ids_and_time;
 mod keys;
+mod options;
 mod password_concurrency;
 mod passwords;
 mod scopes;

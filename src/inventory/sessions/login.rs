@@ -12,9 +12,6 @@ use crate::inventory::{Entity, Error, ErrorKind, Inventory};
 use crate::model::{Session, User};
 use crate::store::{Batch, Guard, Key, Link, Precondition, Record, UniqueKey};
 
-/// The lifetime of a session: seven days, in microseconds.
-const LIFETIME_MICROS: i64 = 7 * 24 * 60 * 60 * 1_000_000;
-
 /// The longest password that is verified, in bytes.
 ///
 /// It is the most that a password of the maximum number of characters can take.
@@ -61,16 +58,17 @@ impl fmt::Debug for IssuedSession {
 impl Inventory {
     /// Logs a user in by e-mail address, in any case, and password.
     ///
-    /// The session expires after seven days.
+    /// The session expires after [a time](Self::with_session_lifetime), by default seven days.
     ///
     /// An unknown address, a wrong password, a user without a password and a disabled user give the same error after
     /// the same work: the same number of store calls, the same number of bodies read, and one password hash. Records
     /// that do not exist are replaced by those of another user with a password.
     ///
-    /// After five failures for an address within fifteen minutes, further logins with it are refused until the first
-    /// of these is fifteen minutes old, whether or not a user has the address. Each `Inventory` counts in its own
-    /// memory. A login whose future is dropped counts as a failure. Passwords hashed at another cost than the current
-    /// one are hashed again by the next successful login.
+    /// By default, after five failures for an address within fifteen minutes, further logins with it are refused until
+    /// the first of these is fifteen minutes old, whether or not a user has the address;
+    /// [`with_login_limits`](Self::with_login_limits) changes this. Each `Inventory` counts in its own memory. A login
+    /// whose future is dropped counts as a failure. Passwords hashed at another cost than the current one are hashed
+    /// again by the next successful login.
     ///
     /// ```
     /// # use toposcope::inventory::{Inventory, NewUser};
@@ -103,9 +101,9 @@ impl Inventory {
 
     /// Logs a user in like [`log_in`](Self::log_in), for a client identified by its address.
     ///
-    /// At most 256 logins are in progress at once. One client may hold an eighth of the free places, so that it
-    /// cannot keep others from logging in; one e-mail domain may hold all free places. `None` exempts the login from
-    /// the bound per client.
+    /// By default, at most 256 logins are in progress at once. One client may hold an eighth of the free places, so that
+    /// it cannot keep others from logging in; one e-mail domain may hold all free places. `None` exempts the login from
+    /// the bound per client. [`with_login_limits`](Self::with_login_limits) changes both numbers.
     ///
     /// # Errors
     /// Those of [`log_in`](Self::log_in); `Busy` also when too many logins of this client are in progress.
@@ -115,7 +113,7 @@ impl Inventory {
         email: &str,
         password: String,
     ) -> Result<IssuedSession, Error> {
-        let attempts = &self.state.attempts;
+        let attempts = &self.attempts;
         let address = EmailAddress::normalize("email", email)?;
         let name = address.comparable();
         let _turn = attempts.turn(client, &name).await.ok_or(ErrorKind::Busy)?;
@@ -230,13 +228,14 @@ impl Inventory {
 
     fn new_session(&self, user: &User) -> Result<(Session, SessionId, Batch), Error> {
         let now = self.now();
+        let lifetime = i64::try_from(self.session_lifetime.as_micros()).map_err(Error::internal)?;
         let id = SessionId::generate(&*self.random)?;
         let session = Session {
             id: self.new_id()?,
             user_id: user.id,
             organization_id: user.organization_id,
             created_at: now,
-            expires_at: now.plus_micros(LIFETIME_MICROS),
+            expires_at: now.plus_micros(lifetime),
         };
         let digest = id.digest();
         let record = SessionRecord {

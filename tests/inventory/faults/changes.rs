@@ -21,7 +21,7 @@ const fn change(name: &'static str, entity: Entity, id: fn(&Scene) -> Option<Uui
 
 pub(super) const CHANGES: [Change; 27] = [
     change(
-        "api_access",
+        "enable_api_access",
         Entity::Organization,
         |scene| Some(scene.world.organization),
         |scene, inventory| {
@@ -114,7 +114,7 @@ pub(super) const CHANGES: [Change; 27] = [
         },
     ),
     change(
-        "set_user_api_key_enabled",
+        "enable_user_api_key",
         Entity::UserApiKey,
         |scene| Some(scene.key()),
         |scene, inventory| Box::pin(async { inventory.enable_user_api_key(scene.key()).await.map(drop) }),
@@ -175,7 +175,7 @@ pub(super) const CHANGES: [Change; 27] = [
         },
     ),
     change(
-        "set_daemon_api_key_enabled",
+        "enable_daemon_api_key",
         Entity::DaemonApiKey,
         |scene| Some(scene.daemon_key()),
         |scene, inventory| {
@@ -202,7 +202,7 @@ pub(super) const CHANGES: [Change; 27] = [
         },
     ),
     change(
-        "set_share_enabled",
+        "enable_share",
         Entity::Share,
         |scene| Some(scene.share),
         |scene, inventory| Box::pin(async { inventory.enable_share(scene.share).await.map(drop) }),
