@@ -84,7 +84,7 @@ where
     // Binds before reading the hosts, which may take a while, so that a port in use is reported immediately.
     let listener = bind(&args.listen).await?;
     let backend = Backend::open(&args.store).await?;
-    let inventory = Inventory::in_shared(backend.store());
+    let inventory = Inventory::new(backend.store());
     let outcome = tokio::select! {
         outcome = fill_and_serve(args, listener, inventory, source, stop.clone(), serve) => outcome,
         () = stop.grace_over() => {

@@ -41,23 +41,14 @@ impl RandomSource for SystemRandom {
 }
 
 /// Generates a random UUID, version 4 (RFC 9562, section 5.4).
-///
-/// # Errors
-/// If the random source fails.
-pub fn uuid_v4(source: &dyn RandomSource) -> Result<Uuid, RandomError> {
+pub(crate) fn uuid_v4(source: &dyn RandomSource) -> Result<Uuid, RandomError> {
     let mut random = [0; 16];
     source.fill(&mut random)?;
     Ok(Builder::from_random_bytes(random).into_uuid())
 }
 
-/// Generates a time-ordered UUID, version 7 (RFC 9562, section 5.7).
-///
-/// It consists of the milliseconds since 1970 and 74 random bits, so UUIDs sort by their time. Times before 1970
-/// count as the start of 1970.
-///
-/// # Errors
-/// If the random source fails.
-pub fn uuid_v7(source: &dyn RandomSource, time: Timestamp) -> Result<Uuid, RandomError> {
+/// Generates a time-ordered UUID, version 7 (RFC 9562, section 5.7). Times before 1970 count as the start of 1970.
+pub(crate) fn uuid_v7(source: &dyn RandomSource, time: Timestamp) -> Result<Uuid, RandomError> {
     let mut random = [0; 10];
     source.fill(&mut random)?;
     let millis = u64::try_from(time.unix_micros() / 1000).unwrap_or_default();

@@ -17,7 +17,7 @@ const RANDOM_LENGTH: usize = 32;
 
 /// The kind of an API key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum KeyKind {
+pub(crate) enum KeyKind {
     /// A user's key, with the prefix `topo_u_`.
     User,
     /// A discovery daemon's key, with the prefix `topo_d_`.
@@ -38,30 +38,14 @@ impl KeyKind {
 /// It consists of the prefix of its [kind](KeyKind), 32 random characters of `0-9A-Za-z` (190 bits), and a checksum
 /// of 6 characters: the CRC-32 of everything before it, in base 62, most significant digit first. The checksum is not
 /// secret. It rejects a mistyped key before any look-up and lets secret scanners recognize real keys.
-///
-/// ```
-/// use toposcope::access::{KeyKind, KeyText, SystemRandom};
-///
-/// let key = KeyText::generate(KeyKind::User, &SystemRandom)?;
-/// assert!(key.expose().starts_with("topo_u_"));
-/// assert_eq!(key.masked().chars().count(), "topo_u_…aB3x".chars().count());
-///
-/// let presented = KeyText::parse(key.expose()).expect("a generated key is well-formed");
-/// assert_eq!(presented.digest().lookup(), key.digest().lookup());
-/// assert!(presented.digest().verifier().matches(&key.digest().verifier()));
-/// # Ok::<(), toposcope::access::RandomError>(())
-/// ```
-pub struct KeyText {
+pub(crate) struct KeyText {
     kind: KeyKind,
     text: String,
 }
 
 impl KeyText {
-    /// Generates a new key.
-    ///
-    /// # Errors
-    /// If the random source fails, or its bytes are clearly not random.
-    pub fn generate(kind: KeyKind, random: &dyn RandomSource) -> Result<Self, RandomError> {
+    /// Generates a new key. Fails if the random source fails, or if its bytes are clearly not random.
+    pub(crate) fn generate(kind: KeyKind, random: &dyn RandomSource) -> Result<Self, RandomError> {
         // Rejection sampling: six bits of a byte select a character, and the values 62 and 63 are discarded. More
         // than half of 64 bytes are discarded with a probability of 10^-31.
         let mut bytes = [0; 2 * RANDOM_LENGTH];
@@ -80,8 +64,7 @@ impl KeyText {
     /// Parses a key. Returns `None` if the prefix, the length, a character or the checksum is wrong.
     ///
     /// A well-formed key need not exist.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let (kind, rest) = [KeyKind::User, KeyKind::Daemon]
             .into_iter()
             .find_map(|kind| text.strip_prefix(kind.prefix()).map(|rest| (kind, rest)))?;
@@ -92,26 +75,22 @@ impl KeyText {
     }
 
     /// Returns the kind of the key.
-    #[must_use]
-    pub const fn kind(&self) -> KeyKind {
+    pub(crate) const fn kind(&self) -> KeyKind {
         self.kind
     }
 
     /// Returns the plain text, for the one response that contains it. It must never be logged or stored.
-    #[must_use]
-    pub fn expose(&self) -> &str {
+    pub(crate) fn expose(&self) -> &str {
         &self.text
     }
 
     /// Returns the digest that is stored of the key.
-    #[must_use]
-    pub fn digest(&self) -> SecretDigest {
+    pub(crate) fn digest(&self) -> SecretDigest {
         SecretDigest::of(&self.text)
     }
 
     /// Returns the key in masked form: the prefix, `…` and the last 4 characters.
-    #[must_use]
-    pub fn masked(&self) -> String {
+    pub(crate) fn masked(&self) -> String {
         let end = self.text.len().checked_sub(4).and_then(|start| self.text.get(start..)).unwrap_or_default();
         format!("{}…{end}", self.kind.prefix())
     }
@@ -134,24 +113,11 @@ impl fmt::Debug for KeyText {
 /// The id of a session in plain text, as in the browser's cookie.
 ///
 /// It consists of 256 random bits in base64url without padding: 43 characters.
-///
-/// ```
-/// use toposcope::access::{SessionId, SystemRandom};
-///
-/// let id = SessionId::generate(&SystemRandom)?;
-/// assert_eq!(id.expose().len(), 43);
-/// assert!(SessionId::parse(id.expose()).is_some());
-/// assert!(SessionId::parse("guess").is_none());
-/// # Ok::<(), toposcope::access::RandomError>(())
-/// ```
-pub struct SessionId(String);
+pub(crate) struct SessionId(String);
 
 impl SessionId {
     /// Generates the id of a new session.
-    ///
-    /// # Errors
-    /// If the random source fails.
-    pub fn generate(random: &dyn RandomSource) -> Result<Self, RandomError> {
+    pub(crate) fn generate(random: &dyn RandomSource) -> Result<Self, RandomError> {
         let mut bytes = [0; 32];
         random.fill(&mut bytes)?;
         Ok(Self(Base64UrlUnpadded::encode_string(&bytes)))
@@ -160,22 +126,19 @@ impl SessionId {
     /// Parses an id. Returns `None` if the text does not encode 256 bits.
     ///
     /// The session of a well-formed id need not exist.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut bytes = [0; 32];
         let decoded = Base64UrlUnpadded::decode(text, &mut bytes).ok()?;
         (decoded.len() == 32).then(|| Self(text.to_owned()))
     }
 
     /// Returns the plain text, for the cookie. It must never be logged or stored.
-    #[must_use]
-    pub fn expose(&self) -> &str {
+    pub(crate) fn expose(&self) -> &str {
         &self.0
     }
 
     /// Returns the digest that is stored of the id.
-    #[must_use]
-    pub fn digest(&self) -> SecretDigest {
+    pub(crate) fn digest(&self) -> SecretDigest {
         SecretDigest::of(&self.0)
     }
 }
@@ -195,7 +158,7 @@ impl fmt::Debug for SessionId {
 /// its timing could reveal how much of a guess is correct. A record is therefore looked up by the first half alone,
 /// and the second half is compared in constant time.
 #[derive(Clone, Copy)]
-pub struct SecretDigest {
+pub(crate) struct SecretDigest {
     lookup: [u8; 16],
     verifier: [u8; 16],
 }
@@ -210,14 +173,12 @@ impl SecretDigest {
     }
 
     /// Returns the first half, by which the record is looked up in a store.
-    #[must_use]
-    pub const fn lookup(&self) -> [u8; 16] {
+    pub(crate) const fn lookup(&self) -> [u8; 16] {
         self.lookup
     }
 
     /// Returns the second half, which verifies the record that was found.
-    #[must_use]
-    pub const fn verifier(&self) -> Verifier {
+    pub(crate) const fn verifier(&self) -> Verifier {
         Verifier(self.verifier)
     }
 }
@@ -234,12 +195,11 @@ impl fmt::Debug for SecretDigest {
 /// bytes.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Verifier([u8; 16]);
+pub(crate) struct Verifier([u8; 16]);
 
 impl Verifier {
     /// Returns whether both belong to the same secret, in constant time.
-    #[must_use]
-    pub fn matches(&self, other: &Self) -> bool {
+    pub(crate) fn matches(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
     }
 }

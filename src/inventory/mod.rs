@@ -23,6 +23,7 @@ mod transaction;
 mod users;
 mod validate;
 
+use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 use std::time::Duration;
@@ -126,14 +127,22 @@ const MAX_SESSION_LIFETIME: Duration = Duration::from_secs(400 * 24 * 60 * 60);
 
 impl Inventory {
     /// Creates an inventory in `store`, with the system's clock and randomness.
+    ///
+    /// A store that the application keeps using itself, for example to export or close it, is passed as an `Arc`:
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use toposcope::{Inventory, MemoryStore, Store};
+    ///
+    /// let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    /// let inventory = Inventory::new(Arc::clone(&store));
+    /// ```
     #[must_use]
     pub fn new(store: impl Store) -> Self {
-        Self::in_shared(Arc::new(store))
-    }
-
-    /// Creates an inventory in a store that is shared with other owners.
-    #[must_use]
-    pub fn in_shared(store: Arc<dyn Store>) -> Self {
+        // An `Arc<dyn Store>` is used as it is: calls through a second `Arc` would cost an allocation each.
+        let shared = (&store as &dyn Any).downcast_ref::<Arc<dyn Store>>().map(Arc::clone);
+        let store = shared.unwrap_or_else(|| Arc::new(store));
         Self {
             store,
             clock: Arc::new(SystemClock),

@@ -1,11 +1,10 @@
-//! Options of sessions and logins.
+//! Options of logins and their sessions.
 
-use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use http::Request;
 use http::header::{CONTENT_TYPE, SET_COOKIE};
 use serde_json::json;
@@ -13,20 +12,34 @@ use toposcope::access::{Clock, LoginLimits, ManualClock, PrefixLengths};
 use toposcope::inventory::{ErrorKind, NewUser};
 use toposcope::model::Permission;
 use toposcope::service::ApiBuilder;
+use toposcope::store::StoreError;
+use toposcope::testing::{Call, Intercept, Interceptor, Reply};
 use toposcope::{Api, Inventory, MemoryStore};
 use tower::ServiceExt;
 
-use super::support::fast;
+use super::{fast, poll_once};
 
 const EMAIL: &str = "owner@example.net";
 const PASSWORD: &str = "correct horse";
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// Lets other tasks run before each operation, so that a login that is polled once is in progress.
+#[derive(Debug)]
+struct Yields;
+
+#[async_trait]
+impl Intercept for Yields {
+    async fn intercept(&self, call: Call<'_>) -> Result<Reply, StoreError> {
+        tokio::task::yield_now().await;
+        call.proceed().await
+    }
+}
+
 /// An inventory with one user, and its clock.
 async fn inventory() -> (Inventory, ManualClock) {
     let clock = ManualClock::new("2026-08-14T12:00:00Z".parse().unwrap());
-    let inventory =
-        Inventory::new(MemoryStore::new()).with_clock(Arc::new(clock.clone())).with_passwords(fast());
+    let store = Interceptor::new(MemoryStore::new(), Yields);
+    let inventory = Inventory::new(store).with_clock(Arc::new(clock.clone())).with_passwords(fast());
     let organization = inventory.create_organization("Example").await.unwrap();
     let mut owner = NewUser::new(organization.id, EMAIL, Permission::Owner);
     owner.password = Some(PASSWORD.to_owned());
@@ -45,10 +58,6 @@ async fn cookie(builder: ApiBuilder) -> String {
     let body = json!({"email": EMAIL, "password": PASSWORD}).to_string();
     let response = builder.build().oneshot(request.body(body).unwrap()).await.unwrap();
     response.headers()[SET_COOKIE].to_str().unwrap().split_once("; ").unwrap().1.to_owned()
-}
-
-async fn poll_once<F: Future>(mut future: Pin<&mut F>) -> Poll<F::Output> {
-    poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await
 }
 
 #[tokio::test]
@@ -123,7 +132,7 @@ async fn concurrent_logins_are_bounded_in_total_and_by_client() {
         let mut begun: Vec<_> = Vec::new();
         let mut begins = async |client: u8| {
             let mut login = Box::pin(log_in(client, begun.len()));
-            match poll_once(login.as_mut()).await {
+            match poll_once(&mut login).await {
                 Poll::Pending => begun.push(login),
                 Poll::Ready(outcome) => {
                     assert_eq!(outcome.unwrap_err().kind(), &ErrorKind::Busy, "{case}");
@@ -143,8 +152,8 @@ async fn concurrent_logins_are_bounded_in_total_and_by_client() {
         for login in begun {
             assert_eq!(login.await.unwrap_err().kind(), &ErrorKind::InvalidCredentials, "{case}");
         }
-        let mut last = pin!(log_in(1, 0));
-        assert!(poll_once(last.as_mut()).await.is_pending(), "{case}: a place is not free again");
+        let mut last = Box::pin(log_in(1, 0));
+        assert!(poll_once(&mut last).await.is_pending(), "{case}: a place is not free again");
     }
 }
 

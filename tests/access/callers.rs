@@ -1,7 +1,10 @@
-//! Scopes: what a caller may reach with a grant, a key or a session.
+//! Callers, their scopes, and clocks.
 
-use toposcope::access::{Caller, Credential, Scope};
-use toposcope::model::Permission;
+use std::sync::Arc;
+use std::time::Duration;
+
+use toposcope::access::{Caller, Clock, Credential, ManualClock, Scope, SystemClock};
+use toposcope::model::{Permission, Timestamp};
 use uuid::Uuid;
 
 const LEVELS: [Permission; 4] =
@@ -18,7 +21,7 @@ fn networks() -> [Uuid; 4] {
 }
 
 #[test]
-fn scopes_are_sets() {
+fn scopes_behave_as_sets() {
     let all = networks();
     let mut scopes = vec![Scope::all()];
     scopes.extend(subsets(&all[..3]).into_iter().map(Scope::only));
@@ -46,7 +49,7 @@ fn scopes_are_sets() {
 }
 
 #[test]
-fn a_scope_lists_its_networks_sorted_and_once() {
+fn scope_lists_its_networks_sorted_and_once() {
     let [a, b, c, _] = networks();
     assert_eq!(Scope::only([c, a, b, a, c]).networks(), Some(&[a, b, c][..]));
     assert_eq!(Scope::only([]).networks(), Some(&[][..]));
@@ -54,7 +57,7 @@ fn a_scope_lists_its_networks_sorted_and_once() {
 }
 
 #[test]
-fn the_level_decides_what_a_grant_means() {
+fn grant_applies_to_members_and_viewers_only() {
     let [a, b, ..] = networks();
     for level in [Permission::Owner, Permission::Admin] {
         assert_eq!(Scope::granted(level, [a]), Scope::all());
@@ -66,7 +69,7 @@ fn the_level_decides_what_a_grant_means() {
 }
 
 #[test]
-fn a_key_acts_with_the_lower_level_in_the_networks_of_both() {
+fn key_acts_with_the_lower_level_in_the_networks_of_both() {
     let (organization, user, id) = (Uuid::from_u128(7), Uuid::from_u128(8), Uuid::from_u128(9));
     let all = networks();
     let rank = |level| LEVELS.iter().position(|known| *known == level).unwrap();
@@ -92,7 +95,7 @@ fn a_key_acts_with_the_lower_level_in_the_networks_of_both() {
 }
 
 #[test]
-fn a_key_is_no_session_and_a_host_counts_as_one() {
+fn host_counts_as_a_session_and_a_key_does_not() {
     let [a, b, c, _] = networks();
     let host = Caller::new(a, b, Permission::Viewer, Scope::all());
     assert_eq!(host.credential(), Credential::Host);
@@ -102,4 +105,29 @@ fn a_key_is_no_session_and_a_host_counts_as_one() {
     assert!(session.credential().is_session());
     assert_eq!((session.permission(), session.scope()), (host.permission(), host.scope()));
     assert!(!host.through_key(c, Permission::Viewer, []).credential().is_session());
+}
+
+#[test]
+fn manual_clock_moves_only_when_it_is_moved() {
+    let time: Timestamp = "2026-08-14T12:00:00Z".parse().unwrap();
+    let clock = ManualClock::new(time);
+    let shared: Arc<dyn Clock> = Arc::new(clock.clone());
+    assert_eq!((shared.now(), shared.now()), (time, time));
+    clock.advance(Duration::from_micros(1));
+    assert_eq!((shared.now(), shared.monotonic()), (time.plus_micros(1), Duration::from_micros(1)));
+    clock.set(Timestamp::UNIX_EPOCH);
+    assert_eq!((shared.now(), shared.monotonic()), (Timestamp::UNIX_EPOCH, Duration::from_micros(1)));
+    clock.advance(Duration::MAX);
+    clock.advance(Duration::MAX);
+    assert_eq!(shared.now().to_string(), "9999-12-31T23:59:59.999999Z");
+    assert_eq!(shared.monotonic(), Duration::from_micros(u64::MAX));
+    clock.set(time);
+    assert_eq!(format!("{clock:?}"), "ManualClock(2026-08-14T12:00:00Z)");
+
+    let elapsed = SystemClock.monotonic();
+    assert!(elapsed <= SystemClock.monotonic());
+
+    let before = Timestamp::now();
+    let now = SystemClock.now();
+    assert!(before <= now && now <= Timestamp::now());
 }
