@@ -84,7 +84,7 @@ struct Ground {
 
 impl Ground {
     async fn new(store: Arc<dyn Store>) -> Result<Self, Box<dyn Error>> {
-        let inventory = Inventory::in_shared(store);
+        let inventory = Inventory::new(store);
         let mut random = Random::new(7);
         let home = inventory.create_organization("Home").await?.id;
         let network = inventory.create_network(home, "Office").await?.id;

@@ -195,7 +195,7 @@ async fn an_inventory_takes_every_host_that_is_made_up() {
 async fn filled(source: Source) -> (Inventory, Given) {
     let passwords = PasswordHasher::new().with_cost(PasswordCost::new(8, 1).unwrap());
     let store = Backend::open(&Place::Memory).await.unwrap().store();
-    let inventory = Inventory::in_shared(store).with_passwords(passwords);
+    let inventory = Inventory::new(store).with_passwords(passwords);
     let given = setup::fill(&inventory, source).await.unwrap();
     (inventory, given)
 }
@@ -283,7 +283,7 @@ async fn later_start_keeps_other_keys_and_reaches_every_network_again() {
 async fn open(folder: &TempDir) -> (Backend, Inventory) {
     let passwords = PasswordHasher::new().with_cost(PasswordCost::new(8, 1).unwrap());
     let backend = Backend::open(&Place::Folder(folder.path().join("data"))).await.unwrap();
-    let inventory = Inventory::in_shared(backend.store()).with_passwords(passwords);
+    let inventory = Inventory::new(backend.store()).with_passwords(passwords);
     (backend, inventory)
 }
 

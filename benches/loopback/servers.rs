@@ -45,7 +45,7 @@ impl Servers {
         let loaded = load(Arc::clone(&memory) as Arc<dyn Store>, HOSTS).await?;
         let place = TempDir::with_prefix_in("loopback-", env!("CARGO_TARGET_TMPDIR"))?;
         let folder = Arc::new(copy(&memory, &place).await?);
-        let in_folder = Inventory::in_shared(Arc::clone(&folder) as Arc<dyn Store>);
+        let in_folder = Inventory::new(Arc::clone(&folder) as Arc<dyn Store>);
         let api = |inventory: &Inventory| Api::builder(inventory.clone()).rate_limit(None);
         let (headers, body) = ask(&api(&loaded.inventory).build(), page, &loaded.key).await?;
         let all = ask(&api(&loaded.inventory).build(), HOSTS, &loaded.key).await?.1;

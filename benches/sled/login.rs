@@ -59,7 +59,7 @@ pub(crate) async fn measure(folder: &Folder) -> Result<(), Box<dyn Error>> {
 
 fn inventory(store: Arc<SledStore>) -> Result<Inventory, Box<dyn Error>> {
     let passwords = PasswordHasher::new().with_cost(PasswordCost::new(8, 1)?);
-    Ok(Inventory::in_shared(store).with_passwords(passwords))
+    Ok(Inventory::new(store).with_passwords(passwords))
 }
 
 async fn create_users(inventory: &Inventory) -> Result<(), Box<dyn Error>> {

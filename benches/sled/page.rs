@@ -132,7 +132,7 @@ fn measure_size(
 
 fn in_folder(store: SledStore) -> Served<SledStore> {
     let store = Arc::new(store);
-    let inventory = Inventory::in_shared(Arc::clone(&store) as Arc<dyn Store>);
+    let inventory = Inventory::new(Arc::clone(&store) as Arc<dyn Store>);
     Served::new(store, inventory)
 }
 

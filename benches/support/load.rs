@@ -20,7 +20,7 @@ pub(crate) struct Loaded {
 
 /// Puts this number of benchmark hosts on ten networks.
 pub(crate) async fn load(store: Arc<dyn Store>, hosts: usize) -> Result<Loaded, Box<dyn Error>> {
-    let inventory = Inventory::in_shared(store);
+    let inventory = Inventory::new(store);
     let organization = inventory.create_organization("Benchmark").await?;
     let owner =
         inventory.create_user(NewUser::new(organization.id, "owner@example.net", Permission::Owner)).await?;

@@ -242,7 +242,7 @@ async fn without_a_revision_there_is_no_tag() {
     let world = World::with([host(1, OFFICE)]).await;
     let store = Switched::new(world.store.clone());
     store.tells_revision.store(false, Ordering::SeqCst);
-    let inventory = Inventory::in_shared(store).with_clock(Arc::new(world.clock.clone()));
+    let inventory = Inventory::new(store).with_clock(Arc::new(world.clock.clone()));
     let response =
         Api::builder(inventory).build().oneshot(with_key(asking(LIST, "*"), &world.key)).await.unwrap();
     assert_eq!((response.status().as_u16(), response.headers().get("etag")), (200, None));

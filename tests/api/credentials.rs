@@ -3,7 +3,6 @@ use std::time::Duration;
 use http::header::{AUTHORIZATION, COOKIE};
 use http::{HeaderValue, Request};
 use serde_json::json;
-use toposcope::access::{KeyKind, KeyText, SystemRandom};
 use toposcope::inventory::NewUserApiKey;
 use toposcope::model::Permission;
 
@@ -39,9 +38,9 @@ async fn anything_that_is_not_one_known_key_is_401() {
         .map(|c| if c.is_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() })
         .collect();
     let last = if key.ends_with('0') { '1' } else { '0' };
-    let unknown = KeyText::generate(KeyKind::User, &SystemRandom).unwrap();
-    let daemon = KeyText::generate(KeyKind::Daemon, &SystemRandom).unwrap();
-    let masked = KeyText::parse(key).unwrap().masked();
+    let unknown = "topo_u_0123456789ABCDEFGHIJKLMNOPQRSTUV0sQjhO";
+    let daemon = "topo_d_0123456789ABCDEFGHIJKLMNOPQRSTUV0r6Ij5";
+    let masked = format!("topo_u_…{}", &key[key.len() - 4..]);
     let rows: Vec<Vec<u8>> = vec![
         b"".to_vec(),
         b" ".to_vec(),
@@ -72,8 +71,8 @@ async fn anything_that_is_not_one_known_key_is_401() {
         format!("Bearer {}", key.to_lowercase()).into(),
         format!("Bearer {flipped}").into(),
         format!("Bearer {masked}").into(),
-        format!("Bearer {}", unknown.expose()).into(),
-        format!("Bearer {}", daemon.expose()).into(),
+        format!("Bearer {unknown}").into(),
+        format!("Bearer {daemon}").into(),
         format!("Bearer {}", key.replacen("topo_u_", "topo_u_é", 1)).into(),
         format!("Bearer {}", "é".repeat(22)).into(),
         format!("Bearer {}", "0".repeat(100_000)).into(),

@@ -124,7 +124,7 @@ const INTERNAL: [Failure; 5] = [
 /// `resolve`, `get`, `revision`, `list`.
 fn server(world: &World, fault: Fault, after: usize) -> Server {
     let store = Faulty { inner: world.store.clone(), fault, after, calls: AtomicUsize::new(0) };
-    Server::new(Inventory::in_shared(Arc::new(store)).with_clock(Arc::new(world.clock.clone())), ample())
+    Server::new(Inventory::new(Arc::new(store)).with_clock(Arc::new(world.clock.clone())), ample())
 }
 
 fn hosts(world: &World) -> Request<String> {

@@ -23,8 +23,7 @@ impl Keeping {
     /// Creates a server with this page cache size, in bytes.
     fn new(world: &World, room: usize) -> Self {
         let store = Switched::new(world.store.clone());
-        let inventory =
-            Inventory::in_shared(Arc::clone(&store) as _).with_clock(Arc::new(world.clock.clone()));
+        let inventory = Inventory::new(Arc::clone(&store)).with_clock(Arc::new(world.clock.clone()));
         Self { server: Server::built(Api::builder(inventory).page_cache(room), None), store }
     }
 

@@ -102,7 +102,7 @@ async fn wall_clock_jump_neither_repeats_nor_silences_a_line() {
 async fn every_fault_is_logged() {
     let world = World::new().await;
     let store = Switched::new(world.store.clone());
-    let inventory = Inventory::in_shared(store.clone()).with_clock(Arc::new(world.clock.clone()));
+    let inventory = Inventory::new(store.clone()).with_clock(Arc::new(world.clock.clone()));
     let server = Server::new(inventory, None);
     store.fails.store(true, Ordering::SeqCst);
     let log = Log::default();

@@ -105,7 +105,7 @@ async fn head_tells_no_length_of_a_list_that_is_sent_while_it_is_read() {
 async fn no_more_is_read_from_the_store_than_is_taken() {
     let world = world_of(1_000).await;
     let store = Switched::new(world.store.clone());
-    let inventory = Inventory::in_shared(store.clone()).with_clock(Arc::new(world.clock.clone()));
+    let inventory = Inventory::new(store.clone()).with_clock(Arc::new(world.clock.clone()));
     let api = Api::builder(inventory).rate_limit(None).build();
     let mut reading = Reading::begin(api, asking(&world, WHOLE)).await;
     assert_eq!(store.lists(), 1);
@@ -166,7 +166,7 @@ async fn a_store_that_fails_or_panics_while_the_list_is_read_breaks_it_off() {
 
 async fn breaks_off(world: &World, switch: fn(&Switched) -> &AtomicBool, (status, code): (u16, &str)) {
     let store = Switched::new(world.store.clone());
-    let inventory = Inventory::in_shared(store.clone()).with_clock(Arc::new(world.clock.clone()));
+    let inventory = Inventory::new(store.clone()).with_clock(Arc::new(world.clock.clone()));
     let server = Server::new(inventory.clone(), ample());
     let mut reading = Reading::begin(Api::builder(inventory).build(), asking(world, WHOLE)).await;
     switch(&store).store(true, Ordering::SeqCst);

@@ -93,7 +93,7 @@ async fn fifth_list_of_a_user_is_refused_until_another_ends() {
 async fn list_frees_its_slot_when_it_fails() {
     let world = world_of(300).await;
     let store = Switched::new(world.store.clone());
-    let inventory = Inventory::in_shared(store.clone()).with_clock(Arc::new(world.clock.clone()));
+    let inventory = Inventory::new(store.clone()).with_clock(Arc::new(world.clock.clone()));
     let server = Server::built(Api::builder(inventory).whole_lists_at_once(1, 1), ample());
     let mut list = begin(&server, &world.key).await;
     assert_refused(&server, &world.key).await;
@@ -162,7 +162,7 @@ async fn list_whose_reader_stalls_for_60_seconds_is_broken_off() {
 async fn stalled_list_drops_what_it_holds() {
     let world = world_of(300).await;
     let store = Switched::new(world.store.clone());
-    let inventory = Inventory::in_shared(store.clone()).with_clock(Arc::new(world.clock.clone()));
+    let inventory = Inventory::new(store.clone()).with_clock(Arc::new(world.clock.clone()));
     let server = Server::built(Api::builder(inventory).whole_list_patience(SECOND), ample());
     pause();
     let before = Arc::strong_count(&store);
@@ -177,7 +177,7 @@ async fn stalled_list_drops_what_it_holds() {
 async fn list_that_waits_for_the_store_is_not_stalled() {
     let world = world_of(300).await;
     let store = Switched::new(world.store.clone());
-    let inventory = Inventory::in_shared(store.clone()).with_clock(Arc::new(world.clock.clone()));
+    let inventory = Inventory::new(store.clone()).with_clock(Arc::new(world.clock.clone()));
     let server = Server::built(Api::builder(inventory), ample());
     pause();
     let mut list = begin(&server, &world.key).await;

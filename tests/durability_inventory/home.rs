@@ -50,7 +50,7 @@ impl Home {
         let mut home = Self { place, durability, organization: Uuid::nil(), session: String::new() };
         let store = home.open().await;
         let cheap = PasswordHasher::new().with_cost(PasswordCost::new(8, 1).unwrap());
-        let inventory = Inventory::in_shared(store.clone()).with_passwords(cheap);
+        let inventory = Inventory::new(store.clone()).with_passwords(cheap);
         home.organization = inventory.create_organization("Real").await.unwrap().id;
         let mut owner = NewUser::new(home.organization, EMAIL, Permission::Owner);
         owner.password = Some(PASSWORD.to_owned());
@@ -80,7 +80,7 @@ impl Home {
         let store = self.open().await;
         let verification = store.verify().await.unwrap();
         assert!(verification.is_sound(), "{verification}");
-        let api = Api::builder(Inventory::in_shared(store.clone())).rate_limit(None).build();
+        let api = Api::builder(Inventory::new(store.clone())).rate_limit(None).build();
         let served = self.served(&api).await;
         for (id, document) in &served {
             assert!(document.as_bytes() == expected.documents[id], "{id} is {document}");

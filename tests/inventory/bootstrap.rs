@@ -20,7 +20,7 @@ fn bootstrap() -> Bootstrap {
 
 fn inventory_in(store: Arc<dyn Store>) -> Inventory {
     let cheap = PasswordCost::new(8, 1).unwrap();
-    Inventory::in_shared(store).with_passwords(PasswordHasher::new().with_cost(cheap))
+    Inventory::new(store).with_passwords(PasswordHasher::new().with_cost(cheap))
 }
 
 fn in_memory() -> Inventory {

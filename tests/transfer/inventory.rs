@@ -26,7 +26,7 @@ const PORT: Uuid = Uuid::from_u128(0x12);
 fn inventory_in(store: &Arc<MemoryStore>) -> Inventory {
     let clock = ManualClock::new(NOW.parse::<Timestamp>().unwrap());
     let cheap = PasswordHasher::new().with_cost(PasswordCost::new(8, 1).unwrap());
-    Inventory::in_shared(store.clone()).with_clock(Arc::new(clock)).with_passwords(cheap)
+    Inventory::new(store.clone()).with_clock(Arc::new(clock)).with_passwords(cheap)
 }
 
 /// An inventory with records of every kind, and the credentials for it.

@@ -135,7 +135,7 @@ impl Site {
 }
 
 fn inventory_in(store: Arc<dyn Store>, clock: &ManualClock) -> Inventory {
-    Inventory::in_shared(store).with_clock(Arc::new(clock.clone())).with_passwords(cheap_passwords())
+    Inventory::new(store).with_clock(Arc::new(clock.clone())).with_passwords(cheap_passwords())
 }
 
 /// Returns the draft of a valid key.

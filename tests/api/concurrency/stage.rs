@@ -35,7 +35,7 @@ pub(super) struct Stage {
 impl Stage {
     pub(super) async fn new(store: Way) -> Self {
         let world = World::new().await;
-        let inventory = Inventory::in_shared(store(world.store.clone()))
+        let inventory = Inventory::new(store(world.store.clone()))
             .with_clock(Arc::new(world.clock.clone()))
             .with_passwords(cheap_passwords());
         let server = Server::new(inventory.clone(), ample());

@@ -49,7 +49,7 @@ async fn dropped_after<F: Future>(polls: usize, future: F) -> Option<F::Output> 
 async fn a_request_that_is_dropped_anywhere_is_carried_out_wholly_or_not_at_all() {
     for change in CHANGES {
         let scene = Scene::new().await;
-        let inventory = Inventory::in_shared(Arc::new(Yielding::new(scene.world.store.clone())));
+        let inventory = Inventory::new(Arc::new(Yielding::new(scene.world.store.clone())));
         let inventory = inventory.with_clock(Arc::new(scene.world.clock.clone()));
         let server = Server::new(inventory, ample());
         for polls in 0.. {

@@ -51,7 +51,7 @@ impl Interposed {
     pub(super) fn inventory(self: &Arc<Self>, scene: &Scene) -> Inventory {
         let cheap = PasswordHasher::new().with_cost(PasswordCost::new(8, 1).unwrap());
         let clock = Arc::new(scene.world.clock.clone());
-        Inventory::in_shared(self.clone()).with_clock(clock).with_passwords(cheap)
+        Inventory::new(self.clone()).with_clock(clock).with_passwords(cheap)
     }
 
     /// Returns the methods called since the previous call, in order.

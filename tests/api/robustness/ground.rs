@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use toposcope::access::{Caller, KeyKind, KeyText, ManualClock, RandomError, RandomSource, Scope};
+use toposcope::access::{Caller, ManualClock, RandomError, RandomSource, Scope};
 use toposcope::inventory::{Inventory, NewDaemonApiKey, NewShare, NewUser, NewUserApiKey};
 use toposcope::model::{
     Binding, BindingTarget, Host, Permission, Port, PortNumber, Protocol, Service, Timestamp, User,
@@ -76,7 +76,7 @@ impl Ground {
     pub(super) async fn new(seed: u64) -> Self {
         let store = Arc::new(Contended::new(Watched::new().await));
         let clock = ManualClock::new(at(-WEEK));
-        let inventory = Inventory::in_shared(store.clone())
+        let inventory = Inventory::new(store.clone())
             .with_clock(Arc::new(clock.clone()))
             .with_random(Arc::new(Seeded(AtomicU64::new(seed << 32))))
             .with_passwords(cheap_passwords());
@@ -164,13 +164,13 @@ impl Ground {
         expired.expires_at = end;
         let deleted = self.inventory.create_user_api_key(good.clone()).await.unwrap();
         self.inventory.delete_user_api_key(deleted.record().id).await.unwrap();
-        let unknown = KeyText::generate(KeyKind::User, &Seeded(AtomicU64::new(0))).unwrap();
+        let unknown = "topo_u_0123456789ABCDEFGHIJKLMNOPQRSTUV0sQjhO";
         self.bad_keys = vec![
             blind,
             self.issue(disabled).await,
             self.issue(expired).await,
             deleted.plaintext().to_owned(),
-            unknown.expose().to_owned(),
+            unknown.to_owned(),
             "nonsense".to_owned(),
         ];
         for (is_enabled, expires_at) in [(true, None), (false, None), (true, end)] {

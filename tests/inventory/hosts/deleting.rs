@@ -37,7 +37,7 @@ async fn delete_at_every_moment<F: Future<Output = ()> + Send + 'static>(
         world.put(&bare_host(id(1), world.network)).await;
         let interference = interfere(world.inventory.clone(), scene);
         let store = Interposer::new(world.store.clone(), moments, interference);
-        let inventory = Inventory::in_shared(store.clone());
+        let inventory = Inventory::new(store.clone());
         let result = inventory.delete_host(world.organization, id(1)).await;
         if !store.has_fired() {
             break;

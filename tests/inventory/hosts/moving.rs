@@ -13,7 +13,7 @@ async fn a_host_that_leaves_a_network_which_is_then_deleted_is_never_missing() {
         let mut moments = 0;
         loop {
             let shared: Arc<dyn Store> = Arc::new(MemoryStore::new());
-            let plain = Inventory::in_shared(shared.clone());
+            let plain = Inventory::new(shared.clone());
             let organization = plain.create_organization("Example").await.unwrap().id;
             let old = plain.create_network(organization, "Old").await.unwrap().id;
             let new = plain.create_network(organization, "New").await.unwrap().id;
@@ -24,7 +24,7 @@ async fn a_host_that_leaves_a_network_which_is_then_deleted_is_never_missing() {
                 other.put_host(organization, bare_host(id(1), new)).await.unwrap();
                 other.delete_network(old).await.unwrap();
             });
-            let inventory = Inventory::in_shared(store.clone());
+            let inventory = Inventory::new(store.clone());
             let result = match what {
                 "read" => inventory.host(organization, id(1)).await.map(drop),
                 "deleted" => inventory.delete_host(organization, id(1)).await,

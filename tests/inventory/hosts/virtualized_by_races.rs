@@ -93,7 +93,7 @@ async fn the_order_is_right_whatever_happens_between_two_calls_of_the_store() {
 async fn meet_at_every_moment(is_node_there: bool, is_guest_there: bool, step: Step, other: Step) {
     for moment in 0.. {
         let shared: Arc<dyn Store> = Arc::new(MemoryStore::new());
-        let plain = Inventory::in_shared(shared.clone());
+        let plain = Inventory::new(shared.clone());
         let organization = plain.create_organization("Example").await.unwrap().id;
         let network = plain.create_network(organization, "Office").await.unwrap().id;
         if is_node_there {
@@ -108,7 +108,7 @@ async fn meet_at_every_moment(is_node_there: bool, is_guest_there: bool, step: S
             let result = take(other, &interfering, organization, network).await;
             assert!(is_fine(&result), "{other:?}: {result:?}");
         });
-        let result = take(step, &Inventory::in_shared(store.clone()), organization, network).await;
+        let result = take(step, &Inventory::new(store.clone()), organization, network).await;
         assert!(is_fine(&result), "{step:?} with {other:?} at {moment}: {result:?}");
         assert_consistent(&plain, organization).await;
         if !store.has_fired() {

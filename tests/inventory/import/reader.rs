@@ -128,7 +128,7 @@ async fn progress_is_told_also_of_lines_that_hold_no_host() {
 async fn a_store_that_fails_ends_the_import_and_what_was_stored_before_stays() {
     for commits in 0..5 {
         let store = Arc::new(Failing::default());
-        let inventory = Inventory::in_shared(store.clone());
+        let inventory = Inventory::new(store.clone());
         let organization = inventory.create_organization("Example").await.unwrap().id;
         let network = inventory.create_network(organization, "Office").await.unwrap().id;
         let lines = jsonl(&numbered_hosts(network, 700));

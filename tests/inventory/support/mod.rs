@@ -106,7 +106,7 @@ impl World {
 
 fn inventory_in(store: Arc<dyn Store>, clock: &ManualClock, random: &Arc<Seeded>) -> Inventory {
     let cheap = PasswordCost::new(8, 1).expect("the least cost");
-    Inventory::in_shared(store)
+    Inventory::new(store)
         .with_clock(Arc::new(clock.clone()))
         .with_random(random.clone())
         .with_passwords(PasswordHasher::new().with_cost(cheap))

@@ -1,5 +1,4 @@
 use serde_json::{Value, json};
-use toposcope::access::{KeyKind, KeyText};
 use toposcope::model::Permission;
 use uuid::Uuid;
 
@@ -80,8 +79,7 @@ async fn the_key_is_one_of_a_daemon_and_is_shown_this_once() {
     let scene = Scene::new().await;
     let (id, key) = id_and_key(&create(&scene, &daemon_body()).await);
     assert_eq!(key.len(), "topo_d_".len() + 32 + 6);
-    let text = KeyText::parse(&key).expect("its checksum is right");
-    assert_eq!(text.kind(), KeyKind::Daemon);
+    assert!(key.starts_with("topo_d_"));
     let stored = scene.world.inventory.daemon_api_key(id).await.unwrap();
     assert_eq!(stored.key, format!("topo_d_…{}", &key[key.len() - 4..]));
     let daemon = scene.world.inventory.authenticate_daemon_key(&key).await.unwrap();

@@ -47,7 +47,7 @@ impl Arena {
         let clock = ManualClock::new(at(0));
         // Minimum cost of passwords.
         let passwords = PasswordHasher::new().with_cost(PasswordCost::new(8, 1).unwrap());
-        let inventory = Inventory::in_shared(store.clone())
+        let inventory = Inventory::new(store.clone())
             .with_clock(Arc::new(clock.clone()))
             .with_random(Arc::new(Seeded::new(!seed)))
             .with_passwords(passwords);
