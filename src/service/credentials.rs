@@ -4,9 +4,9 @@ use http::HeaderValue;
 use http::header::{AUTHORIZATION, COOKIE};
 use http::request::Parts;
 
+use super::error::ApiError;
 use crate::access::Caller;
 use crate::inventory::{Error, ErrorKind, Inventory, IssuedSession};
-use crate::wire::ApiError;
 
 const COOKIE_NAME: &str = "session_id";
 

@@ -2,7 +2,7 @@ use http::header::{HOST, HeaderName, ORIGIN};
 use http::request::Parts;
 use http::{HeaderMap, Method};
 
-use crate::wire::ApiError;
+use super::error::ApiError;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 

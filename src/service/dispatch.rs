@@ -8,6 +8,7 @@ use http::{HeaderValue, Method, Response, StatusCode};
 
 use super::body::ResponseBody;
 use super::catch_panic::catch_panic;
+use super::error::ApiError;
 use super::input::{Input, RequestBody};
 use super::response::{Outcome, add_allowance};
 use super::route::Route;
@@ -15,7 +16,6 @@ use super::state::ApiState;
 use super::{credentials, endpoints, hosts};
 use crate::access::Caller;
 use crate::inventory::{Error, ErrorKind};
-use crate::wire::ApiError;
 
 impl ApiState {
     pub(super) async fn respond(&self, request: &Parts, body: RequestBody) -> Response<ResponseBody> {

@@ -6,6 +6,7 @@
 use serde::Serialize;
 
 use super::credentials::session_ids;
+use super::error::ApiError;
 use super::input::{
     Input, read_daemon_key, read_id, read_login, read_no_query, read_port_update, read_referral,
     read_user_key_update,
@@ -17,7 +18,7 @@ use crate::inventory::{
     ErrorKind, may_create_daemon_api_keys, may_manage_user_api_keys, may_submit_referrals, may_update_ports,
 };
 use crate::model::DaemonApiKey;
-use crate::wire::{API_VERSION, ApiError};
+use crate::wire::API_VERSION;
 
 #[derive(Serialize)]
 struct Versions<'a> {

@@ -10,12 +10,13 @@ use super::body::{NextPart, Part, ResponseBody};
 use super::catch_panic::catch_panic;
 use super::credentials;
 use super::entity_tag::EntityTag;
+use super::error::ApiError;
 use super::input::read_hosts_query;
 use super::response::{Outcome, Responder};
 use super::state::ApiState;
 use crate::access::Caller;
 use crate::inventory::{Error, ErrorKind, HostPages, HostQuery, Inventory};
-use crate::wire::{ApiError, Pagination};
+use crate::wire::Pagination;
 
 /// `GET /api/v1/hosts`, for any level.
 pub(super) async fn list(state: &ApiState, caller: &Caller, request: &Parts) -> Result<Outcome, ApiError> {

@@ -9,6 +9,7 @@ mod cross_site;
 mod dispatch;
 mod endpoints;
 mod entity_tag;
+mod error;
 mod hosts;
 mod input;
 mod page_cache;

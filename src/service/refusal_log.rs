@@ -2,8 +2,9 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use super::error::ApiError;
 use crate::access::Clock;
-use crate::wire::{ApiError, ErrorCode};
+use crate::wire::ErrorCode;
 
 /// Minimum time between two log lines for one error code.
 const INTERVAL: Duration = Duration::from_secs(60);

@@ -10,10 +10,11 @@ use serde::Serialize;
 
 use super::body::ResponseBody;
 use super::entity_tag::EntityTag;
+use super::error::ApiError;
 use super::rate_limit::Allowance;
 use super::refusal_log::RefusalLog;
 use crate::access::Clock;
-use crate::wire::{API_VERSION, ApiError, Failure, Meta, Pagination, Success};
+use crate::wire::{API_VERSION, Failure, Meta, Pagination, Success};
 
 const RATE_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const RATE_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");

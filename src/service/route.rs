@@ -1,6 +1,6 @@
 use http::Method;
 
-use crate::wire::ApiError;
+use super::error::ApiError;
 
 /// An endpoint, with the unparsed id from its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,12 +7,12 @@ use super::body::ListSlots;
 use super::client_address::ClientPrefixes;
 use super::credentials::{self, SessionCookie};
 use super::cross_site::CrossSitePolicy;
+use super::error::ApiError;
 use super::page_cache::PageCache;
 use super::rate_limit::{Allowance, Buckets, Client};
 use super::response::Responder;
 use crate::access::{Caller, Credential};
 use crate::inventory::{Error, Inventory};
-use crate::wire::ApiError;
 
 /// The state that all clones of an [`Api`](super::Api) share.
 #[derive(Debug)]

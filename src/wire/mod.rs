@@ -2,9 +2,7 @@
 
 mod code;
 mod envelope;
-mod error;
 
 pub use code::ErrorCode;
 pub(crate) use envelope::MAX_LIMIT;
 pub use envelope::{API_VERSION, Failure, Meta, Pagination, Success};
-pub(crate) use error::ApiError;

@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use uuid::Uuid;
 
 use crate::access::CountMap;
-use crate::wire::ApiError;
+use crate::service::error::ApiError;
 
 /// Seconds after which a client may retry a list that got no slot.
 const RETRY_AFTER: u64 = 1;

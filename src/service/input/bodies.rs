@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::fields::Fields;
 use crate::inventory::{Error, NewDaemonApiKey, PortUpdate, Problem, UserApiKeyUpdate};
 use crate::model::PortNumber;
-use crate::wire::ApiError;
+use crate::service::error::ApiError;
 
 /// The body of a login request.
 pub(in crate::service) struct Login {

@@ -5,7 +5,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::inventory::{Error, Problem, dotted};
-use crate::wire::ApiError;
+use crate::service::error::ApiError;
 
 /// The fields of a JSON body that an endpoint knows, each as unparsed JSON text.
 ///

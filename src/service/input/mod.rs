@@ -4,6 +4,7 @@ mod bodies;
 mod fields;
 mod parameters;
 
+use crate::service::error::ApiError;
 use std::error::Error as StdError;
 
 use bytes::{Buf, Bytes};
@@ -17,7 +18,6 @@ pub(super) use self::bodies::{
     read_daemon_key, read_login, read_port_update, read_referral, read_user_key_update,
 };
 pub(super) use self::parameters::{read_hosts_query, read_id, read_no_query};
-use crate::wire::ApiError;
 
 /// A request body of any type; `None` if it is known to be empty.
 pub(super) type RequestBody = Option<BoxedBody>;

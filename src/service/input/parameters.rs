@@ -6,7 +6,8 @@ use std::str::FromStr;
 use uuid::Uuid;
 
 use crate::inventory::{Error, HostQuery, Problem};
-use crate::wire::{ApiError, MAX_LIMIT};
+use crate::service::error::ApiError;
+use crate::wire::MAX_LIMIT;
 
 const HOSTS_PARAMETERS: [&str; 8] =
     ["network_id", "ids", "tag_ids", "group_by", "order_by", "order_direction", "limit", "offset"];

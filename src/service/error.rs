@@ -1,9 +1,8 @@
 use serde_json::{Map, Value, json};
 
-use super::code::ErrorCode;
-use super::envelope::MAX_LIMIT;
 use crate::inventory::{Error, ErrorKind, Problem};
 use crate::model::Timestamp;
+use crate::wire::{ErrorCode, MAX_LIMIT};
 
 /// An error response, with the values for its headers and for the log.
 #[derive(Debug)]
