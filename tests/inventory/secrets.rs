@@ -120,7 +120,7 @@ async fn debug_output_holds_no_password_no_key_and_no_session_id() {
     let caller = inventory.authenticate_user_key(scene.key.plaintext()).await.unwrap();
     let in_person = inventory.authenticate_session(scene.session.plaintext()).await.unwrap();
     let daemon = inventory.authenticate_daemon_key(scene.daemon_key.plaintext()).await.unwrap();
-    let values: [&dyn fmt::Debug; 12] = [
+    let values: [&dyn fmt::Debug; 13] = [
         &user,
         &share,
         &scene.key,
