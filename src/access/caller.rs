@@ -1,6 +1,8 @@
+use std::sync::{Arc, OnceLock};
+
+use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::scope::Scope;
 use crate::model::Permission;
 
 /// The authenticated user of a request, with the user's level and scope.
@@ -153,5 +155,111 @@ pub struct Daemon {
 impl Daemon {
     pub(crate) const fn new(key_id: Uuid, organization_id: Uuid, network_id: Uuid) -> Self {
         Self { key_id, organization_id, network_id }
+    }
+}
+
+/// The networks of an organization that a caller may reach.
+///
+/// A scope contains either all networks, including future ones, or a list. It does not contain its organization. Code
+/// that checks a record against a scope must also compare the record's organization with
+/// [`Caller::organization_id`](Caller::organization_id).
+///
+/// ```
+/// use toposcope::access::Scope;
+/// use uuid::Uuid;
+///
+/// let (office, lab) = (Uuid::from_u128(1), Uuid::from_u128(2));
+/// let scope = Scope::only([office]);
+/// assert!(scope.allows(office) && !scope.allows(lab));
+/// assert_eq!(Scope::all().intersect(&scope), scope);
+/// assert_eq!(scope.narrowed_to(lab), Scope::only([]));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scope(Option<Arc<Networks>>);
+
+/// Network ids in ascending order, without duplicates.
+#[derive(Debug)]
+struct Networks {
+    ids: Vec<Uuid>,
+    /// Computed on first use, because a scope may be long.
+    digest: OnceLock<[u8; 32]>,
+}
+
+impl Networks {
+    const fn new(ids: Vec<Uuid>) -> Self {
+        Self { ids, digest: OnceLock::new() }
+    }
+}
+
+impl PartialEq for Networks {
+    fn eq(&self, other: &Self) -> bool {
+        self.ids == other.ids
+    }
+}
+
+impl Eq for Networks {}
+
+impl Scope {
+    /// Creates a scope of all networks of the organization.
+    #[must_use]
+    pub const fn all() -> Self {
+        Self(None)
+    }
+
+    /// Creates a scope of these networks, given in any order. An empty list allows none.
+    #[must_use]
+    pub fn only(networks: impl IntoIterator<Item = Uuid>) -> Self {
+        let mut networks: Vec<Uuid> = networks.into_iter().collect();
+        networks.sort_unstable();
+        networks.dedup();
+        Self(Some(Arc::new(Networks::new(networks))))
+    }
+
+    /// Creates the scope of a user with this level and these granted networks.
+    ///
+    /// An Owner or an Admin reaches all networks, whatever was granted; a Member or a Viewer only the granted ones.
+    #[must_use]
+    pub fn granted(permission: Permission, networks: impl IntoIterator<Item = Uuid>) -> Self {
+        if permission.sees_every_network() { Self::all() } else { Self::only(networks) }
+    }
+
+    /// Returns whether the scope contains a network.
+    #[must_use]
+    pub fn allows(&self, network: Uuid) -> bool {
+        self.0.as_ref().is_none_or(|networks| networks.ids.binary_search(&network).is_ok())
+    }
+
+    /// Returns the networks that are in both scopes.
+    #[must_use]
+    pub fn intersect(&self, other: &Self) -> Self {
+        match (&self.0, &other.0) {
+            (None, _) => other.clone(),
+            (_, None) => self.clone(),
+            (Some(networks), Some(_)) => {
+                let both = networks.ids.iter().copied().filter(|network| other.allows(*network));
+                Self(Some(Arc::new(Networks::new(both.collect()))))
+            }
+        }
+    }
+
+    /// Returns the scope of a list filtered by a network.
+    ///
+    /// It contains that network if this scope allows it, and otherwise none.
+    #[must_use]
+    pub fn narrowed_to(&self, network: Uuid) -> Self {
+        Self::only(self.allows(network).then_some(network))
+    }
+
+    /// Returns the network ids in ascending order, without duplicates; `None` if all are allowed.
+    #[must_use]
+    pub fn networks(&self) -> Option<&[Uuid]> {
+        self.0.as_ref().map(|networks| networks.ids.as_slice())
+    }
+
+    /// Returns a digest of the list of networks; `None` if all networks are allowed.
+    pub(crate) fn digest(&self) -> Option<[u8; 32]> {
+        let networks = self.0.as_ref()?;
+        let digest = || networks.ids.iter().fold(Sha256::new(), Digest::chain_update).finalize().into();
+        Some(*networks.digest.get_or_init(digest))
     }
 }

@@ -9,10 +9,9 @@ mod clock;
 mod login_attempts;
 mod password;
 mod random;
-mod scope;
 mod secret;
 
-pub use caller::{Caller, Credential, Daemon};
+pub use caller::{Caller, Credential, Daemon, Scope};
 pub use client_prefix::{ClientPrefix, PrefixLengths};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use login_attempts::LoginLimits;
@@ -20,5 +19,4 @@ pub(crate) use login_attempts::{CountMap, LoginAttempts};
 pub use password::{PasswordCost, PasswordError, PasswordHasher};
 pub use random::{RandomError, RandomSource, SystemRandom};
 pub(crate) use random::{uuid_v4, uuid_v7};
-pub use scope::Scope;
 pub(crate) use secret::{KeyKind, KeyText, SessionId, Verifier};

@@ -3,13 +3,13 @@ use std::fmt;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-use super::api_keys::{KeyHolder, put_secret, user_api_key_facets};
-use super::networks::network_facets;
-use super::organizations::organization_facets;
+use super::records::{
+    KeyHolder, StoredUser, network_facets, organization_facets, put_secret, user_api_key_facets, user_facets,
+};
 use super::schema::{
     decode, encode, facets, network_key, organization_key, password_key, user_api_key_key, user_key,
 };
-use super::users::{EmailAddress, StoredUser, email_unique_key, user_facets};
+use super::users::{EmailAddress, email_unique_key};
 use super::{Entity, Error, ErrorKind, Inventory, IssuedKey, unchanged, validate};
 use crate::access::{KeyKind, KeyText};
 use crate::model::{Network, Organization, Permission, Timestamp, User, UserApiKey, derived_id};

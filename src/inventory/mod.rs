@@ -7,18 +7,17 @@ mod api_keys;
 mod authentication;
 mod background;
 mod bootstrap;
-mod decode_cache;
+mod caches;
 mod error;
 mod hosts;
 mod import;
-mod lookup;
-mod networks;
 mod organizations;
+mod queues;
 mod quotas;
+mod records;
 mod schema;
 mod sessions;
 mod shares;
-mod tags;
 mod transaction;
 mod users;
 mod validate;
@@ -28,6 +27,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
+use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 pub use api_keys::{IssuedKey, NewDaemonApiKey, NewUserApiKey, UserApiKeyUpdate};
@@ -45,16 +45,18 @@ pub use users::NewUser;
 pub(crate) use users::may_submit_referrals;
 pub(crate) use validate::dotted;
 
-use self::authentication::AuthenticationCache;
 use self::background::{BackgroundTasks, Offload};
+use self::caches::AuthenticationCache;
+use self::queues::UpdateQueues;
+use self::records::belongs_to;
+use self::schema::decode;
 use self::sessions::Decoys;
-use self::transaction::{UpdateQueues, conflict, unchanged};
 use crate::access::{
     Caller, Clock, LoginAttempts, LoginLimits, PasswordHasher, RandomSource, SystemClock, SystemRandom,
     uuid_v4, uuid_v7,
 };
 use crate::model::{Permission, Timestamp};
-use crate::store::Store;
+use crate::store::{Key, Precondition, Query, Record, Store};
 
 /// A network inventory in a [`Store`].
 ///
@@ -230,6 +232,65 @@ impl Inventory {
     fn new_random_id(&self) -> Result<Uuid, Error> {
         Ok(uuid_v4(&*self.random)?)
     }
+
+    async fn get(&self, key: Key) -> Result<Option<Record>, Error> {
+        Ok(self.store.get(&[key]).await?.pop().flatten())
+    }
+
+    /// Reads and decodes a record that must exist.
+    async fn read<T: DeserializeOwned>(&self, key: Key, entity: Entity) -> Result<(Record, T), Error> {
+        let record = self.get(key).await?.ok_or(ErrorKind::NotFound { entity, id: key.id })?;
+        let value = decode(&record)?;
+        Ok((record, value))
+    }
+
+    /// Reads and decodes all records of a query.
+    async fn read_all<T: DeserializeOwned>(&self, query: &Query) -> Result<Vec<T>, Error> {
+        self.store.list(query).await?.records.iter().map(decode).collect()
+    }
+
+    /// Returns how many records a query matches.
+    async fn count(&self, query: Query) -> Result<u64, Error> {
+        Ok(self.store.list(&Query { limit: Some(0), ..query }).await?.total)
+    }
+
+    /// Checks that a record exists and belongs to the organization. `field` is reported in the error.
+    async fn check_reference(
+        &self,
+        organization: Uuid,
+        entity: Entity,
+        key: Key,
+        field: &str,
+    ) -> Result<(), Error> {
+        if belongs_to(organization, self.get(key).await?.as_ref())? {
+            Ok(())
+        } else {
+            Err(ErrorKind::ReferenceInvalid { entity, field: field.to_owned() }.into())
+        }
+    }
+
+    /// Checks that all records of a list exist and belong to the organization.
+    ///
+    /// `field` is the path of the list; the error names the failing element.
+    async fn check_references(
+        &self,
+        organization: Uuid,
+        entity: Entity,
+        keys: &[Key],
+        field: &str,
+    ) -> Result<(), Error> {
+        for (index, record) in self.store.get(keys).await?.iter().enumerate() {
+            if !belongs_to(organization, record.as_ref())? {
+                return Err(ErrorKind::ReferenceInvalid { entity, field: format!("{field}.{index}") }.into());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the precondition that a record is still at the version read, or still absent.
+fn unchanged(record: Option<&Record>) -> Precondition {
+    record.map_or(Precondition::Absent, |record| Precondition::Version(record.version))
 }
 
 /// Requires that the caller has this level or a higher one.

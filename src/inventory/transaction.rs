@@ -10,11 +10,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
+use super::queues::Turns;
 use super::schema::encode;
-use super::{Entity, Error, ErrorKind, Inventory};
-use crate::keyed_lock::{KeyGuard, KeyedLock};
+use super::{Entity, Error, ErrorKind, Inventory, unchanged};
 use crate::model::Timestamp;
-use crate::store::{Batch, Facets, Key, Precondition, Record, StoreErrorKind};
+use crate::store::{Batch, Facets, Key, Precondition, Query, StoreErrorKind};
 
 /// The maximum number of attempts of a change under contention.
 const ATTEMPTS: usize = 16;
@@ -67,6 +67,41 @@ impl Inventory {
                 return Ok(value);
             }
         }
+    }
+
+    /// Waits until no other creation under a quota of this owner is in progress.
+    ///
+    /// Returns at once when there is no limit. Must be called before the turns of a
+    /// [`Transaction`](super::transaction::Transaction) are taken, never while they are held; this makes deadlocks
+    /// impossible. `entity` is reported in the `Conflict` error when too many creations wait.
+    pub(super) async fn quota_turn(
+        &self,
+        limit: Option<u64>,
+        owner: Key,
+        entity: Entity,
+    ) -> Result<Option<Turns>, Error> {
+        if limit.is_none() {
+            return Ok(None);
+        }
+        let turn = self.state.creations.enter(BTreeSet::from([owner])).await;
+        turn.map(Some).map_err(|_| conflict(entity, owner.id))
+    }
+
+    /// Refuses to create `more` records when the query's matches plus these exceed the limit.
+    ///
+    /// Exact only while the caller holds the owner's [`quota_turn`](Self::quota_turn).
+    pub(super) async fn check_quota(
+        &self,
+        limit: Option<u64>,
+        entity: Entity,
+        query: Query,
+        more: u64,
+    ) -> Result<(), Error> {
+        let Some(limit) = limit else { return Ok(()) };
+        if more > 0 && self.count(query).await?.saturating_add(more) > limit {
+            return Err(ErrorKind::QuotaExceeded { entity, limit }.into());
+        }
+        Ok(())
     }
 
     /// Commits a batch. Returns `false` when a precondition or guard failed and the change must be decided again.
@@ -153,74 +188,7 @@ fn replaced_records(batch: &Batch) -> BTreeSet<Key> {
     replaced.map(|write| write.key()).collect()
 }
 
-/// Returns the precondition that a record is still at the version read, or still absent.
-pub(super) fn unchanged(record: Option<&Record>) -> Precondition {
-    record.map_or(Precondition::Absent, |record| Precondition::Version(record.version))
-}
-
 /// Creates the error for a change that ran out of attempts.
 pub(super) fn conflict(entity: Entity, id: Uuid) -> Error {
     ErrorKind::Conflict { entity, id }.into()
-}
-
-/// The maximum number of updates that hold or await the turn of one record.
-const MAX_QUEUE: usize = 1024;
-
-/// A queue per record being updated, of at most [`MAX_QUEUE`] updates each.
-#[derive(Debug)]
-pub(super) struct UpdateQueues(KeyedLock<Key>);
-
-/// The error when too many updates of a record are waiting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct QueueFull;
-
-/// The exclusive turns of an update. Dropping them, or the future that awaits them, leaves the queues.
-#[derive(Debug, Default)]
-pub(super) struct Turns {
-    /// Sorted by key.
-    turns: Vec<(Key, KeyGuard<Key>)>,
-    has_waited: bool,
-}
-
-impl Default for UpdateQueues {
-    fn default() -> Self {
-        Self(KeyedLock::new(MAX_QUEUE))
-    }
-}
-
-impl UpdateQueues {
-    /// Waits for the turns of all these records.
-    ///
-    /// Turns are taken in key order. An update must take all its turns in one call, which makes deadlocks impossible.
-    ///
-    /// # Errors
-    /// [`QueueFull`] when [`MAX_QUEUE`] updates of one of the records are in its queue.
-    pub(super) async fn enter(&self, keys: BTreeSet<Key>) -> Result<Turns, QueueFull> {
-        let mut turns = Turns::default();
-        for key in keys {
-            let turn = match self.0.try_lock(key) {
-                Some(turn) => turn,
-                None => {
-                    turns.has_waited = true;
-                    self.0.lock(key).await.ok_or(QueueFull)?
-                }
-            };
-            turns.turns.push((key, turn));
-        }
-        Ok(turns)
-    }
-}
-
-impl Turns {
-    /// Returns whether another update held one of the turns.
-    ///
-    /// If so, earlier reads may be stale.
-    pub(super) const fn has_waited(&self) -> bool {
-        self.has_waited
-    }
-
-    /// Returns whether these turns include all of these records.
-    pub(super) fn cover(&self, keys: &BTreeSet<Key>) -> bool {
-        keys.iter().all(|key| self.turns.binary_search_by_key(key, |(other, _)| *other).is_ok())
-    }
 }

@@ -29,3 +29,158 @@ pub struct Interface {
     /// When the interface last changed.
     pub updated_at: Timestamp,
 }
+
+/// A row of a device's SNMP interface table, with its LLDP and CDP neighbor data.
+///
+/// Strings are stored as the device sent them, NUL and control characters included.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IfEntry {
+    /// The entry's id.
+    pub id: Uuid,
+    /// The host the entry belongs to.
+    pub host_id: Uuid,
+    /// The host's network.
+    pub network_id: Uuid,
+    /// The host's interface (address) on this port; `None` when unknown.
+    pub interface_id: Option<Uuid>,
+    /// `ifIndex`. Devices exceed the standard's 32 bits; 1001000003000 has been observed.
+    pub if_index: i64,
+    /// `ifName`: the short name, such as `Gi0/1`.
+    pub if_name: Option<String>,
+    /// `ifDescr`: the device's description of the interface; empty when it has none.
+    pub if_descr: String,
+    /// `ifAlias`: the name given by an administrator.
+    pub if_alias: Option<String>,
+    /// `ifType`: the IANA interface type. Devices also send unassigned values, such as 1767992425.
+    pub if_type: Option<i64>,
+    /// The speed in bits per second. Devices report values up to 4294967295000000.
+    pub speed_bps: Option<u64>,
+    /// The MAC address. Several entries of a host may share one.
+    pub mac_address: Option<MacAddress>,
+    /// The configured state.
+    pub admin_status: Option<AdminStatus>,
+    /// The current state.
+    pub oper_status: Option<OperStatus>,
+    /// The neighbor, when it was found among the known hosts.
+    pub neighbor: Option<Neighbor>,
+    /// The neighbor's address by CDP. A string, because devices send other values than IP addresses.
+    pub cdp_address: Option<String>,
+    /// The neighbor's device id by CDP.
+    pub cdp_device_id: Option<String>,
+    /// The neighbor's model by CDP.
+    pub cdp_platform: Option<String>,
+    /// The neighbor's port by CDP.
+    pub cdp_port_id: Option<String>,
+    /// The neighbor's chassis id by LLDP.
+    pub lldp_chassis_id: Option<LldpChassisId>,
+    /// The neighbor's management address by LLDP. A string, because devices send other values than IP addresses.
+    pub lldp_mgmt_addr: Option<String>,
+    /// The neighbor's port description by LLDP.
+    pub lldp_port_desc: Option<String>,
+    /// The neighbor's port id by LLDP.
+    pub lldp_port_id: Option<LldpPortId>,
+    /// The neighbor's system description by LLDP.
+    pub lldp_sys_desc: Option<String>,
+    /// The neighbor's system name by LLDP.
+    pub lldp_sys_name: Option<String>,
+    /// When the entry was first recorded.
+    pub created_at: Timestamp,
+    /// When the entry last changed.
+    pub updated_at: Timestamp,
+}
+
+/// The configured state of an interface: `ifAdminStatus` of RFC 2863.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum AdminStatus {
+    /// Ready to pass packets.
+    Up,
+    /// Administratively disabled.
+    Down,
+    /// In test mode; no packets pass.
+    Testing,
+}
+
+/// The current state of an interface: `ifOperStatus` of RFC 2863.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum OperStatus {
+    /// Ready to pass packets.
+    Up,
+    /// Not passing packets.
+    Down,
+    /// In test mode; no packets pass.
+    Testing,
+    /// The device cannot determine the state.
+    Unknown,
+    /// Waiting for an external event, such as an incoming call.
+    Dormant,
+    /// A component is missing, typically hardware.
+    NotPresent,
+    /// Down because a lower-layer interface is down.
+    LowerLayerDown,
+}
+
+/// The device at the other end of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "type", content = "id")]
+pub enum Neighbor {
+    /// An interface entry of another host, by id.
+    IfEntry(Uuid),
+    /// A host, by id; its interface is unknown.
+    Host(Uuid),
+}
+
+/// An LLDP chassis id, which identifies a device.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct LldpChassisId {
+    /// The kind of identifier.
+    pub subtype: LldpChassisIdSubtype,
+    /// The identifier as a string. Devices do not always follow the subtype they declare.
+    pub value: String,
+}
+
+/// The kind of a chassis id: the subtypes of IEEE 802.1AB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum LldpChassisIdSubtype {
+    /// The alias of the chassis (`entPhysicalAlias`).
+    ChassisComponent,
+    /// The alias of an interface (`ifAlias`).
+    InterfaceAlias,
+    /// The alias of a port or backplane (`entPhysicalAlias`).
+    PortComponent,
+    /// A MAC address.
+    MacAddress,
+    /// A network address.
+    NetworkAddress,
+    /// The name of an interface (`ifName`).
+    InterfaceName,
+    /// A locally assigned identifier.
+    LocallyAssigned,
+}
+
+/// An LLDP port id, which identifies a port of a device.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct LldpPortId {
+    /// The kind of identifier.
+    pub subtype: LldpPortIdSubtype,
+    /// The identifier as a string. Devices do not always follow the subtype they declare.
+    pub value: String,
+}
+
+/// The kind of a port id: the subtypes of IEEE 802.1AB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum LldpPortIdSubtype {
+    /// The alias of the interface (`ifAlias`).
+    InterfaceAlias,
+    /// The alias of the port or backplane (`entPhysicalAlias`).
+    PortComponent,
+    /// A MAC address.
+    MacAddress,
+    /// A network address.
+    NetworkAddress,
+    /// The name of the interface (`ifName`).
+    InterfaceName,
+    /// The circuit id of a DHCP relay agent.
+    AgentCircuitId,
+    /// A locally assigned identifier.
+    LocallyAssigned,
+}

@@ -1,8 +1,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::text::deserialize_text;
 
 /// A MAC address of 6 bytes.
 ///
@@ -93,20 +94,6 @@ impl Serialize for MacAddress {
 
 impl<'de> Deserialize<'de> for MacAddress {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Text;
-
-        impl Visitor<'_> for Text {
-            type Value = MacAddress;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a MAC address")
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<MacAddress, E> {
-                text.parse().map_err(E::custom)
-            }
-        }
-
-        deserializer.deserialize_str(Text)
+        deserialize_text(deserializer, "a MAC address")
     }
 }

@@ -8,40 +8,35 @@
 //! which organization owns them.
 
 mod api_key;
-mod binding;
 mod construct;
 mod host;
-mod if_entry;
 mod interface;
 mod mac;
 mod order;
 mod organization;
 mod port;
-mod port_type;
 pub mod referral_source;
 mod service;
-mod service_definition;
 mod share;
 mod source;
+mod text;
 mod timestamp;
-mod user;
 
 pub use api_key::{DaemonApiKey, UserApiKey};
-pub use binding::{Binding, BindingTarget};
 pub(crate) use construct::derived_id;
 pub use host::{CredentialAssignment, Host, HostVirtualization, ProxmoxVirtualization};
-pub use if_entry::{
-    AdminStatus, IfEntry, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, Neighbor,
-    OperStatus,
+pub use interface::{
+    AdminStatus, IfEntry, Interface, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype,
+    Neighbor, OperStatus,
 };
-pub use interface::Interface;
 pub use mac::{MacAddress, MacAddressError};
 pub use order::{HostOrderField, HostOrderFieldError, OrderDirection, OrderDirectionError};
-pub use organization::{Network, Organization, Tag};
+pub use organization::{Network, Organization, Permission, Referral, Session, Tag, User};
 pub use port::{Port, PortNumber, PortNumberError, Protocol};
-pub use service::{DockerVirtualization, Service, ServiceVirtualization};
-pub use service_definition::{ServiceDefinition, ServiceDefinitionError};
+pub use service::{
+    Binding, BindingTarget, DockerVirtualization, Service, ServiceDefinition, ServiceDefinitionError,
+    ServiceVirtualization,
+};
 pub use share::{Share, ShareMetadata, ShareOptions};
 pub use source::Source;
 pub use timestamp::{Timestamp, TimestampError};
-pub use user::{Permission, Referral, Session, User};

@@ -1,3 +1,5 @@
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -45,5 +47,100 @@ pub struct Tag {
     /// When the tag was created.
     pub created_at: Timestamp,
     /// When the tag last changed.
+    pub updated_at: Timestamp,
+}
+
+/// A user account. The password is stored separately.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct User {
+    /// The user's id.
+    pub id: Uuid,
+    /// The e-mail address for login, compared without regard to case.
+    pub email: String,
+    /// The organization the user belongs to.
+    pub organization_id: Uuid,
+    /// The permission level.
+    pub permissions: Permission,
+    /// The networks granted to a Member or Viewer. Admins and Owners reach every network regardless.
+    pub network_ids: Vec<Uuid>,
+    /// When the user was created.
+    pub created_at: Timestamp,
+    /// When the user last changed.
+    pub updated_at: Timestamp,
+}
+
+/// The permission level of a user or a user's API key.
+///
+/// Each level includes the ones below it. [`Viewer`](Self::Viewer) is the lowest, [`Owner`](Self::Owner) the highest.
+///
+/// ```
+/// use toposcope::model::Permission;
+///
+/// assert!(Permission::Owner > Permission::Admin);
+/// assert_eq!(Permission::Member.min(Permission::Admin), Permission::Member);
+/// assert!(!Permission::Member.sees_every_network());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Permission {
+    /// Reads the granted networks.
+    Viewer,
+    /// Also changes the contents of the granted networks.
+    Member,
+    /// Reads and changes every network of the organization.
+    Admin,
+    /// Owns the organization.
+    Owner,
+}
+
+impl Permission {
+    /// Returns whether this level reaches every network of the organization without a grant.
+    #[must_use]
+    pub const fn sees_every_network(self) -> bool {
+        matches!(self, Self::Owner | Self::Admin)
+    }
+}
+
+impl fmt::Display for Permission {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(match self {
+            Self::Viewer => "Viewer",
+            Self::Member => "Member",
+            Self::Admin => "Admin",
+            Self::Owner => "Owner",
+        })
+    }
+}
+
+/// A login session of a user. The cookie's secret is stored separately.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    /// The session's id. It cannot be derived from the cookie.
+    pub id: Uuid,
+    /// The user who logged in.
+    pub user_id: Uuid,
+    /// The user's organization.
+    pub organization_id: Uuid,
+    /// When the session began.
+    pub created_at: Timestamp,
+    /// When the session expires.
+    pub expires_at: Timestamp,
+}
+
+/// A user's answer to the question where they heard of the product.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Referral {
+    /// The referral's id.
+    pub id: Uuid,
+    /// The user's organization.
+    pub organization_id: Uuid,
+    /// The user who answered.
+    pub user_id: Uuid,
+    /// One of the known [sources](super::referral_source), or any other text.
+    pub referral_source: String,
+    /// Details in the user's own words; `None` when not given.
+    pub referral_source_other: Option<String>,
+    /// When the user first answered.
+    pub created_at: Timestamp,
+    /// When the user last answered.
     pub updated_at: Timestamp,
 }

@@ -5,7 +5,7 @@ use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 use uuid::Uuid;
 
-use super::{Timestamp, port_type};
+use super::Timestamp;
 
 /// An open port of a host.
 ///
@@ -52,7 +52,10 @@ impl Port {
     /// Returns `Custom` when no service is known for the combination.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
-        port_type::kind(self.number, self.protocol)
+        match self.protocol {
+            Protocol::Tcp => tcp(self.number.get()),
+            Protocol::Udp => udp(self.number.get()),
+        }
     }
 }
 
@@ -118,5 +121,72 @@ impl fmt::Display for Protocol {
             Self::Tcp => "Tcp",
             Self::Udp => "Udp",
         })
+    }
+}
+
+const fn tcp(number: u16) -> &'static str {
+    match number {
+        21 => "Ftp",
+        22 => "Ssh",
+        23 => "Telnet",
+        53 => "DnsTcp",
+        80 => "Http",
+        88 => "Kerberos",
+        389 => "Ldap",
+        443 => "Https",
+        445 => "Samba",
+        515 => "LdpTcp",
+        554 => "Rtsp",
+        631 => "Ipp",
+        636 => "Ldaps",
+        1433 => "MsSql",
+        1883 => "Mqtt",
+        2049 => "Nfs",
+        2375 => "Docker",
+        2376 => "DockerTls",
+        3000 => "Http3000",
+        3306 => "MySql",
+        3389 => "Rdp",
+        5000 => "Http5000",
+        5060 => "Sip",
+        5061 => "SipTls",
+        5432 => "PostgreSQL",
+        5671 => "AMQPTls",
+        5672 => "AMQP",
+        5984 => "CouchDb",
+        6379 => "Redis",
+        6443 => "Kubernetes",
+        8080 => "Http8080",
+        8081 => "Http8081",
+        8082 => "Http8082",
+        8086 => "InfluxDb",
+        8443 => "Https8443",
+        8883 => "MqttTls",
+        8888 => "Http8888",
+        9000 => "Http9000",
+        9042 => "Cassandra",
+        9092 => "Kafka",
+        9100 => "JetDirect",
+        9200 => "Elasticsearch",
+        9443 => "Https9443",
+        10_443 => "Https10443",
+        15_672 => "RabbitMqMgmt",
+        27_017 => "MongoDB",
+        _ => "Custom",
+    }
+}
+
+const fn udp(number: u16) -> &'static str {
+    match number {
+        53 => "DnsUdp",
+        67 => "Dhcp",
+        123 => "Ntp",
+        161 => "Snmp",
+        515 => "LdpUdp",
+        1161 => "SnmpAlt",
+        1194 => "OpenVPN",
+        47_808 => "BACnet",
+        51_820 => "Wireguard",
+        _ => "Custom",
     }
 }

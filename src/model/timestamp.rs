@@ -3,8 +3,9 @@ use std::str::FromStr;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::text::deserialize_text;
 
 /// A point in time in UTC, in microseconds, within the years 0 to 9999.
 ///
@@ -124,20 +125,6 @@ impl Serialize for Timestamp {
 
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Text;
-
-        impl Visitor<'_> for Text {
-            type Value = Timestamp;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("an RFC 3339 date-time")
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Timestamp, E> {
-                text.parse().map_err(E::custom)
-            }
-        }
-
-        deserializer.deserialize_str(Text)
+        deserialize_text(deserializer, "an RFC 3339 date-time")
     }
 }

@@ -11,8 +11,7 @@ use http_body::Body;
 
 use super::body::{ListSlots, ResponseBody};
 use super::client_address::{ClientAddressSource, ClientPrefixes};
-use super::credentials::{CookiePathError, SessionCookie};
-use super::cross_site::CrossSitePolicy;
+use super::credentials::{CookiePathError, CrossSitePolicy, SessionCookie};
 use super::input::box_body;
 use super::page_cache::PageCache;
 use super::rate_limit::{Buckets, RateLimit};

@@ -7,8 +7,7 @@ use http::request::Parts;
 use http::{HeaderValue, Method, Response, StatusCode};
 
 use super::body::ResponseBody;
-use super::catch_panic::catch_panic;
-use super::error::ApiError;
+use super::error::{ApiError, catch_panic};
 use super::input::{Input, RequestBody};
 use super::response::{Outcome, add_allowance};
 use super::route::Route;

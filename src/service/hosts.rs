@@ -7,10 +7,9 @@ use std::pin::pin;
 use http::request::Parts;
 
 use super::body::{NextPart, Part, ResponseBody};
-use super::catch_panic::catch_panic;
 use super::credentials;
 use super::entity_tag::EntityTag;
-use super::error::ApiError;
+use super::error::{ApiError, catch_panic};
 use super::input::read_hosts_query;
 use super::response::{Outcome, Responder};
 use super::state::ApiState;

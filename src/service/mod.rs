@@ -2,10 +2,8 @@
 
 mod api;
 mod body;
-mod catch_panic;
 mod client_address;
 mod credentials;
-mod cross_site;
 mod dispatch;
 mod endpoints;
 mod entity_tag;
@@ -14,7 +12,6 @@ mod hosts;
 mod input;
 mod page_cache;
 mod rate_limit;
-mod refusal_log;
 mod response;
 mod route;
 mod state;

@@ -5,8 +5,7 @@ use http::request::Parts;
 
 use super::body::ListSlots;
 use super::client_address::ClientPrefixes;
-use super::credentials::{self, SessionCookie};
-use super::cross_site::CrossSitePolicy;
+use super::credentials::{self, CrossSitePolicy, SessionCookie};
 use super::error::ApiError;
 use super::page_cache::PageCache;
 use super::rate_limit::{Allowance, Buckets, Client};

@@ -1,8 +1,90 @@
 //! The parts of the protocol that a client shares: response envelopes, error codes and pagination.
 
 mod code;
-mod envelope;
 
 pub use code::ErrorCode;
-pub(crate) use envelope::MAX_LIMIT;
-pub use envelope::{API_VERSION, Failure, Meta, Pagination, Success};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// The API version that this crate implements. It increases only with breaking changes.
+pub const API_VERSION: u32 = 1;
+
+/// The largest `limit` of a page, in items.
+pub(crate) const MAX_LIMIT: u32 = 1000;
+
+/// The envelope of a successful response.
+///
+/// ```
+/// use toposcope::model::Host;
+/// use toposcope::wire::Success;
+///
+/// let body = r#"{"success": true, "data": [], "meta": {"api_version": 1, "server_version": "2.0.0",
+///     "pagination": {"total_count": 0, "limit": 50, "offset": 0, "has_more": false}}}"#;
+/// let page: Success<Vec<Host>> = serde_json::from_str(body)?;
+/// assert_eq!(page.meta.pagination.map(|pagination| pagination.total_count), Some(0));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Success<T> {
+    /// Always `true`.
+    pub success: bool,
+    /// The requested data.
+    pub data: T,
+    /// Metadata of the response.
+    pub meta: Meta,
+}
+
+/// The envelope of an error response.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Failure {
+    /// Always `false`.
+    pub success: bool,
+    /// A sentence that describes the error to a person.
+    pub error: String,
+    /// The error's [`ErrorCode`] as text, for programs.
+    pub code: String,
+    /// Details of the error. The documentation of each [`ErrorCode`] lists the keys.
+    pub params: Map<String, Value>,
+    /// Metadata of the response.
+    pub meta: Meta,
+}
+
+/// Metadata of a response.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Meta {
+    /// [`API_VERSION`] of the server.
+    pub api_version: u32,
+    /// The version of the application that embeds the API.
+    pub server_version: String,
+    /// The position of the page in its list; `None` if the data is no list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pagination: Option<Pagination>,
+}
+
+/// The position of a page in its list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Pagination {
+    /// Number of items that match the query, regardless of the page.
+    ///
+    /// Without a limit: the offset plus the number of items sent, even if items were added or deleted meanwhile.
+    pub total_count: u64,
+    /// Maximum number of items on the page; 0 means no limit.
+    pub limit: u64,
+    /// Number of items in the list before the page.
+    pub offset: u64,
+    /// Whether items follow the page.
+    pub has_more: bool,
+}
+
+impl Pagination {
+    /// Creates the pagination of a page that has `items` items.
+    #[must_use]
+    pub const fn new(total_count: u64, limit: u64, offset: u64, items: u64) -> Self {
+        let has_more = limit > 0 && offset.saturating_add(items) < total_count;
+        Self { total_count, limit, offset, has_more }
+    }
+}

@@ -2,14 +2,14 @@
 
 use uuid::Uuid;
 
-use super::{KeyHolder, delete_key_records, put_secret};
+use super::IssuedKey;
 use crate::access::{Caller, KeyKind, KeyText};
-use crate::inventory::lookup::organization_of;
+use crate::inventory::records::{KeyHolder, delete_key_records, organization_of, put_secret};
 use crate::inventory::schema::{
     DAEMON_API_KEY, TAG_LINK, all_of, daemon_api_key_key, encode, facets, links, network_key, on_network,
     tag_key,
 };
-use crate::inventory::{Entity, Error, ErrorKind, Inventory, IssuedKey, require_level, unchanged, validate};
+use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level, unchanged, validate};
 use crate::model::{DaemonApiKey, Permission, Timestamp};
 use crate::store::{Batch, Facets, Guard, Key, Precondition};
 

@@ -2,30 +2,27 @@
 //!
 //! A key's verifier is stored apart from the key, so that no response contains it.
 
-mod create;
 mod daemon;
-mod last_use;
-mod update;
 mod user;
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-pub use create::NewUserApiKey;
 pub use daemon::NewDaemonApiKey;
 pub(crate) use daemon::may_create_daemon_api_keys;
-pub use update::UserApiKeyUpdate;
-pub(crate) use update::may_manage_user_api_keys;
-pub(super) use user::user_api_key_facets;
+pub(crate) use user::may_manage_user_api_keys;
+pub use user::{NewUserApiKey, UserApiKeyUpdate};
 
-use super::schema::{DIGEST_UNIQUE_KEY, encode, facets, key_use_key, secret_key};
-use super::{Error, ErrorKind, Inventory};
-use crate::access::{KeyText, Verifier};
+use super::records::KeySecret;
+use super::schema::{DIGEST_UNIQUE_KEY, decode, encode, facets, key_use_key};
+use super::{Error, ErrorKind, Inventory, unchanged};
+use crate::access::KeyText;
 use crate::model::Timestamp;
-use crate::store::{Batch, Precondition, UniqueKey};
+use crate::store::{Batch, Guard, Key, Precondition, Store, StoreErrorKind, UniqueKey};
 
 /// An API key just created or rotated, with its plaintext, which cannot be retrieved later.
 ///
@@ -61,22 +58,6 @@ impl<R: fmt::Debug> fmt::Debug for IssuedKey<R> {
     }
 }
 
-/// The body of a [`KEY_SECRET`](super::schema::KEY_SECRET) record: the verifier and owner of a key.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct KeySecret {
-    pub(super) verifier: Verifier,
-    pub(super) organization_id: Uuid,
-    pub(super) holder: KeyHolder,
-}
-
-/// The owner of an API key.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) enum KeyHolder {
-    User(Uuid),
-    /// The daemon of this network.
-    Daemon(Uuid),
-}
-
 impl Inventory {
     /// Finds the key with this plaintext. Returns its id and secret record.
     pub(super) async fn find_secret(&self, text: &KeyText) -> Result<(Uuid, Arc<KeySecret>), Error> {
@@ -91,25 +72,95 @@ impl Inventory {
     }
 }
 
-/// Adds a key's secret record to a batch, replacing one that `precondition` allows.
-pub(super) fn put_secret(
-    batch: &mut Batch,
-    id: Uuid,
-    precondition: Precondition,
-    text: &KeyText,
-    (organization_id, holder): (Uuid, KeyHolder),
-    created_at: Timestamp,
-) -> Result<(), Error> {
-    let digest = text.digest();
-    let secret = KeySecret { verifier: digest.verifier(), organization_id, holder };
-    let mut facets = facets(organization_id, created_at);
-    facets.unique_keys.push(UniqueKey::new(DIGEST_UNIQUE_KEY, digest.lookup()));
-    batch.put(secret_key(id), precondition, facets, encode(&secret)?);
-    Ok(())
+/// The minimum time between two recorded uses of a key, in microseconds.
+const INTERVAL_MICROS: i64 = 60 * 1_000_000;
+
+/// The body of a [`KEY_USE`](crate::inventory::schema::KEY_USE) record.
+#[derive(Debug, Serialize, Deserialize)]
+struct KeyUse {
+    last_used: Timestamp,
 }
 
-/// Adds the deletion of a key's secret and use records to a batch.
-pub(super) fn delete_key_records(batch: &mut Batch, key: Uuid) {
-    batch.delete(secret_key(key), Precondition::Any);
-    batch.delete(key_use_key(key), Precondition::Any);
+impl Inventory {
+    /// Records in the background that a key is used now, unless `recorded_at` is recent.
+    pub(in crate::inventory) fn record_use(
+        &self,
+        key: Key,
+        organization: Uuid,
+        recorded_at: &Arc<AtomicI64>,
+        now: Timestamp,
+    ) {
+        let before = recorded_at.load(Ordering::Relaxed);
+        let micros = now.unix_micros();
+        if !is_due(before, micros) {
+            return;
+        }
+        // Among concurrent requests, only one records the use.
+        let is_first =
+            || recorded_at.compare_exchange(before, micros, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        let task = store_use(Arc::clone(&self.store), key, organization, now, Arc::clone(recorded_at));
+        self.state.tasks.spawn(is_first, task);
+    }
+
+    /// Returns when a key was last used.
+    pub(in crate::inventory) async fn last_use(&self, id: Uuid) -> Result<Option<Timestamp>, Error> {
+        Ok(self.last_uses(std::iter::once(id)).await?.pop().flatten())
+    }
+
+    /// Returns when each of these keys was last used.
+    pub(in crate::inventory) async fn last_uses(
+        &self,
+        ids: impl Iterator<Item = Uuid>,
+    ) -> Result<Vec<Option<Timestamp>>, Error> {
+        let keys: Vec<Key> = ids.map(key_use_key).collect();
+        let records = self.store.get(&keys).await?;
+        let times = records.iter().map(|record| record.as_ref().map(decode::<KeyUse>).transpose());
+        times.map(|used| Ok(used?.map(|used| used.last_used))).collect()
+    }
+}
+
+/// Returns whether a use must be recorded; a clock set back makes it due.
+const fn is_due(before: i64, now: i64) -> bool {
+    now < before || now.saturating_sub(before) >= INTERVAL_MICROS
+}
+
+async fn store_use(
+    store: Arc<dyn Store>,
+    key: Key,
+    organization: Uuid,
+    now: Timestamp,
+    recorded_at: Arc<AtomicI64>,
+) {
+    match try_store_use(&*store, key, organization, now).await {
+        Ok(recorded) => recorded_at.store(recorded.unix_micros(), Ordering::Relaxed),
+        Err(error) => tracing::warn!("the use of the {key} could not be recorded: {}", error.with_causes()),
+    }
+}
+
+/// Records a use unless the stored record is recent. Returns the recorded time.
+///
+/// The stored record decides, because other processes may have recorded a use. On a conflict, the other writer's
+/// record stands.
+async fn try_store_use(
+    store: &dyn Store,
+    key: Key,
+    organization: Uuid,
+    now: Timestamp,
+) -> Result<Timestamp, Error> {
+    let known = store.get(&[key_use_key(key.id)]).await?.pop().flatten();
+    if let Some(record) = &known {
+        let KeyUse { last_used } = decode(record)?;
+        if !is_due(last_used.unix_micros(), now.unix_micros()) {
+            return Ok(last_used);
+        }
+    }
+    let mut batch = Batch::new();
+    let body = encode(&KeyUse { last_used: now })?;
+    batch.put(key_use_key(key.id), unchanged(known.as_ref()), facets(organization, now), body);
+    // The use of a key that was deleted in the meantime is not recorded.
+    batch.guard(Guard::Record { key, precondition: Precondition::Present });
+    match store.commit(batch).await {
+        Err(error) if matches!(error.kind(), StoreErrorKind::Conflict(_)) => Ok(now),
+        outcome => Ok(outcome.map(|()| now)?),
+    }
 }

@@ -2,15 +2,269 @@
 
 use uuid::Uuid;
 
-use super::{KeyHolder, delete_key_records, put_secret};
+use super::IssuedKey;
 use crate::access::{Caller, KeyKind, KeyText};
-use crate::inventory::schema::{
-    NETWORK_LINK, TAG_LINK, USER_API_KEY, USER_LINK, encode, facets, linked, links, network_key, tag_key,
-    user_api_key_key,
+use crate::inventory::records::{
+    KeyHolder, delete_key_records, guard_references, put_secret, user_api_key_facets, user_caller,
 };
-use crate::inventory::{Entity, Error, ErrorKind, Inventory, IssuedKey, require_session, unchanged};
-use crate::model::{Permission, UserApiKey};
-use crate::store::{Batch, Facets, Guard, Key, Link, Precondition};
+use crate::inventory::schema::{
+    USER_API_KEY, USER_LINK, encode, linked, network_key, tag_key, user_api_key_key, user_key,
+};
+use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_session, unchanged, validate};
+use crate::model::{Permission, Timestamp, UserApiKey};
+use crate::store::{Batch, Guard, Key, Link, Precondition};
+
+/// The input for [`Inventory::create_user_api_key`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NewUserApiKey {
+    /// The user who owns the key.
+    pub user_id: Uuid,
+    /// The name, of 1 to 100 characters.
+    pub name: String,
+    /// The permission level, at most the owner's.
+    pub permissions: Permission,
+    /// The networks the key may reach, all accessible to the owner. Empty: none.
+    pub network_ids: Vec<Uuid>,
+    /// The ids of the key's tags, all of the owner's organization.
+    pub tags: Vec<Uuid>,
+    /// When the key expires; must be in the future. `None`: never.
+    pub expires_at: Option<Timestamp>,
+    /// Whether the key is accepted.
+    pub is_enabled: bool,
+}
+
+impl NewUserApiKey {
+    /// Creates the input for an enabled key without expiry or networks.
+    #[must_use]
+    pub fn new(user_id: Uuid, name: impl Into<String>, permissions: Permission) -> Self {
+        Self {
+            user_id,
+            name: name.into(),
+            permissions,
+            network_ids: Vec::new(),
+            tags: Vec::new(),
+            expires_at: None,
+            is_enabled: true,
+        }
+    }
+}
+
+impl Inventory {
+    /// Creates an API key of a user.
+    ///
+    /// ```
+    /// # use toposcope::inventory::{Inventory, NewUser, NewUserApiKey};
+    /// # use toposcope::model::Permission;
+    /// # use toposcope::store::MemoryStore;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// # let organization = inventory.create_organization("Example").await?;
+    /// # let network = inventory.create_network(organization.id, "Office").await?;
+    /// # let owner = NewUser::new(organization.id, "owner@example.net", Permission::Owner);
+    /// # let owner = inventory.create_user(owner).await?;
+    /// let mut new = NewUserApiKey::new(owner.id, "laptop", Permission::Viewer);
+    /// new.network_ids = vec![network.id];
+    /// let issued = inventory.create_user_api_key(new).await?;
+    /// println!("Write this down, it is not shown again: {}", issued.plaintext());
+    ///
+    /// let id = issued.record().id;
+    /// inventory.disable_user_api_key(id).await?;
+    /// assert!(inventory.authenticate_user_key(issued.plaintext()).await.is_err());
+    /// inventory.delete_user_api_key(id).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// - `Invalid`: the name is blank or too long, or `expires_at` is not in the future.
+    /// - `PermissionDenied`: the level is above the owner's.
+    /// - `AccessDenied`: the owner cannot access one of the networks.
+    /// - `ReferenceInvalid`: a network or tag belongs to another organization.
+    /// - `NotFound`: there is no such user.
+    /// - `QuotaExceeded`.
+    pub async fn create_user_api_key(&self, new: NewUserApiKey) -> Result<IssuedKey<UserApiKey>, Error> {
+        let now = self.now();
+        let name = validate::name("name", &new.name, 100)?;
+        validate::future("expires_at", new.expires_at, now)?;
+        let plaintext = KeyText::generate(KeyKind::User, &*self.random)?;
+        let id = self.new_id()?;
+        let limit = self.quotas.user_api_keys_per_user;
+        let _turn = self.quota_turn(limit, user_key(new.user_id), Entity::User).await?;
+        let mut transaction = self.transaction(Entity::UserApiKey, id);
+        loop {
+            let owner = self.user(new.user_id).await?;
+            let grant = Grant {
+                permissions: Some(new.permissions),
+                network_ids: Some(&new.network_ids),
+                tags: &new.tags,
+            };
+            self.check_grant(&user_caller(&owner), &grant).await?;
+            let keys = linked(USER_API_KEY, owner.organization_id, Link::new(USER_LINK, owner.id));
+            self.check_quota(limit, Entity::UserApiKey, keys, 1).await?;
+            let record = UserApiKey {
+                id,
+                name: name.clone(),
+                organization_id: owner.organization_id,
+                user_id: owner.id,
+                tags: validate::distinct(new.tags.clone()),
+                key: plaintext.masked(),
+                last_used: None,
+                created_at: now,
+                updated_at: now,
+                expires_at: new.expires_at,
+                is_enabled: new.is_enabled,
+                network_ids: validate::distinct(new.network_ids.clone()),
+                permissions: new.permissions,
+            };
+            if transaction.commit(creation(&record, &plaintext)?).await? {
+                return Ok(IssuedKey::new(record, plaintext));
+            }
+        }
+    }
+}
+
+fn creation(record: &UserApiKey, text: &KeyText) -> Result<Batch, Error> {
+    let mut batch = Batch::new();
+    batch.put(
+        user_api_key_key(record.id),
+        Precondition::Absent,
+        user_api_key_facets(record),
+        encode(record)?,
+    );
+    let holder = (record.organization_id, KeyHolder::User(record.user_id));
+    put_secret(&mut batch, record.id, Precondition::Absent, text, holder, record.created_at)?;
+    batch.guard(Guard::Record { key: user_key(record.user_id), precondition: Precondition::Present });
+    guard_references(record, &mut batch);
+    Ok(batch)
+}
+
+/// The new values of a user API key. `None` leaves a field unchanged.
+///
+/// ```
+/// # use toposcope::inventory::{Inventory, NewUser, NewUserApiKey, UserApiKeyUpdate};
+/// # use toposcope::access::{Caller, Scope};
+/// # use toposcope::model::Permission;
+/// # use toposcope::store::MemoryStore;
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), toposcope::inventory::Error> {
+/// # let inventory = Inventory::new(MemoryStore::new());
+/// # let organization = inventory.create_organization("Example").await?;
+/// # let owner = NewUser::new(organization.id, "owner@example.net", Permission::Owner);
+/// # let owner = inventory.create_user(owner).await?;
+/// # let new = NewUserApiKey::new(owner.id, "laptop", Permission::Viewer);
+/// # let key = inventory.create_user_api_key(new).await?.record().clone();
+/// # let caller = Caller::new(organization.id, owner.id, Permission::Owner, Scope::all());
+/// let mut update = UserApiKeyUpdate::new(organization.id, owner.id, "old laptop", vec![]);
+/// update.is_enabled = Some(false);
+/// let key = inventory.update_user_api_key_as(&caller, key.id, &update).await?;
+/// assert_eq!((key.name.as_str(), key.is_enabled), ("old laptop", false));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UserApiKeyUpdate {
+    /// The name, of 1 to 100 characters.
+    pub name: String,
+    /// The organization, which must not change.
+    pub organization_id: Uuid,
+    /// The owner, which must not change.
+    pub user_id: Uuid,
+    /// The complete list of tags, all of the organization.
+    pub tags: Vec<Uuid>,
+    /// When the key expires, which may be in the past. `Some(None)`: never.
+    pub expires_at: Option<Option<Timestamp>>,
+    /// Whether the key is accepted.
+    pub is_enabled: Option<bool>,
+    /// The complete list of networks, all accessible to the owner.
+    pub network_ids: Option<Vec<Uuid>>,
+    /// The permission level, at most the owner's.
+    pub permissions: Option<Permission>,
+}
+
+impl UserApiKeyUpdate {
+    /// Creates an update of name and tags that leaves everything else unchanged.
+    #[must_use]
+    pub fn new(organization_id: Uuid, user_id: Uuid, name: impl Into<String>, tags: Vec<Uuid>) -> Self {
+        Self {
+            name: name.into(),
+            organization_id,
+            user_id,
+            tags,
+            expires_at: None,
+            is_enabled: None,
+            network_ids: None,
+            permissions: None,
+        }
+    }
+
+    fn apply(&self, key: UserApiKey, name: &str, now: Timestamp) -> UserApiKey {
+        UserApiKey {
+            name: name.to_owned(),
+            tags: validate::distinct(self.tags.clone()),
+            expires_at: self.expires_at.unwrap_or(key.expires_at),
+            is_enabled: self.is_enabled.unwrap_or(key.is_enabled),
+            network_ids: self.network_ids.clone().map_or(key.network_ids, validate::distinct),
+            permissions: self.permissions.unwrap_or(key.permissions),
+            updated_at: now,
+            ..key
+        }
+    }
+}
+
+/// Requires a user session of any level, as for changing and deleting user API keys.
+pub(crate) fn may_manage_user_api_keys(caller: &Caller) -> Result<(), Error> {
+    require_session(caller)
+}
+
+impl Inventory {
+    /// Updates one of the caller's own API keys. Takes effect with the next request.
+    ///
+    /// # Errors
+    /// - `UserContextRequired`: the caller uses an API key.
+    /// - `Invalid`: the name is unacceptable.
+    /// - `NotFound`: there is no such key, or it belongs to another user.
+    /// - `UpdateForbidden`: the organization or owner would change.
+    /// - `PermissionDenied`: the level is above the caller's.
+    /// - `ReferenceInvalid`: a network or tag belongs to another organization.
+    /// - `AccessDenied`: the caller cannot access one of the networks.
+    pub async fn update_user_api_key_as(
+        &self,
+        caller: &Caller,
+        id: Uuid,
+        update: &UserApiKeyUpdate,
+    ) -> Result<UserApiKey, Error> {
+        may_manage_user_api_keys(caller)?;
+        let name = validate::name("name", &update.name, 100)?;
+        let mut transaction = self.transaction(Entity::UserApiKey, id);
+        loop {
+            let (record, key) = self.read(user_api_key_key(id), Entity::UserApiKey).await?;
+            if !is_own(caller, &key) {
+                return Err(not_found(id));
+            }
+            if update.organization_id != key.organization_id || update.user_id != key.user_id {
+                return Err(ErrorKind::UpdateForbidden { entity: Entity::UserApiKey }.into());
+            }
+            let grant = Grant {
+                permissions: update.permissions,
+                network_ids: update.network_ids.as_deref(),
+                tags: &update.tags,
+            };
+            self.check_grant(caller, &grant).await?;
+            // Read before the commit, so that a completed update cannot return an error.
+            let last_used = self.last_use(id).await?;
+            let key = update.apply(key, &name, self.now());
+            let mut batch = Batch::new();
+            batch.put(record.key, unchanged(Some(&record)), user_api_key_facets(&key), encode(&key)?);
+            guard_references(&key, &mut batch);
+            if transaction.commit(batch).await? {
+                return Ok(UserApiKey { last_used, ..key });
+            }
+        }
+    }
+}
 
 /// The rights to be given to a key, which its user must have. `None`: unchanged.
 #[derive(Debug)]
@@ -35,22 +289,6 @@ impl Inventory {
         }
         let tags: Vec<Key> = grant.tags.iter().map(|id| tag_key(*id)).collect();
         self.check_references(organization, Entity::Tag, &tags, "tags").await
-    }
-}
-
-pub(in crate::inventory) fn user_api_key_facets(record: &UserApiKey) -> Facets {
-    let mut facets = facets(record.organization_id, record.created_at);
-    facets.links.push(Link::new(USER_LINK, record.user_id));
-    facets.links.extend(links(NETWORK_LINK, &record.network_ids));
-    facets.links.extend(links(TAG_LINK, &record.tags));
-    facets
-}
-
-/// Adds guards that the records a key refers to still exist.
-pub(super) fn guard_references(record: &UserApiKey, batch: &mut Batch) {
-    let networks = record.network_ids.iter().map(|id| network_key(*id));
-    for key in networks.chain(record.tags.iter().map(|id| tag_key(*id))) {
-        batch.guard(Guard::Record { key, precondition: Precondition::Present });
     }
 }
 

@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::EncodedHost;
 use super::document::decode;
 use super::virtualization::{ServiceNames, Summary};
-use crate::inventory::lookup::belongs_to;
+use crate::inventory::records::belongs_to;
 use crate::inventory::schema::{
     HOST, PORT_UNIQUE_KEY, SERVICE_UNIQUE_KEY, host_key, network_key, organization_key, part_unique_key,
     tag_key,

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use uuid::Uuid;
 
-use super::document::without_comma;
-use super::facets::sort_name;
+use super::document::{sort_name, without_comma};
 use crate::access::Caller;
 use crate::inventory::schema::{HOST, TAG_LINK};
 use crate::inventory::{Error, Inventory};

@@ -2,7 +2,6 @@
 
 mod change;
 mod document;
-mod facets;
 mod list;
 mod ports;
 mod validate;
@@ -19,7 +18,7 @@ pub(crate) use ports::may_update_ports;
 
 use self::change::HostChange;
 use self::document::decode;
-use super::lookup::organization_of;
+use super::records::organization_of;
 use super::schema::{HOST, network_key};
 use super::{Entity, Error, ErrorKind, Inventory};
 use crate::model::Host;

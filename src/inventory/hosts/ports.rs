@@ -8,7 +8,7 @@ use super::virtualization::Summary;
 use super::{EncodedHost, HostEncoder};
 use crate::access::Caller;
 use crate::inventory::background::Offload;
-use crate::inventory::lookup::belongs_to;
+use crate::inventory::records::belongs_to;
 use crate::inventory::schema::{HOST, PORT_UNIQUE_KEY, host_key, network_key, part_unique_key};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level};
 use crate::model::{BindingTarget, Host, Permission, Port, PortNumber, Protocol, Timestamp};

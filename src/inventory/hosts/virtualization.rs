@@ -9,8 +9,7 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use super::EncodedHost;
-use super::document::decode;
-use super::facets::{host_facets, set_virtualized_by};
+use super::document::{decode, host_facets, set_virtualized_by};
 use crate::inventory::schema::{HOST, SERVICE_UNIQUE_KEY, VIRTUALIZED_BY_LINK, part_unique_key};
 use crate::inventory::{Error, Inventory};
 use crate::model::Host;

@@ -1,6 +1,5 @@
 //! Import of hosts from JSON lines.
 
-mod document;
 mod parse;
 mod report;
 

@@ -1,15 +1,20 @@
 //! Parsing of imported lines, and repair of odd values with a count of every alteration.
 
-use serde_json::Value;
+use std::fmt;
+use std::net::IpAddr;
 
-use super::document::{
-    HostDocument, IfEntryDocument, InterfaceDocument, MacDocument, NumberDocument, PortDocument,
-};
+use serde::de::{self, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+use uuid::Uuid;
+
 use super::report::{Alteration, Alterations, DroppedPort, Refusal};
-use crate::inventory::dotted;
 use crate::inventory::hosts::{EncodedHost, HostEncoder};
-use crate::inventory::{Error, ErrorKind};
-use crate::model::{Host, IfEntry, Interface, MacAddress, Port};
+use crate::inventory::{Error, ErrorKind, dotted};
+use crate::model::{
+    AdminStatus, CredentialAssignment, Host, HostVirtualization, IfEntry, Interface, LldpChassisId,
+    LldpPortId, MacAddress, Neighbor, OperStatus, Port, PortNumber, Protocol, Service, Source, Timestamp,
+};
 
 /// A line that was parsed to a host.
 #[derive(Debug)]
@@ -203,4 +208,144 @@ fn is_truncated(time: Option<&Value>) -> bool {
         return false;
     };
     decimals.bytes().take_while(u8::is_ascii_digit).skip(6).any(|digit| digit != b'0')
+}
+
+/// A host as read by an import: the JSON of the API, tolerant of odd values from real devices.
+#[derive(Debug, Deserialize)]
+struct HostDocument {
+    id: Uuid,
+    network_id: Uuid,
+    name: String,
+    hostname: Option<String>,
+    description: Option<String>,
+    #[serde(default)]
+    hidden: bool,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    #[serde(default)]
+    tags: Vec<Uuid>,
+    #[serde(default)]
+    source: Source,
+    virtualization: Option<HostVirtualization>,
+    #[serde(default)]
+    credential_assignments: Vec<CredentialAssignment>,
+    #[serde(default)]
+    interfaces: Vec<InterfaceDocument>,
+    #[serde(default)]
+    ports: Vec<PortDocument>,
+    #[serde(default)]
+    services: Vec<Service>,
+    #[serde(default)]
+    if_entries: Vec<IfEntryDocument>,
+}
+
+#[derive(Debug, Deserialize)]
+struct InterfaceDocument {
+    id: Uuid,
+    host_id: Uuid,
+    network_id: Uuid,
+    subnet_id: Option<Uuid>,
+    name: Option<String>,
+    ip_address: IpAddr,
+    #[serde(default)]
+    mac_address: MacDocument,
+    position: i64,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+}
+
+#[derive(Debug, Deserialize)]
+struct PortDocument {
+    id: Uuid,
+    host_id: Uuid,
+    network_id: Uuid,
+    number: NumberDocument,
+    protocol: Protocol,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+}
+
+#[derive(Debug, Deserialize)]
+struct IfEntryDocument {
+    id: Uuid,
+    host_id: Uuid,
+    network_id: Uuid,
+    interface_id: Option<Uuid>,
+    if_index: i64,
+    if_name: Option<String>,
+    if_descr: Option<String>,
+    if_alias: Option<String>,
+    if_type: Option<i64>,
+    speed_bps: Option<u64>,
+    #[serde(default)]
+    mac_address: MacDocument,
+    admin_status: Option<AdminStatus>,
+    oper_status: Option<OperStatus>,
+    neighbor: Option<Neighbor>,
+    cdp_address: Option<String>,
+    cdp_device_id: Option<String>,
+    cdp_platform: Option<String>,
+    cdp_port_id: Option<String>,
+    lldp_chassis_id: Option<LldpChassisId>,
+    lldp_mgmt_addr: Option<String>,
+    lldp_port_desc: Option<String>,
+    lldp_port_id: Option<LldpPortId>,
+    lldp_sys_desc: Option<String>,
+    lldp_sys_name: Option<String>,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+}
+
+/// A MAC address as reported by devices.
+#[derive(Clone, Copy, Debug, Default)]
+enum MacDocument {
+    /// Null or missing.
+    #[default]
+    Absent,
+    Empty,
+    /// Text that is not six bytes long and not empty.
+    Invalid,
+    Valid(MacAddress),
+}
+
+impl<'de> Deserialize<'de> for MacDocument {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NullOrText;
+
+        impl Visitor<'_> for NullOrText {
+            type Value = MacDocument;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a MAC address or null")
+            }
+
+            fn visit_unit<E: de::Error>(self) -> Result<MacDocument, E> {
+                Ok(MacDocument::Absent)
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<MacDocument, E> {
+                Ok(match text.parse() {
+                    Ok(mac) => MacDocument::Valid(mac),
+                    Err(_) if text.is_empty() => MacDocument::Empty,
+                    Err(_) => MacDocument::Invalid,
+                })
+            }
+        }
+
+        deserializer.deserialize_any(NullOrText)
+    }
+}
+
+/// A port number as reported by devices. Some scanners report port 0.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(from = "u16")]
+enum NumberDocument {
+    Zero,
+    Valid(PortNumber),
+}
+
+impl From<u16> for NumberDocument {
+    fn from(number: u16) -> Self {
+        PortNumber::try_from(number).map_or(Self::Zero, Self::Valid)
+    }
 }

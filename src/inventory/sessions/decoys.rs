@@ -12,13 +12,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use uuid::Uuid;
 
-use crate::inventory::schema::PASSWORD;
-use crate::inventory::{Error, Inventory};
 use crate::model::Timestamp;
-use crate::store::Query;
 
 /// The maximum number of decoys. Only their ids are kept, 16 bytes each.
-const MAX_DECOYS: usize = 256;
+pub(super) const MAX_DECOYS: usize = 256;
 
 /// The time until decoys are chosen again, from the accounts that exist then.
 const LIFETIME_MICROS: i64 = 60 * 60 * 1_000_000;
@@ -31,15 +28,15 @@ pub(in crate::inventory) struct Decoys {
 }
 
 #[derive(Clone)]
-struct Chosen {
-    at: Timestamp,
+pub(super) struct Chosen {
+    pub(super) at: Timestamp,
     /// Ids of users with a password. Not empty.
-    users: Arc<[Uuid]>,
+    pub(super) users: Arc<[Uuid]>,
 }
 
 impl Decoys {
     /// Returns the decoy for an address. It is stable, so that repeated logins do not distinguish it from a user.
-    fn of(&self, address: &str, now: Timestamp) -> Option<Uuid> {
+    pub(super) fn of(&self, address: &str, now: Timestamp) -> Option<Uuid> {
         let Chosen { at, users } = self.lock().clone()?;
         if !(0..LIFETIME_MICROS).contains(&(now.unix_micros() - at.unix_micros())) {
             return None;
@@ -54,7 +51,7 @@ impl Decoys {
         *self.lock() = None;
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Chosen>> {
+    pub(super) fn lock(&self) -> std::sync::MutexGuard<'_, Option<Chosen>> {
         self.chosen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -63,23 +60,5 @@ impl Decoys {
 impl fmt::Debug for Decoys {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Decoys").finish_non_exhaustive()
-    }
-}
-
-impl Inventory {
-    /// Returns the user to read when an address or its password does not exist.
-    ///
-    /// The nil id while no user has a password.
-    ///
-    /// Must be called before the address is looked up, so that the choice of decoys reveals nothing about it.
-    pub(super) async fn decoy(&self, address: &str) -> Result<Uuid, Error> {
-        let (decoys, now) = (&self.state.decoys, self.now());
-        if let Some(decoy) = decoys.of(address, now) {
-            return Ok(decoy);
-        }
-        let page = self.store.list(&Query { limit: Some(MAX_DECOYS), ..Query::new(PASSWORD) }).await?;
-        let users: Arc<[Uuid]> = page.records.iter().map(|record| record.key.id).collect();
-        *decoys.lock() = (!users.is_empty()).then_some(Chosen { at: now, users });
-        Ok(decoys.of(address, now).unwrap_or_default())
     }
 }

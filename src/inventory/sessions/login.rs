@@ -1,16 +1,18 @@
 use std::fmt;
+use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::SessionRecord;
+use super::decoys::{Chosen, MAX_DECOYS};
 use crate::access::{ClientPrefix, PasswordError, PasswordHasher, SessionId};
+use crate::inventory::records::{SessionRecord, StoredUser};
 use crate::inventory::schema::{
-    SESSION, SESSION_LINK, SESSION_UNIQUE_KEY, decode, encode, facets, password_key, user_key,
+    PASSWORD, SESSION, SESSION_LINK, SESSION_UNIQUE_KEY, decode, encode, facets, password_key, user_key,
 };
-use crate::inventory::users::{EmailAddress, StoredUser, email_unique_key};
+use crate::inventory::users::{EmailAddress, email_unique_key};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
 use crate::model::{Session, User};
-use crate::store::{Batch, Guard, Key, Link, Precondition, Record, UniqueKey};
+use crate::store::{Batch, Guard, Key, Link, Precondition, Query, Record, UniqueKey};
 
 /// The longest password that is verified, in bytes.
 ///
@@ -165,6 +167,22 @@ impl Inventory {
             drop(turn);
             transaction.retry().await?;
         }
+    }
+
+    /// Returns the user to read when an address or its password does not exist.
+    ///
+    /// The nil id while no user has a password.
+    ///
+    /// Must be called before the address is looked up, so that the choice of decoys reveals nothing about it.
+    async fn decoy(&self, address: &str) -> Result<Uuid, Error> {
+        let (decoys, now) = (&self.state.decoys, self.now());
+        if let Some(decoy) = decoys.of(address, now) {
+            return Ok(decoy);
+        }
+        let page = self.store.list(&Query { limit: Some(MAX_DECOYS), ..Query::new(PASSWORD) }).await?;
+        let users: Arc<[Uuid]> = page.records.iter().map(|record| record.key.id).collect();
+        *decoys.lock() = (!users.is_empty()).then_some(Chosen { at: now, users });
+        Ok(decoys.of(address, now).unwrap_or_default())
     }
 
     /// Hashes a password at the current cost if the stored hash has another cost.

@@ -6,30 +6,21 @@ mod login;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 pub(super) use decoys::Decoys;
 pub use login::IssuedSession;
 
-use super::schema::{SESSION, SESSION_LINK, SESSION_UNIQUE_KEY, linked};
-use super::{Entity, Error, Inventory};
-use crate::access::{SessionId, Verifier};
+use super::queues::Turns;
+use super::records::SessionRecord;
+use super::schema::{SESSION, SESSION_LINK, SESSION_UNIQUE_KEY, decode, linked, user_key};
+use super::{Entity, Error, ErrorKind, Inventory};
+use crate::access::SessionId;
 use crate::model::{Timestamp, User};
 use crate::store::{Batch, Guard, Key, Link, Precondition, Store, UniqueKey};
 
 /// The time between two purges of expired sessions by logins, in microseconds.
 const PURGE_INTERVAL_MICROS: i64 = 60 * 60 * 1_000_000;
-
-/// The body of a [`SESSION`] record. Responses never contain it.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct SessionRecord {
-    verifier: Verifier,
-    pub(super) user_id: Uuid,
-    organization_id: Uuid,
-    created_at: Timestamp,
-    pub(super) expires_at: Timestamp,
-}
 
 impl Inventory {
     /// Ends a session by the id in the browser's cookie. An unknown session is not an error.
@@ -88,6 +79,32 @@ impl Inventory {
                 || purged_at.compare_exchange(before, micros, Ordering::Relaxed, Ordering::Relaxed).is_ok();
             self.state.tasks.spawn(is_first, purge(Arc::clone(&self.store), now));
         }
+    }
+
+    /// Ensures that a user may begin one more session until the returned turn is dropped.
+    ///
+    /// At the limit, the batch deletes the user's expired sessions to make room.
+    async fn session_turn(&self, user: &User, batch: &mut Batch) -> Result<Option<Turns>, Error> {
+        let limit = self.quotas.sessions_per_user;
+        let turn = self.quota_turn(limit, user_key(user.id), Entity::User).await?;
+        let Some(limit) = limit else { return Ok(turn) };
+        let sessions = linked(SESSION, user.organization_id, Link::new(SESSION_LINK, user.id));
+        if self.count(sessions.clone()).await? < limit {
+            return Ok(turn);
+        }
+        let now = self.now();
+        let mut live = 0;
+        for record in self.store.list(&sessions).await?.records {
+            if decode::<SessionRecord>(&record)?.expires_at > now {
+                live += 1;
+            } else {
+                batch.delete(record.key, Precondition::Any);
+            }
+        }
+        if live >= limit {
+            return Err(ErrorKind::QuotaExceeded { entity: Entity::Session, limit }.into());
+        }
+        Ok(turn)
     }
 
     /// Ends all sessions of a user.

@@ -1,7 +1,6 @@
 //! Response bodies, which are produced frame by frame as the server polls them.
 
 mod list;
-mod list_slots;
 mod pieces;
 
 use std::fmt;
@@ -13,10 +12,8 @@ use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
 pub use self::list::BodyError;
-use self::list::ListBody;
-pub(super) use self::list::{NextPart, Part};
-use self::list_slots::ListSlot;
-pub(super) use self::list_slots::ListSlots;
+use self::list::{ListBody, ListSlot};
+pub(super) use self::list::{ListSlots, NextPart, Part};
 use self::pieces::Pieces;
 
 /// The body of a response. Its length is known in advance, except for a list without a limit.

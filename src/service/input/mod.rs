@@ -1,7 +1,6 @@
 //! Reading of requests: the body and its fields, and the parameters of path and query.
 
 mod bodies;
-mod fields;
 mod parameters;
 
 use crate::service::error::ApiError;
