@@ -1,11 +1,10 @@
 //! All endpoints except the list of hosts.
 //!
-//! An endpoint with a body identifies the caller again after it has read the body, because the caller's rights may
-//! have been withdrawn in the meantime.
+//! Each checks, in this order: the level, the id in the path, the query, the body, and the rules of the inventory.
 
 use serde::Serialize;
 
-use super::credentials::session_ids;
+use super::credentials::{identify, session_ids};
 use super::error::ApiError;
 use super::input::{
     Input, read_daemon_key, read_id, read_login, read_no_query, read_port_update, read_referral,
@@ -72,10 +71,7 @@ pub(super) async fn update_port(
 ) -> Result<Outcome, ApiError> {
     may_update_ports(caller)?;
     let id = read_id(id)?;
-    read_no_query(input.query())?;
-    let request = input.request;
-    let update = read_port_update(&input.json().await?)?;
-    let caller = state.identify_again(request).await?;
+    let (update, caller) = read_body(state, input, read_port_update).await?;
     state.responder.value(state.inventory.update_port(&caller, id, update).await?)
 }
 
@@ -93,10 +89,7 @@ pub(super) async fn create_daemon_key(
     input: Input<'_>,
 ) -> Result<Outcome, ApiError> {
     may_create_daemon_api_keys(caller)?;
-    read_no_query(input.query())?;
-    let request = input.request;
-    let new = read_daemon_key(&input.json().await?)?;
-    let caller = state.identify_again(request).await?;
+    let (new, caller) = read_body(state, input, read_daemon_key).await?;
     let issued = state.inventory.create_daemon_api_key_as(&caller, new).await?;
     let api_key = DaemonApiKey { key: issued.plaintext().to_owned(), ..issued.record().clone() };
     state.responder.value(CreatedDaemonKey { api_key, key: issued.plaintext() })
@@ -111,10 +104,7 @@ pub(super) async fn update_user_key(
 ) -> Result<Outcome, ApiError> {
     may_manage_user_api_keys(caller)?;
     let id = read_id(id)?;
-    read_no_query(input.query())?;
-    let request = input.request;
-    let update = read_user_key_update(&input.json().await?)?;
-    let caller = state.identify_again(request).await?;
+    let (update, caller) = read_body(state, input, read_user_key_update).await?;
     state.responder.value(state.inventory.update_user_api_key_as(&caller, id, &update).await?)
 }
 
@@ -150,10 +140,22 @@ pub(super) async fn submit_referral(
     input: Input<'_>,
 ) -> Result<Outcome, ApiError> {
     may_submit_referrals(caller)?;
-    read_no_query(input.query())?;
-    let request = input.request;
-    let (source, other) = read_referral(&input.json().await?)?;
-    let caller = state.identify_again(request).await?;
+    let ((source, other), caller) = read_body(state, input, read_referral).await?;
     state.inventory.submit_referral(&caller, &source, other.as_deref()).await?;
     state.responder.empty()
+}
+
+/// Reads the query, which must be empty, and the body. Returns the value of the body and the caller.
+///
+/// The caller is identified again: a client may take any time to send the body, and the caller's rights may have been
+/// withdrawn meanwhile.
+async fn read_body<T>(
+    state: &ApiState,
+    input: Input<'_>,
+    read: impl FnOnce(&[u8]) -> Result<T, ApiError>,
+) -> Result<(T, Caller), ApiError> {
+    read_no_query(input.query())?;
+    let request = input.request;
+    let value = read(&input.json().await?)?;
+    Ok((value, identify(&state.inventory, request).await?))
 }

@@ -5,7 +5,7 @@ use http::request::Parts;
 
 use super::body::ListSlots;
 use super::client_address::ClientPrefixes;
-use super::credentials::{self, CrossSitePolicy, SessionCookie};
+use super::credentials::{CrossSitePolicy, SessionCookie};
 use super::error::ApiError;
 use super::page_cache::PageCache;
 use super::rate_limit::{Allowance, Buckets, Client};
@@ -41,13 +41,6 @@ impl ApiState {
             self.cross_site.check(request)?;
         }
         Ok(caller)
-    }
-
-    /// Identifies the caller again after the body has been read.
-    ///
-    /// A client may take any time to send the body, and the caller's rights may have been withdrawn meanwhile.
-    pub(super) async fn identify_again(&self, request: &Parts) -> Result<Caller, ApiError> {
-        Ok(credentials::identify(&self.inventory, request).await?)
     }
 
     /// Takes one request from the client's bucket. Returns `None` without a rate limit.
