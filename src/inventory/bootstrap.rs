@@ -7,13 +7,13 @@ use super::records::{
     KeyHolder, StoredUser, network_facets, organization_facets, put_secret, user_api_key_facets, user_facets,
 };
 use super::schema::{
-    decode, encode, facets, network_key, organization_key, password_key, user_api_key_key, user_key,
+    decode, encode, exists, facets, network_key, organization_key, password_key, user_api_key_key, user_key,
 };
 use super::users::{EmailAddress, email_unique_key};
 use super::{Entity, Error, ErrorKind, Inventory, IssuedKey, unchanged, validate};
 use crate::access::{KeyKind, KeyText};
 use crate::model::{Network, Organization, Permission, Timestamp, User, UserApiKey, derived_id};
-use crate::store::{Batch, Guard, Key, Precondition, Record, Write};
+use crate::store::{Batch, Key, Precondition, Record, Write};
 
 /// The name that the key has until its owner renames it.
 const KEY_NAME: &str = "bootstrap";
@@ -347,7 +347,7 @@ fn guard_references(organization: Uuid, owner: Uuid, networks: &[Uuid], batch: &
     let created: Vec<Key> = batch.writes().iter().map(Write::key).collect();
     for key in [organization_key(organization), user_key(owner)].into_iter().chain(networks) {
         if !created.contains(&key) {
-            batch.guard(Guard::Record { key, precondition: Precondition::Present });
+            batch.guard(exists(key));
         }
     }
 }

@@ -32,10 +32,11 @@ struct Inner {
 }
 
 /// The kind of an inventory error. Each kind corresponds to an API error code.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// A value is invalid.
+    #[error("{field} {problem}.")]
     Invalid {
         /// The dotted path of the value, such as `ports.3.number`.
         field: String,
@@ -43,6 +44,7 @@ pub enum ErrorKind {
         problem: Problem,
     },
     /// A value refers to a record that does not exist in this organization.
+    #[error("{field} does not refer to an existing {entity}.")]
     ReferenceInvalid {
         /// The kind of the missing record.
         entity: Entity,
@@ -50,44 +52,56 @@ pub enum ErrorKind {
         field: String,
     },
     /// A host belongs to another network than the one given with it.
+    #[error("The {entity} is on another network.")]
     NetworkMismatch {
         /// The kind of the record on the other network.
         entity: Entity,
     },
     /// The credential is missing or unknown.
+    #[error("Valid credentials are required.")]
     NotAuthenticated,
     /// The credential has expired.
+    #[error("The {entity} has expired.")]
     Expired {
         /// The kind of credential.
         entity: Entity,
     },
     /// The credential is disabled.
+    #[error("The {entity} is disabled.")]
     Disabled {
         /// The kind of credential.
         entity: Entity,
     },
     /// The session has expired.
+    #[error("The session has expired; log in again.")]
     SessionExpired,
     /// The e-mail address or the password is wrong.
+    #[error("The e-mail address or the password is wrong.")]
     InvalidCredentials,
     /// Too many logins with this e-mail address have failed.
+    #[error("Too many logins have failed; try again in {retry_after} seconds.")]
     TooManyAttempts {
         /// Seconds until the next attempt is possible.
         retry_after: u64,
     },
     /// Too many logins are in progress.
+    #[error("Too many logins are in progress; try again.")]
     Busy,
     /// The organization does not have API access.
+    #[error("The organization does not have API access.")]
     ApiAccessRequired,
     /// The operation requires another kind of caller.
     ///
     /// A user session where an API key was sent, or a user where a daemon key was sent.
+    #[error("This operation requires a user session; API keys are not accepted.")]
     UserContextRequired,
     /// The permission level is too low for the operation.
     ///
     /// Also returned when a caller would grant more than the caller has.
+    #[error("The permission level does not allow this.")]
     PermissionDenied,
     /// The record belongs to the caller's organization, but the caller has no access to it.
+    #[error("The {entity} {id} may not be accessed.")]
     AccessDenied {
         /// The kind of the record.
         entity: Entity,
@@ -95,11 +109,13 @@ pub enum ErrorKind {
         id: Uuid,
     },
     /// An immutable field would change.
+    #[error("The {entity} cannot be moved to another user or organization.")]
     UpdateForbidden {
         /// The kind of the record.
         entity: Entity,
     },
     /// The record does not exist or is not visible to the caller.
+    #[error("There is no {entity} {id}.")]
     NotFound {
         /// The kind of the record.
         entity: Entity,
@@ -107,6 +123,7 @@ pub enum ErrorKind {
         id: Uuid,
     },
     /// A value that must be unique is taken.
+    #[error("The {entity} {name} already exists.")]
     AlreadyExists {
         /// The kind of the existing record.
         entity: Entity,
@@ -114,6 +131,7 @@ pub enum ErrorKind {
         name: String,
     },
     /// The record is in use by another record.
+    #[error("The {entity} {name} is in use by a {used_by}.")]
     InUse {
         /// The kind of the record in use.
         entity: Entity,
@@ -123,6 +141,7 @@ pub enum ErrorKind {
         used_by: Entity,
     },
     /// The owner has reached its quota for this kind of record.
+    #[error("The quota is exhausted: at most {limit} records of type {entity} are allowed.")]
     QuotaExceeded {
         /// The kind of record.
         entity: Entity,
@@ -130,6 +149,7 @@ pub enum ErrorKind {
         limit: u64,
     },
     /// The record exceeds the size quota.
+    #[error("The {entity} is too large: at most {limit} bytes of JSON are allowed.")]
     TooLarge {
         /// The kind of record.
         entity: Entity,
@@ -137,6 +157,7 @@ pub enum ErrorKind {
         limit: usize,
     },
     /// Other processes kept changing the record, or too many changes of it are waiting.
+    #[error("The {entity} {id} is being changed concurrently; try again.")]
     Conflict {
         /// The kind of the record.
         entity: Entity,
@@ -144,34 +165,43 @@ pub enum ErrorKind {
         id: Uuid,
     },
     /// Reading the input failed.
+    #[error("The input cannot be read.")]
     Unreadable,
     /// The store is temporarily unavailable.
+    #[error("The store is temporarily unavailable; try again.")]
     StoreUnavailable,
     /// An internal error: a bug or damaged stored data.
+    #[error("An internal error occurred.")]
     Internal,
 }
 
 /// The rule that an invalid value breaks.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
     /// The value is missing.
+    #[error("is required")]
     Required,
     /// The value is empty.
+    #[error("must not be empty")]
     Empty,
     /// The value has more than `max` characters or elements.
+    #[error("must have at most {max} characters or elements")]
     MaxLength {
         /// The maximum length.
         max: usize,
     },
     /// The value has fewer than `min` characters.
+    #[error("must have at least {min} characters")]
     MinLength {
         /// The minimum length.
         min: usize,
     },
     /// The value has the wrong type or format.
+    #[error("has an invalid format")]
     InvalidFormat,
     /// The number is out of range.
+    #[error("must be between {min} and {max}")]
     OutOfRange {
         /// The minimum.
         min: i64,
@@ -179,11 +209,13 @@ pub enum Problem {
         max: i64,
     },
     /// The time is not in the future.
+    #[error("must be in the future")]
     NotInFuture {
         /// The current time.
         now: Timestamp,
     },
     /// The value occurs twice where it may occur once.
+    #[error("must not be repeated")]
     Duplicate,
 }
 
@@ -241,71 +273,6 @@ impl Entity {
 impl fmt::Display for Entity {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(self.as_str())
-    }
-}
-
-impl fmt::Display for ErrorKind {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Invalid { field, problem } => write!(formatter, "{field} {problem}."),
-            Self::ReferenceInvalid { entity, field } => {
-                write!(formatter, "{field} does not refer to an existing {entity}.")
-            }
-            Self::NetworkMismatch { entity } => write!(formatter, "The {entity} is on another network."),
-            Self::NotAuthenticated => formatter.write_str("Valid credentials are required."),
-            Self::Expired { entity } => write!(formatter, "The {entity} has expired."),
-            Self::Disabled { entity } => write!(formatter, "The {entity} is disabled."),
-            Self::SessionExpired => formatter.write_str("The session has expired; log in again."),
-            Self::InvalidCredentials => formatter.write_str("The e-mail address or the password is wrong."),
-            Self::TooManyAttempts { retry_after } => {
-                write!(formatter, "Too many logins have failed; try again in {retry_after} seconds.")
-            }
-            Self::Busy => formatter.write_str("Too many logins are in progress; try again."),
-            Self::UserContextRequired => {
-                formatter.write_str("This operation requires a user session; API keys are not accepted.")
-            }
-            Self::ApiAccessRequired => formatter.write_str("The organization does not have API access."),
-            Self::PermissionDenied => formatter.write_str("The permission level does not allow this."),
-            Self::AccessDenied { entity, id } => write!(formatter, "The {entity} {id} may not be accessed."),
-            Self::UpdateForbidden { entity } => {
-                write!(formatter, "The {entity} cannot be moved to another user or organization.")
-            }
-            Self::NotFound { entity, id } => write!(formatter, "There is no {entity} {id}."),
-            Self::AlreadyExists { entity, name } => write!(formatter, "The {entity} {name} already exists."),
-            Self::InUse { entity, name, used_by } => {
-                write!(formatter, "The {entity} {name} is in use by a {used_by}.")
-            }
-            Self::QuotaExceeded { entity, limit } => {
-                write!(
-                    formatter,
-                    "The quota is exhausted: at most {limit} records of type {entity} are allowed."
-                )
-            }
-            Self::TooLarge { entity, limit } => {
-                write!(formatter, "The {entity} is too large: at most {limit} bytes of JSON are allowed.")
-            }
-            Self::Conflict { entity, id } => {
-                write!(formatter, "The {entity} {id} is being changed concurrently; try again.")
-            }
-            Self::Unreadable => formatter.write_str("The input cannot be read."),
-            Self::StoreUnavailable => formatter.write_str("The store is temporarily unavailable; try again."),
-            Self::Internal => formatter.write_str("An internal error occurred."),
-        }
-    }
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Required => formatter.write_str("is required"),
-            Self::Empty => formatter.write_str("must not be empty"),
-            Self::MaxLength { max } => write!(formatter, "must have at most {max} characters or elements"),
-            Self::MinLength { min } => write!(formatter, "must have at least {min} characters"),
-            Self::InvalidFormat => formatter.write_str("has an invalid format"),
-            Self::OutOfRange { min, max } => write!(formatter, "must be between {min} and {max}"),
-            Self::NotInFuture { .. } => formatter.write_str("must be in the future"),
-            Self::Duplicate => formatter.write_str("must not be repeated"),
-        }
     }
 }
 

@@ -5,8 +5,8 @@ use uuid::Uuid;
 use super::records::{StoredUser, network_facets, organization_facets, user_api_key_facets, user_facets};
 use super::schema::{
     CREATED_AT, DAEMON_API_KEY, HOST, NAME, NETWORK, NETWORK_LINK, ORGANIZATION, SERVICE_TAG_LINK, SHARE,
-    TAG, TAG_LINK, USER, USER_API_KEY, all_of, decode, encode, facets, linked, network_key, on_network,
-    organization_key, tag_key,
+    TAG, TAG_LINK, USER, USER_API_KEY, all_of, decode, encode, exists, facets, linked, network_key,
+    on_network, organization_key, tag_key,
 };
 use super::{Entity, Error, ErrorKind, Inventory, unchanged, validate};
 use crate::model::{Network, Organization, Tag, UserApiKey};
@@ -88,9 +88,6 @@ impl Inventory {
     }
 
     /// Returns all organizations in the store, oldest first.
-    ///
-    /// # Errors
-    /// None specific to this method.
     pub async fn organizations(&self) -> Result<Vec<Organization>, Error> {
         let order = vec![Order::new(CREATED_AT, Direction::Ascending)];
         self.read_all(&Query { order, ..Query::new(ORGANIZATION) }).await
@@ -150,10 +147,7 @@ impl Inventory {
         let network = Network { id, organization_id: organization, name, created_at: now, updated_at: now };
         let mut batch = Batch::new();
         batch.put(network_key(id), Precondition::Absent, network_facets(&network), encode(&network)?);
-        batch.guard(Guard::Record {
-            key: organization_key(organization),
-            precondition: Precondition::Present,
-        });
+        batch.guard(exists(organization_key(organization)));
         match self.store.commit(batch).await {
             Ok(()) => Ok(network),
             Err(error) => Err(match error.kind() {
@@ -177,9 +171,6 @@ impl Inventory {
     }
 
     /// Returns all networks of an organization, sorted by name.
-    ///
-    /// # Errors
-    /// None specific to this method.
     pub async fn networks(&self, organization: Uuid) -> Result<Vec<Network>, Error> {
         let order = vec![Order::new(NAME, Direction::Ascending)];
         self.read_all(&Query { order, ..all_of(NETWORK, organization) }).await
@@ -287,10 +278,7 @@ impl Inventory {
         facets.sort_keys.push(SortKey::new(NAME, tag.name.as_bytes()));
         let mut batch = Batch::new();
         batch.put(tag_key(tag.id), Precondition::Absent, facets, encode(&tag)?);
-        batch.guard(Guard::Record {
-            key: organization_key(organization),
-            precondition: Precondition::Present,
-        });
+        batch.guard(exists(organization_key(organization)));
         let limit = self.quotas.tags_per_organization;
         let _turn = self.quota_turn(limit, organization_key(organization), Entity::Organization).await?;
         self.check_quota(limit, Entity::Tag, all_of(TAG, organization), 1).await?;
@@ -312,9 +300,6 @@ impl Inventory {
     }
 
     /// Returns all tags of an organization, sorted by name.
-    ///
-    /// # Errors
-    /// None specific to this method.
     pub async fn tags(&self, organization: Uuid) -> Result<Vec<Tag>, Error> {
         let order = vec![Order::new(NAME, Direction::Ascending)];
         self.read_all(&Query { order, ..all_of(TAG, organization) }).await

@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::schema::{
-    CREATED_AT, DIGEST_UNIQUE_KEY, NAME, NETWORK_LINK, TAG_LINK, USER_LINK, decode, encode, facets,
+    CREATED_AT, DIGEST_UNIQUE_KEY, NAME, NETWORK_LINK, TAG_LINK, USER_LINK, decode, encode, exists, facets,
     key_use_key, links, network_key, secret_key, tag_key, time_key,
 };
 use super::users::email_unique_key;
 use super::{Entity, Error, ErrorKind};
 use crate::access::{Caller, KeyText, Scope, Verifier};
 use crate::model::{Network, Organization, Permission, Timestamp, User, UserApiKey};
-use crate::store::{Batch, Facets, Guard, Link, Precondition, Record, SortKey, UniqueKey};
+use crate::store::{Batch, Facets, Link, Precondition, Record, SortKey, UniqueKey};
 
 /// The owner field that most records share.
 #[derive(Debug, Deserialize)]
@@ -96,7 +96,7 @@ pub(super) fn user_facets(user: &User) -> Facets {
 /// Adds guards that the granted networks still exist.
 pub(super) fn guard_networks(user: &User, batch: &mut Batch) {
     for network in &user.network_ids {
-        batch.guard(Guard::Record { key: network_key(*network), precondition: Precondition::Present });
+        batch.guard(exists(network_key(*network)));
     }
 }
 
@@ -112,7 +112,7 @@ pub(super) fn user_api_key_facets(record: &UserApiKey) -> Facets {
 pub(super) fn guard_references(record: &UserApiKey, batch: &mut Batch) {
     let networks = record.network_ids.iter().map(|id| network_key(*id));
     for key in networks.chain(record.tags.iter().map(|id| tag_key(*id))) {
-        batch.guard(Guard::Record { key, precondition: Precondition::Present });
+        batch.guard(exists(key));
     }
 }
 

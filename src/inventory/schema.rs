@@ -9,7 +9,8 @@ use uuid::Uuid;
 use super::Error;
 use crate::model::Timestamp;
 use crate::store::{
-    Direction, Facets, Key, Link, LinkFilter, Name, Order, Query, Record, SortKey, UniqueKey,
+    Direction, Facets, Guard, Key, Link, LinkFilter, Name, Order, Precondition, Query, Record, SortKey,
+    UniqueKey,
 };
 
 pub(super) const ORGANIZATION: Name = Name::new("organization");
@@ -104,6 +105,11 @@ pub(super) const fn share_password_key(id: Uuid) -> Key {
 
 pub(super) const fn host_key(id: Uuid) -> Key {
     Key::new(HOST, id)
+}
+
+/// Returns the guard that a record exists.
+pub(super) const fn exists(key: Key) -> Guard {
+    Guard::Record { key, precondition: Precondition::Present }
 }
 
 /// Encodes a time as a sort key.

@@ -5,11 +5,11 @@ use std::fmt;
 use uuid::Uuid;
 
 use super::schema::{
-    SHARE, all_of, encode, facets, network_key, organization_key, share_key, share_password_key,
+    SHARE, all_of, encode, exists, facets, network_key, organization_key, share_key, share_password_key,
 };
-use super::{Entity, Error, ErrorKind, Inventory, unchanged, validate};
+use super::{Entity, Error, ErrorKind, Inventory, validate};
 use crate::model::{Share, ShareMetadata, ShareOptions, Timestamp};
-use crate::store::{Batch, Facets, Guard, Precondition};
+use crate::store::{Batch, Facets, Precondition};
 
 /// The input for [`Inventory::create_share`].
 #[derive(Clone)]
@@ -141,9 +141,6 @@ impl Inventory {
     }
 
     /// Returns all shares of an organization, oldest first.
-    ///
-    /// # Errors
-    /// None specific to this method.
     pub async fn shares(&self, organization: Uuid) -> Result<Vec<Share>, Error> {
         self.read_all(&all_of(SHARE, organization)).await
     }
@@ -201,16 +198,11 @@ impl Inventory {
     /// # Errors
     /// `NotFound`.
     pub async fn delete_share(&self, id: Uuid) -> Result<(), Error> {
-        let mut transaction = self.transaction(Entity::Share, id);
-        loop {
-            let (record, _): (_, Share) = self.read(share_key(id), Entity::Share).await?;
-            let mut batch = Batch::new();
-            batch.delete(record.key, unchanged(Some(&record)));
+        let delete = |_: &Share, batch: &mut Batch| {
             batch.delete(share_password_key(id), Precondition::Any);
-            if transaction.commit(batch).await? {
-                return Ok(());
-            }
-        }
+            Ok(())
+        };
+        self.delete(share_key(id), Entity::Share, delete).await
     }
 
     /// Returns a share that is enabled and has not expired.
@@ -230,7 +222,7 @@ fn creation(share: &Share, hash: Option<String>) -> Result<Batch, Error> {
     }
     let network = share.network_id.map(network_key);
     for key in network.into_iter().chain([organization_key(share.organization_id)]) {
-        batch.guard(Guard::Record { key, precondition: Precondition::Present });
+        batch.guard(exists(key));
     }
     Ok(batch)
 }

@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 
 use serde_json::{Map, Value, json};
 
-use crate::inventory::{Error, ErrorKind, Problem};
+use crate::inventory::{Entity, Error, ErrorKind, Problem};
 use crate::model::Timestamp;
 use crate::wire::{ErrorCode, MAX_LIMIT};
 
@@ -116,18 +116,21 @@ impl From<Error> for ApiError {
     }
 }
 
+/// Returns the params of an error that concerns a kind of record.
+fn entity_params(entity: Entity) -> Value {
+    json!({"entity": entity.as_str()})
+}
+
 fn code_and_params(kind: &ErrorKind) -> (ErrorCode, Value) {
     match kind {
         ErrorKind::Invalid { field, problem } => problem_code_and_params(field, problem),
         ErrorKind::ReferenceInvalid { entity, field } => {
             (ErrorCode::EntityReferenceInvalid, json!({"entity": entity.as_str(), "field": field}))
         }
-        ErrorKind::NetworkMismatch { entity } => {
-            (ErrorCode::EntityNetworkMismatch, json!({"entity": entity.as_str()}))
-        }
+        ErrorKind::NetworkMismatch { entity } => (ErrorCode::EntityNetworkMismatch, entity_params(*entity)),
         ErrorKind::NotAuthenticated => (ErrorCode::AuthNotAuthenticated, Value::Null),
-        ErrorKind::Expired { entity } => (ErrorCode::EntityExpired, json!({"entity": entity.as_str()})),
-        ErrorKind::Disabled { entity } => (ErrorCode::EntityDisabled, json!({"entity": entity.as_str()})),
+        ErrorKind::Expired { entity } => (ErrorCode::EntityExpired, entity_params(*entity)),
+        ErrorKind::Disabled { entity } => (ErrorCode::EntityDisabled, entity_params(*entity)),
         ErrorKind::SessionExpired => (ErrorCode::AuthSessionExpired, Value::Null),
         ErrorKind::InvalidCredentials => (ErrorCode::AuthInvalidCredentials, Value::Null),
         ErrorKind::TooManyAttempts { retry_after } => {
@@ -141,9 +144,7 @@ fn code_and_params(kind: &ErrorKind) -> (ErrorCode, Value) {
         ErrorKind::AccessDenied { entity, id } => {
             (ErrorCode::EntityAccessDenied, json!({"entity": entity.as_str(), "id": id}))
         }
-        ErrorKind::UpdateForbidden { entity } => {
-            (ErrorCode::EntityUpdateForbidden, json!({"entity": entity.as_str()}))
-        }
+        ErrorKind::UpdateForbidden { entity } => (ErrorCode::EntityUpdateForbidden, entity_params(*entity)),
         ErrorKind::NotFound { entity, id } => {
             (ErrorCode::EntityNotFound, json!({"entity": entity.as_str(), "id": id}))
         }

@@ -93,79 +93,53 @@ impl ErrorCode {
     /// Returns the code as text, as in a response.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::ValidationRequired => "validation_required",
-            Self::ValidationEmpty => "validation_empty",
-            Self::ValidationMaxLength => "validation_max_length",
-            Self::ValidationMinLength => "validation_min_length",
-            Self::ValidationInvalidFormat => "validation_invalid_format",
-            Self::ValidationOutOfRange => "validation_out_of_range",
-            Self::ValidationUnknownParameter => "validation_unknown_parameter",
-            Self::ValidationMalformedJson => "validation_malformed_json",
-            Self::EntityReferenceInvalid => "entity_reference_invalid",
-            Self::EntityNetworkMismatch => "entity_network_mismatch",
-            Self::AuthNotAuthenticated => "auth_not_authenticated",
-            Self::EntityExpired => "entity_expired",
-            Self::EntityDisabled => "entity_disabled",
-            Self::AuthSessionExpired => "auth_session_expired",
-            Self::AuthInvalidCredentials => "auth_invalid_credentials",
-            Self::AuthPermissionDenied => "auth_permission_denied",
-            Self::AuthUserContextRequired => "auth_user_context_required",
-            Self::AuthCrossSiteRequest => "auth_cross_site_request",
-            Self::BillingFeatureNotAvailable => "billing_feature_not_available",
-            Self::EntityAccessDenied => "entity_access_denied",
-            Self::EntityUpdateForbidden => "entity_update_forbidden",
-            Self::EntityNotFound => "entity_not_found",
-            Self::RouteNotFound => "route_not_found",
-            Self::MethodNotAllowed => "method_not_allowed",
-            Self::EntityAlreadyExists => "entity_already_exists",
-            Self::EntityInUse => "entity_in_use",
-            Self::EntityConflict => "entity_conflict",
-            Self::QuotaExceeded => "quota_exceeded",
-            Self::RequestTooLarge => "request_too_large",
-            Self::RequestUnsupportedMediaType => "request_unsupported_media_type",
-            Self::RateLimitExceeded => "rate_limit_exceeded",
-            Self::AuthTooManyAttempts => "auth_too_many_attempts",
-            Self::InternalError => "internal_error",
-            Self::StoreUnavailable => "store_unavailable",
-        }
+        self.text_and_status().0
     }
 
     /// Returns the HTTP status of a response with this code.
     #[must_use]
     pub const fn status(self) -> StatusCode {
+        self.text_and_status().1
+    }
+
+    const fn text_and_status(self) -> (&'static str, StatusCode) {
         match self {
-            Self::ValidationRequired
-            | Self::ValidationEmpty
-            | Self::ValidationMaxLength
-            | Self::ValidationMinLength
-            | Self::ValidationInvalidFormat
-            | Self::ValidationOutOfRange
-            | Self::ValidationUnknownParameter
-            | Self::ValidationMalformedJson
-            | Self::EntityReferenceInvalid
-            | Self::EntityNetworkMismatch => StatusCode::BAD_REQUEST,
-            Self::AuthNotAuthenticated
-            | Self::EntityExpired
-            | Self::EntityDisabled
-            | Self::AuthSessionExpired
-            | Self::AuthInvalidCredentials => StatusCode::UNAUTHORIZED,
-            Self::AuthPermissionDenied
-            | Self::AuthUserContextRequired
-            | Self::AuthCrossSiteRequest
-            | Self::BillingFeatureNotAvailable
-            | Self::EntityAccessDenied
-            | Self::EntityUpdateForbidden => StatusCode::FORBIDDEN,
-            Self::EntityNotFound | Self::RouteNotFound => StatusCode::NOT_FOUND,
-            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-            Self::EntityAlreadyExists | Self::EntityInUse | Self::EntityConflict | Self::QuotaExceeded => {
-                StatusCode::CONFLICT
+            Self::ValidationRequired => ("validation_required", StatusCode::BAD_REQUEST),
+            Self::ValidationEmpty => ("validation_empty", StatusCode::BAD_REQUEST),
+            Self::ValidationMaxLength => ("validation_max_length", StatusCode::BAD_REQUEST),
+            Self::ValidationMinLength => ("validation_min_length", StatusCode::BAD_REQUEST),
+            Self::ValidationInvalidFormat => ("validation_invalid_format", StatusCode::BAD_REQUEST),
+            Self::ValidationOutOfRange => ("validation_out_of_range", StatusCode::BAD_REQUEST),
+            Self::ValidationUnknownParameter => ("validation_unknown_parameter", StatusCode::BAD_REQUEST),
+            Self::ValidationMalformedJson => ("validation_malformed_json", StatusCode::BAD_REQUEST),
+            Self::EntityReferenceInvalid => ("entity_reference_invalid", StatusCode::BAD_REQUEST),
+            Self::EntityNetworkMismatch => ("entity_network_mismatch", StatusCode::BAD_REQUEST),
+            Self::AuthNotAuthenticated => ("auth_not_authenticated", StatusCode::UNAUTHORIZED),
+            Self::EntityExpired => ("entity_expired", StatusCode::UNAUTHORIZED),
+            Self::EntityDisabled => ("entity_disabled", StatusCode::UNAUTHORIZED),
+            Self::AuthSessionExpired => ("auth_session_expired", StatusCode::UNAUTHORIZED),
+            Self::AuthInvalidCredentials => ("auth_invalid_credentials", StatusCode::UNAUTHORIZED),
+            Self::AuthPermissionDenied => ("auth_permission_denied", StatusCode::FORBIDDEN),
+            Self::AuthUserContextRequired => ("auth_user_context_required", StatusCode::FORBIDDEN),
+            Self::AuthCrossSiteRequest => ("auth_cross_site_request", StatusCode::FORBIDDEN),
+            Self::BillingFeatureNotAvailable => ("billing_feature_not_available", StatusCode::FORBIDDEN),
+            Self::EntityAccessDenied => ("entity_access_denied", StatusCode::FORBIDDEN),
+            Self::EntityUpdateForbidden => ("entity_update_forbidden", StatusCode::FORBIDDEN),
+            Self::EntityNotFound => ("entity_not_found", StatusCode::NOT_FOUND),
+            Self::RouteNotFound => ("route_not_found", StatusCode::NOT_FOUND),
+            Self::MethodNotAllowed => ("method_not_allowed", StatusCode::METHOD_NOT_ALLOWED),
+            Self::EntityAlreadyExists => ("entity_already_exists", StatusCode::CONFLICT),
+            Self::EntityInUse => ("entity_in_use", StatusCode::CONFLICT),
+            Self::EntityConflict => ("entity_conflict", StatusCode::CONFLICT),
+            Self::QuotaExceeded => ("quota_exceeded", StatusCode::CONFLICT),
+            Self::RequestTooLarge => ("request_too_large", StatusCode::PAYLOAD_TOO_LARGE),
+            Self::RequestUnsupportedMediaType => {
+                ("request_unsupported_media_type", StatusCode::UNSUPPORTED_MEDIA_TYPE)
             }
-            Self::RequestTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::RequestUnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::RateLimitExceeded | Self::AuthTooManyAttempts => StatusCode::TOO_MANY_REQUESTS,
-            Self::InternalError => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::StoreUnavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::RateLimitExceeded => ("rate_limit_exceeded", StatusCode::TOO_MANY_REQUESTS),
+            Self::AuthTooManyAttempts => ("auth_too_many_attempts", StatusCode::TOO_MANY_REQUESTS),
+            Self::InternalError => ("internal_error", StatusCode::INTERNAL_SERVER_ERROR),
+            Self::StoreUnavailable => ("store_unavailable", StatusCode::SERVICE_UNAVAILABLE),
         }
     }
 }

@@ -6,12 +6,12 @@ use super::IssuedKey;
 use crate::access::{Caller, KeyKind, KeyText};
 use crate::inventory::records::{KeyHolder, delete_key_records, organization_of, put_secret};
 use crate::inventory::schema::{
-    DAEMON_API_KEY, TAG_LINK, all_of, daemon_api_key_key, encode, facets, links, network_key, on_network,
-    tag_key,
+    DAEMON_API_KEY, TAG_LINK, all_of, daemon_api_key_key, encode, exists, facets, links, network_key,
+    on_network, tag_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level, unchanged, validate};
 use crate::model::{DaemonApiKey, Permission, Timestamp};
-use crate::store::{Batch, Facets, Guard, Key, Precondition};
+use crate::store::{Batch, Facets, Key, Precondition};
 
 /// The input for [`Inventory::create_daemon_api_key`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,7 +145,7 @@ impl Inventory {
             let holder = (organization, KeyHolder::Daemon(record.network_id));
             put_secret(&mut batch, record.id, Precondition::Absent, &plaintext, holder, now)?;
             for key in tags.iter().copied().chain([network_key(record.network_id)]) {
-                batch.guard(Guard::Record { key, precondition: Precondition::Present });
+                batch.guard(exists(key));
             }
             if transaction.commit(batch).await? {
                 return Ok(IssuedKey::new(record, plaintext));
@@ -163,11 +163,10 @@ impl Inventory {
     }
 
     /// Returns all daemon API keys of an organization, oldest first.
-    ///
-    /// # Errors
-    /// None specific to this method.
     pub async fn daemon_api_keys(&self, organization: Uuid) -> Result<Vec<DaemonApiKey>, Error> {
-        self.with_last_uses(self.read_all(&all_of(DAEMON_API_KEY, organization)).await?).await
+        let mut keys: Vec<DaemonApiKey> = self.read_all(&all_of(DAEMON_API_KEY, organization)).await?;
+        self.set_last_uses(&mut keys, |key| key.id, |key| &mut key.last_used).await?;
+        Ok(keys)
     }
 
     /// Enables a daemon API key: it is accepted from its next use on, unless it has expired.
@@ -208,25 +207,11 @@ impl Inventory {
     /// # Errors
     /// `NotFound`.
     pub async fn delete_daemon_api_key(&self, id: Uuid) -> Result<(), Error> {
-        let mut transaction = self.transaction(Entity::DaemonApiKey, id);
-        loop {
-            let (record, _): (_, DaemonApiKey) =
-                self.read(daemon_api_key_key(id), Entity::DaemonApiKey).await?;
-            let mut batch = Batch::new();
-            batch.delete(record.key, unchanged(Some(&record)));
-            delete_key_records(&mut batch, id);
-            if transaction.commit(batch).await? {
-                return Ok(());
-            }
-        }
-    }
-
-    async fn with_last_uses(&self, mut keys: Vec<DaemonApiKey>) -> Result<Vec<DaemonApiKey>, Error> {
-        let uses = self.last_uses(keys.iter().map(|key| key.id)).await?;
-        for (key, last_used) in keys.iter_mut().zip(uses) {
-            key.last_used = last_used;
-        }
-        Ok(keys)
+        let delete = |_: &DaemonApiKey, batch: &mut Batch| {
+            delete_key_records(batch, id);
+            Ok(())
+        };
+        self.delete(daemon_api_key_key(id), Entity::DaemonApiKey, delete).await
     }
 }
 

@@ -18,11 +18,11 @@ pub(crate) use user::may_manage_user_api_keys;
 pub use user::{NewUserApiKey, UserApiKeyUpdate};
 
 use super::records::KeySecret;
-use super::schema::{DIGEST_UNIQUE_KEY, decode, encode, facets, key_use_key};
+use super::schema::{DIGEST_UNIQUE_KEY, decode, encode, exists, facets, key_use_key};
 use super::{Error, ErrorKind, Inventory, unchanged};
 use crate::access::KeyText;
 use crate::model::Timestamp;
-use crate::store::{Batch, Guard, Key, Precondition, Store, StoreErrorKind, UniqueKey};
+use crate::store::{Batch, Key, Store, StoreErrorKind, UniqueKey};
 
 /// An API key just created or rotated, with its plaintext, which cannot be retrieved later.
 ///
@@ -107,6 +107,20 @@ impl Inventory {
         Ok(self.last_uses(std::iter::once(id)).await?.pop().flatten())
     }
 
+    /// Sets the time of last use in these keys.
+    async fn set_last_uses<K>(
+        &self,
+        keys: &mut [K],
+        id: impl Fn(&K) -> Uuid,
+        last_used: impl Fn(&mut K) -> &mut Option<Timestamp>,
+    ) -> Result<(), Error> {
+        let uses = self.last_uses(keys.iter().map(id)).await?;
+        for (key, used) in keys.iter_mut().zip(uses) {
+            *last_used(key) = used;
+        }
+        Ok(())
+    }
+
     /// Returns when each of these keys was last used.
     pub(in crate::inventory) async fn last_uses(
         &self,
@@ -158,7 +172,7 @@ async fn try_store_use(
     let body = encode(&KeyUse { last_used: now })?;
     batch.put(key_use_key(key.id), unchanged(known.as_ref()), facets(organization, now), body);
     // The use of a key that was deleted in the meantime is not recorded.
-    batch.guard(Guard::Record { key, precondition: Precondition::Present });
+    batch.guard(exists(key));
     match store.commit(batch).await {
         Err(error) if matches!(error.kind(), StoreErrorKind::Conflict(_)) => Ok(now),
         outcome => Ok(outcome.map(|()| now)?),

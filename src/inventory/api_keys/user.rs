@@ -8,11 +8,11 @@ use crate::inventory::records::{
     KeyHolder, delete_key_records, guard_references, put_secret, user_api_key_facets, user_caller,
 };
 use crate::inventory::schema::{
-    USER_API_KEY, USER_LINK, encode, linked, network_key, tag_key, user_api_key_key, user_key,
+    USER_API_KEY, USER_LINK, encode, exists, linked, network_key, tag_key, user_api_key_key, user_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_session, unchanged, validate};
 use crate::model::{Permission, Timestamp, UserApiKey};
-use crate::store::{Batch, Guard, Key, Link, Precondition};
+use crate::store::{Batch, Key, Link, Precondition};
 
 /// The input for [`Inventory::create_user_api_key`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -135,7 +135,7 @@ fn creation(record: &UserApiKey, text: &KeyText) -> Result<Batch, Error> {
     );
     let holder = (record.organization_id, KeyHolder::User(record.user_id));
     put_secret(&mut batch, record.id, Precondition::Absent, text, holder, record.created_at)?;
-    batch.guard(Guard::Record { key: user_key(record.user_id), precondition: Precondition::Present });
+    batch.guard(exists(user_key(record.user_id)));
     guard_references(record, &mut batch);
     Ok(batch)
 }
@@ -310,10 +310,7 @@ impl Inventory {
         let organization = self.user(user).await?.organization_id;
         let query = linked(USER_API_KEY, organization, Link::new(USER_LINK, user));
         let mut keys: Vec<UserApiKey> = self.read_all(&query).await?;
-        let uses = self.last_uses(keys.iter().map(|key| key.id)).await?;
-        for (key, last_used) in keys.iter_mut().zip(uses) {
-            key.last_used = last_used;
-        }
+        self.set_last_uses(&mut keys, |key| key.id, |key| &mut key.last_used).await?;
         Ok(keys)
     }
 
@@ -361,19 +358,11 @@ impl Inventory {
     }
 
     async fn delete_key_if(&self, id: Uuid, predicate: impl Fn(&UserApiKey) -> bool) -> Result<(), Error> {
-        let mut transaction = self.transaction(Entity::UserApiKey, id);
-        loop {
-            let (record, key) = self.read(user_api_key_key(id), Entity::UserApiKey).await?;
-            if !predicate(&key) {
-                return Err(not_found(id));
-            }
-            let mut batch = Batch::new();
-            batch.delete(record.key, unchanged(Some(&record)));
-            delete_key_records(&mut batch, id);
-            if transaction.commit(batch).await? {
-                return Ok(());
-            }
-        }
+        let delete = |key: &UserApiKey, batch: &mut Batch| {
+            delete_key_records(batch, id);
+            if predicate(key) { Ok(()) } else { Err(not_found(id)) }
+        };
+        self.delete(user_api_key_key(id), Entity::UserApiKey, delete).await
     }
 }
 

@@ -7,11 +7,11 @@ use super::document::decode;
 use super::virtualization::{ServiceNames, Summary};
 use crate::inventory::records::belongs_to;
 use crate::inventory::schema::{
-    HOST, PORT_UNIQUE_KEY, SERVICE_UNIQUE_KEY, host_key, network_key, organization_key, part_unique_key,
-    tag_key,
+    HOST, PORT_UNIQUE_KEY, SERVICE_UNIQUE_KEY, exists, host_key, network_key, organization_key,
+    part_unique_key, tag_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, unchanged};
-use crate::store::{Batch, Guard, Key, Precondition, Query, Record, StoreErrorKind, UniqueKey};
+use crate::store::{Batch, Key, Query, Record, StoreErrorKind, UniqueKey};
 
 /// Hosts to put, or one to delete, in one batch.
 #[derive(Debug)]
@@ -93,7 +93,7 @@ impl Inventory {
         let names = ServiceNames::after(change.puts, before.values().map(|(_, summary)| summary));
         let mut batch = Batch::new();
         for key in self.read_references(change).await? {
-            batch.guard(Guard::Record { key, precondition: Precondition::Present });
+            batch.guard(exists(key));
         }
         for encoded in change.puts {
             let name = self.virtualized_by(change.organization, &encoded.host, &names, &mut batch).await?;

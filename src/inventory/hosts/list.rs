@@ -70,9 +70,6 @@ impl Inventory {
     /// These are the organization's hosts on networks in the caller's scope.
     ///
     /// Every level may read.
-    ///
-    /// # Errors
-    /// None specific to this method.
     pub async fn list_hosts(&self, caller: &Caller, query: &HostQuery) -> Result<HostPage, Error> {
         let ListedHosts { bodies, total } = self.listed_hosts(caller, query).await?;
         Ok(HostPage { documents: bodies.into_iter().map(without_comma).collect(), total })

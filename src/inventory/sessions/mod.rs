@@ -24,9 +24,6 @@ const PURGE_INTERVAL_MICROS: i64 = 60 * 60 * 1_000_000;
 
 impl Inventory {
     /// Ends a session by the id in the browser's cookie. An unknown session is not an error.
-    ///
-    /// # Errors
-    /// None specific to this method.
     pub async fn log_out(&self, text: &str) -> Result<(), Error> {
         let Some(id) = SessionId::parse(text) else { return Ok(()) };
         if let Some((key, _)) = self.find_session(&id).await? {
@@ -63,9 +60,6 @@ impl Inventory {
     /// # Ok(())
     /// # }
     /// ```
-    ///
-    /// # Errors
-    /// None specific to this method.
     pub async fn purge_expired(&self) -> Result<u64, Error> {
         Ok(self.store.purge_expired(self.now()).await?)
     }

@@ -12,8 +12,8 @@ pub(crate) use referrals::may_submit_referrals;
 
 use super::records::{StoredUser, delete_key_records, guard_networks, user_facets};
 use super::schema::{
-    REFERRAL, USER, USER_API_KEY, USER_LINK, all_of, encode, facets, linked, network_key, organization_key,
-    password_key, user_key,
+    REFERRAL, USER, USER_API_KEY, USER_LINK, all_of, encode, exists, facets, linked, network_key,
+    organization_key, password_key, user_key,
 };
 use super::{Entity, Error, ErrorKind, Inventory, unchanged, validate};
 use crate::model::{Permission, User};
@@ -126,10 +126,7 @@ fn creation(user: &User, hash: Option<String>) -> Result<Batch, Error> {
     let stored = StoredUser { user: user.clone(), is_disabled: false };
     let mut batch = Batch::new();
     batch.put(user_key(user.id), Precondition::Absent, user_facets(user), encode(&stored)?);
-    batch.guard(Guard::Record {
-        key: organization_key(user.organization_id),
-        precondition: Precondition::Present,
-    });
+    batch.guard(exists(organization_key(user.organization_id)));
     guard_networks(user, &mut batch);
     if let Some(hash) = hash {
         let facets = facets(user.organization_id, user.created_at);
@@ -149,9 +146,6 @@ impl Inventory {
     }
 
     /// Returns all users of an organization, oldest first.
-    ///
-    /// # Errors
-    /// None specific to this method.
     pub async fn users(&self, organization: Uuid) -> Result<Vec<User>, Error> {
         let stored: Vec<StoredUser> = self.read_all(&all_of(USER, organization)).await?;
         Ok(stored.into_iter().map(|stored| stored.user).collect())

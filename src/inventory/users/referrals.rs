@@ -4,11 +4,11 @@ use uuid::Uuid;
 
 use crate::access::{Caller, Credential};
 use crate::inventory::schema::{
-    REFERRAL, REFERRAL_UNIQUE_KEY, USER_LINK, all_of, decode, encode, facets, user_key,
+    REFERRAL, REFERRAL_UNIQUE_KEY, USER_LINK, all_of, decode, encode, exists, facets, user_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem, require_session, unchanged, validate};
 use crate::model::Referral;
-use crate::store::{Batch, Guard, Key, Link, Precondition, UniqueKey};
+use crate::store::{Batch, Key, Link, UniqueKey};
 
 /// The maximum length of `referral_source_other`, in characters.
 const MAX_OTHER: usize = 500;
@@ -85,7 +85,7 @@ impl Inventory {
                 if self.get(user_key(user)).await?.is_none() {
                     return Err(ErrorKind::NotAuthenticated.into());
                 }
-                batch.guard(Guard::Record { key: user_key(user), precondition: Precondition::Present });
+                batch.guard(exists(user_key(user)));
             }
             if transaction.commit(batch).await? {
                 return Ok(referral);
@@ -94,9 +94,6 @@ impl Inventory {
     }
 
     /// Returns the referrals of an organization's users, oldest first.
-    ///
-    /// # Errors
-    /// None specific to this method.
     pub async fn referrals(&self, organization: Uuid) -> Result<Vec<Referral>, Error> {
         self.read_all(&all_of(REFERRAL, organization)).await
     }

@@ -3,8 +3,6 @@
 //! The list is shared with a timer task, because a body that is no longer polled cannot notice that its client has
 //! stalled. The task holds only a weak reference and ends with the body.
 
-use std::error::Error as StdError;
-use std::fmt;
 use std::mem;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError, TryLockError, Weak};
@@ -27,31 +25,16 @@ use crate::service::error::ApiError;
 ///
 /// Either the store failed, the caller lost access to the list, or the client read nothing for too long. The server
 /// must then abort the response, as hyper does, so that the client does not mistake it for the whole list.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 pub struct BodyError(Cause);
 
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 enum Cause {
-    Unreadable(Error),
+    #[error("the list cannot be read to its end")]
+    Unreadable(#[source] Error),
+    #[error("the list was aborted because its client stalled")]
     Stalled,
-}
-
-impl fmt::Display for BodyError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self.0 {
-            Cause::Unreadable(_) => "the list cannot be read to its end",
-            Cause::Stalled => "the list was aborted because its client stalled",
-        })
-    }
-}
-
-impl StdError for BodyError {
-    fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        match &self.0 {
-            Cause::Unreadable(error) => Some(error),
-            Cause::Stalled => None,
-        }
-    }
 }
 
 /// A future that reads the next part of a list.
