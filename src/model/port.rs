@@ -13,18 +13,11 @@ use super::Timestamp;
 /// ignored on input.
 ///
 /// ```
-/// use toposcope::model::{Port, PortNumber, Protocol, Timestamp};
+/// use toposcope::model::{Host, Port, PortNumber, Protocol};
 /// use uuid::Uuid;
 ///
-/// let port = Port {
-///     id: Uuid::nil(),
-///     host_id: Uuid::nil(),
-///     network_id: Uuid::nil(),
-///     number: PortNumber::try_from(443)?,
-///     protocol: Protocol::Tcp,
-///     created_at: Timestamp::UNIX_EPOCH,
-///     updated_at: Timestamp::UNIX_EPOCH,
-/// };
+/// let host = Host::new(Uuid::from_u128(1), "printer");
+/// let port = Port::new(&host, PortNumber::try_from(443)?, Protocol::Tcp);
 /// assert_eq!(port.kind(), "Https");
 /// # Ok::<(), toposcope::model::PortNumberError>(())
 /// ```

@@ -106,6 +106,19 @@ impl fmt::Debug for ResponseFuture {
 }
 
 /// Configures and builds an [`Api`]. Created by [`Api::builder`].
+///
+/// ```
+/// use std::net::SocketAddr;
+///
+/// use toposcope::service::ClientAddressSource;
+/// use toposcope::{Api, Inventory, MemoryStore};
+///
+/// let api = Api::builder(Inventory::new(MemoryStore::new()))
+///     .client_address(ClientAddressSource::extension(SocketAddr::ip))
+///     .allowed_origins(["https://app.example.net"])
+///     .body_limit(64 * 1024)
+///     .build();
+/// ```
 #[derive(Clone, Debug)]
 pub struct ApiBuilder {
     inventory: Inventory,
@@ -203,16 +216,6 @@ impl ApiBuilder {
     /// same site, and behind a proxy that changes the `Host` header. Requests that the browser marks as `cross-site`
     /// with `Sec-Fetch-Site` are always rejected. A [`Caller`](crate::access::Caller) set by the host application is
     /// not checked: a host application that authenticates with its own cookie must check the origin itself.
-    ///
-    /// ```
-    /// # use toposcope::inventory::Inventory;
-    /// # use toposcope::service::Api;
-    /// # use toposcope::store::MemoryStore;
-    /// let api = Api::builder(Inventory::new(MemoryStore::new()))
-    ///     .allowed_origins(["https://app.example.net"])
-    ///     .body_limit(64 * 1024)
-    ///     .build();
-    /// ```
     #[must_use]
     pub fn allowed_origins<O: Into<String>>(self, origins: impl IntoIterator<Item = O>) -> Self {
         // Configured origins may end with a slash; browsers send none.

@@ -54,18 +54,15 @@ impl Inventory {
     /// Creates an API key of a user.
     ///
     /// ```
-    /// # use toposcope::inventory::{Inventory, NewUser, NewUserApiKey};
+    /// # use toposcope::inventory::{Bootstrap, NewUserApiKey};
     /// # use toposcope::model::Permission;
-    /// # use toposcope::store::MemoryStore;
+    /// # use toposcope::{Inventory, MemoryStore};
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// # let inventory = Inventory::new(MemoryStore::new());
-    /// # let organization = inventory.create_organization("Example").await?;
-    /// # let network = inventory.create_network(organization.id, "Office").await?;
-    /// # let owner = NewUser::new(organization.id, "owner@example.net", Permission::Owner);
-    /// # let owner = inventory.create_user(owner).await?;
-    /// let mut new = NewUserApiKey::new(owner.id, "laptop", Permission::Viewer);
-    /// new.network_ids = vec![network.id];
+    /// # let start = inventory.bootstrap(Bootstrap::new("Example", "owner@example.net")).await?;
+    /// let mut new = NewUserApiKey::new(start.owner.id, "laptop", Permission::Viewer);
+    /// new.network_ids = vec![start.network.id];
     /// let issued = inventory.create_user_api_key(new).await?;
     /// println!("Write this down, it is not shown again: {}", issued.plaintext());
     ///
@@ -143,20 +140,18 @@ fn creation(record: &UserApiKey, text: &KeyText) -> Result<Batch, Error> {
 /// The new values of a user API key. `None` leaves a field unchanged.
 ///
 /// ```
-/// # use toposcope::inventory::{Inventory, NewUser, NewUserApiKey, UserApiKeyUpdate};
+/// # use toposcope::inventory::{Bootstrap, NewUserApiKey, UserApiKeyUpdate};
 /// # use toposcope::access::{Caller, Scope};
 /// # use toposcope::model::Permission;
-/// # use toposcope::store::MemoryStore;
+/// # use toposcope::{Inventory, MemoryStore};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), toposcope::inventory::Error> {
 /// # let inventory = Inventory::new(MemoryStore::new());
-/// # let organization = inventory.create_organization("Example").await?;
-/// # let owner = NewUser::new(organization.id, "owner@example.net", Permission::Owner);
-/// # let owner = inventory.create_user(owner).await?;
-/// # let new = NewUserApiKey::new(owner.id, "laptop", Permission::Viewer);
+/// # let start = inventory.bootstrap(Bootstrap::new("Example", "owner@example.net")).await?;
+/// # let new = NewUserApiKey::new(start.owner.id, "laptop", Permission::Viewer);
 /// # let key = inventory.create_user_api_key(new).await?.record().clone();
-/// # let caller = Caller::new(organization.id, owner.id, Permission::Owner, Scope::all());
-/// let mut update = UserApiKeyUpdate::new(organization.id, owner.id, "old laptop", vec![]);
+/// # let caller = Caller::new(start.organization.id, start.owner.id, Permission::Owner, Scope::all());
+/// let mut update = UserApiKeyUpdate::new(start.organization.id, start.owner.id, "old laptop", vec![]);
 /// update.is_enabled = Some(false);
 /// let key = inventory.update_user_api_key_as(&caller, key.id, &update).await?;
 /// assert_eq!((key.name.as_str(), key.is_enabled), ("old laptop", false));
@@ -382,16 +377,14 @@ impl Inventory {
     /// halves of the change are one commit, so that exactly one plaintext is valid at any time.
     ///
     /// ```
-    /// # use toposcope::inventory::{Inventory, NewUser, NewUserApiKey};
+    /// # use toposcope::inventory::{Bootstrap, NewUserApiKey};
     /// # use toposcope::model::Permission;
-    /// # use toposcope::store::MemoryStore;
+    /// # use toposcope::{Inventory, MemoryStore};
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// # let inventory = Inventory::new(MemoryStore::new());
-    /// # let organization = inventory.create_organization("Example").await?;
-    /// # let owner = NewUser::new(organization.id, "owner@example.net", Permission::Owner);
-    /// # let owner = inventory.create_user(owner).await?;
-    /// let new = NewUserApiKey::new(owner.id, "backup script", Permission::Viewer);
+    /// # let start = inventory.bootstrap(Bootstrap::new("Example", "owner@example.net")).await?;
+    /// let new = NewUserApiKey::new(start.owner.id, "backup script", Permission::Viewer);
     /// let old = inventory.create_user_api_key(new).await?;
     ///
     /// let key = inventory.rotate_user_api_key(old.record().id).await?;

@@ -43,34 +43,16 @@ impl Inventory {
     /// Ids of ports and services are unique within the organization; ids of hosts are unique in the store.
     ///
     /// ```
-    /// use toposcope::inventory::{Inventory, Written};
-    /// use toposcope::model::{Host, Source, Timestamp};
-    /// use toposcope::store::MemoryStore;
-    /// use uuid::Uuid;
+    /// use toposcope::inventory::Written;
+    /// use toposcope::model::Host;
+    /// use toposcope::{Inventory, MemoryStore};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), toposcope::inventory::Error> {
     /// let inventory = Inventory::new(MemoryStore::new());
     /// let organization = inventory.create_organization("Example").await?;
     /// let network = inventory.create_network(organization.id, "Office").await?;
-    /// let host = Host {
-    ///     id: Uuid::from_u128(1),
-    ///     network_id: network.id,
-    ///     name: "printer".to_owned(),
-    ///     hostname: None,
-    ///     description: None,
-    ///     hidden: false,
-    ///     created_at: Timestamp::now(),
-    ///     updated_at: Timestamp::now(),
-    ///     tags: vec![],
-    ///     source: Source::Manual,
-    ///     virtualization: None,
-    ///     credential_assignments: vec![],
-    ///     interfaces: vec![],
-    ///     ports: vec![],
-    ///     services: vec![],
-    ///     if_entries: vec![],
-    /// };
+    /// let host = Host::new(network.id, "printer");
     /// assert_eq!(inventory.put_host(organization.id, host.clone()).await?, Written::Created);
     /// assert_eq!(inventory.host(organization.id, host.id).await?, host);
     /// # Ok(())

@@ -50,7 +50,7 @@ impl Inventory {
     /// ```
     /// # use toposcope::access::{Caller, Scope};
     /// # use toposcope::inventory::{Inventory, PortUpdate};
-    /// # use toposcope::model::{Host, Permission, PortNumber, Protocol};
+    /// # use toposcope::model::{Host, Permission, Port, PortNumber, Protocol};
     /// # use toposcope::store::MemoryStore;
     /// # use uuid::Uuid;
     /// # #[tokio::main(flavor = "current_thread")]
@@ -58,12 +58,8 @@ impl Inventory {
     /// # let inventory = Inventory::new(MemoryStore::new());
     /// # let organization = inventory.create_organization("Example").await?;
     /// # let network = inventory.create_network(organization.id, "Office").await?;
-    /// # let (host, time) = (Uuid::from_u128(1), "2026-08-14T12:00:14Z");
-    /// # let host: Host = serde_json::from_value(serde_json::json!({
-    /// #     "id": host, "network_id": network.id, "name": "printer", "created_at": time, "updated_at": time,
-    /// #     "ports": [{"id": Uuid::from_u128(2), "host_id": host, "network_id": network.id, "number": 80,
-    /// #         "protocol": "Tcp", "created_at": time, "updated_at": time}],
-    /// # }))?;
+    /// # let mut host = Host::new(network.id, "printer");
+    /// # host.ports.push(Port::new(&host, PortNumber::try_from(80)?, Protocol::Tcp));
     /// # inventory.put_host(organization.id, host.clone()).await?;
     /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
     /// let port = host.ports[0].id;
