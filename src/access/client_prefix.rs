@@ -37,27 +37,21 @@ impl PrefixLengths {
     /// Values above 32 (IPv4) and 128 (IPv6) are clamped to the whole address. With 0, all addresses of the family
     /// are one client.
     #[must_use]
-    pub const fn new(ipv4: u8, ipv6: u8) -> Self {
-        Self { ipv4: min(ipv4, Self::MAX_IPV4), ipv6: min(ipv6, Self::MAX_IPV6) }
+    pub fn new(ipv4: u8, ipv6: u8) -> Self {
+        Self { ipv4: ipv4.min(Self::MAX_IPV4), ipv6: ipv6.min(Self::MAX_IPV6) }
     }
 
     /// Returns the prefix of an address. An IPv4-mapped IPv6 address has the prefix of the IPv4 address.
     #[must_use]
-    pub const fn prefix_of(self, address: IpAddr) -> ClientPrefix {
+    pub fn prefix_of(self, address: IpAddr) -> ClientPrefix {
         // A prefix of 0 bits would shift by the whole width, which overflows; its mask is 0.
         ClientPrefix(match address.to_canonical() {
             IpAddr::V4(address) => {
-                let mask = match u32::MAX.checked_shl((Self::MAX_IPV4 - self.ipv4) as u32) {
-                    Some(mask) => mask,
-                    None => 0,
-                };
+                let mask = u32::MAX.checked_shl(u32::from(Self::MAX_IPV4 - self.ipv4)).unwrap_or_default();
                 IpAddr::V4(Ipv4Addr::from_bits(address.to_bits() & mask))
             }
             IpAddr::V6(address) => {
-                let mask = match u128::MAX.checked_shl((Self::MAX_IPV6 - self.ipv6) as u32) {
-                    Some(mask) => mask,
-                    None => 0,
-                };
+                let mask = u128::MAX.checked_shl(u32::from(Self::MAX_IPV6 - self.ipv6)).unwrap_or_default();
                 IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & mask))
             }
         })
@@ -68,8 +62,4 @@ impl Default for PrefixLengths {
     fn default() -> Self {
         Self::new(32, 64)
     }
-}
-
-const fn min(length: u8, max: u8) -> u8 {
-    if length < max { length } else { max }
 }

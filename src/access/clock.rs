@@ -1,6 +1,5 @@
 use std::fmt;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::model::Timestamp;
@@ -52,24 +51,23 @@ impl Clock for SystemClock {
 /// # Ok::<(), toposcope::model::TimestampError>(())
 /// ```
 #[derive(Clone)]
-pub struct ManualClock(Arc<ManualTime>);
+pub struct ManualClock(Arc<Mutex<ManualTime>>);
 
-/// Both times of a [`ManualClock`], in microseconds.
 struct ManualTime {
-    unix: AtomicI64,
-    elapsed: AtomicU64,
+    now: Timestamp,
+    elapsed_micros: u64,
 }
 
 impl ManualClock {
     /// Creates a clock with this time of day and an elapsed time of zero.
     #[must_use]
     pub fn new(time: Timestamp) -> Self {
-        Self(Arc::new(ManualTime { unix: AtomicI64::new(time.unix_micros()), elapsed: AtomicU64::new(0) }))
+        Self(Arc::new(Mutex::new(ManualTime { now: time, elapsed_micros: 0 })))
     }
 
     /// Sets the time of day, which may go backwards. The elapsed time does not change.
     pub fn set(&self, time: Timestamp) {
-        self.0.unix.store(time.unix_micros(), Ordering::SeqCst);
+        self.lock().now = time;
     }
 
     /// Advances both times by whole microseconds.
@@ -77,29 +75,23 @@ impl ManualClock {
     /// The time of day stops at the end of the year 9999, the elapsed time at 2^64 microseconds.
     pub fn advance(&self, by: Duration) {
         let micros = u64::try_from(by.as_micros()).unwrap_or(u64::MAX);
-        // Both closures always return a value, so neither update can fail.
-        let _ = self
-            .0
-            .elapsed
-            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |elapsed| Some(elapsed.saturating_add(micros)));
-        let micros = i64::try_from(micros).unwrap_or(i64::MAX);
-        let _ = self.0.unix.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |unix| {
-            Some(timestamp(unix).plus_micros(micros).unix_micros())
-        });
+        let mut time = self.lock();
+        time.elapsed_micros = time.elapsed_micros.saturating_add(micros);
+        time.now = time.now.plus_micros(i64::try_from(micros).unwrap_or(i64::MAX));
     }
-}
 
-fn timestamp(unix_micros: i64) -> Timestamp {
-    Timestamp::UNIX_EPOCH.plus_micros(unix_micros)
+    fn lock(&self) -> MutexGuard<'_, ManualTime> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Clock for ManualClock {
     fn now(&self) -> Timestamp {
-        timestamp(self.0.unix.load(Ordering::SeqCst))
+        self.lock().now
     }
 
     fn monotonic(&self) -> Duration {
-        Duration::from_micros(self.0.elapsed.load(Ordering::SeqCst))
+        Duration::from_micros(self.lock().elapsed_micros)
     }
 }
 

@@ -79,21 +79,16 @@ use crate::store::{Key, Precondition, Query, Record, Store};
 /// use of API keys is not recorded.
 ///
 /// ```
-/// use toposcope::inventory::{Inventory, NewUser, NewUserApiKey};
-/// use toposcope::model::Permission;
-/// use toposcope::store::MemoryStore;
+/// use toposcope::inventory::Bootstrap;
+/// use toposcope::{Inventory, MemoryStore};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), toposcope::inventory::Error> {
 /// let inventory = Inventory::new(MemoryStore::new());
-/// let organization = inventory.create_organization("Example").await?;
-/// let network = inventory.create_network(organization.id, "Office").await?;
-/// let owner = inventory.create_user(NewUser::new(organization.id, "owner@example.net", Permission::Owner)).await?;
-/// let mut key = NewUserApiKey::new(owner.id, "laptop", Permission::Viewer);
-/// key.network_ids = vec![network.id];
-/// let issued = inventory.create_user_api_key(key).await?;
-/// let caller = inventory.authenticate_user_key(issued.plaintext()).await?;
-/// assert_eq!(caller.user_id(), owner.id);
+/// let start = inventory.bootstrap(Bootstrap::new("Example", "owner@example.net")).await?;
+/// let key = start.issued_key.expect("the first start issues a key");
+/// let caller = inventory.authenticate_user_key(key.plaintext()).await?;
+/// assert_eq!(caller.user_id(), start.owner.id);
 /// # Ok(())
 /// # }
 /// ```
