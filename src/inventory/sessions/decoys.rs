@@ -28,10 +28,10 @@ pub(in crate::inventory) struct Decoys {
 }
 
 #[derive(Clone)]
-pub(super) struct Chosen {
-    pub(super) at: Timestamp,
+struct Chosen {
+    at: Timestamp,
     /// Ids of users with a password. Not empty.
-    pub(super) users: Arc<[Uuid]>,
+    users: Arc<[Uuid]>,
 }
 
 impl Decoys {
@@ -46,12 +46,17 @@ impl Decoys {
         users.get(index).copied()
     }
 
+    /// Makes these users with a password the decoys.
+    pub(super) fn choose(&self, users: Arc<[Uuid]>, at: Timestamp) {
+        *self.lock() = (!users.is_empty()).then_some(Chosen { at, users });
+    }
+
     /// Makes the next login choose new decoys.
     pub(super) fn forget(&self) {
         *self.lock() = None;
     }
 
-    pub(super) fn lock(&self) -> std::sync::MutexGuard<'_, Option<Chosen>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Chosen>> {
         self.chosen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,9 +1,8 @@
 use std::fmt;
-use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::decoys::{Chosen, MAX_DECOYS};
+use super::decoys::MAX_DECOYS;
 use crate::access::{ClientPrefix, PasswordError, PasswordHasher, SessionId};
 use crate::inventory::records::{SessionRecord, StoredUser};
 use crate::inventory::schema::{
@@ -180,8 +179,7 @@ impl Inventory {
             return Ok(decoy);
         }
         let page = self.store.list(&Query { limit: Some(MAX_DECOYS), ..Query::new(PASSWORD) }).await?;
-        let users: Arc<[Uuid]> = page.records.iter().map(|record| record.key.id).collect();
-        *decoys.lock() = (!users.is_empty()).then_some(Chosen { at: now, users });
+        decoys.choose(page.records.iter().map(|record| record.key.id).collect(), now);
         Ok(decoys.of(address, now).unwrap_or_default())
     }
 
