@@ -22,6 +22,7 @@ const ATTEMPTS: usize = 16;
 /// A read-decide-commit loop with retries and a bounded number of attempts.
 ///
 /// The loop repeats until no record that the decision rests on has changed between reading and committing.
+/// It is written out at each use: futures that hold an async closure are not `Send` in the service (rust-lang/rust#110338).
 ///
 /// ```ignore
 /// let mut transaction = self.transaction(Entity::Tag, id);
