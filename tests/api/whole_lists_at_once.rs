@@ -12,6 +12,7 @@ use serde_json::json;
 use tokio::runtime::Handle;
 use tokio::task::yield_now;
 use tokio::time::{advance, pause};
+use toposcope::Store;
 use toposcope::inventory::Inventory;
 use toposcope::service::{Api, ApiBuilder};
 
@@ -161,7 +162,7 @@ async fn list_whose_reader_stalls_for_60_seconds_is_broken_off() {
 #[tokio::test]
 async fn stalled_list_drops_what_it_holds() {
     let world = world_of(300).await;
-    let store = Switched::new(world.store.clone());
+    let store: Arc<dyn Store> = Switched::new(world.store.clone());
     let inventory = Inventory::new(store.clone()).with_clock(Arc::new(world.clock.clone()));
     let server = Server::built(Api::builder(inventory).whole_list_patience(SECOND), ample());
     pause();
