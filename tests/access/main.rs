@@ -5,7 +5,6 @@
 mod callers;
 mod keys;
 mod logins;
-mod passwords;
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
