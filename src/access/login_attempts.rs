@@ -1,7 +1,6 @@
 //! Limits on logins: concurrent logins by client and domain, and failed logins by name.
 
 use std::collections::{BTreeSet, HashMap};
-use std::fmt;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::{Mutex as StdMutex, PoisonError};
 use std::time::Duration;
@@ -217,13 +216,6 @@ const fn seconds_until(end: Duration, now: Duration) -> u64 {
     let rest = end.saturating_sub(now);
     let whole = rest.as_secs() + (rest.subsec_nanos() > 0) as u64;
     if whole == 0 { 1 } else { whole }
-}
-
-/// Omits the names.
-impl fmt::Debug for LoginAttempts {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("LoginAttempts").finish_non_exhaustive()
-    }
 }
 
 /// The slots for logins in progress, shared fairly between client prefixes and between e-mail domains.

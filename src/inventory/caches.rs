@@ -1,7 +1,6 @@
 //! Caches of decoded records, which authentication reads with every request.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -51,15 +50,8 @@ impl<T> Default for DecodeCache<T> {
     }
 }
 
-/// Omits the cached values.
-impl<T> fmt::Debug for DecodeCache<T> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("DecodeCache").finish_non_exhaustive()
-    }
-}
-
 /// Decoded records that authentication reads on every request.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct AuthenticationCache {
     pub(super) secrets: DecodeCache<KeySecret>,
     pub(super) sessions: DecodeCache<SessionRecord>,

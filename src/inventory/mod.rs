@@ -23,6 +23,7 @@ mod users;
 mod validate;
 
 use std::any::Any;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 use std::time::Duration;
@@ -92,7 +93,7 @@ use crate::store::{Key, Precondition, Query, Record, Store};
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Inventory {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
@@ -105,7 +106,7 @@ pub struct Inventory {
 }
 
 /// State kept in memory in addition to the store. Losing it costs time or resets a counter.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct State {
     authentication: AuthenticationCache,
     decoys: Decoys,
@@ -116,6 +117,13 @@ struct State {
     offload: Offload,
     /// When expired sessions were last purged, in microseconds of Unix time.
     purged_at: AtomicI64,
+}
+
+/// Omits the caches and counters.
+impl fmt::Debug for Inventory {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Inventory").field("store", &self.store).finish_non_exhaustive()
+    }
 }
 
 const DEFAULT_SESSION_LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);

@@ -35,8 +35,8 @@ pub(super) fn version(responder: &Responder, query: Option<&str>) -> Result<Outc
 pub(super) async fn log_in(state: &ApiState, input: Input<'_>) -> Result<Outcome, ApiError> {
     read_no_query(input.query())?;
     let client = state.client_prefixes.of(input.request);
-    let login = read_login(&input.json().await?)?;
-    let session = state.inventory.log_in_from(client, &login.email, login.password).await?;
+    let (email, password) = read_login(&input.json().await?)?;
+    let session = state.inventory.log_in_from(client, &email, password).await?;
     let cookie = state.session_cookie.begin(&session)?;
     Ok(state.responder.value(session.user())?.with_cookie(cookie))
 }

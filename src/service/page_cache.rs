@@ -1,5 +1,4 @@
 use std::collections::VecDeque;
-use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
@@ -110,12 +109,5 @@ impl Entries {
 impl Entry {
     fn size(&self) -> usize {
         self.body.as_ref().map_or(0, Bytes::len)
-    }
-}
-
-/// Omits the pages.
-impl fmt::Debug for PageCache {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("PageCache").field("capacity", &self.capacity).finish_non_exhaustive()
     }
 }

@@ -1,4 +1,3 @@
-use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -58,7 +57,7 @@ impl Outcome {
 struct Empty {}
 
 /// Encodes the envelopes of one server and logs its errors. Clones share the counters of the log.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Responder {
     server_version: String,
     refusals: Arc<RefusalLog>,
@@ -251,12 +250,6 @@ impl Drop for RefusalLog {
         for Counter { code, count, .. } in counters.iter().filter(|counter| counter.count > 0) {
             log(*code, *count, "the service is shutting down");
         }
-    }
-}
-
-impl fmt::Debug for RefusalLog {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("RefusalLog").finish_non_exhaustive()
     }
 }
 

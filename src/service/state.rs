@@ -14,7 +14,6 @@ use crate::access::{Caller, Credential};
 use crate::inventory::{Error, Inventory};
 
 /// The state that all clones of an [`Api`](super::Api) share.
-#[derive(Debug)]
 pub(super) struct ApiState {
     pub(super) inventory: Inventory,
     pub(super) responder: Responder,

@@ -1,5 +1,4 @@
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -164,11 +163,5 @@ impl HostPages {
         let bodies = records.map(|record| record.body).collect();
         self.query = page.next.map(|cursor| Query { start: Start::After(cursor), ..query });
         Ok(ListedHosts { bodies, total: page.total })
-    }
-}
-
-impl fmt::Debug for HostPages {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("HostPages").field("given", &self.given.len()).finish_non_exhaustive()
     }
 }

@@ -13,22 +13,10 @@ use crate::inventory::{Error, NewDaemonApiKey, PortUpdate, Problem, UserApiKeyUp
 use crate::model::PortNumber;
 use crate::service::error::ApiError;
 
-/// The body of a login request.
-pub(in crate::service) struct Login {
-    pub(in crate::service) email: String,
-    pub(in crate::service) password: String,
-}
-
-/// Omits the password.
-impl fmt::Debug for Login {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Login").field("email", &self.email).finish_non_exhaustive()
-    }
-}
-
-pub(in crate::service) fn read_login(body: &[u8]) -> Result<Login, ApiError> {
+/// Returns the e-mail address and the password.
+pub(in crate::service) fn read_login(body: &[u8]) -> Result<(String, String), ApiError> {
     let fields = Fields::read(body, &["email", "password"])?;
-    Ok(Login { email: non_empty(&fields, "email")?, password: non_empty(&fields, "password")? })
+    Ok((non_empty(&fields, "email")?, non_empty(&fields, "password")?))
 }
 
 pub(in crate::service) fn read_daemon_key(body: &[u8]) -> Result<NewDaemonApiKey, ApiError> {
