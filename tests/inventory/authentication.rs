@@ -8,25 +8,25 @@ use toposcope::inventory::{Entity, Error, ErrorKind, IssuedKey, NewUser, NewUser
 use toposcope::model::{Permission, User, UserApiKey};
 use uuid::Uuid;
 
-use crate::support::{LEVELS, Seeded, World, refusal, time};
+use crate::support::{Fixture, LEVELS, Seeded, refusal, time};
 
 /// A user with this level and both networks, and a key for both.
 async fn issue(
-    world: &World,
+    fixture: &Fixture,
     level: Permission,
     adapt: impl FnOnce(&mut NewUserApiKey),
 ) -> (User, IssuedKey<UserApiKey>) {
-    let mut new = NewUser::new(world.organization, "owner@example.net", level);
-    new.network_ids = vec![world.network, world.other_network];
-    let user = world.inventory.create_user(new).await.unwrap();
+    let mut new = NewUser::new(fixture.organization, "owner@example.net", level);
+    new.network_ids = vec![fixture.network, fixture.other_network];
+    let user = fixture.inventory.create_user(new).await.unwrap();
     let mut new = NewUserApiKey::new(user.id, "key", level);
-    new.network_ids = vec![world.network, world.other_network];
+    new.network_ids = vec![fixture.network, fixture.other_network];
     adapt(&mut new);
-    (user, world.inventory.create_user_api_key(new).await.unwrap())
+    (user, fixture.inventory.create_user_api_key(new).await.unwrap())
 }
 
-async fn authenticate(world: &World, issued: &IssuedKey<UserApiKey>) -> Result<Caller, Error> {
-    world.inventory.authenticate_user_key(issued.plaintext()).await
+async fn authenticate(fixture: &Fixture, issued: &IssuedKey<UserApiKey>) -> Result<Caller, Error> {
+    fixture.inventory.authenticate_user_key(issued.plaintext()).await
 }
 
 fn is_record(id: Uuid, field: &'static str) -> impl Fn(&Value) -> bool {
@@ -35,23 +35,23 @@ fn is_record(id: Uuid, field: &'static str) -> impl Fn(&Value) -> bool {
 
 #[tokio::test]
 async fn a_key_tells_its_owner_and_itself() {
-    let world = World::new().await;
-    let (user, issued) = issue(&world, Permission::Member, |_| {}).await;
-    let caller = authenticate(&world, &issued).await.unwrap();
-    assert_eq!((caller.user_id(), caller.organization_id()), (user.id, world.organization));
+    let fixture = Fixture::new().await;
+    let (user, issued) = issue(&fixture, Permission::Member, |_| {}).await;
+    let caller = authenticate(&fixture, &issued).await.unwrap();
+    assert_eq!((caller.user_id(), caller.organization_id()), (user.id, fixture.organization));
     assert_eq!(caller.credential(), Credential::UserApiKey { id: issued.record().id });
     assert_eq!(caller.permission(), Permission::Member);
-    assert_eq!(caller.scope(), &Scope::only([world.network, world.other_network]));
+    assert_eq!(caller.scope(), &Scope::only([fixture.network, fixture.other_network]));
 }
 
 #[tokio::test]
 async fn each_key_is_told_from_the_others() {
-    let world = World::new().await;
-    let (user, first) = issue(&world, Permission::Owner, |_| {}).await;
+    let fixture = Fixture::new().await;
+    let (user, first) = issue(&fixture, Permission::Owner, |_| {}).await;
     let new = NewUserApiKey::new(user.id, "second", Permission::Viewer);
-    let second = world.inventory.create_user_api_key(new).await.unwrap();
+    let second = fixture.inventory.create_user_api_key(new).await.unwrap();
     for issued in [&first, &second] {
-        let caller = authenticate(&world, issued).await.unwrap();
+        let caller = authenticate(&fixture, issued).await.unwrap();
         assert_eq!(caller.credential(), Credential::UserApiKey { id: issued.record().id });
         assert_eq!(caller.permission(), issued.record().permissions);
     }
@@ -59,8 +59,8 @@ async fn each_key_is_told_from_the_others() {
 
 #[tokio::test]
 async fn what_is_no_key_of_a_user_is_not_authenticated() {
-    let world = World::new().await;
-    let (_, issued) = issue(&world, Permission::Owner, |_| {}).await;
+    let fixture = Fixture::new().await;
+    let (_, issued) = issue(&fixture, Permission::Owner, |_| {}).await;
     let text = issued.plaintext();
     let unknown = KeyText::generate(KeyKind::User, &Seeded::default()).unwrap();
     let daemons = KeyText::generate(KeyKind::Daemon, &Seeded::default()).unwrap();
@@ -80,92 +80,92 @@ async fn what_is_no_key_of_a_user_is_not_authenticated() {
         &text.to_uppercase(),
         &"🦀".repeat(20),
     ] {
-        let refused = refusal(world.inventory.authenticate_user_key(attempt).await);
+        let refused = refusal(fixture.inventory.authenticate_user_key(attempt).await);
         assert_eq!(refused, ErrorKind::NotAuthenticated, "{attempt:?}");
     }
 }
 
 #[tokio::test]
 async fn a_key_acts_with_the_lower_of_both_levels_as_they_are_now() {
-    let world = World::new().await;
-    let (user, issued) = issue(&world, Permission::Owner, |new| new.permissions = Permission::Member).await;
+    let fixture = Fixture::new().await;
+    let (user, issued) = issue(&fixture, Permission::Owner, |new| new.permissions = Permission::Member).await;
     for present in LEVELS {
-        world.store.alter(is_record(user.id, "email"), |user| user["permissions"] = json!(present)).await;
-        let caller = authenticate(&world, &issued).await.unwrap();
+        fixture.alter(is_record(user.id, "email"), |user| user["permissions"] = json!(present)).await;
+        let caller = authenticate(&fixture, &issued).await.unwrap();
         assert_eq!(caller.permission(), present.min(Permission::Member));
     }
 }
 
 #[tokio::test]
 async fn a_key_reaches_those_of_its_networks_that_its_owner_can_access_now() {
-    let world = World::new().await;
-    let (user, issued) = issue(&world, Permission::Member, |_| {}).await;
-    let third = world.inventory.create_network(world.organization, "Third").await.unwrap().id;
-    for granted in [vec![], vec![world.network], vec![third], vec![third, world.other_network]] {
+    let fixture = Fixture::new().await;
+    let (user, issued) = issue(&fixture, Permission::Member, |_| {}).await;
+    let third = fixture.inventory.create_network(fixture.organization, "Third").await.unwrap().id;
+    for granted in [vec![], vec![fixture.network], vec![third], vec![third, fixture.other_network]] {
         let both = granted.iter().copied().filter(|network| *network != third);
         let expected = Scope::only(both);
-        world.store.alter(is_record(user.id, "email"), |user| user["network_ids"] = json!(granted)).await;
-        assert_eq!(authenticate(&world, &issued).await.unwrap().scope(), &expected);
+        fixture.alter(is_record(user.id, "email"), |user| user["network_ids"] = json!(granted)).await;
+        assert_eq!(authenticate(&fixture, &issued).await.unwrap().scope(), &expected);
     }
     // An Admin needs no grants, but the key still reaches only its own networks.
-    world.store.alter(is_record(user.id, "email"), |user| user["permissions"] = json!("Admin")).await;
-    let caller = authenticate(&world, &issued).await.unwrap();
-    assert_eq!(caller.scope(), &Scope::only([world.network, world.other_network]));
+    fixture.alter(is_record(user.id, "email"), |user| user["permissions"] = json!("Admin")).await;
+    let caller = authenticate(&fixture, &issued).await.unwrap();
+    assert_eq!(caller.scope(), &Scope::only([fixture.network, fixture.other_network]));
     assert_eq!(caller.permission(), Permission::Member);
 }
 
 #[tokio::test]
 async fn an_owners_key_without_networks_reaches_none() {
-    let world = World::new().await;
-    let (_, issued) = issue(&world, Permission::Owner, |new| new.network_ids.clear()).await;
-    let caller = authenticate(&world, &issued).await.unwrap();
+    let fixture = Fixture::new().await;
+    let (_, issued) = issue(&fixture, Permission::Owner, |new| new.network_ids.clear()).await;
+    let caller = authenticate(&fixture, &issued).await.unwrap();
     assert_eq!(caller.scope(), &Scope::only([]));
     assert_eq!(caller.permission(), Permission::Owner);
 }
 
 #[tokio::test]
 async fn a_key_that_is_switched_off_is_refused_until_it_is_switched_on() {
-    let world = World::new().await;
-    let (_, issued) = issue(&world, Permission::Owner, |new| new.is_enabled = false).await;
+    let fixture = Fixture::new().await;
+    let (_, issued) = issue(&fixture, Permission::Owner, |new| new.is_enabled = false).await;
     let disabled = ErrorKind::Disabled { entity: Entity::UserApiKey };
-    assert_eq!(refusal(authenticate(&world, &issued).await), disabled);
+    assert_eq!(refusal(authenticate(&fixture, &issued).await), disabled);
     let id = issued.record().id;
-    world.store.alter(is_record(id, "is_enabled"), |key| key["is_enabled"] = json!(true)).await;
-    authenticate(&world, &issued).await.unwrap();
+    fixture.alter(is_record(id, "is_enabled"), |key| key["is_enabled"] = json!(true)).await;
+    authenticate(&fixture, &issued).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_key_is_over_from_its_end_on() {
-    let world = World::new().await;
+    let fixture = Fixture::new().await;
     let end = time("2026-08-14T13:00:00Z");
-    let (_, issued) = issue(&world, Permission::Owner, |new| new.expires_at = Some(end)).await;
-    world.clock.set(time("2026-08-14T12:59:59.999999Z"));
-    authenticate(&world, &issued).await.unwrap();
+    let (_, issued) = issue(&fixture, Permission::Owner, |new| new.expires_at = Some(end)).await;
+    fixture.clock.set(time("2026-08-14T12:59:59.999999Z"));
+    authenticate(&fixture, &issued).await.unwrap();
     let expired = ErrorKind::Expired { entity: Entity::UserApiKey };
-    world.clock.set(end);
-    assert_eq!(refusal(authenticate(&world, &issued).await), expired);
-    world.clock.advance(Duration::from_secs(1));
-    assert_eq!(refusal(authenticate(&world, &issued).await), expired);
+    fixture.clock.set(end);
+    assert_eq!(refusal(authenticate(&fixture, &issued).await), expired);
+    fixture.clock.advance(Duration::from_secs(1));
+    assert_eq!(refusal(authenticate(&fixture, &issued).await), expired);
 }
 
 #[tokio::test]
 async fn keys_work_only_where_the_organization_has_api_access() {
-    let world = World::new().await;
-    let (_, issued) = issue(&world, Permission::Owner, |_| {}).await;
-    let is_organization = is_record(world.organization, "api_access");
-    world.store.alter(is_organization, |record| record["api_access"] = json!(false)).await;
-    assert_eq!(refusal(authenticate(&world, &issued).await), ErrorKind::ApiAccessRequired);
-    let is_organization = is_record(world.organization, "api_access");
-    world.store.alter(is_organization, |record| record["api_access"] = json!(true)).await;
-    authenticate(&world, &issued).await.unwrap();
+    let fixture = Fixture::new().await;
+    let (_, issued) = issue(&fixture, Permission::Owner, |_| {}).await;
+    let is_organization = is_record(fixture.organization, "api_access");
+    fixture.alter(is_organization, |record| record["api_access"] = json!(false)).await;
+    assert_eq!(refusal(authenticate(&fixture, &issued).await), ErrorKind::ApiAccessRequired);
+    let is_organization = is_record(fixture.organization, "api_access");
+    fixture.alter(is_organization, |record| record["api_access"] = json!(true)).await;
+    authenticate(&fixture, &issued).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_key_whose_record_owner_or_organization_is_gone_is_not_authenticated() {
     for gone in ["is_enabled", "email", "api_access"] {
-        let world = World::new().await;
-        let (_, issued) = issue(&world, Permission::Owner, |_| {}).await;
-        world.store.remove(|body| body.get(gone).is_some()).await;
-        assert_eq!(refusal(authenticate(&world, &issued).await), ErrorKind::NotAuthenticated, "{gone}");
+        let fixture = Fixture::new().await;
+        let (_, issued) = issue(&fixture, Permission::Owner, |_| {}).await;
+        fixture.remove(|body| body.get(gone).is_some()).await;
+        assert_eq!(refusal(authenticate(&fixture, &issued).await), ErrorKind::NotAuthenticated, "{gone}");
     }
 }

@@ -4,23 +4,15 @@ use std::sync::Arc;
 
 use http::{Request, StatusCode, header};
 use tokio::task::JoinSet;
-use toposcope::access::{PasswordCost, PasswordHasher};
 use toposcope::inventory::{Bootstrap, Bootstrapped, Entity, ErrorKind, NewUser, Problem};
 use toposcope::model::{Host, Permission};
 use toposcope::{Api, Inventory, MemoryStore, Store};
 use tower::ServiceExt;
 
-use crate::support::{invalid, refusal};
-
-const PASSWORD: &str = "correct horse";
+use crate::support::{PASSWORD, already_exists, invalid, inventory_in, refusal};
 
 fn bootstrap() -> Bootstrap {
     Bootstrap::new("Example", "Me@example.net").network("Office").password(PASSWORD)
-}
-
-fn inventory_in(store: Arc<dyn Store>) -> Inventory {
-    let cheap = PasswordCost::new(8, 1).unwrap();
-    Inventory::in_shared(store).with_passwords(PasswordHasher::new().with_cost(cheap))
 }
 
 fn in_memory() -> Inventory {
@@ -247,7 +239,7 @@ async fn address_of_another_organization_is_refused() {
     let other = inventory.create_organization("Other").await.unwrap().id;
     let user = NewUser::new(other, "me@example.net", Permission::Viewer);
     inventory.create_user(user).await.unwrap();
-    let expected = ErrorKind::AlreadyExists { entity: Entity::User, name: "me@example.net".to_owned() };
+    let expected = already_exists(Entity::User, "me@example.net");
     assert_eq!(refusal(inventory.bootstrap(bootstrap()).await), expected);
 }
 

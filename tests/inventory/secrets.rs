@@ -13,7 +13,7 @@ use toposcope::service::Api;
 use toposcope::store::{Name, UniqueKey};
 use tower::ServiceExt;
 
-use crate::support::{Seeded, World, in_person, settle};
+use crate::support::{Fixture, Seeded, in_person, settle};
 
 const PASSWORD: &str = "correct horse battery staple";
 const NEXT_PASSWORD: &str = "wrong camel, car insurance";
@@ -35,7 +35,7 @@ fn random_part(key: &str) -> &str {
 
 /// A user with one of every kind of secret.
 struct Scene {
-    world: World,
+    fixture: Fixture,
     user: User,
     key: IssuedKey<UserApiKey>,
     daemon_key: IssuedKey<DaemonApiKey>,
@@ -44,26 +44,26 @@ struct Scene {
 
 impl Scene {
     async fn new() -> Self {
-        let world = World::new().await;
-        let inventory = &world.inventory;
-        let mut new = NewUser::new(world.organization, "owner@example.net", Permission::Owner);
+        let fixture = Fixture::new().await;
+        let inventory = &fixture.inventory;
+        let mut new = NewUser::new(fixture.organization, "owner@example.net", Permission::Owner);
         new.password = Some(PASSWORD.to_owned());
         let user = inventory.create_user(new).await.unwrap();
         inventory.log_in(&user.email, PASSWORD.to_owned()).await.unwrap();
         inventory.set_user_password(user.id, Some(NEXT_PASSWORD.to_owned())).await.unwrap();
         let session = inventory.log_in(&user.email, NEXT_PASSWORD.to_owned()).await.unwrap();
-        let mut new = NewShare::new(world.organization, "the office");
+        let mut new = NewShare::new(fixture.organization, "the office");
         new.password = Some(SHARE_PASSWORD.to_owned());
         let share = inventory.create_share(new).await.unwrap().id;
         assert!(inventory.verify_share_password(share, SHARE_PASSWORD.to_owned()).await.unwrap());
-        let key = world.user_key(&user, |_| {}).await;
-        let daemon_key = world.daemon_key(|_| {}).await;
+        let key = fixture.user_key(&user, |_| {}).await;
+        let daemon_key = fixture.daemon_key(|_| {}).await;
         inventory.authenticate_user_key(key.plaintext()).await.unwrap();
         inventory.authenticate_daemon_key(daemon_key.plaintext()).await.unwrap();
         inventory.authenticate_session(session.plaintext()).await.unwrap();
         inventory.submit_referral(&in_person(&user), "reddit", None).await.unwrap();
         settle().await;
-        Self { world, user, key, daemon_key, session }
+        Self { fixture, user, key, daemon_key, session }
     }
 
     fn secrets(&self) -> [&str; 6] {
@@ -76,7 +76,7 @@ impl Scene {
 #[tokio::test]
 async fn no_record_holds_a_password_a_key_or_a_session_id() {
     let scene = Scene::new().await;
-    let (bodies, unique_keys) = (scene.world.store.bodies(), scene.world.store.unique_keys());
+    let (bodies, unique_keys) = (scene.fixture.bodies(), scene.fixture.unique_keys());
     for mark in ["$argon2id$", "topo_u_…", "topo_d_…", "\"verifier\""] {
         assert!(bodies.iter().any(|body| holds(body, mark)), "{mark} is kept in their place");
     }
@@ -96,12 +96,12 @@ async fn many_keys_and_sessions_are_kept_out_as_well_as_one() {
     let mut texts = Vec::new();
     for _ in 0..8 {
         let (key, daemon_key) =
-            tokio::join!(scene.world.user_key(&scene.user, |_| {}), scene.world.daemon_key(|_| {}));
+            tokio::join!(scene.fixture.user_key(&scene.user, |_| {}), scene.fixture.daemon_key(|_| {}));
         texts.extend([key.plaintext(), daemon_key.plaintext()].map(|key| random_part(key).to_owned()));
-        let session = scene.world.inventory.log_in(&scene.user.email, NEXT_PASSWORD.to_owned()).await;
+        let session = scene.fixture.inventory.log_in(&scene.user.email, NEXT_PASSWORD.to_owned()).await;
         texts.push(session.unwrap().plaintext().to_owned());
     }
-    for body in scene.world.store.bodies() {
+    for body in scene.fixture.bodies() {
         assert!(texts.iter().all(|text| !holds_part(&body, text)));
     }
 }
@@ -114,10 +114,10 @@ fn shown(value: &dyn fmt::Debug) -> String {
 #[tokio::test]
 async fn debug_output_holds_no_password_no_key_and_no_session_id() {
     let scene = Scene::new().await;
-    let (world, inventory) = (&scene.world, &scene.world.inventory);
-    let mut user = NewUser::new(world.organization, "owner@example.net", Permission::Owner);
+    let (fixture, inventory) = (&scene.fixture, &scene.fixture.inventory);
+    let mut user = NewUser::new(fixture.organization, "owner@example.net", Permission::Owner);
     user.password = Some(PASSWORD.to_owned());
-    let mut share = NewShare::new(world.organization, "the office");
+    let mut share = NewShare::new(fixture.organization, "the office");
     share.password = Some(SHARE_PASSWORD.to_owned());
     let key = KeyText::parse(scene.key.plaintext()).unwrap();
     let daemon_key = KeyText::parse(scene.daemon_key.plaintext()).unwrap();
@@ -142,10 +142,10 @@ async fn debug_output_holds_no_password_no_key_and_no_session_id() {
         &in_person,
         &daemon,
         inventory,
-        &world.store,
-        &world.store.contents().await,
-        &world.store.unique_keys(),
-        &inventory.referrals(world.organization).await.unwrap(),
+        &fixture.store,
+        &fixture.contents().await,
+        &fixture.unique_keys(),
+        &inventory.referrals(fixture.organization).await.unwrap(),
     ];
     for value in values {
         let shown = shown(value);
@@ -158,11 +158,11 @@ async fn debug_output_holds_no_password_no_key_and_no_session_id() {
 #[tokio::test]
 async fn debug_output_of_responses_holds_no_key_and_no_session_id() {
     let scene = Scene::new().await;
-    let api = Api::builder(scene.world.inventory.clone()).build();
+    let api = Api::builder(scene.fixture.inventory.clone()).build();
     let login = json!({"email": scene.user.email, "password": NEXT_PASSWORD});
-    let daemon_key = json!({"name": "scanner", "network_id": scene.world.network, "tags": []});
-    let world = &scene.world;
-    let key = world.user_key(&scene.user, |new| new.network_ids = vec![world.network]).await;
+    let daemon_key = json!({"name": "scanner", "network_id": scene.fixture.network, "tags": []});
+    let fixture = &scene.fixture;
+    let key = fixture.user_key(&scene.user, |new| new.network_ids = vec![fixture.network]).await;
     for (path, body) in [("/api/auth/login", login), ("/api/v1/auth/daemon", daemon_key)] {
         let request = Request::post(path)
             .header(CONTENT_TYPE, "application/json")
@@ -207,9 +207,9 @@ fn debug_output_holds_no_digest() {
 #[tokio::test]
 async fn debug_output_tells_what_is_no_secret() {
     let scene = Scene::new().await;
-    let mut user = NewUser::new(scene.world.organization, "b@example.net", Permission::Owner);
+    let mut user = NewUser::new(scene.fixture.organization, "b@example.net", Permission::Owner);
     user.password = Some(PASSWORD.to_owned());
-    let mut share = NewShare::new(scene.world.organization, "the office");
+    let mut share = NewShare::new(scene.fixture.organization, "the office");
     share.password = Some(SHARE_PASSWORD.to_owned());
     let key = scene.key.record();
     let daemon_key = scene.daemon_key.record();
@@ -231,10 +231,10 @@ async fn errors_do_not_repeat_what_was_secret() {
     const SHORT: &str = "hunter2!!";
     const KEY: &str = "0123456789ABCDEFGHIJKLMNOPQRSTUV0sQjhO";
     let scene = Scene::new().await;
-    let inventory = &scene.world.inventory;
-    let mut user = NewUser::new(scene.world.organization, "b@example.net", Permission::Owner);
+    let inventory = &scene.fixture.inventory;
+    let mut user = NewUser::new(scene.fixture.organization, "b@example.net", Permission::Owner);
     user.password = Some(SHORT.to_owned());
-    let mut share = NewShare::new(scene.world.organization, "the office");
+    let mut share = NewShare::new(scene.fixture.organization, "the office");
     share.password = Some(SHORT.to_owned());
     let long = SHORT.repeat(200);
     let mut errors = vec![

@@ -7,10 +7,10 @@ use toposcope::model::{Share, ShareMetadata, ShareOptions};
 use uuid::Uuid;
 
 use crate::support::{
-    NOW, PASSWORD, World, at_every_moment, id, invalid, not_found, reference_invalid, refusal, time,
+    Fixture, NOW, PASSWORD, at_every_call, id, invalid, not_found, reference_invalid, refusal, time,
 };
 
-impl World {
+impl Fixture {
     async fn share(&self, adapt: impl FnOnce(&mut NewShare)) -> Share {
         let mut new = NewShare::new(self.organization, "the office");
         adapt(&mut new);
@@ -30,18 +30,18 @@ impl World {
 
 #[tokio::test]
 async fn a_share_is_found_as_created() {
-    let world = World::new().await;
+    let fixture = Fixture::new().await;
     let now = time("2026-08-15T00:00:00Z");
-    world.clock.set(now);
+    fixture.clock.set(now);
     let options = ShareOptions {
         show_export_button: false,
         show_inspect_panel: true,
         show_minimap: false,
         show_zoom_controls: true,
     };
-    let share = world.share(|new| {
+    let share = fixture.share(|new| {
         new.name = " the office\n".to_owned();
-        new.network_id = Some(world.network);
+        new.network_id = Some(fixture.network);
         new.password = Some(PASSWORD.to_owned());
         new.options = options;
         new.is_enabled = false;
@@ -50,8 +50,8 @@ async fn a_share_is_found_as_created() {
     let share = share.await;
     let expected = Share {
         id: share.id,
-        organization_id: world.organization,
-        network_id: Some(world.network),
+        organization_id: fixture.organization,
+        network_id: Some(fixture.network),
         name: "the office".to_owned(),
         is_enabled: false,
         expires_at: Some(time("2026-08-15T00:00:00.000001Z")),
@@ -61,22 +61,22 @@ async fn a_share_is_found_as_created() {
         updated_at: now,
     };
     assert_eq!(share, expected);
-    assert_eq!(world.inventory.share(share.id).await.unwrap(), expected);
+    assert_eq!(fixture.inventory.share(share.id).await.unwrap(), expected);
 }
 
 #[tokio::test]
 async fn a_share_is_found_without_end_by_anybody_and_offers_everything_unless_told_otherwise() {
-    let world = World::new().await;
-    let share = world.share(|_| {}).await;
+    let fixture = Fixture::new().await;
+    let share = fixture.share(|_| {}).await;
     assert_eq!((share.network_id, share.expires_at, share.requires_password), (None, None, false));
-    world.clock.advance(Duration::from_secs(1000 * 365 * 24 * 3600));
+    fixture.clock.advance(Duration::from_secs(1000 * 365 * 24 * 3600));
     let all = ShareOptions {
         show_export_button: true,
         show_inspect_panel: true,
         show_minimap: true,
         show_zoom_controls: true,
     };
-    let metadata = world.inventory.share_metadata(share.id).await.unwrap();
+    let metadata = fixture.inventory.share_metadata(share.id).await.unwrap();
     let name = "the office".to_owned();
     assert_eq!(metadata, ShareMetadata { id: share.id, name, requires_password: false, options: all });
 }
@@ -84,9 +84,9 @@ async fn a_share_is_found_without_end_by_anybody_and_offers_everything_unless_to
 /// One share's id does not help to find another: except for version and variant, every bit is random.
 #[tokio::test]
 async fn the_id_of_a_share_tells_nothing_of_when_it_was_made() {
-    let world = World::new().await;
+    let fixture = Fixture::new().await;
     for _ in 0..20 {
-        assert_eq!(world.share(|_| {}).await.id.get_version_num(), 4);
+        assert_eq!(fixture.share(|_| {}).await.id.get_version_num(), 4);
     }
 }
 
@@ -94,8 +94,8 @@ type Spoil = fn(&mut NewShare);
 
 #[tokio::test]
 async fn a_share_that_cannot_be_accepted_is_refused() {
-    let world = World::new().await;
-    let foreign = world.foreign().await;
+    let fixture = Fixture::new().await;
+    let foreign = fixture.foreign().await;
     let now = time(NOW);
     let rows: [(Spoil, ErrorKind); 8] = [
         (|new| new.name.clear(), invalid("name", Problem::Empty)),
@@ -111,95 +111,95 @@ async fn a_share_that_cannot_be_accepted_is_refused() {
         (|new| new.organization_id = id(9), not_found(Entity::Organization, id(9))),
     ];
     for (spoil, expected) in rows {
-        let mut new = NewShare::new(world.organization, "the office");
-        new.network_id = Some(world.network);
+        let mut new = NewShare::new(fixture.organization, "the office");
+        new.network_id = Some(fixture.network);
         spoil(&mut new);
-        assert_eq!(world.refusal(world.inventory.create_share(new)).await, expected);
+        assert_eq!(fixture.refusal(fixture.inventory.create_share(new)).await, expected);
     }
-    for bad in [foreign.network, id(7), world.organization] {
-        let mut new = NewShare::new(world.organization, "the office");
+    for bad in [foreign.network, id(7), fixture.organization] {
+        let mut new = NewShare::new(fixture.organization, "the office");
         new.network_id = Some(bad);
-        let attempt = world.inventory.create_share(new);
-        assert_eq!(world.refusal(attempt).await, reference_invalid(Entity::Network, "network_id"));
+        let attempt = fixture.inventory.create_share(new);
+        assert_eq!(fixture.refusal(attempt).await, reference_invalid(Entity::Network, "network_id"));
     }
-    world.share(|new| new.name = "🦀".repeat(100)).await;
-    world.share(|new| new.password = Some("ü".repeat(1000))).await;
+    fixture.share(|new| new.name = "🦀".repeat(100)).await;
+    fixture.share(|new| new.password = Some("ü".repeat(1000))).await;
 }
 
 #[tokio::test]
 async fn shares_are_listed_by_age_for_their_organization_alone_found_by_others_or_not() {
-    let world = World::new().await;
-    let foreign = world.foreign().await;
+    let fixture = Fixture::new().await;
+    let foreign = fixture.foreign().await;
     let mut shares = Vec::new();
     for (name, is_enabled) in [("z", true), ("a", false), ("m", true)] {
-        world.clock.advance(Duration::from_micros(1));
-        let share = world.share(|new| {
+        fixture.clock.advance(Duration::from_micros(1));
+        let share = fixture.share(|new| {
             new.name = name.to_owned();
             new.is_enabled = is_enabled;
         });
         shares.push(share.await);
     }
-    let theirs = world.inventory.create_share(NewShare::new(foreign.organization, "theirs")).await.unwrap();
-    assert_eq!(world.inventory.shares(world.organization).await.unwrap(), shares);
-    assert_eq!(world.inventory.shares(foreign.organization).await.unwrap(), [theirs]);
-    assert!(world.inventory.shares(id(9)).await.unwrap().is_empty());
+    let theirs = fixture.inventory.create_share(NewShare::new(foreign.organization, "theirs")).await.unwrap();
+    assert_eq!(fixture.inventory.shares(fixture.organization).await.unwrap(), shares);
+    assert_eq!(fixture.inventory.shares(foreign.organization).await.unwrap(), [theirs]);
+    assert!(fixture.inventory.shares(id(9)).await.unwrap().is_empty());
 }
 
 #[tokio::test]
 async fn what_is_no_share_is_not_found_by_anything() {
-    let world = World::new().await;
-    for unknown in [id(3), world.organization, world.network] {
-        world.assert_hidden(unknown).await;
+    let fixture = Fixture::new().await;
+    for unknown in [id(3), fixture.organization, fixture.network] {
+        fixture.assert_hidden(unknown).await;
         let expected = not_found(Entity::Share, unknown);
-        assert_eq!(refusal(world.inventory.share(unknown).await), expected);
-        let attempt = world.inventory.set_share_enabled(unknown, true);
-        assert_eq!(world.refusal(attempt).await, expected);
-        assert_eq!(world.refusal(world.inventory.delete_share(unknown)).await, expected);
+        assert_eq!(refusal(fixture.inventory.share(unknown).await), expected);
+        let attempt = fixture.inventory.set_share_enabled(unknown, true);
+        assert_eq!(fixture.refusal(attempt).await, expected);
+        assert_eq!(fixture.refusal(fixture.inventory.delete_share(unknown)).await, expected);
     }
 }
 
 #[tokio::test]
 async fn a_share_is_switched_off_and_on_and_stays_the_same_otherwise() {
-    let world = World::new().await;
-    let share = world.share(|new| new.password = Some(PASSWORD.to_owned())).await;
+    let fixture = Fixture::new().await;
+    let share = fixture.share(|new| new.password = Some(PASSWORD.to_owned())).await;
     let now = time("2026-08-15T00:00:00Z");
-    world.clock.set(now);
+    fixture.clock.set(now);
     for is_enabled in [false, false, true, true] {
         let expected = Share { is_enabled, updated_at: now, ..share.clone() };
-        assert_eq!(world.inventory.set_share_enabled(share.id, is_enabled).await.unwrap(), expected);
-        assert_eq!(world.inventory.share(share.id).await.unwrap(), expected);
+        assert_eq!(fixture.inventory.set_share_enabled(share.id, is_enabled).await.unwrap(), expected);
+        assert_eq!(fixture.inventory.share(share.id).await.unwrap(), expected);
         if is_enabled {
-            let metadata = world.inventory.share_metadata(share.id).await.unwrap();
+            let metadata = fixture.inventory.share_metadata(share.id).await.unwrap();
             assert_eq!(metadata, ShareMetadata::from(&expected));
-            let verified = world.inventory.verify_share_password(share.id, PASSWORD.to_owned()).await;
+            let verified = fixture.inventory.verify_share_password(share.id, PASSWORD.to_owned()).await;
             assert!(verified.unwrap());
         } else {
-            world.assert_hidden(share.id).await;
+            fixture.assert_hidden(share.id).await;
         }
     }
 }
 
 #[tokio::test]
 async fn a_share_is_not_found_from_its_end_on() {
-    let world = World::new().await;
+    let fixture = Fixture::new().await;
     let end = time("2026-08-14T13:00:00Z");
-    let share = world.share(|new| new.expires_at = Some(end)).await;
-    world.clock.set(time("2026-08-14T12:59:59.999999Z"));
-    world.inventory.share_metadata(share.id).await.unwrap();
-    assert!(world.inventory.verify_share_password(share.id, String::new()).await.unwrap());
+    let share = fixture.share(|new| new.expires_at = Some(end)).await;
+    fixture.clock.set(time("2026-08-14T12:59:59.999999Z"));
+    fixture.inventory.share_metadata(share.id).await.unwrap();
+    assert!(fixture.inventory.verify_share_password(share.id, String::new()).await.unwrap());
     for moment in [end, time("2026-08-14T13:00:00.000001Z"), time("9999-01-01T00:00:00Z")] {
-        world.clock.set(moment);
-        world.assert_hidden(share.id).await;
-        assert_eq!(world.inventory.share(share.id).await.unwrap(), share, "its owner finds it still");
+        fixture.clock.set(moment);
+        fixture.assert_hidden(share.id).await;
+        assert_eq!(fixture.inventory.share(share.id).await.unwrap(), share, "its owner finds it still");
     }
 }
 
 #[tokio::test]
 async fn only_its_own_password_opens_a_share_and_any_one_that_asks_for_none() {
-    let world = World::new().await;
-    let closed = world.share(|new| new.password = Some(PASSWORD.to_owned())).await;
-    let other = world.share(|new| new.password = Some("battery staple".to_owned())).await;
-    let open = world.share(|_| {}).await;
+    let fixture = Fixture::new().await;
+    let closed = fixture.share(|new| new.password = Some(PASSWORD.to_owned())).await;
+    let other = fixture.share(|new| new.password = Some("battery staple".to_owned())).await;
+    let open = fixture.share(|_| {}).await;
     for (share, password, expected) in [
         (&closed, PASSWORD, true),
         (&closed, "battery staple", false),
@@ -211,48 +211,45 @@ async fn only_its_own_password_opens_a_share_and_any_one_that_asks_for_none() {
         (&open, PASSWORD, true),
         (&open, "", true),
     ] {
-        let verified = world.inventory.verify_share_password(share.id, password.to_owned()).await;
+        let verified = fixture.inventory.verify_share_password(share.id, password.to_owned()).await;
         assert_eq!(verified.unwrap(), expected, "{} {password:?}", share.requires_password);
     }
 }
 
 #[tokio::test]
 async fn a_deleted_share_is_gone_with_its_password() {
-    let world = World::new().await;
-    world.share(|new| new.password = Some(PASSWORD.to_owned())).await;
-    let before = world.store.contents().await;
+    let fixture = Fixture::new().await;
+    fixture.share(|new| new.password = Some(PASSWORD.to_owned())).await;
+    let before = fixture.contents().await;
     for password in [None, Some(PASSWORD.to_owned())] {
-        let share = world.share(|new| new.password = password).await;
-        world.inventory.delete_share(share.id).await.unwrap();
-        assert_eq!(world.store.contents().await, before);
-        world.assert_hidden(share.id).await;
-        assert_eq!(refusal(world.inventory.share(share.id).await), not_found(Entity::Share, share.id));
-        let again = world.inventory.delete_share(share.id);
-        assert_eq!(world.refusal(again).await, not_found(Entity::Share, share.id));
+        let share = fixture.share(|new| new.password = password).await;
+        fixture.inventory.delete_share(share.id).await.unwrap();
+        assert_eq!(fixture.contents().await, before);
+        fixture.assert_hidden(share.id).await;
+        assert_eq!(refusal(fixture.inventory.share(share.id).await), not_found(Entity::Share, share.id));
+        let again = fixture.inventory.delete_share(share.id);
+        assert_eq!(fixture.refusal(again).await, not_found(Entity::Share, share.id));
     }
 }
 
 #[tokio::test]
 async fn a_share_that_is_deleted_meanwhile_neither_comes_back_nor_lets_anybody_in() {
-    at_every_moment(
-        async |world: &World| world.share(|new| new.password = Some(PASSWORD.to_owned())).await.id,
-        |inventory, share| {
-            let share = *share;
-            async move { inventory.delete_share(share).await.unwrap() }
-        },
+    at_every_call(
+        async |fixture: &Fixture| fixture.share(|new| new.password = Some(PASSWORD.to_owned())).await.id,
+        async |inventory, share| inventory.delete_share(*share).await.unwrap(),
         async |inventory, share| {
             (
                 inventory.set_share_enabled(*share, true).await.map(drop),
                 inventory.verify_share_password(*share, PASSWORD.to_owned()).await,
             )
         },
-        async |world, share, (switched, verified)| {
+        async |fixture, share, (switched, verified)| {
             let expected = not_found(Entity::Share, *share);
             if let Err(error) = switched {
                 assert_eq!(*error.kind(), expected);
             }
             assert_eq!(refusal(verified), expected);
-            assert_eq!(world.store.mentioning(*share).await, []);
+            assert_eq!(fixture.mentioning(*share).await, []);
         },
     )
     .await;

@@ -5,33 +5,33 @@ use toposcope::inventory::{Entity, ErrorKind, NewDaemonApiKey, Problem};
 use toposcope::model::Permission;
 
 use crate::support::{
-    LEVELS, NOW, World, access_denied, at_every_moment, id, in_person, invalid, not_found, owner_of,
+    Fixture, LEVELS, NOW, access_denied, at_every_call, id, in_person, invalid, not_found, owner_of,
     reference_invalid, refusal, through_a_key, time,
 };
 
 #[tokio::test]
 async fn a_key_is_recorded_as_asked_for_with_the_key_itself_masked() {
-    let world = World::new().await;
+    let fixture = Fixture::new().await;
     let now = time("2026-08-15T00:00:00Z");
-    world.clock.set(now);
-    let mut new = NewDaemonApiKey::new(world.network, " scanner ");
-    new.tags = vec![world.tags[1], world.tags[0], world.tags[1]];
+    fixture.clock.set(now);
+    let mut new = NewDaemonApiKey::new(fixture.network, " scanner ");
+    new.tags = vec![fixture.tags[1], fixture.tags[0], fixture.tags[1]];
     new.expires_at = Some(time("2026-08-15T00:00:00.000001Z"));
     new.is_enabled = false;
-    let by_host = world.inventory.create_daemon_api_key(new.clone()).await.unwrap();
-    let owner = world.owner().await;
-    let by_user = world.inventory.create_daemon_api_key_as(&in_person(&owner), new).await.unwrap();
+    let by_host = fixture.inventory.create_daemon_api_key(new.clone()).await.unwrap();
+    let owner = fixture.owner().await;
+    let by_user = fixture.inventory.create_daemon_api_key_as(&in_person(&owner), new).await.unwrap();
     for issued in [&by_host, &by_user] {
         let (record, text) = (issued.record(), issued.plaintext());
-        assert_eq!((record.name.as_str(), record.network_id), ("scanner", world.network));
-        assert_eq!(record.tags, [world.tags[1], world.tags[0]]);
+        assert_eq!((record.name.as_str(), record.network_id), ("scanner", fixture.network));
+        assert_eq!(record.tags, [fixture.tags[1], fixture.tags[0]]);
         assert_eq!((record.created_at, record.updated_at, record.last_used), (now, now, None));
         assert_eq!(record.expires_at, Some(time("2026-08-15T00:00:00.000001Z")));
         assert!(!record.is_enabled);
         assert_eq!(text.len(), "topo_d_".len() + 38);
         assert!(text.starts_with("topo_d_"));
         assert_eq!(record.key, format!("topo_d_…{}", &text[text.len() - 4..]));
-        assert_eq!(&world.inventory.daemon_api_key(record.id).await.unwrap(), record);
+        assert_eq!(&fixture.inventory.daemon_api_key(record.id).await.unwrap(), record);
     }
     assert_ne!(by_host.record().id, by_user.record().id);
     assert_ne!(by_host.plaintext(), by_user.plaintext());
@@ -39,97 +39,97 @@ async fn a_key_is_recorded_as_asked_for_with_the_key_itself_masked() {
 
 #[tokio::test]
 async fn a_key_works_without_end_and_bears_no_tag_unless_told_otherwise() {
-    let world = World::new().await;
-    let record = world.daemon_key(|_| {}).await.record().clone();
+    let fixture = Fixture::new().await;
+    let record = fixture.daemon_key(|_| {}).await.record().clone();
     assert!(record.is_enabled);
     assert_eq!((record.expires_at, record.tags.as_slice()), (None, &[][..]));
 }
 
 /// Asserts that the host application and a user get the same refusal.
-async fn assert_refused(world: &World, expected: ErrorKind, adapt: impl Fn(&mut NewDaemonApiKey)) {
-    let mut new = NewDaemonApiKey::new(world.network, "scanner");
+async fn assert_refused(fixture: &Fixture, expected: ErrorKind, adapt: impl Fn(&mut NewDaemonApiKey)) {
+    let mut new = NewDaemonApiKey::new(fixture.network, "scanner");
     adapt(&mut new);
-    let caller = owner_of(world.organization);
-    let by_user = world.inventory.create_daemon_api_key_as(&caller, new.clone());
-    assert_eq!(world.refusal(by_user).await, expected);
-    assert_eq!(world.refusal(world.inventory.create_daemon_api_key(new)).await, expected);
+    let caller = owner_of(fixture.organization);
+    let by_user = fixture.inventory.create_daemon_api_key_as(&caller, new.clone());
+    assert_eq!(fixture.refusal(by_user).await, expected);
+    assert_eq!(fixture.refusal(fixture.inventory.create_daemon_api_key(new)).await, expected);
 }
 
 #[tokio::test]
 async fn a_name_has_one_to_a_hundred_characters() {
-    let world = World::new().await;
+    let fixture = Fixture::new().await;
     for (name, problem) in [
         (String::new(), Problem::Empty),
         (" \u{2003}\t".to_owned(), Problem::Empty),
         ("🦀".repeat(101), Problem::MaxLength { max: 100 }),
     ] {
-        assert_refused(&world, invalid("name", problem), |new| new.name.clone_from(&name)).await;
+        assert_refused(&fixture, invalid("name", problem), |new| new.name.clone_from(&name)).await;
     }
-    world.daemon_key(|new| new.name = "🦀".repeat(100)).await;
+    fixture.daemon_key(|new| new.name = "🦀".repeat(100)).await;
 }
 
 #[tokio::test]
 async fn a_key_does_not_end_now_or_earlier() {
-    let world = World::new().await;
+    let fixture = Fixture::new().await;
     let now = time("2026-08-14T12:00:00.5Z");
-    world.clock.set(now);
+    fixture.clock.set(now);
     for end in ["2026-08-14T12:00:00.5Z", "2026-08-14T12:00:00.499999Z", "0000-01-01T00:00:00Z"] {
         let expected = invalid("expires_at", Problem::NotInFuture { now });
-        assert_refused(&world, expected, |new| new.expires_at = Some(time(end))).await;
+        assert_refused(&fixture, expected, |new| new.expires_at = Some(time(end))).await;
     }
 }
 
 #[tokio::test]
 async fn tags_are_the_organizations_own() {
-    let world = World::new().await;
-    let foreign = world.foreign().await;
-    for bad in [foreign.tag, id(7), world.network] {
+    let fixture = Fixture::new().await;
+    let foreign = fixture.foreign().await;
+    for bad in [foreign.tag, id(7), fixture.network] {
         let expected = reference_invalid(Entity::Tag, "tags.1");
-        assert_refused(&world, expected, |new| new.tags = vec![world.tags[0], bad]).await;
+        assert_refused(&fixture, expected, |new| new.tags = vec![fixture.tags[0], bad]).await;
     }
     // The tags are those of the network's organization, for every caller.
     let mut new = NewDaemonApiKey::new(foreign.network, "theirs");
-    new.tags = vec![world.tags[0]];
-    let attempt = world.inventory.create_daemon_api_key(new);
-    assert_eq!(world.refusal(attempt).await, reference_invalid(Entity::Tag, "tags.0"));
+    new.tags = vec![fixture.tags[0]];
+    let attempt = fixture.inventory.create_daemon_api_key(new);
+    assert_eq!(fixture.refusal(attempt).await, reference_invalid(Entity::Tag, "tags.0"));
 }
 
 #[tokio::test]
 async fn an_unknown_network_is_not_found_by_the_host_and_denied_to_a_user() {
-    let world = World::new().await;
-    for unknown in [id(7), world.organization] {
+    let fixture = Fixture::new().await;
+    for unknown in [id(7), fixture.organization] {
         let new = NewDaemonApiKey::new(unknown, "scanner");
-        let attempt = world.inventory.create_daemon_api_key(new.clone());
-        assert_eq!(world.refusal(attempt).await, not_found(Entity::Network, unknown));
-        let caller = owner_of(world.organization);
-        let attempt = world.inventory.create_daemon_api_key_as(&caller, new);
-        assert_eq!(world.refusal(attempt).await, access_denied(unknown));
+        let attempt = fixture.inventory.create_daemon_api_key(new.clone());
+        assert_eq!(fixture.refusal(attempt).await, not_found(Entity::Network, unknown));
+        let caller = owner_of(fixture.organization);
+        let attempt = fixture.inventory.create_daemon_api_key_as(&caller, new);
+        assert_eq!(fixture.refusal(attempt).await, access_denied(unknown));
     }
 }
 
 #[tokio::test]
 async fn a_user_makes_keys_for_networks_within_reach_alone() {
-    let world = World::new().await;
-    let foreign = world.foreign().await;
+    let fixture = Fixture::new().await;
+    let foreign = fixture.foreign().await;
     for level in LEVELS {
-        let user = world.user(&format!("{level}@example.net"), level, &[world.network]).await;
+        let user = fixture.user(&format!("{level}@example.net"), level, &[fixture.network]).await;
         let (person, key) = (in_person(&user), through_a_key(&user));
         for (caller, network, reaches) in [
-            (&person, world.network, true),
-            (&key, world.network, true),
-            (&person, world.other_network, level.sees_every_network()),
-            (&key, world.other_network, false),
+            (&person, fixture.network, true),
+            (&key, fixture.network, true),
+            (&person, fixture.other_network, level.sees_every_network()),
+            (&key, fixture.other_network, false),
             (&person, foreign.network, false),
             (&key, foreign.network, false),
         ] {
             let new = NewDaemonApiKey::new(network, "scanner");
-            let attempt = world.inventory.create_daemon_api_key_as(caller, new);
+            let attempt = fixture.inventory.create_daemon_api_key_as(caller, new);
             if level == Permission::Viewer {
-                assert_eq!(world.refusal(attempt).await, ErrorKind::PermissionDenied);
+                assert_eq!(fixture.refusal(attempt).await, ErrorKind::PermissionDenied);
             } else if reaches {
                 assert_eq!(attempt.await.unwrap().record().network_id, network);
             } else {
-                assert_eq!(world.refusal(attempt).await, access_denied(network));
+                assert_eq!(fixture.refusal(attempt).await, access_denied(network));
             }
         }
     }
@@ -138,26 +138,26 @@ async fn a_user_makes_keys_for_networks_within_reach_alone() {
 /// A scope is not tied to an organization: including a foreign network does not grant access to it.
 #[tokio::test]
 async fn a_scope_that_names_a_foreign_network_does_not_open_it() {
-    let world = World::new().await;
-    let foreign = world.foreign().await;
+    let fixture = Fixture::new().await;
+    let foreign = fixture.foreign().await;
     let scope = Scope::only([foreign.network]);
-    let caller = Caller::new(world.organization, id(1), Permission::Owner, scope);
+    let caller = Caller::new(fixture.organization, id(1), Permission::Owner, scope);
     let new = NewDaemonApiKey::new(foreign.network, "scanner");
-    let attempt = world.inventory.create_daemon_api_key_as(&caller, new);
-    assert_eq!(world.refusal(attempt).await, access_denied(foreign.network));
+    let attempt = fixture.inventory.create_daemon_api_key_as(&caller, new);
+    assert_eq!(fixture.refusal(attempt).await, access_denied(foreign.network));
 }
 
 /// Everything is invalid at first, and is corrected in the order in which errors are reported.
 #[tokio::test]
 async fn what_is_wrong_with_a_new_key_is_told_in_order() {
-    let world = World::new().await;
-    let viewer = world.user("v@example.net", Permission::Viewer, &[]).await;
-    let member = world.user("m@example.net", Permission::Member, &[world.network]).await;
-    let mut new = NewDaemonApiKey::new(world.other_network, "");
+    let fixture = Fixture::new().await;
+    let viewer = fixture.user("v@example.net", Permission::Viewer, &[]).await;
+    let member = fixture.user("m@example.net", Permission::Member, &[fixture.network]).await;
+    let mut new = NewDaemonApiKey::new(fixture.other_network, "");
     new.tags = vec![id(7)];
     new.expires_at = Some(time("2000-01-01T00:00:00Z"));
     let told = async |caller: &Caller, new: &NewDaemonApiKey| {
-        world.refusal(world.inventory.create_daemon_api_key_as(caller, new.clone())).await
+        fixture.refusal(fixture.inventory.create_daemon_api_key_as(caller, new.clone())).await
     };
     let caller = in_person(&member);
     assert_eq!(told(&in_person(&viewer), &new).await, ErrorKind::PermissionDenied);
@@ -166,27 +166,24 @@ async fn what_is_wrong_with_a_new_key_is_told_in_order() {
     let now = time(NOW);
     assert_eq!(told(&caller, &new).await, invalid("expires_at", Problem::NotInFuture { now }));
     new.expires_at = None;
-    assert_eq!(told(&caller, &new).await, access_denied(world.other_network));
-    new.network_id = world.network;
+    assert_eq!(told(&caller, &new).await, access_denied(fixture.other_network));
+    new.network_id = fixture.network;
     assert_eq!(told(&caller, &new).await, reference_invalid(Entity::Tag, "tags.0"));
     new.tags.clear();
-    world.inventory.create_daemon_api_key_as(&caller, new).await.unwrap();
+    fixture.inventory.create_daemon_api_key_as(&caller, new).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_key_whose_network_is_deleted_meanwhile_is_not_made() {
-    at_every_moment(
-        async |world: &World| world.network,
-        |inventory, network| {
-            let network = *network;
-            async move { inventory.delete_network(network).await.unwrap() }
-        },
+    at_every_call(
+        async |fixture: &Fixture| fixture.network,
+        async |inventory, network| inventory.delete_network(*network).await.unwrap(),
         async |inventory, network| {
             inventory.create_daemon_api_key(NewDaemonApiKey::new(*network, "scanner")).await
         },
-        async |world, network, result| {
+        async |fixture, network, result| {
             assert_eq!(refusal(result), not_found(Entity::Network, *network));
-            assert_eq!(world.store.mentioning(*network).await, []);
+            assert_eq!(fixture.mentioning(*network).await, []);
         },
     )
     .await;

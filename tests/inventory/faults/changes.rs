@@ -23,9 +23,9 @@ pub(super) const CHANGES: [Change; 27] = [
     change(
         "set_api_access",
         Entity::Organization,
-        |scene| Some(scene.world.organization),
+        |scene| Some(scene.fixture.organization),
         |scene, inventory| {
-            Box::pin(async { inventory.set_api_access(scene.world.organization, true).await.map(drop) })
+            Box::pin(async { inventory.set_api_access(scene.fixture.organization, true).await.map(drop) })
         },
     ),
     change(
@@ -46,7 +46,7 @@ pub(super) const CHANGES: [Change; 27] = [
         |scene| Some(scene.user.id),
         |scene, inventory| {
             Box::pin(async {
-                let networks = vec![scene.world.network];
+                let networks = vec![scene.fixture.network];
                 inventory.set_user_rights(scene.user.id, Permission::Viewer, networks).await.map(drop)
             })
         },
@@ -91,9 +91,9 @@ pub(super) const CHANGES: [Change; 27] = [
         |_| None,
         |scene, inventory| {
             Box::pin(async {
-                let mut new = NewUser::new(scene.world.organization, "b@example.net", Permission::Viewer);
+                let mut new = NewUser::new(scene.fixture.organization, "b@example.net", Permission::Viewer);
                 new.password = Some(PASSWORD.to_owned());
-                new.network_ids = vec![scene.world.network];
+                new.network_ids = vec![scene.fixture.network];
                 inventory.create_user(new).await.map(drop)
             })
         },
@@ -111,8 +111,8 @@ pub(super) const CHANGES: [Change; 27] = [
         |scene, inventory| {
             Box::pin(async {
                 let mut new = NewUserApiKey::new(scene.user.id, "key", Permission::Viewer);
-                new.network_ids = vec![scene.world.network];
-                new.tags = scene.world.tags.to_vec();
+                new.network_ids = vec![scene.fixture.network];
+                new.tags = scene.fixture.tags.to_vec();
                 inventory.create_user_api_key(new).await.map(drop)
             })
         },
@@ -150,9 +150,9 @@ pub(super) const CHANGES: [Change; 27] = [
         |scene, inventory| {
             Box::pin(async {
                 let key = scene.key.record();
-                let tags = scene.world.tags.to_vec();
+                let tags = scene.fixture.tags.to_vec();
                 let mut update = UserApiKeyUpdate::new(key.organization_id, key.user_id, "key", tags);
-                update.network_ids = Some(vec![scene.world.network]);
+                update.network_ids = Some(vec![scene.fixture.network]);
                 inventory.update_user_api_key_as(&scene.caller, key.id, &update).await.map(drop)
             })
         },
@@ -163,8 +163,8 @@ pub(super) const CHANGES: [Change; 27] = [
         |_| None,
         |scene, inventory| {
             Box::pin(async {
-                let mut new = NewDaemonApiKey::new(scene.world.network, "scanner");
-                new.tags = scene.world.tags.to_vec();
+                let mut new = NewDaemonApiKey::new(scene.fixture.network, "scanner");
+                new.tags = scene.fixture.tags.to_vec();
                 inventory.create_daemon_api_key(new).await.map(drop)
             })
         },
@@ -175,7 +175,7 @@ pub(super) const CHANGES: [Change; 27] = [
         |_| None,
         |scene, inventory| {
             Box::pin(async {
-                let new = NewDaemonApiKey::new(scene.world.network, "scanner");
+                let new = NewDaemonApiKey::new(scene.fixture.network, "scanner");
                 inventory.create_daemon_api_key_as(&scene.caller, new).await.map(drop)
             })
         },
@@ -200,8 +200,8 @@ pub(super) const CHANGES: [Change; 27] = [
         |_| None,
         |scene, inventory| {
             Box::pin(async {
-                let mut new = NewShare::new(scene.world.organization, "the office");
-                new.network_id = Some(scene.world.network);
+                let mut new = NewShare::new(scene.fixture.organization, "the office");
+                new.network_id = Some(scene.fixture.network);
                 new.password = Some(PASSWORD.to_owned());
                 inventory.create_share(new).await.map(drop)
             })
@@ -241,7 +241,7 @@ pub(super) const CHANGES: [Change; 27] = [
         |_| Some(PORT),
         |scene, inventory| {
             Box::pin(async {
-                let host = bare_host(scene.host.id, scene.world.network);
+                let host = bare_host(scene.host.id, scene.fixture.network);
                 let number = 8443.try_into().unwrap();
                 let update = PortUpdate::new(host.id, host.network_id, number, Protocol::Tcp);
                 inventory.update_port(&scene.caller, PORT, update).await.map(drop)

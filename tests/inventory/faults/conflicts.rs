@@ -15,10 +15,10 @@ const CONDITIONS: usize = 12;
 #[tokio::test]
 async fn a_change_that_others_always_come_between_ends_as_a_conflict_of_what_was_to_change() {
     let scene = Scene::new().await;
-    let before = scene.world.store.contents().await;
+    let before = scene.fixture.contents().await;
     for change in CHANGES {
         for condition in 0..CONDITIONS {
-            scene.store.set(Fault::Unmet(condition));
+            scene.probe.set(Fault::Unmet(condition));
             let refused = refusal((change.call)(&scene, &scene.inventory).await);
             let ErrorKind::Conflict { entity, id } = refused else {
                 panic!("{}: {refused:?}", change.name);
@@ -27,19 +27,19 @@ async fn a_change_that_others_always_come_between_ends_as_a_conflict_of_what_was
             if let Some(expected) = (change.id)(&scene) {
                 assert_eq!(id, expected, "{}", change.name);
             }
-            assert!((1..=BOUND).contains(&scene.store.commits()), "{}", change.name);
+            assert!((1..=BOUND).contains(&scene.probe.commits()), "{}", change.name);
         }
     }
-    assert_eq!(scene.world.store.contents().await, before);
+    assert_eq!(scene.fixture.contents().await, before);
 }
 
 #[tokio::test]
 async fn whoever_goes_again_after_a_conflict_gets_through() {
     for change in CHANGES {
         let scene = Scene::new().await;
-        scene.store.set(Fault::Unmet(0));
+        scene.probe.set(Fault::Unmet(0));
         refusal((change.call)(&scene, &scene.inventory).await);
-        scene.store.set(Fault::None);
+        scene.probe.set(Fault::None);
         (change.call)(&scene, &scene.inventory).await.unwrap();
     }
 }

@@ -13,14 +13,14 @@ use toposcope::inventory::{Error, Inventory, IssuedKey, IssuedSession, NewShare}
 use toposcope::model::{DaemonApiKey, Host, Permission, Protocol, User, UserApiKey};
 use uuid::Uuid;
 
-use crate::support::{Faulty, PASSWORD, World, bare_host, id, in_person, port, settle};
+use crate::support::{Fixture, PASSWORD, Probe, bare_host, id, in_person, port, settle};
 
 const PORT: Uuid = id(0x99);
 
 /// Records of every kind, and a store over them that can be made to fail.
 struct Scene {
-    world: World,
-    store: Arc<Faulty>,
+    fixture: Fixture,
+    probe: Arc<Probe>,
     inventory: Inventory,
     user: User,
     caller: Caller,
@@ -39,29 +39,28 @@ type Call = for<'s> fn(&'s Scene, &'s Inventory) -> Pin<Box<dyn Future<Output = 
 
 impl Scene {
     async fn new() -> Self {
-        let world = World::new().await;
-        let store = Faulty::new(world.store.clone());
-        let inventory = world.inventory_in(store.clone());
-        let user = world.owner().await;
+        let fixture = Fixture::new().await;
+        let (inventory, probe) = fixture.probed();
+        let user = fixture.owner().await;
         let caller = in_person(&user);
-        let key = world.user_key(&user, |new| new.network_ids = vec![world.network]).await;
-        let daemon_key = world.daemon_key(|_| {}).await;
-        let session = world.log_in(&user).await;
-        world.inventory.authenticate_user_key(key.plaintext()).await.unwrap();
+        let key = fixture.user_key(&user, |new| new.network_ids = vec![fixture.network]).await;
+        let daemon_key = fixture.daemon_key(|_| {}).await;
+        let session = fixture.log_in(&user).await;
+        fixture.inventory.authenticate_user_key(key.plaintext()).await.unwrap();
         settle().await;
-        world.inventory.submit_referral(&caller, "reddit", None).await.unwrap();
-        let mut share = NewShare::new(world.organization, "the office");
+        fixture.inventory.submit_referral(&caller, "reddit", None).await.unwrap();
+        let mut share = NewShare::new(fixture.organization, "the office");
         share.password = Some(PASSWORD.to_owned());
-        let share = world.inventory.create_share(share).await.unwrap().id;
-        let mut host = bare_host(id(1), world.network);
+        let share = fixture.inventory.create_share(share).await.unwrap().id;
+        let mut host = bare_host(id(1), fixture.network);
         host.ports = vec![port(&host, PORT, 443, Protocol::Tcp)];
-        world.put(&host).await;
-        let free_network = world.inventory.create_network(world.organization, "free").await.unwrap().id;
-        world.user("grantee@example.net", Permission::Viewer, &[free_network]).await;
-        let free_tag = world.tags[1];
+        fixture.put(&host).await;
+        let free_network = fixture.inventory.create_network(fixture.organization, "free").await.unwrap().id;
+        fixture.user("grantee@example.net", Permission::Viewer, &[free_network]).await;
+        let free_tag = fixture.tags[1];
         Self {
-            world,
-            store,
+            fixture,
+            probe,
             inventory,
             user,
             caller,

@@ -6,23 +6,25 @@ use crate::support::PASSWORD;
 /// The methods that only read.
 pub(super) const READS: [(&str, Call); 24] = [
     ("organization", |scene, inventory| {
-        Box::pin(async { inventory.organization(scene.world.organization).await.map(drop) })
+        Box::pin(async { inventory.organization(scene.fixture.organization).await.map(drop) })
     }),
     ("organizations", |_, inventory| Box::pin(async { inventory.organizations().await.map(drop) })),
     ("network", |scene, inventory| {
-        Box::pin(async { inventory.network(scene.world.network).await.map(drop) })
+        Box::pin(async { inventory.network(scene.fixture.network).await.map(drop) })
     }),
     ("networks", |scene, inventory| {
-        Box::pin(async { inventory.networks(scene.world.organization).await.map(drop) })
+        Box::pin(async { inventory.networks(scene.fixture.organization).await.map(drop) })
     }),
-    ("tag", |scene, inventory| Box::pin(async { inventory.tag(scene.world.tags[0]).await.map(drop) })),
-    ("tags", |scene, inventory| Box::pin(async { inventory.tags(scene.world.organization).await.map(drop) })),
+    ("tag", |scene, inventory| Box::pin(async { inventory.tag(scene.fixture.tags[0]).await.map(drop) })),
+    ("tags", |scene, inventory| {
+        Box::pin(async { inventory.tags(scene.fixture.organization).await.map(drop) })
+    }),
     ("user", |scene, inventory| Box::pin(async { inventory.user(scene.user.id).await.map(drop) })),
     ("is_user_enabled", |scene, inventory| {
         Box::pin(async { inventory.is_user_enabled(scene.user.id).await.map(drop) })
     }),
     ("users", |scene, inventory| {
-        Box::pin(async { inventory.users(scene.world.organization).await.map(drop) })
+        Box::pin(async { inventory.users(scene.fixture.organization).await.map(drop) })
     }),
     ("user_api_key", |scene, inventory| {
         Box::pin(async { inventory.user_api_key(scene.key()).await.map(drop) })
@@ -34,11 +36,11 @@ pub(super) const READS: [(&str, Call); 24] = [
         Box::pin(async { inventory.daemon_api_key(scene.daemon_key()).await.map(drop) })
     }),
     ("daemon_api_keys", |scene, inventory| {
-        Box::pin(async { inventory.daemon_api_keys(scene.world.organization).await.map(drop) })
+        Box::pin(async { inventory.daemon_api_keys(scene.fixture.organization).await.map(drop) })
     }),
     ("share", |scene, inventory| Box::pin(async { inventory.share(scene.share).await.map(drop) })),
     ("shares", |scene, inventory| {
-        Box::pin(async { inventory.shares(scene.world.organization).await.map(drop) })
+        Box::pin(async { inventory.shares(scene.fixture.organization).await.map(drop) })
     }),
     ("share_metadata", |scene, inventory| {
         Box::pin(async { inventory.share_metadata(scene.share).await.map(drop) })
@@ -47,10 +49,10 @@ pub(super) const READS: [(&str, Call); 24] = [
         Box::pin(async { inventory.verify_share_password(scene.share, PASSWORD.to_owned()).await.map(drop) })
     }),
     ("referrals", |scene, inventory| {
-        Box::pin(async { inventory.referrals(scene.world.organization).await.map(drop) })
+        Box::pin(async { inventory.referrals(scene.fixture.organization).await.map(drop) })
     }),
     ("host", |scene, inventory| {
-        Box::pin(async { inventory.host(scene.world.organization, scene.host.id).await.map(drop) })
+        Box::pin(async { inventory.host(scene.fixture.organization, scene.host.id).await.map(drop) })
     }),
     ("list_hosts", |scene, inventory| {
         Box::pin(async { inventory.list_hosts(&scene.caller, &HostQuery::default()).await.map(drop) })

@@ -4,7 +4,7 @@ use toposcope::inventory::{Entity, ErrorKind, Problem};
 use toposcope::model::{BindingTarget, Host};
 use uuid::Uuid;
 
-use crate::support::{World, bare_host, id, port, refusal, rich_host, service};
+use crate::support::{Fixture, already_exists, bare_host, id, port, refusal, rich_host, service};
 
 const UNKNOWN: Uuid = Uuid::from_u128(0xbad);
 
@@ -77,18 +77,18 @@ const REPEATED: &[(&str, Spoil)] = &[
 
 /// Asserts that an invalid host is refused, both as a new one and as a replacement.
 async fn assert_refused(spoil: Spoil, expected: &ErrorKind) {
-    let world = World::new().await;
-    let host = rich_host(9, world.network, &world.tags);
+    let fixture = Fixture::new().await;
+    let host = rich_host(9, fixture.network, &fixture.tags);
     let mut spoilt = host.clone();
     spoil(&mut spoilt);
-    let put = async || world.inventory.put_host(world.organization, spoilt.clone()).await;
-    let before = world.store.commits();
+    let put = async || fixture.inventory.put_host(fixture.organization, spoilt.clone()).await;
+    let before = fixture.commits();
     assert_eq!(refusal(put().await), *expected);
-    assert!(world.documents().await.is_empty());
-    world.put(&host).await;
+    assert!(fixture.documents().await.is_empty());
+    fixture.put(&host).await;
     assert_eq!(refusal(put().await), *expected);
-    assert_eq!(world.host(host.id).await, host);
-    assert_eq!(world.store.commits(), before + 1);
+    assert_eq!(fixture.host(host.id).await, host);
+    assert_eq!(fixture.commits(), before + 1);
 }
 
 #[tokio::test]
@@ -113,18 +113,18 @@ async fn two_ports_of_one_number_and_protocol_are_refused() {
     let spoil: Spoil = |host| {
         host.ports[2].number = 53.try_into().unwrap();
     };
-    assert_refused(spoil, &ErrorKind::AlreadyExists { entity: Entity::Port, name }).await;
+    assert_refused(spoil, &already_exists(Entity::Port, name)).await;
 }
 
 #[tokio::test]
 async fn networks_and_tags_of_another_organization_are_unknown() {
-    let world = World::new().await;
-    let foreign = world.foreign().await;
-    let commits = world.store.commits();
-    let in_foreign_network = rich_host(1, foreign.network, &world.tags);
-    let mut with_foreign_tag = rich_host(1, world.network, &world.tags);
+    let fixture = Fixture::new().await;
+    let foreign = fixture.foreign().await;
+    let commits = fixture.commits();
+    let in_foreign_network = rich_host(1, foreign.network, &fixture.tags);
+    let mut with_foreign_tag = rich_host(1, fixture.network, &fixture.tags);
     with_foreign_tag.tags[0] = foreign.tag;
-    let mut with_foreign_service_tag = rich_host(1, world.network, &world.tags);
+    let mut with_foreign_service_tag = rich_host(1, fixture.network, &fixture.tags);
     with_foreign_service_tag.services[1].tags = vec![foreign.tag];
     for (host, entity, field) in [
         (in_foreign_network, Entity::Network, "network_id"),
@@ -132,45 +132,45 @@ async fn networks_and_tags_of_another_organization_are_unknown() {
         (with_foreign_service_tag, Entity::Tag, "services.1.tags.0"),
     ] {
         let field = field.to_owned();
-        let refused = refusal(world.inventory.put_host(world.organization, host).await);
+        let refused = refusal(fixture.inventory.put_host(fixture.organization, host).await);
         assert_eq!(refused, ErrorKind::ReferenceInvalid { entity, field });
     }
-    assert_eq!(world.store.commits(), commits);
+    assert_eq!(fixture.commits(), commits);
 }
 
 #[tokio::test]
 async fn hosts_of_an_unknown_organization_are_refused() {
-    let world = World::new().await;
-    let host = bare_host(id(1), world.network);
-    let refused = refusal(world.inventory.put_host(id(77), host).await);
+    let fixture = Fixture::new().await;
+    let host = bare_host(id(1), fixture.network);
+    let refused = refusal(fixture.inventory.put_host(id(77), host).await);
     let field = "network_id".to_owned();
     assert_eq!(refused, ErrorKind::ReferenceInvalid { entity: Entity::Network, field });
 }
 
 #[tokio::test]
 async fn a_field_is_named_by_its_place_in_the_host_as_given() {
-    let world = World::new().await;
-    let mut host = bare_host(id(1), world.network);
+    let fixture = Fixture::new().await;
+    let mut host = bare_host(id(1), fixture.network);
     // Lists show them in the opposite order.
     host.services = vec![service(&host, id(11), "last", 2), service(&host, id(12), "first", 1)];
     host.services[0].tags = vec![UNKNOWN];
-    let refused = refusal(world.inventory.put_host(world.organization, host.clone()).await);
+    let refused = refusal(fixture.inventory.put_host(fixture.organization, host.clone()).await);
     let field = "services.0.tags.0".to_owned();
     assert_eq!(refused, ErrorKind::ReferenceInvalid { entity: Entity::Tag, field });
     host.services[0].tags.clear();
     host.services[0].host_id = UNKNOWN;
-    let refused = refusal(world.inventory.put_host(world.organization, host).await);
+    let refused = refusal(fixture.inventory.put_host(fixture.organization, host).await);
     let field = "services.0.host_id".to_owned();
     assert_eq!(refused, ErrorKind::ReferenceInvalid { entity: Entity::Host, field });
 }
 
 #[tokio::test]
 async fn what_lies_outside_the_host_may_be_unknown() {
-    let world = World::new().await;
-    let mut host = rich_host(1, world.network, &world.tags);
+    let fixture = Fixture::new().await;
+    let mut host = rich_host(1, fixture.network, &fixture.tags);
     host.interfaces[0].subnet_id = Some(UNKNOWN);
     host.credential_assignments[0].credential_id = UNKNOWN;
     host.ports.push(port(&host, id(0x77), 65_535, toposcope::model::Protocol::Udp));
-    world.put(&host).await;
-    assert_eq!(world.host(host.id).await, host);
+    fixture.put(&host).await;
+    assert_eq!(fixture.host(host.id).await, host);
 }

@@ -1,8 +1,6 @@
 //! Hosts: validity, storage, and concurrent changes.
 
 mod checks;
-mod deleting;
-mod moving;
 mod numbers;
 mod offloading;
 mod order;

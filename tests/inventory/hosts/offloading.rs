@@ -8,7 +8,7 @@ use tokio::task::{spawn, spawn_blocking, yield_now};
 use toposcope::inventory::{Error, PortUpdate};
 use toposcope::model::{Host, Protocol};
 
-use crate::support::{World, bare_host, id, owner_of, port};
+use crate::support::{Fixture, bare_host, id, owner_of, port};
 
 /// A host with this many ports takes more than 256 KiB.
 const MANY: u16 = 2_000;
@@ -16,32 +16,32 @@ const MANY: u16 = 2_000;
 /// More polls than any operation on a small host takes.
 const TURNS: usize = 1_000;
 
-type Operation = fn(World, Host) -> Pending;
+type Operation = fn(Fixture, Host) -> Pending;
 type Pending = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
 /// Every operation that decodes or encodes a whole host.
 const OPERATIONS: [(&str, Operation); 4] = [
-    ("read", |world, host| {
-        Box::pin(async move { world.inventory.host(world.organization, host.id).await.map(drop) })
+    ("read", |fixture, host| {
+        Box::pin(async move { fixture.inventory.host(fixture.organization, host.id).await.map(drop) })
     }),
-    ("put", |world, host| {
-        Box::pin(async move { world.inventory.put_host(world.organization, host).await.map(drop) })
+    ("put", |fixture, host| {
+        Box::pin(async move { fixture.inventory.put_host(fixture.organization, host).await.map(drop) })
     }),
-    ("deleted", |world, host| {
-        Box::pin(async move { world.inventory.delete_host(world.organization, host.id).await })
+    ("deleted", |fixture, host| {
+        Box::pin(async move { fixture.inventory.delete_host(fixture.organization, host.id).await })
     }),
-    ("port updated", |world, host| {
+    ("port updated", |fixture, host| {
         Box::pin(async move {
             let number = 50_000.try_into().expect("a port number");
             let update = PortUpdate::new(host.id, host.network_id, number, Protocol::Udp);
-            let caller = owner_of(world.organization);
-            world.inventory.update_port(&caller, host.ports[0].id, update).await.map(drop)
+            let caller = owner_of(fixture.organization);
+            fixture.inventory.update_port(&caller, host.ports[0].id, update).await.map(drop)
         })
     }),
 ];
 
-fn host_with(world: &World, ports: u16) -> Host {
-    let mut host = bare_host(id(1), world.network);
+fn host_with(fixture: &Fixture, ports: u16) -> Host {
+    let mut host = bare_host(id(1), fixture.network);
     host.ports = (0..ports)
         .map(|place| port(&host, id(0x1_0000 + u128::from(place)), 1 + place, Protocol::Tcp))
         .collect();
@@ -55,12 +55,12 @@ fn narrow_runtime() -> Runtime {
 
 /// Returns whether the operation ends while the only blocking thread is busy.
 async fn ends_without_blocking_thread(ports: u16, operation: Operation) -> bool {
-    let world = World::new().await;
-    let host = host_with(&world, ports);
-    world.put(&host).await;
+    let fixture = Fixture::new().await;
+    let host = host_with(&fixture, ports);
+    fixture.put(&host).await;
     let (release, released) = channel::<()>();
     let blocker = spawn_blocking(move || released.recv().is_err());
-    let task = spawn(operation(world, host));
+    let task = spawn(operation(fixture, host));
     for _ in 0..TURNS {
         yield_now().await;
     }

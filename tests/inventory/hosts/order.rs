@@ -1,18 +1,11 @@
+use fastrand::Rng;
 use toposcope::model::{BindingTarget, Host, Protocol};
 
-use crate::support::{
-    SplitMix64, World, bare_host, binding, entry, id, interface, port, rich_host, service, time,
-};
-
-fn shuffle<T>(list: &mut [T], random: &mut SplitMix64) {
-    for place in (1..list.len()).rev() {
-        list.swap(place, random.below(place + 1));
-    }
-}
+use crate::support::{Fixture, bare_host, binding, entry, id, interface, port, rich_host, service, time};
 
 /// A host whose lists are in order, with ties in every sort key that has a tie-breaker.
-fn host_in_order(world: &World) -> Host {
-    let mut host = bare_host(id(1), world.network);
+fn host_in_order(fixture: &Fixture) -> Host {
+    let mut host = bare_host(id(1), fixture.network);
     host.interfaces = [(-1, 105), (0, 104), (0, 106), (1, 101), (i64::MAX, 100)]
         .map(|(position, number)| interface(&host, id(number), "192.0.2.1", position))
         .to_vec();
@@ -46,33 +39,33 @@ fn host_in_order(world: &World) -> Host {
 
 #[tokio::test]
 async fn embedded_lists_are_put_into_their_order() {
-    let world = World::new().await;
-    let host = host_in_order(&world);
-    let mut random = SplitMix64(42);
+    let fixture = Fixture::new().await;
+    let host = host_in_order(&fixture);
+    let mut random = Rng::with_seed(42);
     for _ in 0..50 {
         let mut shuffled = host.clone();
-        shuffle(&mut shuffled.interfaces, &mut random);
-        shuffle(&mut shuffled.ports, &mut random);
-        shuffle(&mut shuffled.if_entries, &mut random);
-        shuffle(&mut shuffled.services, &mut random);
+        random.shuffle(&mut shuffled.interfaces);
+        random.shuffle(&mut shuffled.ports);
+        random.shuffle(&mut shuffled.if_entries);
+        random.shuffle(&mut shuffled.services);
         for service in &mut shuffled.services {
-            shuffle(&mut service.bindings, &mut random);
+            random.shuffle(&mut service.bindings);
         }
-        world.put(&shuffled).await;
-        assert_eq!(world.host(host.id).await, host);
-        assert_eq!(world.documents().await, [serde_json::to_vec(&host).unwrap()]);
+        fixture.put(&shuffled).await;
+        assert_eq!(fixture.host(host.id).await, host);
+        assert_eq!(fixture.documents().await, [serde_json::to_vec(&host).unwrap()]);
     }
 }
 
 #[tokio::test]
 async fn lists_without_an_order_of_their_own_keep_the_given_one() {
-    let world = World::new().await;
-    let mut host = rich_host(1, world.network, &[world.tags[1], world.tags[0]]);
+    let fixture = Fixture::new().await;
+    let mut host = rich_host(1, fixture.network, &[fixture.tags[1], fixture.tags[0]]);
     host.credential_assignments.reverse();
-    world.put(&host).await;
-    assert_eq!(world.host(host.id).await, host);
+    fixture.put(&host).await;
+    assert_eq!(fixture.host(host.id).await, host);
     host.tags.reverse();
     host.credential_assignments.reverse();
-    world.put(&host).await;
-    assert_eq!(world.host(host.id).await, host);
+    fixture.put(&host).await;
+    assert_eq!(fixture.host(host.id).await, host);
 }

@@ -2,11 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use fastrand::Rng;
 use tokio::task::JoinSet;
-use toposcope::inventory::{Entity, Error, ErrorKind, Written};
+use toposcope::inventory::{Entity, Error, ErrorKind, Inventory, Written};
 use toposcope::model::{Host, Protocol};
+use uuid::Uuid;
 
-use crate::support::{SplitMix64, World, bare_host, id, port, rich_host};
+use crate::support::{
+    Fixture, Foreign, already_exists, at_every_call, bare_host, id, not_found, port, refusal, rich_host,
+    with_interference_at_every_call,
+};
 
 fn is_conflict(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Conflict { entity: Entity::Host, .. })
@@ -14,18 +19,18 @@ fn is_conflict(error: &Error) -> bool {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
 async fn of_many_who_put_one_host_the_last_has_it_and_one_created_it() {
-    let world = World::new().await;
+    let fixture = Fixture::new().await;
     let mut tasks = JoinSet::new();
     let versions: Vec<Host> = (0..32)
         .map(|number| {
-            let network = if number % 2 == 0 { world.network } else { world.other_network };
-            let mut host = rich_host(1, network, &world.tags);
+            let network = if number % 2 == 0 { fixture.network } else { fixture.other_network };
+            let mut host = rich_host(1, network, &fixture.tags);
             host.name = format!("version {number}");
             host
         })
         .collect();
     for host in versions.clone() {
-        let (inventory, organization) = (world.inventory.clone(), world.organization);
+        let (inventory, organization) = (fixture.inventory.clone(), fixture.organization);
         tasks.spawn(async move { (inventory.put_host(organization, host.clone()).await, host) });
     }
     let mut stored = Vec::new();
@@ -40,27 +45,27 @@ async fn of_many_who_put_one_host_the_last_has_it_and_one_created_it() {
         }
     }
     assert_eq!(created, 1);
-    assert!(stored.contains(&world.host(id(1)).await));
-    assert_eq!(world.documents().await.len(), 1);
+    assert!(stored.contains(&fixture.host(id(1)).await));
+    assert_eq!(fixture.documents().await.len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
 async fn who_puts_and_deletes_a_host_at_once_is_told_the_truth_and_leaves_it_whole() {
-    let world = World::new().await;
+    let fixture = Fixture::new().await;
     let mut tasks = JoinSet::new();
     for number in 0..64_u64 {
-        let (inventory, organization) = (world.inventory.clone(), world.organization);
-        let mut host = rich_host(1, world.network, &world.tags);
+        let (inventory, organization) = (fixture.inventory.clone(), fixture.organization);
+        let mut host = rich_host(1, fixture.network, &fixture.tags);
         host.name = format!("version {number}");
         tasks.spawn(async move {
-            let mut random = SplitMix64(number);
+            let mut random = Rng::with_seed(number);
             for _ in 0..20 {
-                if random.below(3) == 0 {
+                if random.usize(0..3) == 0 {
                     match inventory.delete_host(organization, host.id).await {
                         Ok(()) => {}
                         Err(error) if is_conflict(&error) => {}
                         Err(error) => {
-                            let not_found = ErrorKind::NotFound { entity: Entity::Host, id: host.id };
+                            let not_found = not_found(Entity::Host, host.id);
                             assert_eq!(*error.kind(), not_found);
                         }
                     }
@@ -73,12 +78,12 @@ async fn who_puts_and_deletes_a_host_at_once_is_told_the_truth_and_leaves_it_who
     while let Some(result) = tasks.join_next().await {
         result.unwrap();
     }
-    let documents = world.documents().await;
-    match world.inventory.host(world.organization, id(1)).await {
+    let documents = fixture.documents().await;
+    match fixture.inventory.host(fixture.organization, id(1)).await {
         Ok(host) => {
             assert_eq!(documents, [serde_json::to_vec(&host).unwrap()]);
             let number: u64 = host.name["version ".len()..].parse().unwrap();
-            let mut written = rich_host(1, world.network, &world.tags);
+            let mut written = rich_host(1, fixture.network, &fixture.tags);
             written.name = format!("version {number}");
             assert_eq!(host, written);
         }
@@ -91,11 +96,11 @@ async fn who_puts_and_deletes_a_host_at_once_is_told_the_truth_and_leaves_it_who
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
 async fn of_many_hosts_that_claim_one_port_one_gets_it() {
-    let world = World::new().await;
+    let fixture = Fixture::new().await;
     let mut tasks = JoinSet::new();
     for number in 1..=32 {
-        let (inventory, organization) = (world.inventory.clone(), world.organization);
-        let mut host = bare_host(id(number), world.network);
+        let (inventory, organization) = (fixture.inventory.clone(), fixture.organization);
+        let mut host = bare_host(id(number), fixture.network);
         host.ports = vec![port(&host, id(0x99), 443, Protocol::Tcp)];
         tasks.spawn(async move { (inventory.put_host(organization, host).await, number) });
     }
@@ -108,23 +113,23 @@ async fn of_many_hosts_that_claim_one_port_one_gets_it() {
             }
             (Err(error), _) => {
                 let name = id(0x99).to_string();
-                assert_eq!(*error.kind(), ErrorKind::AlreadyExists { entity: Entity::Port, name });
+                assert_eq!(*error.kind(), already_exists(Entity::Port, name));
             }
         }
     }
     assert_eq!(holders.len(), 1);
-    assert_eq!(world.documents().await.len(), 1);
+    assert_eq!(fixture.documents().await.len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
 async fn organizations_that_claim_one_host_id_get_it_or_are_told_it_is_taken() {
-    let world = World::new().await;
-    let foreign = world.foreign().await;
+    let fixture = Fixture::new().await;
+    let foreign = fixture.foreign().await;
     let mut tasks = JoinSet::new();
     for number in 0..32 {
-        let inventory = world.inventory.clone();
+        let inventory = fixture.inventory.clone();
         let (organization, network) = if number % 2 == 0 {
-            (world.organization, world.network)
+            (fixture.organization, fixture.network)
         } else {
             (foreign.organization, foreign.network)
         };
@@ -140,12 +145,105 @@ async fn organizations_that_claim_one_host_id_get_it_or_are_told_it_is_taken() {
             }
             (Err(error), _) => {
                 let name = id(1).to_string();
-                let taken = ErrorKind::AlreadyExists { entity: Entity::Host, name };
+                let taken = already_exists(Entity::Host, name);
                 assert!(is_conflict(&error) || *error.kind() == taken, "{error}");
             }
         }
     }
     assert_eq!(holders.len(), 1, "it never changes hands");
     let holder = holders.into_iter().next().unwrap();
-    assert_eq!(world.inventory.host(holder, id(1)).await.unwrap().id, id(1));
+    assert_eq!(fixture.inventory.host(holder, id(1)).await.unwrap().id, id(1));
+}
+
+/// Deletes a host while a concurrent task interferes, in the presence of another organization.
+async fn delete_at_every_call<I>(
+    interfere: impl AsyncFn(&Inventory, &(Uuid, Uuid, Foreign)) -> I,
+    check: impl AsyncFn(&Fixture, &(Uuid, Uuid, Foreign), Result<(), Error>),
+) {
+    at_every_call(
+        async |fixture: &Fixture| {
+            fixture.put(&bare_host(id(1), fixture.network)).await;
+            (fixture.organization, fixture.network, fixture.foreign().await)
+        },
+        interfere,
+        async |inventory, (organization, _, _)| inventory.delete_host(*organization, id(1)).await,
+        check,
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn second_of_two_concurrent_deletions_finds_no_host() {
+    delete_at_every_call(
+        async |inventory, (organization, _, _)| inventory.delete_host(*organization, id(1)).await.unwrap(),
+        async |fixture, _, result| {
+            assert_eq!(refusal(result), not_found(Entity::Host, id(1)));
+            assert!(fixture.documents().await.is_empty());
+        },
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn host_that_is_replaced_during_its_deletion_is_deleted() {
+    delete_at_every_call(
+        async |inventory, (organization, network, _)| {
+            let written = inventory.put_host(*organization, rich_host(1, *network, &[])).await.unwrap();
+            assert_eq!(written, Written::Replaced);
+        },
+        async |fixture, _, result| {
+            result.unwrap();
+            assert!(fixture.documents().await.is_empty());
+        },
+    )
+    .await;
+}
+
+/// An id passes to another organization when its host is deleted and a client there takes it. A caller who
+/// still means the old host must not delete the new one.
+#[tokio::test]
+async fn host_that_has_become_another_organizations_is_not_deleted() {
+    delete_at_every_call(
+        async |inventory, (organization, _, foreign)| {
+            inventory.delete_host(*organization, id(1)).await.unwrap();
+            let theirs = bare_host(id(1), foreign.network);
+            inventory.put_host(foreign.organization, theirs).await.unwrap();
+        },
+        async |fixture, (_, _, foreign), result| {
+            assert!(
+                fixture.inventory.host(foreign.organization, id(1)).await.is_ok(),
+                "the host of another organization was deleted ({result:?})"
+            );
+            assert_eq!(refusal(result), not_found(Entity::Host, id(1)));
+        },
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn host_that_leaves_a_network_which_is_then_deleted_is_never_missing() {
+    for operation in ["read", "delete", "put"] {
+        let calls = with_interference_at_every_call(
+            async |fixture: &Fixture| {
+                fixture.put(&bare_host(id(1), fixture.other_network)).await;
+                (fixture.organization, fixture.network, fixture.other_network)
+            },
+            async |inventory, (organization, network, left)| {
+                // If the host has just been deleted, it is created again here.
+                inventory.put_host(*organization, bare_host(id(1), *network)).await.unwrap();
+                inventory.delete_network(*left).await.unwrap();
+            },
+            async |inventory, (organization, network, _)| match operation {
+                "read" => inventory.host(*organization, id(1)).await.map(drop),
+                "delete" => inventory.delete_host(*organization, id(1)).await,
+                _ => inventory.put_host(*organization, bare_host(id(1), *network)).await.map(drop),
+            },
+            async |_, _, result| {
+                assert_eq!(result.map_err(|error| error.kind().clone()), Ok(()), "{operation}");
+            },
+        )
+        .await;
+        // A read is one call of the store; a change is at least two.
+        assert!(calls >= if operation == "read" { 1 } else { 2 }, "{operation}: {calls}");
+    }
 }

@@ -1,15 +1,12 @@
 //! The order by service name when the service and its guest change concurrently.
 
-use std::sync::Arc;
-
 use tokio::task::JoinSet;
 use toposcope::inventory::{Error, ErrorKind, Import, Inventory};
 use toposcope::model::Host;
-use toposcope::store::{MemoryStore, Store};
 use uuid::Uuid;
 
 use crate::support::{
-    Interposer, World, assert_virtualized_by, bare_host, guest_of, id, jsonl, service_named,
+    Fixture, assert_virtualized_by, bare_host, guest_of, id, jsonl, service, with_interference_at_every_call,
 };
 
 const GUEST: Uuid = Uuid::from_u128(20);
@@ -39,7 +36,7 @@ const STEPS: [Step; 8] = [
 
 fn node(network: Uuid, name: &str) -> Host {
     let mut node = bare_host(id(10), network);
-    node.services.push(service_named(&node, SERVICE, name));
+    node.services.push(service(&node, SERVICE, name, 0));
     node
 }
 
@@ -78,43 +75,53 @@ async fn assert_consistent(inventory: &Inventory, organization: Uuid) {
 }
 
 #[tokio::test]
-async fn the_order_is_right_whatever_happens_between_two_calls_of_the_store() {
+async fn order_is_right_after_any_two_concurrent_changes() {
     for is_node_there in [false, true] {
         for is_guest_there in [false, true] {
             for step in STEPS {
+                assert_right_alone(is_node_there, is_guest_there, step).await;
                 for other in STEPS {
-                    meet_at_every_moment(is_node_there, is_guest_there, step, other).await;
+                    assert_right_together(is_node_there, is_guest_there, step, other).await;
                 }
             }
         }
     }
 }
 
-async fn meet_at_every_moment(is_node_there: bool, is_guest_there: bool, step: Step, other: Step) {
-    for moment in 0.. {
-        let shared: Arc<dyn Store> = Arc::new(MemoryStore::new());
-        let plain = Inventory::in_shared(shared.clone());
-        let organization = plain.create_organization("Example").await.unwrap().id;
-        let network = plain.create_network(organization, "Office").await.unwrap().id;
-        if is_node_there {
-            take(Step::Node("before"), &plain, organization, network).await.unwrap();
-        }
-        if is_guest_there {
-            take(Step::Guest, &plain, organization, network).await.unwrap();
-        }
-        let interfering = plain.clone();
-        let store = Interposer::new(shared, moment, async move {
-            // A missing record cannot be deleted; everything else must succeed.
-            let result = take(other, &interfering, organization, network).await;
-            assert!(is_fine(&result), "{other:?}: {result:?}");
-        });
-        let result = take(step, &Inventory::in_shared(store.clone()), organization, network).await;
-        assert!(is_fine(&result), "{step:?} with {other:?} at {moment}: {result:?}");
-        assert_consistent(&plain, organization).await;
-        if !store.has_fired() {
-            return;
-        }
+async fn prepare(fixture: &Fixture, is_node_there: bool, is_guest_there: bool) -> (Uuid, Uuid) {
+    let (organization, network) = (fixture.organization, fixture.network);
+    if is_node_there {
+        take(Step::Node("before"), &fixture.inventory, organization, network).await.unwrap();
     }
+    if is_guest_there {
+        take(Step::Guest, &fixture.inventory, organization, network).await.unwrap();
+    }
+    (organization, network)
+}
+
+async fn assert_right_alone(is_node_there: bool, is_guest_there: bool, step: Step) {
+    let fixture = Fixture::new().await;
+    let (organization, network) = prepare(&fixture, is_node_there, is_guest_there).await;
+    let result = take(step, &fixture.inventory, organization, network).await;
+    assert!(is_fine(&result), "{step:?}: {result:?}");
+    assert_consistent(&fixture.inventory, organization).await;
+}
+
+async fn assert_right_together(is_node_there: bool, is_guest_there: bool, step: Step, other: Step) {
+    with_interference_at_every_call(
+        async |fixture: &Fixture| prepare(fixture, is_node_there, is_guest_there).await,
+        async |inventory, (organization, network)| {
+            // A missing record cannot be deleted; everything else must succeed.
+            let result = take(other, inventory, *organization, *network).await;
+            assert!(is_fine(&result), "{other:?}: {result:?}");
+        },
+        async |inventory, (organization, network)| take(step, inventory, *organization, *network).await,
+        async |fixture, (organization, _), result| {
+            assert!(is_fine(&result), "{step:?} with {other:?}: {result:?}");
+            assert_consistent(&fixture.inventory, *organization).await;
+        },
+    )
+    .await;
 }
 
 fn is_fine(result: &Result<(), Error>) -> bool {
@@ -124,13 +131,13 @@ fn is_fine(result: &Result<(), Error>) -> bool {
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
 async fn the_order_is_right_when_many_rename_the_service_and_put_its_guests_at_once() {
     for round in 0..10 {
-        let world = World::new().await;
+        let fixture = Fixture::new().await;
         let mut tasks = JoinSet::new();
         for number in 0..8_u32 {
             for turn in 0..8_u32 {
-                let (inventory, organization) = (world.inventory.clone(), world.organization);
-                let mut renamed = node(world.network, &format!("name {number} {turn}"));
-                let mut guest = guest(world.network);
+                let (inventory, organization) = (fixture.inventory.clone(), fixture.organization);
+                let mut renamed = node(fixture.network, &format!("name {number} {turn}"));
+                let mut guest = guest(fixture.network);
                 guest.id = id(20 + u128::from(number));
                 tasks.spawn(async move {
                     if (number + turn + round) % 5 == 0 {
@@ -147,12 +154,12 @@ async fn the_order_is_right_when_many_rename_the_service_and_put_its_guests_at_o
         while let Some(result) = tasks.join_next().await {
             result.unwrap();
         }
-        let name = world.host(id(10)).await.services.first().map(|service| service.name.clone());
+        let name = fixture.host(id(10)).await.services.first().map(|service| service.name.clone());
         for number in 0..8 {
             let guest = id(20 + number);
-            if world.inventory.host(world.organization, guest).await.is_ok() {
+            if fixture.inventory.host(fixture.organization, guest).await.is_ok() {
                 let name = name.clone().unwrap_or_default();
-                assert_virtualized_by(&world.inventory, world.organization, guest, &name).await;
+                assert_virtualized_by(&fixture.inventory, fixture.organization, guest, &name).await;
             }
         }
     }

@@ -11,9 +11,9 @@ mod spoilt;
 
 use toposcope::inventory::{Import, ImportReport};
 
-use crate::support::World;
+use crate::support::Fixture;
 
-impl World {
+impl Fixture {
     async fn import(&self, lines: impl AsRef<[u8]>) -> ImportReport {
         self.import_with(lines, Import::new()).await
     }

@@ -2,14 +2,13 @@
 
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, ReadBuf};
-use toposcope::inventory::{ErrorKind, HostQuery, Import, Inventory};
+use toposcope::inventory::{ErrorKind, Import};
 use toposcope::model::Host;
 
-use crate::support::{Failing, World, jsonl, numbered_hosts, owner_of, refusal};
+use crate::support::{Fault, Fixture, jsonl, numbered_hosts, refusal};
 
 /// Yields its bytes in portions of a given size, is pending every other time, and optionally fails at the
 /// end.
@@ -50,18 +49,20 @@ impl AsyncRead for Portions {
 
 #[tokio::test]
 async fn the_size_of_the_portions_is_no_matter() {
-    let hosts = |world: &World| numbered_hosts(world.network, 40);
+    let hosts = |fixture: &Fixture| numbered_hosts(fixture.network, 40);
     let mut expected = None;
     for size in [1, 2, 7, 64 * 1024, usize::MAX] {
-        let world = World::new().await;
-        let mut lines = jsonl(&hosts(&world));
+        let fixture = Fixture::new().await;
+        let mut lines = jsonl(&hosts(&fixture));
         lines.extend_from_slice("bad ü\r\n\n".as_bytes());
-        lines
-            .extend(serde_json::to_vec(&Host { id: uuid::Uuid::max(), ..hosts(&world)[0].clone() }).unwrap());
+        lines.extend(
+            serde_json::to_vec(&Host { id: uuid::Uuid::max(), ..hosts(&fixture)[0].clone() }).unwrap(),
+        );
         let input = Portions::new(lines, size, false);
-        let report = world.inventory.import_hosts(world.organization, input, Import::new()).await.unwrap();
+        let report =
+            fixture.inventory.import_hosts(fixture.organization, input, Import::new()).await.unwrap();
         assert_eq!((report.lines, report.imported, report.refused), (43, 41, 1), "{report}");
-        assert_eq!(world.documents().await.len(), 41);
+        assert_eq!(fixture.documents().await.len(), 41);
         assert_eq!(*expected.get_or_insert(report.clone()), report);
     }
 }
@@ -69,17 +70,17 @@ async fn the_size_of_the_portions_is_no_matter() {
 #[tokio::test]
 async fn an_input_that_fails_is_unreadable_and_what_was_stored_before_stays() {
     for count in [0, 1, 700] {
-        let world = World::new().await;
-        let lines = jsonl(&numbered_hosts(world.network, count));
+        let fixture = Fixture::new().await;
+        let lines = jsonl(&numbered_hosts(fixture.network, count));
         let mut reported = 0;
         let import = Import::new().on_progress(|report| reported = report.imported);
         let input = Portions::new(lines, 1000, true);
-        let error = world.inventory.import_hosts(world.organization, input, import).await.unwrap_err();
+        let error = fixture.inventory.import_hosts(fixture.organization, input, import).await.unwrap_err();
         assert_eq!(*error.kind(), ErrorKind::Unreadable);
         assert!(!error.to_string().contains("cable"), "the details are for the log: {error}");
         let source = std::error::Error::source(&error).expect("they are the source");
         assert!(source.to_string().contains("the cable came loose"));
-        let stored = world.documents().await.len() as u64;
+        let stored = fixture.documents().await.len() as u64;
         assert_eq!(stored, reported);
         assert!(u128::from(stored) <= count && (count < 700 || stored >= 256), "{stored} of {count}");
     }
@@ -87,22 +88,22 @@ async fn an_input_that_fails_is_unreadable_and_what_was_stored_before_stays() {
 
 #[tokio::test]
 async fn an_input_that_fails_at_once_leaves_what_is_there() {
-    let world = World::new().await;
-    world.put(&numbered_hosts(world.network, 1)[0]).await;
-    let commits = world.store.commits();
+    let fixture = Fixture::new().await;
+    fixture.put(&numbered_hosts(fixture.network, 1)[0]).await;
+    let commits = fixture.commits();
     let input = Portions::new(vec![], 1, true);
-    let result = world.inventory.import_hosts(world.organization, input, Import::new()).await;
+    let result = fixture.inventory.import_hosts(fixture.organization, input, Import::new()).await;
     assert_eq!(refusal(result), ErrorKind::Unreadable);
-    assert_eq!((world.store.commits(), world.documents().await.len()), (commits, 1));
+    assert_eq!((fixture.commits(), fixture.documents().await.len()), (commits, 1));
 }
 
 #[tokio::test]
 async fn progress_is_told_every_few_hundred_lines_and_never_goes_back() {
-    let world = World::new().await;
+    let fixture = Fixture::new().await;
     let mut seen = Vec::new();
-    let lines = jsonl(&numbered_hosts(world.network, 2000));
+    let lines = jsonl(&numbered_hosts(fixture.network, 2000));
     let import = Import::new().on_progress(|report| seen.push((report.lines, report.bytes, report.imported)));
-    let report = world.inventory.import_hosts(world.organization, &lines[..], import).await.unwrap();
+    let report = fixture.inventory.import_hosts(fixture.organization, &lines[..], import).await.unwrap();
     assert!(seen.is_sorted() && seen.iter().map(|seen| seen.1).is_sorted());
     assert!(seen.iter().map(|seen| seen.2).is_sorted());
     assert_eq!(seen.last(), Some(&(report.lines, report.bytes, report.imported)));
@@ -112,13 +113,13 @@ async fn progress_is_told_every_few_hundred_lines_and_never_goes_back() {
 
 #[tokio::test]
 async fn progress_is_told_also_of_lines_that_hold_no_host() {
-    let world = World::new().await;
+    let fixture = Fixture::new().await;
     for line in ["\n", "   \r\n", "{}{}{}{}{}{}\n"] {
         let mut seen = vec![0];
         let import = Import::new().max_line(10).on_progress(|report| seen.push(report.lines));
         let lines = line.repeat(5000);
         let report =
-            world.inventory.import_hosts(world.organization, lines.as_bytes(), import).await.unwrap();
+            fixture.inventory.import_hosts(fixture.organization, lines.as_bytes(), import).await.unwrap();
         assert_eq!(report.lines, 5000);
         assert!(seen.windows(2).all(|pair| pair[1] - pair[0] < 1000), "{line:?}: {seen:?}");
     }
@@ -127,15 +128,12 @@ async fn progress_is_told_also_of_lines_that_hold_no_host() {
 #[tokio::test]
 async fn a_store_that_fails_ends_the_import_and_what_was_stored_before_stays() {
     for commits in 0..5 {
-        let store = Arc::new(Failing::default());
-        let inventory = Inventory::in_shared(store.clone());
-        let organization = inventory.create_organization("Example").await.unwrap().id;
-        let network = inventory.create_network(organization, "Office").await.unwrap().id;
-        let lines = jsonl(&numbered_hosts(network, 700));
-        store.fail_after(commits);
-        let result = inventory.import_hosts(organization, &lines[..], Import::new()).await;
-        let all = HostQuery::default();
-        let stored = inventory.list_hosts(&owner_of(organization), &all).await.unwrap().documents.len();
+        let fixture = Fixture::new().await;
+        let (inventory, probe) = fixture.probed();
+        let lines = jsonl(&numbered_hosts(fixture.network, 700));
+        probe.set(Fault::UnavailableAfterCommits(commits));
+        let result = inventory.import_hosts(fixture.organization, &lines[..], Import::new()).await;
+        let stored = fixture.documents().await.len();
         if stored == 700 {
             assert_eq!(result.unwrap().imported, 700);
             return;

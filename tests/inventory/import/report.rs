@@ -4,18 +4,18 @@ use serde_json::json;
 use toposcope::inventory::{Alteration, Import, ImportReport};
 use toposcope::model::Protocol;
 
-use crate::support::{Document, World, bare_host, id, jsonl, numbered_hosts, port, rich_host};
+use crate::support::{Document, Fixture, bare_host, id, jsonl, numbered_hosts, port, refusal, rich_host};
 
 #[tokio::test]
 async fn details_are_bounded_and_counts_are_not() {
-    let world = World::new().await;
+    let fixture = Fixture::new().await;
     let bad = 1100;
-    let mut lines = jsonl(&numbered_hosts(world.network, 1));
+    let mut lines = jsonl(&numbered_hosts(fixture.network, 1));
     for number in 0..bad {
         lines.extend_from_slice(format!("{{\"id\": {number}}}\n").as_bytes());
     }
-    lines.extend(jsonl(&[bare_host(id(2), world.network)]));
-    let report = world.import(&lines).await;
+    lines.extend(jsonl(&[bare_host(id(2), fixture.network)]));
+    let report = fixture.import(&lines).await;
     assert_eq!((report.lines, report.imported, report.refused), (bad + 2, 2, bad));
     assert_eq!(report.refusals.len(), ImportReport::MAX_DETAILS);
     for (place, refusal) in report.refusals.iter().enumerate() {
@@ -27,17 +27,17 @@ async fn details_are_bounded_and_counts_are_not() {
 
 #[tokio::test]
 async fn dropped_ports_beyond_those_named_are_counted() {
-    let world = World::new().await;
-    let mut line = Document::of(&bare_host(id(1), world.network));
+    let fixture = Fixture::new().await;
+    let mut line = Document::of(&bare_host(id(1), fixture.network));
     let ports = (0..1100).map(|number| {
         let mut zero =
-            serde_json::to_value(port(&bare_host(id(1), world.network), id(number), 1, Protocol::Tcp))
+            serde_json::to_value(port(&bare_host(id(1), fixture.network), id(number), 1, Protocol::Tcp))
                 .unwrap();
         zero["number"] = json!(0);
         zero
     });
     line.0["ports"] = ports.collect();
-    let report = world.import(line.line()).await;
+    let report = fixture.import(line.line()).await;
     assert_eq!(report.altered(Alteration::DroppedPort), 1100);
     assert_eq!(report.dropped_ports.len(), ImportReport::MAX_DETAILS);
     assert!(report.dropped_ports.iter().map(|port| port.port_id).eq((0..1000).map(id)));
@@ -47,12 +47,12 @@ async fn dropped_ports_beyond_those_named_are_counted() {
 /// Overlong lines, malformed lines and refused hosts are detected at different stages.
 #[tokio::test]
 async fn refusals_are_named_in_the_order_of_the_lines() {
-    let world = World::new().await;
-    let good = bare_host(id(1), world.network);
+    let fixture = Fixture::new().await;
+    let good = bare_host(id(1), fixture.network);
     let refused = jsonl(&[bare_host(id(2), id(7))]);
     let lines =
         [&refused[..], b"bad\n", &vec![b'x'; 2000], b"\n", &refused, &jsonl(&[good]), b"bad\n"].concat();
-    let report = world.import_with(&lines, Import::new().max_line(1000)).await;
+    let report = fixture.import_with(&lines, Import::new().max_line(1000)).await;
     assert_eq!((report.imported, report.refused), (1, 5), "{report}");
     let numbers: Vec<u64> = report.refusals.iter().map(|refusal| refusal.line).collect();
     assert_eq!(numbers, [1, 2, 3, 4, 6]);
@@ -60,10 +60,10 @@ async fn refusals_are_named_in_the_order_of_the_lines() {
 
 #[tokio::test]
 async fn the_refusals_that_are_named_are_the_first_ones() {
-    let world = World::new().await;
+    let fixture = Fixture::new().await;
     let refused = jsonl(&[bare_host(id(2), id(7))]);
     let lines = [&refused[..], b"bad\n"].concat().repeat(600);
-    let report = world.import(&lines).await;
+    let report = fixture.import(&lines).await;
     assert_eq!(report.refused, 1200);
     let named: BTreeSet<u64> = report.refusals.iter().map(|refusal| refusal.line).collect();
     let left_out = (1..=1000).find(|line| !named.contains(line));
@@ -72,8 +72,8 @@ async fn the_refusals_that_are_named_are_the_first_ones() {
 
 #[tokio::test]
 async fn the_report_as_text_tells_everything() {
-    let world = World::new().await;
-    let mended = Document::of(&rich_host(1, world.network, &world.tags))
+    let fixture = Fixture::new().await;
+    let mended = Document::of(&rich_host(1, fixture.network, &fixture.tags))
         .with("interfaces.0.mac_address", "odd")
         .with("interfaces.1.mac_address", "")
         .with("if_entries.0.mac_address", "")
@@ -81,10 +81,10 @@ async fn the_report_as_text_tells_everything() {
         .with("ports.2.number", 0)
         .with("updated_at", "2026-08-14T12:00:00.1234567Z")
         .line();
-    let dropped = rich_host(1, world.network, &world.tags).ports[2].id;
+    let dropped = rich_host(1, fixture.network, &fixture.tags).ports[2].id;
     let lines =
         [mended.as_bytes(), b"\n", &jsonl(&[bare_host(id(1), id(0xa))]), b"{\"id\":7}\nnull\n"].concat();
-    let report = world.import_with(&lines, Import::new().create_networks(true)).await;
+    let report = fixture.import_with(&lines, Import::new().create_networks(true)).await;
     for (alteration, count) in [
         (Alteration::InvalidMac, 1),
         (Alteration::EmptyMac, 2),
@@ -119,19 +119,19 @@ async fn the_report_as_text_tells_everything() {
 
 #[tokio::test]
 async fn the_report_of_progress_is_the_one_of_the_end() {
-    let world = World::new().await;
+    let fixture = Fixture::new().await;
     let mut last = None;
-    let lines = [&jsonl(&numbered_hosts(world.network, 300))[..], b"bad\n"].concat();
+    let lines = [&jsonl(&numbered_hosts(fixture.network, 300))[..], b"bad\n"].concat();
     let import = Import::new().on_progress(|report| last = Some(report.clone()));
-    let report = world.inventory.import_hosts(world.organization, &lines[..], import).await.unwrap();
+    let report = fixture.inventory.import_hosts(fixture.organization, &lines[..], import).await.unwrap();
     assert_eq!(last, Some(report));
 }
 
 #[tokio::test]
 async fn a_reason_tells_nothing_of_where_it_stands_within_the_program() {
-    let world = World::new().await;
-    let spoilt = Document::of(&rich_host(1, world.network, &world.tags)).with("ports.1.number", 65_536);
-    let report = world.import(spoilt.line()).await;
+    let fixture = Fixture::new().await;
+    let spoilt = Document::of(&rich_host(1, fixture.network, &fixture.tags)).with("ports.1.number", 65_536);
+    let report = fixture.import(spoilt.line()).await;
     let reason = &report.refusals[0].reason;
     assert!(reason.contains("65536") && !reason.contains("::") && !reason.contains("Document"), "{reason}");
 }

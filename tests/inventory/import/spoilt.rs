@@ -2,32 +2,32 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Document, World, bare_host, id, refusal_of_second, rich_host};
+use crate::support::{Document, Fixture, bare_host, id, refusal_of_second, rich_host};
 
 /// The second of three lines, and the field that the refusal names.
-async fn assert_refused(world: &World, line: impl AsRef<[u8]>, field: Option<&str>) -> String {
+async fn assert_refused(fixture: &Fixture, line: impl AsRef<[u8]>, field: Option<&str>) -> String {
     let line = line.as_ref();
-    let mut lines = serde_json::to_vec(&bare_host(id(1), world.network)).unwrap();
+    let mut lines = serde_json::to_vec(&bare_host(id(1), fixture.network)).unwrap();
     lines.push(b'\n');
     lines.extend_from_slice(line);
     lines.push(b'\n');
-    lines.extend(serde_json::to_vec(&bare_host(id(3), world.network)).unwrap());
-    let report = world.import(&lines).await;
+    lines.extend(serde_json::to_vec(&bare_host(id(3), fixture.network)).unwrap());
+    let report = fixture.import(&lines).await;
     let shown = String::from_utf8_lossy(line.get(..line.len().min(200)).unwrap()).into_owned();
     let refusal = refusal_of_second(&report, &shown);
     assert_eq!(refusal.field.as_deref(), field, "{shown}: {}", refusal.reason);
-    assert_eq!(world.documents().await.len(), 2, "{shown}");
+    assert_eq!(fixture.documents().await.len(), 2, "{shown}");
     refusal.reason
 }
 
-async fn rich(world: &World) -> Document {
-    Document::of(&rich_host(2, world.network, &world.tags))
+async fn rich(fixture: &Fixture) -> Document {
+    Document::of(&rich_host(2, fixture.network, &fixture.tags))
 }
 
 #[tokio::test]
 async fn what_is_no_json_object_is_refused_without_a_field() {
-    let world = World::new().await;
-    let whole = rich(&world).await.line();
+    let fixture = Fixture::new().await;
+    let whole = rich(&fixture).await.line();
     let cut = &whole[..whole.len() - 1];
     for line in [
         "x",
@@ -47,14 +47,14 @@ async fn what_is_no_json_object_is_refused_without_a_field() {
         &whole.replacen(':', " ", 1),
         cut,
     ] {
-        assert_refused(&world, line, None).await;
+        assert_refused(&fixture, line, None).await;
     }
 }
 
 #[tokio::test]
 async fn a_line_cut_anywhere_is_refused() {
-    let world = World::new().await;
-    let whole = rich(&world).await.line();
+    let fixture = Fixture::new().await;
+    let whole = rich(&fixture).await.line();
     let places = whole.char_indices().map(|(place, _)| place).filter(|place| *place > 0);
     let mut lines = Vec::new();
     let mut count = 0;
@@ -63,36 +63,36 @@ async fn a_line_cut_anywhere_is_refused() {
         lines.push(b'\n');
         count += 1;
     }
-    let report = world.import(&lines).await;
+    let report = fixture.import(&lines).await;
     assert_eq!((report.imported, report.refused), (0, count), "{report}");
     let numbers: Vec<u64> = report.refusals.iter().map(|refusal| refusal.line).collect();
     assert_eq!(numbers, (1..=count).collect::<Vec<_>>());
-    assert!(world.documents().await.is_empty());
+    assert!(fixture.documents().await.is_empty());
 }
 
 #[tokio::test]
 async fn invalid_utf8_is_refused() {
-    let world = World::new().await;
-    let whole = rich(&world).await.line();
+    let fixture = Fixture::new().await;
+    let whole = rich(&fixture).await.line();
     for bad in [&b"\xff"[..], b"\xc3", b"\xed\xa0\x80", b"\xf8\x88\x80\x80\x80", b"\xc0\x80"] {
         let (before, after) = whole.split_once("switch").unwrap();
         let line = [before.as_bytes(), bad, after.as_bytes()].concat();
-        assert_refused(&world, &line, Some("name")).await;
+        assert_refused(&fixture, &line, Some("name")).await;
     }
-    assert_refused(&world, b"\xff\xfe{\0}\0", None).await;
+    assert_refused(&fixture, b"\xff\xfe{\0}\0", None).await;
 }
 
 #[tokio::test]
 async fn a_lone_surrogate_is_refused() {
-    let world = World::new().await;
-    let line = rich(&world).await.line().replacen("switch", "\\ud800", 1);
-    assert_refused(&world, line, Some("name")).await;
+    let fixture = Fixture::new().await;
+    let line = rich(&fixture).await.line().replacen("switch", "\\ud800", 1);
+    assert_refused(&fixture, line, Some("name")).await;
 }
 
 #[tokio::test]
 async fn a_field_that_stands_twice_is_refused_and_named() {
-    let world = World::new().await;
-    let whole = rich(&world).await.line();
+    let fixture = Fixture::new().await;
+    let whole = rich(&fixture).await.line();
     for (first, twice, field) in [
         ("\"hidden\":true", "\"hidden\":true,\"hidden\":false", "hidden"),
         ("\"hidden\":true", "\"hidden\":true,\"id\":\"00000000-0000-0000-0000-000000000002\"", "id"),
@@ -101,14 +101,14 @@ async fn a_field_that_stands_twice_is_refused_and_named() {
         let line = whole.replacen(first, twice, 1);
         assert_ne!(line, whole);
         let parent = if field == "number" { Some("ports.2") } else { None };
-        let reason = assert_refused(&world, line, parent).await;
+        let reason = assert_refused(&fixture, line, parent).await;
         assert!(reason.contains("duplicate") && reason.contains(field), "{reason}");
     }
 }
 
 #[tokio::test]
 async fn a_value_of_the_wrong_type_is_refused_by_its_dotted_path() {
-    let world = World::new().await;
+    let fixture = Fixture::new().await;
     for (path, value) in [
         ("id", json!("not an id")),
         ("id", json!(null)),
@@ -159,14 +159,14 @@ async fn a_value_of_the_wrong_type_is_refused_by_its_dotted_path() {
         ("if_entries.0.mac_address", json!(["00:1B:21:3C:4D:5E"])),
         ("if_entries.1.if_descr", json!(0)),
     ] {
-        let line = rich(&world).await.with(path, value).line();
-        assert_refused(&world, line, Some(path)).await;
+        let line = rich(&fixture).await.with(path, value).line();
+        assert_refused(&fixture, line, Some(path)).await;
     }
 }
 
 #[tokio::test]
 async fn a_field_that_is_missing_is_refused_and_named() {
-    let world = World::new().await;
+    let fixture = Fixture::new().await;
     for (parent, field) in [
         ("", "id"),
         ("", "network_id"),
@@ -179,30 +179,30 @@ async fn a_field_that_is_missing_is_refused_and_named() {
         ("/services/0/bindings/1", "service_id"),
         ("/if_entries/1", "if_index"),
     ] {
-        let line = rich(&world).await.without(parent, field).line();
+        let line = rich(&fixture).await.without(parent, field).line();
         let parent = parent.trim_start_matches('/').replace('/', ".");
         let path = if parent.is_empty() { None } else { Some(parent.as_str()) };
-        let reason = assert_refused(&world, line, path).await;
+        let reason = assert_refused(&fixture, line, path).await;
         assert!(reason.contains("missing") && reason.contains(field), "{reason}");
     }
 }
 
 #[tokio::test]
 async fn what_may_be_missing_counts_as_empty() {
-    let world = World::new().await;
+    let fixture = Fixture::new().await;
     let least = json!({
         "id": id(2),
-        "network_id": world.network,
+        "network_id": fixture.network,
         "name": "least",
         "created_at": "2026-08-14T12:00:00Z",
         "updated_at": "2026-08-14T14:00:00+02:00",
         "unknown": {"ignored": [1, 2, 3]},
     });
-    let report = world.import(least.to_string()).await;
+    let report = fixture.import(least.to_string()).await;
     assert_eq!((report.imported, report.refused), (1, 0), "{report}");
-    let host = world.host(id(2)).await;
+    let host = fixture.host(id(2)).await;
     assert_eq!(host.source, toposcope::model::Source::Unknown);
     assert_eq!(host.created_at, host.updated_at);
-    let document: Value = serde_json::from_slice(&world.documents().await[0]).unwrap();
+    let document: Value = serde_json::from_slice(&fixture.documents().await[0]).unwrap();
     assert_eq!(document.as_object().unwrap().len(), 16, "a document is whole: {document}");
 }

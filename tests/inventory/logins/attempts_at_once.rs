@@ -4,7 +4,7 @@ use tokio::task::{JoinSet, yield_now};
 use toposcope::inventory::{ErrorKind, Inventory};
 use toposcope::model::Permission;
 
-use crate::support::{Fault, Faulty, PASSWORD, World, refusal, settle};
+use crate::support::{Fault, Fixture, PASSWORD, refusal, settle};
 
 const EMAIL: &str = "owner@example.net";
 
@@ -28,23 +28,23 @@ async fn guess(inventory: &Inventory, emails: &[&'static str]) -> (usize, usize)
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
 async fn of_many_guesses_at_once_five_are_verified_and_all_others_held_up() {
-    let world = World::new().await;
-    world.owner().await;
-    assert_eq!(guess(&world.inventory, &[EMAIL]).await, (5, 59));
-    assert_eq!(guess(&world.inventory, &[EMAIL]).await, (0, 64));
+    let fixture = Fixture::new().await;
+    fixture.owner().await;
+    assert_eq!(guess(&fixture.inventory, &[EMAIL]).await, (5, 59));
+    assert_eq!(guess(&fixture.inventory, &[EMAIL]).await, (0, 64));
     let cases = ["nobody@example.net", "Nobody@Example.net", " NOBODY@EXAMPLE.NET", "nobody@example.NET\t"];
-    assert_eq!(guess(&world.inventory, &cases).await, (5, 59));
+    assert_eq!(guess(&fixture.inventory, &cases).await, (5, 59));
     let both = ["a@example.net", "b@example.net"];
-    assert_eq!(guess(&world.inventory, &both).await, (10, 54));
+    assert_eq!(guess(&fixture.inventory, &both).await, (10, 54));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
 async fn a_right_login_among_many_guesses_gets_in_or_is_held_up() {
-    let world = World::new().await;
-    let user = world.owner().await;
+    let fixture = Fixture::new().await;
+    let user = fixture.owner().await;
     let (guessing, login) = tokio::join!(
-        guess(&world.inventory, &[EMAIL]),
-        world.inventory.log_in(&user.email, PASSWORD.to_owned())
+        guess(&fixture.inventory, &[EMAIL]),
+        fixture.inventory.log_in(&user.email, PASSWORD.to_owned())
     );
     assert_eq!(guessing, (5, 59));
     if let Err(error) = login {
@@ -63,20 +63,19 @@ async fn break_off(inventory: &Inventory, password: &str) {
 
 #[tokio::test]
 async fn a_guess_that_is_broken_off_counts_as_a_failure() {
-    let world = World::new().await;
-    world.owner().await;
-    let store = Faulty::new(world.store.clone());
-    let inventory = world.inventory_in(store.clone());
-    store.set(Fault::Silence);
+    let fixture = Fixture::new().await;
+    fixture.owner().await;
+    let (inventory, probe) = fixture.probed();
+    probe.set(Fault::Silence);
     for password in ["battery staple", PASSWORD, "", "battery staple"] {
         break_off(&inventory, password).await;
     }
-    assert_eq!(store.calls(), 4, "each was begun");
-    store.set(Fault::None);
+    assert_eq!(probe.calls(), 4, "each was begun");
+    probe.set(Fault::None);
     inventory.log_in(EMAIL, PASSWORD.to_owned()).await.unwrap();
-    store.set(Fault::Silence);
+    probe.set(Fault::Silence);
     break_off(&inventory, PASSWORD).await;
-    store.set(Fault::None);
+    probe.set(Fault::None);
     settle().await;
     let refused = inventory.log_in(EMAIL, PASSWORD.to_owned()).await;
     assert_eq!(refusal(refused), ErrorKind::TooManyAttempts { retry_after: 900 });
@@ -85,11 +84,10 @@ async fn a_guess_that_is_broken_off_counts_as_a_failure() {
 /// An attempt that waits for its turn does not count yet.
 #[tokio::test]
 async fn who_gives_up_while_another_login_of_the_name_is_under_way_has_not_failed() {
-    let world = World::new().await;
-    world.owner().await;
-    let store = Faulty::new(world.store.clone());
-    let inventory = world.inventory_in(store.clone());
-    store.set(Fault::Silence);
+    let fixture = Fixture::new().await;
+    fixture.owner().await;
+    let (inventory, probe) = fixture.probed();
+    probe.set(Fault::Silence);
     let first = tokio::spawn({
         let inventory = inventory.clone();
         async move { inventory.log_in(EMAIL, PASSWORD.to_owned()).await }
@@ -98,21 +96,20 @@ async fn who_gives_up_while_another_login_of_the_name_is_under_way_has_not_faile
     for _ in 0..10 {
         break_off(&inventory, "battery staple").await;
     }
-    assert_eq!(store.calls(), 1, "the first is under way, the others wait");
-    store.set(Fault::None);
+    assert_eq!(probe.calls(), 1, "the first is under way, the others wait");
+    probe.set(Fault::None);
     first.await.unwrap().unwrap();
     inventory.log_in(EMAIL, PASSWORD.to_owned()).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_login_that_is_broken_off_does_not_keep_others_waiting() {
-    let world = World::new().await;
-    let user = world.owner().await;
-    let store = Faulty::new(world.store.clone());
-    let inventory = world.inventory_in(store.clone());
-    store.set(Fault::SilentCommits);
+    let fixture = Fixture::new().await;
+    let user = fixture.owner().await;
+    let (inventory, probe) = fixture.probed();
+    probe.set(Fault::SilentCommits);
     let mut login = Box::pin(inventory.log_in(EMAIL, PASSWORD.to_owned()));
-    while store.commits() == 0 {
+    while probe.commits() == 0 {
         tokio::select! {
             biased;
             result = &mut login => panic!("it does not end: {result:?}"),
@@ -120,9 +117,13 @@ async fn a_login_that_is_broken_off_does_not_keep_others_waiting() {
         }
     }
     drop(login);
-    store.set(Fault::None);
+    probe.set(Fault::None);
     inventory.log_in(EMAIL, PASSWORD.to_owned()).await.unwrap();
-    assert_eq!(world.sessions_of(user.id).await, 1, "what was broken off before its commit began no session");
+    assert_eq!(
+        fixture.sessions_of(user.id).await,
+        1,
+        "what was broken off before its commit began no session"
+    );
 }
 
 /// Begins logins that the store does not answer, until one is refused.
@@ -145,17 +146,16 @@ async fn fill(inventory: &Inventory, email: impl Fn(usize) -> String) -> JoinSet
 #[tokio::test]
 async fn logins_under_way_are_bounded_in_number_and_who_finds_no_room_has_not_failed() {
     for email in [|number| format!("{number}@example.net"), |_| EMAIL.to_owned()] {
-        let world = World::new().await;
-        let user = world.user("bystander@example.net", Permission::Viewer, &[]).await;
-        let store = Faulty::new(world.store.clone());
-        let inventory = world.inventory_in(store.clone());
-        store.set(Fault::Silence);
+        let fixture = Fixture::new().await;
+        let user = fixture.user("bystander@example.net", Permission::Viewer, &[]).await;
+        let (inventory, probe) = fixture.probed();
+        probe.set(Fault::Silence);
         let mut under_way = fill(&inventory, email).await;
         for _ in 0..10 {
             let refused = inventory.log_in(&user.email, "battery staple".to_owned()).await;
             assert_eq!(refusal(refused), ErrorKind::Busy);
         }
-        store.set(Fault::None);
+        probe.set(Fault::None);
         while under_way.join_next().await.is_some() {}
         inventory.log_in(&user.email, PASSWORD.to_owned()).await.unwrap();
     }

@@ -5,18 +5,18 @@ use std::time::Duration;
 use toposcope::inventory::{ErrorKind, NewUser, Problem};
 use toposcope::model::{Permission, Session};
 
-use crate::support::{Faulty, PASSWORD, World, invalid, refusal, time};
+use crate::support::{Fixture, PASSWORD, invalid, refusal, time};
 
 #[tokio::test]
 async fn a_login_tells_who_came_in_and_begins_a_session() {
-    let world = World::new().await;
-    let user = world.user("a@example.net", Permission::Member, &[world.network]).await;
-    world.clock.set(time("2026-08-15T00:00:00.000001Z"));
-    let issued = world.log_in(&user).await;
+    let fixture = Fixture::new().await;
+    let user = fixture.user("a@example.net", Permission::Member, &[fixture.network]).await;
+    fixture.clock.set(time("2026-08-15T00:00:00.000001Z"));
+    let issued = fixture.log_in(&user).await;
     let expected = Session {
         id: issued.session().id,
         user_id: user.id,
-        organization_id: world.organization,
+        organization_id: fixture.organization,
         created_at: time("2026-08-15T00:00:00.000001Z"),
         expires_at: time("2026-08-22T00:00:00.000001Z"),
     };
@@ -27,27 +27,27 @@ async fn a_login_tells_who_came_in_and_begins_a_session() {
 
 #[tokio::test]
 async fn an_address_is_the_same_in_every_case() {
-    let world = World::new().await;
-    let user = world.user("Jürgen.MÜLLER@Example.NET", Permission::Viewer, &[]).await;
+    let fixture = Fixture::new().await;
+    let user = fixture.user("Jürgen.MÜLLER@Example.NET", Permission::Viewer, &[]).await;
     for email in [
         "jürgen.müller@example.net",
         "Jürgen.MÜLLER@Example.NET",
         "JÜRGEN.MÜLLER@EXAMPLE.NET",
         " \tjürgen.müller@example.net\n",
     ] {
-        let issued = world.inventory.log_in(email, PASSWORD.to_owned()).await.unwrap();
+        let issued = fixture.inventory.log_in(email, PASSWORD.to_owned()).await.unwrap();
         assert_eq!(issued.user(), &user, "{email:?}");
     }
 }
 
 #[tokio::test]
 async fn whatever_is_wrong_is_one_answer_and_leaves_no_trace() {
-    let world = World::new().await;
-    world.owner().await;
-    let disabled = world.user("disabled@example.net", Permission::Owner, &[]).await;
-    world.inventory.set_user_enabled(disabled.id, false).await.unwrap();
-    let without = NewUser::new(world.organization, "without@example.net", Permission::Owner);
-    world.inventory.create_user(without).await.unwrap();
+    let fixture = Fixture::new().await;
+    fixture.owner().await;
+    let disabled = fixture.user("disabled@example.net", Permission::Owner, &[]).await;
+    fixture.inventory.set_user_enabled(disabled.id, false).await.unwrap();
+    let without = NewUser::new(fixture.organization, "without@example.net", Permission::Owner);
+    fixture.inventory.create_user(without).await.unwrap();
     let long = "x".repeat(100_000);
     let longest_email = format!("{}@example.net", "n".repeat(254 - "@example.net".len()));
     for (email, password) in [
@@ -67,16 +67,15 @@ async fn whatever_is_wrong_is_one_answer_and_leaves_no_trace() {
         ("owner@example.net\u{0}", PASSWORD),
         ("somebody@example.net", long.as_str()),
     ] {
-        let attempt = world.inventory.log_in(email, password.to_owned());
-        assert_eq!(world.refusal(attempt).await, ErrorKind::InvalidCredentials);
+        let attempt = fixture.inventory.log_in(email, password.to_owned());
+        assert_eq!(fixture.refusal(attempt).await, ErrorKind::InvalidCredentials);
     }
 }
 
 #[tokio::test]
 async fn what_is_no_address_by_its_length_is_told_and_is_no_failure() {
-    let world = World::new().await;
-    let store = Faulty::new(world.store.clone());
-    let inventory = world.inventory_in(store.clone());
+    let fixture = Fixture::new().await;
+    let (inventory, probe) = fixture.probed();
     let (too_long, longest) = ("n".repeat(255), "n".repeat(254));
     for (email, problem) in [
         ("", Problem::Empty),
@@ -90,7 +89,7 @@ async fn what_is_no_address_by_its_length_is_told_and_is_no_failure() {
             assert_eq!(refusal(refused), invalid("email", problem.clone()));
         }
     }
-    assert_eq!(store.calls(), 0, "nobody is looked up");
+    assert_eq!(probe.calls(), 0, "nobody is looked up");
     for email in ["🦀🦀🦀", longest.as_str()] {
         let refused = inventory.log_in(email, PASSWORD.to_owned()).await;
         assert_eq!(refusal(refused), ErrorKind::InvalidCredentials);
@@ -99,29 +98,29 @@ async fn what_is_no_address_by_its_length_is_told_and_is_no_failure() {
 
 #[tokio::test]
 async fn two_logins_at_once_begin_two_sessions() {
-    let world = World::new().await;
-    let user = world.owner().await;
-    let log_in = || world.inventory.log_in(&user.email, PASSWORD.to_owned());
+    let fixture = Fixture::new().await;
+    let user = fixture.owner().await;
+    let log_in = || fixture.inventory.log_in(&user.email, PASSWORD.to_owned());
     let (first, second) = tokio::join!(log_in(), log_in());
     let (first, second) = (first.unwrap(), second.unwrap());
     assert_ne!(first.plaintext(), second.plaintext());
     assert_ne!(first.session().id, second.session().id);
     for issued in [&first, &second] {
-        let caller = world.inventory.authenticate_session(issued.plaintext()).await.unwrap();
+        let caller = fixture.inventory.authenticate_session(issued.plaintext()).await.unwrap();
         assert_eq!(caller.user_id(), user.id);
     }
-    world.inventory.log_out(first.plaintext()).await.unwrap();
-    let ended = world.inventory.authenticate_session(first.plaintext()).await;
+    fixture.inventory.log_out(first.plaintext()).await.unwrap();
+    let ended = fixture.inventory.authenticate_session(first.plaintext()).await;
     assert_eq!(refusal(ended), ErrorKind::NotAuthenticated);
-    world.inventory.authenticate_session(second.plaintext()).await.unwrap();
+    fixture.inventory.authenticate_session(second.plaintext()).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
 async fn every_right_login_of_many_at_once_gets_in() {
-    let world = World::new().await;
-    let user = world.owner().await;
+    let fixture = Fixture::new().await;
+    let user = fixture.owner().await;
     let logins = (0..16).map(|_| {
-        let (inventory, email) = (world.inventory.clone(), user.email.clone());
+        let (inventory, email) = (fixture.inventory.clone(), user.email.clone());
         tokio::spawn(async move { inventory.log_in(&email, PASSWORD.to_owned()).await.unwrap() })
     });
     let mut texts = Vec::new();
@@ -135,10 +134,10 @@ async fn every_right_login_of_many_at_once_gets_in() {
 
 #[tokio::test]
 async fn a_login_takes_no_api_access() {
-    let world = World::new().await;
-    let user = world.owner().await;
-    world.inventory.set_api_access(world.organization, false).await.unwrap();
-    world.clock.advance(Duration::from_secs(1));
-    let issued = world.log_in(&user).await;
-    world.inventory.authenticate_session(issued.plaintext()).await.unwrap();
+    let fixture = Fixture::new().await;
+    let user = fixture.owner().await;
+    fixture.inventory.set_api_access(fixture.organization, false).await.unwrap();
+    fixture.clock.advance(Duration::from_secs(1));
+    let issued = fixture.log_in(&user).await;
+    fixture.inventory.authenticate_session(issued.plaintext()).await.unwrap();
 }

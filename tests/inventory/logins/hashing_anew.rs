@@ -5,37 +5,37 @@ use argon2::{Algorithm, Argon2, Params, Version};
 use toposcope::access::{PasswordCost, PasswordHasher};
 use toposcope::inventory::{ErrorKind, Inventory};
 use toposcope::model::User;
-use toposcope::store::{Batch, Facets, Key, Name, Precondition, Store};
+use toposcope::store::{Facets, Key, Name};
 
-use crate::support::{PASSWORD, World, at_every_moment, refusal};
+use crate::support::{Fixture, PASSWORD, at_every_call, refusal};
 
 const PASSWORD_KIND: Name = Name::new("password");
 
-/// Returns an inventory that differs from the world's in the cost of passwords only.
+/// Returns an inventory that differs from the fixture's in the cost of passwords only.
 fn at_another_cost(inventory: Inventory) -> Inventory {
     inventory.with_passwords(PasswordHasher::new().with_cost(PasswordCost::new(16, 2).unwrap()))
 }
 
 /// Returns the stored password record of a user.
-async fn stored_hash(world: &World, user: &User) -> String {
-    let contents = world.store.contents().await;
+async fn stored_hash(fixture: &Fixture, user: &User) -> String {
+    let contents = fixture.contents().await;
     let key = Key::new(PASSWORD_KIND, user.id);
-    let kept = contents.into_iter().find(|kept| kept.key == key).expect("there is a password");
-    String::from_utf8(kept.body.to_vec()).unwrap()
+    let stored = contents.into_iter().find(|stored| stored.record.key == key).expect("there is a password");
+    String::from_utf8(stored.record.body.to_vec()).unwrap()
 }
 
 #[tokio::test]
 async fn a_password_of_another_cost_is_hashed_anew_by_its_next_login() {
-    let world = World::new().await;
-    let user = world.owner().await;
-    let before = stored_hash(&world, &user).await;
+    let fixture = Fixture::new().await;
+    let user = fixture.owner().await;
+    let before = stored_hash(&fixture, &user).await;
     assert!(before.starts_with("$argon2id$v=19$m=8,t=1,p=1$"), "{before}");
-    let inventory = at_another_cost(world.inventory_in(world.store.clone()));
+    let inventory = at_another_cost(fixture.second_inventory());
     let issued = inventory.log_in(&user.email, PASSWORD.to_owned()).await.unwrap();
-    let anew = stored_hash(&world, &user).await;
+    let anew = stored_hash(&fixture, &user).await;
     assert!(anew.starts_with("$argon2id$v=19$m=16,t=2,p=1$"), "{anew}");
     inventory.log_in(&user.email, PASSWORD.to_owned()).await.unwrap();
-    assert_eq!(stored_hash(&world, &user).await, anew, "it is of the present cost now");
+    assert_eq!(stored_hash(&fixture, &user).await, anew, "it is of the present cost now");
     inventory.authenticate_session(issued.plaintext()).await.unwrap();
     let refused = inventory.log_in(&user.email, "battery staple".to_owned()).await;
     assert_eq!(refusal(refused), ErrorKind::InvalidCredentials);
@@ -43,32 +43,33 @@ async fn a_password_of_another_cost_is_hashed_anew_by_its_next_login() {
 
 #[tokio::test]
 async fn a_login_that_is_refused_hashes_nothing_anew() {
-    let world = World::new().await;
-    let user = world.owner().await;
-    let inventory = at_another_cost(world.inventory_in(world.store.clone()));
+    let fixture = Fixture::new().await;
+    let user = fixture.owner().await;
+    let inventory = at_another_cost(fixture.second_inventory());
     let wrong = inventory.log_in(&user.email, "battery staple".to_owned());
-    assert_eq!(world.refusal(wrong).await, ErrorKind::InvalidCredentials);
-    world.inventory.set_user_enabled(user.id, false).await.unwrap();
+    assert_eq!(fixture.refusal(wrong).await, ErrorKind::InvalidCredentials);
+    fixture.inventory.set_user_enabled(user.id, false).await.unwrap();
     let disabled = inventory.log_in(&user.email, PASSWORD.to_owned());
-    assert_eq!(world.refusal(disabled).await, ErrorKind::InvalidCredentials);
+    assert_eq!(fixture.refusal(disabled).await, ErrorKind::InvalidCredentials);
 }
 
 #[tokio::test]
 async fn a_password_that_changes_while_the_old_one_is_hashed_anew_holds() {
     for password in [Some("battery staple"), None] {
-        at_every_moment(
-            async |world: &World| world.owner().await,
-            |inventory, user| {
-                let id = user.id;
-                async move { inventory.set_user_password(id, password.map(str::to_owned)).await.unwrap() }
+        at_every_call(
+            async |fixture: &Fixture| fixture.owner().await,
+            async |inventory, user| {
+                inventory.set_user_password(user.id, password.map(str::to_owned)).await.unwrap()
             },
-            async |inventory, user| at_another_cost(inventory).log_in(&user.email, PASSWORD.to_owned()).await,
-            async |world, user, result| {
+            async |inventory, user| {
+                at_another_cost(inventory.clone()).log_in(&user.email, PASSWORD.to_owned()).await
+            },
+            async |fixture, user, result| {
                 assert_eq!(refusal(result), ErrorKind::InvalidCredentials);
-                let old = world.inventory.log_in(&user.email, PASSWORD.to_owned()).await;
+                let old = fixture.inventory.log_in(&user.email, PASSWORD.to_owned()).await;
                 assert_eq!(refusal(old), ErrorKind::InvalidCredentials);
                 if let Some(password) = password {
-                    world.inventory.log_in(&user.email, password.to_owned()).await.unwrap();
+                    fixture.inventory.log_in(&user.email, password.to_owned()).await.unwrap();
                 }
             },
         )
@@ -79,30 +80,28 @@ async fn a_password_that_changes_while_the_old_one_is_hashed_anew_holds() {
 /// A password shorter than any that is accepted today.
 #[tokio::test]
 async fn a_password_of_an_older_rule_lets_in_and_stays_as_it_is() {
-    let world = World::new().await;
-    let user = world.owner().await;
+    let fixture = Fixture::new().await;
+    let user = fixture.owner().await;
     let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, Params::new(8, 1, 1, None).unwrap());
     let hash = argon2.hash_password_with_salt(b"short", b"0123456789abcdef").unwrap().to_string();
-    let facets = Facets::default().with_organization(world.organization);
-    let mut batch = Batch::new();
-    batch.put(Key::new(PASSWORD_KIND, user.id), Precondition::Present, facets, hash.clone());
-    world.store.commit(batch).await.unwrap();
-    let inventory = at_another_cost(world.inventory_in(world.store.clone()));
+    let facets = Facets::default().with_organization(fixture.organization);
+    fixture.overwrite(Key::new(PASSWORD_KIND, user.id), facets, hash.clone().into_bytes()).await;
+    let inventory = at_another_cost(fixture.second_inventory());
     for _ in 0..2 {
         inventory.log_in(&user.email, "short".to_owned()).await.unwrap();
-        assert_eq!(stored_hash(&world, &user).await, hash);
+        assert_eq!(stored_hash(&fixture, &user).await, hash);
     }
 }
 
 #[tokio::test]
 async fn the_longest_password_lets_in_and_a_longer_one_does_not() {
-    let world = World::new().await;
-    let user = world.owner().await;
+    let fixture = Fixture::new().await;
+    let user = fixture.owner().await;
     let longest = "🦀".repeat(1000);
-    world.inventory.set_user_password(user.id, Some(longest.clone())).await.unwrap();
-    world.inventory.log_in(&user.email, longest.clone()).await.unwrap();
+    fixture.inventory.set_user_password(user.id, Some(longest.clone())).await.unwrap();
+    fixture.inventory.log_in(&user.email, longest.clone()).await.unwrap();
     for wrong in [format!("{longest}x"), longest.repeat(2), "x".repeat(1 << 20)] {
-        let refused = world.inventory.log_in(&user.email, wrong).await;
+        let refused = fixture.inventory.log_in(&user.email, wrong).await;
         assert_eq!(refusal(refused), ErrorKind::InvalidCredentials);
     }
 }

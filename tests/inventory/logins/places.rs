@@ -7,7 +7,7 @@ use toposcope::access::{ClientPrefix, PrefixLengths};
 use toposcope::inventory::{Error, ErrorKind, Inventory, IssuedSession};
 use toposcope::model::Permission;
 
-use crate::support::{Fault, Faulty, PASSWORD, World, refusal, settle};
+use crate::support::{Fault, Fixture, PASSWORD, refusal, settle};
 
 fn client(number: u64) -> ClientPrefix {
     let address = Ipv6Addr::from_bits(0x2001_0db8 << 96 | u128::from(number) << 64 | 1);
@@ -21,10 +21,10 @@ struct Stalled {
 }
 
 impl Stalled {
-    fn new(world: &World) -> Self {
-        let store = Faulty::new(world.store.clone());
-        store.set(Fault::Silence);
-        Self { inventory: world.inventory_in(store), under_way: JoinSet::new() }
+    fn new(fixture: &Fixture) -> Self {
+        let (inventory, probe) = fixture.probed();
+        probe.set(Fault::Silence);
+        Self { inventory, under_way: JoinSet::new() }
     }
 
     /// Begins a login. Returns whether there is a place for it.
@@ -55,8 +55,8 @@ impl Stalled {
 
 #[tokio::test]
 async fn client_prefix_alone_gets_an_eighth_of_the_free_places() {
-    let world = World::new().await;
-    let mut stalled = Stalled::new(&world);
+    let fixture = Fixture::new().await;
+    let mut stalled = Stalled::new(&fixture);
     let hostile = stalled.fill(|number| (Some(client(0)), format!("{number}@{number}.example"))).await;
     assert_eq!(hostile, 29);
     assert!(stalled.begin(Some(client(1)), "a@example.net".to_owned()).await, "another client");
@@ -66,8 +66,8 @@ async fn client_prefix_alone_gets_an_eighth_of_the_free_places() {
 
 #[tokio::test]
 async fn sixteen_client_prefixes_leave_places_for_others() {
-    let world = World::new().await;
-    let mut stalled = Stalled::new(&world);
+    let fixture = Fixture::new().await;
+    let mut stalled = Stalled::new(&fixture);
     for prefix in 0..16 {
         stalled.fill(|number| (Some(client(prefix)), format!("{number}@{prefix}-{number}.example"))).await;
     }
@@ -78,10 +78,10 @@ async fn sixteen_client_prefixes_leave_places_for_others() {
 
 #[tokio::test]
 async fn domain_gets_half_of_the_places_whether_or_not_its_accounts_exist() {
-    let world = World::new().await;
-    let known = world.user("known@home.example", Permission::Viewer, &[]).await;
-    let elsewhere = world.user("known@abroad.example", Permission::Viewer, &[]).await;
-    let mut stalled = Stalled::new(&world);
+    let fixture = Fixture::new().await;
+    let known = fixture.user("known@home.example", Permission::Viewer, &[]).await;
+    let elsewhere = fixture.user("known@abroad.example", Permission::Viewer, &[]).await;
+    let mut stalled = Stalled::new(&fixture);
     let taken = stalled.fill(|number| (Some(client(number)), format!("{number}@home.example"))).await;
     assert_eq!(taken, 128);
     for email in [&*known.email, "nobody@home.example"] {
@@ -94,8 +94,8 @@ async fn domain_gets_half_of_the_places_whether_or_not_its_accounts_exist() {
 
 #[tokio::test]
 async fn dropped_logins_free_their_places() {
-    let world = World::new().await;
-    let mut stalled = Stalled::new(&world);
+    let fixture = Fixture::new().await;
+    let mut stalled = Stalled::new(&fixture);
     for _ in 0..3 {
         let taken = stalled.fill(|number| (Some(client(0)), format!("{number}@{number}.example"))).await;
         assert_eq!(taken, 29);

@@ -5,74 +5,74 @@ use std::time::Duration;
 use toposcope::inventory::{ErrorKind, NewShare};
 use toposcope::model::Permission;
 
-use crate::support::{Fault, Faulty, PASSWORD, World, in_person, refusal, settle, time};
+use crate::support::{Fault, Fixture, PASSWORD, in_person, refusal, settle, time};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 #[tokio::test]
 async fn sessions_that_are_over_are_purged_and_counted_and_nothing_else() {
-    let world = World::new().await;
-    let user = world.owner().await;
+    let fixture = Fixture::new().await;
+    let user = fixture.owner().await;
     // Other expired records stay visible to their owners.
     let end = time("2026-08-15T00:00:00Z");
-    let key = world.user_key(&user, |new| new.expires_at = Some(end)).await;
-    world.inventory.authenticate_user_key(key.plaintext()).await.unwrap();
+    let key = fixture.user_key(&user, |new| new.expires_at = Some(end)).await;
+    fixture.inventory.authenticate_user_key(key.plaintext()).await.unwrap();
     settle().await;
-    world.daemon_key(|new| new.expires_at = Some(end)).await;
-    let mut share = NewShare::new(world.organization, "over");
+    fixture.daemon_key(|new| new.expires_at = Some(end)).await;
+    let mut share = NewShare::new(fixture.organization, "over");
     share.expires_at = Some(end);
     share.password = Some(PASSWORD.to_owned());
-    world.inventory.create_share(share).await.unwrap();
-    world.inventory.submit_referral(&in_person(&user), "reddit", None).await.unwrap();
-    let others = world.store.contents().await;
+    fixture.inventory.create_share(share).await.unwrap();
+    fixture.inventory.submit_referral(&in_person(&user), "reddit", None).await.unwrap();
+    let others = fixture.contents().await;
     let mut sessions = Vec::new();
     for _ in 0..5 {
-        sessions.push(world.log_in(&user).await);
-        world.clock.advance(DAY);
+        sessions.push(fixture.log_in(&user).await);
+        fixture.clock.advance(DAY);
     }
-    assert_eq!(world.inventory.purge_expired().await.unwrap(), 0);
-    assert_eq!(world.store.contents().await.len(), others.len() + 5);
-    world.clock.advance(2 * DAY - Duration::from_micros(1));
-    assert_eq!(world.inventory.purge_expired().await.unwrap(), 0);
-    world.clock.advance(Duration::from_micros(1));
-    assert_eq!(world.inventory.purge_expired().await.unwrap(), 1);
-    assert_eq!(world.inventory.purge_expired().await.unwrap(), 0);
-    world.clock.advance(3 * DAY);
-    assert_eq!(world.inventory.purge_expired().await.unwrap(), 3);
+    assert_eq!(fixture.inventory.purge_expired().await.unwrap(), 0);
+    assert_eq!(fixture.contents().await.len(), others.len() + 5);
+    fixture.clock.advance(2 * DAY - Duration::from_micros(1));
+    assert_eq!(fixture.inventory.purge_expired().await.unwrap(), 0);
+    fixture.clock.advance(Duration::from_micros(1));
+    assert_eq!(fixture.inventory.purge_expired().await.unwrap(), 1);
+    assert_eq!(fixture.inventory.purge_expired().await.unwrap(), 0);
+    fixture.clock.advance(3 * DAY);
+    assert_eq!(fixture.inventory.purge_expired().await.unwrap(), 3);
     for over in &sessions[..4] {
-        let refused = world.inventory.authenticate_session(over.plaintext()).await;
+        let refused = fixture.inventory.authenticate_session(over.plaintext()).await;
         assert_eq!(refusal(refused), ErrorKind::NotAuthenticated);
     }
-    world.inventory.authenticate_session(sessions[4].plaintext()).await.unwrap();
-    world.clock.advance(100 * DAY);
-    assert_eq!(world.inventory.purge_expired().await.unwrap(), 1);
-    assert_eq!(world.store.contents().await, others);
+    fixture.inventory.authenticate_session(sessions[4].plaintext()).await.unwrap();
+    fixture.clock.advance(100 * DAY);
+    assert_eq!(fixture.inventory.purge_expired().await.unwrap(), 1);
+    assert_eq!(fixture.contents().await, others);
 }
 
 #[tokio::test]
 async fn a_login_purges_at_most_once_an_hour() {
-    let world = World::new().await;
-    let user = world.owner().await;
-    let issued = world.log_in(&user).await;
+    let fixture = Fixture::new().await;
+    let user = fixture.owner().await;
+    let issued = fixture.log_in(&user).await;
     settle().await;
-    assert_eq!(world.store.purges(), 1);
-    world.clock.advance(7 * DAY - Duration::from_secs(1800));
-    world.log_in(&user).await;
+    assert_eq!(fixture.purges(), 1);
+    fixture.clock.advance(7 * DAY - Duration::from_secs(1800));
+    fixture.log_in(&user).await;
     settle().await;
-    assert_eq!(world.store.purges(), 2);
+    assert_eq!(fixture.purges(), 2);
     for (advance, purges, is_there) in [
         (Duration::from_secs(1800), 2, true),
         (Duration::from_secs(1800) - Duration::from_micros(1), 2, true),
         (Duration::from_micros(1), 3, false),
         (Duration::from_secs(1), 3, false),
     ] {
-        world.clock.advance(advance);
-        world.log_in(&user).await;
+        fixture.clock.advance(advance);
+        fixture.log_in(&user).await;
         // Clones share the state of the inventory.
-        world.inventory.clone().log_in(&user.email, PASSWORD.to_owned()).await.unwrap();
+        fixture.inventory.clone().log_in(&user.email, PASSWORD.to_owned()).await.unwrap();
         settle().await;
-        assert_eq!(world.store.purges(), purges);
-        let over = refusal(world.inventory.authenticate_session(issued.plaintext()).await);
+        assert_eq!(fixture.purges(), purges);
+        let over = refusal(fixture.inventory.authenticate_session(issued.plaintext()).await);
         let expected = if is_there { ErrorKind::SessionExpired } else { ErrorKind::NotAuthenticated };
         assert_eq!(over, expected);
     }
@@ -80,25 +80,25 @@ async fn a_login_purges_at_most_once_an_hour() {
 
 #[tokio::test]
 async fn a_clock_that_was_set_back_does_not_hold_up_the_purging() {
-    let world = World::new().await;
-    let user = world.owner().await;
-    world.log_in(&user).await;
+    let fixture = Fixture::new().await;
+    let user = fixture.owner().await;
+    fixture.log_in(&user).await;
     settle().await;
-    world.clock.set(time("2020-01-01T00:00:00Z"));
-    world.log_in(&user).await;
-    world.log_in(&user).await;
+    fixture.clock.set(time("2020-01-01T00:00:00Z"));
+    fixture.log_in(&user).await;
+    fixture.log_in(&user).await;
     settle().await;
-    assert_eq!(world.store.purges(), 2);
+    assert_eq!(fixture.purges(), 2);
 }
 
 #[tokio::test]
 async fn of_many_logins_at_once_one_purges() {
-    let world = World::new().await;
+    let fixture = Fixture::new().await;
     for number in 0..8 {
-        world.user(&format!("{number}@example.net"), Permission::Viewer, &[]).await;
+        fixture.user(&format!("{number}@example.net"), Permission::Viewer, &[]).await;
     }
     let logins = (0..8).map(|number| {
-        let inventory = world.inventory.clone();
+        let inventory = fixture.inventory.clone();
         tokio::spawn(async move {
             inventory.log_in(&format!("{number}@example.net"), PASSWORD.to_owned()).await.map(drop)
         })
@@ -107,40 +107,39 @@ async fn of_many_logins_at_once_one_purges() {
         login.await.unwrap().unwrap();
     }
     settle().await;
-    assert_eq!(world.store.purges(), 1);
+    assert_eq!(fixture.purges(), 1);
 }
 
 #[tokio::test]
 async fn who_does_not_get_in_purges_nothing() {
-    let world = World::new().await;
-    let user = world.owner().await;
+    let fixture = Fixture::new().await;
+    let user = fixture.owner().await;
     for _ in 0..6 {
-        world.inventory.log_in(&user.email, "battery staple".to_owned()).await.unwrap_err();
+        fixture.inventory.log_in(&user.email, "battery staple".to_owned()).await.unwrap_err();
     }
     settle().await;
-    assert_eq!(world.store.purges(), 0);
+    assert_eq!(fixture.purges(), 0);
 }
 
 /// A login neither waits for the purge nor fails because of it.
 #[tokio::test]
 async fn a_purge_that_takes_its_time_or_fails_keeps_nobody_out() {
-    let world = World::new().await;
-    let user = world.owner().await;
-    let store = Faulty::new(world.store.clone());
-    let inventory = world.inventory_in(store.clone());
-    store.set(Fault::SilentPurges);
+    let fixture = Fixture::new().await;
+    let user = fixture.owner().await;
+    let (inventory, probe) = fixture.probed();
+    probe.set(Fault::SilentPurges);
     inventory.log_in(&user.email, PASSWORD.to_owned()).await.unwrap();
     settle().await;
-    assert_eq!((store.calls(), world.store.purges()), (6, 0), "it is under way");
-    store.set(Fault::None);
+    assert_eq!((probe.calls(), fixture.purges()), (6, 0), "it is under way");
+    probe.set(Fault::None);
     settle().await;
-    assert_eq!(world.store.purges(), 1);
-    world.clock.advance(DAY);
+    assert_eq!(fixture.purges(), 1);
+    fixture.clock.advance(DAY);
     // The login lists decoys, looks up the user, reads the password and that of a decoy, and stores the
     // session; then it purges.
-    store.set(Fault::UnavailableAt(5));
+    probe.set(Fault::UnavailableAt(5));
     let issued = inventory.log_in(&user.email, PASSWORD.to_owned()).await.unwrap();
     settle().await;
-    assert_eq!((store.calls(), world.store.purges()), (6, 1));
-    world.inventory.authenticate_session(issued.plaintext()).await.unwrap();
+    assert_eq!((probe.calls(), fixture.purges()), (6, 1));
+    fixture.inventory.authenticate_session(issued.plaintext()).await.unwrap();
 }

@@ -5,21 +5,19 @@ use std::cell::Cell;
 use toposcope::inventory::{ErrorKind, Inventory};
 use toposcope::model::{Permission, User};
 
-use crate::support::{PASSWORD, World, at_every_moment, refusal};
+use crate::support::{Fixture, PASSWORD, at_every_call, refusal};
 
 /// Logs in while a concurrent task changes the user right before a call of the store, once for each call up
 /// to the commit.
-async fn assert_nobody_gets_in<F: Future<Output = ()> + Send + 'static>(
-    change: impl Fn(Inventory, &User) -> F,
-) {
+async fn assert_nobody_gets_in<I>(change: impl AsyncFn(&Inventory, &User) -> I) {
     let moments = Cell::new(0);
-    at_every_moment(
-        async |world: &World| world.owner().await,
+    at_every_call(
+        async |fixture: &Fixture| fixture.owner().await,
         change,
         async |inventory, user| inventory.log_in(&user.email, PASSWORD.to_owned()).await,
-        async |world, user, result| {
+        async |fixture, user, result| {
             assert_eq!(refusal(result), ErrorKind::InvalidCredentials);
-            assert_eq!(world.sessions_of(user.id).await, 0);
+            assert_eq!(fixture.sessions_of(user.id).await, 0);
             moments.set(moments.get() + 1);
         },
     )
@@ -30,9 +28,8 @@ async fn assert_nobody_gets_in<F: Future<Output = ()> + Send + 'static>(
 #[tokio::test]
 async fn a_password_that_changes_during_a_login_lets_nobody_in_any_more() {
     for password in [Some("battery staple"), None] {
-        assert_nobody_gets_in(|inventory, user| {
-            let id = user.id;
-            async move { inventory.set_user_password(id, password.map(str::to_owned)).await.unwrap() }
+        assert_nobody_gets_in(async |inventory, user| {
+            inventory.set_user_password(user.id, password.map(str::to_owned)).await.unwrap()
         })
         .await;
     }
@@ -40,35 +37,23 @@ async fn a_password_that_changes_during_a_login_lets_nobody_in_any_more() {
 
 #[tokio::test]
 async fn a_user_who_is_disabled_during_a_login_does_not_get_in() {
-    assert_nobody_gets_in(|inventory, user| {
-        let id = user.id;
-        async move {
-            inventory.set_user_enabled(id, false).await.unwrap();
-        }
-    })
-    .await;
+    assert_nobody_gets_in(async |inventory, user| inventory.set_user_enabled(user.id, false).await.unwrap())
+        .await;
 }
 
 #[tokio::test]
 async fn a_user_who_is_deleted_during_a_login_does_not_get_in() {
-    assert_nobody_gets_in(|inventory, user| {
-        let id = user.id;
-        async move { inventory.delete_user(id).await.unwrap() }
-    })
-    .await;
+    assert_nobody_gets_in(async |inventory, user| inventory.delete_user(user.id).await.unwrap()).await;
 }
 
 #[tokio::test]
 async fn password_that_becomes_the_right_one_during_a_login_lets_in_until_the_hash_is_read() {
     let refusals = Cell::new(0);
-    at_every_moment(
-        async |world: &World| world.owner().await,
-        |inventory, user| {
-            let id = user.id;
-            async move {
-                let password = "battery staple".to_owned();
-                inventory.set_user_password(id, Some(password)).await.unwrap();
-            }
+    at_every_call(
+        async |fixture: &Fixture| fixture.owner().await,
+        async |inventory, user| {
+            let password = "battery staple".to_owned();
+            inventory.set_user_password(user.id, Some(password)).await.unwrap();
         },
         async |inventory, user| inventory.log_in(&user.email, "battery staple".to_owned()).await,
         async |_, user, result| match result {
@@ -89,17 +74,12 @@ async fn password_that_becomes_the_right_one_during_a_login_lets_in_until_the_ha
 
 #[tokio::test]
 async fn a_user_whose_rights_change_during_a_login_gets_in_with_those_that_are_new() {
-    at_every_moment(
-        async |world: &World| world.owner().await,
-        |inventory, user| {
-            let id = user.id;
-            async move {
-                inventory.set_user_rights(id, Permission::Viewer, vec![]).await.unwrap();
-            }
-        },
+    at_every_call(
+        async |fixture: &Fixture| fixture.owner().await,
+        async |inventory, user| inventory.set_user_rights(user.id, Permission::Viewer, vec![]).await.unwrap(),
         async |inventory, user| inventory.log_in(&user.email, PASSWORD.to_owned()).await.unwrap(),
-        async |world, _, issued| {
-            let caller = world.inventory.authenticate_session(issued.plaintext()).await.unwrap();
+        async |fixture, _, issued| {
+            let caller = fixture.inventory.authenticate_session(issued.plaintext()).await.unwrap();
             assert_eq!(caller.permission(), Permission::Viewer);
         },
     )
@@ -108,17 +88,12 @@ async fn a_user_whose_rights_change_during_a_login_gets_in_with_those_that_are_n
 
 #[tokio::test]
 async fn another_login_of_the_user_does_not_disturb_one() {
-    at_every_moment(
-        async |world: &World| world.owner().await,
-        |inventory, user| {
-            let email = user.email.clone();
-            async move {
-                inventory.log_in(&email, PASSWORD.to_owned()).await.unwrap();
-            }
-        },
+    at_every_call(
+        async |fixture: &Fixture| fixture.owner().await,
+        async |inventory, user| inventory.log_in(&user.email, PASSWORD.to_owned()).await.unwrap(),
         async |inventory, user| inventory.log_in(&user.email, PASSWORD.to_owned()).await,
-        async |world, _, result| {
-            world.inventory.authenticate_session(result.unwrap().plaintext()).await.unwrap();
+        async |fixture, _, result| {
+            fixture.inventory.authenticate_session(result.unwrap().plaintext()).await.unwrap();
         },
     )
     .await;

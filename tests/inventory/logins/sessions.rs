@@ -6,30 +6,30 @@ use toposcope::access::{Credential, Scope, SessionId};
 use toposcope::inventory::{Entity, ErrorKind};
 use toposcope::model::Permission;
 
-use crate::support::{LEVELS, NOW, PASSWORD, Seeded, World, at_every_moment, id, not_found, refusal, time};
+use crate::support::{Fixture, LEVELS, NOW, PASSWORD, Seeded, at_every_call, id, not_found, refusal, time};
 
 #[tokio::test]
 async fn a_session_tells_its_user_with_all_rights() {
-    let world = World::new().await;
+    let fixture = Fixture::new().await;
     for level in LEVELS {
-        let user = world.user(&format!("{level}@example.net"), level, &[world.network]).await;
-        let issued = world.log_in(&user).await;
-        let caller = world.inventory.authenticate_session(issued.plaintext()).await.unwrap();
-        assert_eq!((caller.user_id(), caller.organization_id()), (user.id, world.organization));
+        let user = fixture.user(&format!("{level}@example.net"), level, &[fixture.network]).await;
+        let issued = fixture.log_in(&user).await;
+        let caller = fixture.inventory.authenticate_session(issued.plaintext()).await.unwrap();
+        assert_eq!((caller.user_id(), caller.organization_id()), (user.id, fixture.organization));
         assert_eq!((caller.permission(), caller.credential()), (level, Credential::Session));
-        assert_eq!(caller.scope(), &Scope::granted(level, [world.network]));
+        assert_eq!(caller.scope(), &Scope::granted(level, [fixture.network]));
     }
 }
 
 #[tokio::test]
 async fn what_is_no_session_is_not_authenticated_and_ends_none() {
-    let world = World::new().await;
-    let user = world.owner().await;
-    let issued = world.log_in(&user).await;
-    let key = world.user_key(&user, |_| {}).await;
+    let fixture = Fixture::new().await;
+    let user = fixture.owner().await;
+    let issued = fixture.log_in(&user).await;
+    let key = fixture.user_key(&user, |_| {}).await;
     let text = issued.plaintext();
     let unknown = SessionId::generate(&Seeded::default()).unwrap();
-    let commits = world.store.commits();
+    let commits = fixture.commits();
     for attempt in [
         "",
         "guess",
@@ -43,27 +43,27 @@ async fn what_is_no_session_is_not_authenticated_and_ends_none() {
         &text.to_uppercase(),
         &"🦀".repeat(11),
     ] {
-        let refused = world.inventory.authenticate_session(attempt).await;
+        let refused = fixture.inventory.authenticate_session(attempt).await;
         assert_eq!(refusal(refused), ErrorKind::NotAuthenticated, "{attempt:?}");
-        world.inventory.log_out(attempt).await.unwrap();
+        fixture.inventory.log_out(attempt).await.unwrap();
     }
-    assert_eq!(world.store.commits(), commits);
-    world.inventory.authenticate_session(text).await.unwrap();
+    assert_eq!(fixture.commits(), commits);
+    fixture.inventory.authenticate_session(text).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_session_ends_exactly_seven_days_after_its_login() {
-    let world = World::new().await;
-    let user = world.owner().await;
-    world.clock.set(time("2026-08-14T12:34:56.789012Z"));
-    let issued = world.log_in(&user).await;
+    let fixture = Fixture::new().await;
+    let user = fixture.owner().await;
+    fixture.clock.set(time("2026-08-14T12:34:56.789012Z"));
+    let issued = fixture.log_in(&user).await;
     for moment in ["2026-08-14T12:34:56.789012Z", "2026-08-20T00:00:00Z", "2026-08-21T12:34:56.789011Z"] {
-        world.clock.set(time(moment));
-        world.inventory.authenticate_session(issued.plaintext()).await.unwrap();
+        fixture.clock.set(time(moment));
+        fixture.inventory.authenticate_session(issued.plaintext()).await.unwrap();
     }
     for moment in ["2026-08-21T12:34:56.789012Z", "2026-08-21T12:34:57Z", "2100-01-01T00:00:00Z"] {
-        world.clock.set(time(moment));
-        let over = world.inventory.authenticate_session(issued.plaintext()).await;
+        fixture.clock.set(time(moment));
+        let over = fixture.inventory.authenticate_session(issued.plaintext()).await;
         assert_eq!(refusal(over), ErrorKind::SessionExpired, "{moment}");
     }
 }
@@ -71,101 +71,96 @@ async fn a_session_ends_exactly_seven_days_after_its_login() {
 /// Using a session does not extend it.
 #[tokio::test]
 async fn a_session_that_is_used_ends_all_the_same() {
-    let world = World::new().await;
-    let user = world.owner().await;
-    let issued = world.log_in(&user).await;
+    let fixture = Fixture::new().await;
+    let user = fixture.owner().await;
+    let issued = fixture.log_in(&user).await;
     for _ in 1..7 {
-        world.clock.advance(Duration::from_secs(24 * 3600));
-        world.inventory.authenticate_session(issued.plaintext()).await.unwrap();
+        fixture.clock.advance(Duration::from_secs(24 * 3600));
+        fixture.inventory.authenticate_session(issued.plaintext()).await.unwrap();
     }
-    world.clock.advance(Duration::from_secs(24 * 3600));
-    let over = world.inventory.authenticate_session(issued.plaintext()).await;
+    fixture.clock.advance(Duration::from_secs(24 * 3600));
+    let over = fixture.inventory.authenticate_session(issued.plaintext()).await;
     assert_eq!(refusal(over), ErrorKind::SessionExpired);
 }
 
 #[tokio::test]
 async fn a_session_that_is_over_is_not_told_from_an_unknown_one_when_it_is_purged() {
-    let world = World::new().await;
-    let user = world.owner().await;
-    let issued = world.log_in(&user).await;
-    world.clock.advance(Duration::from_secs(7 * 24 * 3600));
-    assert_eq!(world.inventory.purge_expired().await.unwrap(), 1);
-    let over = world.inventory.authenticate_session(issued.plaintext()).await;
+    let fixture = Fixture::new().await;
+    let user = fixture.owner().await;
+    let issued = fixture.log_in(&user).await;
+    fixture.clock.advance(Duration::from_secs(7 * 24 * 3600));
+    assert_eq!(fixture.inventory.purge_expired().await.unwrap(), 1);
+    let over = fixture.inventory.authenticate_session(issued.plaintext()).await;
     assert_eq!(refusal(over), ErrorKind::NotAuthenticated);
-    world.clock.set(time(NOW));
-    let over = world.inventory.authenticate_session(issued.plaintext()).await;
+    fixture.clock.set(time(NOW));
+    let over = fixture.inventory.authenticate_session(issued.plaintext()).await;
     assert_eq!(refusal(over), ErrorKind::NotAuthenticated);
 }
 
 #[tokio::test]
 async fn who_logs_out_ends_that_session_alone_and_nothing_of_it_is_left() {
-    let world = World::new().await;
-    let user = world.owner().await;
-    let other = world.user("b@example.net", Permission::Viewer, &[]).await;
-    let kept = [world.log_in(&user).await, world.log_in(&other).await];
-    let before = world.store.contents().await;
-    let issued = world.log_in(&user).await;
+    let fixture = Fixture::new().await;
+    let user = fixture.owner().await;
+    let other = fixture.user("b@example.net", Permission::Viewer, &[]).await;
+    let kept = [fixture.log_in(&user).await, fixture.log_in(&other).await];
+    let before = fixture.contents().await;
+    let issued = fixture.log_in(&user).await;
     for _ in 0..2 {
-        world.inventory.log_out(issued.plaintext()).await.unwrap();
-        assert_eq!(world.store.contents().await, before);
-        let ended = world.inventory.authenticate_session(issued.plaintext()).await;
+        fixture.inventory.log_out(issued.plaintext()).await.unwrap();
+        assert_eq!(fixture.contents().await, before);
+        let ended = fixture.inventory.authenticate_session(issued.plaintext()).await;
         assert_eq!(refusal(ended), ErrorKind::NotAuthenticated);
     }
     for issued in &kept {
-        world.inventory.authenticate_session(issued.plaintext()).await.unwrap();
+        fixture.inventory.authenticate_session(issued.plaintext()).await.unwrap();
     }
 }
 
 #[tokio::test]
 async fn all_sessions_of_a_user_end_at_once_and_nobody_elses() {
-    let world = World::new().await;
-    let user = world.owner().await;
-    let other = world.user("b@example.net", Permission::Viewer, &[]).await;
-    let key = world.user_key(&user, |_| {}).await;
-    let others = world.log_in(&other).await;
-    let before = world.store.contents().await;
-    let sessions = [world.log_in(&user).await, world.log_in(&user).await, world.log_in(&user).await];
+    let fixture = Fixture::new().await;
+    let user = fixture.owner().await;
+    let other = fixture.user("b@example.net", Permission::Viewer, &[]).await;
+    let key = fixture.user_key(&user, |_| {}).await;
+    let others = fixture.log_in(&other).await;
+    let before = fixture.contents().await;
+    let sessions = [fixture.log_in(&user).await, fixture.log_in(&user).await, fixture.log_in(&user).await];
     // Ending a session that no longer exists is not an error.
     for _ in 0..2 {
-        world.inventory.end_sessions(user.id).await.unwrap();
+        fixture.inventory.end_sessions(user.id).await.unwrap();
         for session in &sessions {
-            let ended = world.inventory.authenticate_session(session.plaintext()).await;
+            let ended = fixture.inventory.authenticate_session(session.plaintext()).await;
             assert_eq!(refusal(ended), ErrorKind::NotAuthenticated);
         }
-        assert_eq!(world.store.contents().await, before);
+        assert_eq!(fixture.contents().await, before);
     }
-    world.inventory.authenticate_session(others.plaintext()).await.unwrap();
-    world.inventory.authenticate_user_key(key.plaintext()).await.unwrap();
-    world.log_in(&user).await;
+    fixture.inventory.authenticate_session(others.plaintext()).await.unwrap();
+    fixture.inventory.authenticate_user_key(key.plaintext()).await.unwrap();
+    fixture.log_in(&user).await;
 }
 
 #[tokio::test]
 async fn sessions_of_an_unknown_user_cannot_be_ended() {
-    let world = World::new().await;
-    for unknown in [id(3), world.organization] {
-        let attempt = world.inventory.end_sessions(unknown);
-        assert_eq!(world.refusal(attempt).await, not_found(Entity::User, unknown));
+    let fixture = Fixture::new().await;
+    for unknown in [id(3), fixture.organization] {
+        let attempt = fixture.inventory.end_sessions(unknown);
+        assert_eq!(fixture.refusal(attempt).await, not_found(Entity::User, unknown));
     }
 }
 
 #[tokio::test]
 async fn a_session_that_begins_while_all_others_end_ends_as_well() {
-    at_every_moment(
-        async |world: &World| {
-            let user = world.owner().await;
-            world.log_in(&user).await;
+    at_every_call(
+        async |fixture: &Fixture| {
+            let user = fixture.owner().await;
+            fixture.log_in(&user).await;
             user
         },
-        |inventory, user| {
-            let email = user.email.clone();
-            async move {
-                inventory.log_in(&email, PASSWORD.to_owned()).await.unwrap();
-            }
-        },
+        async |inventory, user| inventory.log_in(&user.email, PASSWORD.to_owned()).await.unwrap(),
         async |inventory, user| inventory.end_sessions(user.id).await,
-        async |world, user, result| {
+        async |fixture, user, result| {
             result.unwrap();
-            assert_eq!(world.sessions_of(user.id).await, 0);
+            assert_eq!(fixture.sessions_of(user.id).await, 0);
         },
     )
     .await;
@@ -173,12 +168,12 @@ async fn a_session_that_begins_while_all_others_end_ends_as_well() {
 
 #[tokio::test]
 async fn a_session_that_is_over_can_be_logged_out_of() {
-    let world = World::new().await;
-    let user = world.owner().await;
-    let issued = world.log_in(&user).await;
-    world.clock.advance(Duration::from_secs(8 * 24 * 3600));
-    world.inventory.log_out(issued.plaintext()).await.unwrap();
-    let ended = world.inventory.authenticate_session(issued.plaintext()).await;
+    let fixture = Fixture::new().await;
+    let user = fixture.owner().await;
+    let issued = fixture.log_in(&user).await;
+    fixture.clock.advance(Duration::from_secs(8 * 24 * 3600));
+    fixture.inventory.log_out(issued.plaintext()).await.unwrap();
+    let ended = fixture.inventory.authenticate_session(issued.plaintext()).await;
     assert_eq!(refusal(ended), ErrorKind::NotAuthenticated);
-    assert_eq!(world.inventory.purge_expired().await.unwrap(), 0);
+    assert_eq!(fixture.inventory.purge_expired().await.unwrap(), 0);
 }

@@ -6,7 +6,7 @@ use toposcope::inventory::{
 use toposcope::model::{Permission, User, UserApiKey};
 use uuid::Uuid;
 
-use crate::support::{World, at_every_moment, bare_host, id, in_person, not_found, refusal};
+use crate::support::{Fixture, at_every_call, bare_host, id, in_person, not_found, refusal};
 
 /// A concurrent operation that refers to the network.
 #[derive(Clone, Copy, Debug)]
@@ -40,10 +40,10 @@ struct Scene {
 }
 
 impl Scene {
-    async fn new(world: &World) -> Self {
-        let user = world.user("a@example.net", Permission::Admin, &[]).await;
-        let key = world.user_key(&user, |_| {}).await.record().clone();
-        Self { organization: world.organization, network: world.other_network, user, key }
+    async fn new(fixture: &Fixture) -> Self {
+        let user = fixture.user("a@example.net", Permission::Admin, &[]).await;
+        let key = fixture.user_key(&user, |_| {}).await.record().clone();
+        Self { organization: fixture.organization, network: fixture.other_network, user, key }
     }
 
     async fn carry_out(&self, inventory: &Inventory, deed: Deed) -> Result<(), Error> {
@@ -82,9 +82,9 @@ impl Scene {
     }
 
     /// Asserts that the network exists or is not referred to.
-    async fn assert_is_whole(&self, world: &World) {
-        if world.inventory.network(self.network).await.is_err() {
-            assert_eq!(world.store.mentioning(self.network).await, []);
+    async fn assert_is_whole(&self, fixture: &Fixture) {
+        if fixture.inventory.network(self.network).await.is_err() {
+            assert_eq!(fixture.mentioning(self.network).await, []);
         }
     }
 }
@@ -92,15 +92,12 @@ impl Scene {
 #[tokio::test]
 async fn a_network_that_comes_into_use_while_it_is_deleted_stays_or_is_withdrawn() {
     for deed in DEEDS {
-        at_every_moment(
-            async |world: &World| Scene::new(world).await,
-            |inventory, scene| {
-                let scene = scene.clone();
-                async move { scene.carry_out(&inventory, deed).await.unwrap() }
-            },
+        at_every_call(
+            async |fixture: &Fixture| Scene::new(fixture).await,
+            async |inventory, scene| scene.carry_out(&inventory, deed).await.unwrap(),
             async |inventory, scene| inventory.delete_network(scene.network).await,
-            async |world, scene, result| {
-                scene.assert_is_whole(world).await;
+            async |fixture, scene, result| {
+                scene.assert_is_whole(fixture).await;
                 let occupant = match deed {
                     Deed::PutHost => Some(Entity::Host),
                     Deed::CreateDaemonKey => Some(Entity::DaemonApiKey),
@@ -121,16 +118,16 @@ async fn a_network_that_comes_into_use_while_it_is_deleted_stays_or_is_withdrawn
 #[tokio::test]
 async fn whoever_refers_to_a_network_that_is_deleted_meanwhile_is_refused_or_loses_it() {
     for deed in DEEDS {
-        at_every_moment(
-            async |world: &World| Scene::new(world).await,
-            |inventory, scene| {
+        at_every_call(
+            async |fixture: &Fixture| Scene::new(fixture).await,
+            async |inventory, scene| {
                 let network = scene.network;
                 // A later deletion finds it in use.
-                async move { inventory.delete_network(network).await.unwrap_or_default() }
+                inventory.delete_network(network).await.unwrap_or_default()
             },
             async |inventory, scene| scene.carry_out(&inventory, deed).await,
-            async |world, scene, result| {
-                scene.assert_is_whole(world).await;
+            async |fixture, scene, result| {
+                scene.assert_is_whole(fixture).await;
                 if let Err(error) = result {
                     let is_told = matches!(
                         error.kind(),
@@ -147,16 +144,13 @@ async fn whoever_refers_to_a_network_that_is_deleted_meanwhile_is_refused_or_los
 
 #[tokio::test]
 async fn of_two_who_delete_a_network_at_once_one_finds_it_gone() {
-    at_every_moment(
-        async |world: &World| Scene::new(world).await,
-        |inventory, scene| {
-            let network = scene.network;
-            async move { inventory.delete_network(network).await.unwrap() }
-        },
+    at_every_call(
+        async |fixture: &Fixture| Scene::new(fixture).await,
+        async |inventory, scene| inventory.delete_network(scene.network).await.unwrap(),
         async |inventory, scene| inventory.delete_network(scene.network).await,
-        async |world, scene, result| {
+        async |fixture, scene, result| {
             assert_eq!(refusal(result), not_found(Entity::Network, scene.network));
-            scene.assert_is_whole(world).await;
+            scene.assert_is_whole(fixture).await;
         },
     )
     .await;

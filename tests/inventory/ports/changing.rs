@@ -5,16 +5,16 @@ use toposcope::inventory::{Entity, ErrorKind, HostQuery};
 use toposcope::model::{Host, HostOrderField, Permission, Port, Protocol};
 
 use super::{BOUND, FREE, Hosts, on};
-use crate::support::{World, id, in_person, owner_of, through_a_key, time};
+use crate::support::{Fixture, id, in_person, owner_of, through_a_key, time};
 
 const LATER: &str = "2026-08-15T00:00:00.000001Z";
 
 #[tokio::test]
 async fn a_port_gets_another_number_and_protocol_and_keeps_its_id_and_its_age() {
-    let world = World::new().await;
-    let hosts = Hosts::put(&world).await;
-    let caller = owner_of(world.organization);
-    world.clock.set(time(LATER));
+    let fixture = Fixture::new().await;
+    let hosts = Hosts::put(&fixture).await;
+    let caller = owner_of(fixture.organization);
+    fixture.clock.set(time(LATER));
     for (number, protocol) in [
         (8443, Protocol::Tcp),
         (8443, Protocol::Udp),
@@ -23,11 +23,11 @@ async fn a_port_gets_another_number_and_protocol_and_keeps_its_id_and_its_age() 
         (443, Protocol::Tcp),
     ] {
         let update = on(&hosts.first, number, protocol);
-        let changed = world.inventory.update_port(&caller, FREE, update).await.unwrap();
+        let changed = fixture.inventory.update_port(&caller, FREE, update).await.unwrap();
         let number = number.try_into().unwrap();
         let expected = Port { number, protocol, updated_at: time(LATER), ..hosts.port(FREE) };
         assert_eq!(changed, expected);
-        let found = world.host(hosts.first.id).await;
+        let found = fixture.host(hosts.first.id).await;
         assert!(found.ports.contains(&expected));
         assert!(found.ports.is_sorted_by_key(|port| (port.number, port.protocol, port.id)));
     }
@@ -35,54 +35,54 @@ async fn a_port_gets_another_number_and_protocol_and_keeps_its_id_and_its_age() 
 
 #[tokio::test]
 async fn nothing_else_of_the_host_changes_but_its_time() {
-    let world = World::new().await;
-    let hosts = Hosts::put(&world).await;
-    world.clock.set(time(LATER));
+    let fixture = Fixture::new().await;
+    let hosts = Hosts::put(&fixture).await;
+    fixture.clock.set(time(LATER));
     let update = on(&hosts.first, 8443, Protocol::Tcp);
-    let changed = world.inventory.update_port(&owner_of(world.organization), FREE, update).await.unwrap();
+    let changed = fixture.inventory.update_port(&owner_of(fixture.organization), FREE, update).await.unwrap();
     let mut expected = Host { updated_at: time(LATER), ..hosts.first };
     expected.ports.retain(|port| port.id != FREE);
     let place = expected.ports.partition_point(|port| port.number < changed.number);
     expected.ports.insert(place, changed);
-    assert_eq!(world.host(expected.id).await, expected);
-    assert_eq!(world.host(hosts.neighbour.id).await, hosts.neighbour);
-    assert_eq!(world.host(hosts.elsewhere.id).await, hosts.elsewhere);
+    assert_eq!(fixture.host(expected.id).await, expected);
+    assert_eq!(fixture.host(hosts.neighbour.id).await, hosts.neighbour);
+    assert_eq!(fixture.host(hosts.elsewhere.id).await, hosts.elsewhere);
 }
 
 #[tokio::test]
 async fn a_port_that_is_updated_to_what_it_is_was_updated_all_the_same() {
-    let world = World::new().await;
-    let hosts = Hosts::put(&world).await;
-    world.clock.set(time(LATER));
+    let fixture = Fixture::new().await;
+    let hosts = Hosts::put(&fixture).await;
+    fixture.clock.set(time(LATER));
     for port in [FREE, BOUND] {
         let before = hosts.port(port);
         let update = on(&hosts.first, before.number.get(), before.protocol);
-        let changed = world.inventory.update_port(&owner_of(world.organization), port, update).await;
+        let changed = fixture.inventory.update_port(&owner_of(fixture.organization), port, update).await;
         assert_eq!(changed.unwrap(), Port { updated_at: time(LATER), ..before });
     }
-    assert_eq!(world.host(hosts.first.id).await.updated_at, time(LATER));
+    assert_eq!(fixture.host(hosts.first.id).await.updated_at, time(LATER));
 }
 
 #[tokio::test]
 async fn a_port_that_a_service_is_bound_to_is_renumbered_and_stays_bound() {
-    let world = World::new().await;
-    let hosts = Hosts::put(&world).await;
+    let fixture = Fixture::new().await;
+    let hosts = Hosts::put(&fixture).await;
     let update = on(&hosts.first, 2222, Protocol::Tcp);
-    world.inventory.update_port(&owner_of(world.organization), BOUND, update).await.unwrap();
-    assert_eq!(world.host(hosts.first.id).await.services, hosts.first.services);
+    fixture.inventory.update_port(&owner_of(fixture.organization), BOUND, update).await.unwrap();
+    assert_eq!(fixture.host(hosts.first.id).await.services, hosts.first.services);
 }
 
 #[tokio::test]
 async fn hosts_are_ordered_by_the_time_that_a_port_was_changed_at() {
-    let world = World::new().await;
-    let hosts = Hosts::put(&world).await;
-    world.clock.set(time(LATER));
+    let fixture = Fixture::new().await;
+    let hosts = Hosts::put(&fixture).await;
+    fixture.clock.set(time(LATER));
     let update = on(&hosts.first, 8443, Protocol::Tcp);
-    let caller = owner_of(world.organization);
-    world.inventory.update_port(&caller, FREE, update).await.unwrap();
+    let caller = owner_of(fixture.organization);
+    fixture.inventory.update_port(&caller, FREE, update).await.unwrap();
     let mut query = HostQuery::default();
     query.order_by = Some(HostOrderField::UpdatedAt);
-    let page = world.inventory.list_hosts(&caller, &query).await.unwrap();
+    let page = fixture.inventory.list_hosts(&caller, &query).await.unwrap();
     let ids: Vec<_> =
         page.documents.iter().map(|document| serde_json::from_slice::<Host>(document).unwrap().id).collect();
     assert_eq!(ids, [id(2), id(3), id(1)]);
@@ -90,16 +90,16 @@ async fn hosts_are_ordered_by_the_time_that_a_port_was_changed_at() {
 
 #[tokio::test]
 async fn members_and_above_change_ports_in_person_and_by_key() {
-    let world = World::new().await;
-    let hosts = Hosts::put(&world).await;
+    let fixture = Fixture::new().await;
+    let hosts = Hosts::put(&fixture).await;
     let mut number = 1000;
     for level in [Permission::Member, Permission::Admin, Permission::Owner] {
-        let user = world.user(&format!("{level}@example.net"), level, &[world.network]).await;
-        let by_host = Caller::new(world.organization, id(1), level, Scope::only([world.network]));
+        let user = fixture.user(&format!("{level}@example.net"), level, &[fixture.network]).await;
+        let by_host = Caller::new(fixture.organization, id(1), level, Scope::only([fixture.network]));
         for caller in [in_person(&user), through_a_key(&user), by_host] {
             number += 1;
             let update = on(&hosts.first, number, Protocol::Tcp);
-            let changed = world.inventory.update_port(&caller, FREE, update).await.unwrap();
+            let changed = fixture.inventory.update_port(&caller, FREE, update).await.unwrap();
             assert_eq!(changed.number.get(), number);
         }
     }
@@ -107,17 +107,17 @@ async fn members_and_above_change_ports_in_person_and_by_key() {
 
 #[tokio::test]
 async fn a_number_and_protocol_that_another_port_of_the_host_has_are_taken() {
-    let world = World::new().await;
-    let hosts = Hosts::put(&world).await;
-    let caller = owner_of(world.organization);
+    let fixture = Fixture::new().await;
+    let hosts = Hosts::put(&fixture).await;
+    let caller = owner_of(fixture.organization);
     for (number, protocol, name) in
         [(53, Protocol::Tcp, "53/Tcp"), (53, Protocol::Udp, "53/Udp"), (22, Protocol::Tcp, "22/Tcp")]
     {
-        let attempt = world.inventory.update_port(&caller, FREE, on(&hosts.first, number, protocol));
+        let attempt = fixture.inventory.update_port(&caller, FREE, on(&hosts.first, number, protocol));
         let taken = ErrorKind::AlreadyExists { entity: Entity::Port, name: name.to_owned() };
-        assert_eq!(world.refusal(attempt).await, taken);
+        assert_eq!(fixture.refusal(attempt).await, taken);
     }
     // On another host, or for another protocol, it is free.
     let update = on(&hosts.first, 22, Protocol::Udp);
-    world.inventory.update_port(&caller, FREE, update).await.unwrap();
+    fixture.inventory.update_port(&caller, FREE, update).await.unwrap();
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use fastrand::Rng;
 use tokio::task::{JoinSet, yield_now};
 use tokio::time::{Instant, sleep, timeout};
 use toposcope::inventory::{Entity, Error, ErrorKind, Inventory};
@@ -10,7 +11,7 @@ use toposcope::model::{Host, Port, Protocol};
 use uuid::Uuid;
 
 use super::on;
-use crate::support::{Delaying, SplitMix64, World, bare_host, id, not_found, owner_of, port};
+use crate::support::{Fault, Fixture, Probe, bare_host, id, not_found, owner_of, port};
 
 const COMMIT: Duration = Duration::from_millis(20);
 
@@ -22,26 +23,26 @@ const QUEUE: u16 = 1024;
 
 /// A host with many ports, in a store with slow commits.
 struct Scene {
-    world: World,
-    store: Arc<Delaying>,
+    fixture: Fixture,
+    probe: Arc<Probe>,
     inventory: Inventory,
     host: Host,
 }
 
 impl Scene {
     async fn new(ports: u16) -> Self {
-        let world = World::new().await;
-        let mut host = bare_host(id(1), world.network);
+        let fixture = Fixture::new().await;
+        let mut host = bare_host(id(1), fixture.network);
         host.ports = (0..ports).map(|place| port(&host, port_id(place), 1 + place, Protocol::Tcp)).collect();
-        world.put(&host).await;
-        let store = Delaying::new(world.store.clone(), COMMIT);
-        let inventory = world.inventory_in(store.clone());
-        Self { world, store, inventory, host }
+        fixture.put(&host).await;
+        let (inventory, probe) = fixture.probed();
+        probe.set(Fault::SlowCommits(COMMIT));
+        Self { fixture, probe, inventory, host }
     }
 
     /// Changes the number of a port of the host.
     fn update(&self, place: u16) -> impl Future<Output = Result<Port, Error>> + Send + 'static {
-        let (inventory, caller) = (self.inventory.clone(), owner_of(self.world.organization));
+        let (inventory, caller) = (self.inventory.clone(), owner_of(self.fixture.organization));
         let update = on(&self.host, 10_001 + place, Protocol::Tcp);
         async move { inventory.update_port(&caller, port_id(place), update).await }
     }
@@ -65,9 +66,9 @@ async fn concurrent_updates_of_one_host_all_succeed_with_one_commit_each() {
     while let Some(result) = updates.join_next().await {
         result.unwrap().unwrap();
     }
-    assert_eq!(scene.store.commits(), 140);
+    assert_eq!(scene.probe.commits(), 140);
     assert!(begun_at.elapsed() <= COMMIT * 140 * 13 / 10, "{:?}", begun_at.elapsed());
-    let host = scene.world.host(scene.host.id).await;
+    let host = scene.fixture.host(scene.host.id).await;
     assert!(host.ports.iter().all(|port| port.number.get() > 10_000));
     scene.assert_no_queue_is_left();
 }
@@ -94,12 +95,12 @@ async fn updates_of_one_host_finish_in_the_order_of_their_arrival() {
 #[tokio::test(start_paused = true)]
 async fn dropped_updates_leave_their_turns_to_the_others() {
     for seed in 0..20 {
-        let (scene, mut random) = (Scene::new(60).await, SplitMix64(seed));
+        let (scene, mut random) = (Scene::new(60).await, Rng::with_seed(seed));
         let (mut updates, mut lasting) = (JoinSet::new(), 0);
         for place in 0..60 {
             let update = scene.update(place);
-            let patience = Duration::from_micros(random.below(60 * 20_000) as u64);
-            let is_dropped = random.below(2) == 0;
+            let patience = Duration::from_micros(random.u64(0..60 * 20_000));
+            let is_dropped = random.bool();
             lasting += usize::from(!is_dropped);
             updates.spawn(async move {
                 if is_dropped { timeout(patience, update).await.ok() } else { Some(update.await) }
@@ -124,10 +125,10 @@ async fn dropped_updates_leave_their_turns_to_the_others() {
 #[tokio::test(start_paused = true)]
 async fn updates_of_other_organizations_do_not_wait() {
     let scene = Scene::new(100).await;
-    let foreign = scene.world.foreign().await;
+    let foreign = scene.fixture.foreign().await;
     let mut theirs = bare_host(id(2), foreign.network);
     theirs.ports = vec![port(&theirs, id(0x99), 1, Protocol::Tcp)];
-    scene.world.inventory.put_host(foreign.organization, theirs.clone()).await.unwrap();
+    scene.fixture.inventory.put_host(foreign.organization, theirs.clone()).await.unwrap();
     let mut updates = JoinSet::new();
     for place in 0..100 {
         updates.spawn(scene.update(place));
@@ -149,14 +150,14 @@ async fn updates_of_other_organizations_do_not_wait() {
 #[tokio::test(start_paused = true)]
 async fn ports_that_change_places_between_two_hosts_never_wait_for_each_other_for_ever() {
     let scene = Scene::new(40).await;
-    let mut other = bare_host(id(2), scene.world.other_network);
+    let mut other = bare_host(id(2), scene.fixture.other_network);
     other.ports = (40..80).map(|place| port(&other, port_id(place), 1 + place, Protocol::Tcp)).collect();
-    scene.world.put(&other).await;
+    scene.fixture.put(&other).await;
     let mut updates = JoinSet::new();
     for place in 0..80 {
         let target = if place < 40 { &other } else { &scene.host };
         let update = on(target, 10_001 + place, Protocol::Tcp);
-        let (inventory, caller) = (scene.inventory.clone(), owner_of(scene.world.organization));
+        let (inventory, caller) = (scene.inventory.clone(), owner_of(scene.fixture.organization));
         updates.spawn(async move { inventory.update_port(&caller, port_id(place), update).await });
     }
     let join = async {
@@ -165,8 +166,8 @@ async fn ports_that_change_places_between_two_hosts_never_wait_for_each_other_fo
         }
     };
     timeout(FOR_EVER, join).await.expect("no update waits for ever");
-    assert_eq!(scene.store.commits(), 80);
-    assert_eq!(scene.world.host(other.id).await.ports.len(), 40);
+    assert_eq!(scene.probe.commits(), 80);
+    assert_eq!(scene.fixture.host(other.id).await.ports.len(), 40);
     scene.assert_no_queue_is_left();
 }
 

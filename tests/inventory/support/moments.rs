@@ -1,31 +1,47 @@
+use std::pin::pin;
+
 use toposcope::inventory::Inventory;
 
-use super::{Interposer, World};
+use super::{Fault, Fixture};
 
-/// Runs an action while a concurrent task interferes right before one of the calls of the store, once for
-/// each call and each time in a new world.
-pub(crate) async fn at_every_moment<S, T, F>(
-    prepare: impl AsyncFn(&World) -> S,
-    interfere: impl Fn(Inventory, &S) -> F,
-    act: impl AsyncFn(Inventory, &S) -> T,
-    check: impl AsyncFn(&World, &S, T),
-) where
-    F: Future<Output = ()> + Send + 'static,
-{
-    let mut moments = 0;
+/// Runs an action while a concurrent task interferes right before one of its calls of the store: once for each
+/// call, each time on a new fixture. Returns the number of calls.
+///
+/// Trying every call in turn covers every way in which the two can interleave.
+pub(crate) async fn with_interference_at_every_call<S, T, I>(
+    prepare: impl AsyncFn(&Fixture) -> S,
+    interfere: impl AsyncFn(&Inventory, &S) -> I,
+    act: impl AsyncFn(&Inventory, &S) -> T,
+    check: impl AsyncFn(&Fixture, &S, T),
+) -> usize {
+    let mut calls = 0;
     loop {
-        let world = World::new().await;
-        let scene = prepare(&world).await;
-        let interference = interfere(world.inventory.clone(), &scene);
-        let store = Interposer::new(world.store.clone(), moments, interference);
-        let result = act(world.inventory_in(store.clone()), &scene).await;
-        if !store.has_fired() {
-            break;
+        let fixture = Fixture::new().await;
+        let prepared = prepare(&fixture).await;
+        let (inventory, probe) = fixture.probed();
+        probe.set(Fault::SilentAt(calls));
+        let mut action = pin!(act(&inventory, &prepared));
+        tokio::select! {
+            biased;
+            _ = &mut action => return calls,
+            () = probe.silenced() => drop(interfere(&fixture.inventory, &prepared).await),
         }
-        check(&world, &scene, result).await;
-        moments += 1;
+        probe.set(Fault::None);
+        let result = action.await;
+        check(&fixture, &prepared, result).await;
+        calls += 1;
     }
-    assert!(moments > 1, "reading and writing are two moments at least");
+}
+
+/// Does the same for an action that reads and writes.
+pub(crate) async fn at_every_call<S, T, I>(
+    prepare: impl AsyncFn(&Fixture) -> S,
+    interfere: impl AsyncFn(&Inventory, &S) -> I,
+    act: impl AsyncFn(&Inventory, &S) -> T,
+    check: impl AsyncFn(&Fixture, &S, T),
+) {
+    let calls = with_interference_at_every_call(prepare, interfere, act, check).await;
+    assert!(calls > 1, "reading and writing are two calls at least");
 }
 
 /// Lets background tasks finish. On a single-threaded runtime, over stores that answer at once, they only

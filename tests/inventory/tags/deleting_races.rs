@@ -3,10 +3,10 @@
 use toposcope::inventory::{
     Entity, Error, ErrorKind, Inventory, NewDaemonApiKey, NewUserApiKey, UserApiKeyUpdate,
 };
-use toposcope::model::{Permission, User, UserApiKey};
+use toposcope::model::{Host, Permission, Service, User, UserApiKey};
 use uuid::Uuid;
 
-use crate::support::{World, at_every_moment, bare_host, id, in_person, not_found, refusal, service_named};
+use crate::support::{Fixture, at_every_call, bare_host, id, in_person, not_found, refusal, service};
 
 const BEARERS: [Bearer; 5] =
     [Bearer::Host, Bearer::Service, Bearer::NewUserKey, Bearer::UserKey, Bearer::DaemonKey];
@@ -41,11 +41,11 @@ struct Scene {
 }
 
 impl Scene {
-    async fn new(world: &World) -> Self {
-        let user = world.owner().await;
-        let key = world.user_key(&user, |_| {}).await.record().clone();
-        let (organization, network) = (world.organization, world.network);
-        Self { organization, network, tag: world.tags[0], user, key }
+    async fn new(fixture: &Fixture) -> Self {
+        let user = fixture.owner().await;
+        let key = fixture.user_key(&user, |_| {}).await.record().clone();
+        let (organization, network) = (fixture.organization, fixture.network);
+        Self { organization, network, tag: fixture.tags[0], user, key }
     }
 
     async fn put_tag_on(&self, inventory: &Inventory, bearer: Bearer) -> Result<(), Error> {
@@ -58,7 +58,7 @@ impl Scene {
             }
             Bearer::Service => {
                 let mut host = bare_host(id(1), self.network);
-                let mut service = service_named(&host, id(2), "dns");
+                let mut service = service(&host, id(2), "dns", 0);
                 service.tags = tags;
                 host.services = vec![service];
                 inventory.put_host(self.organization, host).await.map(drop)
@@ -85,18 +85,15 @@ impl Scene {
 #[tokio::test]
 async fn a_tag_that_is_put_on_something_while_it_is_deleted_stays() {
     for bearer in BEARERS {
-        at_every_moment(
-            async |world: &World| Scene::new(world).await,
-            |inventory, scene| {
-                let scene = scene.clone();
-                async move { scene.put_tag_on(&inventory, bearer).await.unwrap() }
-            },
+        at_every_call(
+            async |fixture: &Fixture| Scene::new(fixture).await,
+            async |inventory, scene| scene.put_tag_on(&inventory, bearer).await.unwrap(),
             async |inventory, scene| inventory.delete_tag(scene.tag).await,
-            async |world, scene, result| {
+            async |fixture, scene, result| {
                 let (name, used_by) = ("first".to_owned(), bearer.entity());
                 let in_use = ErrorKind::InUse { entity: Entity::Tag, name, used_by };
                 assert_eq!(refusal(result), in_use);
-                world.inventory.tag(scene.tag).await.unwrap();
+                fixture.inventory.tag(scene.tag).await.unwrap();
             },
         )
         .await;
@@ -106,19 +103,19 @@ async fn a_tag_that_is_put_on_something_while_it_is_deleted_stays() {
 #[tokio::test]
 async fn a_tag_that_is_deleted_meanwhile_is_put_on_nothing() {
     for bearer in BEARERS {
-        at_every_moment(
-            async |world: &World| Scene::new(world).await,
-            |inventory, scene| {
+        at_every_call(
+            async |fixture: &Fixture| Scene::new(fixture).await,
+            async |inventory, scene| {
                 let tag = scene.tag;
                 // A later deletion finds it in use.
-                async move { inventory.delete_tag(tag).await.unwrap_or_default() }
+                inventory.delete_tag(tag).await.unwrap_or_default()
             },
             async |inventory, scene| scene.put_tag_on(&inventory, bearer).await,
-            async |world, scene, result| {
-                if world.inventory.tag(scene.tag).await.is_ok() {
+            async |fixture, scene, result| {
+                if fixture.inventory.tag(scene.tag).await.is_ok() {
                     return result.unwrap();
                 }
-                assert_eq!(world.store.mentioning(scene.tag).await, []);
+                assert_eq!(fixture.mentioning(scene.tag).await, []);
                 let kind = refusal(result);
                 let is_told = matches!(kind, ErrorKind::ReferenceInvalid { entity: Entity::Tag, .. });
                 assert!(is_told, "{bearer:?}: {kind:?}");
@@ -130,16 +127,13 @@ async fn a_tag_that_is_deleted_meanwhile_is_put_on_nothing() {
 
 #[tokio::test]
 async fn of_two_who_delete_a_tag_at_once_one_finds_it_gone() {
-    at_every_moment(
-        async |world: &World| world.tags[0],
-        |inventory, tag| {
-            let tag = *tag;
-            async move { inventory.delete_tag(tag).await.unwrap() }
-        },
+    at_every_call(
+        async |fixture: &Fixture| fixture.tags[0],
+        async |inventory, tag| inventory.delete_tag(*tag).await.unwrap(),
         async |inventory, tag| inventory.delete_tag(*tag).await,
-        async |world, tag, result| {
+        async |fixture, tag, result| {
             assert_eq!(refusal(result), not_found(Entity::Tag, *tag));
-            assert_eq!(world.store.mentioning(*tag).await, []);
+            assert_eq!(fixture.mentioning(*tag).await, []);
         },
     )
     .await;

@@ -5,15 +5,15 @@ use std::time::Duration;
 use toposcope::inventory::{Entity, ErrorKind, IssuedKey};
 use toposcope::model::{Permission, User, UserApiKey};
 
-use crate::support::{World, at_every_moment, id, not_found, refusal, settle, time};
+use crate::support::{Fixture, at_every_call, id, not_found, refusal, settle, time};
 
 /// A key with a value in every field, and its owner.
-async fn full_key(world: &World) -> (User, IssuedKey<UserApiKey>) {
-    let owner = world.owner().await;
-    let issued = world.user_key(&owner, |new| {
+async fn full_key(fixture: &Fixture) -> (User, IssuedKey<UserApiKey>) {
+    let owner = fixture.owner().await;
+    let issued = fixture.user_key(&owner, |new| {
         new.permissions = Permission::Member;
-        new.network_ids = vec![world.other_network, world.network];
-        new.tags = world.tags.to_vec();
+        new.network_ids = vec![fixture.other_network, fixture.network];
+        new.tags = fixture.tags.to_vec();
         new.expires_at = Some(time("2027-01-01T00:00:00Z"));
     });
     let issued = issued.await;
@@ -22,89 +22,86 @@ async fn full_key(world: &World) -> (User, IssuedKey<UserApiKey>) {
 
 #[tokio::test]
 async fn rotated_key_keeps_everything_but_its_plaintext() {
-    let world = World::new().await;
-    let (owner, old) = full_key(&world).await;
-    world.inventory.authenticate_user_key(old.plaintext()).await.unwrap();
+    let fixture = Fixture::new().await;
+    let (owner, old) = full_key(&fixture).await;
+    fixture.inventory.authenticate_user_key(old.plaintext()).await.unwrap();
     settle().await;
-    let before = world.inventory.user_api_key(old.record().id).await.unwrap();
+    let before = fixture.inventory.user_api_key(old.record().id).await.unwrap();
     assert!(before.last_used.is_some());
-    world.clock.advance(Duration::from_secs(1));
-    let new = world.inventory.rotate_user_api_key(before.id).await.unwrap();
+    fixture.clock.advance(Duration::from_secs(1));
+    let new = fixture.inventory.rotate_user_api_key(before.id).await.unwrap();
     let now = time("2026-08-14T12:00:01Z");
     let masked = format!("topo_u_…{}", &new.plaintext()[new.plaintext().len() - 4..]);
     assert_eq!(new.record(), &UserApiKey { key: masked, updated_at: now, ..before });
-    assert_eq!(world.inventory.user_api_keys(owner.id).await.unwrap(), [new.record().clone()]);
+    assert_eq!(fixture.inventory.user_api_keys(owner.id).await.unwrap(), [new.record().clone()]);
 }
 
 #[tokio::test]
 async fn rotation_refuses_the_old_plaintext_at_once_and_accepts_the_new_one() {
-    let world = World::new().await;
-    let (owner, mut old) = full_key(&world).await;
-    let caller = world.inventory.authenticate_user_key(old.plaintext()).await.unwrap();
+    let fixture = Fixture::new().await;
+    let (owner, mut old) = full_key(&fixture).await;
+    let caller = fixture.inventory.authenticate_user_key(old.plaintext()).await.unwrap();
     for _ in 0..3 {
-        let records = world.store.contents().await.len();
-        let new = world.inventory.rotate_user_api_key(old.record().id).await.unwrap();
-        let refused = world.inventory.authenticate_user_key(old.plaintext()).await;
+        let records = fixture.contents().await.len();
+        let new = fixture.inventory.rotate_user_api_key(old.record().id).await.unwrap();
+        let refused = fixture.inventory.authenticate_user_key(old.plaintext()).await;
         assert_eq!(refusal(refused), ErrorKind::NotAuthenticated);
-        assert_eq!(world.inventory.authenticate_user_key(new.plaintext()).await.unwrap(), caller);
+        assert_eq!(fixture.inventory.authenticate_user_key(new.plaintext()).await.unwrap(), caller);
         settle().await;
-        assert!(world.store.contents().await.len() <= records + 1, "at most the use of the key is new");
+        assert!(fixture.contents().await.len() <= records + 1, "at most the use of the key is new");
         old = new;
     }
-    world.inventory.delete_user_api_key(old.record().id).await.unwrap();
-    let refused = world.inventory.authenticate_user_key(old.plaintext()).await;
+    fixture.inventory.delete_user_api_key(old.record().id).await.unwrap();
+    let refused = fixture.inventory.authenticate_user_key(old.plaintext()).await;
     assert_eq!(refusal(refused), ErrorKind::NotAuthenticated);
-    assert_eq!(world.inventory.user_api_keys(owner.id).await.unwrap(), []);
+    assert_eq!(fixture.inventory.user_api_keys(owner.id).await.unwrap(), []);
 }
 
 #[tokio::test]
 async fn rotation_is_one_commit() {
-    let world = World::new().await;
-    let (_, old) = full_key(&world).await;
-    let commits = world.store.commits();
-    world.inventory.rotate_user_api_key(old.record().id).await.unwrap();
-    assert_eq!(world.store.commits(), commits + 1);
+    let fixture = Fixture::new().await;
+    let (_, old) = full_key(&fixture).await;
+    let commits = fixture.commits();
+    fixture.inventory.rotate_user_api_key(old.record().id).await.unwrap();
+    assert_eq!(fixture.commits(), commits + 1);
 }
 
 #[tokio::test]
 async fn rotation_enables_no_key_that_is_disabled_or_expired() {
-    let world = World::new().await;
-    let (_, old) = full_key(&world).await;
+    let fixture = Fixture::new().await;
+    let (_, old) = full_key(&fixture).await;
     let id = old.record().id;
-    world.inventory.set_user_api_key_enabled(id, false).await.unwrap();
-    let new = world.inventory.rotate_user_api_key(id).await.unwrap();
-    let refused = world.inventory.authenticate_user_key(new.plaintext()).await;
+    fixture.inventory.set_user_api_key_enabled(id, false).await.unwrap();
+    let new = fixture.inventory.rotate_user_api_key(id).await.unwrap();
+    let refused = fixture.inventory.authenticate_user_key(new.plaintext()).await;
     assert_eq!(refusal(refused), ErrorKind::Disabled { entity: Entity::UserApiKey });
-    world.inventory.set_user_api_key_enabled(id, true).await.unwrap();
-    world.clock.set(time("2027-01-01T00:00:00Z"));
-    let new = world.inventory.rotate_user_api_key(id).await.unwrap();
-    let refused = world.inventory.authenticate_user_key(new.plaintext()).await;
+    fixture.inventory.set_user_api_key_enabled(id, true).await.unwrap();
+    fixture.clock.set(time("2027-01-01T00:00:00Z"));
+    let new = fixture.inventory.rotate_user_api_key(id).await.unwrap();
+    let refused = fixture.inventory.authenticate_user_key(new.plaintext()).await;
     assert_eq!(refusal(refused), ErrorKind::Expired { entity: Entity::UserApiKey });
 }
 
 #[tokio::test]
 async fn unknown_key_and_key_of_a_daemon_are_not_found() {
-    let world = World::new().await;
-    let daemons = world.daemon_key(|_| {}).await;
+    let fixture = Fixture::new().await;
+    let daemons = fixture.daemon_key(|_| {}).await;
     for unknown in [id(3), daemons.record().id] {
-        let attempt = world.inventory.rotate_user_api_key(unknown);
-        assert_eq!(world.refusal(attempt).await, not_found(Entity::UserApiKey, unknown));
+        let attempt = fixture.inventory.rotate_user_api_key(unknown);
+        assert_eq!(fixture.refusal(attempt).await, not_found(Entity::UserApiKey, unknown));
     }
-    world.inventory.authenticate_daemon_key(daemons.plaintext()).await.unwrap();
+    fixture.inventory.authenticate_daemon_key(daemons.plaintext()).await.unwrap();
 }
 
 #[tokio::test]
 async fn key_that_is_deleted_during_its_rotation_does_not_come_back() {
-    at_every_moment(
-        async |world: &World| full_key(world).await,
-        |inventory, (_, issued)| {
-            let key = issued.record().id;
-            async move { inventory.delete_user_api_key(key).await.unwrap() }
-        },
+    at_every_call(
+        async |fixture: &Fixture| full_key(fixture).await,
+        async |inventory, (_, issued)| inventory.delete_user_api_key(issued.record().id).await.unwrap(),
         async |inventory, (_, issued)| inventory.rotate_user_api_key(issued.record().id).await,
-        async |world, (_, issued), result| {
+        async |fixture, (_, issued), result| {
             assert_eq!(refusal(result), not_found(Entity::UserApiKey, issued.record().id));
-            assert_eq!(world.store.mentioning(issued.record().id).await, []);
+            assert_eq!(fixture.mentioning(issued.record().id).await, []);
         },
     )
     .await;
@@ -112,20 +109,17 @@ async fn key_that_is_deleted_during_its_rotation_does_not_come_back() {
 
 #[tokio::test]
 async fn of_two_rotations_at_once_the_later_one_holds() {
-    at_every_moment(
-        async |world: &World| full_key(world).await,
-        |inventory, (_, issued)| {
-            let key = issued.record().id;
-            async move { drop(inventory.rotate_user_api_key(key).await.unwrap()) }
-        },
+    at_every_call(
+        async |fixture: &Fixture| full_key(fixture).await,
+        async |inventory, (_, issued)| drop(inventory.rotate_user_api_key(issued.record().id).await.unwrap()),
         async |inventory, (_, issued)| inventory.rotate_user_api_key(issued.record().id).await.unwrap(),
-        async |world, (owner, old), new| {
-            world.inventory.authenticate_user_key(new.plaintext()).await.unwrap();
-            world.inventory.authenticate_user_key(old.plaintext()).await.unwrap_err();
-            let digests: Vec<_> = world.store.contents().await;
-            let secrets = digests.iter().filter(|kept| kept.key.kind.as_str() == "key_secret").count();
+        async |fixture, (owner, old), new| {
+            fixture.inventory.authenticate_user_key(new.plaintext()).await.unwrap();
+            fixture.inventory.authenticate_user_key(old.plaintext()).await.unwrap_err();
+            let digests: Vec<_> = fixture.contents().await;
+            let secrets = digests.iter().filter(|stored| stored.kind() == "key_secret").count();
             assert_eq!(secrets, 1, "one plaintext is valid");
-            assert_eq!(world.inventory.user_api_keys(owner.id).await.unwrap(), [new.record().clone()]);
+            assert_eq!(fixture.inventory.user_api_keys(owner.id).await.unwrap(), [new.record().clone()]);
         },
     )
     .await;

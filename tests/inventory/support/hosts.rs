@@ -1,12 +1,13 @@
 use serde_json::json;
+use toposcope::inventory::{HostQuery, Inventory};
 use toposcope::model::{
-    AdminStatus, Binding, BindingTarget, CredentialAssignment, Host, HostVirtualization, IfEntry, Interface,
-    LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, MacAddress, Neighbor, OperStatus,
-    Port, Protocol, Service, ServiceVirtualization, Source,
+    AdminStatus, Binding, BindingTarget, CredentialAssignment, Host, HostOrderField, HostVirtualization,
+    IfEntry, Interface, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, MacAddress,
+    Neighbor, OperStatus, Port, Protocol, Service, ServiceVirtualization, Source,
 };
 use uuid::Uuid;
 
-use super::{MANUAL, NOW, time};
+use super::{NOW, owner_of, time};
 
 pub(crate) const fn id(number: u128) -> Uuid {
     Uuid::from_u128(number)
@@ -24,7 +25,7 @@ pub(crate) fn bare_host(id: Uuid, network_id: Uuid) -> Host {
         created_at: time(NOW),
         updated_at: time(NOW),
         tags: vec![],
-        source: MANUAL,
+        source: Source::Manual,
         virtualization: None,
         credential_assignments: vec![],
         interfaces: vec![],
@@ -69,17 +70,13 @@ pub(crate) fn service(host: &Host, id: Uuid, name: &str, position: i64) -> Servi
         name: name.to_owned(),
         position,
         service_definition: "Proxmox VE".to_owned().try_into().unwrap(),
-        source: MANUAL,
+        source: Source::Manual,
         tags: vec![],
         virtualization: None,
         bindings: vec![],
         created_at: host.created_at,
         updated_at: host.updated_at,
     }
-}
-
-pub(crate) fn service_named(host: &Host, id: Uuid, name: &str) -> Service {
-    service(host, id, name, 0)
 }
 
 pub(crate) fn binding(service: &Service, id: Uuid, target: BindingTarget) -> Binding {
@@ -182,4 +179,50 @@ pub(crate) fn rich_host(number: u128, network: Uuid, tags: &[Uuid]) -> Host {
     host.services = vec![dns, agent];
     host.if_entries = vec![entry(&host, part(41), 0), entry(&host, part(42), 1_001_000_003_000)];
     host
+}
+/// Asserts that hosts are ordered by exactly this name of the service that runs the guest.
+///
+/// Two control hosts are run by services of that name; one has an id before the guest's and one an id after
+/// it. Equal names are ordered by id, so the guest is between them if and only if its position uses the same
+/// name.
+pub(crate) async fn assert_virtualized_by(
+    inventory: &Inventory,
+    organization: Uuid,
+    guest: Uuid,
+    name: &str,
+) {
+    let network = inventory.host(organization, guest).await.unwrap().network_id;
+    let (low, high) = (Uuid::nil(), Uuid::max());
+    assert!(low < guest && guest < high);
+    let mut node = bare_host(id(0xc0_0000), network);
+    node.services.push(service(&node, id(0xc0_0001), name, 0));
+    let mut controls = vec![bare_host(low, network), bare_host(high, network)];
+    if !name.is_empty() {
+        for control in &mut controls {
+            guest_of(control, id(0xc0_0001));
+        }
+        controls.push(node);
+    }
+    for control in &controls {
+        inventory.put_host(organization, control.clone()).await.unwrap();
+    }
+    let order = ids_by_virtualization(inventory, organization).await;
+    let place = |wanted: Uuid| order.iter().position(|id| *id == wanted).expect("it is in the list");
+    assert!(
+        place(low) < place(guest) && place(guest) < place(high),
+        "{guest} has not the place of the name {name:?}: {} is not between {} and {}",
+        place(guest),
+        place(low),
+        place(high)
+    );
+    for control in controls {
+        inventory.delete_host(organization, control.id).await.unwrap();
+    }
+}
+
+async fn ids_by_virtualization(inventory: &Inventory, organization: Uuid) -> Vec<Uuid> {
+    let mut query = HostQuery::default();
+    query.order_by = Some(HostOrderField::VirtualizedBy);
+    let page = inventory.list_hosts(&owner_of(organization), &query).await.unwrap();
+    page.documents.iter().map(|body| serde_json::from_slice::<Host>(body).unwrap().id).collect()
 }
