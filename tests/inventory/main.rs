@@ -9,23 +9,21 @@
     reason = "helpers of tests are tests"
 )]
 
-mod authentication;
 mod bootstrap;
-mod daemon_keys;
 mod faults;
 mod hosts;
 mod import;
-mod key_uses;
+mod keys;
 mod logins;
-mod names;
+mod model;
 mod networks;
 mod organizations;
 mod ports;
 mod real;
+mod references;
 mod referrals;
 mod secrets;
 mod shares;
 mod support;
 mod tags;
-mod user_keys;
 mod users;

@@ -1,11 +1,144 @@
-//! Organizations, and API access of their users' keys.
+//! Organizations, networks and tags: their names, and access to the API.
 
 use std::time::Duration;
 
-use toposcope::inventory::{Entity, ErrorKind, NewOrganization};
+use toposcope::inventory::{Entity, ErrorKind, NewOrganization, Problem};
 use toposcope::model::Organization;
+use uuid::Uuid;
 
-use crate::support::{Fixture, at_every_call, id, not_found, refusal, time};
+use crate::support::{Fixture, at_every_call, id, invalid, not_found, refusal, time};
+
+const BLANKS: [&str; 4] = ["", " ", "\t\r\n", "\u{a0}\u{2003}"];
+
+#[tokio::test]
+async fn what_is_created_has_a_trimmed_name_and_the_time_of_the_clock() {
+    let fixture = Fixture::new().await;
+    let inventory = &fixture.inventory;
+    let now = time("2026-09-01T00:00:00.000001Z");
+    fixture.clock.set(now);
+    let organization = inventory.create_organization("  Näme\u{0}\n").await.unwrap();
+    let network = inventory.create_network(organization.id, "\tOffice ").await.unwrap();
+    let tag = inventory.create_tag(organization.id, " tag\u{2003}").await.unwrap();
+    assert_eq!((organization.name.as_str(), organization.api_access), ("Näme\u{0}", true));
+    assert_eq!((network.name.as_str(), network.organization_id), ("Office", organization.id));
+    assert_eq!((tag.name.as_str(), tag.organization_id), ("tag", organization.id));
+    let times = [organization.created_at, organization.updated_at, network.created_at, network.updated_at];
+    assert_eq!(times, [now; 4]);
+    assert_eq!([tag.created_at, tag.updated_at], [now; 2]);
+    assert_eq!(inventory.organization(organization.id).await.unwrap(), organization);
+    assert_eq!(inventory.network(network.id).await.unwrap(), network);
+}
+
+#[tokio::test]
+async fn a_blank_name_is_refused_and_nothing_is_stored() {
+    let fixture = Fixture::new().await;
+    let commits = fixture.commits();
+    for name in BLANKS {
+        let empty = invalid("name", Problem::Empty);
+        assert_eq!(refusal(fixture.inventory.create_organization(name).await), empty);
+        assert_eq!(refusal(fixture.inventory.create_network(fixture.organization, name).await), empty);
+        let with_id = fixture.inventory.create_network_with_id(fixture.organization, id(1), name).await;
+        assert_eq!(refusal(with_id), empty);
+        assert_eq!(refusal(fixture.inventory.create_tag(fixture.organization, name).await), empty);
+    }
+    assert_eq!(fixture.commits(), commits);
+}
+
+#[tokio::test]
+async fn a_name_has_a_hundred_characters_at_most_not_bytes() {
+    let fixture = Fixture::new().await;
+    let longest = "🦀".repeat(100);
+    let padded = format!("  {longest}  ");
+    assert_eq!(fixture.inventory.create_organization(padded.as_str()).await.unwrap().name, longest);
+    assert_eq!(fixture.inventory.create_network(fixture.organization, &padded).await.unwrap().name, longest);
+    assert_eq!(fixture.inventory.create_tag(fixture.organization, &padded).await.unwrap().name, longest);
+    let commits = fixture.commits();
+    let (name, too_long) = ("n".repeat(101), invalid("name", Problem::MaxLength { max: 100 }));
+    assert_eq!(refusal(fixture.inventory.create_organization(name.as_str()).await), too_long);
+    assert_eq!(refusal(fixture.inventory.create_network(fixture.organization, &name).await), too_long);
+    assert_eq!(refusal(fixture.inventory.create_tag(fixture.organization, &name).await), too_long);
+    assert_eq!(fixture.commits(), commits);
+}
+
+#[tokio::test]
+async fn networks_and_tags_of_an_unknown_organization_are_not_found_a_home() {
+    let fixture = Fixture::new().await;
+    let commits = fixture.commits();
+    let unknown = not_found(Entity::Organization, id(9));
+    assert_eq!(refusal(fixture.inventory.create_network(id(9), "n").await), unknown);
+    assert_eq!(refusal(fixture.inventory.create_network_with_id(id(9), id(1), "n").await), unknown);
+    assert_eq!(refusal(fixture.inventory.create_tag(id(9), "n").await), unknown);
+    assert_eq!(fixture.commits(), commits);
+}
+
+#[tokio::test]
+async fn what_is_unknown_is_not_found_under_its_entity() {
+    let fixture = Fixture::new().await;
+    // Ids are unique within a kind only: a network may have the id of an organization.
+    let wanted = fixture.organization;
+    let not_found = |entity| ErrorKind::NotFound { entity, id: wanted };
+    assert_eq!(refusal(fixture.inventory.network(wanted).await), not_found(Entity::Network));
+    assert_eq!(refusal(fixture.inventory.user(wanted).await), not_found(Entity::User));
+    assert_eq!(refusal(fixture.inventory.host(wanted, wanted).await), not_found(Entity::Host));
+    let unknown = refusal(fixture.inventory.organization(fixture.network).await);
+    assert_eq!(unknown, ErrorKind::NotFound { entity: Entity::Organization, id: fixture.network });
+}
+
+#[tokio::test]
+async fn a_network_takes_the_id_it_is_given_unless_anybody_has_it() {
+    let fixture = Fixture::new().await;
+    let foreign = fixture.foreign().await;
+    let network =
+        fixture.inventory.create_network_with_id(fixture.organization, id(5), "five").await.unwrap();
+    assert_eq!(network.id, id(5));
+    for (organization, taken) in [
+        (fixture.organization, id(5)),
+        (foreign.organization, id(5)),
+        (fixture.organization, foreign.network),
+        (fixture.organization, fixture.network),
+    ] {
+        let before = fixture.inventory.network(taken).await.unwrap();
+        let again = fixture.inventory.create_network_with_id(organization, taken, "again").await;
+        let taken_name = taken.to_string();
+        assert_eq!(refusal(again), ErrorKind::AlreadyExists { entity: Entity::Network, name: taken_name });
+        assert_eq!(fixture.inventory.network(taken).await.unwrap(), before);
+    }
+}
+
+#[tokio::test]
+async fn names_need_not_be_unique() {
+    let fixture = Fixture::new().await;
+    let mut ids: Vec<Uuid> = Vec::new();
+    for _ in 0..2 {
+        ids.push(fixture.inventory.create_organization("same").await.unwrap().id);
+        ids.push(fixture.inventory.create_network(fixture.organization, "same").await.unwrap().id);
+        ids.push(fixture.inventory.create_tag(fixture.organization, "same").await.unwrap().id);
+    }
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), 6);
+}
+
+#[tokio::test]
+async fn networks_are_listed_by_name_for_their_organization_alone() {
+    let fixture = Fixture::new().await;
+    let foreign = fixture.foreign().await;
+    for (number, name) in [(3, "Zoo"), (2, "annex"), (9, "Office"), (1, "Zoo"), (4, "\u{c4}")] {
+        fixture.inventory.create_network_with_id(fixture.organization, id(number), name).await.unwrap();
+    }
+    let list = async |organization| -> Vec<(String, Uuid)> {
+        let networks = fixture.inventory.networks(organization).await.unwrap();
+        networks.into_iter().map(|network| (network.name, network.id)).collect()
+    };
+    let names: Vec<String> = list(fixture.organization).await.into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["Laboratory", "Office", "Office", "Zoo", "Zoo", "annex", "\u{c4}"]);
+    assert!(
+        list(fixture.organization).await.is_sorted(),
+        "by code point, and by id where names are the same"
+    );
+    assert_eq!(list(foreign.organization).await, [("Theirs".to_owned(), foreign.network)]);
+    assert!(list(id(9)).await.is_empty());
+}
 
 #[tokio::test]
 async fn api_access_is_given_and_taken_and_changes_nothing_else() {

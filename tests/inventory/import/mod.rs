@@ -1,13 +1,9 @@
 //! Import of hosts as JSON lines: refusals, corrections, and the report.
 
-mod again;
-mod lines;
-mod mending;
-mod networks;
-mod reader;
-mod repeats;
+mod existing;
+mod input;
+mod invalid;
 mod report;
-mod spoilt;
 
 use toposcope::inventory::{Import, ImportReport};
 

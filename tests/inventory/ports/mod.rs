@@ -1,10 +1,9 @@
 //! Updates of ports by users.
 
-mod changing;
-mod moving;
 mod queueing;
 mod races;
 mod refused;
+mod updates;
 
 use toposcope::inventory::PortUpdate;
 use toposcope::model::{BindingTarget, Host, Port, Protocol};

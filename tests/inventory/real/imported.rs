@@ -1,10 +1,15 @@
+//! Every real host is imported as it was sent, but for what the rules correct, and exported unchanged.
+
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use toposcope::inventory::Alteration;
+use toposcope::inventory::{Alteration, Import, Inventory};
+use toposcope::model::Host;
+use toposcope::store::MemoryStore;
 
 use super::mended::Mended;
 use super::real;
+use crate::support::documents;
 
 #[test]
 fn every_host_is_imported_and_what_was_altered_is_counted() {
@@ -35,7 +40,7 @@ async fn every_host_is_what_was_sent_but_for_what_the_rules_mend() {
     let (mut with_nul, mut with_control, mut not_ascii) = (0, 0, 0);
     for (number, line) in (1_u64..).zip(real.lines()) {
         let mut expected: Value = serde_json::from_slice(line).unwrap();
-        let dropped_before = mended.dropped_ports.len();
+        let (dropped_before, required_before) = (mended.dropped_ports.len(), mended.required());
         mended.mend(&mut expected);
         for port in &mended.dropped_ports[dropped_before..] {
             let mut named = real.report.dropped_ports.iter();
@@ -54,6 +59,16 @@ async fn every_host_is_what_was_sent_but_for_what_the_rules_mend() {
         let host = real.inventory.host(real.organization, id).await.unwrap();
         let found = serde_json::to_value(&host).unwrap();
         assert!(found == expected, "line {number}: {}", first_difference(&found, &expected, ""));
+        // A host that needs no correction is read as it was sent; any other is refused.
+        match serde_json::from_slice::<Host>(line) {
+            Ok(mut read) => {
+                assert_eq!(mended.required(), required_before, "line {number} was not refused");
+                read.sort_embedded();
+                assert!(read == host, "line {number}");
+            }
+            Err(error) => assert!(mended.required() > required_before, "line {number} was refused: {error}"),
+        }
+        assert!(serde_json::from_value::<Host>(expected).unwrap() == host, "line {number}");
     }
     assert_eq!((mended.odd_macs, mended.empty_macs), (962, 10_081));
     assert_eq!((mended.dropped_ports.len(), mended.missing_descriptions), (16, 1298));
@@ -78,5 +93,27 @@ fn first_difference(found: &Value, expected: &Value, path: &str) -> String {
             first_difference(&left[place], &right[place], &format!("{path}.{place}"))
         }
         _ => format!("{path} is {found} instead of {expected}"),
+    }
+}
+
+/// Maximum length of the compared documents; longer ones differ from shorter ones in length only.
+const LONGEST: usize = 20_000;
+
+#[tokio::test]
+async fn what_the_list_serves_is_imported_elsewhere_and_once_more_byte_for_byte() {
+    let Some(real) = real() else { return };
+    let mut served = documents(&real.inventory, real.organization).await;
+    served.retain(|document| document.len() <= LONGEST);
+    assert!(served.len() > 1500);
+    let lines = served.join(&b'\n');
+    let inventory = Inventory::new(MemoryStore::new());
+    let organization = inventory.create_organization("Elsewhere").await.unwrap().id;
+    for round in 0..2 {
+        let import = Import::new().create_networks(true);
+        let report = inventory.import_hosts(organization, &lines[..], import).await.unwrap();
+        let count = served.len() as u64;
+        assert_eq!((report.imported, report.replaced, report.refused), (count, round * count, 0));
+        assert!(report.alterations.is_empty(), "{report}");
+        assert!(documents(&inventory, organization).await == served, "round {round}");
     }
 }

@@ -5,14 +5,7 @@ use std::net::IpAddr;
 
 use serde_json::{Value, json};
 
-const TCP: &str = "21 Ftp, 22 Ssh, 23 Telnet, 53 DnsTcp, 80 Http, 88 Kerberos, 389 Ldap, 443 Https, 445 Samba, \
-    515 LdpTcp, 554 Rtsp, 631 Ipp, 636 Ldaps, 1433 MsSql, 1883 Mqtt, 2049 Nfs, 2375 Docker, 2376 DockerTls, \
-    3000 Http3000, 3306 MySql, 3389 Rdp, 5000 Http5000, 5060 Sip, 5061 SipTls, 5432 PostgreSQL, 5671 AMQPTls, \
-    5672 AMQP, 5984 CouchDb, 6379 Redis, 6443 Kubernetes, 8080 Http8080, 8081 Http8081, 8082 Http8082, \
-    8086 InfluxDb, 8443 Https8443, 8883 MqttTls, 8888 Http8888, 9000 Http9000, 9042 Cassandra, 9092 Kafka, \
-    9100 JetDirect, 9200 Elasticsearch, 9443 Https9443, 10443 Https10443, 15672 RabbitMqMgmt, 27017 MongoDB";
-const UDP: &str = "53 DnsUdp, 67 Dhcp, 123 Ntp, 161 Snmp, 515 LdpUdp, 1161 SnmpAlt, 1194 OpenVPN, \
-    47808 BACnet, 51820 Wireguard";
+use crate::model::PORT_TYPES;
 
 /// Counts of the corrections, by kind.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -25,6 +18,11 @@ pub(super) struct Mended {
 }
 
 impl Mended {
+    /// Returns the number of corrections without which a host cannot be read.
+    pub(super) fn required(&self) -> u64 {
+        self.odd_macs + self.empty_macs + self.missing_descriptions + self.dropped_ports.len() as u64
+    }
+
     pub(super) fn mend(&mut self, host: &mut Value) {
         self.times(host);
         for interface in list(host, "interfaces") {
@@ -40,7 +38,9 @@ impl Mended {
         });
         for port in list(host, "ports") {
             self.times(port);
-            port["type"] = json!(kind(port["number"].as_u64().unwrap(), port["protocol"] == "Tcp"));
+            let number = u16::try_from(port["number"].as_u64().unwrap()).unwrap();
+            let known = PORT_TYPES.get(&(number, port["protocol"] == "Tcp"));
+            port["type"] = json!(known.copied().unwrap_or("Custom"));
         }
         for service in list(host, "services") {
             self.times(service);
@@ -111,10 +111,4 @@ pub(super) fn moment(time: &Value) -> (String, String) {
     let time = time.as_str().and_then(|time| time.strip_suffix('Z')).expect("a time in UTC");
     let (seconds, decimals) = time.split_once('.').unwrap_or((time, ""));
     (seconds.to_owned(), decimals.to_owned())
-}
-
-fn kind(number: u64, is_tcp: bool) -> &'static str {
-    let known = if is_tcp { TCP } else { UDP };
-    let mut known = known.split(", ").filter_map(|pair| pair.split_once(' '));
-    known.find(|(known, _)| *known == number.to_string()).map_or("Custom", |(_, kind)| kind)
 }

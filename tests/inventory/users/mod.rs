@@ -1,7 +1,5 @@
 //! Users: their logins and their rights.
 
-mod creating;
-mod deleting;
-mod enabling;
+mod deletion;
 mod passwords;
 mod rights;

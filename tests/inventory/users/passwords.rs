@@ -1,9 +1,9 @@
-//! Changes of passwords.
+//! Passwords of users, and whether a user is enabled.
 
 use toposcope::inventory::{Entity, ErrorKind, Problem};
-use toposcope::model::Permission;
+use toposcope::model::{Permission, User};
 
-use crate::support::{Fixture, PASSWORD, at_every_call, id, invalid, not_found, refusal};
+use crate::support::{Fixture, PASSWORD, at_every_call, id, invalid, not_found, refusal, time};
 
 const OTHER: &str = "battery staple";
 
@@ -134,4 +134,114 @@ async fn a_user_who_is_deleted_while_given_a_password_leaves_none() {
         )
         .await;
     }
+}
+
+#[tokio::test]
+async fn the_keys_of_a_disabled_user_are_refused_until_the_user_is_enabled_again() {
+    let fixture = Fixture::new().await;
+    let user = fixture.owner().await;
+    let key = fixture.user_key(&user, |_| {}).await;
+    for _ in 0..2 {
+        fixture.inventory.set_user_enabled(user.id, false).await.unwrap();
+        let refused = fixture.inventory.authenticate_user_key(key.plaintext()).await;
+        assert_eq!(refusal(refused), ErrorKind::Disabled { entity: Entity::User });
+        fixture.inventory.set_user_enabled(user.id, true).await.unwrap();
+        fixture.inventory.authenticate_user_key(key.plaintext()).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn the_sessions_of_a_disabled_user_end_for_good_and_nobody_elses() {
+    let fixture = Fixture::new().await;
+    let user = fixture.owner().await;
+    let other = fixture.user("b@example.net", Permission::Viewer, &[]).await;
+    let sessions = [fixture.log_in(&user).await, fixture.log_in(&user).await];
+    let others = fixture.log_in(&other).await;
+    for is_enabled in [false, true] {
+        fixture.inventory.set_user_enabled(user.id, is_enabled).await.unwrap();
+        for session in &sessions {
+            let ended = fixture.inventory.authenticate_session(session.plaintext()).await;
+            assert_eq!(refusal(ended), ErrorKind::NotAuthenticated);
+            assert_eq!(fixture.mentioning(session.session().id).await, []);
+        }
+    }
+    fixture.inventory.authenticate_session(others.plaintext()).await.unwrap();
+    // Enabling an already enabled user keeps the existing sessions.
+    let session = fixture.log_in(&user).await;
+    fixture.inventory.set_user_enabled(user.id, true).await.unwrap();
+    fixture.inventory.authenticate_session(session.plaintext()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_session_that_begins_while_its_user_is_disabled_ends_with_the_others() {
+    at_every_call(
+        async |fixture: &Fixture| fixture.owner().await,
+        async |inventory, user| inventory.log_in(&user.email, PASSWORD.to_owned()).await.unwrap(),
+        async |inventory, user| inventory.set_user_enabled(user.id, false).await,
+        async |fixture, user, result| {
+            result.unwrap();
+            assert_eq!(fixture.sessions_of(user.id).await, 0);
+        },
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_disabled_user_cannot_log_in_and_is_not_told_from_one_who_does_not_exist() {
+    let fixture = Fixture::new().await;
+    let user = fixture.owner().await;
+    fixture.inventory.set_user_enabled(user.id, false).await.unwrap();
+    let attempt = fixture.inventory.log_in(&user.email, PASSWORD.to_owned());
+    assert_eq!(fixture.refusal(attempt).await, ErrorKind::InvalidCredentials);
+    fixture.inventory.set_user_enabled(user.id, true).await.unwrap();
+    fixture.log_in(&user).await;
+}
+
+#[tokio::test]
+async fn whether_a_user_is_disabled_changes_nothing_else() {
+    let fixture = Fixture::new().await;
+    let user = fixture.user("a@example.net", Permission::Member, &[fixture.network]).await;
+    assert!(fixture.inventory.is_user_enabled(user.id).await.unwrap());
+    let now = time("2026-08-15T00:00:00Z");
+    fixture.clock.set(now);
+    let expected = User { updated_at: now, ..user.clone() };
+    for is_enabled in [false, false, true, true] {
+        assert_eq!(fixture.inventory.set_user_enabled(user.id, is_enabled).await.unwrap(), expected);
+        assert_eq!(fixture.inventory.is_user_enabled(user.id).await.unwrap(), is_enabled);
+        assert_eq!(fixture.inventory.user(user.id).await.unwrap(), expected);
+        let users = fixture.inventory.users(fixture.organization).await.unwrap();
+        assert_eq!(users, std::slice::from_ref(&expected));
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_user_is_neither_enabled_nor_disabled() {
+    let fixture = Fixture::new().await;
+    assert_eq!(refusal(fixture.inventory.is_user_enabled(id(3)).await), not_found(Entity::User, id(3)));
+    for is_enabled in [false, true] {
+        let attempt = fixture.inventory.set_user_enabled(id(3), is_enabled);
+        assert_eq!(fixture.refusal(attempt).await, not_found(Entity::User, id(3)));
+    }
+}
+
+/// A user disabled during a request is refused; the error depends on the records that still exist at that
+/// moment.
+#[tokio::test]
+async fn who_is_disabled_while_asking_is_refused() {
+    at_every_call(
+        async |fixture: &Fixture| {
+            let user = fixture.owner().await;
+            (fixture.user_key(&user, |_| {}).await, fixture.log_in(&user).await)
+        },
+        async |inventory, (key, _)| inventory.set_user_enabled(key.record().user_id, false).await.unwrap(),
+        async |inventory, (_, session)| inventory.authenticate_session(session.plaintext()).await,
+        async |fixture, (key, _), result| {
+            let refused = refusal(result);
+            let expected = [ErrorKind::NotAuthenticated, ErrorKind::Disabled { entity: Entity::User }];
+            assert!(expected.contains(&refused), "{refused:?}");
+            let by_key = fixture.inventory.authenticate_user_key(key.plaintext()).await;
+            assert_eq!(refusal(by_key), expected[1]);
+        },
+    )
+    .await;
 }

@@ -1,0 +1,350 @@
+//! Updates of a key by its user.
+
+use std::time::Duration;
+
+use toposcope::access::{Caller, Scope};
+use toposcope::inventory::{Entity, ErrorKind, Problem, UserApiKeyUpdate};
+use toposcope::model::{Permission, User, UserApiKey};
+use uuid::Uuid;
+
+use super::full_key;
+use crate::support::{
+    Fixture, LEVELS, NOW, access_denied, at_every_call, id, in_person, invalid, not_found, reference_invalid,
+    refusal, through_a_key, time,
+};
+
+const LATER: &str = "2026-08-15T00:00:00Z";
+
+fn update_of(key: &UserApiKey) -> UserApiKeyUpdate {
+    UserApiKeyUpdate::new(key.organization_id, key.user_id, key.name.clone(), key.tags.clone())
+}
+
+/// Updates a key with all fields and asserts that the answer and a read show the expected key.
+async fn assert_becomes(
+    adapt: impl Fn(&Fixture, &mut UserApiKeyUpdate),
+    apply_expected: impl Fn(&Fixture, &mut UserApiKey),
+) {
+    let fixture = Fixture::new().await;
+    let (owner, issued) = full_key(&fixture).await;
+    fixture.clock.set(time(LATER));
+    let mut update = update_of(issued.record());
+    adapt(&fixture, &mut update);
+    let mut expected = UserApiKey { updated_at: time(LATER), ..issued.record().clone() };
+    apply_expected(&fixture, &mut expected);
+    let id = expected.id;
+    let changed = fixture.inventory.update_user_api_key_as(&in_person(&owner), id, &update).await.unwrap();
+    assert_eq!(changed, expected);
+    assert_eq!(fixture.inventory.user_api_key(id).await.unwrap(), expected);
+}
+
+#[tokio::test]
+async fn what_an_update_leaves_out_stays_as_it_is() {
+    assert_becomes(|_, _| {}, |_, _| {}).await;
+}
+
+#[tokio::test]
+async fn each_field_of_a_key_is_changed_alone() {
+    assert_becomes(|_, update| update.name = " phone\n".to_owned(), |_, key| key.name = "phone".to_owned())
+        .await;
+    assert_becomes(|_, update| update.name = "🦀".repeat(100), |_, key| key.name = "🦀".repeat(100)).await;
+    assert_becomes(|_, update| update.is_enabled = Some(false), |_, key| key.is_enabled = false).await;
+    for level in [Permission::Viewer, Permission::Member, Permission::Admin] {
+        assert_becomes(
+            move |_, update| update.permissions = Some(level),
+            move |_, key| key.permissions = level,
+        )
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn the_end_of_a_key_is_moved_also_into_the_past_or_taken_away() {
+    for end in ["2026-08-14T00:00:00Z", LATER, "2026-08-15T00:00:00.000001Z", "9999-01-01T00:00:00Z"] {
+        let end = Some(time(end));
+        assert_becomes(move |_, update| update.expires_at = Some(end), move |_, key| key.expires_at = end)
+            .await;
+    }
+    assert_becomes(|_, update| update.expires_at = Some(None), |_, key| key.expires_at = None).await;
+}
+
+#[tokio::test]
+async fn tags_and_networks_are_replaced_as_a_whole_each_once() {
+    assert_becomes(|_, update| update.tags.clear(), |_, key| key.tags.clear()).await;
+    assert_becomes(|_, update| update.network_ids = Some(Vec::new()), |_, key| key.network_ids.clear()).await;
+    assert_becomes(
+        |fixture, update| {
+            update.tags = vec![fixture.tags[1], fixture.tags[1]];
+            update.network_ids = Some(vec![fixture.network, fixture.other_network, fixture.network]);
+        },
+        |fixture, key| {
+            key.tags = vec![fixture.tags[1]];
+            key.network_ids = vec![fixture.network, fixture.other_network];
+        },
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_changed_key_acts_as_changed_from_the_next_request_on() {
+    let fixture = Fixture::new().await;
+    let (owner, issued) = full_key(&fixture).await;
+    let (caller, id) = (in_person(&owner), issued.record().id);
+    let authenticate = async || fixture.inventory.authenticate_user_key(issued.plaintext()).await;
+    let mut update = update_of(issued.record());
+    update.permissions = Some(Permission::Viewer);
+    update.network_ids = Some(vec![fixture.network]);
+    fixture.inventory.update_user_api_key_as(&caller, id, &update).await.unwrap();
+    let present = authenticate().await.unwrap();
+    assert_eq!(
+        (present.permission(), present.scope()),
+        (Permission::Viewer, &Scope::only([fixture.network]))
+    );
+    update.is_enabled = Some(false);
+    fixture.inventory.update_user_api_key_as(&caller, id, &update).await.unwrap();
+    assert_eq!(refusal(authenticate().await), ErrorKind::Disabled { entity: Entity::UserApiKey });
+    update.is_enabled = Some(true);
+    update.expires_at = Some(Some(time(NOW)));
+    fixture.inventory.update_user_api_key_as(&caller, id, &update).await.unwrap();
+    assert_eq!(refusal(authenticate().await), ErrorKind::Expired { entity: Entity::UserApiKey });
+    update.expires_at = Some(None);
+    fixture.inventory.update_user_api_key_as(&caller, id, &update).await.unwrap();
+    fixture.clock.advance(Duration::from_secs(1000 * 365 * 24 * 3600));
+    authenticate().await.unwrap();
+}
+
+#[tokio::test]
+async fn users_of_every_level_change_their_own_keys() {
+    for level in LEVELS {
+        let fixture = Fixture::new().await;
+        let user = fixture.user("a@example.net", level, &[fixture.network]).await;
+        let issued = fixture.user_key(&user, |_| {}).await;
+        let mut update = update_of(issued.record());
+        update.network_ids = Some(vec![fixture.network]);
+        update.permissions = Some(level);
+        let by_session = in_person(&user);
+        let by_host =
+            Caller::new(user.organization_id, user.id, user.permissions, by_session.scope().clone());
+        for caller in [by_session, by_host] {
+            let id = issued.record().id;
+            let changed = fixture.inventory.update_user_api_key_as(&caller, id, &update).await.unwrap();
+            assert_eq!(changed.network_ids, [fixture.network]);
+        }
+    }
+}
+
+/// A user whose level was lowered may still rename an older key: its effective rights are limited by the
+/// user's.
+#[tokio::test]
+async fn a_key_above_its_users_present_level_may_keep_it() {
+    let fixture = Fixture::new().await;
+    let (owner, issued) = full_key(&fixture).await;
+    let lowered = fixture.inventory.set_user_rights(owner.id, Permission::Viewer, vec![]).await.unwrap();
+    let mut update = update_of(issued.record());
+    update.name = "renamed".to_owned();
+    let id = issued.record().id;
+    let changed = fixture.inventory.update_user_api_key_as(&in_person(&lowered), id, &update).await.unwrap();
+    assert_eq!((changed.name.as_str(), changed.permissions), ("renamed", Permission::Member));
+    assert_eq!(changed.network_ids, issued.record().network_ids);
+    let present = fixture.inventory.authenticate_user_key(issued.plaintext()).await.unwrap();
+    assert_eq!((present.permission(), present.scope()), (Permission::Viewer, &Scope::only([])));
+}
+
+#[tokio::test]
+async fn of_two_changes_of_a_key_at_once_none_is_lost() {
+    at_every_call(
+        async |fixture: &Fixture| full_key(fixture).await,
+        async |inventory, (_, issued)| {
+            inventory.set_user_api_key_enabled(issued.record().id, false).await.unwrap()
+        },
+        async |inventory, (owner, issued)| {
+            let mut update = update_of(issued.record());
+            update.name = "renamed".to_owned();
+            inventory.update_user_api_key_as(&in_person(owner), issued.record().id, &update).await
+        },
+        async |fixture, (_, issued), result| {
+            assert_eq!(result.unwrap().name, "renamed");
+            let found = fixture.inventory.user_api_key(issued.record().id).await.unwrap();
+            assert_eq!((found.name.as_str(), found.is_enabled), ("renamed", false));
+        },
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_key_that_is_deleted_while_changed_does_not_come_back() {
+    at_every_call(
+        async |fixture: &Fixture| full_key(fixture).await,
+        async |inventory, (_, issued)| inventory.delete_user_api_key(issued.record().id).await.unwrap(),
+        async |inventory, (owner, issued)| {
+            let update = update_of(issued.record());
+            inventory.update_user_api_key_as(&in_person(owner), issued.record().id, &update).await
+        },
+        async |fixture, (_, issued), result| {
+            if let Err(error) = result {
+                assert_eq!(*error.kind(), not_found(Entity::UserApiKey, issued.record().id));
+            }
+            assert_eq!(fixture.mentioning(issued.record().id).await, []);
+        },
+    )
+    .await;
+}
+
+/// A Member with the first network, and a key without any networks or rights.
+struct Scene {
+    fixture: Fixture,
+    user: User,
+    key: UserApiKey,
+}
+
+impl Scene {
+    async fn new() -> Self {
+        let fixture = Fixture::new().await;
+        let user = fixture.user("a@example.net", Permission::Member, &[fixture.network]).await;
+        let key = fixture.user_key(&user, |_| {}).await.record().clone();
+        Self { fixture, user, key }
+    }
+
+    fn update(&self) -> UserApiKeyUpdate {
+        UserApiKeyUpdate::new(self.key.organization_id, self.key.user_id, "renamed", vec![])
+    }
+
+    /// Returns why a caller may not change the key like this.
+    async fn refusal(&self, caller: &Caller, adapt: impl FnOnce(&mut UserApiKeyUpdate)) -> ErrorKind {
+        let mut update = self.update();
+        adapt(&mut update);
+        let attempt = self.fixture.inventory.update_user_api_key_as(caller, self.key.id, &update);
+        self.fixture.refusal(attempt).await
+    }
+
+    /// Returns why the key's own user may not.
+    async fn refusal_of_own(&self, adapt: impl FnOnce(&mut UserApiKeyUpdate)) -> ErrorKind {
+        self.refusal(&in_person(&self.user), adapt).await
+    }
+}
+
+#[tokio::test]
+async fn a_key_changes_no_key_whatever_is_asked_for() {
+    let scene = Scene::new().await;
+    let caller = through_a_key(&scene.user);
+    assert_eq!(scene.refusal(&caller, |_| {}).await, ErrorKind::UserContextRequired);
+    let refused = scene.refusal(&caller, |update| update.name.clear()).await;
+    assert_eq!(refused, ErrorKind::UserContextRequired);
+}
+
+#[tokio::test]
+async fn a_new_name_has_one_to_a_hundred_characters() {
+    let scene = Scene::new().await;
+    for (name, problem) in [
+        (String::new(), Problem::Empty),
+        (" \u{2003}\t".to_owned(), Problem::Empty),
+        ("🦀".repeat(101), Problem::MaxLength { max: 100 }),
+    ] {
+        let refused = scene.refusal_of_own(|update| update.name = name).await;
+        assert_eq!(refused, invalid("name", problem));
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_is_not_the_callers_own_is_not_found() {
+    let scene = Scene::new().await;
+    let foreign = scene.fixture.foreign().await;
+    let owner = scene.fixture.owner().await;
+    let namesake = Caller::new(foreign.organization, scene.user.id, Permission::Owner, Scope::all());
+    let expected = not_found(Entity::UserApiKey, scene.key.id);
+    for caller in [in_person(&owner), namesake] {
+        assert_eq!(scene.refusal(&caller, |_| {}).await, expected);
+    }
+    let daemons = scene.fixture.daemon_key(|_| {}).await;
+    for unknown in [id(3), scene.user.id, daemons.record().id] {
+        let caller = in_person(&scene.user);
+        let update = scene.update();
+        let attempt = scene.fixture.inventory.update_user_api_key_as(&caller, unknown, &update);
+        assert_eq!(scene.fixture.refusal(attempt).await, not_found(Entity::UserApiKey, unknown));
+    }
+}
+
+#[tokio::test]
+async fn a_key_is_given_to_nobody_else() {
+    let scene = Scene::new().await;
+    let foreign = scene.fixture.foreign().await;
+    let owner = scene.fixture.owner().await;
+    let forbidden = ErrorKind::UpdateForbidden { entity: Entity::UserApiKey };
+    for organization in [foreign.organization, id(9), Uuid::nil()] {
+        let refused = scene.refusal_of_own(|update| update.organization_id = organization).await;
+        assert_eq!(refused, forbidden);
+    }
+    for user in [owner.id, id(9), Uuid::nil()] {
+        assert_eq!(scene.refusal_of_own(|update| update.user_id = user).await, forbidden);
+    }
+}
+
+#[tokio::test]
+async fn a_key_gets_no_level_above_its_users() {
+    let scene = Scene::new().await;
+    for level in LEVELS.into_iter().filter(|level| *level > scene.user.permissions) {
+        let refused = scene.refusal_of_own(|update| update.permissions = Some(level)).await;
+        assert_eq!(refused, ErrorKind::PermissionDenied);
+    }
+}
+
+#[tokio::test]
+async fn a_key_gets_no_network_that_its_user_cannot_access_or_that_is_not_the_organizations() {
+    let scene = Scene::new().await;
+    let fixture = &scene.fixture;
+    let foreign = fixture.foreign().await;
+    for (networks, expected) in [
+        (vec![fixture.network, fixture.other_network], access_denied(fixture.other_network)),
+        (vec![fixture.network, foreign.network], reference_invalid(Entity::Network, "network_ids.1")),
+        (vec![fixture.network, fixture.network, id(7)], reference_invalid(Entity::Network, "network_ids.2")),
+        // A missing network is reported before an inaccessible one.
+        (vec![fixture.other_network, id(7)], reference_invalid(Entity::Network, "network_ids.1")),
+        (vec![fixture.organization], reference_invalid(Entity::Network, "network_ids.0")),
+    ] {
+        let refused = scene.refusal_of_own(|update| update.network_ids = Some(networks)).await;
+        assert_eq!(refused, expected);
+    }
+}
+
+#[tokio::test]
+async fn a_key_gets_no_tag_that_is_not_the_organizations() {
+    let scene = Scene::new().await;
+    let fixture = &scene.fixture;
+    let foreign = fixture.foreign().await;
+    for (tags, field) in [
+        (vec![foreign.tag], "tags.0"),
+        (vec![fixture.tags[0], fixture.tags[0], id(7)], "tags.2"),
+        (vec![fixture.tags[0], fixture.network], "tags.1"),
+    ] {
+        let refused = scene.refusal_of_own(|update| update.tags = tags).await;
+        assert_eq!(refused, reference_invalid(Entity::Tag, field));
+    }
+}
+
+/// Everything is invalid at first, and is corrected in the order in which errors are reported.
+#[tokio::test]
+async fn what_is_wrong_with_a_change_is_told_in_order() {
+    let scene = Scene::new().await;
+    let (fixture, owner) = (&scene.fixture, scene.fixture.owner().await);
+    let mut update = UserApiKeyUpdate::new(id(9), id(9), "", vec![id(7)]);
+    update.permissions = Some(Permission::Owner);
+    update.network_ids = Some(vec![fixture.other_network, id(7)]);
+    let own = in_person(&scene.user);
+    let told = async |caller: &Caller, update: &UserApiKeyUpdate| {
+        fixture.refusal(fixture.inventory.update_user_api_key_as(caller, scene.key.id, update)).await
+    };
+    assert_eq!(told(&through_a_key(&owner), &update).await, ErrorKind::UserContextRequired);
+    assert_eq!(told(&in_person(&owner), &update).await, invalid("name", Problem::Empty));
+    update.name = "renamed".to_owned();
+    assert_eq!(told(&in_person(&owner), &update).await, not_found(Entity::UserApiKey, scene.key.id));
+    assert_eq!(told(&own, &update).await, ErrorKind::UpdateForbidden { entity: Entity::UserApiKey });
+    (update.organization_id, update.user_id) = (scene.key.organization_id, scene.key.user_id);
+    assert_eq!(told(&own, &update).await, ErrorKind::PermissionDenied);
+    update.permissions = Some(Permission::Member);
+    assert_eq!(told(&own, &update).await, reference_invalid(Entity::Network, "network_ids.1"));
+    update.network_ids = Some(vec![fixture.other_network]);
+    assert_eq!(told(&own, &update).await, access_denied(fixture.other_network));
+    update.network_ids = Some(vec![fixture.network]);
+    assert_eq!(told(&own, &update).await, reference_invalid(Entity::Tag, "tags.0"));
+    update.tags = vec![fixture.tags[0]];
+    fixture.inventory.update_user_api_key_as(&own, scene.key.id, &update).await.unwrap();
+}

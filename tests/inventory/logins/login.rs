@@ -1,0 +1,253 @@
+//! Conditions of a successful login, accepted addresses, and rehashing of passwords.
+
+use std::time::Duration;
+
+use fastrand::Rng;
+use toposcope::inventory::{ErrorKind, NewUser, Problem};
+use toposcope::model::{Permission, Session, User};
+
+use crate::support::{Fixture, PASSWORD, invalid, refusal, time};
+
+#[tokio::test]
+async fn a_login_tells_who_came_in_and_begins_a_session() {
+    let fixture = Fixture::new().await;
+    let user = fixture.user("a@example.net", Permission::Member, &[fixture.network]).await;
+    fixture.clock.set(time("2026-08-15T00:00:00.000001Z"));
+    let issued = fixture.log_in(&user).await;
+    let expected = Session {
+        id: issued.session().id,
+        user_id: user.id,
+        organization_id: fixture.organization,
+        created_at: time("2026-08-15T00:00:00.000001Z"),
+        expires_at: time("2026-08-22T00:00:00.000001Z"),
+    };
+    assert_eq!((issued.user(), issued.session()), (&user, &expected));
+    assert_eq!(issued.plaintext().len(), 43);
+    assert!(!issued.plaintext().contains(&expected.id.to_string()));
+}
+
+#[tokio::test]
+async fn an_address_is_the_same_in_every_case() {
+    let fixture = Fixture::new().await;
+    let user = fixture.user("Jürgen.MÜLLER@Example.NET", Permission::Viewer, &[]).await;
+    for email in [
+        "jürgen.müller@example.net",
+        "Jürgen.MÜLLER@Example.NET",
+        "JÜRGEN.MÜLLER@EXAMPLE.NET",
+        " \tjürgen.müller@example.net\n",
+    ] {
+        let issued = fixture.inventory.log_in(email, PASSWORD.to_owned()).await.unwrap();
+        assert_eq!(issued.user(), &user, "{email:?}");
+    }
+}
+
+#[tokio::test]
+async fn whatever_is_wrong_is_one_answer_and_leaves_no_trace() {
+    let fixture = Fixture::new().await;
+    fixture.owner().await;
+    let disabled = fixture.user("disabled@example.net", Permission::Owner, &[]).await;
+    fixture.inventory.set_user_enabled(disabled.id, false).await.unwrap();
+    let without = NewUser::new(fixture.organization, "without@example.net", Permission::Owner);
+    fixture.inventory.create_user(without).await.unwrap();
+    let long = "x".repeat(100_000);
+    let longest_email = format!("{}@example.net", "n".repeat(254 - "@example.net".len()));
+    for (email, password) in [
+        ("owner@example.net", "battery staple"),
+        ("owner@example.net", "Correct horse"),
+        ("owner@example.net", "correct horse "),
+        ("owner@example.net", ""),
+        ("disabled@example.net", PASSWORD),
+        ("disabled@example.net", "battery staple"),
+        ("without@example.net", PASSWORD),
+        ("without@example.net", ""),
+        ("nobody@example.net", PASSWORD),
+        ("nobody", PASSWORD),
+        ("n@e", PASSWORD),
+        ("   n@e ", PASSWORD),
+        (longest_email.as_str(), PASSWORD),
+        ("owner@example.net\u{0}", PASSWORD),
+        ("somebody@example.net", long.as_str()),
+    ] {
+        let attempt = fixture.inventory.log_in(email, password.to_owned());
+        assert_eq!(fixture.refusal(attempt).await, ErrorKind::InvalidCredentials);
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_address_by_its_length_is_told_and_is_no_failure() {
+    let fixture = Fixture::new().await;
+    let (inventory, probe) = fixture.probed();
+    let (too_long, longest) = ("n".repeat(255), "n".repeat(254));
+    for (email, problem) in [
+        ("", Problem::Empty),
+        (" \u{2003}\t", Problem::Empty),
+        ("n@", Problem::MinLength { min: 3 }),
+        (" 🦀🦀 ", Problem::MinLength { min: 3 }),
+        (too_long.as_str(), Problem::MaxLength { max: 254 }),
+    ] {
+        for _ in 0..6 {
+            let refused = inventory.log_in(email, PASSWORD.to_owned()).await;
+            assert_eq!(refusal(refused), invalid("email", problem.clone()));
+        }
+    }
+    assert_eq!(probe.calls(), 0, "nobody is looked up");
+    for email in ["🦀🦀🦀", longest.as_str()] {
+        let refused = inventory.log_in(email, PASSWORD.to_owned()).await;
+        assert_eq!(refusal(refused), ErrorKind::InvalidCredentials);
+    }
+}
+
+#[tokio::test]
+async fn two_logins_at_once_begin_two_sessions() {
+    let fixture = Fixture::new().await;
+    let user = fixture.owner().await;
+    let log_in = || fixture.inventory.log_in(&user.email, PASSWORD.to_owned());
+    let (first, second) = tokio::join!(log_in(), log_in());
+    let (first, second) = (first.unwrap(), second.unwrap());
+    assert_ne!(first.plaintext(), second.plaintext());
+    assert_ne!(first.session().id, second.session().id);
+    for issued in [&first, &second] {
+        let caller = fixture.inventory.authenticate_session(issued.plaintext()).await.unwrap();
+        assert_eq!(caller.user_id(), user.id);
+    }
+    fixture.inventory.log_out(first.plaintext()).await.unwrap();
+    let ended = fixture.inventory.authenticate_session(first.plaintext()).await;
+    assert_eq!(refusal(ended), ErrorKind::NotAuthenticated);
+    fixture.inventory.authenticate_session(second.plaintext()).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 8)]
+async fn every_right_login_of_many_at_once_gets_in() {
+    let fixture = Fixture::new().await;
+    let user = fixture.owner().await;
+    let logins = (0..16).map(|_| {
+        let (inventory, email) = (fixture.inventory.clone(), user.email.clone());
+        tokio::spawn(async move { inventory.log_in(&email, PASSWORD.to_owned()).await.unwrap() })
+    });
+    let mut texts = Vec::new();
+    for login in logins.collect::<Vec<_>>() {
+        texts.push(login.await.unwrap().plaintext().to_owned());
+    }
+    texts.sort_unstable();
+    texts.dedup();
+    assert_eq!(texts.len(), 16);
+}
+
+#[tokio::test]
+async fn a_login_takes_no_api_access() {
+    let fixture = Fixture::new().await;
+    let user = fixture.owner().await;
+    fixture.inventory.set_api_access(fixture.organization, false).await.unwrap();
+    fixture.clock.advance(Duration::from_secs(1));
+    let issued = fixture.log_in(&user).await;
+    fixture.inventory.authenticate_session(issued.plaintext()).await.unwrap();
+}
+
+impl Fixture {
+    async fn try_user(&self, email: &str) -> Result<User, toposcope::inventory::Error> {
+        let mut new = NewUser::new(self.organization, email, Permission::Viewer);
+        new.password = Some(PASSWORD.to_owned());
+        self.inventory.create_user(new).await
+    }
+}
+
+/// Logs a user in with an address.
+async fn assert_logs_in(fixture: &Fixture, email: &str, user: &User) {
+    let issued = fixture.inventory.log_in(email, PASSWORD.to_owned()).await;
+    let issued = issued.unwrap_or_else(|error| panic!("{email:?} for {:?}: {error}", user.email));
+    assert_eq!(issued.user().id, user.id, "{email:?}");
+}
+
+/// Letters whose lower case has another length, depends on the neighbouring letters, or is that of several
+/// letters.
+const LETTERS: [char; 24] = [
+    'a', 'A', 'z', 'K', 'K', 'k', 'Å', 'å', 'Å', 'İ', 'I', 'i', 'ı', 'ẞ', 'ß', 'Σ', 'σ', 'ς', 'Ǆ', 'ǅ', 'ǆ',
+    '.', '\u{307}', '🦀',
+];
+
+#[tokio::test]
+async fn every_accepted_address_logs_in_in_every_case_variant() {
+    let fixture = Fixture::new().await;
+    let mut random = Rng::with_seed(1);
+    let mut word = |longest: usize| -> String {
+        let length = 1 + random.usize(0..longest);
+        (0..length).map(|_| LETTERS[random.usize(0..LETTERS.len())]).collect()
+    };
+    let mut accepted = 0;
+    for round in 0..300 {
+        let longest = if round % 3 == 0 { 200 } else { 6 };
+        let email = format!("{}{round}@{}", word(longest), word(longest));
+        let Ok(user) = fixture.try_user(&email).await else { continue };
+        accepted += 1;
+        let upper: String = email
+            .chars()
+            .map(|letter| {
+                let upper: String = letter.to_uppercase().collect();
+                if upper.to_lowercase() == letter.to_string() { upper } else { letter.to_string() }
+            })
+            .collect();
+        for variant in [email.clone(), email.to_lowercase(), user.email.clone(), format!(" {email}\n"), upper]
+        {
+            // Upper case may map to different letters: these are the variants of the property.
+            if variant.trim().to_lowercase() == email.to_lowercase() {
+                assert_logs_in(&fixture, &variant, &user).await;
+            }
+        }
+    }
+    assert!(accepted > 200, "only {accepted} addresses were accepted");
+}
+
+#[tokio::test]
+async fn addresses_with_unusual_letters_log_in_in_every_case() {
+    let fixture = Fixture::new().await;
+    for (created, variants) in [
+        ("İstanbul@example.net", &["İstanbul@example.net", "i\u{307}stanbul@EXAMPLE.net"][..]),
+        ("STRAẞE@example.net", &["straße@example.net", "Straẞe@example.net"]),
+        ("ΣΊΣΥΦΟΣ@example.net", &["σίσυφος@example.net", "σίσυφοσ@example.net", "Σίσυφος@example.net"]),
+        ("οδυσσεύς@example.net", &["ΟΔΥΣΣΕΎΣ@example.net", "οδυσσεύσ@example.net"]),
+        ("\u{2003}Ünal@example.net\t", &["ünal@example.net", "\nÜNAL@EXAMPLE.NET "]),
+        ("ǅ@example.net", &["Ǆ@example.net", "ǆ@example.net"]),
+    ] {
+        let user = fixture.try_user(created).await.unwrap();
+        assert_eq!(user.email, created.trim().to_lowercase());
+        for variant in [created].iter().chain(variants) {
+            assert_logs_in(&fixture, variant, &user).await;
+            let taken = refusal(fixture.try_user(variant).await);
+            assert!(matches!(taken, ErrorKind::AlreadyExists { .. }), "{variant:?}: {taken:?}");
+        }
+    }
+}
+
+/// `İ` has one character, and two in lower case, which is the form that is stored and counted.
+#[tokio::test]
+async fn length_of_an_address_is_counted_in_lower_case_at_creation_and_at_login() {
+    let fixture = Fixture::new().await;
+    let domain = "@example.net";
+    let room = 254 - domain.len();
+    let longest = format!("{}{domain}", "İ".repeat(room / 2));
+    let one_more = format!("x{longest}");
+    assert_eq!((longest.to_lowercase().chars().count(), room % 2), (254, 0));
+    let user = fixture.try_user(&longest).await.unwrap();
+    assert_logs_in(&fixture, &longest, &user).await;
+    assert_logs_in(&fixture, &longest.to_lowercase(), &user).await;
+    assert_logs_in(&fixture, &format!("\t{longest} "), &user).await;
+    for email in [one_more, format!("{}{domain}", "İ".repeat(200)), "n".repeat(255), "İ".repeat(100_000)] {
+        let too_long = invalid("email", Problem::MaxLength { max: 254 });
+        assert_eq!(refusal(fixture.try_user(&email).await), too_long);
+        assert_eq!(refusal(fixture.inventory.log_in(&email, PASSWORD.to_owned()).await), too_long);
+    }
+    let shortest = fixture.try_user("İ@").await;
+    assert_eq!(refusal(shortest), invalid("email", Problem::InvalidFormat), "three characters in lower case");
+}
+
+#[tokio::test]
+async fn failures_in_every_case_variant_of_an_address_count_together() {
+    let fixture = Fixture::new().await;
+    for email in ["ΣΊΣΥΦΟΣ@e.net", "σίσυφος@e.net", "σίσυφοσ@e.net", " Σίσυφος@e.net", "ΣΊΣΥΦΟς@E.NET"]
+    {
+        let refused = fixture.inventory.log_in(email, PASSWORD.to_owned()).await;
+        assert_eq!(refusal(refused), ErrorKind::InvalidCredentials);
+    }
+    let refused = fixture.inventory.log_in("ΣΊΣΥΦΟΣ@e.net", PASSWORD.to_owned()).await;
+    assert_eq!(refusal(refused), ErrorKind::TooManyAttempts { retry_after: 900 });
+}
