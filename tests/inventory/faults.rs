@@ -49,8 +49,7 @@ struct Method<'p> {
 /// A changing method, and the entity that its `Conflict` names, with the id unless the record is new.
 struct Change<'p> {
     method: Method<'p>,
-    entity: Entity,
-    id: Option<Uuid>,
+    subject: (Entity, Option<Uuid>),
 }
 
 fn method<'p, T>(name: &'static str, call: impl Future<Output = Result<T, Error>> + 'p) -> Method<'p> {
@@ -59,11 +58,10 @@ fn method<'p, T>(name: &'static str, call: impl Future<Output = Result<T, Error>
 
 fn change<'p, T>(
     name: &'static str,
-    entity: Entity,
-    id: impl Into<Option<Uuid>>,
+    subject: (Entity, Option<Uuid>),
     call: impl Future<Output = Result<T, Error>> + 'p,
 ) -> Change<'p> {
-    Change { method: method(name, call), entity, id: id.into() }
+    Change { method: method(name, call), subject }
 }
 
 impl Populated {
@@ -75,7 +73,7 @@ impl Populated {
         let key = fixture.user_key(&user, |new| new.network_ids = vec![fixture.network]).await;
         let daemon_key = fixture.daemon_key(|_| {}).await;
         let session = fixture.log_in(&user).await;
-        fixture.inventory.authenticate_user_key(key.plaintext()).await.unwrap();
+        fixture.by_key(&key).await.unwrap();
         settle().await;
         fixture.inventory.submit_referral(&caller, "reddit", None).await.unwrap();
         let mut share = NewShare::new(fixture.organization, "the office");
@@ -108,6 +106,9 @@ impl Populated {
         let Self { fixture, inventory, user, caller, share, free_network, free_tag, .. } = self;
         let (organization, network, tags) = (fixture.organization, fixture.network, fixture.tags.to_vec());
         let (key, daemon_key) = (self.key.record(), self.daemon_key.record().id);
+        let (of_user, of_key) = ((Entity::User, Some(user.id)), (Entity::UserApiKey, Some(key.id)));
+        let of_daemon_key = (Entity::DaemonApiKey, Some(daemon_key));
+        let of_share = (Entity::Share, Some(*share));
         let password = || PASSWORD.to_owned();
         let new_daemon_key = || {
             let mut new = NewDaemonApiKey::new(network, "scanner");
@@ -132,71 +133,51 @@ impl Populated {
         vec![
             change(
                 "set_api_access",
-                Entity::Organization,
-                organization,
+                (Entity::Organization, Some(organization)),
                 inventory.set_api_access(organization, true),
             ),
-            change("delete_network", Entity::Network, *free_network, inventory.delete_network(*free_network)),
-            change("delete_tag", Entity::Tag, *free_tag, inventory.delete_tag(*free_tag)),
-            change("set_user_rights", Entity::User, user.id, rights),
-            change("enable user", Entity::User, user.id, inventory.set_user_enabled(user.id, true)),
-            change("disable user", Entity::User, user.id, inventory.set_user_enabled(user.id, false)),
             change(
-                "set password",
-                Entity::User,
-                user.id,
-                inventory.set_user_password(user.id, Some(password())),
+                "delete_network",
+                (Entity::Network, Some(*free_network)),
+                inventory.delete_network(*free_network),
             ),
-            change("remove password", Entity::User, user.id, inventory.set_user_password(user.id, None)),
-            change("end_sessions", Entity::User, user.id, inventory.end_sessions(user.id)),
-            change("create_user", Entity::User, None, inventory.create_user(new_user)),
-            change("delete_user", Entity::User, user.id, inventory.delete_user(user.id)),
-            change("create_user_api_key", Entity::UserApiKey, None, inventory.create_user_api_key(new_key)),
-            change(
-                "enable key",
-                Entity::UserApiKey,
-                key.id,
-                inventory.set_user_api_key_enabled(key.id, true),
-            ),
-            change("rotate_user_api_key", Entity::UserApiKey, key.id, inventory.rotate_user_api_key(key.id)),
-            change("delete_user_api_key", Entity::UserApiKey, key.id, inventory.delete_user_api_key(key.id)),
-            change(
-                "delete own key",
-                Entity::UserApiKey,
-                key.id,
-                inventory.delete_user_api_key_as(caller, key.id),
-            ),
-            change("update_user_api_key_as", Entity::UserApiKey, key.id, updated),
+            change("delete_tag", (Entity::Tag, Some(*free_tag)), inventory.delete_tag(*free_tag)),
+            change("set_user_rights", of_user, rights),
+            change("enable user", of_user, inventory.set_user_enabled(user.id, true)),
+            change("disable user", of_user, inventory.set_user_enabled(user.id, false)),
+            change("set password", of_user, inventory.set_user_password(user.id, Some(password()))),
+            change("remove password", of_user, inventory.set_user_password(user.id, None)),
+            change("end_sessions", of_user, inventory.end_sessions(user.id)),
+            change("create_user", (Entity::User, None), inventory.create_user(new_user)),
+            change("delete_user", of_user, inventory.delete_user(user.id)),
+            change("create_user_api_key", (Entity::UserApiKey, None), inventory.create_user_api_key(new_key)),
+            change("enable key", of_key, inventory.set_user_api_key_enabled(key.id, true)),
+            change("rotate_user_api_key", of_key, inventory.rotate_user_api_key(key.id)),
+            change("delete_user_api_key", of_key, inventory.delete_user_api_key(key.id)),
+            change("delete own key", of_key, inventory.delete_user_api_key_as(caller, key.id)),
+            change("update_user_api_key_as", of_key, updated),
             change(
                 "create daemon key",
-                Entity::DaemonApiKey,
-                None,
+                (Entity::DaemonApiKey, None),
                 inventory.create_daemon_api_key(new_daemon_key()),
             ),
-            change("create_daemon_api_key_as", Entity::DaemonApiKey, None, as_user),
+            change("create_daemon_api_key_as", (Entity::DaemonApiKey, None), as_user),
             change(
                 "enable daemon key",
-                Entity::DaemonApiKey,
-                daemon_key,
+                of_daemon_key,
                 inventory.set_daemon_api_key_enabled(daemon_key, true),
             ),
+            change("delete daemon key", of_daemon_key, inventory.delete_daemon_api_key(daemon_key)),
+            change("create_share", (Entity::Share, None), inventory.create_share(new_share)),
+            change("enable share", of_share, inventory.set_share_enabled(*share, true)),
+            change("delete_share", of_share, inventory.delete_share(*share)),
+            change("log_in", of_user, inventory.log_in(&user.email, password())),
+            change("submit_referral", of_user, inventory.submit_referral(caller, "other", None)),
             change(
-                "delete daemon key",
-                Entity::DaemonApiKey,
-                daemon_key,
-                inventory.delete_daemon_api_key(daemon_key),
+                "update_port",
+                (Entity::Port, Some(PORT)),
+                inventory.update_port(caller, PORT, renumbered),
             ),
-            change("create_share", Entity::Share, None, inventory.create_share(new_share)),
-            change("enable share", Entity::Share, *share, inventory.set_share_enabled(*share, true)),
-            change("delete_share", Entity::Share, *share, inventory.delete_share(*share)),
-            change("log_in", Entity::User, user.id, inventory.log_in(&user.email, password())),
-            change(
-                "submit_referral",
-                Entity::User,
-                user.id,
-                inventory.submit_referral(caller, "other", None),
-            ),
-            change("update_port", Entity::Port, PORT, inventory.update_port(caller, PORT, renumbered)),
         ]
     }
 
@@ -258,7 +239,7 @@ async fn change_that_conflicts_at_every_attempt_reports_the_record_it_was_to_cha
     for index in 0..populated.changes().len() {
         for condition in 0..CONDITIONS {
             populated.probe.set(Fault::Unmet(condition));
-            let Change { method, entity, id } = populated.changes().swap_remove(index);
+            let Change { method, subject: (entity, id) } = populated.changes().swap_remove(index);
             let name = method.name;
             match refusal(method.call.await) {
                 ErrorKind::Conflict { entity: found, id: found_id } => {

@@ -1,16 +1,12 @@
 //! Conditions and effects of deleting a network.
 
-use toposcope::inventory::{Entity, ErrorKind, NewShare};
+use toposcope::inventory::{Entity, ErrorKind};
 use toposcope::model::{Permission, User, UserApiKey};
 
-use crate::support::{Fixture, PASSWORD, bare_host, id, not_found, refusal, time};
-
-fn in_use(used_by: Entity) -> ErrorKind {
-    ErrorKind::InUse { entity: Entity::Network, name: "Laboratory".to_owned(), used_by }
-}
+use crate::support::{Fixture, bare_host, id, not_found, refusal, time};
 
 #[tokio::test]
-async fn a_network_without_anything_on_it_is_deleted_and_nothing_else() {
+async fn deletion_of_an_empty_network_changes_nothing_else() {
     let fixture = Fixture::new().await;
     fixture.put(&bare_host(id(1), fixture.network)).await;
     fixture.daemon_key(|_| {}).await;
@@ -25,7 +21,7 @@ async fn a_network_without_anything_on_it_is_deleted_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn an_unknown_network_is_not_deleted() {
+async fn unknown_network_is_not_deleted() {
     let fixture = Fixture::new().await;
     for unknown in [id(7), fixture.organization, fixture.tags[0]] {
         let attempt = fixture.inventory.delete_network(unknown);
@@ -34,64 +30,7 @@ async fn an_unknown_network_is_not_deleted() {
 }
 
 #[tokio::test]
-async fn a_network_stays_while_a_host_is_on_it() {
-    let fixture = Fixture::new().await;
-    let network = fixture.other_network;
-    fixture.put(&bare_host(id(1), network)).await;
-    fixture.put(&bare_host(id(2), network)).await;
-    for host in [1, 2] {
-        let attempt = fixture.inventory.delete_network(network);
-        assert_eq!(fixture.refusal(attempt).await, in_use(Entity::Host));
-        fixture.inventory.delete_host(fixture.organization, id(host)).await.unwrap();
-    }
-    fixture.inventory.delete_network(network).await.unwrap();
-}
-
-#[tokio::test]
-async fn a_network_is_free_when_its_last_host_has_moved_away() {
-    let fixture = Fixture::new().await;
-    fixture.put(&bare_host(id(1), fixture.other_network)).await;
-    fixture.put(&bare_host(id(1), fixture.network)).await;
-    fixture.inventory.delete_network(fixture.other_network).await.unwrap();
-    fixture.host(id(1)).await;
-}
-
-#[tokio::test]
-async fn a_network_stays_while_there_is_a_daemons_key_of_it_also_one_of_no_use() {
-    let fixture = Fixture::new().await;
-    let network = fixture.other_network;
-    let issued = fixture.daemon_key(|new| {
-        new.network_id = network;
-        new.is_enabled = false;
-    });
-    let key = issued.await.record().id;
-    assert_eq!(
-        fixture.refusal(fixture.inventory.delete_network(network)).await,
-        in_use(Entity::DaemonApiKey)
-    );
-    fixture.inventory.delete_daemon_api_key(key).await.unwrap();
-    fixture.inventory.delete_network(network).await.unwrap();
-}
-
-#[tokio::test]
-async fn a_network_stays_while_there_is_a_share_of_it_also_one_that_nobody_finds() {
-    let fixture = Fixture::new().await;
-    let network = fixture.other_network;
-    let mut new = NewShare::new(fixture.organization, "the laboratory");
-    new.network_id = Some(network);
-    new.is_enabled = false;
-    let share = fixture.inventory.create_share(new).await.unwrap().id;
-    fixture.inventory.create_share(NewShare::new(fixture.organization, "everything")).await.unwrap();
-    for is_enabled in [true, false] {
-        assert_eq!(fixture.refusal(fixture.inventory.delete_network(network)).await, in_use(Entity::Share));
-        fixture.inventory.set_share_enabled(share, is_enabled).await.unwrap();
-    }
-    fixture.inventory.delete_share(share).await.unwrap();
-    fixture.inventory.delete_network(network).await.unwrap();
-}
-
-#[tokio::test]
-async fn nobody_is_granted_a_network_that_was_deleted() {
+async fn deletion_of_a_network_withdraws_it_from_users_and_keys() {
     let fixture = Fixture::new().await;
     let third = fixture.inventory.create_network(fixture.organization, "third").await.unwrap().id;
     let networks = [fixture.network, third, fixture.other_network];
@@ -123,7 +62,7 @@ async fn nobody_is_granted_a_network_that_was_deleted() {
 }
 
 #[tokio::test]
-async fn whose_grants_are_withdrawn_stays_as_they_are_otherwise() {
+async fn withdrawn_grant_leaves_users_keys_and_sessions_otherwise_unchanged() {
     let fixture = Fixture::new().await;
     let third = fixture.inventory.create_network(fixture.organization, "third").await.unwrap().id;
     let user = fixture.user("a@example.net", Permission::Member, &[fixture.network, third]).await;
@@ -134,20 +73,19 @@ async fn whose_grants_are_withdrawn_stays_as_they_are_otherwise() {
     fixture.inventory.set_user_api_key_enabled(switched_off.record().id, false).await.unwrap();
     let session = fixture.log_in(&user).await;
     fixture.inventory.delete_network(third).await.unwrap();
-    let by_key = fixture.inventory.authenticate_user_key(key.plaintext()).await.unwrap();
+    let by_key = fixture.by_key(&key).await.unwrap();
     assert_eq!(by_key.scope().networks(), Some(&[fixture.network][..]));
-    let in_person = fixture.inventory.authenticate_session(session.plaintext()).await.unwrap();
+    let in_person = fixture.by_session(&session).await.unwrap();
     assert_eq!(in_person.scope().networks(), Some(&[fixture.network][..]));
-    let refused = fixture.inventory.authenticate_user_key(switched_off.plaintext()).await;
+    let refused = fixture.by_key(&switched_off).await;
     assert_eq!(refusal(refused), ErrorKind::Disabled { entity: Entity::UserApiKey });
-    fixture.inventory.log_in(&disabled.email, PASSWORD.to_owned()).await.unwrap_err();
+    fixture.try_log_in(&disabled.email).await.unwrap_err();
     fixture.log_in(&user).await;
 }
 
 #[tokio::test]
-async fn an_empty_network_is_deleted_whatever_is_on_those_of_others() {
-    let fixture = Fixture::new().await;
-    let foreign = fixture.foreign().await;
+async fn empty_network_is_deleted_whatever_other_networks_contain() {
+    let (fixture, foreign) = Fixture::with_foreign().await;
     fixture.inventory.put_host(foreign.organization, bare_host(id(1), foreign.network)).await.unwrap();
     fixture.put(&bare_host(id(2), fixture.network)).await;
     fixture.inventory.delete_network(fixture.other_network).await.unwrap();

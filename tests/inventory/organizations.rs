@@ -11,7 +11,7 @@ use crate::support::{Fixture, at_every_call, id, invalid, not_found, refusal, ti
 const BLANKS: [&str; 4] = ["", " ", "\t\r\n", "\u{a0}\u{2003}"];
 
 #[tokio::test]
-async fn what_is_created_has_a_trimmed_name_and_the_time_of_the_clock() {
+async fn new_records_have_a_trimmed_name_and_the_time_of_the_clock() {
     let fixture = Fixture::new().await;
     let inventory = &fixture.inventory;
     let now = time("2026-09-01T00:00:00.000001Z");
@@ -30,7 +30,7 @@ async fn what_is_created_has_a_trimmed_name_and_the_time_of_the_clock() {
 }
 
 #[tokio::test]
-async fn a_blank_name_is_refused_and_nothing_is_stored() {
+async fn blank_name_is_refused_and_nothing_is_stored() {
     let fixture = Fixture::new().await;
     let commits = fixture.commits();
     for name in BLANKS {
@@ -45,49 +45,46 @@ async fn a_blank_name_is_refused_and_nothing_is_stored() {
 }
 
 #[tokio::test]
-async fn a_name_has_a_hundred_characters_at_most_not_bytes() {
+async fn name_has_at_most_100_characters() {
     let fixture = Fixture::new().await;
     let longest = "🦀".repeat(100);
     let padded = format!("  {longest}  ");
     assert_eq!(fixture.inventory.create_organization(padded.as_str()).await.unwrap().name, longest);
     assert_eq!(fixture.inventory.create_network(fixture.organization, &padded).await.unwrap().name, longest);
     assert_eq!(fixture.inventory.create_tag(fixture.organization, &padded).await.unwrap().name, longest);
-    let commits = fixture.commits();
     let (name, too_long) = ("n".repeat(101), invalid("name", Problem::MaxLength { max: 100 }));
-    assert_eq!(refusal(fixture.inventory.create_organization(name.as_str()).await), too_long);
-    assert_eq!(refusal(fixture.inventory.create_network(fixture.organization, &name).await), too_long);
-    assert_eq!(refusal(fixture.inventory.create_tag(fixture.organization, &name).await), too_long);
-    assert_eq!(fixture.commits(), commits);
+    assert_eq!(fixture.refusal(fixture.inventory.create_organization(name.as_str())).await, too_long);
+    assert_eq!(
+        fixture.refusal(fixture.inventory.create_network(fixture.organization, &name)).await,
+        too_long
+    );
+    assert_eq!(fixture.refusal(fixture.inventory.create_tag(fixture.organization, &name)).await, too_long);
 }
 
 #[tokio::test]
-async fn networks_and_tags_of_an_unknown_organization_are_not_found_a_home() {
+async fn networks_and_tags_of_an_unknown_organization_are_refused() {
     let fixture = Fixture::new().await;
-    let commits = fixture.commits();
     let unknown = not_found(Entity::Organization, id(9));
-    assert_eq!(refusal(fixture.inventory.create_network(id(9), "n").await), unknown);
-    assert_eq!(refusal(fixture.inventory.create_network_with_id(id(9), id(1), "n").await), unknown);
-    assert_eq!(refusal(fixture.inventory.create_tag(id(9), "n").await), unknown);
-    assert_eq!(fixture.commits(), commits);
+    assert_eq!(fixture.refusal(fixture.inventory.create_network(id(9), "n")).await, unknown);
+    assert_eq!(fixture.refusal(fixture.inventory.create_network_with_id(id(9), id(1), "n")).await, unknown);
+    assert_eq!(fixture.refusal(fixture.inventory.create_tag(id(9), "n")).await, unknown);
 }
 
 #[tokio::test]
-async fn what_is_unknown_is_not_found_under_its_entity() {
+async fn unknown_record_is_reported_with_its_entity() {
     let fixture = Fixture::new().await;
     // Ids are unique within a kind only: a network may have the id of an organization.
     let wanted = fixture.organization;
-    let not_found = |entity| ErrorKind::NotFound { entity, id: wanted };
-    assert_eq!(refusal(fixture.inventory.network(wanted).await), not_found(Entity::Network));
-    assert_eq!(refusal(fixture.inventory.user(wanted).await), not_found(Entity::User));
-    assert_eq!(refusal(fixture.inventory.host(wanted, wanted).await), not_found(Entity::Host));
+    assert_eq!(refusal(fixture.inventory.network(wanted).await), not_found(Entity::Network, wanted));
+    assert_eq!(refusal(fixture.inventory.user(wanted).await), not_found(Entity::User, wanted));
+    assert_eq!(refusal(fixture.inventory.host(wanted, wanted).await), not_found(Entity::Host, wanted));
     let unknown = refusal(fixture.inventory.organization(fixture.network).await);
-    assert_eq!(unknown, ErrorKind::NotFound { entity: Entity::Organization, id: fixture.network });
+    assert_eq!(unknown, not_found(Entity::Organization, fixture.network));
 }
 
 #[tokio::test]
-async fn a_network_takes_the_id_it_is_given_unless_anybody_has_it() {
-    let fixture = Fixture::new().await;
-    let foreign = fixture.foreign().await;
+async fn network_gets_the_id_that_is_given_unless_it_is_taken() {
+    let (fixture, foreign) = Fixture::with_foreign().await;
     let network =
         fixture.inventory.create_network_with_id(fixture.organization, id(5), "five").await.unwrap();
     assert_eq!(network.id, id(5));
@@ -120,9 +117,8 @@ async fn names_need_not_be_unique() {
 }
 
 #[tokio::test]
-async fn networks_are_listed_by_name_for_their_organization_alone() {
-    let fixture = Fixture::new().await;
-    let foreign = fixture.foreign().await;
+async fn networks_are_listed_by_name_for_their_organization_only() {
+    let (fixture, foreign) = Fixture::with_foreign().await;
     for (number, name) in [(3, "Zoo"), (2, "annex"), (9, "Office"), (1, "Zoo"), (4, "\u{c4}")] {
         fixture.inventory.create_network_with_id(fixture.organization, id(number), name).await.unwrap();
     }
@@ -141,7 +137,7 @@ async fn networks_are_listed_by_name_for_their_organization_alone() {
 }
 
 #[tokio::test]
-async fn api_access_is_given_and_taken_and_changes_nothing_else() {
+async fn change_of_api_access_changes_nothing_else() {
     let fixture = Fixture::new().await;
     let organization = fixture.inventory.organization(fixture.organization).await.unwrap();
     let now = time("2026-08-15T00:00:00Z");
@@ -155,19 +151,17 @@ async fn api_access_is_given_and_taken_and_changes_nothing_else() {
 }
 
 #[tokio::test]
-async fn api_access_counts_from_the_next_request_on_for_keys_of_that_organization_alone() {
-    let fixture = Fixture::new().await;
-    let foreign = fixture.foreign().await;
+async fn api_access_applies_from_the_next_request_on_to_keys_of_that_organization_only() {
+    let (fixture, foreign) = Fixture::with_foreign().await;
     let owner = fixture.owner().await;
     let key = fixture.user_key(&owner, |_| {}).await;
     let session = fixture.log_in(&owner).await;
     for _ in 0..2 {
         fixture.inventory.set_api_access(foreign.organization, false).await.unwrap();
-        fixture.inventory.authenticate_user_key(key.plaintext()).await.unwrap();
+        fixture.by_key(&key).await.unwrap();
         fixture.inventory.set_api_access(fixture.organization, false).await.unwrap();
-        let refused = fixture.inventory.authenticate_user_key(key.plaintext()).await;
-        assert_eq!(refusal(refused), ErrorKind::ApiAccessRequired);
-        fixture.inventory.authenticate_session(session.plaintext()).await.unwrap();
+        assert_eq!(refusal(fixture.by_key(&key).await), ErrorKind::ApiAccessRequired);
+        fixture.by_session(&session).await.unwrap();
         fixture.inventory.set_api_access(fixture.organization, true).await.unwrap();
     }
 }
@@ -188,7 +182,7 @@ async fn organizations_are_listed_by_age() {
 }
 
 #[tokio::test]
-async fn an_unknown_organization_gets_no_api_access() {
+async fn api_access_of_an_unknown_organization_cannot_be_changed() {
     let fixture = Fixture::new().await;
     for unknown in [id(9), fixture.network] {
         let attempt = fixture.inventory.set_api_access(unknown, true);
@@ -197,7 +191,7 @@ async fn an_unknown_organization_gets_no_api_access() {
 }
 
 #[tokio::test]
-async fn of_two_who_set_api_access_at_once_the_one_who_comes_last_has_it() {
+async fn later_of_two_concurrent_changes_of_api_access_is_kept() {
     at_every_call(
         async |fixture: &Fixture| fixture.organization,
         async |inventory, organization| inventory.set_api_access(*organization, true).await.unwrap(),

@@ -121,6 +121,41 @@ impl Target {
         }
     }
 
+    /// Removes the only reference of the target.
+    async fn release(&self, fixture: &Fixture, referrer: Referrer) -> Result<(), Error> {
+        let inventory = &fixture.inventory;
+        match referrer {
+            // The host moves to another network and has no tags any more.
+            Referrer::Host => {
+                let network = if self.network == fixture.network { self.network } else { fixture.network };
+                inventory.put_host(self.organization, bare_host(id(1), network)).await.map(drop)
+            }
+            Referrer::Service => inventory.delete_host(self.organization, id(1)).await,
+            Referrer::Share => {
+                let shares = inventory.shares(self.organization).await?;
+                let share = shares.iter().find(|share| share.network_id.is_some()).expect("it is there");
+                inventory.delete_share(share.id).await
+            }
+            Referrer::DaemonKey => {
+                let key = inventory.daemon_api_keys(self.organization).await?[0].id;
+                inventory.delete_daemon_api_key(key).await
+            }
+            // Keys are deleted with their user.
+            _ => inventory.delete_user(self.user.id).await,
+        }
+    }
+
+    /// Disables the share or the daemon's key that refers to the target.
+    async fn disable(&self, inventory: &Inventory) -> Result<(), Error> {
+        for share in inventory.shares(self.organization).await? {
+            inventory.set_share_enabled(share.id, false).await?;
+        }
+        for key in inventory.daemon_api_keys(self.organization).await? {
+            inventory.set_daemon_api_key_enabled(key.id, false).await?;
+        }
+        Ok(())
+    }
+
     async fn exists(&self, inventory: &Inventory) -> bool {
         match self.entity {
             Entity::Network => inventory.network(self.id).await.is_ok(),
@@ -139,6 +174,26 @@ impl Target {
 fn cases() -> impl Iterator<Item = (Entity, Referrer, Option<Entity>)> {
     let networks = OF_NETWORKS.into_iter().map(|(referrer, holder)| (Entity::Network, referrer, holder));
     networks.chain(OF_TAGS.into_iter().map(|(referrer, holder)| (Entity::Tag, referrer, holder)))
+}
+
+#[tokio::test]
+async fn network_or_tag_is_not_deleted_until_the_last_reference_is_removed() {
+    for (entity, referrer, holder) in cases() {
+        let Some(used_by) = holder else { continue };
+        let fixture = Fixture::new().await;
+        let target = Target::new(&fixture, entity).await;
+        target.refer(&fixture.inventory, referrer).await.unwrap();
+        fixture.inventory.create_share(NewShare::new(fixture.organization, "everything")).await.unwrap();
+        let in_use = ErrorKind::InUse { entity, name: target.name.to_owned(), used_by };
+        for _ in 0..2 {
+            let refused = fixture.refusal(target.delete(&fixture.inventory)).await;
+            assert_eq!(refused, in_use, "{entity:?}, {referrer:?}");
+            target.disable(&fixture.inventory).await.unwrap();
+        }
+        target.release(&fixture, referrer).await.unwrap();
+        target.delete(&fixture.inventory).await.unwrap();
+        assert_eq!(fixture.mentioning(target.id).await, []);
+    }
 }
 
 #[tokio::test]
@@ -163,7 +218,7 @@ async fn network_or_tag_that_is_referred_to_during_its_deletion_stays_or_its_gra
 
 #[tokio::test]
 async fn network_or_tag_that_is_deleted_while_being_referred_to_leaves_no_reference() {
-    for (entity, referrer, _) in cases() {
+    for (entity, referrer, holder) in cases() {
         at_every_call(
             async |fixture: &Fixture| Target::new(fixture, entity).await,
             // A later deletion finds it in use.
@@ -175,10 +230,13 @@ async fn network_or_tag_that_is_deleted_while_being_referred_to_leaves_no_refere
                     return result.unwrap();
                 }
                 // Grants are withdrawn if they were committed before the deletion.
-                if entity == Entity::Network && result.is_ok() {
+                if holder.is_none() && result.is_ok() {
                     return;
                 }
                 let kind = refusal(result);
+                if matches!((entity, referrer), (Entity::Network, Referrer::DaemonKey)) {
+                    return assert_eq!(kind, not_found(entity, target.id));
+                }
                 let is_reported = match &kind {
                     ErrorKind::ReferenceInvalid { entity: missing, .. } => *missing == entity,
                     ErrorKind::NotFound { entity: missing, .. } => [entity, *missing] == [Entity::Network; 2],

@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
-use tokio::task::JoinSet;
 use toposcope::access::{Caller, Scope};
 use toposcope::inventory::{ErrorKind, Problem};
 use toposcope::model::{Permission, Referral, referral_source};
 
-use crate::support::{Fixture, LEVELS, at_every_call, id, in_person, invalid, owner_of, through_a_key, time};
+use crate::support::{
+    Fixture, LEVELS, at_every_call, concurrently, id, in_person, invalid, owner_of, through_a_key, time,
+};
 
 #[tokio::test]
-async fn what_a_user_says_is_recorded_with_who_said_it_and_when() {
+async fn referral_is_recorded_with_its_user_and_time() {
     let fixture = Fixture::new().await;
     let now = time("2026-08-15T00:00:00Z");
     fixture.clock.set(now);
@@ -31,7 +32,7 @@ async fn what_a_user_says_is_recorded_with_who_said_it_and_when() {
 }
 
 #[tokio::test]
-async fn what_a_user_says_again_takes_the_place_of_what_was_said_before() {
+async fn second_referral_of_a_user_replaces_the_first() {
     let fixture = Fixture::new().await;
     let caller = in_person(&fixture.owner().await);
     let first = fixture.inventory.submit_referral(&caller, "other", Some("a friend")).await.unwrap();
@@ -59,7 +60,7 @@ async fn every_known_source_is_accepted() {
 }
 
 #[tokio::test]
-async fn a_source_has_one_to_a_hundred_characters_and_the_rest_five_hundred_at_most() {
+async fn source_has_1_to_100_characters_and_its_details_at_most_500() {
     let fixture = Fixture::new().await;
     let caller = in_person(&fixture.owner().await);
     let empty = invalid("referral_source", Problem::Empty);
@@ -82,7 +83,7 @@ async fn a_source_has_one_to_a_hundred_characters_and_the_rest_five_hundred_at_m
 }
 
 #[tokio::test]
-async fn a_key_says_nothing_for_its_user() {
+async fn key_may_not_submit_a_referral() {
     let fixture = Fixture::new().await;
     for level in LEVELS {
         let user = fixture.user(&format!("{level}@example.net"), level, &[fixture.network]).await;
@@ -96,9 +97,8 @@ async fn a_key_says_nothing_for_its_user() {
 }
 
 #[tokio::test]
-async fn each_user_speaks_once_in_each_organization() {
-    let fixture = Fixture::new().await;
-    let foreign = fixture.foreign().await;
+async fn referrals_are_listed_by_age_for_their_organization_only() {
+    let (fixture, foreign) = Fixture::with_foreign().await;
     let mut said = Vec::new();
     for (organization, user) in [
         (fixture.organization, id(2)),
@@ -117,25 +117,20 @@ async fn each_user_speaks_once_in_each_organization() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
-async fn what_a_user_says_many_times_at_once_is_recorded_once() {
+async fn concurrent_referrals_of_one_user_are_recorded_once() {
     let fixture = Fixture::new().await;
-    let mut tasks = JoinSet::new();
-    for number in 0..16 {
-        let (inventory, caller) = (fixture.inventory.clone(), owner_of(fixture.organization));
-        tasks.spawn(async move {
-            inventory.submit_referral(&caller, &format!("source {number}"), None).await.map(drop)
-        });
-    }
-    while let Some(result) = tasks.join_next().await {
-        if let Err(error) = result.unwrap() {
-            assert!(matches!(error.kind(), ErrorKind::Conflict { .. }), "{error}");
-        }
+    let referrals = concurrently(&fixture, 16, |fixture, number| async move {
+        let caller = owner_of(fixture.organization);
+        fixture.inventory.submit_referral(&caller, &format!("source {number}"), None).await
+    });
+    for error in referrals.await.into_iter().filter_map(Result::err) {
+        assert!(matches!(error.kind(), ErrorKind::Conflict { .. }), "{error}");
     }
     assert_eq!(fixture.inventory.referrals(fixture.organization).await.unwrap().len(), 1);
 }
 
 #[tokio::test]
-async fn of_two_submissions_at_once_the_one_who_comes_last_counts() {
+async fn later_of_two_concurrent_referrals_is_recorded() {
     for has_spoken in [false, true] {
         at_every_call(
             async |fixture: &Fixture| {

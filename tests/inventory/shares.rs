@@ -29,7 +29,7 @@ impl Fixture {
 }
 
 #[tokio::test]
-async fn a_share_is_found_as_created() {
+async fn share_is_found_as_created() {
     let fixture = Fixture::new().await;
     let now = time("2026-08-15T00:00:00Z");
     fixture.clock.set(now);
@@ -65,7 +65,7 @@ async fn a_share_is_found_as_created() {
 }
 
 #[tokio::test]
-async fn a_share_is_found_without_end_by_anybody_and_offers_everything_unless_told_otherwise() {
+async fn new_share_is_public_without_end_and_has_all_options_by_default() {
     let fixture = Fixture::new().await;
     let share = fixture.share(|_| {}).await;
     assert_eq!((share.network_id, share.expires_at, share.requires_password), (None, None, false));
@@ -83,7 +83,7 @@ async fn a_share_is_found_without_end_by_anybody_and_offers_everything_unless_to
 
 /// One share's id does not help to find another: except for version and variant, every bit is random.
 #[tokio::test]
-async fn the_id_of_a_share_tells_nothing_of_when_it_was_made() {
+async fn id_of_a_share_is_random() {
     let fixture = Fixture::new().await;
     for _ in 0..20 {
         assert_eq!(fixture.share(|_| {}).await.id.get_version_num(), 4);
@@ -93,9 +93,8 @@ async fn the_id_of_a_share_tells_nothing_of_when_it_was_made() {
 type Spoil = fn(&mut NewShare);
 
 #[tokio::test]
-async fn a_share_that_cannot_be_accepted_is_refused() {
-    let fixture = Fixture::new().await;
-    let foreign = fixture.foreign().await;
+async fn invalid_share_is_refused() {
+    let (fixture, foreign) = Fixture::with_foreign().await;
     let now = time(NOW);
     let rows: [(Spoil, ErrorKind); 8] = [
         (|new| new.name.clear(), invalid("name", Problem::Empty)),
@@ -127,9 +126,8 @@ async fn a_share_that_cannot_be_accepted_is_refused() {
 }
 
 #[tokio::test]
-async fn shares_are_listed_by_age_for_their_organization_alone_found_by_others_or_not() {
-    let fixture = Fixture::new().await;
-    let foreign = fixture.foreign().await;
+async fn enabled_and_disabled_shares_are_listed_by_age_for_their_organization_only() {
+    let (fixture, foreign) = Fixture::with_foreign().await;
     let mut shares = Vec::new();
     for (name, is_enabled) in [("z", true), ("a", false), ("m", true)] {
         fixture.clock.advance(Duration::from_micros(1));
@@ -146,20 +144,19 @@ async fn shares_are_listed_by_age_for_their_organization_alone_found_by_others_o
 }
 
 #[tokio::test]
-async fn what_is_no_share_is_not_found_by_anything() {
+async fn unknown_share_is_not_found() {
     let fixture = Fixture::new().await;
     for unknown in [id(3), fixture.organization, fixture.network] {
         fixture.assert_hidden(unknown).await;
         let expected = not_found(Entity::Share, unknown);
         assert_eq!(refusal(fixture.inventory.share(unknown).await), expected);
-        let attempt = fixture.inventory.set_share_enabled(unknown, true);
-        assert_eq!(fixture.refusal(attempt).await, expected);
+        assert_eq!(fixture.refusal(fixture.inventory.set_share_enabled(unknown, true)).await, expected);
         assert_eq!(fixture.refusal(fixture.inventory.delete_share(unknown)).await, expected);
     }
 }
 
 #[tokio::test]
-async fn a_share_is_switched_off_and_on_and_stays_the_same_otherwise() {
+async fn enabling_and_disabling_changes_nothing_else() {
     let fixture = Fixture::new().await;
     let share = fixture.share(|new| new.password = Some(PASSWORD.to_owned())).await;
     let now = time("2026-08-15T00:00:00Z");
@@ -180,7 +177,7 @@ async fn a_share_is_switched_off_and_on_and_stays_the_same_otherwise() {
 }
 
 #[tokio::test]
-async fn a_share_is_not_found_from_its_end_on() {
+async fn expired_share_is_visible_to_its_organization_only() {
     let fixture = Fixture::new().await;
     let end = time("2026-08-14T13:00:00Z");
     let share = fixture.share(|new| new.expires_at = Some(end)).await;
@@ -195,7 +192,7 @@ async fn a_share_is_not_found_from_its_end_on() {
 }
 
 #[tokio::test]
-async fn only_its_own_password_opens_a_share_and_any_one_that_asks_for_none() {
+async fn share_with_a_password_opens_with_that_password_only() {
     let fixture = Fixture::new().await;
     let closed = fixture.share(|new| new.password = Some(PASSWORD.to_owned())).await;
     let other = fixture.share(|new| new.password = Some("battery staple".to_owned())).await;
@@ -217,7 +214,7 @@ async fn only_its_own_password_opens_a_share_and_any_one_that_asks_for_none() {
 }
 
 #[tokio::test]
-async fn a_deleted_share_is_gone_with_its_password() {
+async fn deleted_share_leaves_no_password() {
     let fixture = Fixture::new().await;
     fixture.share(|new| new.password = Some(PASSWORD.to_owned())).await;
     let before = fixture.contents().await;
@@ -233,7 +230,7 @@ async fn a_deleted_share_is_gone_with_its_password() {
 }
 
 #[tokio::test]
-async fn a_share_that_is_deleted_meanwhile_neither_comes_back_nor_lets_anybody_in() {
+async fn share_that_is_deleted_meanwhile_does_not_come_back() {
     at_every_call(
         async |fixture: &Fixture| fixture.share(|new| new.password = Some(PASSWORD.to_owned())).await.id,
         async |inventory, share| inventory.delete_share(*share).await.unwrap(),

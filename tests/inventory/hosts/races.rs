@@ -3,14 +3,13 @@
 use std::collections::BTreeSet;
 
 use fastrand::Rng;
-use tokio::task::JoinSet;
 use toposcope::inventory::{Entity, Error, ErrorKind, Inventory, Written};
 use toposcope::model::{Host, Protocol};
 use uuid::Uuid;
 
 use crate::support::{
-    Fixture, Foreign, already_exists, at_every_call, bare_host, id, not_found, port, refusal, rich_host,
-    with_interference_at_every_call,
+    Fixture, Foreign, already_exists, at_every_call, bare_host, concurrently, id, not_found, port, refusal,
+    rich_host, with_interference_at_every_call,
 };
 
 fn is_conflict(error: &Error) -> bool {
@@ -18,25 +17,17 @@ fn is_conflict(error: &Error) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
-async fn of_many_who_put_one_host_the_last_has_it_and_one_created_it() {
+async fn one_of_many_concurrent_puts_creates_the_host_and_the_last_is_stored() {
     let fixture = Fixture::new().await;
-    let mut tasks = JoinSet::new();
-    let versions: Vec<Host> = (0..32)
-        .map(|number| {
-            let network = if number % 2 == 0 { fixture.network } else { fixture.other_network };
-            let mut host = rich_host(1, network, &fixture.tags);
-            host.name = format!("version {number}");
-            host
-        })
-        .collect();
-    for host in versions.clone() {
-        let (inventory, organization) = (fixture.inventory.clone(), fixture.organization);
-        tasks.spawn(async move { (inventory.put_host(organization, host.clone()).await, host) });
-    }
-    let mut stored = Vec::new();
-    let mut created = 0;
-    while let Some(result) = tasks.join_next().await {
-        match result.unwrap() {
+    let puts = concurrently(&fixture, 32, |fixture, number| async move {
+        let network = if number % 2 == 0 { fixture.network } else { fixture.other_network };
+        let mut host = rich_host(1, network, &fixture.tags);
+        host.name = format!("version {number}");
+        (fixture.try_put(host.clone()).await, host)
+    });
+    let (mut stored, mut created) = (Vec::new(), 0);
+    for put in puts.await {
+        match put {
             (Ok(written), host) => {
                 created += u32::from(written == Written::Created);
                 stored.push(host);
@@ -50,42 +41,33 @@ async fn of_many_who_put_one_host_the_last_has_it_and_one_created_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
-async fn who_puts_and_deletes_a_host_at_once_is_told_the_truth_and_leaves_it_whole() {
+async fn concurrent_puts_and_deletions_leave_a_consistent_host() {
     let fixture = Fixture::new().await;
-    let mut tasks = JoinSet::new();
-    for number in 0..64_u64 {
-        let (inventory, organization) = (fixture.inventory.clone(), fixture.organization);
-        let mut host = rich_host(1, fixture.network, &fixture.tags);
-        host.name = format!("version {number}");
-        tasks.spawn(async move {
-            let mut random = Rng::with_seed(number);
-            for _ in 0..20 {
-                if random.usize(0..3) == 0 {
-                    match inventory.delete_host(organization, host.id).await {
-                        Ok(()) => {}
-                        Err(error) if is_conflict(&error) => {}
-                        Err(error) => {
-                            let not_found = not_found(Entity::Host, host.id);
-                            assert_eq!(*error.kind(), not_found);
-                        }
-                    }
-                } else if let Err(error) = inventory.put_host(organization, host.clone()).await {
-                    assert!(is_conflict(&error), "{error}");
+    let version = |fixture: &Fixture, number: u64| Host {
+        name: format!("version {number}"),
+        ..rich_host(1, fixture.network, &fixture.tags)
+    };
+    let tasks = concurrently(&fixture, 64, |fixture, number| async move {
+        let mut random = Rng::with_seed(number);
+        let host = version(&fixture, number);
+        for _ in 0..20 {
+            if random.usize(0..3) == 0 {
+                if let Err(error) = fixture.delete(host.id).await {
+                    let is_gone = *error.kind() == not_found(Entity::Host, host.id);
+                    assert!(is_gone || is_conflict(&error), "{error}");
                 }
+            } else if let Err(error) = fixture.try_put(host.clone()).await {
+                assert!(is_conflict(&error), "{error}");
             }
-        });
-    }
-    while let Some(result) = tasks.join_next().await {
-        result.unwrap();
-    }
+        }
+    });
+    tasks.await;
     let documents = fixture.documents().await;
-    match fixture.inventory.host(fixture.organization, id(1)).await {
+    match fixture.try_host(id(1)).await {
         Ok(host) => {
             assert_eq!(documents, [serde_json::to_vec(&host).unwrap()]);
             let number: u64 = host.name["version ".len()..].parse().unwrap();
-            let mut written = rich_host(1, fixture.network, &fixture.tags);
-            written.name = format!("version {number}");
-            assert_eq!(host, written);
+            assert_eq!(host, version(&fixture, number));
         }
         Err(error) => {
             assert!(matches!(error.kind(), ErrorKind::NotFound { .. }), "{error}");
@@ -95,58 +77,42 @@ async fn who_puts_and_deletes_a_host_at_once_is_told_the_truth_and_leaves_it_who
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
-async fn of_many_hosts_that_claim_one_port_one_gets_it() {
+async fn one_of_many_concurrent_hosts_gets_the_port_that_all_claim() {
     let fixture = Fixture::new().await;
-    let mut tasks = JoinSet::new();
-    for number in 1..=32 {
-        let (inventory, organization) = (fixture.inventory.clone(), fixture.organization);
-        let mut host = bare_host(id(number), fixture.network);
+    let puts = concurrently(&fixture, 32, |fixture, number| async move {
+        let mut host = bare_host(id(1 + u128::from(number)), fixture.network);
         host.ports = vec![port(&host, id(0x99), 443, Protocol::Tcp)];
-        tasks.spawn(async move { (inventory.put_host(organization, host).await, number) });
-    }
-    let mut holders = BTreeSet::new();
-    while let Some(result) = tasks.join_next().await {
-        match result.unwrap() {
-            (Ok(written), number) => {
+        fixture.try_put(host).await
+    });
+    let mut holders = 0;
+    for put in puts.await {
+        match put {
+            Ok(written) => {
                 assert_eq!(written, Written::Created);
-                holders.insert(number);
+                holders += 1;
             }
-            (Err(error), _) => {
-                let name = id(0x99).to_string();
-                assert_eq!(*error.kind(), already_exists(Entity::Port, name));
-            }
+            Err(error) => assert_eq!(*error.kind(), already_exists(Entity::Port, id(0x99))),
         }
     }
-    assert_eq!(holders.len(), 1);
+    assert_eq!(holders, 1);
     assert_eq!(fixture.documents().await.len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
-async fn organizations_that_claim_one_host_id_get_it_or_are_told_it_is_taken() {
-    let fixture = Fixture::new().await;
-    let foreign = fixture.foreign().await;
-    let mut tasks = JoinSet::new();
-    for number in 0..32 {
-        let inventory = fixture.inventory.clone();
-        let (organization, network) = if number % 2 == 0 {
-            (fixture.organization, fixture.network)
-        } else {
-            (foreign.organization, foreign.network)
-        };
-        tasks.spawn(async move {
-            (inventory.put_host(organization, bare_host(id(1), network)).await, organization)
-        });
-    }
+async fn one_of_two_organizations_gets_the_host_id_that_both_claim() {
+    let (fixture, foreign) = Fixture::with_foreign().await;
+    let claims = [(fixture.organization, fixture.network), (foreign.organization, foreign.network)];
+    let puts = concurrently(&fixture, 32, |fixture, number| async move {
+        let (organization, network) = claims[number as usize % 2];
+        (fixture.inventory.put_host(organization, bare_host(id(1), network)).await, organization)
+    });
     let mut holders = BTreeSet::new();
-    while let Some(result) = tasks.join_next().await {
-        match result.unwrap() {
-            (Ok(_), organization) => {
-                holders.insert(organization);
-            }
-            (Err(error), _) => {
-                let name = id(1).to_string();
-                let taken = already_exists(Entity::Host, name);
-                assert!(is_conflict(&error) || *error.kind() == taken, "{error}");
+    for (put, organization) in puts.await {
+        match put {
+            Ok(_) => drop(holders.insert(organization)),
+            Err(error) => {
+                let is_taken = *error.kind() == already_exists(Entity::Host, id(1));
+                assert!(is_conflict(&error) || is_taken, "{error}");
             }
         }
     }

@@ -17,7 +17,7 @@ use crate::support::{
 };
 
 #[tokio::test]
-async fn a_host_comes_back_as_it_was_put() {
+async fn host_is_read_as_it_was_put() {
     let fixture = Fixture::new().await;
     for host in [
         bare_host(id(1), fixture.network),
@@ -25,14 +25,13 @@ async fn a_host_comes_back_as_it_was_put() {
         bare_host(Uuid::nil(), fixture.network),
         bare_host(Uuid::max(), fixture.network),
     ] {
-        let written = fixture.inventory.put_host(fixture.organization, host.clone()).await.unwrap();
-        assert_eq!(written, Written::Created);
+        assert_eq!(fixture.put(&host).await, Written::Created);
         assert_eq!(fixture.host(host.id).await, host);
     }
 }
 
 #[tokio::test]
-async fn the_list_serves_the_document_of_the_host() {
+async fn list_returns_the_document_of_the_host() {
     let fixture = Fixture::new().await;
     let host = rich_host(2, fixture.network, &fixture.tags);
     fixture.put(&host).await;
@@ -43,7 +42,7 @@ async fn the_list_serves_the_document_of_the_host() {
 }
 
 #[tokio::test]
-async fn the_times_of_a_host_are_kept_and_are_not_the_clocks() {
+async fn times_of_a_host_are_kept_whatever_the_clock() {
     let fixture = Fixture::new().await;
     let mut host = bare_host(id(1), fixture.network);
     for (created, updated) in [
@@ -57,38 +56,34 @@ async fn the_times_of_a_host_are_kept_and_are_not_the_clocks() {
 }
 
 #[tokio::test]
-async fn replacing_a_host_updates_everything_of_it() {
+async fn replacing_a_host_updates_every_field_and_filter() {
     let fixture = Fixture::new().await;
     let rich = rich_host(7, fixture.network, &fixture.tags);
     fixture.put(&rich).await;
     let mut other = bare_host(rich.id, fixture.other_network);
     other.name = "other".to_owned();
     other.created_at = time("2020-01-01T00:00:00Z");
-    let written = fixture.inventory.put_host(fixture.organization, other.clone()).await.unwrap();
-    assert_eq!(written, Written::Replaced);
+    assert_eq!(fixture.put(&other).await, Written::Replaced);
     assert_eq!(fixture.host(rich.id).await, other);
     assert_eq!(fixture.documents().await, [serde_json::to_vec(&other).unwrap()]);
 
     let list = async |adapt: fn(&mut HostQuery, &Fixture)| {
         let mut query = HostQuery::default();
         adapt(&mut query, &fixture);
-        fixture.inventory.list_hosts(&owner_of(fixture.organization), &query).await.unwrap().total
+        fixture.list(&query).await.total
     };
     assert_eq!(list(|query, fixture| query.network_id = Some(fixture.network)).await, 0);
     assert_eq!(list(|query, fixture| query.network_id = Some(fixture.other_network)).await, 1);
     assert_eq!(list(|query, fixture| query.tag_ids = Some(fixture.tags.to_vec())).await, 0);
 
-    assert_eq!(
-        fixture.inventory.put_host(fixture.organization, rich.clone()).await.unwrap(),
-        Written::Replaced
-    );
+    assert_eq!(fixture.put(&rich).await, Written::Replaced);
     assert_eq!(fixture.host(rich.id).await, rich);
     assert_eq!(list(|query, fixture| query.network_id = Some(fixture.network)).await, 1);
     assert_eq!(list(|query, fixture| query.tag_ids = Some(vec![fixture.tags[1]])).await, 1);
 }
 
 #[tokio::test]
-async fn a_host_that_is_replaced_moves_in_every_order() {
+async fn replaced_host_moves_in_every_order() {
     let fixture = Fixture::new().await;
     let mut moving = bare_host(id(5), fixture.network);
     let mut staying = bare_host(id(6), fixture.network);
@@ -119,8 +114,7 @@ async fn a_host_that_is_replaced_moves_in_every_order() {
                 let mut query = HostQuery::default();
                 query.order_by = Some(field);
                 query.order_direction = direction;
-                let page =
-                    fixture.inventory.list_hosts(&owner_of(fixture.organization), &query).await.unwrap();
+                let page = fixture.list(&query).await;
                 let first: Host = serde_json::from_slice(&page.documents[0]).unwrap();
                 let expected = (direction == OrderDirection::Ascending) == is_first;
                 assert_eq!(first.id == moving.id, expected, "{text} {field} {}", direction.as_str());
@@ -130,7 +124,7 @@ async fn a_host_that_is_replaced_moves_in_every_order() {
 }
 
 #[tokio::test]
-async fn a_host_that_moves_to_another_network_takes_its_parts_with_it() {
+async fn host_that_moves_to_another_network_takes_its_parts_along() {
     let fixture = Fixture::new().await;
     let here = rich_host(3, fixture.network, &fixture.tags);
     let there = rich_host(3, fixture.other_network, &fixture.tags);
@@ -142,7 +136,7 @@ async fn a_host_that_moves_to_another_network_takes_its_parts_with_it() {
 }
 
 #[tokio::test]
-async fn ports_and_services_given_up_are_free_for_others() {
+async fn removed_ports_and_services_are_free_for_other_hosts() {
     let fixture = Fixture::new().await;
     let rich = rich_host(3, fixture.network, &fixture.tags);
     fixture.put(&rich).await;
@@ -155,24 +149,23 @@ async fn ports_and_services_given_up_are_free_for_others() {
     }
     fixture.put(&heir).await;
     assert_eq!(fixture.host(heir.id).await, heir);
-    fixture.inventory.delete_host(fixture.organization, heir.id).await.unwrap();
+    fixture.delete(heir.id).await.unwrap();
     fixture.put(&rich).await;
 }
 
 #[tokio::test]
-async fn a_deleted_host_is_gone_with_everything_in_it() {
+async fn deleted_host_is_removed_with_its_parts() {
     let fixture = Fixture::new().await;
     let host = rich_host(1, fixture.network, &fixture.tags);
     let other = rich_host(2, fixture.network, &fixture.tags);
     fixture.put(&host).await;
     fixture.put(&other).await;
-    fixture.inventory.delete_host(fixture.organization, host.id).await.unwrap();
+    fixture.delete(host.id).await.unwrap();
     let not_found = not_found(Entity::Host, host.id);
-    assert_eq!(refusal(fixture.inventory.host(fixture.organization, host.id).await), not_found);
-    assert_eq!(refusal(fixture.inventory.delete_host(fixture.organization, host.id).await), not_found);
+    assert_eq!(refusal(fixture.try_host(host.id).await), not_found);
+    assert_eq!(refusal(fixture.delete(host.id).await), not_found);
     assert_eq!(fixture.documents().await, [serde_json::to_vec(&other).unwrap()]);
-    let written = fixture.inventory.put_host(fixture.organization, host.clone()).await.unwrap();
-    assert_eq!(written, Written::Created);
+    assert_eq!(fixture.put(&host).await, Written::Created);
     assert_eq!(fixture.host(host.id).await, host);
 }
 
@@ -211,7 +204,7 @@ fn host_in_order(fixture: &Fixture) -> Host {
 }
 
 #[tokio::test]
-async fn embedded_lists_are_put_into_their_order() {
+async fn parts_of_a_host_are_stored_in_order() {
     let fixture = Fixture::new().await;
     let host = host_in_order(&fixture);
     let mut random = Rng::with_seed(42);
@@ -231,7 +224,7 @@ async fn embedded_lists_are_put_into_their_order() {
 }
 
 #[tokio::test]
-async fn lists_without_an_order_of_their_own_keep_the_given_one() {
+async fn lists_without_an_order_keep_the_given_one() {
     let fixture = Fixture::new().await;
     let mut host = rich_host(1, fixture.network, &[fixture.tags[1], fixture.tags[0]]);
     host.credential_assignments.reverse();
@@ -254,7 +247,7 @@ fn floats() -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn floating_point_numbers_come_back_to_the_last_bit() {
+async fn floating_point_numbers_are_stored_exactly() {
     let fixture = Fixture::new().await;
     let mut host = bare_host(id(1), fixture.network);
     host.source = discovery([("numbers".to_owned(), Value::Array(floats()))]);
@@ -266,7 +259,7 @@ async fn floating_point_numbers_come_back_to_the_last_bit() {
 }
 
 #[tokio::test]
-async fn a_document_with_floating_point_numbers_is_imported_unchanged() {
+async fn document_with_floating_point_numbers_is_imported_unchanged() {
     let fixture = Fixture::new().await;
     let mut host = bare_host(id(1), fixture.network);
     host.source = discovery([("numbers".to_owned(), Value::Array(floats()))]);
@@ -277,7 +270,7 @@ async fn a_document_with_floating_point_numbers_is_imported_unchanged() {
 }
 
 #[tokio::test]
-async fn integers_of_sixty_four_bits_and_odd_strings_come_back() {
+async fn integers_of_64_bits_and_odd_strings_are_stored_exactly() {
     let fixture = Fixture::new().await;
     let mut host = bare_host(id(1), fixture.network);
     let noted = json!([
@@ -301,14 +294,14 @@ async fn integers_of_sixty_four_bits_and_odd_strings_come_back() {
 
 /// Every stored host must be readable: one that can be put but not read could only be overwritten.
 #[tokio::test]
-async fn a_host_that_is_accepted_can_be_read_however_deep_its_metadata_is() {
+async fn accepted_host_can_be_read_whatever_the_depth_of_its_metadata() {
     let fixture = Fixture::new().await;
     for depth in [10, 100, 120, 125, 130, 1000] {
         let mut host = bare_host(id(1), fixture.network);
         let nested = (0..depth).fold(json!("core"), |inner, _| json!([inner]));
         host.source = discovery([("nested".to_owned(), nested)]);
-        if fixture.inventory.put_host(fixture.organization, host.clone()).await.is_ok() {
-            let back = fixture.inventory.host(fixture.organization, host.id).await;
+        if fixture.try_put(host.clone()).await.is_ok() {
+            let back = fixture.try_host(host.id).await;
             assert!(back.is_ok(), "nested {depth} deep it is stored, and then: {back:?}");
             assert_eq!(back.unwrap(), host);
         }
@@ -331,15 +324,9 @@ type Pending = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
 /// Every operation that decodes or encodes a whole host.
 const OPERATIONS: [(&str, Operation); 4] = [
-    ("read", |fixture, host| {
-        Box::pin(async move { fixture.inventory.host(fixture.organization, host.id).await.map(drop) })
-    }),
-    ("put", |fixture, host| {
-        Box::pin(async move { fixture.inventory.put_host(fixture.organization, host).await.map(drop) })
-    }),
-    ("deleted", |fixture, host| {
-        Box::pin(async move { fixture.inventory.delete_host(fixture.organization, host.id).await })
-    }),
+    ("read", |fixture, host| Box::pin(async move { fixture.try_host(host.id).await.map(drop) })),
+    ("put", |fixture, host| Box::pin(async move { fixture.try_put(host).await.map(drop) })),
+    ("deleted", |fixture, host| Box::pin(async move { fixture.delete(host.id).await })),
     ("port updated", |fixture, host| {
         Box::pin(async move {
             let number = 50_000.try_into().expect("a port number");
@@ -382,14 +369,14 @@ async fn ends_without_blocking_thread(ports: u16, operation: Operation) -> bool 
 }
 
 #[test]
-fn large_hosts_leave_the_thread_of_the_runtime_to_other_tasks() {
+fn large_hosts_are_processed_on_a_blocking_thread() {
     for (name, operation) in OPERATIONS {
         assert!(!narrow_runtime().block_on(ends_without_blocking_thread(MANY, operation)), "{name}");
     }
 }
 
 #[test]
-fn small_hosts_are_handled_in_place() {
+fn small_hosts_are_processed_in_place() {
     for (name, operation) in OPERATIONS {
         assert!(narrow_runtime().block_on(ends_without_blocking_thread(8, operation)), "{name}");
     }

@@ -5,7 +5,8 @@ use toposcope::model::{BindingTarget, Host, Protocol};
 use uuid::Uuid;
 
 use crate::support::{
-    Fixture, already_exists, bare_host, documents, id, not_found, owner_of, port, refusal, rich_host, service,
+    Fixture, already_exists, bare_host, documents, id, not_found, owner_of, port, reference_invalid, refusal,
+    rich_host, service,
 };
 
 const UNKNOWN: Uuid = Uuid::from_u128(0xbad);
@@ -83,7 +84,7 @@ async fn assert_refused(spoil: Spoil, expected: &ErrorKind) {
     let host = rich_host(9, fixture.network, &fixture.tags);
     let mut spoilt = host.clone();
     spoil(&mut spoilt);
-    let put = async || fixture.inventory.put_host(fixture.organization, spoilt.clone()).await;
+    let put = async || fixture.try_put(spoilt.clone()).await;
     let before = fixture.commits();
     assert_eq!(refusal(put().await), *expected);
     assert!(fixture.documents().await.is_empty());
@@ -94,7 +95,7 @@ async fn assert_refused(spoil: Spoil, expected: &ErrorKind) {
 }
 
 #[tokio::test]
-async fn what_refers_to_nothing_known_is_refused_by_its_dotted_path() {
+async fn unknown_reference_is_refused_with_its_dotted_path() {
     for (field, entity, spoil) in REFERENCES {
         let field = (*field).to_owned();
         assert_refused(*spoil, &ErrorKind::ReferenceInvalid { entity: *entity, field }).await;
@@ -102,7 +103,7 @@ async fn what_refers_to_nothing_known_is_refused_by_its_dotted_path() {
 }
 
 #[tokio::test]
-async fn what_stands_twice_is_refused_by_the_path_of_the_second() {
+async fn duplicate_is_refused_with_the_path_of_the_second() {
     for (field, spoil) in REPEATED {
         let field = (*field).to_owned();
         assert_refused(*spoil, &ErrorKind::Invalid { field, problem: Problem::Duplicate }).await;
@@ -120,9 +121,7 @@ async fn two_ports_of_one_number_and_protocol_are_refused() {
 
 #[tokio::test]
 async fn networks_and_tags_of_another_organization_are_unknown() {
-    let fixture = Fixture::new().await;
-    let foreign = fixture.foreign().await;
-    let commits = fixture.commits();
+    let (fixture, foreign) = Fixture::with_foreign().await;
     let in_foreign_network = rich_host(1, foreign.network, &fixture.tags);
     let mut with_foreign_tag = rich_host(1, fixture.network, &fixture.tags);
     with_foreign_tag.tags[0] = foreign.tag;
@@ -134,10 +133,9 @@ async fn networks_and_tags_of_another_organization_are_unknown() {
         (with_foreign_service_tag, Entity::Tag, "services.1.tags.0"),
     ] {
         let field = field.to_owned();
-        let refused = refusal(fixture.inventory.put_host(fixture.organization, host).await);
+        let refused = fixture.refusal(fixture.try_put(host)).await;
         assert_eq!(refused, ErrorKind::ReferenceInvalid { entity, field });
     }
-    assert_eq!(fixture.commits(), commits);
 }
 
 #[tokio::test]
@@ -145,29 +143,26 @@ async fn hosts_of_an_unknown_organization_are_refused() {
     let fixture = Fixture::new().await;
     let host = bare_host(id(1), fixture.network);
     let refused = refusal(fixture.inventory.put_host(id(77), host).await);
-    let field = "network_id".to_owned();
-    assert_eq!(refused, ErrorKind::ReferenceInvalid { entity: Entity::Network, field });
+    assert_eq!(refused, reference_invalid(Entity::Network, "network_id"));
 }
 
 #[tokio::test]
-async fn a_field_is_named_by_its_place_in_the_host_as_given() {
+async fn refusal_names_the_field_by_its_place_in_the_host_as_given() {
     let fixture = Fixture::new().await;
     let mut host = bare_host(id(1), fixture.network);
     // Lists show them in the opposite order.
     host.services = vec![service(&host, id(11), "last", 2), service(&host, id(12), "first", 1)];
     host.services[0].tags = vec![UNKNOWN];
-    let refused = refusal(fixture.inventory.put_host(fixture.organization, host.clone()).await);
-    let field = "services.0.tags.0".to_owned();
-    assert_eq!(refused, ErrorKind::ReferenceInvalid { entity: Entity::Tag, field });
+    let refused = refusal(fixture.try_put(host.clone()).await);
+    assert_eq!(refused, reference_invalid(Entity::Tag, "services.0.tags.0"));
     host.services[0].tags.clear();
     host.services[0].host_id = UNKNOWN;
-    let refused = refusal(fixture.inventory.put_host(fixture.organization, host).await);
-    let field = "services.0.host_id".to_owned();
-    assert_eq!(refused, ErrorKind::ReferenceInvalid { entity: Entity::Host, field });
+    let refused = refusal(fixture.try_put(host).await);
+    assert_eq!(refused, reference_invalid(Entity::Host, "services.0.host_id"));
 }
 
 #[tokio::test]
-async fn what_lies_outside_the_host_may_be_unknown() {
+async fn references_to_records_outside_the_inventory_are_not_checked() {
     let fixture = Fixture::new().await;
     let mut host = rich_host(1, fixture.network, &fixture.tags);
     host.interfaces[0].subnet_id = Some(UNKNOWN);
@@ -187,7 +182,6 @@ async fn port_or_service_of_another_host_of_the_organization_is_taken() {
     let holder = rich_host(1, fixture.network, &fixture.tags);
     fixture.put(&holder).await;
     for network in [fixture.network, fixture.other_network] {
-        let commits = fixture.commits();
         let mut with_port = bare_host(id(2), network);
         with_port.ports = vec![
             port(&with_port, id(0x21), 1, Protocol::Tcp),
@@ -195,11 +189,10 @@ async fn port_or_service_of_another_host_of_the_organization_is_taken() {
         ];
         let mut with_service = bare_host(id(2), network);
         with_service.services = vec![service(&with_service, holder.services[1].id, "mine", 0)];
-        let refused = refusal(fixture.inventory.put_host(fixture.organization, with_port).await);
+        let refused = fixture.refusal(fixture.try_put(with_port)).await;
         assert_eq!(refused, taken(Entity::Port, holder.ports[1].id));
-        let refused = refusal(fixture.inventory.put_host(fixture.organization, with_service).await);
+        let refused = fixture.refusal(fixture.try_put(with_service)).await;
         assert_eq!(refused, taken(Entity::Service, holder.services[1].id));
-        assert_eq!(fixture.commits(), commits);
     }
     assert_eq!(fixture.host(holder.id).await, holder);
     assert_eq!(fixture.documents().await.len(), 1);
@@ -207,8 +200,7 @@ async fn port_or_service_of_another_host_of_the_organization_is_taken() {
 
 #[tokio::test]
 async fn port_and_service_ids_of_another_organization_are_free() {
-    let fixture = Fixture::new().await;
-    let foreign = fixture.foreign().await;
+    let (fixture, foreign) = Fixture::with_foreign().await;
     let mine = rich_host(1, fixture.network, &fixture.tags);
     fixture.put(&mine).await;
     let mut theirs = bare_host(id(2), foreign.network);
@@ -226,7 +218,7 @@ async fn port_and_service_ids_of_another_organization_are_free() {
 }
 
 #[tokio::test]
-async fn a_port_and_a_service_may_share_an_id() {
+async fn port_and_a_service_may_share_an_id() {
     let fixture = Fixture::new().await;
     let mut first = bare_host(id(1), fixture.network);
     first.ports = vec![port(&first, id(5), 80, Protocol::Tcp)];
@@ -238,34 +230,30 @@ async fn a_port_and_a_service_may_share_an_id() {
 }
 
 #[tokio::test]
-async fn a_host_of_another_organization_is_neither_replaced_nor_shown_nor_deleted() {
-    let fixture = Fixture::new().await;
-    let foreign = fixture.foreign().await;
+async fn host_of_another_organization_is_neither_replaced_nor_shown_nor_deleted() {
+    let (fixture, foreign) = Fixture::with_foreign().await;
     let theirs = rich_host(1, foreign.network, &[foreign.tag]);
     fixture.inventory.put_host(foreign.organization, theirs.clone()).await.unwrap();
-    let commits = fixture.commits();
     let not_found = not_found(Entity::Host, theirs.id);
 
     let mine = rich_host(1, fixture.network, &fixture.tags);
-    let refused = refusal(fixture.inventory.put_host(fixture.organization, mine).await);
+    let refused = fixture.refusal(fixture.try_put(mine)).await;
     assert_eq!(refused, taken(Entity::Host, theirs.id));
     let field = "network_id".to_owned();
     let on_their_network = bare_host(theirs.id, foreign.network);
-    let refused = refusal(fixture.inventory.put_host(fixture.organization, on_their_network).await);
+    let refused = fixture.refusal(fixture.try_put(on_their_network)).await;
     assert_eq!(refused, ErrorKind::ReferenceInvalid { entity: Entity::Network, field });
-    assert_eq!(refusal(fixture.inventory.host(fixture.organization, theirs.id).await), not_found);
-    assert_eq!(refusal(fixture.inventory.delete_host(fixture.organization, theirs.id).await), not_found);
+    assert_eq!(fixture.refusal(fixture.try_host(theirs.id)).await, not_found);
+    assert_eq!(fixture.refusal(fixture.delete(theirs.id)).await, not_found);
 
-    assert_eq!(fixture.commits(), commits);
     assert_eq!(fixture.inventory.host(foreign.organization, theirs.id).await.unwrap(), theirs);
     assert_eq!(documents(&fixture.inventory, foreign.organization).await.len(), 1);
     assert!(fixture.documents().await.is_empty());
 }
 
 #[tokio::test]
-async fn the_answers_about_a_host_of_another_organization_and_about_none_are_the_same() {
-    let fixture = Fixture::new().await;
-    let foreign = fixture.foreign().await;
+async fn host_of_another_organization_is_reported_like_an_unknown_one() {
+    let (fixture, foreign) = Fixture::with_foreign().await;
     let theirs = bare_host(id(1), foreign.network);
     fixture.inventory.put_host(foreign.organization, theirs).await.unwrap();
     for organization in [fixture.organization, id(99)] {
@@ -278,15 +266,13 @@ async fn the_answers_about_a_host_of_another_organization_and_about_none_are_the
 }
 
 #[tokio::test]
-async fn an_id_is_free_again_when_its_host_is_deleted() {
-    let fixture = Fixture::new().await;
-    let foreign = fixture.foreign().await;
+async fn id_of_a_deleted_host_is_free() {
+    let (fixture, foreign) = Fixture::with_foreign().await;
     let theirs = rich_host(1, foreign.network, &[]);
     fixture.inventory.put_host(foreign.organization, theirs.clone()).await.unwrap();
     fixture.inventory.delete_host(foreign.organization, theirs.id).await.unwrap();
     let mine = rich_host(1, fixture.network, &fixture.tags);
-    let written = fixture.inventory.put_host(fixture.organization, mine.clone()).await.unwrap();
-    assert_eq!(written, Written::Created);
+    assert_eq!(fixture.put(&mine).await, Written::Created);
     assert_eq!(fixture.host(mine.id).await, mine);
     assert!(documents(&fixture.inventory, foreign.organization).await.is_empty());
 }

@@ -6,7 +6,7 @@ use toposcope::model::{Host, HostOrderField, OrderDirection};
 use uuid::Uuid;
 
 use crate::support::{
-    Fixture, assert_virtualized_by, bare_host, guest_of, id, jsonl, owner_of, rich_host, service,
+    Fixture, assert_virtualized_by, bare_host, guest_of, id, jsonl, rich_host, service,
     with_interference_at_every_call,
 };
 
@@ -31,7 +31,7 @@ async fn assert_name(fixture: &Fixture, name: &str) {
 }
 
 #[tokio::test]
-async fn the_order_knows_the_service_whichever_host_was_put_first() {
+async fn order_knows_the_service_whichever_host_was_put_first() {
     for is_guest_first in [false, true] {
         let fixture = Fixture::new().await;
         // Also across networks of the organization.
@@ -47,14 +47,14 @@ async fn the_order_knows_the_service_whichever_host_was_put_first() {
 }
 
 #[tokio::test]
-async fn a_service_that_is_not_there_counts_as_none() {
+async fn missing_service_counts_as_none() {
     let fixture = Fixture::new().await;
     fixture.put(&guest(fixture.network)).await;
     assert_name(&fixture, "").await;
 }
 
 #[tokio::test]
-async fn the_order_follows_a_service_that_is_renamed_removed_and_brought_back() {
+async fn order_follows_a_service_that_is_renamed_removed_and_added_again() {
     let fixture = Fixture::new().await;
     fixture.put(&node(fixture.network, "b")).await;
     fixture.put(&guest(fixture.network)).await;
@@ -66,7 +66,7 @@ async fn the_order_follows_a_service_that_is_renamed_removed_and_brought_back() 
     assert_name(&fixture, "").await;
     fixture.put(&node(fixture.network, "back")).await;
     assert_name(&fixture, "back").await;
-    fixture.inventory.delete_host(fixture.organization, NODE).await.unwrap();
+    fixture.delete(NODE).await.unwrap();
     assert_name(&fixture, "").await;
     assert_eq!(
         fixture.host(GUEST).await,
@@ -76,13 +76,13 @@ async fn the_order_follows_a_service_that_is_renamed_removed_and_brought_back() 
 }
 
 #[tokio::test]
-async fn the_order_follows_a_service_to_another_host_and_network() {
+async fn order_follows_a_service_to_another_host_and_network() {
     let fixture = Fixture::new().await;
     fixture.put(&node(fixture.network, "first")).await;
     fixture.put(&guest(fixture.network)).await;
     fixture.put(&node(fixture.other_network, "moved")).await;
     assert_name(&fixture, "moved").await;
-    fixture.inventory.delete_host(fixture.organization, NODE).await.unwrap();
+    fixture.delete(NODE).await.unwrap();
     let mut heir = bare_host(id(12), fixture.network);
     heir.services.push(service(&heir, SERVICE, "inherited", 0));
     fixture.put(&heir).await;
@@ -90,7 +90,7 @@ async fn the_order_follows_a_service_to_another_host_and_network() {
 }
 
 #[tokio::test]
-async fn the_order_follows_a_guest_that_changes_its_service() {
+async fn order_follows_a_guest_that_changes_its_service() {
     let fixture = Fixture::new().await;
     let mut both = node(fixture.network, "first");
     both.services.push(service(&both, id(12), "second", 0));
@@ -106,9 +106,8 @@ async fn the_order_follows_a_guest_that_changes_its_service() {
 }
 
 #[tokio::test]
-async fn a_service_of_another_organization_is_none_and_its_name_does_not_leak() {
-    let fixture = Fixture::new().await;
-    let foreign = fixture.foreign().await;
+async fn service_of_another_organization_counts_as_none() {
+    let (fixture, foreign) = Fixture::with_foreign().await;
     for is_guest_first in [false, true] {
         if is_guest_first {
             fixture.put(&guest(fixture.network)).await;
@@ -124,13 +123,13 @@ async fn a_service_of_another_organization_is_none_and_its_name_does_not_leak() 
         assert_name(&fixture, "").await;
         fixture.put(&node(fixture.network, "ours")).await;
         assert_name(&fixture, "ours").await;
-        fixture.inventory.delete_host(fixture.organization, NODE).await.unwrap();
-        fixture.inventory.delete_host(fixture.organization, GUEST).await.unwrap();
+        fixture.delete(NODE).await.unwrap();
+        fixture.delete(GUEST).await.unwrap();
     }
 }
 
 #[tokio::test]
-async fn each_link_of_a_chain_follows_its_own_service() {
+async fn each_host_of_a_chain_follows_its_own_service() {
     let fixture = Fixture::new().await;
     let link = |number: u128, name: &str| {
         let mut host = bare_host(id(number), fixture.network);
@@ -153,12 +152,12 @@ async fn each_link_of_a_chain_follows_its_own_service() {
     check(["n10", "other", "n30"]).await;
     fixture.put(&link(10, "base")).await;
     check(["base", "other", "n30"]).await;
-    fixture.inventory.delete_host(fixture.organization, id(10)).await.unwrap();
+    fixture.delete(id(10)).await.unwrap();
     check(["", "other", "n30"]).await;
 }
 
 #[tokio::test]
-async fn a_host_may_be_run_by_a_service_of_its_own_and_two_by_each_other() {
+async fn host_may_be_run_by_its_own_service_and_two_hosts_by_each_other() {
     let fixture = Fixture::new().await;
     for name in ["own", "renamed"] {
         let mut host = bare_host(GUEST, fixture.network);
@@ -181,7 +180,7 @@ async fn a_host_may_be_run_by_a_service_of_its_own_and_two_by_each_other() {
 }
 
 #[tokio::test]
-async fn an_import_knows_services_in_the_same_lines_and_in_earlier_and_later_ones() {
+async fn import_knows_services_in_earlier_and_later_lines() {
     for is_guest_first in [false, true] {
         for between in [0, 300] {
             let fixture = Fixture::new().await;
@@ -209,7 +208,7 @@ async fn an_import_knows_services_in_the_same_lines_and_in_earlier_and_later_one
 }
 
 #[tokio::test]
-async fn an_import_of_the_node_alone_moves_the_guests_that_are_there() {
+async fn import_of_the_node_moves_existing_guests() {
     let fixture = Fixture::new().await;
     fixture.put(&guest(fixture.network)).await;
     for name in ["one", "two"] {
@@ -220,7 +219,7 @@ async fn an_import_of_the_node_alone_moves_the_guests_that_are_there() {
 }
 
 #[tokio::test]
-async fn a_guest_keeps_its_tags_network_ports_and_places_when_its_service_is_renamed() {
+async fn guest_keeps_tags_network_and_ports_when_its_service_is_renamed() {
     let fixture = Fixture::new().await;
     let mut guest = rich_host(20, fixture.other_network, &fixture.tags);
     guest_of(&mut guest, SERVICE);
@@ -232,15 +231,12 @@ async fn a_guest_keeps_its_tags_network_ports_and_places_when_its_service_is_ren
     query.group_by = Some(HostOrderField::VirtualizedBy);
     query.order_by = Some(HostOrderField::InterfaceIp);
     query.order_direction = OrderDirection::Descending;
-    let page = fixture.inventory.list_hosts(&owner_of(fixture.organization), &query).await.unwrap();
+    let page = fixture.list(&query).await;
     assert_eq!(page.documents, [serde_json::to_vec(&guest).unwrap()]);
     let mut thief = bare_host(id(99), fixture.network);
     thief.ports = vec![guest.ports[0].clone()];
     thief.ports[0].host_id = thief.id;
-    assert!(
-        fixture.inventory.put_host(fixture.organization, thief).await.is_err(),
-        "its ports are its own still"
-    );
+    assert!(fixture.try_put(thief).await.is_err(), "its ports are its own still");
     assert_name(&fixture, "named").await;
 }
 
@@ -349,7 +345,7 @@ fn is_fine(result: &Result<(), Error>) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
-async fn the_order_is_right_when_many_rename_the_service_and_put_its_guests_at_once() {
+async fn order_is_right_after_many_concurrent_renames_and_puts() {
     for round in 0..10 {
         let fixture = Fixture::new().await;
         let mut tasks = JoinSet::new();
@@ -371,13 +367,11 @@ async fn the_order_is_right_when_many_rename_the_service_and_put_its_guests_at_o
                 });
             }
         }
-        while let Some(result) = tasks.join_next().await {
-            result.unwrap();
-        }
+        tasks.join_all().await;
         let name = fixture.host(id(10)).await.services.first().map(|service| service.name.clone());
         for number in 0..8 {
             let guest = id(20 + number);
-            if fixture.inventory.host(fixture.organization, guest).await.is_ok() {
+            if fixture.try_host(guest).await.is_ok() {
                 let name = name.clone().unwrap_or_default();
                 assert_virtualized_by(&fixture.inventory, fixture.organization, guest, &name).await;
             }

@@ -8,11 +8,12 @@ use toposcope::model::Protocol;
 use uuid::Uuid;
 
 use crate::support::{
-    Fixture, bare_host, documents, guest_of, id, jsonl, numbered_hosts, port, refusal, rich_host,
+    Fixture, bare_host, concurrently, documents, guest_of, id, jsonl, numbered_hosts, port, refusal,
+    rich_host,
 };
 
 #[tokio::test]
-async fn of_a_host_that_comes_twice_the_last_line_wins_and_counts_as_replacing() {
+async fn later_line_replaces_an_earlier_one_of_the_same_host() {
     // Next to each other, in one portion, and far apart.
     for between in [0, 10, 600] {
         let fixture = Fixture::new().await;
@@ -32,7 +33,7 @@ async fn of_a_host_that_comes_twice_the_last_line_wins_and_counts_as_replacing()
 }
 
 #[tokio::test]
-async fn a_host_that_comes_in_every_line_is_the_last_one() {
+async fn host_in_every_line_is_stored_as_in_the_last() {
     let fixture = Fixture::new().await;
     let hosts: Vec<_> = (0..500)
         .map(|number| {
@@ -48,7 +49,7 @@ async fn a_host_that_comes_in_every_line_is_the_last_one() {
 }
 
 #[tokio::test]
-async fn a_second_line_that_is_refused_leaves_the_first() {
+async fn refused_second_line_leaves_the_first() {
     let fixture = Fixture::new().await;
     let first = bare_host(id(1), fixture.network);
     let mut second = first.clone();
@@ -59,7 +60,7 @@ async fn a_second_line_that_is_refused_leaves_the_first() {
 }
 
 #[tokio::test]
-async fn hosts_that_were_there_are_replaced_and_counted() {
+async fn existing_hosts_are_replaced_and_counted() {
     let fixture = Fixture::new().await;
     let hosts = numbered_hosts(fixture.network, 700);
     assert_eq!(fixture.import(jsonl(&hosts[..350])).await.replaced, 0);
@@ -68,7 +69,7 @@ async fn hosts_that_were_there_are_replaced_and_counted() {
 }
 
 #[tokio::test]
-async fn one_bad_host_among_hundreds_is_the_only_one_refused() {
+async fn one_invalid_host_among_hundreds_is_the_only_one_refused() {
     for (count, bad) in [(300, 0), (300, 150), (300, 255), (300, 256), (300, 299), (600, 400)] {
         let fixture = Fixture::new().await;
         let mut hosts = numbered_hosts(fixture.network, count);
@@ -78,12 +79,12 @@ async fn one_bad_host_among_hundreds_is_the_only_one_refused() {
         let refusal = &report.refusals[0];
         assert_eq!((refusal.line, refusal.field.as_deref()), (bad as u64 + 1, Some("tags.1")));
         assert_eq!(fixture.documents().await.len() as u128, count - 1);
-        assert!(fixture.inventory.host(fixture.organization, hosts[bad].id).await.is_err());
+        assert!(fixture.try_host(hosts[bad].id).await.is_err());
     }
 }
 
 #[tokio::test]
-async fn of_hosts_that_claim_one_port_the_first_line_gets_it() {
+async fn port_that_two_lines_claim_belongs_to_the_first() {
     for between in [0, 300] {
         let fixture = Fixture::new().await;
         let mut hosts = numbered_hosts(fixture.network, between + 2);
@@ -101,7 +102,7 @@ async fn of_hosts_that_claim_one_port_the_first_line_gets_it() {
 }
 
 #[tokio::test]
-async fn two_ports_of_one_number_and_protocol_refuse_their_line_alone() {
+async fn line_with_two_ports_of_one_number_and_protocol_is_refused() {
     let fixture = Fixture::new().await;
     let mut hosts = numbered_hosts(fixture.network, 3);
     let host = &mut hosts[1];
@@ -116,9 +117,8 @@ async fn two_ports_of_one_number_and_protocol_refuse_their_line_alone() {
 }
 
 #[tokio::test]
-async fn hosts_and_tags_of_another_organization_refuse_their_line_alone() {
-    let fixture = Fixture::new().await;
-    let foreign = fixture.foreign().await;
+async fn line_with_a_host_id_or_tag_of_another_organization_is_refused() {
+    let (fixture, foreign) = Fixture::with_foreign().await;
     let theirs = bare_host(id(2), foreign.network);
     fixture.inventory.put_host(foreign.organization, theirs.clone()).await.unwrap();
     let mut hosts = numbered_hosts(fixture.network, 4);
@@ -135,7 +135,7 @@ async fn hosts_and_tags_of_another_organization_refuse_their_line_alone() {
 /// A port moves to another host if an earlier line removes it from its host. Between neighbouring lines, which are
 /// stored together, the order does not matter.
 #[tokio::test]
-async fn a_port_passes_to_another_host_behind_the_line_that_gives_it_up_or_beside_it() {
+async fn port_moves_to_another_host_after_or_next_to_the_line_that_removes_it() {
     for (is_freed_first, between, passes) in
         [(true, 0, true), (true, 300, true), (false, 0, true), (false, 300, false)]
     {
@@ -157,7 +157,7 @@ async fn a_port_passes_to_another_host_behind_the_line_that_gives_it_up_or_besid
 }
 
 #[tokio::test]
-async fn documents_of_the_list_are_imported_byte_for_byte() {
+async fn listed_documents_are_imported_unchanged() {
     let fixture = Fixture::new().await;
     let mut random = Rng::with_seed(3);
     for number in 1..=50 {
@@ -178,7 +178,7 @@ async fn documents_of_the_list_are_imported_byte_for_byte() {
 }
 
 #[tokio::test]
-async fn another_inventory_takes_the_documents_over_byte_for_byte() {
+async fn listed_documents_are_imported_unchanged_into_another_inventory() {
     let fixture = Fixture::new().await;
     for number in 1..=300 {
         fixture.put(&rich_host(number, fixture.network, &[])).await;
@@ -193,7 +193,7 @@ async fn another_inventory_takes_the_documents_over_byte_for_byte() {
 }
 
 #[tokio::test]
-async fn what_put_host_was_given_and_what_was_imported_of_it_are_the_same_document() {
+async fn put_and_imported_hosts_have_the_same_documents() {
     let (put, imported) = (Fixture::new().await, Fixture::new().await);
     let hosts: Vec<_> = (1..=20).map(|number| rich_host(number, put.network, &put.tags)).collect();
     for host in &hosts {
@@ -210,7 +210,7 @@ fn create() -> Import<'static> {
 }
 
 #[tokio::test]
-async fn hosts_of_unknown_networks_are_refused_and_no_network_is_made() {
+async fn hosts_of_unknown_networks_are_refused_by_default() {
     let fixture = Fixture::new().await;
     let hosts =
         [bare_host(id(1), fixture.network), bare_host(id(2), id(0xa)), bare_host(id(3), fixture.network)];
@@ -222,7 +222,7 @@ async fn hosts_of_unknown_networks_are_refused_and_no_network_is_made() {
 }
 
 #[tokio::test]
-async fn networks_that_hosts_name_are_created_when_wanted() {
+async fn unknown_networks_are_created_on_request() {
     let fixture = Fixture::new().await;
     let networks = [id(0xa), fixture.network, id(0xb), id(0xa), id(0xb)];
     let hosts: Vec<_> = (1..).zip(networks).map(|(number, network)| bare_host(id(number), network)).collect();
@@ -242,10 +242,9 @@ async fn networks_that_hosts_name_are_created_when_wanted() {
 }
 
 #[tokio::test]
-async fn a_network_of_another_organization_is_not_taken_over() {
+async fn network_of_another_organization_is_not_taken_over() {
     for is_creating in [false, true] {
-        let fixture = Fixture::new().await;
-        let foreign = fixture.foreign().await;
+        let (fixture, foreign) = Fixture::with_foreign().await;
         let before = fixture.inventory.network(foreign.network).await.unwrap();
         let hosts = [
             bare_host(id(1), fixture.network),
@@ -262,7 +261,7 @@ async fn a_network_of_another_organization_is_not_taken_over() {
 }
 
 #[tokio::test]
-async fn lines_that_cannot_be_read_create_no_network() {
+async fn invalid_lines_create_no_network() {
     let fixture = Fixture::new().await;
     let mut line = serde_json::to_value(bare_host(id(1), id(0xa))).unwrap();
     line["name"] = serde_json::Value::Null;
@@ -273,7 +272,7 @@ async fn lines_that_cannot_be_read_create_no_network() {
 }
 
 #[tokio::test]
-async fn into_an_unknown_organization_nothing_is_imported() {
+async fn import_into_an_unknown_organization_stores_nothing() {
     let fixture = Fixture::new().await;
     let commits = fixture.commits();
     let lines = jsonl(&[bare_host(id(1), fixture.network), bare_host(id(2), id(0xa))]);
@@ -287,7 +286,7 @@ async fn into_an_unknown_organization_nothing_is_imported() {
 }
 
 #[tokio::test]
-async fn every_network_that_is_created_is_counted() {
+async fn created_networks_are_counted() {
     let fixture = Fixture::new().await;
     let hosts: Vec<_> =
         (1..=1100).map(|number| bare_host(id(number), Uuid::from_u128(number << 64))).collect();
@@ -297,22 +296,16 @@ async fn every_network_that_is_created_is_counted() {
 }
 
 #[tokio::test]
-async fn imports_that_create_the_same_networks_at_once_do_not_hinder_each_other() {
+async fn concurrent_imports_create_the_same_networks_once() {
     let fixture = Fixture::new().await;
-    let tasks: Vec<_> = (0..8_u128)
-        .map(|task| {
-            let (inventory, organization) = (fixture.inventory.clone(), fixture.organization);
-            let hosts: Vec<_> = (0..300)
-                .map(|number| bare_host(id(1 + task * 1000 + number), id(0xa000 + number % 10)))
-                .collect();
-            tokio::spawn(
-                async move { inventory.import_hosts(organization, &jsonl(&hosts)[..], create()).await },
-            )
-        })
-        .collect();
+    let imports = concurrently(&fixture, 8, |fixture, number| async move {
+        let first = 1 + 1000 * u128::from(number);
+        let hosts: Vec<_> =
+            (0..300).map(|place| bare_host(id(first + place), id(0xa000 + place % 10))).collect();
+        fixture.import_with(jsonl(&hosts), create()).await
+    });
     let mut created = 0;
-    for task in tasks {
-        let report = task.await.unwrap().unwrap();
+    for report in imports.await {
         assert_eq!((report.imported, report.refused), (300, 0), "{report}");
         created += report.created_networks;
     }

@@ -11,56 +11,31 @@ use toposcope::model::Host;
 use crate::support::{Fault, Fixture, bare_host, id, jsonl, numbered_hosts, refusal, refusal_of_second};
 
 #[tokio::test]
-async fn nothing_is_imported_of_nothing() {
-    let fixture = Fixture::new().await;
-    let report = fixture.import("").await;
-    assert_eq!((report.lines, report.imported, report.refused), (0, 0, 0));
-}
-
-#[tokio::test]
-async fn the_last_line_need_not_be_ended() {
-    let fixture = Fixture::new().await;
-    let mut lines = jsonl(&numbered_hosts(fixture.network, 3));
-    lines.pop();
-    let report = fixture.import(&lines).await;
-    assert_eq!((report.lines, report.imported), (3, 3));
-}
-
-#[tokio::test]
-async fn blank_lines_count_as_lines_and_are_no_hosts() {
-    let fixture = Fixture::new().await;
-    let hosts = jsonl(&numbered_hosts(fixture.network, 1));
-    let lines = [&b"\n \n\t\r\n\r\n"[..], &hosts, b"\n\nbad\n\n  \n"].concat();
-    let report = fixture.import(&lines).await;
-    assert_eq!((report.lines, report.imported, report.refused), (10, 1, 1), "{report}");
-    assert_eq!(report.refusals[0].line, 8);
-}
-
-#[tokio::test]
-async fn lines_may_end_in_carriage_return_and_line_feed() {
-    let fixture = Fixture::new().await;
-    let hosts = numbered_hosts(fixture.network, 2);
-    let unix = String::from_utf8(jsonl(&hosts)).unwrap();
-    let report = fixture.import(unix.replace('\n', "\r\n")).await;
-    assert_eq!((report.lines, report.imported, report.refused), (2, 2, 0), "{report}");
-    let documents = fixture.documents().await;
-    assert_eq!(documents, hosts.iter().map(|host| serde_json::to_vec(host).unwrap()).collect::<Vec<_>>());
-}
-
-#[tokio::test]
-async fn white_space_around_and_within_the_object_is_no_matter() {
-    let fixture = Fixture::new().await;
-    let line = serde_json::to_string(&bare_host(id(1), fixture.network)).unwrap();
-    let spaced = format!(" \t{}\t ", line.replace(',', " ,\t").replace(':', ": "));
-    let spaced = spaced.replace("12: 00: 00", "12:00:00");
-    let report = fixture.import(&spaced).await;
-    assert_eq!(report.imported, 1, "{report}");
-    assert_eq!(fixture.documents().await, [line]);
+async fn white_space_and_line_endings_are_ignored_and_blank_lines_are_skipped() {
+    let network = Fixture::new().await.network;
+    let hosts = numbered_hosts(network, 2);
+    let documents: Vec<String> = hosts.iter().map(|host| serde_json::to_string(host).unwrap()).collect();
+    let [first, second] = &documents[..] else { panic!("there are two") };
+    let spaced = first.replace(',', " ,\t").replace(':', ": ").replace("12: 00: 00", "12:00:00");
+    for (case, input, lines, count, refused) in [
+        ("empty input", String::new(), 0, 0, None),
+        ("no line feed at the end", format!("{first}\n{second}"), 2, 2, None),
+        ("carriage returns", format!("{first}\r\n{second}\r\n"), 2, 2, None),
+        ("white space", format!(" \t{spaced}\t "), 1, 1, None),
+        ("blank lines", format!("\n \n\t\r\n\r\n{first}\n\n\nbad\n\n  \n"), 10, 1, Some(8)),
+    ] {
+        let fixture = Fixture::new().await;
+        let report = fixture.import(input).await;
+        assert_eq!((report.lines, report.imported), (lines, count as u64), "{case}: {report}");
+        assert_eq!(report.refusals.iter().map(|refusal| refusal.line).next(), refused, "{case}: {report}");
+        assert_eq!(report.refused, u64::from(refused.is_some()), "{case}: {report}");
+        assert_eq!(fixture.documents().await, documents[..count], "{case}");
+    }
 }
 
 /// RFC 8259, section 8.1, forbids writing a byte order mark and allows refusing it.
 #[tokio::test]
-async fn a_byte_order_mark_costs_at_most_the_line_it_stands_in() {
+async fn byte_order_mark_affects_at_most_its_own_line() {
     let fixture = Fixture::new().await;
     let lines = [&b"\xef\xbb\xbf"[..], &jsonl(&numbered_hosts(fixture.network, 3))].concat();
     let report = fixture.import(&lines).await;
@@ -70,7 +45,7 @@ async fn a_byte_order_mark_costs_at_most_the_line_it_stands_in() {
 }
 
 #[tokio::test]
-async fn a_line_may_be_as_long_as_allowed_and_not_a_byte_longer() {
+async fn line_of_the_maximum_length_is_imported_and_a_longer_one_is_refused() {
     let fixture = Fixture::new().await;
     let line = serde_json::to_vec(&bare_host(id(2), fixture.network)).unwrap();
     let first = serde_json::to_vec(&bare_host(id(1), fixture.network)).unwrap();
@@ -90,7 +65,7 @@ async fn a_line_may_be_as_long_as_allowed_and_not_a_byte_longer() {
 }
 
 #[tokio::test]
-async fn a_last_line_that_is_too_long_and_not_ended_is_refused() {
+async fn last_line_that_is_too_long_and_lacks_a_line_feed_is_refused() {
     let fixture = Fixture::new().await;
     let mut lines = jsonl(&numbered_hosts(fixture.network, 1));
     let allowed = lines.len();
@@ -101,7 +76,7 @@ async fn a_last_line_that_is_too_long_and_not_ended_is_refused() {
 }
 
 #[tokio::test]
-async fn a_line_longer_than_everything_stored_together_is_imported() {
+async fn line_longer_than_a_whole_batch_is_imported() {
     let fixture = Fixture::new().await;
     let mut hosts = numbered_hosts(fixture.network, 5);
     for place in [1, 2, 4] {
@@ -152,7 +127,7 @@ impl AsyncRead for Portions {
 }
 
 #[tokio::test]
-async fn the_size_of_the_portions_is_no_matter() {
+async fn size_of_the_portions_of_the_input_does_not_matter() {
     let hosts = |fixture: &Fixture| numbered_hosts(fixture.network, 40);
     let mut expected = None;
     for size in [1, 2, 7, 64 * 1024, usize::MAX] {
@@ -172,7 +147,7 @@ async fn the_size_of_the_portions_is_no_matter() {
 }
 
 #[tokio::test]
-async fn an_input_that_fails_is_unreadable_and_what_was_stored_before_stays() {
+async fn input_that_fails_is_reported_and_hosts_before_it_stay() {
     for count in [0, 1, 700] {
         let fixture = Fixture::new().await;
         let lines = jsonl(&numbered_hosts(fixture.network, count));
@@ -191,7 +166,7 @@ async fn an_input_that_fails_is_unreadable_and_what_was_stored_before_stays() {
 }
 
 #[tokio::test]
-async fn an_input_that_fails_at_once_leaves_what_is_there() {
+async fn input_that_fails_at_once_changes_nothing() {
     let fixture = Fixture::new().await;
     fixture.put(&numbered_hosts(fixture.network, 1)[0]).await;
     let commits = fixture.commits();
@@ -202,7 +177,7 @@ async fn an_input_that_fails_at_once_leaves_what_is_there() {
 }
 
 #[tokio::test]
-async fn progress_is_told_every_few_hundred_lines_and_never_goes_back() {
+async fn progress_is_reported_every_few_hundred_lines_and_never_decreases() {
     let fixture = Fixture::new().await;
     let mut seen = Vec::new();
     let lines = jsonl(&numbered_hosts(fixture.network, 2000));
@@ -216,7 +191,7 @@ async fn progress_is_told_every_few_hundred_lines_and_never_goes_back() {
 }
 
 #[tokio::test]
-async fn progress_is_told_also_of_lines_that_hold_no_host() {
+async fn progress_includes_lines_without_a_host() {
     let fixture = Fixture::new().await;
     for line in ["\n", "   \r\n", "{}{}{}{}{}{}\n"] {
         let mut seen = vec![0];
@@ -230,7 +205,7 @@ async fn progress_is_told_also_of_lines_that_hold_no_host() {
 }
 
 #[tokio::test]
-async fn a_store_that_fails_ends_the_import_and_what_was_stored_before_stays() {
+async fn store_that_fails_ends_the_import_and_earlier_hosts_stay() {
     for commits in 0..5 {
         let fixture = Fixture::new().await;
         let (inventory, probe) = fixture.probed();

@@ -25,7 +25,7 @@ async fn rich(fixture: &Fixture) -> Document {
 }
 
 #[tokio::test]
-async fn what_is_no_json_object_is_refused_without_a_field() {
+async fn line_that_is_no_json_object_is_refused_without_a_field() {
     let fixture = Fixture::new().await;
     let whole = rich(&fixture).await.line();
     let cut = &whole[..whole.len() - 1];
@@ -52,7 +52,7 @@ async fn what_is_no_json_object_is_refused_without_a_field() {
 }
 
 #[tokio::test]
-async fn a_line_cut_anywhere_is_refused() {
+async fn line_cut_anywhere_is_refused() {
     let fixture = Fixture::new().await;
     let whole = rich(&fixture).await.line();
     let places = whole.char_indices().map(|(place, _)| place).filter(|place| *place > 0);
@@ -83,14 +83,14 @@ async fn invalid_utf8_is_refused() {
 }
 
 #[tokio::test]
-async fn a_lone_surrogate_is_refused() {
+async fn lone_surrogate_is_refused() {
     let fixture = Fixture::new().await;
     let line = rich(&fixture).await.line().replacen("switch", "\\ud800", 1);
     assert_refused(&fixture, line, Some("name")).await;
 }
 
 #[tokio::test]
-async fn a_field_that_stands_twice_is_refused_and_named() {
+async fn duplicate_field_is_refused_and_named() {
     let fixture = Fixture::new().await;
     let whole = rich(&fixture).await.line();
     for (first, twice, field) in [
@@ -107,7 +107,7 @@ async fn a_field_that_stands_twice_is_refused_and_named() {
 }
 
 #[tokio::test]
-async fn a_value_of_the_wrong_type_is_refused_by_its_dotted_path() {
+async fn value_of_the_wrong_type_is_refused_by_its_dotted_path() {
     let fixture = Fixture::new().await;
     for (path, value) in [
         ("id", json!("not an id")),
@@ -165,7 +165,7 @@ async fn a_value_of_the_wrong_type_is_refused_by_its_dotted_path() {
 }
 
 #[tokio::test]
-async fn a_field_that_is_missing_is_refused_and_named() {
+async fn missing_field_is_refused_and_named() {
     let fixture = Fixture::new().await;
     for (parent, field) in [
         ("", "id"),
@@ -188,7 +188,7 @@ async fn a_field_that_is_missing_is_refused_and_named() {
 }
 
 #[tokio::test]
-async fn what_may_be_missing_counts_as_empty() {
+async fn optional_fields_are_empty_by_default() {
     let fixture = Fixture::new().await;
     let least = json!({
         "id": id(2),

@@ -19,7 +19,7 @@ const ALTERATIONS: [Alteration; 5] = [
 ];
 
 #[tokio::test]
-async fn a_mac_address_becomes_upper_case_or_null() {
+async fn mac_address_becomes_upper_case_or_null() {
     let long = "A".repeat(335);
     for (sent, kept, alteration) in [
         (json!("00-1b-21-3c-4d-5e"), json!("00:1B:21:3C:4D:5E"), None),
@@ -56,7 +56,7 @@ async fn a_mac_address_becomes_upper_case_or_null() {
 }
 
 #[tokio::test]
-async fn ports_numbered_zero_are_dropped_and_named() {
+async fn ports_numbered_zero_are_dropped_and_listed() {
     let fixture = Fixture::new().await;
     let mut host = bare_host(id(1), fixture.network);
     for number in 1..=5 {
@@ -73,7 +73,7 @@ async fn ports_numbered_zero_are_dropped_and_named() {
 }
 
 #[tokio::test]
-async fn a_refusal_names_the_place_in_the_line_also_behind_a_dropped_port() {
+async fn refusal_after_a_dropped_port_names_the_place_in_the_line() {
     let fixture = Fixture::new().await;
     let mut host = bare_host(id(1), fixture.network);
     for number in 1..=3 {
@@ -86,7 +86,7 @@ async fn a_refusal_names_the_place_in_the_line_also_behind_a_dropped_port() {
 }
 
 #[tokio::test]
-async fn a_description_of_null_becomes_empty() {
+async fn description_of_null_becomes_empty() {
     let fixture = Fixture::new().await;
     let rich = rich_host(1, fixture.network, &fixture.tags);
     let without = Document::of(&rich).with("if_entries.0.if_descr", Value::Null);
@@ -98,7 +98,7 @@ async fn a_description_of_null_becomes_empty() {
 }
 
 #[tokio::test]
-async fn times_are_cut_to_the_microsecond_and_counted_where_something_was_lost() {
+async fn times_are_truncated_to_the_microsecond_and_counted() {
     let fixture = Fixture::new().await;
     let mut host = rich_host(1, fixture.network, &fixture.tags);
     host.interfaces = vec![interface(&host, id(0x11), "192.0.2.1", 0)];
@@ -139,7 +139,7 @@ async fn times_are_cut_to_the_microsecond_and_counted_where_something_was_lost()
 }
 
 #[tokio::test]
-async fn what_a_refused_line_would_have_altered_is_not_counted() {
+async fn corrections_of_a_refused_line_are_not_counted() {
     let fixture = Fixture::new().await;
     let line = Document::of(&rich_host(1, fixture.network, &fixture.tags))
         .with("interfaces.0.mac_address", "odd")
@@ -152,7 +152,7 @@ async fn what_a_refused_line_would_have_altered_is_not_counted() {
 }
 
 #[tokio::test]
-async fn details_are_bounded_and_counts_are_not() {
+async fn number_of_detailed_refusals_is_limited_and_the_count_is_not() {
     let fixture = Fixture::new().await;
     let bad = 1100;
     let mut lines = jsonl(&numbered_hosts(fixture.network, 1));
@@ -171,7 +171,7 @@ async fn details_are_bounded_and_counts_are_not() {
 }
 
 #[tokio::test]
-async fn dropped_ports_beyond_those_named_are_counted() {
+async fn number_of_listed_dropped_ports_is_limited_and_the_count_is_not() {
     let fixture = Fixture::new().await;
     let mut line = Document::of(&bare_host(id(1), fixture.network));
     let ports = (0..1100).map(|number| {
@@ -191,7 +191,7 @@ async fn dropped_ports_beyond_those_named_are_counted() {
 
 /// Overlong lines, malformed lines and refused hosts are detected at different stages.
 #[tokio::test]
-async fn refusals_are_named_in_the_order_of_the_lines() {
+async fn refusals_are_listed_in_the_order_of_the_lines() {
     let fixture = Fixture::new().await;
     let good = bare_host(id(1), fixture.network);
     let refused = jsonl(&[bare_host(id(2), id(7))]);
@@ -204,7 +204,7 @@ async fn refusals_are_named_in_the_order_of_the_lines() {
 }
 
 #[tokio::test]
-async fn the_refusals_that_are_named_are_the_first_ones() {
+async fn first_refusals_are_listed() {
     let fixture = Fixture::new().await;
     let refused = jsonl(&[bare_host(id(2), id(7))]);
     let lines = [&refused[..], b"bad\n"].concat().repeat(600);
@@ -216,7 +216,7 @@ async fn the_refusals_that_are_named_are_the_first_ones() {
 }
 
 #[tokio::test]
-async fn the_report_as_text_tells_everything() {
+async fn report_as_text_is_complete() {
     let fixture = Fixture::new().await;
     let mended = Document::of(&rich_host(1, fixture.network, &fixture.tags))
         .with("interfaces.0.mac_address", "odd")
@@ -263,7 +263,7 @@ async fn the_report_as_text_tells_everything() {
 }
 
 #[tokio::test]
-async fn the_report_of_progress_is_the_one_of_the_end() {
+async fn last_report_of_progress_is_the_final_one() {
     let fixture = Fixture::new().await;
     let mut last = None;
     let lines = [&jsonl(&numbered_hosts(fixture.network, 300))[..], b"bad\n"].concat();
@@ -273,7 +273,7 @@ async fn the_report_of_progress_is_the_one_of_the_end() {
 }
 
 #[tokio::test]
-async fn a_reason_tells_nothing_of_where_it_stands_within_the_program() {
+async fn reason_of_a_refusal_names_no_type_of_the_program() {
     let fixture = Fixture::new().await;
     let spoilt = Document::of(&rich_host(1, fixture.network, &fixture.tags)).with("ports.1.number", 65_536);
     let report = fixture.import(spoilt.line()).await;

@@ -19,8 +19,7 @@ fn with(mut record: Value, fields: Value) -> Value {
 #[tokio::test]
 async fn issued_key_has_a_plaintext_of_which_the_record_shows_the_end() {
     for kind in Kind::BOTH {
-        let fixture = Fixture::new().await;
-        let owner = fixture.owner().await;
+        let (fixture, owner) = Fixture::with_owner().await;
         fixture.clock.set(time("2026-08-15T00:00:00Z"));
         let issued = kind.create(&fixture, &owner, |new| {
             *new = NewKey {
@@ -55,8 +54,7 @@ async fn issued_key_has_a_plaintext_of_which_the_record_shows_the_end() {
 #[tokio::test]
 async fn key_is_enabled_and_has_no_end_and_no_tags_by_default() {
     for kind in Kind::BOTH {
-        let fixture = Fixture::new().await;
-        let owner = fixture.owner().await;
+        let (fixture, owner) = Fixture::with_owner().await;
         let issued = kind.create(&fixture, &owner, |_| {}).await.unwrap();
         let defaults = json!({"is_enabled": true, "expires_at": null, "tags": []});
         assert_eq!(issued.record, with(issued.record.clone(), defaults));
@@ -68,8 +66,7 @@ async fn key_is_enabled_and_has_no_end_and_no_tags_by_default() {
 #[tokio::test]
 async fn no_two_keys_are_the_same() {
     for kind in Kind::BOTH {
-        let fixture = Fixture::new().await;
-        let owner = fixture.owner().await;
+        let (fixture, owner) = Fixture::with_owner().await;
         let (mut texts, mut ids) = (Vec::new(), Vec::new());
         for _ in 0..20 {
             let issued = kind.create(&fixture, &owner, |_| {}).await.unwrap();
@@ -98,8 +95,7 @@ async fn invalid_new_key_is_refused() {
         (|new| new.expires_at = Some(time("0000-01-01T00:00:00Z")), past()),
     ];
     for kind in Kind::BOTH {
-        let fixture = Fixture::new().await;
-        let owner = fixture.owner().await;
+        let (fixture, owner) = Fixture::with_owner().await;
         fixture.clock.set(now);
         for (spoil, expected) in &rows {
             let attempt = async { kind.create(&fixture, &owner, spoil).await.map(drop) };
@@ -112,8 +108,7 @@ async fn invalid_new_key_is_refused() {
 #[tokio::test]
 async fn text_that_is_no_key_of_the_kind_is_not_authenticated() {
     for kind in Kind::BOTH {
-        let fixture = Fixture::new().await;
-        let owner = fixture.owner().await;
+        let (fixture, owner) = Fixture::with_owner().await;
         let issued = kind.create(&fixture, &owner, |_| {}).await.unwrap();
         let unknown = KeyText::generate(KeyKind::User, &Seeded::default()).unwrap();
         let daemons = KeyText::generate(KeyKind::Daemon, &Seeded::default()).unwrap();
@@ -146,15 +141,14 @@ async fn text_that_is_no_key_of_the_kind_is_not_authenticated() {
 #[tokio::test]
 async fn unknown_key_is_not_found() {
     for (kind, other) in [(Kind::User, Kind::Daemon), (Kind::Daemon, Kind::User)] {
-        let fixture = Fixture::new().await;
-        let (inventory, owner) = (&fixture.inventory, fixture.owner().await);
+        let (fixture, owner) = Fixture::with_owner().await;
+        let inventory = &fixture.inventory;
         let of_other_kind = other.issue(&fixture, &owner).await.id;
         for unknown in [id(3), owner.id, fixture.network, of_other_kind] {
             let expected = not_found(kind.entity(), unknown);
             assert_eq!(refusal(kind.get(inventory, unknown).await), expected);
             for is_enabled in [false, true] {
-                let attempt = kind.set_enabled(inventory, unknown, is_enabled);
-                assert_eq!(fixture.refusal(attempt).await, expected);
+                assert_eq!(fixture.refusal(kind.set_enabled(inventory, unknown, is_enabled)).await, expected);
             }
             assert_eq!(fixture.refusal(kind.delete(inventory, unknown)).await, expected);
         }
@@ -164,8 +158,8 @@ async fn unknown_key_is_not_found() {
 #[tokio::test]
 async fn enabling_and_disabling_changes_nothing_else() {
     for kind in Kind::BOTH {
-        let fixture = Fixture::new().await;
-        let (inventory, owner) = (&fixture.inventory, fixture.owner().await);
+        let (fixture, owner) = Fixture::with_owner().await;
+        let inventory = &fixture.inventory;
         let issued = kind.issue(&fixture, &owner).await;
         fixture.clock.set(time("2026-08-15T00:00:00Z"));
         for is_enabled in [false, false, true, true] {
@@ -184,8 +178,8 @@ async fn enabling_and_disabling_changes_nothing_else() {
 #[tokio::test]
 async fn disabled_key_is_refused_until_it_is_enabled() {
     for kind in Kind::BOTH {
-        let fixture = Fixture::new().await;
-        let (inventory, owner) = (&fixture.inventory, fixture.owner().await);
+        let (fixture, owner) = Fixture::with_owner().await;
+        let inventory = &fixture.inventory;
         let issued = kind.create(&fixture, &owner, |new| new.is_enabled = false).await.unwrap();
         for _ in 0..2 {
             let refused = refusal(kind.authenticate(inventory, &issued.text).await);
@@ -200,8 +194,8 @@ async fn disabled_key_is_refused_until_it_is_enabled() {
 #[tokio::test]
 async fn key_is_expired_from_its_end_on() {
     for kind in Kind::BOTH {
-        let fixture = Fixture::new().await;
-        let (inventory, owner) = (&fixture.inventory, fixture.owner().await);
+        let (fixture, owner) = Fixture::with_owner().await;
+        let inventory = &fixture.inventory;
         let end = time("2026-08-14T13:00:00Z");
         let issued = kind.create(&fixture, &owner, |new| new.expires_at = Some(end)).await.unwrap();
         fixture.clock.set(time("2026-08-14T12:59:59.999999Z"));
@@ -219,8 +213,8 @@ async fn key_is_expired_from_its_end_on() {
 #[tokio::test]
 async fn deleted_key_is_refused_and_leaves_no_records() {
     for kind in Kind::BOTH {
-        let fixture = Fixture::new().await;
-        let (inventory, owner) = (&fixture.inventory, fixture.owner().await);
+        let (fixture, owner) = Fixture::with_owner().await;
+        let inventory = &fixture.inventory;
         let other = kind.issue(&fixture, &owner).await;
         kind.authenticate(inventory, &other.text).await.unwrap();
         settle().await;
@@ -232,8 +226,7 @@ async fn deleted_key_is_refused_and_leaves_no_records() {
         kind.delete(inventory, issued.id).await.unwrap();
         assert_eq!(fixture.contents().await, before);
         assert_eq!(fixture.mentioning(issued.id).await, []);
-        let refused = refusal(kind.authenticate(inventory, &issued.text).await);
-        assert_eq!(refused, ErrorKind::NotAuthenticated);
+        assert_eq!(refusal(kind.authenticate(inventory, &issued.text).await), ErrorKind::NotAuthenticated);
         let again = fixture.refusal(kind.delete(inventory, issued.id)).await;
         assert_eq!(again, not_found(kind.entity(), issued.id));
         kind.authenticate(inventory, &other.text).await.unwrap();

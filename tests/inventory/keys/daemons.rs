@@ -22,9 +22,25 @@ async fn assert_refused(fixture: &Fixture, expected: ErrorKind, adapt: impl Fn(&
 }
 
 #[tokio::test]
-async fn tags_are_the_organizations_own() {
+async fn invalid_new_key_is_refused_for_the_host_and_for_a_user() {
     let fixture = Fixture::new().await;
-    let foreign = fixture.foreign().await;
+    for (name, problem) in [
+        (String::new(), Problem::Empty),
+        (" \u{2003}\t".to_owned(), Problem::Empty),
+        ("🦀".repeat(101), Problem::MaxLength { max: 100 }),
+    ] {
+        assert_refused(&fixture, invalid("name", problem), |new| new.name.clone_from(&name)).await;
+    }
+    let now = time(NOW);
+    for end in [NOW, "2026-08-14T11:59:59.999999Z", "0000-01-01T00:00:00Z"] {
+        let expected = invalid("expires_at", Problem::NotInFuture { now });
+        assert_refused(&fixture, expected, |new| new.expires_at = Some(time(end))).await;
+    }
+}
+
+#[tokio::test]
+async fn new_key_has_tags_of_its_organization_only() {
+    let (fixture, foreign) = Fixture::with_foreign().await;
     for bad in [foreign.tag, id(7), fixture.network] {
         let expected = reference_invalid(Entity::Tag, "tags.1");
         assert_refused(&fixture, expected, |new| new.tags = vec![fixture.tags[0], bad]).await;
@@ -37,7 +53,7 @@ async fn tags_are_the_organizations_own() {
 }
 
 #[tokio::test]
-async fn an_unknown_network_is_not_found_by_the_host_and_denied_to_a_user() {
+async fn unknown_network_is_not_found_for_the_host_and_denied_to_a_user() {
     let fixture = Fixture::new().await;
     for unknown in [id(7), fixture.organization] {
         let new = NewDaemonApiKey::new(unknown, "scanner");
@@ -50,9 +66,8 @@ async fn an_unknown_network_is_not_found_by_the_host_and_denied_to_a_user() {
 }
 
 #[tokio::test]
-async fn a_user_makes_keys_for_networks_within_reach_alone() {
-    let fixture = Fixture::new().await;
-    let foreign = fixture.foreign().await;
+async fn user_creates_keys_for_accessible_networks_only() {
+    let (fixture, foreign) = Fixture::with_foreign().await;
     for level in LEVELS {
         let user = fixture.user(&format!("{level}@example.net"), level, &[fixture.network]).await;
         let (person, key) = (in_person(&user), through_a_key(&user));
@@ -79,9 +94,8 @@ async fn a_user_makes_keys_for_networks_within_reach_alone() {
 
 /// A scope is not tied to an organization: including a foreign network does not grant access to it.
 #[tokio::test]
-async fn a_scope_that_names_a_foreign_network_does_not_open_it() {
-    let fixture = Fixture::new().await;
-    let foreign = fixture.foreign().await;
+async fn scope_with_a_foreign_network_does_not_grant_it() {
+    let (fixture, foreign) = Fixture::with_foreign().await;
     let scope = Scope::only([foreign.network]);
     let caller = Caller::new(fixture.organization, id(1), Permission::Owner, scope);
     let new = NewDaemonApiKey::new(foreign.network, "scanner");
@@ -91,34 +105,33 @@ async fn a_scope_that_names_a_foreign_network_does_not_open_it() {
 
 /// Everything is invalid at first, and is corrected in the order in which errors are reported.
 #[tokio::test]
-async fn what_is_wrong_with_a_new_key_is_told_in_order() {
+async fn first_error_of_a_new_key_is_reported() {
     let fixture = Fixture::new().await;
     let viewer = fixture.user("v@example.net", Permission::Viewer, &[]).await;
     let member = fixture.user("m@example.net", Permission::Member, &[fixture.network]).await;
     let mut new = NewDaemonApiKey::new(fixture.other_network, "");
     new.tags = vec![id(7)];
     new.expires_at = Some(time("2000-01-01T00:00:00Z"));
-    let told = async |caller: &Caller, new: &NewDaemonApiKey| {
+    let refusal_of = async |caller: &Caller, new: &NewDaemonApiKey| {
         fixture.refusal(fixture.inventory.create_daemon_api_key_as(caller, new.clone())).await
     };
     let caller = in_person(&member);
-    assert_eq!(told(&in_person(&viewer), &new).await, ErrorKind::PermissionDenied);
-    assert_eq!(told(&caller, &new).await, invalid("name", Problem::Empty));
+    assert_eq!(refusal_of(&in_person(&viewer), &new).await, ErrorKind::PermissionDenied);
+    assert_eq!(refusal_of(&caller, &new).await, invalid("name", Problem::Empty));
     new.name = "scanner".to_owned();
     let now = time(NOW);
-    assert_eq!(told(&caller, &new).await, invalid("expires_at", Problem::NotInFuture { now }));
+    assert_eq!(refusal_of(&caller, &new).await, invalid("expires_at", Problem::NotInFuture { now }));
     new.expires_at = None;
-    assert_eq!(told(&caller, &new).await, access_denied(fixture.other_network));
+    assert_eq!(refusal_of(&caller, &new).await, access_denied(fixture.other_network));
     new.network_id = fixture.network;
-    assert_eq!(told(&caller, &new).await, reference_invalid(Entity::Tag, "tags.0"));
+    assert_eq!(refusal_of(&caller, &new).await, reference_invalid(Entity::Tag, "tags.0"));
     new.tags.clear();
     fixture.inventory.create_daemon_api_key_as(&caller, new).await.unwrap();
 }
 
 #[tokio::test]
-async fn keys_are_listed_by_age_for_their_organization_alone() {
-    let fixture = Fixture::new().await;
-    let foreign = fixture.foreign().await;
+async fn keys_are_listed_by_age_for_their_organization_only() {
+    let (fixture, foreign) = Fixture::with_foreign().await;
     let mut records = Vec::new();
     for (name, network) in [("z", fixture.network), ("a", fixture.other_network), ("m", fixture.network)] {
         fixture.clock.advance(Duration::from_micros(1));
@@ -139,7 +152,7 @@ async fn keys_are_listed_by_age_for_their_organization_alone() {
 }
 
 #[tokio::test]
-async fn a_key_tells_its_network_and_itself() {
+async fn key_authenticates_a_daemon_of_its_network() {
     let fixture = Fixture::new().await;
     for network in [fixture.network, fixture.other_network] {
         let issued = fixture.daemon_key(|new| new.network_id = network).await;
@@ -150,7 +163,7 @@ async fn a_key_tells_its_network_and_itself() {
 }
 
 #[tokio::test]
-async fn a_key_without_end_works_for_a_thousand_years_and_without_api_access() {
+async fn key_requires_no_api_access() {
     let fixture = Fixture::new().await;
     let issued = fixture.daemon_key(|_| {}).await;
     fixture.inventory.set_api_access(fixture.organization, false).await.unwrap();
@@ -160,25 +173,24 @@ async fn a_key_without_end_works_for_a_thousand_years_and_without_api_access() {
 
 /// A daemon's key is recognized as such where a user is needed only while the key is valid.
 #[tokio::test]
-async fn a_daemons_key_is_told_from_an_unknown_one_where_a_user_is_needed() {
+async fn valid_daemon_key_is_refused_as_such_where_a_user_is_required() {
     let fixture = Fixture::new().await;
     let issued = fixture.daemon_key(|new| new.expires_at = Some(time("2026-08-14T13:00:00Z"))).await;
     let (key, text) = (issued.record().id, issued.plaintext());
-    let told = async || refusal(fixture.inventory.authenticate_user_key(text).await);
-    assert_eq!(told().await, ErrorKind::UserContextRequired);
+    let refusal_of = async || refusal(fixture.inventory.authenticate_user_key(text).await);
+    assert_eq!(refusal_of().await, ErrorKind::UserContextRequired);
     fixture.inventory.set_daemon_api_key_enabled(key, false).await.unwrap();
-    assert_eq!(told().await, ErrorKind::Disabled { entity: Entity::DaemonApiKey });
+    assert_eq!(refusal_of().await, ErrorKind::Disabled { entity: Entity::DaemonApiKey });
     fixture.inventory.set_daemon_api_key_enabled(key, true).await.unwrap();
     fixture.clock.set(time("2026-08-14T13:00:00Z"));
-    assert_eq!(told().await, ErrorKind::Expired { entity: Entity::DaemonApiKey });
+    assert_eq!(refusal_of().await, ErrorKind::Expired { entity: Entity::DaemonApiKey });
     fixture.inventory.delete_daemon_api_key(key).await.unwrap();
-    assert_eq!(told().await, ErrorKind::NotAuthenticated);
+    assert_eq!(refusal_of().await, ErrorKind::NotAuthenticated);
 }
 
 #[tokio::test]
 async fn new_key_is_of_its_network_whether_the_host_or_a_user_creates_it() {
-    let fixture = Fixture::new().await;
-    let owner = fixture.owner().await;
+    let (fixture, owner) = Fixture::with_owner().await;
     let mut new = NewDaemonApiKey::new(fixture.network, " scanner ");
     new.tags = vec![fixture.tags[1], fixture.tags[0], fixture.tags[1]];
     new.is_enabled = false;

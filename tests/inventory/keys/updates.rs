@@ -38,12 +38,12 @@ async fn assert_becomes(
 }
 
 #[tokio::test]
-async fn what_an_update_leaves_out_stays_as_it_is() {
+async fn omitted_fields_of_an_update_keep_their_values() {
     assert_becomes(|_, _| {}, |_, _| {}).await;
 }
 
 #[tokio::test]
-async fn each_field_of_a_key_is_changed_alone() {
+async fn update_of_one_field_changes_no_other() {
     assert_becomes(|_, update| update.name = " phone\n".to_owned(), |_, key| key.name = "phone".to_owned())
         .await;
     assert_becomes(|_, update| update.name = "🦀".repeat(100), |_, key| key.name = "🦀".repeat(100)).await;
@@ -58,7 +58,7 @@ async fn each_field_of_a_key_is_changed_alone() {
 }
 
 #[tokio::test]
-async fn the_end_of_a_key_is_moved_also_into_the_past_or_taken_away() {
+async fn update_may_move_the_end_of_a_key_into_the_past_or_remove_it() {
     for end in ["2026-08-14T00:00:00Z", LATER, "2026-08-15T00:00:00.000001Z", "9999-01-01T00:00:00Z"] {
         let end = Some(time(end));
         assert_becomes(move |_, update| update.expires_at = Some(end), move |_, key| key.expires_at = end)
@@ -68,7 +68,7 @@ async fn the_end_of_a_key_is_moved_also_into_the_past_or_taken_away() {
 }
 
 #[tokio::test]
-async fn tags_and_networks_are_replaced_as_a_whole_each_once() {
+async fn update_replaces_tags_and_networks_without_duplicates() {
     assert_becomes(|_, update| update.tags.clear(), |_, key| key.tags.clear()).await;
     assert_becomes(|_, update| update.network_ids = Some(Vec::new()), |_, key| key.network_ids.clear()).await;
     assert_becomes(
@@ -85,11 +85,11 @@ async fn tags_and_networks_are_replaced_as_a_whole_each_once() {
 }
 
 #[tokio::test]
-async fn a_changed_key_acts_as_changed_from_the_next_request_on() {
+async fn updated_key_applies_from_the_next_request_on() {
     let fixture = Fixture::new().await;
     let (owner, issued) = full_key(&fixture).await;
     let (caller, id) = (in_person(&owner), issued.record().id);
-    let authenticate = async || fixture.inventory.authenticate_user_key(issued.plaintext()).await;
+    let authenticate = async || fixture.by_key(&issued).await;
     let mut update = update_of(issued.record());
     update.permissions = Some(Permission::Viewer);
     update.network_ids = Some(vec![fixture.network]);
@@ -113,7 +113,7 @@ async fn a_changed_key_acts_as_changed_from_the_next_request_on() {
 }
 
 #[tokio::test]
-async fn users_of_every_level_change_their_own_keys() {
+async fn users_of_every_level_may_update_their_own_keys() {
     for level in LEVELS {
         let fixture = Fixture::new().await;
         let user = fixture.user("a@example.net", level, &[fixture.network]).await;
@@ -135,7 +135,7 @@ async fn users_of_every_level_change_their_own_keys() {
 /// A user whose level was lowered may still rename an older key: its effective rights are limited by the
 /// user's.
 #[tokio::test]
-async fn a_key_above_its_users_present_level_may_keep_it() {
+async fn key_above_the_current_level_of_its_user_may_keep_its_level() {
     let fixture = Fixture::new().await;
     let (owner, issued) = full_key(&fixture).await;
     let lowered = fixture.inventory.set_user_rights(owner.id, Permission::Viewer, vec![]).await.unwrap();
@@ -145,12 +145,12 @@ async fn a_key_above_its_users_present_level_may_keep_it() {
     let changed = fixture.inventory.update_user_api_key_as(&in_person(&lowered), id, &update).await.unwrap();
     assert_eq!((changed.name.as_str(), changed.permissions), ("renamed", Permission::Member));
     assert_eq!(changed.network_ids, issued.record().network_ids);
-    let present = fixture.inventory.authenticate_user_key(issued.plaintext()).await.unwrap();
+    let present = fixture.by_key(&issued).await.unwrap();
     assert_eq!((present.permission(), present.scope()), (Permission::Viewer, &Scope::only([])));
 }
 
 #[tokio::test]
-async fn of_two_changes_of_a_key_at_once_none_is_lost() {
+async fn concurrent_updates_of_a_key_both_take_effect() {
     at_every_call(
         async |fixture: &Fixture| full_key(fixture).await,
         async |inventory, (_, issued)| {
@@ -171,7 +171,7 @@ async fn of_two_changes_of_a_key_at_once_none_is_lost() {
 }
 
 #[tokio::test]
-async fn a_key_that_is_deleted_while_changed_does_not_come_back() {
+async fn key_that_is_deleted_during_its_update_does_not_come_back() {
     at_every_call(
         async |fixture: &Fixture| full_key(fixture).await,
         async |inventory, (_, issued)| inventory.delete_user_api_key(issued.record().id).await.unwrap(),
@@ -190,13 +190,13 @@ async fn a_key_that_is_deleted_while_changed_does_not_come_back() {
 }
 
 /// A Member with the first network, and a key without any networks or rights.
-struct Scene {
+struct OwnKey {
     fixture: Fixture,
     user: User,
     key: UserApiKey,
 }
 
-impl Scene {
+impl OwnKey {
     async fn new() -> Self {
         let fixture = Fixture::new().await;
         let user = fixture.user("a@example.net", Permission::Member, &[fixture.network]).await;
@@ -215,136 +215,106 @@ impl Scene {
         let attempt = self.fixture.inventory.update_user_api_key_as(caller, self.key.id, &update);
         self.fixture.refusal(attempt).await
     }
-
-    /// Returns why the key's own user may not.
-    async fn refusal_of_own(&self, adapt: impl FnOnce(&mut UserApiKeyUpdate)) -> ErrorKind {
-        self.refusal(&in_person(&self.user), adapt).await
-    }
 }
 
 #[tokio::test]
-async fn a_key_changes_no_key_whatever_is_asked_for() {
-    let scene = Scene::new().await;
-    let caller = through_a_key(&scene.user);
-    assert_eq!(scene.refusal(&caller, |_| {}).await, ErrorKind::UserContextRequired);
-    let refused = scene.refusal(&caller, |update| update.name.clear()).await;
-    assert_eq!(refused, ErrorKind::UserContextRequired);
-}
-
-#[tokio::test]
-async fn a_new_name_has_one_to_a_hundred_characters() {
-    let scene = Scene::new().await;
+async fn invalid_update_is_refused() {
+    let own_key = OwnKey::new().await;
+    let OwnKey { fixture, user, .. } = &own_key;
+    let (foreign, owner, own) = (fixture.foreign().await, fixture.owner().await, in_person(user));
     for (name, problem) in [
         (String::new(), Problem::Empty),
         (" \u{2003}\t".to_owned(), Problem::Empty),
         ("🦀".repeat(101), Problem::MaxLength { max: 100 }),
     ] {
-        let refused = scene.refusal_of_own(|update| update.name = name).await;
-        assert_eq!(refused, invalid("name", problem));
+        assert_eq!(own_key.refusal(&own, |update| update.name = name).await, invalid("name", problem));
     }
-}
-
-#[tokio::test]
-async fn a_key_that_is_not_the_callers_own_is_not_found() {
-    let scene = Scene::new().await;
-    let foreign = scene.fixture.foreign().await;
-    let owner = scene.fixture.owner().await;
-    let namesake = Caller::new(foreign.organization, scene.user.id, Permission::Owner, Scope::all());
-    let expected = not_found(Entity::UserApiKey, scene.key.id);
-    for caller in [in_person(&owner), namesake] {
-        assert_eq!(scene.refusal(&caller, |_| {}).await, expected);
-    }
-    let daemons = scene.fixture.daemon_key(|_| {}).await;
-    for unknown in [id(3), scene.user.id, daemons.record().id] {
-        let caller = in_person(&scene.user);
-        let update = scene.update();
-        let attempt = scene.fixture.inventory.update_user_api_key_as(&caller, unknown, &update);
-        assert_eq!(scene.fixture.refusal(attempt).await, not_found(Entity::UserApiKey, unknown));
-    }
-}
-
-#[tokio::test]
-async fn a_key_is_given_to_nobody_else() {
-    let scene = Scene::new().await;
-    let foreign = scene.fixture.foreign().await;
-    let owner = scene.fixture.owner().await;
     let forbidden = ErrorKind::UpdateForbidden { entity: Entity::UserApiKey };
     for organization in [foreign.organization, id(9), Uuid::nil()] {
-        let refused = scene.refusal_of_own(|update| update.organization_id = organization).await;
+        let refused = own_key.refusal(&own, |update| update.organization_id = organization).await;
         assert_eq!(refused, forbidden);
     }
     for user in [owner.id, id(9), Uuid::nil()] {
-        assert_eq!(scene.refusal_of_own(|update| update.user_id = user).await, forbidden);
+        assert_eq!(own_key.refusal(&own, |update| update.user_id = user).await, forbidden);
     }
-}
-
-#[tokio::test]
-async fn a_key_gets_no_level_above_its_users() {
-    let scene = Scene::new().await;
-    for level in LEVELS.into_iter().filter(|level| *level > scene.user.permissions) {
-        let refused = scene.refusal_of_own(|update| update.permissions = Some(level)).await;
+    for level in LEVELS.into_iter().filter(|level| *level > user.permissions) {
+        let refused = own_key.refusal(&own, |update| update.permissions = Some(level)).await;
         assert_eq!(refused, ErrorKind::PermissionDenied);
     }
-}
-
-#[tokio::test]
-async fn a_key_gets_no_network_that_its_user_cannot_access_or_that_is_not_the_organizations() {
-    let scene = Scene::new().await;
-    let fixture = &scene.fixture;
-    let foreign = fixture.foreign().await;
+    let (network, other_network) = (fixture.network, fixture.other_network);
     for (networks, expected) in [
-        (vec![fixture.network, fixture.other_network], access_denied(fixture.other_network)),
-        (vec![fixture.network, foreign.network], reference_invalid(Entity::Network, "network_ids.1")),
-        (vec![fixture.network, fixture.network, id(7)], reference_invalid(Entity::Network, "network_ids.2")),
+        (vec![network, other_network], access_denied(other_network)),
+        (vec![network, foreign.network], reference_invalid(Entity::Network, "network_ids.1")),
+        (vec![network, network, id(7)], reference_invalid(Entity::Network, "network_ids.2")),
         // A missing network is reported before an inaccessible one.
-        (vec![fixture.other_network, id(7)], reference_invalid(Entity::Network, "network_ids.1")),
+        (vec![other_network, id(7)], reference_invalid(Entity::Network, "network_ids.1")),
         (vec![fixture.organization], reference_invalid(Entity::Network, "network_ids.0")),
     ] {
-        let refused = scene.refusal_of_own(|update| update.network_ids = Some(networks)).await;
-        assert_eq!(refused, expected);
+        assert_eq!(own_key.refusal(&own, |update| update.network_ids = Some(networks)).await, expected);
     }
-}
-
-#[tokio::test]
-async fn a_key_gets_no_tag_that_is_not_the_organizations() {
-    let scene = Scene::new().await;
-    let fixture = &scene.fixture;
-    let foreign = fixture.foreign().await;
     for (tags, field) in [
         (vec![foreign.tag], "tags.0"),
         (vec![fixture.tags[0], fixture.tags[0], id(7)], "tags.2"),
-        (vec![fixture.tags[0], fixture.network], "tags.1"),
+        (vec![fixture.tags[0], network], "tags.1"),
     ] {
-        let refused = scene.refusal_of_own(|update| update.tags = tags).await;
+        let refused = own_key.refusal(&own, |update| update.tags = tags).await;
         assert_eq!(refused, reference_invalid(Entity::Tag, field));
+    }
+}
+
+#[tokio::test]
+async fn key_may_not_update_keys() {
+    let own_key = OwnKey::new().await;
+    let caller = through_a_key(&own_key.user);
+    assert_eq!(own_key.refusal(&caller, |_| {}).await, ErrorKind::UserContextRequired);
+    let refused = own_key.refusal(&caller, |update| update.name.clear()).await;
+    assert_eq!(refused, ErrorKind::UserContextRequired);
+}
+
+#[tokio::test]
+async fn key_of_another_user_is_not_found() {
+    let own_key = OwnKey::new().await;
+    let foreign = own_key.fixture.foreign().await;
+    let owner = own_key.fixture.owner().await;
+    let namesake = Caller::new(foreign.organization, own_key.user.id, Permission::Owner, Scope::all());
+    let expected = not_found(Entity::UserApiKey, own_key.key.id);
+    for caller in [in_person(&owner), namesake] {
+        assert_eq!(own_key.refusal(&caller, |_| {}).await, expected);
+    }
+    let daemons = own_key.fixture.daemon_key(|_| {}).await;
+    for unknown in [id(3), own_key.user.id, daemons.record().id] {
+        let caller = in_person(&own_key.user);
+        let update = own_key.update();
+        let attempt = own_key.fixture.inventory.update_user_api_key_as(&caller, unknown, &update);
+        assert_eq!(own_key.fixture.refusal(attempt).await, not_found(Entity::UserApiKey, unknown));
     }
 }
 
 /// Everything is invalid at first, and is corrected in the order in which errors are reported.
 #[tokio::test]
-async fn what_is_wrong_with_a_change_is_told_in_order() {
-    let scene = Scene::new().await;
-    let (fixture, owner) = (&scene.fixture, scene.fixture.owner().await);
+async fn first_error_of_an_update_is_reported() {
+    let own_key = OwnKey::new().await;
+    let (fixture, owner) = (&own_key.fixture, own_key.fixture.owner().await);
     let mut update = UserApiKeyUpdate::new(id(9), id(9), "", vec![id(7)]);
     update.permissions = Some(Permission::Owner);
     update.network_ids = Some(vec![fixture.other_network, id(7)]);
-    let own = in_person(&scene.user);
-    let told = async |caller: &Caller, update: &UserApiKeyUpdate| {
-        fixture.refusal(fixture.inventory.update_user_api_key_as(caller, scene.key.id, update)).await
+    let own = in_person(&own_key.user);
+    let first_error = async |caller: &Caller, update: &UserApiKeyUpdate| {
+        fixture.refusal(fixture.inventory.update_user_api_key_as(caller, own_key.key.id, update)).await
     };
-    assert_eq!(told(&through_a_key(&owner), &update).await, ErrorKind::UserContextRequired);
-    assert_eq!(told(&in_person(&owner), &update).await, invalid("name", Problem::Empty));
+    assert_eq!(first_error(&through_a_key(&owner), &update).await, ErrorKind::UserContextRequired);
+    assert_eq!(first_error(&in_person(&owner), &update).await, invalid("name", Problem::Empty));
     update.name = "renamed".to_owned();
-    assert_eq!(told(&in_person(&owner), &update).await, not_found(Entity::UserApiKey, scene.key.id));
-    assert_eq!(told(&own, &update).await, ErrorKind::UpdateForbidden { entity: Entity::UserApiKey });
-    (update.organization_id, update.user_id) = (scene.key.organization_id, scene.key.user_id);
-    assert_eq!(told(&own, &update).await, ErrorKind::PermissionDenied);
+    assert_eq!(first_error(&in_person(&owner), &update).await, not_found(Entity::UserApiKey, own_key.key.id));
+    assert_eq!(first_error(&own, &update).await, ErrorKind::UpdateForbidden { entity: Entity::UserApiKey });
+    (update.organization_id, update.user_id) = (own_key.key.organization_id, own_key.key.user_id);
+    assert_eq!(first_error(&own, &update).await, ErrorKind::PermissionDenied);
     update.permissions = Some(Permission::Member);
-    assert_eq!(told(&own, &update).await, reference_invalid(Entity::Network, "network_ids.1"));
+    assert_eq!(first_error(&own, &update).await, reference_invalid(Entity::Network, "network_ids.1"));
     update.network_ids = Some(vec![fixture.other_network]);
-    assert_eq!(told(&own, &update).await, access_denied(fixture.other_network));
+    assert_eq!(first_error(&own, &update).await, access_denied(fixture.other_network));
     update.network_ids = Some(vec![fixture.network]);
-    assert_eq!(told(&own, &update).await, reference_invalid(Entity::Tag, "tags.0"));
+    assert_eq!(first_error(&own, &update).await, reference_invalid(Entity::Tag, "tags.0"));
     update.tags = vec![fixture.tags[0]];
-    fixture.inventory.update_user_api_key_as(&own, scene.key.id, &update).await.unwrap();
+    fixture.inventory.update_user_api_key_as(&own, own_key.key.id, &update).await.unwrap();
 }

@@ -10,11 +10,12 @@ use uuid::Uuid;
 
 use super::full_key;
 use crate::support::{
-    Fixture, LEVELS, at_every_call, id, in_person, not_found, refusal, settle, through_a_key,
+    Fixture, LEVELS, access_denied, at_every_call, id, in_person, not_found, reference_invalid, refusal,
+    settle, through_a_key,
 };
 
 #[tokio::test]
-async fn a_key_has_at_most_its_owners_level() {
+async fn new_key_has_at_most_the_level_of_its_owner() {
     let fixture = Fixture::new().await;
     for of_user in LEVELS {
         let user = fixture.user(&format!("{of_user}@example.net"), of_user, &[fixture.network]).await;
@@ -33,7 +34,7 @@ async fn a_key_has_at_most_its_owners_level() {
 }
 
 #[tokio::test]
-async fn a_key_reaches_only_networks_that_its_owner_can_access() {
+async fn new_key_reaches_only_networks_that_its_owner_can_access() {
     let fixture = Fixture::new().await;
     for level in LEVELS {
         let user = fixture.user(&format!("{level}@example.net"), level, &[fixture.network]).await;
@@ -44,7 +45,7 @@ async fn a_key_reaches_only_networks_that_its_owner_can_access() {
         if level.sees_every_network() {
             assert_eq!(result.unwrap().record().network_ids, [fixture.network, fixture.other_network]);
         } else {
-            let denied = ErrorKind::AccessDenied { entity: Entity::Network, id: fixture.other_network };
+            let denied = access_denied(fixture.other_network);
             assert_eq!(refusal(result), denied);
             assert_eq!(fixture.commits(), commits);
         }
@@ -52,34 +53,28 @@ async fn a_key_reaches_only_networks_that_its_owner_can_access() {
 }
 
 #[tokio::test]
-async fn networks_and_tags_are_the_organizations_own() {
-    let fixture = Fixture::new().await;
-    let foreign = fixture.foreign().await;
+async fn new_key_has_networks_and_tags_of_its_organization_only() {
+    let (fixture, foreign) = Fixture::with_foreign().await;
     for level in [Permission::Owner, Permission::Viewer] {
         let user = fixture.user(&format!("{level}@example.net"), level, &[fixture.network]).await;
-        let commits = fixture.commits();
         for bad in [foreign.network, id(7)] {
             let mut new = NewUserApiKey::new(user.id, "networks", Permission::Viewer);
             new.network_ids = vec![fixture.network, bad];
-            let field = "network_ids.1".to_owned();
-            let refused = refusal(fixture.inventory.create_user_api_key(new).await);
-            assert_eq!(refused, ErrorKind::ReferenceInvalid { entity: Entity::Network, field });
+            let refused = fixture.refusal(fixture.inventory.create_user_api_key(new)).await;
+            assert_eq!(refused, reference_invalid(Entity::Network, "network_ids.1"));
         }
         for bad in [foreign.tag, id(7)] {
             let mut new = NewUserApiKey::new(user.id, "tags", Permission::Viewer);
             new.tags = vec![fixture.tags[0], bad];
-            let field = "tags.1".to_owned();
-            let refused = refusal(fixture.inventory.create_user_api_key(new).await);
-            assert_eq!(refused, ErrorKind::ReferenceInvalid { entity: Entity::Tag, field });
+            let refused = fixture.refusal(fixture.inventory.create_user_api_key(new)).await;
+            assert_eq!(refused, reference_invalid(Entity::Tag, "tags.1"));
         }
-        assert_eq!(fixture.commits(), commits);
     }
 }
 
 #[tokio::test]
-async fn keys_are_listed_by_age_for_their_user_alone() {
-    let fixture = Fixture::new().await;
-    let owner = fixture.owner().await;
+async fn keys_are_listed_by_age_for_their_user_only() {
+    let (fixture, owner) = Fixture::with_owner().await;
     let other = fixture.user("b@example.net", Permission::Viewer, &[]).await;
     let mut records = Vec::new();
     for name in ["z", "a", "m"] {
@@ -95,9 +90,8 @@ async fn keys_are_listed_by_age_for_their_user_alone() {
 }
 
 #[tokio::test]
-async fn nobody_deletes_the_key_of_another() {
-    let fixture = Fixture::new().await;
-    let foreign = fixture.foreign().await;
+async fn user_may_not_delete_the_key_of_another() {
+    let (fixture, foreign) = Fixture::with_foreign().await;
     let user = fixture.user("a@example.net", Permission::Viewer, &[]).await;
     let key = fixture.user_key(&user, |_| {}).await.record().id;
     let owner = fixture.owner().await;
@@ -109,7 +103,7 @@ async fn nobody_deletes_the_key_of_another() {
 }
 
 #[tokio::test]
-async fn a_key_deletes_no_key() {
+async fn key_may_not_delete_keys() {
     let fixture = Fixture::new().await;
     let (owner, issued) = full_key(&fixture).await;
     let caller = through_a_key(&owner);
@@ -120,7 +114,7 @@ async fn a_key_deletes_no_key() {
 }
 
 #[tokio::test]
-async fn of_two_who_delete_a_key_at_once_one_finds_it_gone() {
+async fn second_of_two_concurrent_deletions_finds_no_key() {
     at_every_call(
         async |fixture: &Fixture| full_key(fixture).await,
         async |inventory, (_, issued)| inventory.delete_user_api_key(issued.record().id).await.unwrap(),
@@ -151,7 +145,7 @@ async fn issue(
 }
 
 async fn authenticate(fixture: &Fixture, issued: &IssuedKey<UserApiKey>) -> Result<Caller, Error> {
-    fixture.inventory.authenticate_user_key(issued.plaintext()).await
+    fixture.by_key(&issued).await
 }
 
 fn is_record(id: Uuid, field: &'static str) -> impl Fn(&Value) -> bool {
@@ -159,7 +153,7 @@ fn is_record(id: Uuid, field: &'static str) -> impl Fn(&Value) -> bool {
 }
 
 #[tokio::test]
-async fn each_key_is_told_from_the_others() {
+async fn keys_of_one_user_are_told_apart() {
     let fixture = Fixture::new().await;
     let (user, first) = issue(&fixture, Permission::Owner, |_| {}).await;
     let new = NewUserApiKey::new(user.id, "second", Permission::Viewer);
@@ -172,7 +166,7 @@ async fn each_key_is_told_from_the_others() {
 }
 
 #[tokio::test]
-async fn a_key_acts_with_the_lower_of_both_levels_as_they_are_now() {
+async fn key_acts_with_the_lower_of_both_current_levels() {
     let fixture = Fixture::new().await;
     let (user, issued) = issue(&fixture, Permission::Owner, |new| new.permissions = Permission::Member).await;
     for present in LEVELS {
@@ -183,7 +177,7 @@ async fn a_key_acts_with_the_lower_of_both_levels_as_they_are_now() {
 }
 
 #[tokio::test]
-async fn a_key_reaches_those_of_its_networks_that_its_owner_can_access_now() {
+async fn key_reaches_those_of_its_networks_that_its_owner_can_currently_access() {
     let fixture = Fixture::new().await;
     let (user, issued) = issue(&fixture, Permission::Member, |_| {}).await;
     let third = fixture.inventory.create_network(fixture.organization, "Third").await.unwrap().id;
@@ -201,7 +195,7 @@ async fn a_key_reaches_those_of_its_networks_that_its_owner_can_access_now() {
 }
 
 #[tokio::test]
-async fn keys_work_only_where_the_organization_has_api_access() {
+async fn key_requires_api_access_of_its_organization() {
     let fixture = Fixture::new().await;
     let (_, issued) = issue(&fixture, Permission::Owner, |_| {}).await;
     let is_organization = is_record(fixture.organization, "api_access");
@@ -213,7 +207,7 @@ async fn keys_work_only_where_the_organization_has_api_access() {
 }
 
 #[tokio::test]
-async fn a_key_whose_record_owner_or_organization_is_gone_is_not_authenticated() {
+async fn key_without_its_record_owner_or_organization_is_not_authenticated() {
     for gone in ["is_enabled", "email", "api_access"] {
         let fixture = Fixture::new().await;
         let (_, issued) = issue(&fixture, Permission::Owner, |_| {}).await;
@@ -224,8 +218,7 @@ async fn a_key_whose_record_owner_or_organization_is_gone_is_not_authenticated()
 
 #[tokio::test]
 async fn new_key_has_the_rights_that_were_asked_for() {
-    let fixture = Fixture::new().await;
-    let owner = fixture.owner().await;
+    let (fixture, owner) = Fixture::with_owner().await;
     let issued = fixture.user_key(&owner, |new| {
         new.permissions = Permission::Member;
         new.network_ids = vec![fixture.other_network, fixture.network];
@@ -237,7 +230,7 @@ async fn new_key_has_the_rights_that_were_asked_for() {
     assert_eq!(record.permissions, Permission::Member);
     assert_eq!(&fixture.inventory.user_api_key(record.id).await.unwrap(), record);
     assert_eq!(fixture.inventory.user_api_keys(owner.id).await.unwrap(), std::slice::from_ref(record));
-    let caller = fixture.inventory.authenticate_user_key(issued.plaintext()).await.unwrap();
+    let caller = fixture.by_key(&issued).await.unwrap();
     assert_eq!((caller.user_id(), caller.organization_id()), (owner.id, fixture.organization));
     assert_eq!(caller.credential(), Credential::UserApiKey { id: record.id });
     assert_eq!(caller.permission(), Permission::Member);
@@ -248,17 +241,15 @@ async fn new_key_has_the_rights_that_were_asked_for() {
 async fn key_without_networks_reaches_none_even_of_an_owner() {
     let fixture = Fixture::new().await;
     let issued = fixture.user_key(&fixture.owner().await, |_| {}).await;
-    let caller = fixture.inventory.authenticate_user_key(issued.plaintext()).await.unwrap();
+    let caller = fixture.by_key(&issued).await.unwrap();
     assert_eq!((caller.scope(), caller.permission()), (&Scope::only([]), Permission::Owner));
     assert_eq!(caller.scope().networks(), Some(&[][..]));
 }
 
 #[tokio::test]
 async fn keys_of_an_unknown_user_are_not_found() {
-    let fixture = Fixture::new().await;
-    let owner = fixture.owner().await;
-    let keys = refusal(fixture.inventory.user_api_keys(id(3)).await);
-    assert_eq!(keys, not_found(Entity::User, id(3)));
+    let (fixture, owner) = Fixture::with_owner().await;
+    assert_eq!(refusal(fixture.inventory.user_api_keys(id(3)).await), not_found(Entity::User, id(3)));
     let new = NewUserApiKey::new(id(3), "key", Permission::Viewer);
     let attempt = fixture.inventory.create_user_api_key(new);
     assert_eq!(fixture.refusal(attempt).await, not_found(Entity::User, id(3)));
@@ -272,21 +263,19 @@ async fn keys_of_an_unknown_user_are_not_found() {
 
 #[tokio::test]
 async fn user_deletes_own_keys() {
-    let fixture = Fixture::new().await;
-    let owner = fixture.owner().await;
+    let (fixture, owner) = Fixture::with_owner().await;
     // A caller supplied by the host application counts as a user session too.
     let by_host = Caller::new(fixture.organization, owner.id, Permission::Viewer, Scope::only([]));
     for caller in [in_person(&owner), by_host] {
         let before = fixture.contents().await;
         let issued = fixture.user_key(&owner, |new| new.tags = fixture.tags.to_vec()).await;
-        fixture.inventory.authenticate_user_key(issued.plaintext()).await.unwrap();
+        fixture.by_key(&issued).await.unwrap();
         settle().await;
         let key = issued.record().id;
         assert_eq!(fixture.contents().await.len(), before.len() + 3, "the key, its secret and its use");
         fixture.inventory.delete_user_api_key_as(&caller, key).await.unwrap();
         assert_eq!(fixture.contents().await, before);
-        let refused = refusal(fixture.inventory.authenticate_user_key(issued.plaintext()).await);
-        assert_eq!(refused, ErrorKind::NotAuthenticated);
+        assert_eq!(refusal(fixture.by_key(&issued).await), ErrorKind::NotAuthenticated);
         let again = refusal(fixture.inventory.delete_user_api_key_as(&caller, key).await);
         assert_eq!(again, not_found(Entity::UserApiKey, key));
     }

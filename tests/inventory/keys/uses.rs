@@ -9,7 +9,7 @@ use toposcope::model::Timestamp;
 use toposcope::store::Version;
 use uuid::Uuid;
 
-use crate::support::{Fault, Fixture, NOW, in_person, refusal, settle, time};
+use crate::support::{Fault, Fixture, NOW, concurrently, in_person, refusal, settle, time};
 
 impl Fixture {
     /// Returns the recorded time at which a user's key was last used.
@@ -31,27 +31,23 @@ fn after(seconds: u64) -> Timestamp {
 }
 
 #[tokio::test]
-async fn a_key_that_was_never_used_says_so() {
-    let fixture = Fixture::new().await;
-    let owner = fixture.owner().await;
-    let issued = fixture.user_key(&owner, |_| {}).await;
+async fn unused_key_has_no_time_of_use() {
+    let (fixture, issued) = Fixture::with_key().await;
     assert_eq!(fixture.last_used(issued.record().id).await, None);
     let daemons = fixture.daemon_key(|_| {}).await;
     assert_eq!(fixture.inventory.daemon_api_key(daemons.record().id).await.unwrap().last_used, None);
 }
 
 #[tokio::test]
-async fn the_use_of_a_key_is_noted_at_most_once_a_minute() {
-    let fixture = Fixture::new().await;
-    let owner = fixture.owner().await;
-    let issued = fixture.user_key(&owner, |_| {}).await;
+async fn use_of_a_key_is_recorded_at_most_once_a_minute() {
+    let (fixture, issued) = Fixture::with_key().await;
     let daemons = fixture.daemon_key(|_| {}).await;
     for (seconds, noted) in [(0, 0), (1, 0), (59, 0), (60, 60), (61, 60), (119, 60), (120, 120), (1000, 1000)]
     {
         fixture.clock.set(after(seconds));
         let commits = fixture.commits();
         for _ in 0..3 {
-            fixture.inventory.authenticate_user_key(issued.plaintext()).await.unwrap();
+            fixture.by_key(&issued).await.unwrap();
             fixture.inventory.authenticate_daemon_key(daemons.plaintext()).await.unwrap();
             settle().await;
         }
@@ -63,39 +59,34 @@ async fn the_use_of_a_key_is_noted_at_most_once_a_minute() {
 }
 
 #[tokio::test]
-async fn the_use_of_a_key_that_is_changed_meanwhile_is_noted_no_later_for_it() {
-    let fixture = Fixture::new().await;
-    let owner = fixture.owner().await;
-    let issued = fixture.user_key(&owner, |_| {}).await;
+async fn change_of_a_key_does_not_delay_the_record_of_its_use() {
+    let (fixture, issued) = Fixture::with_key().await;
     for (seconds, noted) in [(0, 0), (59, 0), (118, 118)] {
         fixture.clock.set(after(seconds));
         if seconds == 59 {
             fixture.inventory.set_user_api_key_enabled(issued.record().id, true).await.unwrap();
         }
-        fixture.inventory.authenticate_user_key(issued.plaintext()).await.unwrap();
+        fixture.by_key(&issued).await.unwrap();
         assert_eq!(fixture.last_used(issued.record().id).await, Some(after(noted)), "after {seconds} s");
     }
 }
 
 #[tokio::test]
-async fn many_requests_at_once_note_one_use() {
-    let fixture = Fixture::new().await;
-    let owner = fixture.owner().await;
-    let issued = fixture.user_key(&owner, |_| {}).await;
+async fn concurrent_requests_record_one_use() {
+    let (fixture, issued) = Fixture::with_key().await;
     let commits = fixture.commits();
-    let requests = (0..100).map(|_| {
-        let (inventory, text) = (fixture.inventory.clone(), issued.plaintext().to_owned());
-        tokio::spawn(async move { inventory.authenticate_user_key(&text).await.map(drop) })
+    let text = issued.plaintext();
+    let requests = concurrently(&fixture, 100, |fixture, _| {
+        let text = text.to_owned();
+        async move { fixture.inventory.authenticate_user_key(&text).await.unwrap() }
     });
-    for request in requests.collect::<Vec<_>>() {
-        request.await.unwrap().unwrap();
-    }
+    requests.await;
     assert_eq!(fixture.last_used(issued.record().id).await, Some(time(NOW)));
     assert_eq!(fixture.commits(), commits + 1);
 }
 
 #[tokio::test]
-async fn two_inventories_on_one_store_note_a_use_at_most_once_a_minute_together() {
+async fn two_inventories_on_one_store_record_a_use_at_most_once_a_minute_together() {
     let fixture = Fixture::new().await;
     let inventories = [fixture.inventory.clone(), fixture.second_inventory()];
     let owner = fixture.owner().await;
@@ -120,29 +111,25 @@ async fn two_inventories_on_one_store_note_a_use_at_most_once_a_minute_together(
 }
 
 #[tokio::test]
-async fn a_clock_that_was_set_back_does_not_hold_up_what_is_noted() {
-    let fixture = Fixture::new().await;
-    let owner = fixture.owner().await;
-    let issued = fixture.user_key(&owner, |_| {}).await;
+async fn clock_that_was_set_back_does_not_delay_the_record_of_a_use() {
+    let (fixture, issued) = Fixture::with_key().await;
     fixture.clock.set(time("2030-01-01T00:00:00Z"));
-    fixture.inventory.authenticate_user_key(issued.plaintext()).await.unwrap();
+    fixture.by_key(&issued).await.unwrap();
     assert_eq!(fixture.last_used(issued.record().id).await, Some(time("2030-01-01T00:00:00Z")));
     fixture.clock.set(after(0));
-    fixture.inventory.authenticate_user_key(issued.plaintext()).await.unwrap();
+    fixture.by_key(&issued).await.unwrap();
     assert_eq!(fixture.last_used(issued.record().id).await, Some(after(0)));
 }
 
 #[tokio::test]
-async fn noting_a_use_leaves_the_key_alone() {
-    let fixture = Fixture::new().await;
-    let owner = fixture.owner().await;
-    let issued = fixture.user_key(&owner, |_| {}).await;
+async fn record_of_a_use_does_not_change_the_key() {
+    let (fixture, issued) = Fixture::with_key().await;
     let daemons = fixture.daemon_key(|_| {}).await;
     let ids = [issued.record().id, daemons.record().id];
     let before = [fixture.versions(ids[0]).await, fixture.versions(ids[1]).await];
     for minute in 0..3 {
         fixture.clock.set(after(60 * minute));
-        fixture.inventory.authenticate_user_key(issued.plaintext()).await.unwrap();
+        fixture.by_key(&issued).await.unwrap();
         fixture.inventory.authenticate_daemon_key(daemons.plaintext()).await.unwrap();
         settle().await;
     }
@@ -152,15 +139,14 @@ async fn noting_a_use_leaves_the_key_alone() {
 }
 
 #[tokio::test]
-async fn whatever_gives_a_key_tells_when_it_was_last_used() {
-    let fixture = Fixture::new().await;
-    let owner = fixture.owner().await;
+async fn every_method_that_returns_a_key_includes_its_last_use() {
+    let (fixture, owner) = Fixture::with_owner().await;
     let unused = fixture.user_key(&owner, |_| {}).await;
     let issued = fixture.user_key(&owner, |_| {}).await;
     let unused_daemons = fixture.daemon_key(|_| {}).await;
     let daemons = fixture.daemon_key(|_| {}).await;
     fixture.clock.set(after(5));
-    fixture.inventory.authenticate_user_key(issued.plaintext()).await.unwrap();
+    fixture.by_key(&issued).await.unwrap();
     fixture.inventory.authenticate_daemon_key(daemons.plaintext()).await.unwrap();
     settle().await;
     let (inventory, used) = (&fixture.inventory, Some(after(5)));
@@ -182,9 +168,8 @@ async fn whatever_gives_a_key_tells_when_it_was_last_used() {
 }
 
 #[tokio::test]
-async fn the_use_of_a_key_that_is_refused_is_not_noted() {
-    let fixture = Fixture::new().await;
-    let owner = fixture.owner().await;
+async fn use_of_a_refused_key_is_not_recorded() {
+    let (fixture, owner) = Fixture::with_owner().await;
     let issued = fixture.user_key(&owner, |new| new.expires_at = Some(after(100))).await;
     let daemons = fixture.daemon_key(|new| new.expires_at = Some(after(100))).await;
     let (key, daemons_key) = (issued.record().id, daemons.record().id);
@@ -215,14 +200,13 @@ async fn the_use_of_a_key_that_is_refused_is_not_noted() {
 }
 
 #[tokio::test]
-async fn a_key_that_is_deleted_before_its_use_is_noted_leaves_no_note() {
-    let fixture = Fixture::new().await;
-    let owner = fixture.owner().await;
+async fn key_deleted_before_its_use_is_recorded_leaves_no_record() {
+    let (fixture, owner) = Fixture::with_owner().await;
     let before = fixture.contents().await;
     let issued = fixture.user_key(&owner, |_| {}).await;
     let daemons = fixture.daemon_key(|_| {}).await;
     // The tasks do not run before the deletions.
-    fixture.inventory.authenticate_user_key(issued.plaintext()).await.unwrap();
+    fixture.by_key(&issued).await.unwrap();
     fixture.inventory.authenticate_daemon_key(daemons.plaintext()).await.unwrap();
     fixture.inventory.delete_user_api_key(issued.record().id).await.unwrap();
     fixture.inventory.delete_daemon_api_key(daemons.record().id).await.unwrap();
@@ -231,10 +215,8 @@ async fn a_key_that_is_deleted_before_its_use_is_noted_leaves_no_note() {
 }
 
 #[tokio::test]
-async fn no_request_waits_for_its_use_to_be_noted_or_fails_by_it() {
-    let fixture = Fixture::new().await;
-    let owner = fixture.owner().await;
-    let issued = fixture.user_key(&owner, |_| {}).await;
+async fn request_neither_waits_for_the_record_of_its_use_nor_fails_with_it() {
+    let (fixture, issued) = Fixture::with_key().await;
     let (inventory, probe) = fixture.probed();
     probe.set(Fault::SilentCommits);
     inventory.authenticate_user_key(issued.plaintext()).await.unwrap();
@@ -257,10 +239,8 @@ async fn no_request_waits_for_its_use_to_be_noted_or_fails_by_it() {
 
 /// Two calls of the store per request: the key's lookup, then its use, its user and the organization together.
 #[tokio::test]
-async fn a_request_whose_use_need_not_be_noted_asks_no_more_than_it_must() {
-    let fixture = Fixture::new().await;
-    let owner = fixture.owner().await;
-    let issued = fixture.user_key(&owner, |_| {}).await;
+async fn request_whose_use_is_not_recorded_makes_two_calls_of_the_store() {
+    let (fixture, issued) = Fixture::with_key().await;
     let (inventory, probe) = fixture.probed();
     for (seconds, calls) in [(0, 4), (0, 2), (59, 2), (60, 4), (119, 2)] {
         fixture.clock.set(after(seconds));
@@ -272,10 +252,9 @@ async fn a_request_whose_use_need_not_be_noted_asks_no_more_than_it_must() {
 }
 
 #[tokio::test]
-async fn uses_that_are_noted_at_once_are_bounded_in_number_and_made_up_for() {
+async fn concurrent_records_of_uses_are_limited_and_made_up_for() {
     const KEYS: usize = 100;
-    let fixture = Fixture::new().await;
-    let owner = fixture.owner().await;
+    let (fixture, owner) = Fixture::with_owner().await;
     let (inventory, probe) = fixture.probed();
     let mut keys = Vec::new();
     for _ in 0..KEYS {
@@ -300,10 +279,8 @@ async fn uses_that_are_noted_at_once_are_bounded_in_number_and_made_up_for() {
 }
 
 #[tokio::test]
-async fn notes_that_are_under_way_end_with_the_inventory() {
-    let fixture = Fixture::new().await;
-    let owner = fixture.owner().await;
-    let issued = fixture.user_key(&owner, |_| {}).await;
+async fn pending_records_of_uses_end_with_the_inventory() {
+    let (fixture, issued) = Fixture::with_key().await;
     let (inventory, probe) = fixture.probed();
     probe.set(Fault::SilentCommits);
     inventory.authenticate_user_key(issued.plaintext()).await.unwrap();

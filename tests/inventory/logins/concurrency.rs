@@ -1,54 +1,50 @@
 //! Concurrent and cancelled logins, and how their places are shared.
 
 use std::net::{IpAddr, Ipv6Addr};
+use std::sync::Arc;
 
 use tokio::task::{JoinSet, yield_now};
 use toposcope::access::{ClientPrefix, PrefixLengths};
 use toposcope::inventory::{Error, ErrorKind, Inventory, IssuedSession};
 use toposcope::model::Permission;
 
-use crate::support::{Fault, Fixture, PASSWORD, refusal, settle};
+use crate::support::{Fault, Fixture, PASSWORD, Probe, concurrently, refusal, settle};
 
 const EMAIL: &str = "owner@example.net";
 
 /// Logs in many times concurrently. Returns how many attempts failed, and how many were refused.
-async fn guess(inventory: &Inventory, emails: &[&'static str]) -> (usize, usize) {
-    let mut tasks = JoinSet::new();
-    for number in 0..64 {
-        let (inventory, email) = (inventory.clone(), emails[number % emails.len()]);
-        tasks.spawn(async move { inventory.log_in(email, format!("guess number {number}")).await });
-    }
-    let (mut failed, mut held_up) = (0, 0);
-    while let Some(result) = tasks.join_next().await {
-        match refusal(result.unwrap()) {
+async fn guess(fixture: &Fixture, emails: &'static [&'static str]) -> (usize, usize) {
+    let guesses = concurrently(fixture, 64, |fixture, number| async move {
+        let email = emails[number as usize % emails.len()];
+        fixture.inventory.log_in(email, format!("guess number {number}")).await
+    });
+    let (mut failed, mut blocked) = (0, 0);
+    for guess in guesses.await {
+        match refusal(guess) {
             ErrorKind::InvalidCredentials => failed += 1,
-            ErrorKind::TooManyAttempts { retry_after: 900 } => held_up += 1,
+            ErrorKind::TooManyAttempts { retry_after: 900 } => blocked += 1,
             other => panic!("{other:?}"),
         }
     }
-    (failed, held_up)
+    (failed, blocked)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
-async fn of_many_guesses_at_once_five_are_verified_and_all_others_held_up() {
-    let fixture = Fixture::new().await;
-    fixture.owner().await;
-    assert_eq!(guess(&fixture.inventory, &[EMAIL]).await, (5, 59));
-    assert_eq!(guess(&fixture.inventory, &[EMAIL]).await, (0, 64));
-    let cases = ["nobody@example.net", "Nobody@Example.net", " NOBODY@EXAMPLE.NET", "nobody@example.NET\t"];
-    assert_eq!(guess(&fixture.inventory, &cases).await, (5, 59));
-    let both = ["a@example.net", "b@example.net"];
-    assert_eq!(guess(&fixture.inventory, &both).await, (10, 54));
+async fn five_of_many_concurrent_guesses_are_verified_and_the_others_are_blocked() {
+    let (fixture, _) = Fixture::with_owner().await;
+    assert_eq!(guess(&fixture, &[EMAIL]).await, (5, 59));
+    assert_eq!(guess(&fixture, &[EMAIL]).await, (0, 64));
+    const CASES: &[&str] =
+        &["nobody@example.net", "Nobody@Example.net", " NOBODY@EXAMPLE.NET", "nobody@example.NET\t"];
+    assert_eq!(guess(&fixture, CASES).await, (5, 59));
+    assert_eq!(guess(&fixture, &["a@example.net", "b@example.net"]).await, (10, 54));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
-async fn a_right_login_among_many_guesses_gets_in_or_is_held_up() {
-    let fixture = Fixture::new().await;
-    let user = fixture.owner().await;
-    let (guessing, login) = tokio::join!(
-        guess(&fixture.inventory, &[EMAIL]),
-        fixture.inventory.log_in(&user.email, PASSWORD.to_owned())
-    );
+async fn right_login_among_many_guesses_succeeds_or_is_blocked() {
+    let (fixture, user) = Fixture::with_owner().await;
+    let (guessing, login) =
+        tokio::join!(guess(&fixture, &[EMAIL]), fixture.inventory.log_in(&user.email, PASSWORD.to_owned()));
     assert_eq!(guessing, (5, 59));
     if let Err(error) = login {
         assert_eq!(*error.kind(), ErrorKind::TooManyAttempts { retry_after: 900 });
@@ -65,9 +61,8 @@ async fn break_off(inventory: &Inventory, password: &str) {
 }
 
 #[tokio::test]
-async fn a_guess_that_is_broken_off_counts_as_a_failure() {
-    let fixture = Fixture::new().await;
-    fixture.owner().await;
+async fn cancelled_attempt_counts_as_a_failure() {
+    let (fixture, _) = Fixture::with_owner().await;
     let (inventory, probe) = fixture.probed();
     probe.set(Fault::Silence);
     for password in ["battery staple", PASSWORD, "", "battery staple"] {
@@ -86,9 +81,8 @@ async fn a_guess_that_is_broken_off_counts_as_a_failure() {
 
 /// An attempt that waits for its turn does not count yet.
 #[tokio::test]
-async fn who_gives_up_while_another_login_of_the_name_is_under_way_has_not_failed() {
-    let fixture = Fixture::new().await;
-    fixture.owner().await;
+async fn attempt_cancelled_while_waiting_for_another_is_no_failure() {
+    let (fixture, _) = Fixture::with_owner().await;
     let (inventory, probe) = fixture.probed();
     probe.set(Fault::Silence);
     let first = tokio::spawn({
@@ -106,9 +100,8 @@ async fn who_gives_up_while_another_login_of_the_name_is_under_way_has_not_faile
 }
 
 #[tokio::test]
-async fn a_login_that_is_broken_off_does_not_keep_others_waiting() {
-    let fixture = Fixture::new().await;
-    let user = fixture.owner().await;
+async fn cancelled_login_does_not_block_others() {
+    let (fixture, user) = Fixture::with_owner().await;
     let (inventory, probe) = fixture.probed();
     probe.set(Fault::SilentCommits);
     let mut login = Box::pin(inventory.log_in(EMAIL, PASSWORD.to_owned()));
@@ -129,41 +122,6 @@ async fn a_login_that_is_broken_off_does_not_keep_others_waiting() {
     );
 }
 
-/// Begins logins that the store does not answer, until one is refused.
-async fn fill(inventory: &Inventory, email: impl Fn(usize) -> String) -> JoinSet<()> {
-    let mut under_way = JoinSet::new();
-    for number in 0..1000 {
-        let (inventory, email) = (inventory.clone(), email(number));
-        let begun = tokio::spawn(async move { inventory.log_in(&email, PASSWORD.to_owned()).await });
-        settle().await;
-        if begun.is_finished() {
-            assert_eq!(refusal(begun.await.unwrap()), ErrorKind::Busy);
-            assert!(number >= 100, "{number}");
-            return under_way;
-        }
-        under_way.spawn(async move { drop(begun.await) });
-    }
-    panic!("there is no bound");
-}
-
-#[tokio::test]
-async fn logins_under_way_are_bounded_in_number_and_who_finds_no_room_has_not_failed() {
-    for email in [|number| format!("{number}@example.net"), |_| EMAIL.to_owned()] {
-        let fixture = Fixture::new().await;
-        let user = fixture.user("bystander@example.net", Permission::Viewer, &[]).await;
-        let (inventory, probe) = fixture.probed();
-        probe.set(Fault::Silence);
-        let mut under_way = fill(&inventory, email).await;
-        for _ in 0..10 {
-            let refused = inventory.log_in(&user.email, "battery staple".to_owned()).await;
-            assert_eq!(refusal(refused), ErrorKind::Busy);
-        }
-        probe.set(Fault::None);
-        while under_way.join_next().await.is_some() {}
-        inventory.log_in(&user.email, PASSWORD.to_owned()).await.unwrap();
-    }
-}
-
 fn client(number: u64) -> ClientPrefix {
     let address = Ipv6Addr::from_bits(0x2001_0db8 << 96 | u128::from(number) << 64 | 1);
     PrefixLengths::default().prefix_of(IpAddr::from(address))
@@ -172,6 +130,7 @@ fn client(number: u64) -> ClientPrefix {
 /// A store that answers no login until it is released, so that all logins stay in progress.
 struct Stalled {
     inventory: Inventory,
+    probe: Arc<Probe>,
     under_way: JoinSet<Result<IssuedSession, Error>>,
 }
 
@@ -179,7 +138,7 @@ impl Stalled {
     fn new(fixture: &Fixture) -> Self {
         let (inventory, probe) = fixture.probed();
         probe.set(Fault::Silence);
-        Self { inventory, under_way: JoinSet::new() }
+        Self { inventory, probe, under_way: JoinSet::new() }
     }
 
     /// Begins a login. Returns whether there is a place for it.
@@ -255,5 +214,23 @@ async fn dropped_logins_free_their_places() {
         let taken = stalled.fill(|number| (Some(client(0)), format!("{number}@{number}.example"))).await;
         assert_eq!(taken, 29);
         stalled.under_way.shutdown().await;
+    }
+}
+
+#[tokio::test]
+async fn logins_in_progress_are_bounded_and_refusals_for_lack_of_a_place_are_no_failures() {
+    for email in [|number| format!("{number}@example.net"), |_| EMAIL.to_owned()] {
+        let fixture = Fixture::new().await;
+        let user = fixture.user("bystander@example.net", Permission::Viewer, &[]).await;
+        let mut stalled = Stalled::new(&fixture);
+        let taken = stalled.fill(|number| (None, email(number))).await;
+        assert!(taken >= 100, "{taken}");
+        for _ in 0..10 {
+            let refused = stalled.inventory.log_in(&user.email, "battery staple".to_owned()).await;
+            assert_eq!(refusal(refused), ErrorKind::Busy);
+        }
+        stalled.probe.set(Fault::None);
+        while stalled.under_way.join_next().await.is_some() {}
+        stalled.inventory.log_in(&user.email, PASSWORD.to_owned()).await.unwrap();
     }
 }

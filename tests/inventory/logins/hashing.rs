@@ -9,7 +9,8 @@ use toposcope::inventory::{ErrorKind, Inventory};
 use toposcope::model::{Permission, User};
 use toposcope::store::{Facets, Key, Name};
 
-use crate::support::{Fixture, PASSWORD, at_every_call, refusal};
+use crate::support::{Fixture, PASSWORD, at_every_call, refusal, with_interference_at_every_call};
+use crate::users::Change;
 
 const PASSWORD_KIND: Name = Name::new("password");
 
@@ -27,9 +28,8 @@ async fn stored_hash(fixture: &Fixture, user: &User) -> String {
 }
 
 #[tokio::test]
-async fn a_password_of_another_cost_is_hashed_anew_by_its_next_login() {
-    let fixture = Fixture::new().await;
-    let user = fixture.owner().await;
+async fn password_of_another_cost_is_rehashed_at_the_next_login() {
+    let (fixture, user) = Fixture::with_owner().await;
     let before = stored_hash(&fixture, &user).await;
     assert!(before.starts_with("$argon2id$v=19$m=8,t=1,p=1$"), "{before}");
     let inventory = at_another_cost(fixture.second_inventory());
@@ -44,9 +44,8 @@ async fn a_password_of_another_cost_is_hashed_anew_by_its_next_login() {
 }
 
 #[tokio::test]
-async fn a_login_that_is_refused_hashes_nothing_anew() {
-    let fixture = Fixture::new().await;
-    let user = fixture.owner().await;
+async fn refused_login_rehashes_nothing() {
+    let (fixture, user) = Fixture::with_owner().await;
     let inventory = at_another_cost(fixture.second_inventory());
     let wrong = inventory.log_in(&user.email, "battery staple".to_owned());
     assert_eq!(fixture.refusal(wrong).await, ErrorKind::InvalidCredentials);
@@ -56,22 +55,22 @@ async fn a_login_that_is_refused_hashes_nothing_anew() {
 }
 
 #[tokio::test]
-async fn a_password_that_changes_while_the_old_one_is_hashed_anew_holds() {
-    for password in [Some("battery staple"), None] {
+async fn password_that_changes_during_the_rehashing_of_the_old_one_is_kept() {
+    for change in [Change::SetPassword("battery staple"), Change::RemovePassword] {
         at_every_call(
             async |fixture: &Fixture| fixture.owner().await,
-            async |inventory, user| {
-                inventory.set_user_password(user.id, password.map(str::to_owned)).await.unwrap()
-            },
+            async |inventory, user| change.apply(inventory, user.id).await.unwrap(),
             async |inventory, user| {
                 at_another_cost(inventory.clone()).log_in(&user.email, PASSWORD.to_owned()).await
             },
             async |fixture, user, result| {
                 assert_eq!(refusal(result), ErrorKind::InvalidCredentials);
-                let old = fixture.inventory.log_in(&user.email, PASSWORD.to_owned()).await;
-                assert_eq!(refusal(old), ErrorKind::InvalidCredentials);
-                if let Some(password) = password {
-                    fixture.inventory.log_in(&user.email, password.to_owned()).await.unwrap();
+                let log_in = async |password: &str| {
+                    fixture.inventory.log_in(&user.email, password.to_owned()).await.map(drop)
+                };
+                assert_eq!(refusal(log_in(PASSWORD).await), ErrorKind::InvalidCredentials);
+                if let Change::SetPassword(password) = change {
+                    log_in(password).await.unwrap();
                 }
             },
         )
@@ -81,9 +80,8 @@ async fn a_password_that_changes_while_the_old_one_is_hashed_anew_holds() {
 
 /// A password shorter than any that is accepted today.
 #[tokio::test]
-async fn a_password_of_an_older_rule_lets_in_and_stays_as_it_is() {
-    let fixture = Fixture::new().await;
-    let user = fixture.owner().await;
+async fn password_shorter_than_the_current_minimum_is_accepted_and_not_rehashed() {
+    let (fixture, user) = Fixture::with_owner().await;
     let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, Params::new(8, 1, 1, None).unwrap());
     let hash = argon2.hash_password_with_salt(b"short", b"0123456789abcdef").unwrap().to_string();
     let facets = Facets::default().with_organization(fixture.organization);
@@ -96,9 +94,8 @@ async fn a_password_of_an_older_rule_lets_in_and_stays_as_it_is() {
 }
 
 #[tokio::test]
-async fn the_longest_password_lets_in_and_a_longer_one_does_not() {
-    let fixture = Fixture::new().await;
-    let user = fixture.owner().await;
+async fn longest_password_logs_in_and_a_longer_one_does_not() {
+    let (fixture, user) = Fixture::with_owner().await;
     let longest = "🦀".repeat(1000);
     fixture.inventory.set_user_password(user.id, Some(longest.clone())).await.unwrap();
     fixture.inventory.log_in(&user.email, longest.clone()).await.unwrap();
@@ -108,47 +105,27 @@ async fn the_longest_password_lets_in_and_a_longer_one_does_not() {
     }
 }
 
-/// Logs in while a concurrent task changes the user right before a call of the store, once for each call up
-/// to the commit.
-async fn assert_nobody_gets_in<I>(change: impl AsyncFn(&Inventory, &User) -> I) {
-    let moments = Cell::new(0);
-    at_every_call(
-        async |fixture: &Fixture| fixture.owner().await,
-        change,
-        async |inventory, user| inventory.log_in(&user.email, PASSWORD.to_owned()).await,
-        async |fixture, user, result| {
-            assert_eq!(refusal(result), ErrorKind::InvalidCredentials);
-            assert_eq!(fixture.sessions_of(user.id).await, 0);
-            moments.set(moments.get() + 1);
-        },
-    )
-    .await;
-    assert!(moments.get() > 2, "the change came between the verification and the commit as well");
-}
-
 #[tokio::test]
-async fn a_password_that_changes_during_a_login_lets_nobody_in_any_more() {
-    for password in [Some("battery staple"), None] {
-        assert_nobody_gets_in(async |inventory, user| {
-            inventory.set_user_password(user.id, password.map(str::to_owned)).await.unwrap()
-        })
+async fn login_is_refused_if_the_user_is_disabled_or_deleted_or_gets_another_password_meanwhile() {
+    for change in
+        [Change::SetPassword("battery staple"), Change::RemovePassword, Change::Disable, Change::Delete]
+    {
+        let calls = with_interference_at_every_call(
+            async |fixture: &Fixture| fixture.owner().await,
+            async |inventory, user| change.apply(inventory, user.id).await.unwrap(),
+            async |inventory, user| inventory.log_in(&user.email, PASSWORD.to_owned()).await,
+            async |fixture, user, result| {
+                assert_eq!(refusal(result), ErrorKind::InvalidCredentials, "{change:?}");
+                assert_eq!(fixture.sessions_of(user.id).await, 0);
+            },
+        )
         .await;
+        assert!(calls > 2, "the change came between the verification and the commit as well");
     }
 }
 
 #[tokio::test]
-async fn a_user_who_is_disabled_during_a_login_does_not_get_in() {
-    assert_nobody_gets_in(async |inventory, user| inventory.set_user_enabled(user.id, false).await.unwrap())
-        .await;
-}
-
-#[tokio::test]
-async fn a_user_who_is_deleted_during_a_login_does_not_get_in() {
-    assert_nobody_gets_in(async |inventory, user| inventory.delete_user(user.id).await.unwrap()).await;
-}
-
-#[tokio::test]
-async fn password_that_becomes_the_right_one_during_a_login_lets_in_until_the_hash_is_read() {
+async fn password_that_becomes_the_right_one_during_a_login_logs_in_until_the_hash_is_read() {
     let refusals = Cell::new(0);
     at_every_call(
         async |fixture: &Fixture| fixture.owner().await,
@@ -174,13 +151,13 @@ async fn password_that_becomes_the_right_one_during_a_login_lets_in_until_the_ha
 }
 
 #[tokio::test]
-async fn a_user_whose_rights_change_during_a_login_gets_in_with_those_that_are_new() {
+async fn rights_that_change_during_a_login_apply_to_its_session() {
     at_every_call(
         async |fixture: &Fixture| fixture.owner().await,
         async |inventory, user| inventory.set_user_rights(user.id, Permission::Viewer, vec![]).await.unwrap(),
         async |inventory, user| inventory.log_in(&user.email, PASSWORD.to_owned()).await.unwrap(),
         async |fixture, _, issued| {
-            let caller = fixture.inventory.authenticate_session(issued.plaintext()).await.unwrap();
+            let caller = fixture.by_session(&issued).await.unwrap();
             assert_eq!(caller.permission(), Permission::Viewer);
         },
     )
@@ -188,7 +165,7 @@ async fn a_user_whose_rights_change_during_a_login_gets_in_with_those_that_are_n
 }
 
 #[tokio::test]
-async fn another_login_of_the_user_does_not_disturb_one() {
+async fn concurrent_logins_of_one_user_both_succeed() {
     at_every_call(
         async |fixture: &Fixture| fixture.owner().await,
         async |inventory, user| inventory.log_in(&user.email, PASSWORD.to_owned()).await.unwrap(),

@@ -16,7 +16,7 @@ use super::{
 };
 
 #[test]
-fn a_credential_is_assigned_to_all_interfaces_or_to_some() {
+fn credential_is_assigned_to_all_interfaces_or_to_some() {
     let all: CredentialAssignment =
         round_trip(&format!(r#"{{"credential_id":"{ID}","interface_ids":null}}"#));
     assert_eq!(all.interface_ids, None);
@@ -28,7 +28,7 @@ fn a_credential_is_assigned_to_all_interfaces_or_to_some() {
 }
 
 #[test]
-fn hosts_and_what_they_embed_are_written_whole_in_the_order_of_the_wire() {
+fn hosts_and_their_parts_are_written_with_all_fields_in_order() {
     let interface = format!(
         r#"{{"id":"{ID}","host_id":"{ID}","network_id":"{ID}","subnet_id":null,"name":null,"ip_address":"2001:db8::1","mac_address":null,"position":-1,"created_at":"{TIME}","updated_at":"{TIME}"}}"#
     );
@@ -43,7 +43,7 @@ fn hosts_and_what_they_embed_are_written_whole_in_the_order_of_the_wire() {
 }
 
 #[test]
-fn a_service_definition_is_any_text_but_the_empty_one() {
+fn service_definition_is_any_text_but_the_empty_one() {
     assert_eq!(ServiceDefinition::new(" ").unwrap().as_str(), " ");
     assert_eq!(ServiceDefinition::new("Home Assistant").unwrap().to_string(), "Home Assistant");
     assert!(ServiceDefinition::new("").is_err());
@@ -52,7 +52,7 @@ fn a_service_definition_is_any_text_but_the_empty_one() {
 }
 
 #[test]
-fn an_address_is_ipv4_or_ipv6_without_a_prefix_length() {
+fn address_is_ipv4_or_ipv6_without_a_prefix_length() {
     for (sent, written) in [
         ("192.0.2.1", "192.0.2.1"),
         ("2001:DB8:0:0:0:0:0:1", "2001:db8::1"),
@@ -68,7 +68,7 @@ fn an_address_is_ipv4_or_ipv6_without_a_prefix_length() {
 }
 
 #[test]
-fn virtualization_tells_its_type_and_details() {
+fn virtualization_is_written_with_its_type_and_details() {
     let proxmox: HostVirtualization = round_trip(&format!(
         r#"{{"type":"Proxmox","details":{{"vm_name":"web","vm_id":null,"service_id":"{ID}"}}}}"#
     ));
@@ -85,7 +85,7 @@ fn virtualization_tells_its_type_and_details() {
 }
 
 #[test]
-fn virtualization_may_leave_out_names_but_not_the_service() {
+fn virtualization_may_omit_names_but_not_the_service() {
     let sent = json!({"details": {"service_id": ID}, "type": "Proxmox"});
     assert_eq!(serde_json::from_value::<HostVirtualization>(sent).unwrap().service_id(), id());
     for value in [
@@ -102,7 +102,7 @@ fn virtualization_may_leave_out_names_but_not_the_service() {
 }
 
 #[test]
-fn a_neighbor_is_an_interface_entry_or_a_host() {
+fn neighbor_is_an_interface_entry_or_a_host() {
     assert_eq!(
         round_trip::<Neighbor>(&format!(r#"{{"type":"IfEntry","id":"{ID}"}}"#)),
         Neighbor::IfEntry(id())
@@ -122,7 +122,7 @@ fn a_neighbor_is_an_interface_entry_or_a_host() {
 }
 
 #[test]
-fn statuses_and_subtypes_are_spelt_as_on_the_wire() {
+fn statuses_and_subtypes_are_spelled_in_pascal_case() {
     for status in ["Up", "Down", "Testing"] {
         round_trip::<AdminStatus>(&format!("\"{status}\""));
     }
@@ -151,7 +151,7 @@ fn statuses_and_subtypes_are_spelt_as_on_the_wire() {
 }
 
 #[test]
-fn an_interface_entry_is_written_whole_and_holds_what_devices_really_send() {
+fn interface_entry_holds_odd_values_of_real_devices() {
     let entry: IfEntry = round_trip(&format!(
         r#"{{"id":"{ID}","host_id":"{ID}","network_id":"{ID}","interface_id":"{ID}","if_index":1001000003000,"if_name":"Gi0/1\u0000","if_descr":"","if_alias":"","if_type":1767992425,"speed_bps":4294967295000000,"mac_address":"00:1B:21:AF:09:E0","admin_status":"Up","oper_status":"LowerLayerDown","neighbor":{{"type":"Host","id":"{ID}"}},"cdp_address":"not an address","cdp_device_id":"b","cdp_platform":"c","cdp_port_id":"d","lldp_chassis_id":{{"subtype":"MacAddress","value":"no mac"}},"lldp_mgmt_addr":"e","lldp_port_desc":"f","lldp_port_id":{{"subtype":"AgentCircuitId","value":""}},"lldp_sys_desc":"g","lldp_sys_name":"h","created_at":"{TIME}","updated_at":"{TIME}"}}"#
     ));
@@ -165,7 +165,7 @@ fn an_interface_entry_is_written_whole_and_holds_what_devices_really_send() {
 }
 
 #[test]
-fn what_is_null_or_empty_may_be_missing_when_read() {
+fn nullable_fields_and_lists_may_be_missing() {
     let host: Host = serde_json::from_value(host_json()).unwrap();
     assert_eq!((&host.hostname, &host.description, &host.virtualization), (&None, &None, &None));
     assert!(!host.hidden);
@@ -194,7 +194,7 @@ fn assert_all_required<T: DeserializeOwned>(object: &Value) {
 }
 
 #[test]
-fn what_is_required_may_be_neither_missing_nor_null() {
+fn required_fields_may_be_neither_missing_nor_null() {
     assert_all_required::<Host>(&host_json());
     assert_all_required::<Interface>(&interface_json());
     assert_all_required::<Port>(&port_json());
@@ -204,7 +204,7 @@ fn what_is_required_may_be_neither_missing_nor_null() {
 }
 
 #[test]
-fn a_list_may_be_missing_but_not_null() {
+fn list_that_is_null_is_refused() {
     for field in ["tags", "credential_assignments", "interfaces", "ports", "services", "if_entries"] {
         refusal::<Host>(&with(host_json(), field, Value::Null));
     }
@@ -216,7 +216,7 @@ fn a_list_may_be_missing_but_not_null() {
 }
 
 #[test]
-fn unknown_fields_are_ignored_and_double_ones_refused() {
+fn unknown_fields_are_ignored_and_duplicate_ones_refused() {
     let host: Host = serde_json::from_value(with(host_json(), "colour", json!({"a": [1]}))).unwrap();
     assert_eq!(host.id, id());
 
@@ -232,7 +232,7 @@ fn uuid(number: u128) -> Uuid {
 }
 
 #[test]
-fn embedded_records_are_sorted_by_place_and_then_by_id() {
+fn parts_of_a_host_are_sorted_by_place_and_then_by_id() {
     let mut host: Host = serde_json::from_value(host_json()).unwrap();
     let interface: Interface = serde_json::from_value(interface_json()).unwrap();
     for (position, number) in [(2, 1), (1, 3), (1, 2), (-1, 4)] {

@@ -10,7 +10,7 @@ use toposcope::model::{
 use super::{ID, PORT_TYPES, TIME, binding_json, id, port, port_json, refusal, round_trip, with, without};
 
 #[test]
-fn a_timestamp_is_read_with_any_offset_and_written_in_utc_to_the_microsecond() {
+fn timestamp_is_read_with_any_offset_and_written_in_utc_to_the_microsecond() {
     for (sent, written) in [
         ("2026-08-14T12:00:14Z", "2026-08-14T12:00:14Z"),
         ("2026-08-14t12:00:14z", "2026-08-14T12:00:14Z"),
@@ -34,7 +34,7 @@ fn a_timestamp_is_read_with_any_offset_and_written_in_utc_to_the_microsecond() {
 }
 
 #[test]
-fn a_timestamp_outside_the_years_0_to_9999_or_without_a_zone_is_refused() {
+fn timestamp_outside_the_years_0_to_9999_or_without_a_zone_is_refused() {
     for text in [
         "",
         "2026-08-14",
@@ -54,7 +54,7 @@ fn a_timestamp_outside_the_years_0_to_9999_or_without_a_zone_is_refused() {
 }
 
 #[test]
-fn a_mac_address_is_read_in_every_usual_spelling_and_written_in_one() {
+fn mac_address_is_read_in_every_usual_spelling_and_written_in_one() {
     let address = MacAddress::new([0x00, 0x1B, 0x21, 0xAF, 0x09, 0xE0]);
     for text in [
         "00:1B:21:AF:09:E0",
@@ -75,7 +75,7 @@ fn a_mac_address_is_read_in_every_usual_spelling_and_written_in_one() {
 }
 
 #[test]
-fn what_is_not_6_bytes_in_hexadecimal_is_no_mac_address() {
+fn text_other_than_6_hexadecimal_bytes_is_no_mac_address() {
     for text in [
         "",
         "0",
@@ -141,7 +141,7 @@ fn every_port_has_the_type_of_the_table_or_is_custom() {
 }
 
 #[test]
-fn the_type_of_a_port_is_ignored_when_read() {
+fn type_of_a_port_is_ignored_when_read() {
     let expected = port(80, Protocol::Tcp);
     assert_eq!(serde_json::from_value::<Port>(port_json()).unwrap(), expected);
     for sent in [json!("Ssh"), json!("nonsense"), Value::Null, json!(7), json!({"a": []}), json!([1, 2])] {
@@ -151,7 +151,7 @@ fn the_type_of_a_port_is_ignored_when_read() {
 }
 
 #[test]
-fn a_port_number_is_1_to_65535() {
+fn port_number_is_1_to_65535() {
     assert_eq!(PortNumber::try_from(1).unwrap().get(), 1);
     assert_eq!(PortNumber::try_from(65_535).unwrap().to_string(), "65535");
     assert!(PortNumber::try_from(0).is_err());
@@ -161,7 +161,7 @@ fn a_port_number_is_1_to_65535() {
 }
 
 #[test]
-fn a_protocol_is_spelt_as_on_the_wire() {
+fn protocol_in_another_spelling_is_refused() {
     assert!(Protocol::Tcp < Protocol::Udp);
     for protocol in ["tcp", "TCP", "Sctp", ""] {
         refusal::<Port>(&with(port_json(), "protocol", json!(protocol)));
@@ -173,7 +173,7 @@ fn target(text: &str) -> BindingTarget {
 }
 
 #[test]
-fn a_binding_is_written_with_both_ids() {
+fn binding_is_written_with_both_ids() {
     let head = format!(r#"{{"id":"{ID}","service_id":"{ID}","network_id":"{ID}""#);
     let tail = format!(r#","created_at":"{TIME}","updated_at":"{TIME}"}}"#);
     assert_eq!(
@@ -191,7 +191,7 @@ fn a_binding_is_written_with_both_ids() {
 }
 
 #[test]
-fn a_binding_may_leave_out_the_id_that_it_has_not() {
+fn binding_may_omit_the_id_that_its_type_does_not_require() {
     let binding: Binding = serde_json::from_value(without(binding_json(), "interface_id")).unwrap();
     assert_eq!(binding.target, BindingTarget::Port { port_id: id(), interface_id: None });
     let binding =
@@ -201,7 +201,7 @@ fn a_binding_may_leave_out_the_id_that_it_has_not() {
 }
 
 #[test]
-fn a_binding_whose_ids_do_not_go_with_its_type_is_refused() {
+fn binding_with_ids_that_contradict_its_type_is_refused() {
     let on_interface = with(binding_json(), "type", json!("Interface"));
     assert!(refusal::<Binding>(&without(binding_json(), "port_id")).contains("requires a port_id"));
     assert!(refusal::<Binding>(&with(binding_json(), "port_id", Value::Null)).contains("requires a port_id"));
@@ -216,7 +216,7 @@ fn a_binding_whose_ids_do_not_go_with_its_type_is_refused() {
 }
 
 #[test]
-fn a_source_is_tagged_with_its_type() {
+fn source_is_tagged_with_its_type() {
     assert_eq!(round_trip::<Source>(r#"{"type":"Manual"}"#), Source::Manual);
     assert_eq!(round_trip::<Source>(r#"{"type":"System"}"#), Source::System);
     assert_eq!(round_trip::<Source>(r#"{"type":"Unknown"}"#), Source::Unknown);
@@ -228,7 +228,7 @@ fn a_source_is_tagged_with_its_type() {
 }
 
 #[test]
-fn the_type_of_a_source_may_stand_anywhere_among_its_fields() {
+fn type_of_a_source_may_come_at_any_place_among_its_fields() {
     let sent =
         r#"{"details":{},"metadata":[{"big":18446744073709551615}],"more":1,"type":"DiscoveryWithMatch"}"#;
     let source: Source = serde_json::from_str(sent).unwrap();
@@ -239,7 +239,7 @@ fn the_type_of_a_source_may_stand_anywhere_among_its_fields() {
 }
 
 #[test]
-fn a_source_of_another_shape_is_refused() {
+fn source_of_another_shape_is_refused() {
     for value in [
         Value::Null,
         json!("Manual"),
@@ -302,7 +302,7 @@ fn records_around_the_inventory_are_written_in_the_order_of_the_wire() {
 }
 
 #[test]
-fn share_metadata_tells_nothing_of_whose_the_share_is() {
+fn share_metadata_omits_the_organization_of_the_share() {
     let options = r#"{"show_export_button":true,"show_inspect_panel":false,"show_minimap":true,"show_zoom_controls":false}"#;
     let share: Share = round_trip(&format!(
         r#"{{"id":"{ID}","organization_id":"{ID}","network_id":null,"name":"a","is_enabled":true,"expires_at":null,"requires_password":true,"options":{options},"created_at":"{TIME}","updated_at":"{TIME}"}}"#
@@ -313,7 +313,7 @@ fn share_metadata_tells_nothing_of_whose_the_share_is() {
 }
 
 #[test]
-fn the_known_referral_sources_are_thirteen() {
+fn there_are_thirteen_known_referral_sources() {
     assert_eq!(referral_source::ALL.len(), 13);
     assert_eq!(referral_source::ALL[9], "proxmox_community_scripts");
     assert!(referral_source::ALL.contains(&referral_source::PREFER_NOT_TO_SAY));

@@ -14,6 +14,7 @@ use crate::support::{Fixture, binding, id, port, rich_host, service};
 /// Two hosts on each of two networks, with every kind of content. The first has the port 443/Tcp without a
 /// binding, and the port 22/Tcp with a service bound to it.
 pub(crate) struct Hosts {
+    pub(crate) organization: Uuid,
     pub(crate) first: Host,
     pub(crate) neighbour: Host,
     pub(crate) elsewhere: Host,
@@ -23,6 +24,12 @@ pub(crate) const FREE: Uuid = id(0xf4ee);
 pub(crate) const BOUND: Uuid = id(0xb04d);
 
 impl Hosts {
+    pub(crate) async fn new() -> (Fixture, Self) {
+        let fixture = Fixture::new().await;
+        let hosts = Self::put(&fixture).await;
+        (fixture, hosts)
+    }
+
     pub(crate) async fn put(fixture: &Fixture) -> Self {
         let mut first = rich_host(1, fixture.network, &fixture.tags);
         first.ports.push(port(&first, FREE, 443, Protocol::Tcp));
@@ -38,7 +45,7 @@ impl Hosts {
         }
         // As they are stored: with ordered lists.
         let first = fixture.host(first.id).await;
-        Self { first, neighbour, elsewhere }
+        Self { organization: fixture.organization, first, neighbour, elsewhere }
     }
 
     pub(crate) fn port(&self, id: Uuid) -> Port {

@@ -22,9 +22,8 @@ fn member_of(fixture: &Fixture, network: Uuid) -> Caller {
 }
 
 #[tokio::test]
-async fn a_viewer_changes_no_port_whatever_is_asked_for() {
-    let fixture = Fixture::new().await;
-    let hosts = Hosts::put(&fixture).await;
+async fn viewer_may_not_update_ports() {
+    let (fixture, hosts) = Hosts::new().await;
     let networks = [fixture.network, fixture.other_network];
     let viewer = fixture.user("v@example.net", Permission::Viewer, &networks).await;
     let admin = fixture.user("a@example.net", Permission::Admin, &networks).await;
@@ -38,9 +37,8 @@ async fn a_viewer_changes_no_port_whatever_is_asked_for() {
 }
 
 #[tokio::test]
-async fn a_port_that_is_unknown_or_another_organizations_is_not_found() {
-    let fixture = Fixture::new().await;
-    let hosts = Hosts::put(&fixture).await;
+async fn unknown_or_foreign_port_is_not_found() {
+    let (fixture, hosts) = Hosts::new().await;
     let foreign = fixture.foreign().await;
     let mut theirs = bare_host(id(9), foreign.network);
     theirs.ports = vec![port(&theirs, id(0x99), 443, Protocol::Tcp)];
@@ -59,9 +57,8 @@ async fn a_port_that_is_unknown_or_another_organizations_is_not_found() {
 }
 
 #[tokio::test]
-async fn a_port_on_a_network_out_of_reach_is_denied_wherever_it_should_go() {
-    let fixture = Fixture::new().await;
-    let hosts = Hosts::put(&fixture).await;
+async fn port_on_an_inaccessible_network_is_denied() {
+    let (fixture, hosts) = Hosts::new().await;
     let caller = member_of(&fixture, fixture.other_network);
     for update in [
         on(&hosts.first, 8443, Protocol::Tcp),
@@ -76,9 +73,8 @@ async fn a_port_on_a_network_out_of_reach_is_denied_wherever_it_should_go() {
 }
 
 #[tokio::test]
-async fn a_port_goes_to_no_network_that_is_out_of_reach_or_not_the_organizations() {
-    let fixture = Fixture::new().await;
-    let hosts = Hosts::put(&fixture).await;
+async fn port_does_not_move_to_an_inaccessible_or_foreign_network() {
+    let (fixture, hosts) = Hosts::new().await;
     let foreign = fixture.foreign().await;
     let caller = member_of(&fixture, fixture.network);
     let reaching = Scope::only([fixture.network, foreign.network]);
@@ -100,9 +96,8 @@ async fn a_port_goes_to_no_network_that_is_out_of_reach_or_not_the_organizations
 }
 
 #[tokio::test]
-async fn a_port_goes_to_no_host_that_is_unknown_or_another_organizations() {
-    let fixture = Fixture::new().await;
-    let hosts = Hosts::put(&fixture).await;
+async fn port_does_not_move_to_an_unknown_or_foreign_host() {
+    let (fixture, hosts) = Hosts::new().await;
     let foreign = fixture.foreign().await;
     let theirs = bare_host(id(9), foreign.network);
     fixture.inventory.put_host(foreign.organization, theirs.clone()).await.unwrap();
@@ -116,9 +111,8 @@ async fn a_port_goes_to_no_host_that_is_unknown_or_another_organizations() {
 }
 
 #[tokio::test]
-async fn the_host_must_be_on_the_network_that_is_named_with_it() {
-    let fixture = Fixture::new().await;
-    let hosts = Hosts::put(&fixture).await;
+async fn host_of_an_update_must_be_on_the_network_of_the_update() {
+    let (fixture, hosts) = Hosts::new().await;
     let caller = owner_of(fixture.organization);
     let mismatch = ErrorKind::NetworkMismatch { entity: Entity::Host };
     for (host, network) in [
@@ -139,9 +133,8 @@ async fn the_host_must_be_on_the_network_that_is_named_with_it() {
 
 /// Everything is invalid at first, and is corrected in the order in which errors are reported.
 #[tokio::test]
-async fn what_is_wrong_with_a_change_is_told_in_order() {
-    let fixture = Fixture::new().await;
-    let hosts = Hosts::put(&fixture).await;
+async fn first_error_of_an_update_is_reported() {
+    let (fixture, hosts) = Hosts::new().await;
     let owner = owner_of(fixture.organization);
     let viewer = Caller::new(fixture.organization, id(1), Permission::Viewer, Scope::only([]));
     let (near, far) = (member_of(&fixture, fixture.network), member_of(&fixture, fixture.other_network));

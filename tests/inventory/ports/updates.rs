@@ -6,16 +6,13 @@ use toposcope::model::{Host, HostOrderField, Permission, Port, Protocol};
 use uuid::Uuid;
 
 use super::{BOUND, FREE, Hosts, on};
-use crate::support::{
-    Fixture, already_exists, id, in_person, not_found, owner_of, port, through_a_key, time,
-};
+use crate::support::{already_exists, id, in_person, not_found, owner_of, port, through_a_key, time};
 
 const LATER: &str = "2026-08-15T00:00:00.000001Z";
 
 #[tokio::test]
-async fn a_port_gets_another_number_and_protocol_and_keeps_its_id_and_its_age() {
-    let fixture = Fixture::new().await;
-    let hosts = Hosts::put(&fixture).await;
+async fn update_changes_number_and_protocol_and_keeps_id_and_creation_time() {
+    let (fixture, hosts) = Hosts::new().await;
     let caller = owner_of(fixture.organization);
     fixture.clock.set(time(LATER));
     for (number, protocol) in [
@@ -37,9 +34,8 @@ async fn a_port_gets_another_number_and_protocol_and_keeps_its_id_and_its_age() 
 }
 
 #[tokio::test]
-async fn nothing_else_of_the_host_changes_but_its_time() {
-    let fixture = Fixture::new().await;
-    let hosts = Hosts::put(&fixture).await;
+async fn port_update_moves_host_timestamp_and_changes_nothing_else() {
+    let (fixture, hosts) = Hosts::new().await;
     fixture.clock.set(time(LATER));
     let update = on(&hosts.first, 8443, Protocol::Tcp);
     let changed = fixture.inventory.update_port(&owner_of(fixture.organization), FREE, update).await.unwrap();
@@ -53,9 +49,8 @@ async fn nothing_else_of_the_host_changes_but_its_time() {
 }
 
 #[tokio::test]
-async fn a_port_that_is_updated_to_what_it_is_was_updated_all_the_same() {
-    let fixture = Fixture::new().await;
-    let hosts = Hosts::put(&fixture).await;
+async fn update_to_the_current_values_moves_the_timestamps() {
+    let (fixture, hosts) = Hosts::new().await;
     fixture.clock.set(time(LATER));
     for port in [FREE, BOUND] {
         let before = hosts.port(port);
@@ -67,18 +62,16 @@ async fn a_port_that_is_updated_to_what_it_is_was_updated_all_the_same() {
 }
 
 #[tokio::test]
-async fn a_port_that_a_service_is_bound_to_is_renumbered_and_stays_bound() {
-    let fixture = Fixture::new().await;
-    let hosts = Hosts::put(&fixture).await;
+async fn bound_port_is_renumbered_and_stays_bound() {
+    let (fixture, hosts) = Hosts::new().await;
     let update = on(&hosts.first, 2222, Protocol::Tcp);
     fixture.inventory.update_port(&owner_of(fixture.organization), BOUND, update).await.unwrap();
     assert_eq!(fixture.host(hosts.first.id).await.services, hosts.first.services);
 }
 
 #[tokio::test]
-async fn hosts_are_ordered_by_the_time_that_a_port_was_changed_at() {
-    let fixture = Fixture::new().await;
-    let hosts = Hosts::put(&fixture).await;
+async fn port_update_moves_the_host_in_the_order_by_update_time() {
+    let (fixture, hosts) = Hosts::new().await;
     fixture.clock.set(time(LATER));
     let update = on(&hosts.first, 8443, Protocol::Tcp);
     let caller = owner_of(fixture.organization);
@@ -92,9 +85,8 @@ async fn hosts_are_ordered_by_the_time_that_a_port_was_changed_at() {
 }
 
 #[tokio::test]
-async fn members_and_above_change_ports_in_person_and_by_key() {
-    let fixture = Fixture::new().await;
-    let hosts = Hosts::put(&fixture).await;
+async fn members_and_above_may_update_ports_by_session_and_by_key() {
+    let (fixture, hosts) = Hosts::new().await;
     let mut number = 1000;
     for level in [Permission::Member, Permission::Admin, Permission::Owner] {
         let user = fixture.user(&format!("{level}@example.net"), level, &[fixture.network]).await;
@@ -109,9 +101,8 @@ async fn members_and_above_change_ports_in_person_and_by_key() {
 }
 
 #[tokio::test]
-async fn a_number_and_protocol_that_another_port_of_the_host_has_are_taken() {
-    let fixture = Fixture::new().await;
-    let hosts = Hosts::put(&fixture).await;
+async fn number_and_protocol_of_another_port_of_the_host_are_taken() {
+    let (fixture, hosts) = Hosts::new().await;
     let caller = owner_of(fixture.organization);
     for (number, protocol, name) in
         [(53, Protocol::Tcp, "53/Tcp"), (53, Protocol::Udp, "53/Udp"), (22, Protocol::Tcp, "22/Tcp")]
@@ -138,10 +129,9 @@ fn with(host: Host, port: Port) -> Host {
 }
 
 #[tokio::test]
-async fn a_port_moves_to_another_host_of_the_same_or_another_network() {
+async fn port_moves_to_another_host_of_the_same_or_another_network() {
     for is_far in [false, true] {
-        let fixture = Fixture::new().await;
-        let hosts = Hosts::put(&fixture).await;
+        let (fixture, hosts) = Hosts::new().await;
         let port = hosts.port(FREE);
         let (to, untouched) =
             if is_far { (hosts.elsewhere, hosts.neighbour) } else { (hosts.neighbour, hosts.elsewhere) };
@@ -165,45 +155,39 @@ async fn a_port_moves_to_another_host_of_the_same_or_another_network() {
 }
 
 #[tokio::test]
-async fn a_port_that_has_moved_is_found_where_it_is() {
-    let fixture = Fixture::new().await;
-    let hosts = Hosts::put(&fixture).await;
+async fn moved_port_is_found_on_its_new_host() {
+    let (fixture, hosts) = Hosts::new().await;
     let caller = owner_of(fixture.organization);
     for to in [&hosts.neighbour, &hosts.elsewhere, &hosts.first, &hosts.elsewhere] {
         let moved = fixture.inventory.update_port(&caller, FREE, on(to, 443, Protocol::Tcp)).await.unwrap();
         assert_eq!((moved.host_id, moved.network_id), (to.id, to.network_id));
     }
     // The source host no longer refers to it; its id is taken on the target host.
-    fixture.inventory.delete_host(fixture.organization, hosts.first.id).await.unwrap();
+    fixture.delete(hosts.first.id).await.unwrap();
     let update = on(&hosts.elsewhere, 444, Protocol::Tcp);
     fixture.inventory.update_port(&caller, FREE, update).await.unwrap();
     let mut claimant = hosts.neighbour.clone();
     claimant.ports.push(port(&claimant, FREE, 443, Protocol::Tcp));
-    let claim = fixture.inventory.put_host(fixture.organization, claimant);
-    let taken = already_exists(Entity::Port, FREE);
-    assert_eq!(fixture.refusal(claim).await, taken);
-    fixture.inventory.delete_host(fixture.organization, hosts.elsewhere.id).await.unwrap();
+    let claim = fixture.try_put(claimant);
+    assert_eq!(fixture.refusal(claim).await, already_exists(Entity::Port, FREE));
+    fixture.delete(hosts.elsewhere.id).await.unwrap();
     let gone = fixture.inventory.update_port(&caller, FREE, update);
-    let unknown = not_found(Entity::Port, FREE);
-    assert_eq!(fixture.refusal(gone).await, unknown);
+    assert_eq!(fixture.refusal(gone).await, not_found(Entity::Port, FREE));
 }
 
 #[tokio::test]
-async fn a_number_and_protocol_that_the_other_host_has_are_taken() {
-    let fixture = Fixture::new().await;
-    let hosts = Hosts::put(&fixture).await;
+async fn number_and_protocol_of_a_port_of_the_target_host_are_taken() {
+    let (fixture, hosts) = Hosts::new().await;
     let caller = owner_of(fixture.organization);
     for to in [&hosts.neighbour, &hosts.elsewhere] {
         let attempt = fixture.inventory.update_port(&caller, FREE, on(to, 65_535, Protocol::Tcp));
-        let taken = already_exists(Entity::Port, "65535/Tcp");
-        assert_eq!(fixture.refusal(attempt).await, taken);
+        assert_eq!(fixture.refusal(attempt).await, already_exists(Entity::Port, "65535/Tcp"));
     }
 }
 
 #[tokio::test]
-async fn a_port_that_a_service_is_bound_to_does_not_leave_its_host() {
-    let fixture = Fixture::new().await;
-    let hosts = Hosts::put(&fixture).await;
+async fn bound_port_does_not_move_to_another_host() {
+    let (fixture, hosts) = Hosts::new().await;
     let caller = owner_of(fixture.organization);
     for to in [&hosts.neighbour, &hosts.elsewhere] {
         for (number, protocol) in [(22, Protocol::Tcp), (2222, Protocol::Udp), (65_535, Protocol::Tcp)] {

@@ -12,7 +12,7 @@ use super::real;
 use crate::support::documents;
 
 #[test]
-fn every_host_is_imported_and_what_was_altered_is_counted() {
+fn every_host_is_imported_and_corrections_are_counted() {
     let Some(real) = real() else { return };
     let report = &real.report;
     assert_eq!((report.lines, report.imported, report.replaced, report.refused), (1953, 1953, 0, 0));
@@ -33,7 +33,7 @@ fn every_host_is_imported_and_what_was_altered_is_counted() {
 }
 
 #[tokio::test]
-async fn every_host_is_what_was_sent_but_for_what_the_rules_mend() {
+async fn every_host_is_imported_as_it_was_sent_except_for_corrections() {
     let Some(real) = real() else { return };
     let mut mended = Mended::default();
     let mut networks = BTreeSet::new();
@@ -100,7 +100,7 @@ fn first_difference(found: &Value, expected: &Value, path: &str) -> String {
 const LONGEST: usize = 20_000;
 
 #[tokio::test]
-async fn what_the_list_serves_is_imported_elsewhere_and_once_more_byte_for_byte() {
+async fn listed_documents_are_imported_unchanged_into_another_inventory() {
     let Some(real) = real() else { return };
     let mut served = documents(&real.inventory, real.organization).await;
     served.retain(|document| document.len() <= LONGEST);

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use serde_json::Value;
-use toposcope::access::{ManualClock, PasswordCost, PasswordHasher};
+use toposcope::access::{Caller, ManualClock, PasswordCost, PasswordHasher};
 use toposcope::inventory::{
-    Error, ErrorKind, HostQuery, Inventory, IssuedKey, IssuedSession, NewDaemonApiKey, NewUser, NewUserApiKey,
+    Error, ErrorKind, HostPage, HostQuery, Inventory, IssuedKey, IssuedSession, NewDaemonApiKey, NewUser,
+    NewUserApiKey, Written,
 };
 use toposcope::model::{DaemonApiKey, Host, Permission, User, UserApiKey};
 use toposcope::store::{Batch, Facets, Key, MemoryStore, Precondition, Record, Store, UniqueKey};
@@ -17,6 +18,7 @@ use super::hooks::{Put, Recorder};
 use super::{Fault, NOW, PASSWORD, Probe, Seeded, owner_of, refusal, time};
 
 /// An organization with two networks and two tags, and the means to observe its store.
+#[derive(Clone)]
 pub(crate) struct Fixture {
     pub(crate) inventory: Inventory,
     pub(crate) clock: ManualClock,
@@ -75,6 +77,34 @@ impl Fixture {
         Self { inventory, clock, random, store, organization, network, other_network, tags }
     }
 
+    /// Returns a fixture with an Owner.
+    pub(crate) async fn with_owner() -> (Self, User) {
+        let fixture = Self::new().await;
+        let owner = fixture.owner().await;
+        (fixture, owner)
+    }
+
+    /// Returns a fixture with an Owner's key.
+    pub(crate) async fn with_key() -> (Self, IssuedKey<UserApiKey>) {
+        let (fixture, owner) = Self::with_owner().await;
+        let issued = fixture.user_key(&owner, |_| {}).await;
+        (fixture, issued)
+    }
+
+    /// Returns a fixture with an Owner's session.
+    pub(crate) async fn with_session() -> (Self, IssuedSession) {
+        let (fixture, owner) = Self::with_owner().await;
+        let issued = fixture.log_in(&owner).await;
+        (fixture, issued)
+    }
+
+    /// Returns a fixture with another organization.
+    pub(crate) async fn with_foreign() -> (Self, Foreign) {
+        let fixture = Self::new().await;
+        let foreign = fixture.foreign().await;
+        (fixture, foreign)
+    }
+
     /// Returns another inventory in the same store.
     pub(crate) fn second_inventory(&self) -> Inventory {
         reproducible(self.store.clone(), &self.clock, &self.random)
@@ -95,12 +125,29 @@ impl Fixture {
         Foreign { organization, network, tag }
     }
 
-    pub(crate) async fn put(&self, host: &Host) {
-        self.inventory.put_host(self.organization, host.clone()).await.expect("the host is acceptable");
+    pub(crate) async fn try_put(&self, host: Host) -> Result<Written, Error> {
+        self.inventory.put_host(self.organization, host).await
+    }
+
+    pub(crate) async fn put(&self, host: &Host) -> Written {
+        self.try_put(host.clone()).await.expect("the host is acceptable")
+    }
+
+    pub(crate) async fn try_host(&self, id: Uuid) -> Result<Host, Error> {
+        self.inventory.host(self.organization, id).await
     }
 
     pub(crate) async fn host(&self, id: Uuid) -> Host {
-        self.inventory.host(self.organization, id).await.expect("the host is there")
+        self.try_host(id).await.expect("the host is there")
+    }
+
+    pub(crate) async fn delete(&self, host: Uuid) -> Result<(), Error> {
+        self.inventory.delete_host(self.organization, host).await
+    }
+
+    /// Lists hosts for a caller who sees all of them.
+    pub(crate) async fn list(&self, query: &HostQuery) -> HostPage {
+        self.inventory.list_hosts(&owner_of(self.organization), query).await.unwrap()
     }
 
     pub(crate) async fn documents(&self) -> Vec<Bytes> {
@@ -141,7 +188,21 @@ impl Fixture {
     }
 
     pub(crate) async fn log_in(&self, user: &User) -> IssuedSession {
-        self.inventory.log_in(&user.email, PASSWORD.to_owned()).await.unwrap()
+        self.try_log_in(&user.email).await.unwrap()
+    }
+
+    pub(crate) async fn try_log_in(&self, email: &str) -> Result<IssuedSession, Error> {
+        self.inventory.log_in(email, PASSWORD.to_owned()).await
+    }
+
+    /// Authenticates a user by a key.
+    pub(crate) async fn by_key(&self, key: &IssuedKey<UserApiKey>) -> Result<Caller, Error> {
+        self.inventory.authenticate_user_key(key.plaintext()).await
+    }
+
+    /// Authenticates a user by a session.
+    pub(crate) async fn by_session(&self, session: &IssuedSession) -> Result<Caller, Error> {
+        self.inventory.authenticate_session(session.plaintext()).await
     }
 
     /// Returns the number of sessions of a user in the store, expired ones included.

@@ -15,79 +15,30 @@ pub(crate) const fn id(number: u128) -> Uuid {
 
 /// A host without any contents.
 pub(crate) fn bare_host(id: Uuid, network_id: Uuid) -> Host {
-    Host {
-        id,
-        network_id,
-        name: String::new(),
-        hostname: None,
-        description: None,
-        hidden: false,
-        created_at: time(NOW),
-        updated_at: time(NOW),
-        tags: vec![],
-        source: Source::Manual,
-        virtualization: None,
-        credential_assignments: vec![],
-        interfaces: vec![],
-        ports: vec![],
-        services: vec![],
-        if_entries: vec![],
-    }
+    Host { created_at: time(NOW), updated_at: time(NOW), ..Host::with_id(id, network_id, "") }
 }
 
 pub(crate) fn interface(host: &Host, id: Uuid, address: &str, position: i64) -> Interface {
     Interface {
         id,
-        host_id: host.id,
-        network_id: host.network_id,
-        subnet_id: None,
         name: Some("eth\u{0}0".to_owned()),
-        ip_address: address.parse().unwrap(),
         mac_address: Some(MacAddress::new([0, 0x1b, 0x21, 0x3c, 0x4d, 0x5e])),
         position,
-        created_at: host.created_at,
-        updated_at: host.updated_at,
+        ..Interface::new(host, address.parse().unwrap())
     }
 }
 
 pub(crate) fn port(host: &Host, id: Uuid, number: u16, protocol: Protocol) -> Port {
-    Port {
-        id,
-        host_id: host.id,
-        network_id: host.network_id,
-        number: number.try_into().unwrap(),
-        protocol,
-        created_at: host.created_at,
-        updated_at: host.updated_at,
-    }
+    Port { id, ..Port::new(host, number.try_into().unwrap(), protocol) }
 }
 
 pub(crate) fn service(host: &Host, id: Uuid, name: &str, position: i64) -> Service {
-    Service {
-        id,
-        host_id: host.id,
-        network_id: host.network_id,
-        name: name.to_owned(),
-        position,
-        service_definition: "Proxmox VE".to_owned().try_into().unwrap(),
-        source: Source::Manual,
-        tags: vec![],
-        virtualization: None,
-        bindings: vec![],
-        created_at: host.created_at,
-        updated_at: host.updated_at,
-    }
+    let definition = "Proxmox VE".to_owned().try_into().unwrap();
+    Service { id, position, ..Service::new(host, name, definition) }
 }
 
 pub(crate) fn binding(service: &Service, id: Uuid, target: BindingTarget) -> Binding {
-    Binding {
-        id,
-        service_id: service.id,
-        network_id: service.network_id,
-        target,
-        created_at: service.created_at,
-        updated_at: service.updated_at,
-    }
+    Binding { id, ..Binding::new(service, target) }
 }
 
 /// Makes a host the guest of a service.
@@ -102,10 +53,7 @@ pub(crate) fn guest_of(host: &mut Host, service: Uuid) {
 pub(crate) fn entry(host: &Host, id: Uuid, if_index: i64) -> IfEntry {
     IfEntry {
         id,
-        host_id: host.id,
-        network_id: host.network_id,
         interface_id: host.interfaces.first().map(|interface| interface.id),
-        if_index,
         if_name: Some("Gi0/1".to_owned()),
         if_descr: "GigabitEthernet0/1\u{0}\r\n".to_owned(),
         if_alias: Some("Aufschaltung Süd 🦀".to_owned()),
@@ -129,10 +77,8 @@ pub(crate) fn entry(host: &Host, id: Uuid, if_index: i64) -> IfEntry {
             subtype: LldpPortIdSubtype::AgentCircuitId,
             value: "circuit".to_owned(),
         }),
-        lldp_sys_desc: None,
         lldp_sys_name: Some("core".to_owned()),
-        created_at: host.created_at,
-        updated_at: host.updated_at,
+        ..IfEntry::new(host, if_index)
     }
 }
 

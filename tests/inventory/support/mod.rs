@@ -20,7 +20,7 @@ pub(crate) use hosts::{
     assert_virtualized_by, bare_host, binding, entry, guest_of, id, interface, port, rich_host, service,
 };
 pub(crate) use lines::{Document, jsonl, numbered_hosts, refusal_of_second};
-pub(crate) use moments::{at_every_call, settle, with_interference_at_every_call};
+pub(crate) use moments::{at_every_call, concurrently, settle, with_interference_at_every_call};
 
 pub(crate) const NOW: &str = "2026-08-14T12:00:00Z";
 

@@ -44,6 +44,24 @@ pub(crate) async fn at_every_call<S, T, I>(
     assert!(calls > 1, "reading and writing are two calls at least");
 }
 
+/// Runs this many tasks at once, each with its number, and returns their results in order.
+pub(crate) async fn concurrently<T, F>(
+    fixture: &Fixture,
+    count: u64,
+    task: impl Fn(Fixture, u64) -> F,
+) -> Vec<T>
+where
+    T: Send + 'static,
+    F: Future<Output = T> + Send + 'static,
+{
+    let tasks: Vec<_> = (0..count).map(|number| tokio::spawn(task(fixture.clone(), number))).collect();
+    let mut results = Vec::new();
+    for task in tasks {
+        results.push(task.await.unwrap());
+    }
+    results
+}
+
 /// Lets background tasks finish. On a single-threaded runtime, over stores that answer at once, they only
 /// need to be scheduled.
 pub(crate) async fn settle() {

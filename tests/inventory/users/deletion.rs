@@ -3,7 +3,7 @@
 use toposcope::inventory::{Entity, ErrorKind, Inventory, IssuedKey, IssuedSession, NewUserApiKey};
 use toposcope::model::{Permission, User, UserApiKey};
 
-use crate::support::{Fixture, PASSWORD, at_every_call, id, in_person, not_found, refusal, settle};
+use crate::support::{Fixture, PASSWORD, at_every_call, in_person, not_found, refusal, settle};
 
 /// A user with every kind of record that a user can have.
 async fn busy_user(fixture: &Fixture) -> (User, Vec<IssuedKey<UserApiKey>>, Vec<IssuedSession>) {
@@ -21,7 +21,7 @@ async fn busy_user(fixture: &Fixture) -> (User, Vec<IssuedKey<UserApiKey>>, Vec<
         sessions.push(fixture.log_in(&user).await);
     }
     for key in &keys {
-        fixture.inventory.authenticate_user_key(key.plaintext()).await.unwrap();
+        fixture.by_key(&key).await.unwrap();
     }
     settle().await;
     fixture.inventory.submit_referral(&in_person(&user), "reddit", Some("r/homelab")).await.unwrap();
@@ -29,9 +29,8 @@ async fn busy_user(fixture: &Fixture) -> (User, Vec<IssuedKey<UserApiKey>>, Vec<
 }
 
 #[tokio::test]
-async fn nothing_of_a_deleted_user_is_left_in_the_store_and_nothing_else_is_touched() {
-    let fixture = Fixture::new().await;
-    let other = fixture.owner().await;
+async fn deletion_of_a_user_removes_all_records_of_the_user_and_no_others() {
+    let (fixture, other) = Fixture::with_owner().await;
     fixture.user_key(&other, |new| new.tags = fixture.tags.to_vec()).await;
     fixture.log_in(&other).await;
     fixture.inventory.submit_referral(&in_person(&other), "other", None).await.unwrap();
@@ -45,40 +44,28 @@ async fn nothing_of_a_deleted_user_is_left_in_the_store_and_nothing_else_is_touc
         assert_eq!(fixture.mentioning(gone).await, []);
     }
     for key in &keys {
-        let refused = fixture.inventory.authenticate_user_key(key.plaintext()).await;
-        assert_eq!(refusal(refused), ErrorKind::NotAuthenticated);
+        assert_eq!(refusal(fixture.by_key(&key).await), ErrorKind::NotAuthenticated);
         let refused = fixture.inventory.user_api_key(key.record().id).await;
         assert_eq!(refusal(refused), not_found(Entity::UserApiKey, key.record().id));
     }
     for session in &sessions {
-        let refused = fixture.inventory.authenticate_session(session.plaintext()).await;
-        assert_eq!(refusal(refused), ErrorKind::NotAuthenticated);
+        assert_eq!(refusal(fixture.by_session(&session).await), ErrorKind::NotAuthenticated);
     }
 }
 
 #[tokio::test]
-async fn a_deleted_user_is_unknown_and_the_address_is_free() {
-    let fixture = Fixture::new().await;
-    let user = fixture.owner().await;
+async fn deleted_user_is_not_found_and_the_address_is_free() {
+    let (fixture, user) = Fixture::with_owner().await;
     fixture.inventory.delete_user(user.id).await.unwrap();
     let unknown = not_found(Entity::User, user.id);
     assert_eq!(refusal(fixture.inventory.user(user.id).await), unknown);
     assert_eq!(refusal(fixture.inventory.user_api_keys(user.id).await), unknown);
     assert_eq!(fixture.refusal(fixture.inventory.delete_user(user.id)).await, unknown);
-    let login = fixture.inventory.log_in(&user.email, PASSWORD.to_owned()).await;
+    let login = fixture.try_log_in(&user.email).await;
     assert_eq!(refusal(login), ErrorKind::InvalidCredentials);
     let successor = fixture.owner().await;
     assert_ne!(successor.id, user.id);
     fixture.log_in(&successor).await;
-}
-
-#[tokio::test]
-async fn an_unknown_user_is_not_deleted() {
-    let fixture = Fixture::new().await;
-    for unknown in [id(3), fixture.organization] {
-        let attempt = fixture.inventory.delete_user(unknown);
-        assert_eq!(fixture.refusal(attempt).await, not_found(Entity::User, unknown));
-    }
 }
 
 async fn assert_nothing_is_left<I>(what_the_user_does: impl AsyncFn(&Inventory, &User) -> I) {
@@ -99,7 +86,7 @@ async fn assert_nothing_is_left<I>(what_the_user_does: impl AsyncFn(&Inventory, 
 }
 
 #[tokio::test]
-async fn what_a_user_does_while_being_deleted_goes_as_well() {
+async fn records_that_a_user_creates_during_the_deletion_are_deleted() {
     assert_nothing_is_left(async |inventory, user| {
         inventory.log_in(&user.email, PASSWORD.to_owned()).await.unwrap()
     })
@@ -119,7 +106,7 @@ async fn what_a_user_does_while_being_deleted_goes_as_well() {
 }
 
 #[tokio::test]
-async fn a_key_that_is_made_while_its_user_is_deleted_is_not_left_behind() {
+async fn key_whose_user_is_deleted_meanwhile_is_not_created() {
     at_every_call(
         async |fixture: &Fixture| fixture.owner().await,
         async |inventory, user| inventory.delete_user(user.id).await.unwrap(),
@@ -135,12 +122,12 @@ async fn a_key_that_is_made_while_its_user_is_deleted_is_not_left_behind() {
 }
 
 #[tokio::test]
-async fn what_a_user_says_while_being_deleted_is_not_left_behind() {
+async fn referral_whose_user_is_deleted_meanwhile_is_not_recorded() {
     at_every_call(
         async |fixture: &Fixture| {
             let user = fixture.owner().await;
             let session = fixture.log_in(&user).await;
-            fixture.inventory.authenticate_session(session.plaintext()).await.unwrap()
+            fixture.by_session(&session).await.unwrap()
         },
         async |inventory, caller| inventory.delete_user(caller.user_id()).await.unwrap(),
         async |inventory, caller| inventory.submit_referral(caller, "reddit", None).await,
@@ -153,7 +140,7 @@ async fn what_a_user_says_while_being_deleted_is_not_left_behind() {
 }
 
 #[tokio::test]
-async fn who_is_deleted_while_asking_is_not_authenticated() {
+async fn user_who_is_deleted_during_authentication_is_refused() {
     at_every_call(
         async |fixture: &Fixture| fixture.log_in(&fixture.owner().await).await,
         async |inventory, session| inventory.delete_user(session.user().id).await.unwrap(),
