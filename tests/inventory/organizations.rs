@@ -27,6 +27,7 @@ async fn new_records_have_a_trimmed_name_and_the_time_of_the_clock() {
     assert_eq!([tag.created_at, tag.updated_at], [now; 2]);
     assert_eq!(inventory.organization(organization.id).await.unwrap(), organization);
     assert_eq!(inventory.network(network.id).await.unwrap(), network);
+    assert_eq!(inventory.tag(tag.id).await.unwrap(), tag);
 }
 
 #[tokio::test]
@@ -117,26 +118,6 @@ async fn names_need_not_be_unique() {
 }
 
 #[tokio::test]
-async fn networks_are_listed_by_name_for_their_organization_only() {
-    let (fixture, foreign) = Fixture::with_foreign().await;
-    for (number, name) in [(3, "Zoo"), (2, "annex"), (9, "Office"), (1, "Zoo"), (4, "\u{c4}")] {
-        fixture.inventory.create_network_with_id(fixture.organization, id(number), name).await.unwrap();
-    }
-    let list = async |organization| -> Vec<(String, Uuid)> {
-        let networks = fixture.inventory.networks(organization).await.unwrap();
-        networks.into_iter().map(|network| (network.name, network.id)).collect()
-    };
-    let names: Vec<String> = list(fixture.organization).await.into_iter().map(|(name, _)| name).collect();
-    assert_eq!(names, ["Laboratory", "Office", "Office", "Zoo", "Zoo", "annex", "\u{c4}"]);
-    assert!(
-        list(fixture.organization).await.is_sorted(),
-        "by code point, and by id where names are the same"
-    );
-    assert_eq!(list(foreign.organization).await, [("Theirs".to_owned(), foreign.network)]);
-    assert!(list(id(9)).await.is_empty());
-}
-
-#[tokio::test]
 async fn change_of_api_access_changes_nothing_else() {
     let fixture = Fixture::new().await;
     let organization = fixture.inventory.organization(fixture.organization).await.unwrap();
@@ -202,4 +183,36 @@ async fn later_of_two_concurrent_changes_of_api_access_is_kept() {
         },
     )
     .await;
+}
+
+#[tokio::test]
+async fn networks_and_tags_are_listed_by_name_for_their_organization_only() {
+    let (fixture, foreign) = Fixture::with_foreign().await;
+    for (number, name) in [(3, "Zoo"), (2, "annex"), (9, "Office"), (1, "Zoo"), (4, "\u{c4}")] {
+        fixture.inventory.create_network_with_id(fixture.organization, id(number), name).await.unwrap();
+    }
+    for name in ["Zoo", "annex", "first", "\u{c4}"] {
+        fixture.inventory.create_tag(fixture.organization, name).await.unwrap();
+    }
+    let networks = async |organization| -> Vec<(String, Uuid)> {
+        let networks = fixture.inventory.networks(organization).await.unwrap();
+        networks.into_iter().map(|network| (network.name, network.id)).collect()
+    };
+    let tags = async |organization| -> Vec<(String, Uuid)> {
+        let tags = fixture.inventory.tags(organization).await.unwrap();
+        tags.into_iter().map(|tag| (tag.name, tag.id)).collect()
+    };
+    for (list, expected) in [
+        (
+            networks(fixture.organization).await,
+            &["Laboratory", "Office", "Office", "Zoo", "Zoo", "annex", "\u{c4}"][..],
+        ),
+        (tags(fixture.organization).await, &["Zoo", "annex", "first", "first", "second", "\u{c4}"]),
+    ] {
+        assert!(list.iter().map(|(name, _)| name).eq(expected), "{list:?}");
+        assert!(list.is_sorted(), "by code point, and by id where names are the same");
+    }
+    assert_eq!(networks(foreign.organization).await, [("Theirs".to_owned(), foreign.network)]);
+    assert_eq!(tags(foreign.organization).await, [("theirs".to_owned(), foreign.tag)]);
+    assert!(networks(id(9)).await.is_empty() && tags(id(9)).await.is_empty());
 }

@@ -140,7 +140,7 @@ async fn later_of_two_concurrent_referrals_is_recorded() {
                 }
                 caller
             },
-            async |inventory, caller| inventory.submit_referral(&caller, "meanwhile", None).await.unwrap(),
+            async |inventory, caller| inventory.submit_referral(caller, "meanwhile", None).await.unwrap(),
             async |inventory, caller| inventory.submit_referral(caller, "last", None).await,
             async |fixture, _, result| {
                 let said = result.unwrap();

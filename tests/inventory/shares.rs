@@ -90,13 +90,13 @@ async fn id_of_a_share_is_random() {
     }
 }
 
-type Spoil = fn(&mut NewShare);
+type Alter = fn(&mut NewShare);
 
 #[tokio::test]
 async fn invalid_share_is_refused() {
     let (fixture, foreign) = Fixture::with_foreign().await;
     let now = time(NOW);
-    let rows: [(Spoil, ErrorKind); 8] = [
+    let rows: [(Alter, ErrorKind); 8] = [
         (|new| new.name.clear(), invalid("name", Problem::Empty)),
         (|new| new.name = " \u{2003}".to_owned(), invalid("name", Problem::Empty)),
         (|new| new.name = "🦀".repeat(101), invalid("name", Problem::MaxLength { max: 100 })),
@@ -109,10 +109,10 @@ async fn invalid_share_is_refused() {
         (|new| new.password = Some("ü".repeat(1001)), invalid("password", Problem::MaxLength { max: 1000 })),
         (|new| new.organization_id = id(9), not_found(Entity::Organization, id(9))),
     ];
-    for (spoil, expected) in rows {
+    for (alter, expected) in rows {
         let mut new = NewShare::new(fixture.organization, "the office");
         new.network_id = Some(fixture.network);
-        spoil(&mut new);
+        alter(&mut new);
         assert_eq!(fixture.refusal(fixture.inventory.create_share(new)).await, expected);
     }
     for bad in [foreign.network, id(7), fixture.organization] {

@@ -91,7 +91,7 @@ async fn one_of_many_concurrent_hosts_gets_the_port_that_all_claim() {
                 assert_eq!(written, Written::Created);
                 holders += 1;
             }
-            Err(error) => assert_eq!(*error.kind(), already_exists(Entity::Port, id(0x99))),
+            Err(error) => assert_eq!(*error.kind(), already_exists(Entity::Port, &id(0x99))),
         }
     }
     assert_eq!(holders, 1);
@@ -111,7 +111,7 @@ async fn one_of_two_organizations_gets_the_host_id_that_both_claim() {
         match put {
             Ok(_) => drop(holders.insert(organization)),
             Err(error) => {
-                let is_taken = *error.kind() == already_exists(Entity::Host, id(1));
+                let is_taken = *error.kind() == already_exists(Entity::Host, &id(1));
                 assert!(is_conflict(&error) || is_taken, "{error}");
             }
         }

@@ -11,7 +11,7 @@ use crate::support::{
 
 const UNKNOWN: Uuid = Uuid::from_u128(0xbad);
 
-type Spoil = fn(&mut Host);
+type Alter = fn(&mut Host);
 
 fn bind(host: &mut Host, service: usize, binding: usize, target: BindingTarget) {
     host.services[service].bindings[binding].target = target;
@@ -22,7 +22,7 @@ fn repeat<T: Clone>(list: &mut Vec<T>) {
 }
 
 /// Single changes that make a rich host refer to a missing or foreign record.
-const REFERENCES: &[(&str, Entity, Spoil)] = &[
+const REFERENCES: &[(&str, Entity, Alter)] = &[
     ("network_id", Entity::Network, |host| {
         *host = bare_host(host.id, UNKNOWN);
     }),
@@ -65,7 +65,7 @@ const REFERENCES: &[(&str, Entity, Spoil)] = &[
 ];
 
 /// Single changes that duplicate something in a rich host.
-const REPEATED: &[(&str, Spoil)] = &[
+const REPEATED: &[(&str, Alter)] = &[
     ("tags.2", |host| repeat(&mut host.tags)),
     ("interfaces.2", |host| repeat(&mut host.interfaces)),
     ("services.2", |host| repeat(&mut host.services)),
@@ -79,12 +79,12 @@ const REPEATED: &[(&str, Spoil)] = &[
 ];
 
 /// Asserts that an invalid host is refused, both as a new one and as a replacement.
-async fn assert_refused(spoil: Spoil, expected: &ErrorKind) {
+async fn assert_refused(alter: Alter, expected: &ErrorKind) {
     let fixture = Fixture::new().await;
     let host = rich_host(9, fixture.network, &fixture.tags);
-    let mut spoilt = host.clone();
-    spoil(&mut spoilt);
-    let put = async || fixture.try_put(spoilt.clone()).await;
+    let mut invalid_host = host.clone();
+    alter(&mut invalid_host);
+    let put = async || fixture.try_put(invalid_host.clone()).await;
     let before = fixture.commits();
     assert_eq!(refusal(put().await), *expected);
     assert!(fixture.documents().await.is_empty());
@@ -96,27 +96,27 @@ async fn assert_refused(spoil: Spoil, expected: &ErrorKind) {
 
 #[tokio::test]
 async fn unknown_reference_is_refused_with_its_dotted_path() {
-    for (field, entity, spoil) in REFERENCES {
+    for (field, entity, alter) in REFERENCES {
         let field = (*field).to_owned();
-        assert_refused(*spoil, &ErrorKind::ReferenceInvalid { entity: *entity, field }).await;
+        assert_refused(*alter, &ErrorKind::ReferenceInvalid { entity: *entity, field }).await;
     }
 }
 
 #[tokio::test]
 async fn duplicate_is_refused_with_the_path_of_the_second() {
-    for (field, spoil) in REPEATED {
+    for (field, alter) in REPEATED {
         let field = (*field).to_owned();
-        assert_refused(*spoil, &ErrorKind::Invalid { field, problem: Problem::Duplicate }).await;
+        assert_refused(*alter, &ErrorKind::Invalid { field, problem: Problem::Duplicate }).await;
     }
 }
 
 #[tokio::test]
 async fn two_ports_of_one_number_and_protocol_are_refused() {
     let name = "53/Tcp".to_owned();
-    let spoil: Spoil = |host| {
+    let alter: Alter = |host| {
         host.ports[2].number = 53.try_into().unwrap();
     };
-    assert_refused(spoil, &already_exists(Entity::Port, name)).await;
+    assert_refused(alter, &already_exists(Entity::Port, &name)).await;
 }
 
 #[tokio::test]
@@ -172,10 +172,6 @@ async fn references_to_records_outside_the_inventory_are_not_checked() {
     assert_eq!(fixture.host(host.id).await, host);
 }
 
-fn taken(entity: Entity, id: Uuid) -> ErrorKind {
-    ErrorKind::AlreadyExists { entity, name: id.to_string() }
-}
-
 #[tokio::test]
 async fn port_or_service_of_another_host_of_the_organization_is_taken() {
     let fixture = Fixture::new().await;
@@ -190,9 +186,9 @@ async fn port_or_service_of_another_host_of_the_organization_is_taken() {
         let mut with_service = bare_host(id(2), network);
         with_service.services = vec![service(&with_service, holder.services[1].id, "mine", 0)];
         let refused = fixture.refusal(fixture.try_put(with_port)).await;
-        assert_eq!(refused, taken(Entity::Port, holder.ports[1].id));
+        assert_eq!(refused, already_exists(Entity::Port, &holder.ports[1].id));
         let refused = fixture.refusal(fixture.try_put(with_service)).await;
-        assert_eq!(refused, taken(Entity::Service, holder.services[1].id));
+        assert_eq!(refused, already_exists(Entity::Service, &holder.services[1].id));
     }
     assert_eq!(fixture.host(holder.id).await, holder);
     assert_eq!(fixture.documents().await.len(), 1);
@@ -238,7 +234,7 @@ async fn host_of_another_organization_is_neither_replaced_nor_shown_nor_deleted(
 
     let mine = rich_host(1, fixture.network, &fixture.tags);
     let refused = fixture.refusal(fixture.try_put(mine)).await;
-    assert_eq!(refused, taken(Entity::Host, theirs.id));
+    assert_eq!(refused, already_exists(Entity::Host, &theirs.id));
     let field = "network_id".to_owned();
     let on_their_network = bare_host(theirs.id, foreign.network);
     let refused = fixture.refusal(fixture.try_put(on_their_network)).await;

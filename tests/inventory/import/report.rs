@@ -79,8 +79,8 @@ async fn refusal_after_a_dropped_port_names_the_place_in_the_line() {
     for number in 1..=3 {
         host.ports.push(port(&host, id(0x10 + u128::from(number)), number, Protocol::Udp));
     }
-    let spoilt = Document::of(&host).with("ports.0.number", 0).with("ports.2.host_id", id(7).to_string());
-    let report = fixture.import(spoilt.line()).await;
+    let changed = Document::of(&host).with("ports.0.number", 0).with("ports.2.host_id", id(7).to_string());
+    let report = fixture.import(changed.line()).await;
     assert_eq!(report.refused, 1);
     assert_eq!(report.refusals[0].field.as_deref(), Some("ports.2.host_id"));
 }
@@ -275,8 +275,8 @@ async fn last_report_of_progress_is_the_final_one() {
 #[tokio::test]
 async fn reason_of_a_refusal_names_no_type_of_the_program() {
     let fixture = Fixture::new().await;
-    let spoilt = Document::of(&rich_host(1, fixture.network, &fixture.tags)).with("ports.1.number", 65_536);
-    let report = fixture.import(spoilt.line()).await;
+    let changed = Document::of(&rich_host(1, fixture.network, &fixture.tags)).with("ports.1.number", 65_536);
+    let report = fixture.import(changed.line()).await;
     let reason = &report.refusals[0].reason;
     assert!(reason.contains("65536") && !reason.contains("::") && !reason.contains("Document"), "{reason}");
 }

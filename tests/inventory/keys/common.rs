@@ -83,10 +83,10 @@ async fn no_two_keys_are_the_same() {
 
 #[tokio::test]
 async fn invalid_new_key_is_refused() {
-    type Spoil = fn(&mut NewKey);
+    type Alter = fn(&mut NewKey);
     let now = time("2026-08-14T12:00:00.5Z");
     let past = || invalid("expires_at", Problem::NotInFuture { now });
-    let rows: [(Spoil, ErrorKind); 6] = [
+    let rows: [(Alter, ErrorKind); 6] = [
         (|new| new.name.clear(), invalid("name", Problem::Empty)),
         (|new| new.name = " \u{2003}\t".to_owned(), invalid("name", Problem::Empty)),
         (|new| new.name = "🦀".repeat(101), invalid("name", Problem::MaxLength { max: 100 })),
@@ -97,8 +97,8 @@ async fn invalid_new_key_is_refused() {
     for kind in Kind::BOTH {
         let (fixture, owner) = Fixture::with_owner().await;
         fixture.clock.set(now);
-        for (spoil, expected) in &rows {
-            let attempt = async { kind.create(&fixture, &owner, spoil).await.map(drop) };
+        for (alter, expected) in &rows {
+            let attempt = async { kind.create(&fixture, &owner, alter).await.map(drop) };
             assert_eq!(fixture.refusal(attempt).await, *expected, "{kind:?}");
         }
         kind.create(&fixture, &owner, |new| new.name = "🦀".repeat(100)).await.unwrap();

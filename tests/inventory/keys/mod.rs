@@ -2,7 +2,6 @@
 
 mod common;
 mod daemons;
-mod rotation;
 mod updates;
 mod users;
 mod uses;

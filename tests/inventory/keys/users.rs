@@ -145,7 +145,7 @@ async fn issue(
 }
 
 async fn authenticate(fixture: &Fixture, issued: &IssuedKey<UserApiKey>) -> Result<Caller, Error> {
-    fixture.by_key(&issued).await
+    fixture.by_key(issued).await
 }
 
 fn is_record(id: Uuid, field: &'static str) -> impl Fn(&Value) -> bool {

@@ -42,7 +42,8 @@ async fn unused_key_has_no_time_of_use() {
 async fn use_of_a_key_is_recorded_at_most_once_a_minute() {
     let (fixture, issued) = Fixture::with_key().await;
     let daemons = fixture.daemon_key(|_| {}).await;
-    for (seconds, noted) in [(0, 0), (1, 0), (59, 0), (60, 60), (61, 60), (119, 60), (120, 120), (1000, 1000)]
+    for (seconds, recorded) in
+        [(0, 0), (1, 0), (59, 0), (60, 60), (61, 60), (119, 60), (120, 120), (1000, 1000)]
     {
         fixture.clock.set(after(seconds));
         let commits = fixture.commits();
@@ -51,23 +52,23 @@ async fn use_of_a_key_is_recorded_at_most_once_a_minute() {
             fixture.inventory.authenticate_daemon_key(daemons.plaintext()).await.unwrap();
             settle().await;
         }
-        assert_eq!(fixture.last_used(issued.record().id).await, Some(after(noted)), "after {seconds} s");
+        assert_eq!(fixture.last_used(issued.record().id).await, Some(after(recorded)), "after {seconds} s");
         let found = fixture.inventory.daemon_api_key(daemons.record().id).await.unwrap();
-        assert_eq!(found.last_used, Some(after(noted)), "after {seconds} s");
-        assert_eq!(fixture.commits() - commits, if seconds == noted { 2 } else { 0 });
+        assert_eq!(found.last_used, Some(after(recorded)), "after {seconds} s");
+        assert_eq!(fixture.commits() - commits, if seconds == recorded { 2 } else { 0 });
     }
 }
 
 #[tokio::test]
 async fn change_of_a_key_does_not_delay_the_record_of_its_use() {
     let (fixture, issued) = Fixture::with_key().await;
-    for (seconds, noted) in [(0, 0), (59, 0), (118, 118)] {
+    for (seconds, recorded) in [(0, 0), (59, 0), (118, 118)] {
         fixture.clock.set(after(seconds));
         if seconds == 59 {
             fixture.inventory.set_user_api_key_enabled(issued.record().id, true).await.unwrap();
         }
         fixture.by_key(&issued).await.unwrap();
-        assert_eq!(fixture.last_used(issued.record().id).await, Some(after(noted)), "after {seconds} s");
+        assert_eq!(fixture.last_used(issued.record().id).await, Some(after(recorded)), "after {seconds} s");
     }
 }
 
@@ -92,22 +93,22 @@ async fn two_inventories_on_one_store_record_a_use_at_most_once_a_minute_togethe
     let owner = fixture.owner().await;
     let issued = fixture.user_key(&owner, |_| {}).await;
     let mut random = Rng::with_seed(7);
-    let mut noted: Vec<Timestamp> = Vec::new();
+    let mut recorded: Vec<Timestamp> = Vec::new();
     for _ in 0..200 {
         fixture.clock.advance(Duration::from_secs(random.u64(0..40)));
         let commits = fixture.commits();
         inventories[random.usize(0..2)].authenticate_user_key(issued.plaintext()).await.unwrap();
         let last_used = fixture.last_used(issued.record().id).await.expect("it was used");
-        let (now, before) = (fixture.clock.now(), noted.last().copied());
+        let (now, before) = (fixture.clock.now(), recorded.last().copied());
         if fixture.commits() > commits {
             assert!(before.is_none_or(|before| now >= before.plus_micros(60_000_000)));
             assert_eq!(last_used, now);
-            noted.push(now);
+            recorded.push(now);
         }
-        assert_eq!(noted.last(), Some(&last_used));
+        assert_eq!(recorded.last(), Some(&last_used));
         assert!(now < last_used.plus_micros(2 * 60_000_000), "it may be off by the minute of each inventory");
     }
-    assert!(noted.len() > 20);
+    assert!(recorded.len() > 20);
 }
 
 #[tokio::test]
@@ -221,7 +222,7 @@ async fn request_neither_waits_for_the_record_of_its_use_nor_fails_with_it() {
     probe.set(Fault::SilentCommits);
     inventory.authenticate_user_key(issued.plaintext()).await.unwrap();
     settle().await;
-    assert_eq!(probe.commits(), 1, "the note is waited for, but not by the request");
+    assert_eq!(probe.commits(), 1, "the record of the use is pending, and the request does not wait for it");
     inventory.authenticate_user_key(issued.plaintext()).await.unwrap();
     assert_eq!(fixture.last_used(issued.record().id).await, None);
     probe.set(Fault::None);

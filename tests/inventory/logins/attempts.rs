@@ -14,7 +14,7 @@ fn after_micros(micros: i64) -> Timestamp {
     time(NOW).plus_micros(micros)
 }
 
-fn held_up(retry_after: u64) -> ErrorKind {
+fn blocked(retry_after: u64) -> ErrorKind {
     ErrorKind::TooManyAttempts { retry_after }
 }
 
@@ -32,9 +32,9 @@ async fn fail(inventory: &Inventory, email: &str, times: usize) {
 }
 
 /// Asserts how long logins for an address are refused, with the right password and with a wrong one.
-async fn assert_held_up(inventory: &Inventory, email: &str, retry_after: u64) {
+async fn assert_blocked(inventory: &Inventory, email: &str, retry_after: u64) {
     for password in ["battery staple", PASSWORD, ""] {
-        assert_eq!(refusal(inventory.log_in(email, password.to_owned()).await), held_up(retry_after));
+        assert_eq!(refusal(inventory.log_in(email, password.to_owned()).await), blocked(retry_after));
     }
 }
 
@@ -50,10 +50,10 @@ async fn fifth_failure_blocks_an_address_with_or_without_an_account() {
         let refused = fixture.inventory.log_in(&disabled.email, password.to_owned()).await;
         assert_eq!(refusal(refused), ErrorKind::InvalidCredentials);
     }
-    assert_held_up(&fixture.inventory, &disabled.email, 900).await;
+    assert_blocked(&fixture.inventory, &disabled.email, 900).await;
     for email in [EMAIL, "without@example.net", "nobody@example.net", "nobody", &longest] {
         fail(&fixture.inventory, email, 5).await;
-        assert_held_up(&fixture.inventory, email, 900).await;
+        assert_blocked(&fixture.inventory, email, 900).await;
     }
 }
 
@@ -77,7 +77,7 @@ async fn blocked_address_is_released_when_its_oldest_failure_is_fifteen_minutes_
         (900 * SECOND - 1, 1),
     ] {
         wait_until(&fixture, after_micros(micros));
-        assert_held_up(&fixture.inventory, EMAIL, retry_after).await;
+        assert_blocked(&fixture.inventory, EMAIL, retry_after).await;
     }
     wait_until(&fixture, after_micros(900 * SECOND));
     fixture.try_log_in(EMAIL).await.unwrap();
@@ -95,17 +95,17 @@ async fn each_failure_that_leaves_the_window_allows_one_more_attempt() {
         for failure in 0..5 {
             let moment = round * 900 + failure * 10;
             wait_until(&fixture, at(moment - 1));
-            assert_held_up(&fixture.inventory, EMAIL, 1).await;
+            assert_blocked(&fixture.inventory, EMAIL, 1).await;
             wait_until(&fixture, at(moment));
             fail(&fixture.inventory, EMAIL, 1).await;
-            assert_held_up(&fixture.inventory, EMAIL, if failure == 4 { 860 } else { 10 }).await;
+            assert_blocked(&fixture.inventory, EMAIL, if failure == 4 { 860 } else { 10 }).await;
         }
     }
     // A refused attempt is not a failure: after a quarter of an hour without failures, five attempts are
     // available again.
     wait_until(&fixture, at(3 * 900 + 40 + 900));
     fail(&fixture.inventory, EMAIL, 5).await;
-    assert_held_up(&fixture.inventory, EMAIL, 900).await;
+    assert_blocked(&fixture.inventory, EMAIL, 900).await;
 }
 
 #[tokio::test]
@@ -119,7 +119,7 @@ async fn successful_login_neither_counts_as_a_failure_nor_resets_them() {
         fixture.log_in(&user).await;
     }
     fail(&fixture.inventory, EMAIL, 1).await;
-    assert_held_up(&fixture.inventory, EMAIL, 900).await;
+    assert_blocked(&fixture.inventory, EMAIL, 900).await;
 }
 
 #[tokio::test]
@@ -140,7 +140,7 @@ async fn failures_in_every_case_variant_of_an_address_count_together() {
             fail(&fixture.inventory, email, 1).await;
         }
         for email in variants {
-            assert_held_up(&fixture.inventory, email, 900).await;
+            assert_blocked(&fixture.inventory, email, 900).await;
         }
     }
 }
@@ -151,7 +151,7 @@ async fn failures_of_one_address_do_not_block_another() {
     let users = [fixture.owner().await, fixture.user("owner@example.net.", Permission::Viewer, &[]).await];
     fail(&fixture.inventory, EMAIL, 5).await;
     fail(&fixture.inventory, "wner@example.net", 5).await;
-    assert_held_up(&fixture.inventory, &users[0].email, 900).await;
+    assert_blocked(&fixture.inventory, &users[0].email, 900).await;
     fixture.log_in(&users[1]).await;
 }
 
@@ -165,9 +165,9 @@ async fn wall_clock_jump_does_not_release_a_blocked_address() {
         let (fixture, _) = Fixture::with_owner().await;
         fail(&fixture.inventory, EMAIL, 5).await;
         fixture.clock.set(time(moment));
-        assert_held_up(&fixture.inventory, EMAIL, 900).await;
+        assert_blocked(&fixture.inventory, EMAIL, 900).await;
         fixture.clock.advance(Duration::from_secs(899));
-        assert_held_up(&fixture.inventory, EMAIL, 1).await;
+        assert_blocked(&fixture.inventory, EMAIL, 1).await;
         fixture.clock.advance(Duration::from_secs(1));
         fixture.try_log_in(EMAIL).await.unwrap();
     }
@@ -182,7 +182,7 @@ async fn wall_clock_jump_neither_forgets_nor_repeats_failures() {
         fixture.clock.set(time(moment));
         fail(&fixture.inventory, EMAIL, 2).await;
         fixture.clock.set(time(NOW));
-        assert_held_up(&fixture.inventory, EMAIL, 840).await;
+        assert_blocked(&fixture.inventory, EMAIL, 840).await;
         fixture.clock.advance(Duration::from_secs(840));
         fixture.try_log_in(EMAIL).await.unwrap();
     }
@@ -207,7 +207,7 @@ async fn failure_of_the_store_is_no_failed_attempt() {
     }
     probe.set(Fault::None);
     fail(&inventory, EMAIL, 1).await;
-    assert_held_up(&inventory, EMAIL, 900).await;
+    assert_blocked(&inventory, EMAIL, 900).await;
 }
 
 #[tokio::test]
@@ -215,7 +215,7 @@ async fn clones_of_an_inventory_count_failures_together_and_other_inventories_do
     let (fixture, _) = Fixture::with_owner().await;
     fail(&fixture.inventory, EMAIL, 3).await;
     fail(&fixture.inventory.clone(), EMAIL, 2).await;
-    assert_held_up(&fixture.inventory, EMAIL, 900).await;
+    assert_blocked(&fixture.inventory, EMAIL, 900).await;
     let other = fixture.second_inventory();
     other.log_in(EMAIL, PASSWORD.to_owned()).await.unwrap();
     fail(&other, EMAIL, 5).await;

@@ -3,6 +3,5 @@
 mod attempts;
 mod concurrency;
 mod equal_work;
-mod hashing;
 mod login;
 mod sessions;

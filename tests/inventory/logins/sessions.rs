@@ -92,7 +92,7 @@ async fn logout_ends_one_session_and_leaves_no_record_of_it() {
         assert_eq!(refusal(fixture.by_session(&issued).await), ErrorKind::NotAuthenticated);
     }
     for issued in &kept {
-        fixture.by_session(&issued).await.unwrap();
+        fixture.by_session(issued).await.unwrap();
     }
 }
 
@@ -145,7 +145,7 @@ async fn purge_removes_and_counts_expired_sessions_only() {
     fixture.clock.advance(3 * DAY);
     assert_eq!(fixture.inventory.purge_expired().await.unwrap(), 3);
     for over in &sessions[..4] {
-        assert_eq!(refusal(fixture.by_session(&over).await), ErrorKind::NotAuthenticated);
+        assert_eq!(refusal(fixture.by_session(over).await), ErrorKind::NotAuthenticated);
     }
     fixture.by_session(&sessions[4]).await.unwrap();
     fixture.clock.advance(100 * DAY);

@@ -2,7 +2,6 @@
 
 mod queueing;
 mod races;
-mod refused;
 mod updates;
 
 use toposcope::inventory::PortUpdate;

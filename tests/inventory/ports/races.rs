@@ -47,7 +47,7 @@ async fn port_whose_host_is_deleted_meanwhile_is_not_found() {
     move_while(
         async |inventory, hosts| {
             let (organization, host) = (hosts.organization, hosts.first.id);
-            inventory.delete_host(organization, host).await.unwrap()
+            inventory.delete_host(organization, host).await.unwrap();
         },
         async |fixture, hosts, result| {
             assert_eq!(result, Err(not_found(Entity::Port, FREE)));
@@ -63,7 +63,7 @@ async fn port_does_not_move_to_a_host_that_is_deleted_meanwhile() {
     move_while(
         async |inventory, hosts| {
             let (organization, host) = (hosts.organization, hosts.elsewhere.id);
-            inventory.delete_host(organization, host).await.unwrap()
+            inventory.delete_host(organization, host).await.unwrap();
         },
         async |fixture, hosts, result| {
             assert_eq!(result, Err(reference_invalid(Entity::Host, "host_id")));

@@ -3,7 +3,6 @@
 
 mod file;
 mod imported;
-mod mended;
 mod pages;
 
 use std::sync::LazyLock;

@@ -10,7 +10,7 @@ use toposcope::inventory::HostQuery;
 use toposcope::model::{HostOrderField, OrderDirection};
 use uuid::Uuid;
 
-use super::mended::moment;
+use super::imported::moment;
 use super::{Real, real};
 use crate::support::owner_of;
 

@@ -130,7 +130,7 @@ impl Probe {
         })
     }
 
-    /// Sets the fault, and counts the calls anew.
+    /// Sets the fault, and counts the calls from zero.
     pub(crate) fn set(&self, fault: Fault) {
         self.calls.store(0, Ordering::SeqCst);
         self.commits.store(0, Ordering::SeqCst);

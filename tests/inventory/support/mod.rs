@@ -1,10 +1,9 @@
 //! The fixture of all tests of the inventory, hosts to put into it, and hooks that observe or disturb its store.
 
+mod concurrency;
 mod fixture;
 mod hooks;
 mod hosts;
-mod lines;
-mod moments;
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,13 +13,13 @@ use toposcope::inventory::{Entity, Error, ErrorKind, Problem};
 use toposcope::model::{Permission, Timestamp, User};
 use uuid::Uuid;
 
+pub(crate) use concurrency::{at_every_call, concurrently, settle, with_interference_at_every_call};
 pub(crate) use fixture::{Fixture, Foreign, documents, inventory_in};
 pub(crate) use hooks::{Fault, Probe};
 pub(crate) use hosts::{
-    assert_virtualized_by, bare_host, binding, entry, guest_of, id, interface, port, rich_host, service,
+    Document, assert_virtualized_by, bare_host, binding, entry, guest_of, id, interface, jsonl,
+    numbered_hosts, port, refusal_of_second, rich_host, service,
 };
-pub(crate) use lines::{Document, jsonl, numbered_hosts, refusal_of_second};
-pub(crate) use moments::{at_every_call, concurrently, settle, with_interference_at_every_call};
 
 pub(crate) const NOW: &str = "2026-08-14T12:00:00Z";
 
@@ -72,7 +71,7 @@ pub(crate) fn reference_invalid(entity: Entity, field: &str) -> ErrorKind {
     ErrorKind::ReferenceInvalid { entity, field: field.to_owned() }
 }
 
-pub(crate) fn already_exists(entity: Entity, name: impl ToString) -> ErrorKind {
+pub(crate) fn already_exists(entity: Entity, name: &(impl ToString + ?Sized)) -> ErrorKind {
     ErrorKind::AlreadyExists { entity, name: name.to_string() }
 }
 

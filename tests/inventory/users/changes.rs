@@ -142,7 +142,7 @@ async fn later_of_two_concurrent_passwords_is_the_users() {
     at_every_call(
         async |fixture: &Fixture| fixture.owner().await,
         async |inventory, user| {
-            Change::SetPassword("the earlier one").apply(inventory, user.id).await.unwrap()
+            Change::SetPassword("the earlier one").apply(inventory, user.id).await.unwrap();
         },
         async |inventory, user| Change::SetPassword(OTHER).apply(inventory, user.id).await,
         async |fixture, user, result| {
@@ -239,7 +239,7 @@ async fn user_who_is_disabled_during_authentication_is_refused() {
             let refused = refusal(result);
             let expected = [ErrorKind::NotAuthenticated, ErrorKind::Disabled { entity: Entity::User }];
             assert!(expected.contains(&refused), "{refused:?}");
-            assert_eq!(refusal(fixture.by_key(&key).await), expected[1]);
+            assert_eq!(refusal(fixture.by_key(key).await), expected[1]);
         },
     )
     .await;

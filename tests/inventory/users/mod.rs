@@ -1,8 +1,7 @@
 //! Users: their logins and their rights.
 
+mod accounts;
 mod changes;
-mod deletion;
-mod rights;
 
 use toposcope::inventory::{Error, Inventory};
 use toposcope::model::Permission;

@@ -1,13 +1,16 @@
-//! Creation of users, and their rights.
+//! Creation and deletion of users, and their rights.
 
 use std::time::Duration;
 
 use toposcope::access::Scope;
-use toposcope::inventory::{Entity, ErrorKind, NewUser, Problem};
-use toposcope::model::{Permission, User};
+use toposcope::inventory::{
+    Entity, Error, ErrorKind, Inventory, IssuedKey, IssuedSession, NewUser, NewUserApiKey, Problem,
+};
+use toposcope::model::{Permission, User, UserApiKey};
 
 use crate::support::{
-    Fixture, LEVELS, already_exists, concurrently, id, invalid, not_found, reference_invalid, refusal, time,
+    Fixture, LEVELS, PASSWORD, already_exists, at_every_call, concurrently, id, in_person, invalid,
+    not_found, reference_invalid, refusal, settle, time,
 };
 
 impl Fixture {
@@ -199,4 +202,149 @@ async fn change_of_rights_leaves_a_disabled_user_disabled() {
     fixture.inventory.set_user_rights(user.id, Permission::Admin, vec![]).await.unwrap();
     assert_eq!(refusal(fixture.by_key(&key).await), ErrorKind::Disabled { entity: Entity::User });
     assert!(!fixture.inventory.is_user_enabled(user.id).await.unwrap());
+}
+
+/// A user with every kind of record that a user can have.
+async fn busy_user(fixture: &Fixture) -> (User, Vec<IssuedKey<UserApiKey>>, Vec<IssuedSession>) {
+    let both = [fixture.network, fixture.other_network];
+    let user = fixture.user("a@example.net", Permission::Member, &both).await;
+    let mut keys = Vec::new();
+    let mut sessions = Vec::new();
+    for number in 0..3 {
+        let issued = fixture.user_key(&user, |new| {
+            new.name = format!("key {number}");
+            new.network_ids = both.to_vec();
+            new.tags = fixture.tags.to_vec();
+        });
+        keys.push(issued.await);
+        sessions.push(fixture.log_in(&user).await);
+    }
+    for key in &keys {
+        fixture.by_key(key).await.unwrap();
+    }
+    settle().await;
+    fixture.inventory.submit_referral(&in_person(&user), "reddit", Some("r/homelab")).await.unwrap();
+    (user, keys, sessions)
+}
+
+#[tokio::test]
+async fn deletion_of_a_user_removes_all_records_of_the_user_and_no_others() {
+    let (fixture, other) = Fixture::with_owner().await;
+    fixture.user_key(&other, |new| new.tags = fixture.tags.to_vec()).await;
+    fixture.log_in(&other).await;
+    fixture.inventory.submit_referral(&in_person(&other), "other", None).await.unwrap();
+    let before = fixture.contents().await;
+    let (user, keys, sessions) = busy_user(&fixture).await;
+    // The user, the password, the referral; each key with its secret and its use, and each session.
+    assert_eq!(fixture.contents().await.len(), before.len() + 3 + 3 * (3 + 1));
+    fixture.inventory.delete_user(user.id).await.unwrap();
+    assert_eq!(fixture.contents().await, before);
+    for gone in keys.iter().map(|key| key.record().id).chain([user.id]) {
+        assert_eq!(fixture.mentioning(gone).await, []);
+    }
+    for key in &keys {
+        assert_eq!(refusal(fixture.by_key(key).await), ErrorKind::NotAuthenticated);
+        let refused = fixture.inventory.user_api_key(key.record().id).await;
+        assert_eq!(refusal(refused), not_found(Entity::UserApiKey, key.record().id));
+    }
+    for session in &sessions {
+        assert_eq!(refusal(fixture.by_session(session).await), ErrorKind::NotAuthenticated);
+    }
+}
+
+#[tokio::test]
+async fn deleted_user_is_not_found_and_the_address_is_free() {
+    let (fixture, user) = Fixture::with_owner().await;
+    fixture.inventory.delete_user(user.id).await.unwrap();
+    let unknown = not_found(Entity::User, user.id);
+    assert_eq!(refusal(fixture.inventory.user(user.id).await), unknown);
+    assert_eq!(refusal(fixture.inventory.user_api_keys(user.id).await), unknown);
+    assert_eq!(fixture.refusal(fixture.inventory.delete_user(user.id)).await, unknown);
+    let login = fixture.try_log_in(&user.email).await;
+    assert_eq!(refusal(login), ErrorKind::InvalidCredentials);
+    let successor = fixture.owner().await;
+    assert_ne!(successor.id, user.id);
+    fixture.log_in(&successor).await;
+}
+
+/// What a user does while being deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Action {
+    LogIn,
+    SetPassword,
+    CreateKey,
+    SubmitReferral,
+    UseSession,
+    UseKey,
+}
+
+type UserWithCredentials = (User, IssuedKey<UserApiKey>, IssuedSession);
+
+impl Action {
+    async fn take(self, inventory: &Inventory, credentials: &UserWithCredentials) -> Result<(), Error> {
+        let (user, key, session) = credentials;
+        match self {
+            Self::LogIn => inventory.log_in(&user.email, PASSWORD.to_owned()).await.map(drop),
+            Self::SetPassword => {
+                inventory.set_user_password(user.id, Some("battery staple".to_owned())).await
+            }
+            Self::CreateKey => {
+                let new = NewUserApiKey::new(user.id, "late", Permission::Viewer);
+                inventory.create_user_api_key(new).await.map(drop)
+            }
+            Self::SubmitReferral => {
+                inventory.submit_referral(&in_person(user), "reddit", None).await.map(drop)
+            }
+            Self::UseSession => inventory.authenticate_session(session.plaintext()).await.map(drop),
+            Self::UseKey => inventory.authenticate_user_key(key.plaintext()).await.map(drop),
+        }
+    }
+}
+
+async fn with_credentials(fixture: &Fixture) -> UserWithCredentials {
+    let user = fixture.owner().await;
+    let (key, session) = (fixture.user_key(&user, |_| {}).await, fixture.log_in(&user).await);
+    (user, key, session)
+}
+
+#[tokio::test]
+async fn records_that_a_user_creates_during_the_deletion_are_deleted() {
+    for action in [Action::LogIn, Action::SetPassword, Action::CreateKey, Action::SubmitReferral] {
+        at_every_call(
+            async |fixture: &Fixture| with_credentials(fixture).await,
+            async |inventory, user| action.take(inventory, user).await.unwrap(),
+            async |inventory, (user, ..)| inventory.delete_user(user.id).await,
+            async |fixture, (user, ..), result| {
+                result.unwrap();
+                assert_eq!(fixture.mentioning(user.id).await, [], "{action:?}");
+                let contents = fixture.contents().await;
+                let kinds: Vec<&str> = contents.iter().map(|stored| stored.kind()).collect();
+                let of_users = ["user", "password", "user_api_key", "key_secret", "session", "referral"];
+                assert!(!kinds.iter().any(|kind| of_users.contains(kind)), "{kinds:?}");
+            },
+        )
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn user_who_is_deleted_during_an_action_is_refused_and_leaves_nothing() {
+    for action in [Action::CreateKey, Action::SubmitReferral, Action::UseSession, Action::UseKey] {
+        at_every_call(
+            async |fixture: &Fixture| with_credentials(fixture).await,
+            async |inventory, (user, ..)| inventory.delete_user(user.id).await.unwrap(),
+            async |inventory, user| action.take(inventory, user).await,
+            async |fixture, (user, key, _), result| {
+                let expected = match action {
+                    Action::CreateKey => not_found(Entity::User, user.id),
+                    _ => ErrorKind::NotAuthenticated,
+                };
+                assert_eq!(refusal(result), expected, "{action:?}");
+                settle().await;
+                assert_eq!(fixture.mentioning(user.id).await, [], "{action:?}");
+                assert_eq!(fixture.mentioning(key.record().id).await, [], "{action:?}");
+            },
+        )
+        .await;
+    }
 }
