@@ -136,6 +136,12 @@ async fn text_that_is_no_key_of_the_kind_is_not_authenticated() {
             assert_eq!(refused, ErrorKind::NotAuthenticated, "{kind:?} {attempt:?}");
         }
     }
+    // A valid key of a user is none of a daemon, whatever its prefix.
+    let (fixture, issued) = Fixture::with_key().await;
+    for attempt in [issued.plaintext(), &issued.plaintext().replacen("topo_u_", "topo_d_", 1)] {
+        let refused = fixture.inventory.authenticate_daemon_key(attempt).await;
+        assert_eq!(refusal(refused), ErrorKind::NotAuthenticated, "{attempt:?}");
+    }
 }
 
 #[tokio::test]
@@ -167,6 +173,7 @@ async fn enabling_and_disabling_changes_nothing_else() {
             let expected = with(issued.record.clone(), fields);
             assert_eq!(kind.set_enabled(inventory, issued.id, is_enabled).await.unwrap(), expected);
             assert_eq!(kind.get(inventory, issued.id).await.unwrap(), expected);
+            assert_eq!(kind.list(inventory, &owner).await.unwrap(), [expected]);
         }
         // The key still holds its tags.
         let held = refusal(inventory.delete_tag(fixture.tags[0]).await);

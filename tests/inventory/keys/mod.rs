@@ -99,6 +99,16 @@ impl Kind {
         }
     }
 
+    /// Returns the keys of a user, or those of the daemons of the user's organization.
+    async fn list(self, inventory: &Inventory, user: &User) -> Result<Vec<Value>, Error> {
+        match self {
+            Self::User => Ok(inventory.user_api_keys(user.id).await?.iter().map(json).collect()),
+            Self::Daemon => {
+                Ok(inventory.daemon_api_keys(user.organization_id).await?.iter().map(json).collect())
+            }
+        }
+    }
+
     async fn set_enabled(self, inventory: &Inventory, key: Uuid, is_enabled: bool) -> Result<Value, Error> {
         match self {
             Self::User => inventory.set_user_api_key_enabled(key, is_enabled).await.map(|key| json(&key)),
