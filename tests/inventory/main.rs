@@ -9,7 +9,6 @@
     reason = "helpers of tests are tests"
 )]
 
-mod bootstrap;
 mod faults;
 mod hosts;
 mod import;
@@ -19,9 +18,6 @@ mod model;
 mod organizations;
 mod ports;
 mod real;
-mod references;
-mod referrals;
 mod secrets;
-mod shares;
 mod support;
 mod users;

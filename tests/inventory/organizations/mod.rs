@@ -1,4 +1,9 @@
-//! Organizations, networks and tags: their names, and access to the API.
+//! Organizations with their networks, tags, shares and referrals: names, API access, and what refers to what.
+
+mod bootstrap;
+mod references;
+mod referrals;
+mod shares;
 
 use std::time::Duration;
 
