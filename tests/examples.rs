@@ -5,7 +5,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::unwrap_used,
-    reason = "clippy.toml allows them in tests, but does not count what the tests of this file share as such"
+    reason = "clippy.toml allows them in test functions only, and this file has helpers"
 )]
 
 #[path = "../examples/support/announce.rs"]
@@ -51,7 +51,7 @@ fn args(line: &str) -> Args {
 }
 
 #[test]
-fn without_flags_there_are_200_made_up_hosts_on_port_8080_of_this_machine() {
+fn default_flags_give_200_demo_hosts_on_port_8080_of_this_machine() {
     let expected = Args {
         listen: "127.0.0.1:8080".to_owned(),
         store: Place::Folder("toposcope-data".into()),
@@ -66,7 +66,7 @@ fn without_flags_there_are_200_made_up_hosts_on_port_8080_of_this_machine() {
 }
 
 #[test]
-fn a_value_follows_its_flag_or_an_equals_sign() {
+fn value_follows_its_flag_or_an_equals_sign() {
     for line in [
         "--listen [::1]:0 --demo 7 --server-version 1.2=3",
         "--demo=7 --server-version=1.2=3 --listen=[::1]:0",
@@ -85,14 +85,14 @@ fn a_value_follows_its_flag_or_an_equals_sign() {
 }
 
 #[test]
-fn help_is_given_whatever_else_is_asked_for() {
+fn help_flag_takes_precedence() {
     for line in ["--help", "-h", "--demo 3 --help --nonsense"] {
         assert_eq!(parse(line), Ok(Command::Help), "{line}");
     }
 }
 
 #[test]
-fn help_lists_flags_that_there_are() {
+fn every_flag_in_the_help_exists() {
     let flags: Vec<&str> =
         HELP.lines().filter_map(|line| line.trim_start().split(' ').next()?.strip_prefix("--")).collect();
     assert_eq!(flags.len(), 9);
@@ -103,8 +103,8 @@ fn help_lists_flags_that_there_are() {
 }
 
 #[test]
-fn what_cannot_be_understood_is_told_in_one_sentence() {
-    for (line, told) in [
+fn invalid_arguments_are_explained_in_one_sentence() {
+    for (line, reason) in [
         ("--lisen x", "Unknown flag --lisen"),
         ("-x", "Unknown flag -x"),
         ("hosts.jsonl", "Unexpected argument \"hosts.jsonl\""),
@@ -131,27 +131,27 @@ fn what_cannot_be_understood_is_told_in_one_sentence() {
         ("--insecure-cookies=no", "--insecure-cookies takes no value"),
         ("--demo 1 --import -", "--import and --demo exclude each other"),
     ] {
-        assert_eq!(parse(line), Err(format!("{told} (--help lists the flags).")), "{line}");
+        assert_eq!(parse(line), Err(format!("{reason} (--help lists the flags).")), "{line}");
     }
 }
 
-fn made_up(count: u32) -> Vec<Host> {
+fn demo_hosts(count: u32) -> Vec<Host> {
     demo::hosts(count).collect::<Result<_, _>>().unwrap()
 }
 
 #[test]
-fn the_same_number_makes_up_the_same_hosts() {
-    let hosts = made_up(200);
+fn demo_hosts_are_deterministic() {
+    let hosts = demo_hosts(200);
     assert_eq!(hosts.len(), 200);
-    assert_eq!(hosts, made_up(200));
+    assert_eq!(hosts, demo_hosts(200));
     let names: HashSet<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
     assert_eq!(names.len(), 200);
 }
 
 #[test]
-fn every_cable_that_is_made_up_has_two_ends() {
+fn every_demo_cable_has_two_ends() {
     for count in [1, 7, 50, 201] {
-        let hosts = made_up(count);
+        let hosts = demo_hosts(count);
         let entries = || hosts.iter().flat_map(|host| &host.if_entries);
         let cables: HashSet<_> = entries()
             .filter_map(|entry| match entry.neighbor? {
@@ -163,14 +163,14 @@ fn every_cable_that_is_made_up_has_two_ends() {
         for (one, other) in &cables {
             assert!(
                 cables.contains(&(*other, *one)),
-                "{count}: {one} is wired to {other} and not the other way round"
+                "{count}: {one} is connected to {other}, but not {other} to it"
             );
         }
     }
 }
 
 #[tokio::test]
-async fn an_inventory_takes_every_host_that_is_made_up() {
+async fn inventory_accepts_every_demo_host() {
     for count in [0, 1, 50, 200] {
         let inventory = Inventory::new(MemoryStore::new());
         let organization = inventory.create_organization("Example").await.unwrap().id;
@@ -178,7 +178,7 @@ async fn an_inventory_takes_every_host_that_is_made_up() {
         for (id, name) in demo::networks(count) {
             networks.push(inventory.create_network_with_id(organization, id, name).await.unwrap().id);
         }
-        for host in made_up(count) {
+        for host in demo_hosts(count) {
             assert_eq!(inventory.put_host(organization, host).await.unwrap(), Written::Created);
         }
         let owner = NewUser::new(organization, "owner@example.net", Permission::Owner);
@@ -205,8 +205,9 @@ fn lines(text: String) -> Source {
 }
 
 #[tokio::test]
-async fn whatever_there_is_to_begin_with_all_that_is_told_holds() {
-    let hosts: String = made_up(41).iter().map(|host| serde_json::to_string(host).unwrap() + "\n").collect();
+async fn reported_credentials_and_ids_are_valid_for_every_source() {
+    let hosts: String =
+        demo_hosts(41).iter().map(|host| serde_json::to_string(host).unwrap() + "\n").collect();
     let demo = async |count| Source::open(Content::Demo(count)).await.unwrap();
     let import = ["".to_owned(), "no host\n".to_owned(), hosts].map(lines);
     for source in [demo(0).await, demo(1).await, demo(50).await].into_iter().chain(import) {
@@ -288,7 +289,7 @@ async fn open(folder: &TempDir) -> (Backend, Inventory) {
 }
 
 #[tokio::test]
-async fn some_of_the_made_up_hosts_bear_the_tag() {
+async fn some_demo_hosts_have_the_tag() {
     for (count, expected) in [(0, 0), (1, 1), (20, 5), (50, 14)] {
         let (inventory, given) = filled(Source::Demo(count)).await;
         let caller = inventory.authenticate_user_key(&given.key).await.unwrap();
@@ -299,13 +300,13 @@ async fn some_of_the_made_up_hosts_bear_the_tag() {
 }
 
 #[tokio::test]
-async fn while_hosts_are_made_up_others_have_their_turn() {
+async fn creation_of_demo_hosts_yields_to_other_tasks() {
     let inventory = Inventory::new(MemoryStore::new());
     let organization = inventory.create_organization("Example").await.unwrap().id;
     let tag = inventory.create_tag(organization, demo::TAG).await.unwrap().id;
     tokio::select! {
         biased;
-        _ = setup::make_up(&inventory, organization, tag, 50) => panic!("they were made up in one go"),
+        _ = setup::make_up(&inventory, organization, tag, 50) => panic!("all hosts were created without a yield"),
         () = tokio::task::yield_now() => {}
     }
 }
@@ -317,8 +318,8 @@ fn given() -> Given {
 }
 
 #[test]
-fn scripts_are_told_names_and_values_in_this_order() {
-    let told = "\
+fn variables_are_printed_in_the_documented_order() {
+    let text = "\
 TOPOSCOPE_URL=http://[::1]:81
 TOPOSCOPE_API_KEY=key
 TOPOSCOPE_KEY_ID=00000000-0000-0000-0000-000000000001
@@ -328,26 +329,26 @@ TOPOSCOPE_NETWORK=00000000-0000-0000-0000-000000000002
 TOPOSCOPE_TAG=00000000-0000-0000-0000-000000000003
 TOPOSCOPE_SHARE=00000000-0000-0000-0000-000000000004
 ";
-    assert_eq!(variables("[::1]:81".parse().unwrap(), &given()), told);
+    assert_eq!(variables("[::1]:81".parse().unwrap(), &given()), text);
     let names =
         |text: &'static str| text.split([' ', ',', '=', '\n']).filter(|word| word.starts_with("TOPOSCOPE_"));
-    assert!(names(HELP).eq(names(told)), "help names others");
+    assert!(names(HELP).eq(names(text)), "the help lists other variables");
 }
 
 #[test]
-fn who_listens_on_every_address_is_reached_at_the_machines_own() {
+fn wildcard_address_is_announced_as_the_loopback_address() {
     for (address, url) in [
         ("0.0.0.0:8080", "http://127.0.0.1:8080"),
         ("[::]:8080", "http://[::1]:8080"),
         ("192.0.2.1:80", "http://192.0.2.1:80"),
     ] {
-        let told = variables(address.parse().unwrap(), &given());
-        assert_eq!(told.lines().next(), Some(format!("TOPOSCOPE_URL={url}").as_str()));
+        let text = variables(address.parse().unwrap(), &given());
+        assert_eq!(text.lines().next(), Some(format!("TOPOSCOPE_URL={url}").as_str()));
     }
 }
 
 #[test]
-fn people_are_warned_where_a_cookie_would_not_be_kept() {
+fn advice_warns_where_browsers_discard_the_cookie() {
     for (address, secure_cookies, expected) in [
         ("127.0.0.1:8080", true, false),
         ("[::1]:8080", true, false),
@@ -356,7 +357,7 @@ fn people_are_warned_where_a_cookie_would_not_be_kept() {
         ("192.0.2.1:8080", true, true),
         ("192.0.2.1:8080", false, false),
     ] {
-        let told = advice(address.parse().unwrap(), &given(), secure_cookies);
-        assert_eq!(told.contains("--insecure-cookies"), expected, "{address} {secure_cookies}: {told}");
+        let text = advice(address.parse().unwrap(), &given(), secure_cookies);
+        assert_eq!(text.contains("--insecure-cookies"), expected, "{address} {secure_cookies}: {text}");
     }
 }

@@ -10,41 +10,66 @@
     reason = "helpers of tests are tests"
 )]
 
-mod access;
 mod backend;
-mod caller;
-mod client_address;
-mod client_prefixes;
 mod common;
 mod concurrency;
-mod conditional;
-mod contract;
-mod credentials;
-mod embedding;
-mod envelope;
-mod failing_store;
-mod filters;
-mod foreign_records;
-mod head;
 mod isolation;
-mod oracle;
-mod order;
-mod page_bytes;
-mod page_cache;
-mod pages;
 #[cfg(feature = "sled")]
 #[path = "../support/place.rs"]
 mod place;
-mod precedence;
-mod query_names;
-mod query_values;
-mod quotas;
-mod rate_limit;
-mod rate_limit_addresses;
-mod rate_limit_governor;
-mod rate_limit_model;
-mod refusal_log;
+mod requests;
 mod robustness;
-mod routing;
-mod whole_list;
-mod whole_lists_at_once;
+
+mod access {
+    mod credentials;
+    mod cross_site;
+    mod keys;
+    mod levels;
+    mod logins;
+    mod sessions;
+
+    pub(crate) use credentials::rows;
+}
+
+mod endpoints {
+    mod others;
+    mod ports;
+    mod user_keys;
+}
+
+mod errors {
+    mod faults;
+    mod fields;
+    mod json;
+    mod records;
+    mod requests;
+}
+
+mod limits {
+    mod client_address;
+    mod quotas;
+    mod rate_limit;
+    mod rate_limit_model;
+    mod refusal_log;
+}
+
+mod lists {
+    mod conditional;
+    mod oracle;
+    mod order;
+    mod pages;
+    mod query;
+    pub(super) mod whole_list;
+    mod whole_lists_at_once;
+}
+
+mod service {
+    mod embedding;
+    mod envelope;
+    mod precedence;
+}
+
+mod values {
+    mod formats;
+    mod records;
+}

@@ -9,23 +9,16 @@
     reason = "helpers of tests are tests"
 )]
 
-mod authentication;
-mod bootstrap;
-mod daemon_keys;
+mod access;
 mod faults;
 mod hosts;
 mod import;
-mod key_uses;
+mod keys;
 mod logins;
-mod names;
-mod networks;
+mod model;
 mod organizations;
 mod ports;
 mod real;
-mod referrals;
 mod secrets;
-mod shares;
 mod support;
-mod tags;
-mod user_keys;
 mod users;

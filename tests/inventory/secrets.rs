@@ -11,7 +11,7 @@ use toposcope::model::{DaemonApiKey, Permission, User, UserApiKey};
 use toposcope::service::Api;
 use tower::ServiceExt;
 
-use crate::support::{World, in_person, settle};
+use crate::support::{Fixture, in_person, settle};
 
 const PASSWORD: &str = "correct horse battery staple";
 const NEXT_PASSWORD: &str = "wrong camel, car insurance";
@@ -32,39 +32,39 @@ fn random_part(key: &str) -> &str {
 }
 
 /// A user with one of every kind of secret.
-struct Scene {
-    world: World,
+struct Secrets {
+    fixture: Fixture,
     user: User,
     key: IssuedKey<UserApiKey>,
     daemon_key: IssuedKey<DaemonApiKey>,
     session: IssuedSession,
 }
 
-impl Scene {
+impl Secrets {
     async fn new() -> Self {
-        let world = World::new().await;
-        let inventory = &world.inventory;
-        let mut new = NewUser::new(world.organization, "owner@example.net", Permission::Owner);
+        let fixture = Fixture::new().await;
+        let inventory = &fixture.inventory;
+        let mut new = NewUser::new(fixture.organization, "owner@example.net", Permission::Owner);
         new.password = Some(PASSWORD.to_owned());
         let user = inventory.create_user(new).await.unwrap();
         inventory.log_in(&user.email, PASSWORD.to_owned()).await.unwrap();
         inventory.set_user_password(user.id, Some(NEXT_PASSWORD.to_owned())).await.unwrap();
         let session = inventory.log_in(&user.email, NEXT_PASSWORD.to_owned()).await.unwrap();
-        let mut new = NewShare::new(world.organization, "the office");
+        let mut new = NewShare::new(fixture.organization, "the office");
         new.password = Some(SHARE_PASSWORD.to_owned());
         let share = inventory.create_share(new).await.unwrap().id;
         assert!(inventory.verify_share_password(share, SHARE_PASSWORD.to_owned()).await.unwrap());
-        let key = world.user_key(&user, |_| {}).await;
-        let daemon_key = world.daemon_key(|_| {}).await;
+        let key = fixture.user_key(&user, |_| {}).await;
+        let daemon_key = fixture.daemon_key(|_| {}).await;
         inventory.authenticate_user_key(key.plaintext()).await.unwrap();
         inventory.authenticate_daemon_key(daemon_key.plaintext()).await.unwrap();
         inventory.authenticate_session(session.plaintext()).await.unwrap();
         inventory.submit_referral(&in_person(&user), "reddit", None).await.unwrap();
         settle().await;
-        Self { world, user, key, daemon_key, session }
+        Self { fixture, user, key, daemon_key, session }
     }
 
-    fn secrets(&self) -> [&str; 6] {
+    fn texts(&self) -> [&str; 6] {
         let (key, daemon_key) = (self.key.plaintext(), self.daemon_key.plaintext());
         let session = self.session.plaintext();
         [PASSWORD, NEXT_PASSWORD, SHARE_PASSWORD, random_part(key), random_part(daemon_key), session]
@@ -73,8 +73,8 @@ impl Scene {
 
 #[tokio::test]
 async fn no_record_holds_a_password_a_key_or_a_session_id() {
-    let scene = Scene::new().await;
-    let (bodies, unique_keys) = (scene.world.store.bodies(), scene.world.store.unique_keys());
+    let secrets = Secrets::new().await;
+    let (bodies, unique_keys) = (secrets.fixture.bodies(), secrets.fixture.unique_keys());
     for mark in ["$argon2id$", "topo_u_…", "topo_d_…", "\"verifier\""] {
         assert!(bodies.iter().any(|body| holds(body, mark)), "{mark} is kept in their place");
     }
@@ -82,24 +82,24 @@ async fn no_record_holds_a_password_a_key_or_a_session_id() {
     assert!(names.contains(&"digest") && names.contains(&"session"), "{names:?}");
     let unique_keys = unique_keys.iter().map(|unique_key| &unique_key.value[..]);
     for bytes in bodies.iter().map(|body| &body[..]).chain(unique_keys) {
-        for secret in scene.secrets() {
+        for secret in secrets.texts() {
             assert!(!holds_part(bytes, secret), "{}", String::from_utf8_lossy(bytes));
         }
     }
 }
 
 #[tokio::test]
-async fn many_keys_and_sessions_are_kept_out_as_well_as_one() {
-    let scene = Scene::new().await;
+async fn no_record_holds_any_of_many_keys_and_sessions() {
+    let secrets = Secrets::new().await;
     let mut texts = Vec::new();
     for _ in 0..8 {
         let (key, daemon_key) =
-            tokio::join!(scene.world.user_key(&scene.user, |_| {}), scene.world.daemon_key(|_| {}));
+            tokio::join!(secrets.fixture.user_key(&secrets.user, |_| {}), secrets.fixture.daemon_key(|_| {}));
         texts.extend([key.plaintext(), daemon_key.plaintext()].map(|key| random_part(key).to_owned()));
-        let session = scene.world.inventory.log_in(&scene.user.email, NEXT_PASSWORD.to_owned()).await;
+        let session = secrets.fixture.inventory.log_in(&secrets.user.email, NEXT_PASSWORD.to_owned()).await;
         texts.push(session.unwrap().plaintext().to_owned());
     }
-    for body in scene.world.store.bodies() {
+    for body in secrets.fixture.bodies() {
         assert!(texts.iter().all(|text| !holds_part(&body, text)));
     }
 }
@@ -111,33 +111,33 @@ fn shown(value: &dyn fmt::Debug) -> String {
 
 #[tokio::test]
 async fn debug_output_holds_no_password_no_key_and_no_session_id() {
-    let scene = Scene::new().await;
-    let (world, inventory) = (&scene.world, &scene.world.inventory);
-    let mut user = NewUser::new(world.organization, "owner@example.net", Permission::Owner);
+    let secrets = Secrets::new().await;
+    let (fixture, inventory) = (&secrets.fixture, &secrets.fixture.inventory);
+    let mut user = NewUser::new(fixture.organization, "owner@example.net", Permission::Owner);
     user.password = Some(PASSWORD.to_owned());
-    let mut share = NewShare::new(world.organization, "the office");
+    let mut share = NewShare::new(fixture.organization, "the office");
     share.password = Some(SHARE_PASSWORD.to_owned());
-    let caller = inventory.authenticate_user_key(scene.key.plaintext()).await.unwrap();
-    let in_person = inventory.authenticate_session(scene.session.plaintext()).await.unwrap();
-    let daemon = inventory.authenticate_daemon_key(scene.daemon_key.plaintext()).await.unwrap();
+    let caller = inventory.authenticate_user_key(secrets.key.plaintext()).await.unwrap();
+    let in_person = inventory.authenticate_session(secrets.session.plaintext()).await.unwrap();
+    let daemon = inventory.authenticate_daemon_key(secrets.daemon_key.plaintext()).await.unwrap();
     let values: [&dyn fmt::Debug; 13] = [
         &user,
         &share,
-        &scene.key,
-        &scene.daemon_key,
-        &scene.session,
+        &secrets.key,
+        &secrets.daemon_key,
+        &secrets.session,
         &caller,
         &in_person,
         &daemon,
         inventory,
-        &world.store,
-        &world.store.contents().await,
-        &world.store.unique_keys(),
-        &inventory.referrals(world.organization).await.unwrap(),
+        &fixture.store,
+        &fixture.contents().await,
+        &fixture.unique_keys(),
+        &inventory.referrals(fixture.organization).await.unwrap(),
     ];
     for value in values {
         let shown = shown(value);
-        for secret in scene.secrets() {
+        for secret in secrets.texts() {
             assert!(!holds_part(shown.as_bytes(), secret), "{shown}");
         }
     }
@@ -145,12 +145,12 @@ async fn debug_output_holds_no_password_no_key_and_no_session_id() {
 
 #[tokio::test]
 async fn debug_output_of_responses_holds_no_key_and_no_session_id() {
-    let scene = Scene::new().await;
-    let api = Api::builder(scene.world.inventory.clone()).build();
-    let login = json!({"email": scene.user.email, "password": NEXT_PASSWORD});
-    let daemon_key = json!({"name": "scanner", "network_id": scene.world.network, "tags": []});
-    let world = &scene.world;
-    let key = world.user_key(&scene.user, |new| new.network_ids = vec![world.network]).await;
+    let secrets = Secrets::new().await;
+    let api = Api::builder(secrets.fixture.inventory.clone()).build();
+    let login = json!({"email": secrets.user.email, "password": NEXT_PASSWORD});
+    let daemon_key = json!({"name": "scanner", "network_id": secrets.fixture.network, "tags": []});
+    let fixture = &secrets.fixture;
+    let key = fixture.user_key(&secrets.user, |new| new.network_ids = vec![fixture.network]).await;
     for (path, body) in [("/api/auth/login", login), ("/api/v1/auth/daemon", daemon_key)] {
         let request = Request::post(path)
             .header(CONTENT_TYPE, "application/json")
@@ -171,21 +171,21 @@ async fn debug_output_of_responses_holds_no_key_and_no_session_id() {
 
 /// Debug output omits secrets only: it still identifies the value.
 #[tokio::test]
-async fn debug_output_tells_what_is_no_secret() {
-    let scene = Scene::new().await;
-    let mut user = NewUser::new(scene.world.organization, "b@example.net", Permission::Owner);
+async fn debug_output_identifies_the_value() {
+    let secrets = Secrets::new().await;
+    let mut user = NewUser::new(secrets.fixture.organization, "b@example.net", Permission::Owner);
     user.password = Some(PASSWORD.to_owned());
-    let mut share = NewShare::new(scene.world.organization, "the office");
+    let mut share = NewShare::new(secrets.fixture.organization, "the office");
     share.password = Some(SHARE_PASSWORD.to_owned());
-    let key = scene.key.record();
-    let daemon_key = scene.daemon_key.record();
-    let session = scene.session.session();
+    let key = secrets.key.record();
+    let daemon_key = secrets.daemon_key.record();
+    let session = secrets.session.session();
     for (value, parts) in [
         (&user as &dyn fmt::Debug, ["b@example.net".to_owned(), "Owner".to_owned()]),
         (&share, ["the office".to_owned(), "requires_password: true".to_owned()]),
-        (&scene.key, [key.id.to_string(), key.key.clone()]),
-        (&scene.daemon_key, [daemon_key.id.to_string(), daemon_key.key.clone()]),
-        (&scene.session, [session.id.to_string(), scene.user.email.clone()]),
+        (&secrets.key, [key.id.to_string(), key.key.clone()]),
+        (&secrets.daemon_key, [daemon_key.id.to_string(), daemon_key.key.clone()]),
+        (&secrets.session, [session.id.to_string(), secrets.user.email.clone()]),
     ] {
         let shown = format!("{value:?}");
         assert!(parts.iter().all(|part| shown.contains(part)), "{shown}");
@@ -193,27 +193,27 @@ async fn debug_output_tells_what_is_no_secret() {
 }
 
 #[tokio::test]
-async fn errors_do_not_repeat_what_was_secret() {
+async fn errors_do_not_repeat_secrets() {
     const SHORT: &str = "hunter2!!";
     const KEY: &str = "0123456789ABCDEFGHIJKLMNOPQRSTUV0sQjhO";
-    let scene = Scene::new().await;
-    let inventory = &scene.world.inventory;
-    let mut user = NewUser::new(scene.world.organization, "b@example.net", Permission::Owner);
+    let secrets = Secrets::new().await;
+    let inventory = &secrets.fixture.inventory;
+    let mut user = NewUser::new(secrets.fixture.organization, "b@example.net", Permission::Owner);
     user.password = Some(SHORT.to_owned());
-    let mut share = NewShare::new(scene.world.organization, "the office");
+    let mut share = NewShare::new(secrets.fixture.organization, "the office");
     share.password = Some(SHORT.to_owned());
     let long = SHORT.repeat(200);
     let mut errors = vec![
         inventory.create_user(user).await.unwrap_err(),
         inventory.create_share(share).await.unwrap_err(),
-        inventory.set_user_password(scene.user.id, Some(SHORT.to_owned())).await.unwrap_err(),
-        inventory.set_user_password(scene.user.id, Some(long)).await.unwrap_err(),
+        inventory.set_user_password(secrets.user.id, Some(SHORT.to_owned())).await.unwrap_err(),
+        inventory.set_user_password(secrets.user.id, Some(long)).await.unwrap_err(),
         inventory.authenticate_user_key(&format!("topo_u_{KEY}")).await.unwrap_err(),
         inventory.authenticate_daemon_key(&format!("topo_d_{KEY}")).await.unwrap_err(),
         inventory.authenticate_session(KEY).await.unwrap_err(),
     ];
     for _ in 0..6 {
-        errors.push(inventory.log_in(&scene.user.email, SHORT.to_owned()).await.unwrap_err());
+        errors.push(inventory.log_in(&secrets.user.email, SHORT.to_owned()).await.unwrap_err());
     }
     for error in errors {
         let shown = format!("{error} {}", shown(&error));

@@ -1,26 +1,19 @@
-//! Shared fixtures: a [`World`] of organizations and their records, and a [`Server`] that checks its answers.
+//! Shared fixtures: a [`Fixture`] of organizations and their records, and a [`Server`] that checks its answers.
 
 mod check;
-mod hosts;
-mod log;
-mod logged;
-mod random;
+mod fixture;
+mod hook;
+mod records;
 mod server;
-mod switched;
-mod watched;
-mod world;
-mod yielding;
 
-pub(crate) use check::CODES;
-pub(crate) use hosts::{address, at, guest, host, interface, service};
-pub(crate) use log::Log;
-pub(crate) use logged::Logged;
-pub(crate) use random::SplitMix64;
-pub(crate) use server::{Reply, Server, VERSION, ample, bare, get, send_json, with_key, with_session};
-pub(crate) use switched::Switched;
-pub(crate) use watched::Watched;
-pub(crate) use world::{PASSWORD, Site, World, cheap_passwords, key_for};
-pub(crate) use yielding::Yielding;
+pub(crate) use check::{CODES, Produced, Row, check, produced_by};
+pub(crate) use fixture::{Fixture, PASSWORD, Site, cheap_passwords, key_for};
+pub(crate) use hook::{Fault, Hook, InProgress, WatchedStore};
+pub(crate) use records::*;
+pub(crate) use server::{
+    Log, Reply, Server, VERSION, ample, bare, from, get, limit, log_in, send_json, with_caller, with_header,
+    with_key, with_session,
+};
 
 use uuid::Uuid;
 

@@ -1,26 +1,36 @@
+//! A server that checks its answers, requests for it, and the log.
+
 use std::error::Error;
 use std::future::poll_fn;
+use std::io::{self, Write};
 use std::num::NonZeroU32;
 use std::pin::pin;
+use std::sync::{Arc, Mutex};
 
-use http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE};
+use http::header::CONTENT_TYPE;
 use http::request::Builder;
-use http::{HeaderMap, Request, StatusCode};
+use http::{HeaderMap, HeaderValue, Request, StatusCode};
 use http_body::Body;
-use serde_json::Value;
+use serde_json::{Value, json};
+use toposcope::access::Caller;
 use toposcope::inventory::Inventory;
-use toposcope::service::{Api, ApiBuilder, RateLimit, ResponseBody};
+use toposcope::service::{Api, ApiBuilder, ClientAddr, RateLimit, ResponseBody};
 use tower::ServiceExt;
+use tracing::Dispatch;
+use tracing::level_filters::LevelFilter;
 
-use super::check::{Asked, check};
+use super::check::{Asked, check_response};
 
 /// The version that the servers of the tests report.
 pub(crate) const VERSION: &str = "7.1.0-\"test\"";
 
 /// A rate limit that no test reaches by accident. It is enabled, so that every test checks its headers.
 pub(crate) fn ample() -> RateLimit {
-    let million = NonZeroU32::new(1_000_000).unwrap();
-    RateLimit::new(million, million)
+    limit(1_000_000, 1_000_000)
+}
+
+pub(crate) fn limit(per_minute: u32, burst: u32) -> RateLimit {
+    RateLimit::new(NonZeroU32::new(per_minute).unwrap(), NonZeroU32::new(burst).unwrap())
 }
 
 /// An [`Api`] that checks each of its answers.
@@ -70,7 +80,7 @@ impl Server {
             serde_json::from_slice(&body).unwrap_or_else(|error| panic!("{asked:?}: {error}: {body:?}"))
         };
         let reply = Reply { status: parts.status, headers: parts.headers, body, frames, json };
-        check(&asked, &reply, self.limit);
+        check_response(&asked, &reply, self.limit);
         reply
     }
 
@@ -152,14 +162,38 @@ pub(crate) fn bare(method: &str, target: &str) -> Request<String> {
 }
 
 /// Adds the cookie of a session to a request.
-pub(crate) fn with_session<B>(mut request: Request<B>, session: &str) -> Request<B> {
-    request.headers_mut().insert(COOKIE, format!("session_id={session}").parse().unwrap());
+pub(crate) fn with_session<B>(request: Request<B>, session: &str) -> Request<B> {
+    with_header(request, "cookie", format!("session_id={session}"))
+}
+
+pub(crate) fn with_key<B>(request: Request<B>, key: &str) -> Request<B> {
+    with_header(request, "authorization", format!("Bearer {key}"))
+}
+
+/// Sets a caller, as an application does that authenticates its users itself.
+pub(crate) fn with_caller<B>(mut request: Request<B>, caller: Caller) -> Request<B> {
+    request.extensions_mut().insert(caller);
     request
 }
 
-pub(crate) fn with_key<B>(mut request: Request<B>, key: &str) -> Request<B> {
-    request.headers_mut().insert(AUTHORIZATION, format!("Bearer {key}").parse().unwrap());
+/// Replaces a header.
+pub(crate) fn with_header<B>(
+    mut request: Request<B>,
+    name: &'static str,
+    value: impl AsRef<[u8]>,
+) -> Request<B> {
+    request.headers_mut().insert(name, HeaderValue::from_bytes(value.as_ref()).unwrap());
     request
+}
+
+/// Sets the address of the client.
+pub(crate) fn from<B>(address: &str, mut request: Request<B>) -> Request<B> {
+    request.extensions_mut().insert(ClientAddr(address.parse().unwrap()));
+    request
+}
+
+pub(crate) fn log_in(email: &str, password: &str) -> Request<String> {
+    send_json("POST", "/api/auth/login", &json!({"email": email, "password": password}))
 }
 
 /// Reads a body and asserts that its size hint is right at every frame, from when the size is known.
@@ -182,4 +216,35 @@ async fn read(body: ResponseBody) -> (Vec<u8>, Vec<usize>) {
     assert_eq!(Some(bytes.len() as u64), total, "a body is no shorter than it says");
     assert!(poll_fn(|context| body.as_mut().poll_frame(context)).await.is_none(), "a body ends once");
     (bytes, frames)
+}
+
+/// Captures every log line, of any level, while its dispatch is set.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    pub(crate) fn dispatch(&self) -> Dispatch {
+        let log = self.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .with_max_level(LevelFilter::TRACE)
+            .with_ansi(false)
+            .without_time()
+            .with_writer(move || log.clone());
+        Dispatch::new(subscriber.finish())
+    }
+
+    /// Returns the text logged since the previous call.
+    pub(crate) fn take(&self) -> String {
+        String::from_utf8(std::mem::take(&mut *self.0.lock().unwrap())).unwrap()
+    }
+}
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }

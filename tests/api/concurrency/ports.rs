@@ -3,26 +3,23 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use fastrand::Rng;
 use serde_json::json;
 use tokio::task::JoinSet;
 use toposcope::model::{Host, Port, Protocol, Timestamp};
 use uuid::Uuid;
 
-use super::bystanders::{self, check_page, check_whole};
-use super::outcome::{
-    Outcome, access_denied, conflict, not_found, permission_denied, reference_invalid, succeeded_or,
+use super::hosts::{
+    Background, FLEETING, LASTING, SHARED, WRITERS, check_page, check_whole, fixture_with_ports,
+    fleeting_port, is_bound, own_port, shared_port,
 };
-use super::stage::{
-    FLEETING, LASTING, SHARED, Stage, WRITERS, fleeting_port, is_bound, own_port, shared_port,
-};
-use super::{STORES, join_all};
+use super::{Fixture, conflict, join_all, on_each_store, succeeded_or, tcp_port};
 use crate::backend::Backend;
-use crate::common::{LAB, OFFICE, SplitMix64, VAULT, send_json, with_key};
-
-/// Number of changes that each writer makes.
-fn changes() -> usize {
-    Backend::current().effort(4, 150)
-}
+use crate::common::{LAB, OFFICE, VAULT, at, host, send_json, with_key};
+use crate::isolation::oracle::values::{
+    Refusal, network_denied, not_found, permission_denied, reference_invalid, refusal,
+};
+use crate::requests::Choose;
 
 /// A change that a writer requests.
 #[derive(Clone, Copy, Debug)]
@@ -41,9 +38,9 @@ struct Made {
 }
 
 struct Writer {
-    stage: Arc<Stage>,
+    fixture: Arc<Fixture>,
     number: usize,
-    random: SplitMix64,
+    random: Rng,
     /// The writer's own port as it is now; no other writer changes it.
     own: Port,
     made: Vec<Made>,
@@ -57,9 +54,9 @@ impl Writer {
         self.number % 4 == 1
     }
 
-    async fn write(mut self) -> Self {
-        for _ in 0..changes() {
-            match self.random.below(8) {
+    async fn write(mut self, changes: usize) -> Self {
+        for _ in 0..changes {
+            match self.random.usize(..8) {
                 0 => self.change_fleeting().await,
                 1..=3 => self.change_shared().await,
                 _ => self.change_own().await,
@@ -72,7 +69,7 @@ impl Writer {
         let (host, network) = self.random.choose(&LASTING);
         let is_wrong = self.random.once_in(8);
         let network = if is_wrong { self.random.choose(&[OFFICE, LAB, VAULT]) } else { network };
-        let number = u16::try_from(1 + self.random.below(60)).unwrap();
+        let number = self.random.u16(1..=60);
         let protocol = self.random.choose(&[Protocol::Tcp, Protocol::Udp]);
         Change { port, host, network, number, protocol }
     }
@@ -85,11 +82,8 @@ impl Writer {
             assert_eq!(self.send(change, &refusals).await, None, "{change:?}");
         } else if is_bound(self.number) && change.host != self.own.host_id {
             let name = name(self.own.number.get(), self.own.protocol);
-            refusals.push((
-                409,
-                "entity_in_use",
-                json!({"entity": "Port", "name": name, "used_by": "Service"}),
-            ));
+            let params = json!({"entity": "Port", "name": name, "used_by": "Service"});
+            refusals.push(refusal(409, "entity_in_use", params));
             assert_eq!(self.send(change, &refusals).await, None, "{change:?}");
         } else {
             refusals.push(already_exists(change));
@@ -101,7 +95,7 @@ impl Writer {
     }
 
     async fn change_shared(&mut self) {
-        let place = self.random.below(SHARED);
+        let place = self.random.usize(..SHARED);
         let change = self.change_of(shared_port(place));
         // The port may be on any host now, perhaps on one that the Member cannot see.
         let mut refusals = self.refusals(change, VAULT);
@@ -115,7 +109,7 @@ impl Writer {
     }
 
     async fn change_fleeting(&mut self) {
-        let port = fleeting_port(self.random.below(FLEETING.len()), self.random.below(2));
+        let port = fleeting_port(self.random.usize(..FLEETING.len()), self.random.usize(..2));
         let change = Change { host: self.random.choose(&FLEETING), ..self.change_of(port) };
         let mut refusals = self.refusals(change, VAULT);
         refusals.extend([
@@ -129,21 +123,21 @@ impl Writer {
 
     /// Returns the possible refusals of any change of a port on this network: conflicts with concurrent
     /// writers, or missing access of the Member at this moment.
-    fn refusals(&self, change: Change, network: Uuid) -> Vec<Outcome> {
+    fn refusals(&self, change: Change, network: Uuid) -> Vec<Refusal> {
         let mut refusals = vec![conflict("Port", change.port)];
         if self.is_member() {
             refusals.push(permission_denied());
             if network == VAULT || change.network == VAULT {
-                refusals.push(access_denied(VAULT));
+                refusals.push(network_denied(VAULT));
             }
         }
         refusals
     }
 
     /// Sends a change. Returns the changed port, or `None` if the change was refused in one of these ways.
-    async fn send(&mut self, change: Change, refusals: &[Outcome]) -> Option<Port> {
-        let sent_at = self.stage.tick();
-        let key = if self.is_member() { &self.stage.member_key } else { &self.stage.world.key };
+    async fn send(&mut self, change: Change, refusals: &[Refusal]) -> Option<Port> {
+        let sent_at = self.fixture.tick();
+        let key = if self.is_member() { &self.fixture.member_key } else { &self.fixture.common.key };
         let body = json!({
             "host_id": change.host,
             "network_id": change.network,
@@ -151,14 +145,14 @@ impl Writer {
             "protocol": change.protocol,
         });
         let request = send_json("PUT", &format!("/api/v1/ports/{}", change.port), &body);
-        let reply = self.stage.server.send(with_key(request, key)).await;
+        let reply = self.fixture.server.send(with_key(request, key)).await;
         if !succeeded_or(&reply, refusals) {
             self.given_up += usize::from(reply.json["code"] == "entity_conflict");
             return None;
         }
         let port: Port = serde_json::from_value(reply.data().clone()).unwrap();
-        let told = (port.id, port.host_id, port.network_id, port.number.get(), port.protocol);
-        assert_eq!(told, (change.port, change.host, change.network, change.number, change.protocol));
+        let shown = (port.id, port.host_id, port.network_id, port.number.get(), port.protocol);
+        assert_eq!(shown, (change.port, change.host, change.network, change.number, change.protocol));
         assert!(port.updated_at >= sent_at);
         self.made.push(Made { port: port.clone(), sent_at });
         Some(port)
@@ -169,44 +163,73 @@ fn name(number: u16, protocol: Protocol) -> String {
     format!("{number}/{protocol}")
 }
 
-fn already_exists(change: Change) -> Outcome {
+fn already_exists(change: Change) -> Refusal {
     let name = name(change.number, change.protocol);
-    (409, "entity_already_exists", json!({"entity": "Port", "name": name}))
+    refusal(409, "entity_already_exists", json!({"entity": "Port", "name": name}))
 }
 
-fn network_mismatch() -> Outcome {
-    (400, "entity_network_mismatch", json!({"entity": "Host"}))
+fn network_mismatch() -> Refusal {
+    refusal(400, "entity_network_mismatch", json!({"entity": "Host"}))
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn no_change_of_a_port_is_lost_and_none_is_seen_by_half() {
-    for store in STORES {
-        let stage = Arc::new(Stage::with_ports(store).await);
-        let before = ports(&lasting_hosts(&stage).await);
+#[test]
+fn concurrent_port_updates_are_atomic_and_none_is_lost() {
+    on_each_store(async |wrap| {
+        let fixture = Arc::new(fixture_with_ports(wrap).await);
+        let before = ports(&lasting_hosts(&fixture).await);
+        let changes = Backend::current().effort(4, 150);
         let mut writers = JoinSet::new();
         for number in 0..WRITERS {
             let writer = Writer {
-                stage: stage.clone(),
+                fixture: fixture.clone(),
                 number,
-                random: SplitMix64(number as u64),
+                random: Rng::with_seed(number as u64),
                 own: before[&own_port(number)].clone(),
                 made: Vec::new(),
                 given_up: 0,
             };
-            writers.spawn(writer.write());
+            writers.spawn(writer.write(changes));
         }
-        let bystanders = bystanders::spawn(&stage);
+        let background = Background::spawn(&fixture);
         let writers = join_all(writers).await;
-        bystanders.stop().await;
-        check_aftermath(&stage, &before, &writers).await;
-    }
+        background.stop().await;
+        check_aftermath(&fixture, &before, &writers).await;
+        check_effort(&writers, changes);
+    });
+}
+
+#[test]
+fn concurrent_updates_of_one_host_all_succeed() {
+    const CLIENTS: usize = 140;
+    on_each_store(async |wrap| {
+        let fixture = Fixture::new(wrap).await;
+        let mut only = host(1, OFFICE);
+        let port_id = |number: usize| Uuid::from_u128(0x1_0000 + number as u128);
+        only.ports = (1..=CLIENTS).map(|number| tcp_port(port_id(number), &only, number, at(0))).collect();
+        fixture.common.put([only]).await;
+        let mut clients = JoinSet::new();
+        for number in 1..=CLIENTS {
+            let (server, key) = (fixture.server.clone(), fixture.common.key.clone());
+            let target = format!("/api/v1/ports/{}", port_id(number));
+            let body = json!({
+                "host_id": Uuid::from_u128(1), "network_id": OFFICE, "number": 1000 + number, "protocol": "Tcp",
+            });
+            clients.spawn(async move {
+                let reply = server.send(with_key(send_json("PUT", &target, &body), &key)).await;
+                assert_eq!(reply.status, 200, "{}", reply.json);
+            });
+        }
+        join_all(clients).await;
+        let host = fixture.inventory.host(fixture.organization(), Uuid::from_u128(1)).await.unwrap();
+        assert!(host.ports.iter().all(|port| port.number.get() > 1000));
+    });
 }
 
 /// Reads the hosts that are never deleted, one by one.
-async fn lasting_hosts(stage: &Stage) -> Vec<Host> {
+async fn lasting_hosts(fixture: &Fixture) -> Vec<Host> {
     let mut hosts = Vec::new();
     for (id, _) in LASTING {
-        hosts.push(stage.inventory.host(stage.organization(), id).await.unwrap());
+        hosts.push(fixture.inventory.host(fixture.organization(), id).await.unwrap());
     }
     hosts
 }
@@ -215,9 +238,9 @@ fn ports(hosts: &[Host]) -> HashMap<Uuid, Port> {
     hosts.iter().flat_map(|host| &host.ports).map(|port| (port.id, port.clone())).collect()
 }
 
-async fn check_aftermath(stage: &Stage, before: &HashMap<Uuid, Port>, writers: &[Writer]) {
-    check_whole(&check_page(&stage.world.list("limit=0").await));
-    let hosts = lasting_hosts(stage).await;
+async fn check_aftermath(fixture: &Fixture, before: &HashMap<Uuid, Port>, writers: &[Writer]) {
+    check_whole(&check_page(&fixture.common.list("limit=0").await));
+    let hosts = lasting_hosts(fixture).await;
     let after = ports(&hosts);
     assert_eq!(after.len(), WRITERS + SHARED);
     for writer in writers {
@@ -234,15 +257,14 @@ async fn check_aftermath(stage: &Stage, before: &HashMap<Uuid, Port>, writers: &
         let times = made().filter(|made| made.port.host_id == host.id).map(|made| made.port.updated_at);
         assert!(times.max().is_none_or(|time| host.updated_at >= time));
     }
-    check_effort(writers);
-    stage.world.store.verify().await;
+    fixture.common.store.hook().verify().await;
 }
 
 /// Asserts that the writers changed enough, and that enough of their changes met conflicts.
-fn check_effort(writers: &[Writer]) {
+fn check_effort(writers: &[Writer], changes: usize) {
     let made = || writers.iter().flat_map(|writer| &writer.made);
     let overtaken = made().filter(|made| made.port.updated_at > made.sent_at).count();
     let given_up: usize = writers.iter().map(|writer| writer.given_up).sum();
     println!("{} changes made, {overtaken} of them overtaken, {given_up} given up", made().count());
-    assert!(made().count() > WRITERS * changes() / 8);
+    assert!(made().count() > WRITERS * changes / 8);
 }

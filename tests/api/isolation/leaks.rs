@@ -28,12 +28,12 @@ pub(crate) struct Leaks {
 
 /// A text to check.
 #[derive(Clone, Copy)]
-pub(crate) struct Told<'a> {
+pub(crate) struct Disclosure<'a> {
     pub(crate) text: &'a str,
     /// Organization whose data may be in the text.
     pub(crate) to: Option<Uuid>,
-    /// Text sent by the client itself, as [`said`](super::ask::Ask::said).
-    pub(crate) said: &'a str,
+    /// Text sent by the client itself, as [`sent`](super::request::ApiRequest::sent).
+    pub(crate) sent: &'a str,
 }
 
 impl Leaks {
@@ -86,57 +86,57 @@ impl Leaks {
     }
 
     /// Checks a text that a client receives.
-    pub(crate) fn check(&self, told: Told<'_>) {
-        assert!(!told.text.contains(INTERNAL), "what the store says is for the log: {}", told.text);
-        self.check_log(told);
+    pub(crate) fn check(&self, disclosure: Disclosure<'_>) {
+        assert!(!disclosure.text.contains(INTERNAL), "an error of the store is in {}", disclosure.text);
+        self.check_log(disclosure);
     }
 
     /// Checks a text from the log, which may contain the store's error text.
-    pub(crate) fn check_log(&self, told: Told<'_>) {
-        assert!(!told.text.contains("$argon2"), "the hash of a password in {}", told.text);
-        for (place, _) in told.text.match_indices('[') {
-            let next = told.text[place + 1..].chars().next();
-            assert!(!next.is_some_and(|next| next.is_ascii_digit()), "bytes in {}", told.text);
+    pub(crate) fn check_log(&self, disclosure: Disclosure<'_>) {
+        assert!(!disclosure.text.contains("$argon2"), "the hash of a password in {}", disclosure.text);
+        for (place, _) in disclosure.text.match_indices('[') {
+            let next = disclosure.text[place + 1..].chars().next();
+            assert!(!next.is_some_and(|next| next.is_ascii_digit()), "bytes in {}", disclosure.text);
         }
-        self.check_markers(told);
+        self.check_markers(disclosure);
         let is_apart = |letter: char| !letter.is_ascii_alphanumeric() && !"+/-_".contains(letter);
-        for word in told.text.split(is_apart).filter(|word| word.len() >= PIECE) {
-            self.check_word(word, told);
+        for word in disclosure.text.split(is_apart).filter(|word| word.len() >= PIECE) {
+            self.check_word(word, disclosure);
         }
     }
 
-    fn check_markers(&self, told: Told<'_>) {
-        for (place, _) in told.text.match_indices(MARK) {
-            let letter = told.text[place + MARK.len()..].chars().next();
+    fn check_markers(&self, disclosure: Disclosure<'_>) {
+        for (place, _) in disclosure.text.match_indices(MARK) {
+            let letter = disclosure.text[place + MARK.len()..].chars().next();
             let owner = self.markers.iter().find(|(known, _)| Some(*known) == letter);
             let Some((_, owner)) = owner else { continue };
-            assert_eq!(Some(*owner), told.to, "text of another organization in {}", told.text);
+            assert_eq!(Some(*owner), disclosure.to, "text of another organization in {}", disclosure.text);
         }
     }
 
-    fn check_word(&self, word: &str, told: Told<'_>) {
+    fn check_word(&self, word: &str, disclosure: Disclosure<'_>) {
         if let Ok(id) = word.parse::<Uuid>() {
-            self.check_id(id, told);
+            self.check_id(id, disclosure);
             return;
         }
         for piece in word.as_bytes().windows(PIECE) {
-            assert!(!self.pieces.contains(piece), "a secret in {}", told.text);
+            assert!(!self.pieces.contains(piece), "a secret in {}", disclosure.text);
         }
         // An id may be part of a longer word.
         for piece in word.as_bytes().windows(36) {
             if let Ok(id) = Uuid::try_parse_ascii(piece) {
-                self.check_id(id, told);
+                self.check_id(id, disclosure);
             }
         }
     }
 
-    fn check_id(&self, id: Uuid, told: Told<'_>) {
-        if told.said.contains(&id.simple().to_string()) {
+    fn check_id(&self, id: Uuid, disclosure: Disclosure<'_>) {
+        if disclosure.sent.contains(&id.simple().to_string()) {
             return;
         }
         let owner = self.owners.get(&id).copied();
-        let is_noted = told.to.is_some_and(|organization| self.noted.contains(&(organization, id)));
-        let is_own = owner.is_some() && owner == told.to;
-        assert!(is_own || is_noted, "{id}, of {owner:?}, told to {:?} in {}", told.to, told.text);
+        let is_noted = disclosure.to.is_some_and(|organization| self.noted.contains(&(organization, id)));
+        let is_own = owner.is_some() && owner == disclosure.to;
+        assert!(is_own || is_noted, "{id}, of {owner:?}, sent to {:?} in {}", disclosure.to, disclosure.text);
     }
 }

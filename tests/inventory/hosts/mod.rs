@@ -1,13 +1,6 @@
 //! Hosts: validity, storage, and concurrent changes.
 
-mod checks;
-mod deleting;
-mod moving;
-mod numbers;
-mod offloading;
-mod order;
-mod putting;
 mod races;
-mod taken;
+mod storage;
+mod validity;
 mod virtualized_by;
-mod virtualized_by_races;

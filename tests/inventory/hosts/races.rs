@@ -2,36 +2,32 @@
 
 use std::collections::BTreeSet;
 
-use tokio::task::JoinSet;
-use toposcope::inventory::{Entity, Error, ErrorKind, Written};
+use fastrand::Rng;
+use toposcope::inventory::{Entity, Error, ErrorKind, Inventory, Written};
 use toposcope::model::{Host, Protocol};
+use uuid::Uuid;
 
-use crate::support::{SplitMix64, World, bare_host, id, port, rich_host};
+use crate::support::{
+    Fixture, Foreign, already_exists, at_every_call, bare_host, concurrently, id, not_found, port, refusal,
+    rich_host, with_interference_at_every_call,
+};
 
 fn is_conflict(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Conflict { entity: Entity::Host, .. })
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
-async fn of_many_who_put_one_host_the_last_has_it_and_one_created_it() {
-    let world = World::new().await;
-    let mut tasks = JoinSet::new();
-    let versions: Vec<Host> = (0..32)
-        .map(|number| {
-            let network = if number % 2 == 0 { world.network } else { world.other_network };
-            let mut host = rich_host(1, network, &world.tags);
-            host.name = format!("version {number}");
-            host
-        })
-        .collect();
-    for host in versions.clone() {
-        let (inventory, organization) = (world.inventory.clone(), world.organization);
-        tasks.spawn(async move { (inventory.put_host(organization, host.clone()).await, host) });
-    }
-    let mut stored = Vec::new();
-    let mut created = 0;
-    while let Some(result) = tasks.join_next().await {
-        match result.unwrap() {
+async fn one_of_many_concurrent_puts_creates_the_host_and_the_last_is_stored() {
+    let fixture = Fixture::new().await;
+    let puts = concurrently(&fixture, 32, |fixture, number| async move {
+        let network = if number % 2 == 0 { fixture.network } else { fixture.other_network };
+        let mut host = rich_host(1, network, &fixture.tags);
+        host.name = format!("version {number}");
+        (fixture.try_put(host.clone()).await, host)
+    });
+    let (mut stored, mut created) = (Vec::new(), 0);
+    for put in puts.await {
+        match put {
             (Ok(written), host) => {
                 created += u32::from(written == Written::Created);
                 stored.push(host);
@@ -40,47 +36,38 @@ async fn of_many_who_put_one_host_the_last_has_it_and_one_created_it() {
         }
     }
     assert_eq!(created, 1);
-    assert!(stored.contains(&world.host(id(1)).await));
-    assert_eq!(world.documents().await.len(), 1);
+    assert!(stored.contains(&fixture.host(id(1)).await));
+    assert_eq!(fixture.documents().await.len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
-async fn who_puts_and_deletes_a_host_at_once_is_told_the_truth_and_leaves_it_whole() {
-    let world = World::new().await;
-    let mut tasks = JoinSet::new();
-    for number in 0..64_u64 {
-        let (inventory, organization) = (world.inventory.clone(), world.organization);
-        let mut host = rich_host(1, world.network, &world.tags);
-        host.name = format!("version {number}");
-        tasks.spawn(async move {
-            let mut random = SplitMix64(number);
-            for _ in 0..20 {
-                if random.below(3) == 0 {
-                    match inventory.delete_host(organization, host.id).await {
-                        Ok(()) => {}
-                        Err(error) if is_conflict(&error) => {}
-                        Err(error) => {
-                            let not_found = ErrorKind::NotFound { entity: Entity::Host, id: host.id };
-                            assert_eq!(*error.kind(), not_found);
-                        }
-                    }
-                } else if let Err(error) = inventory.put_host(organization, host.clone()).await {
-                    assert!(is_conflict(&error), "{error}");
+async fn concurrent_puts_and_deletions_leave_a_consistent_host() {
+    let fixture = Fixture::new().await;
+    let version = |fixture: &Fixture, number: u64| Host {
+        name: format!("version {number}"),
+        ..rich_host(1, fixture.network, &fixture.tags)
+    };
+    let tasks = concurrently(&fixture, 64, |fixture, number| async move {
+        let mut random = Rng::with_seed(number);
+        let host = version(&fixture, number);
+        for _ in 0..20 {
+            if random.usize(0..3) == 0 {
+                if let Err(error) = fixture.delete(host.id).await {
+                    let is_gone = *error.kind() == not_found(Entity::Host, host.id);
+                    assert!(is_gone || is_conflict(&error), "{error}");
                 }
+            } else if let Err(error) = fixture.try_put(host.clone()).await {
+                assert!(is_conflict(&error), "{error}");
             }
-        });
-    }
-    while let Some(result) = tasks.join_next().await {
-        result.unwrap();
-    }
-    let documents = world.documents().await;
-    match world.inventory.host(world.organization, id(1)).await {
+        }
+    });
+    tasks.await;
+    let documents = fixture.documents().await;
+    match fixture.try_host(id(1)).await {
         Ok(host) => {
             assert_eq!(documents, [serde_json::to_vec(&host).unwrap()]);
             let number: u64 = host.name["version ".len()..].parse().unwrap();
-            let mut written = rich_host(1, world.network, &world.tags);
-            written.name = format!("version {number}");
-            assert_eq!(host, written);
+            assert_eq!(host, version(&fixture, number));
         }
         Err(error) => {
             assert!(matches!(error.kind(), ErrorKind::NotFound { .. }), "{error}");
@@ -90,62 +77,139 @@ async fn who_puts_and_deletes_a_host_at_once_is_told_the_truth_and_leaves_it_who
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
-async fn of_many_hosts_that_claim_one_port_one_gets_it() {
-    let world = World::new().await;
-    let mut tasks = JoinSet::new();
-    for number in 1..=32 {
-        let (inventory, organization) = (world.inventory.clone(), world.organization);
-        let mut host = bare_host(id(number), world.network);
+async fn one_of_many_concurrent_hosts_gets_the_port_that_all_claim() {
+    let fixture = Fixture::new().await;
+    let puts = concurrently(&fixture, 32, |fixture, number| async move {
+        let mut host = bare_host(id(1 + u128::from(number)), fixture.network);
         host.ports = vec![port(&host, id(0x99), 443, Protocol::Tcp)];
-        tasks.spawn(async move { (inventory.put_host(organization, host).await, number) });
-    }
-    let mut holders = BTreeSet::new();
-    while let Some(result) = tasks.join_next().await {
-        match result.unwrap() {
-            (Ok(written), number) => {
+        fixture.try_put(host).await
+    });
+    let mut holders = 0;
+    for put in puts.await {
+        match put {
+            Ok(written) => {
                 assert_eq!(written, Written::Created);
-                holders.insert(number);
+                holders += 1;
             }
-            (Err(error), _) => {
-                let name = id(0x99).to_string();
-                assert_eq!(*error.kind(), ErrorKind::AlreadyExists { entity: Entity::Port, name });
-            }
+            Err(error) => assert_eq!(*error.kind(), already_exists(Entity::Port, &id(0x99))),
         }
     }
-    assert_eq!(holders.len(), 1);
-    assert_eq!(world.documents().await.len(), 1);
+    assert_eq!(holders, 1);
+    assert_eq!(fixture.documents().await.len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
-async fn organizations_that_claim_one_host_id_get_it_or_are_told_it_is_taken() {
-    let world = World::new().await;
-    let foreign = world.foreign().await;
-    let mut tasks = JoinSet::new();
-    for number in 0..32 {
-        let inventory = world.inventory.clone();
-        let (organization, network) = if number % 2 == 0 {
-            (world.organization, world.network)
-        } else {
-            (foreign.organization, foreign.network)
-        };
-        tasks.spawn(async move {
-            (inventory.put_host(organization, bare_host(id(1), network)).await, organization)
-        });
-    }
+async fn one_of_two_organizations_gets_the_host_id_that_both_claim() {
+    let (fixture, foreign) = Fixture::with_foreign().await;
+    let claims = [(fixture.organization, fixture.network), (foreign.organization, foreign.network)];
+    let puts = concurrently(&fixture, 32, |fixture, number| async move {
+        let (organization, network) = claims[number as usize % 2];
+        (fixture.inventory.put_host(organization, bare_host(id(1), network)).await, organization)
+    });
     let mut holders = BTreeSet::new();
-    while let Some(result) = tasks.join_next().await {
-        match result.unwrap() {
-            (Ok(_), organization) => {
-                holders.insert(organization);
-            }
-            (Err(error), _) => {
-                let name = id(1).to_string();
-                let taken = ErrorKind::AlreadyExists { entity: Entity::Host, name };
-                assert!(is_conflict(&error) || *error.kind() == taken, "{error}");
+    for (put, organization) in puts.await {
+        match put {
+            Ok(_) => drop(holders.insert(organization)),
+            Err(error) => {
+                let is_taken = *error.kind() == already_exists(Entity::Host, &id(1));
+                assert!(is_conflict(&error) || is_taken, "{error}");
             }
         }
     }
     assert_eq!(holders.len(), 1, "it never changes hands");
     let holder = holders.into_iter().next().unwrap();
-    assert_eq!(world.inventory.host(holder, id(1)).await.unwrap().id, id(1));
+    assert_eq!(fixture.inventory.host(holder, id(1)).await.unwrap().id, id(1));
+}
+
+/// Deletes a host while a concurrent task interferes, in the presence of another organization.
+async fn delete_at_every_call<I>(
+    interfere: impl AsyncFn(&Inventory, &(Uuid, Uuid, Foreign)) -> I,
+    check: impl AsyncFn(&Fixture, &(Uuid, Uuid, Foreign), Result<(), Error>),
+) {
+    at_every_call(
+        async |fixture: &Fixture| {
+            fixture.put(&bare_host(id(1), fixture.network)).await;
+            (fixture.organization, fixture.network, fixture.foreign().await)
+        },
+        interfere,
+        async |inventory, (organization, _, _)| inventory.delete_host(*organization, id(1)).await,
+        check,
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn second_of_two_concurrent_deletions_finds_no_host() {
+    delete_at_every_call(
+        async |inventory, (organization, _, _)| inventory.delete_host(*organization, id(1)).await.unwrap(),
+        async |fixture, _, result| {
+            assert_eq!(refusal(result), not_found(Entity::Host, id(1)));
+            assert!(fixture.documents().await.is_empty());
+        },
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn host_that_is_replaced_during_its_deletion_is_deleted() {
+    delete_at_every_call(
+        async |inventory, (organization, network, _)| {
+            let written = inventory.put_host(*organization, rich_host(1, *network, &[])).await.unwrap();
+            assert_eq!(written, Written::Replaced);
+        },
+        async |fixture, _, result| {
+            result.unwrap();
+            assert!(fixture.documents().await.is_empty());
+        },
+    )
+    .await;
+}
+
+/// An id passes to another organization when its host is deleted and a client there takes it. A caller who
+/// still means the old host must not delete the new one.
+#[tokio::test]
+async fn host_that_has_become_another_organizations_is_not_deleted() {
+    delete_at_every_call(
+        async |inventory, (organization, _, foreign)| {
+            inventory.delete_host(*organization, id(1)).await.unwrap();
+            let theirs = bare_host(id(1), foreign.network);
+            inventory.put_host(foreign.organization, theirs).await.unwrap();
+        },
+        async |fixture, (_, _, foreign), result| {
+            assert!(
+                fixture.inventory.host(foreign.organization, id(1)).await.is_ok(),
+                "the host of another organization was deleted ({result:?})"
+            );
+            assert_eq!(refusal(result), not_found(Entity::Host, id(1)));
+        },
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn host_that_leaves_a_network_which_is_then_deleted_is_never_missing() {
+    for operation in ["read", "delete", "put"] {
+        let calls = with_interference_at_every_call(
+            async |fixture: &Fixture| {
+                fixture.put(&bare_host(id(1), fixture.other_network)).await;
+                (fixture.organization, fixture.network, fixture.other_network)
+            },
+            async |inventory, (organization, network, left)| {
+                // If the host has just been deleted, it is created again here.
+                inventory.put_host(*organization, bare_host(id(1), *network)).await.unwrap();
+                inventory.delete_network(*left).await.unwrap();
+            },
+            async |inventory, (organization, network, _)| match operation {
+                "read" => inventory.host(*organization, id(1)).await.map(drop),
+                "delete" => inventory.delete_host(*organization, id(1)).await,
+                _ => inventory.put_host(*organization, bare_host(id(1), *network)).await.map(drop),
+            },
+            async |_, _, result| {
+                assert_eq!(result.map_err(|error| error.kind().clone()), Ok(()), "{operation}");
+            },
+        )
+        .await;
+        // A read is one call of the store; a change is at least two.
+        assert!(calls >= if operation == "read" { 1 } else { 2 }, "{operation}: {calls}");
+    }
 }

@@ -1,24 +1,22 @@
-//! Hosts are ordered by the name of the service that runs them, which belongs to another host.
+//! The order of hosts by the name of the service that runs them, which belongs to another host.
 
-use toposcope::inventory::{HostQuery, Import};
+use tokio::task::JoinSet;
+use toposcope::inventory::{Error, ErrorKind, HostQuery, Import, Inventory};
 use toposcope::model::{Host, HostOrderField, OrderDirection};
 use uuid::Uuid;
 
 use crate::support::{
-    World, assert_virtualized_by, bare_host, guest_of, id, jsonl, owner_of, rich_host, service_named,
+    Fixture, assert_virtualized_by, bare_host, guest_of, id, jsonl, rich_host, service,
+    with_interference_at_every_call,
 };
 
-const NODE: Uuid = id_of(10);
-const SERVICE: Uuid = id_of(11);
-const GUEST: Uuid = id_of(20);
-
-const fn id_of(number: u128) -> Uuid {
-    Uuid::from_u128(number)
-}
+const NODE: Uuid = id(10);
+const SERVICE: Uuid = id(11);
+const GUEST: Uuid = id(20);
 
 fn node(network: Uuid, name: &str) -> Host {
     let mut node = bare_host(NODE, network);
-    node.services.push(service_named(&node, SERVICE, name));
+    node.services.push(service(&node, SERVICE, name, 0));
     node
 }
 
@@ -28,111 +26,114 @@ fn guest(network: Uuid) -> Host {
     guest
 }
 
-async fn assert_name(world: &World, name: &str) {
-    assert_virtualized_by(&world.inventory, world.organization, GUEST, name).await;
+async fn assert_name(fixture: &Fixture, name: &str) {
+    assert_virtualized_by(&fixture.inventory, fixture.organization, GUEST, name).await;
 }
 
 #[tokio::test]
-async fn the_order_knows_the_service_whichever_host_was_put_first() {
+async fn order_knows_the_service_whichever_host_was_put_first() {
     for is_guest_first in [false, true] {
-        let world = World::new().await;
+        let fixture = Fixture::new().await;
         // Also across networks of the organization.
-        let mut hosts = [node(world.network, "proxmox"), guest(world.other_network)];
+        let mut hosts = [node(fixture.network, "proxmox"), guest(fixture.other_network)];
         if is_guest_first {
             hosts.reverse();
         }
         for host in &hosts {
-            world.put(host).await;
+            fixture.put(host).await;
         }
-        assert_name(&world, "proxmox").await;
+        assert_name(&fixture, "proxmox").await;
     }
 }
 
 #[tokio::test]
-async fn a_service_that_is_not_there_counts_as_none() {
-    let world = World::new().await;
-    world.put(&guest(world.network)).await;
-    assert_name(&world, "").await;
+async fn missing_service_counts_as_none() {
+    let fixture = Fixture::new().await;
+    fixture.put(&guest(fixture.network)).await;
+    assert_name(&fixture, "").await;
 }
 
 #[tokio::test]
-async fn the_order_follows_a_service_that_is_renamed_removed_and_brought_back() {
-    let world = World::new().await;
-    world.put(&node(world.network, "b")).await;
-    world.put(&guest(world.network)).await;
+async fn order_follows_a_service_that_is_renamed_removed_and_added_again() {
+    let fixture = Fixture::new().await;
+    fixture.put(&node(fixture.network, "b")).await;
+    fixture.put(&guest(fixture.network)).await;
     for name in ["b", "a", "", "ü\u{0}", "zz", "a"] {
-        world.put(&node(world.network, name)).await;
-        assert_name(&world, name).await;
+        fixture.put(&node(fixture.network, name)).await;
+        assert_name(&fixture, name).await;
     }
-    world.put(&bare_host(NODE, world.network)).await;
-    assert_name(&world, "").await;
-    world.put(&node(world.network, "back")).await;
-    assert_name(&world, "back").await;
-    world.inventory.delete_host(world.organization, NODE).await.unwrap();
-    assert_name(&world, "").await;
-    assert_eq!(world.host(GUEST).await, guest(world.network), "the document of the guest is none of this");
+    fixture.put(&bare_host(NODE, fixture.network)).await;
+    assert_name(&fixture, "").await;
+    fixture.put(&node(fixture.network, "back")).await;
+    assert_name(&fixture, "back").await;
+    fixture.delete(NODE).await.unwrap();
+    assert_name(&fixture, "").await;
+    assert_eq!(
+        fixture.host(GUEST).await,
+        guest(fixture.network),
+        "the document of the guest is none of this"
+    );
 }
 
 #[tokio::test]
-async fn the_order_follows_a_service_to_another_host_and_network() {
-    let world = World::new().await;
-    world.put(&node(world.network, "first")).await;
-    world.put(&guest(world.network)).await;
-    world.put(&node(world.other_network, "moved")).await;
-    assert_name(&world, "moved").await;
-    world.inventory.delete_host(world.organization, NODE).await.unwrap();
-    let mut heir = bare_host(id(12), world.network);
-    heir.services.push(service_named(&heir, SERVICE, "inherited"));
-    world.put(&heir).await;
-    assert_name(&world, "inherited").await;
+async fn order_follows_a_service_to_another_host_and_network() {
+    let fixture = Fixture::new().await;
+    fixture.put(&node(fixture.network, "first")).await;
+    fixture.put(&guest(fixture.network)).await;
+    fixture.put(&node(fixture.other_network, "moved")).await;
+    assert_name(&fixture, "moved").await;
+    fixture.delete(NODE).await.unwrap();
+    let mut heir = bare_host(id(12), fixture.network);
+    heir.services.push(service(&heir, SERVICE, "inherited", 0));
+    fixture.put(&heir).await;
+    assert_name(&fixture, "inherited").await;
 }
 
 #[tokio::test]
-async fn the_order_follows_a_guest_that_changes_its_service() {
-    let world = World::new().await;
-    let mut both = node(world.network, "first");
-    both.services.push(service_named(&both, id(12), "second"));
-    world.put(&both).await;
+async fn order_follows_a_guest_that_changes_its_service() {
+    let fixture = Fixture::new().await;
+    let mut both = node(fixture.network, "first");
+    both.services.push(service(&both, id(12), "second", 0));
+    fixture.put(&both).await;
     for (service, name) in [(SERVICE, "first"), (id(12), "second"), (id(13), ""), (SERVICE, "first")] {
-        let mut guest = bare_host(GUEST, world.network);
+        let mut guest = bare_host(GUEST, fixture.network);
         guest_of(&mut guest, service);
-        world.put(&guest).await;
-        assert_name(&world, name).await;
+        fixture.put(&guest).await;
+        assert_name(&fixture, name).await;
     }
-    world.put(&bare_host(GUEST, world.network)).await;
-    assert_name(&world, "").await;
+    fixture.put(&bare_host(GUEST, fixture.network)).await;
+    assert_name(&fixture, "").await;
 }
 
 #[tokio::test]
-async fn a_service_of_another_organization_is_none_and_its_name_does_not_leak() {
-    let world = World::new().await;
-    let foreign = world.foreign().await;
+async fn service_of_another_organization_counts_as_none() {
+    let (fixture, foreign) = Fixture::with_foreign().await;
     for is_guest_first in [false, true] {
         if is_guest_first {
-            world.put(&guest(world.network)).await;
+            fixture.put(&guest(fixture.network)).await;
         }
         for name in ["secret", "renamed"] {
-            world.inventory.put_host(foreign.organization, node(foreign.network, name)).await.unwrap();
-            world.put(&guest(world.network)).await;
-            assert_name(&world, "").await;
-            world.inventory.put_host(foreign.organization, node(foreign.network, "again")).await.unwrap();
-            assert_name(&world, "").await;
+            fixture.inventory.put_host(foreign.organization, node(foreign.network, name)).await.unwrap();
+            fixture.put(&guest(fixture.network)).await;
+            assert_name(&fixture, "").await;
+            fixture.inventory.put_host(foreign.organization, node(foreign.network, "again")).await.unwrap();
+            assert_name(&fixture, "").await;
         }
-        world.inventory.delete_host(foreign.organization, NODE).await.unwrap();
-        assert_name(&world, "").await;
-        world.put(&node(world.network, "ours")).await;
-        assert_name(&world, "ours").await;
-        world.inventory.delete_host(world.organization, NODE).await.unwrap();
-        world.inventory.delete_host(world.organization, GUEST).await.unwrap();
+        fixture.inventory.delete_host(foreign.organization, NODE).await.unwrap();
+        assert_name(&fixture, "").await;
+        fixture.put(&node(fixture.network, "ours")).await;
+        assert_name(&fixture, "ours").await;
+        fixture.delete(NODE).await.unwrap();
+        fixture.delete(GUEST).await.unwrap();
     }
 }
 
 #[tokio::test]
-async fn each_link_of_a_chain_follows_its_own_service() {
-    let world = World::new().await;
+async fn each_host_of_a_chain_follows_its_own_service() {
+    let fixture = Fixture::new().await;
     let link = |number: u128, name: &str| {
-        let mut host = bare_host(id(number), world.network);
-        host.services.push(service_named(&host, id(number + 1), name));
+        let mut host = bare_host(id(number), fixture.network);
+        host.services.push(service(&host, id(number + 1), name, 0));
         if number > 10 {
             guest_of(&mut host, id(number - 9));
         }
@@ -140,52 +141,52 @@ async fn each_link_of_a_chain_follows_its_own_service() {
     };
     let check = async |expected: [&str; 3]| {
         for (number, name) in [20, 30, 40].into_iter().zip(expected) {
-            assert_virtualized_by(&world.inventory, world.organization, id(number), name).await;
+            assert_virtualized_by(&fixture.inventory, fixture.organization, id(number), name).await;
         }
     };
     for number in [40, 10, 30, 20] {
-        world.put(&link(number, &format!("n{number}"))).await;
+        fixture.put(&link(number, &format!("n{number}"))).await;
     }
     check(["n10", "n20", "n30"]).await;
-    world.put(&link(20, "other")).await;
+    fixture.put(&link(20, "other")).await;
     check(["n10", "other", "n30"]).await;
-    world.put(&link(10, "base")).await;
+    fixture.put(&link(10, "base")).await;
     check(["base", "other", "n30"]).await;
-    world.inventory.delete_host(world.organization, id(10)).await.unwrap();
+    fixture.delete(id(10)).await.unwrap();
     check(["", "other", "n30"]).await;
 }
 
 #[tokio::test]
-async fn a_host_may_be_run_by_a_service_of_its_own_and_two_by_each_other() {
-    let world = World::new().await;
+async fn host_may_be_run_by_its_own_service_and_two_hosts_by_each_other() {
+    let fixture = Fixture::new().await;
     for name in ["own", "renamed"] {
-        let mut host = bare_host(GUEST, world.network);
+        let mut host = bare_host(GUEST, fixture.network);
         guest_of(&mut host, id(21));
-        host.services.push(service_named(&host, id(21), name));
-        world.put(&host).await;
-        assert_name(&world, name).await;
+        host.services.push(service(&host, id(21), name, 0));
+        fixture.put(&host).await;
+        assert_name(&fixture, name).await;
     }
     for name in ["a", "b"] {
-        let mut left = node(world.network, name);
+        let mut left = node(fixture.network, name);
         guest_of(&mut left, id(21));
-        let mut right = guest(world.network);
-        right.services.push(service_named(&right, id(21), &format!("right {name}")));
-        world.put(&left).await;
-        world.put(&right).await;
-        assert_name(&world, name).await;
+        let mut right = guest(fixture.network);
+        right.services.push(service(&right, id(21), &format!("right {name}"), 0));
+        fixture.put(&left).await;
+        fixture.put(&right).await;
+        assert_name(&fixture, name).await;
         let expected = format!("right {name}");
-        assert_virtualized_by(&world.inventory, world.organization, NODE, &expected).await;
+        assert_virtualized_by(&fixture.inventory, fixture.organization, NODE, &expected).await;
     }
 }
 
 #[tokio::test]
-async fn an_import_knows_services_in_the_same_lines_and_in_earlier_and_later_ones() {
+async fn import_knows_services_in_earlier_and_later_lines() {
     for is_guest_first in [false, true] {
         for between in [0, 300] {
-            let world = World::new().await;
-            let mut hosts = vec![node(world.network, "imported")];
-            hosts.extend((0..between).map(|number| bare_host(id(1000 + number), world.network)));
-            hosts.push(guest(world.network));
+            let fixture = Fixture::new().await;
+            let mut hosts = vec![node(fixture.network, "imported")];
+            hosts.extend((0..between).map(|number| bare_host(id(1000 + number), fixture.network)));
+            hosts.push(guest(fixture.network));
             if is_guest_first {
                 hosts.reverse();
             }
@@ -194,50 +195,186 @@ async fn an_import_knows_services_in_the_same_lines_and_in_earlier_and_later_one
                 let place = if is_guest_first { hosts.len() - 1 } else { 0 };
                 hosts[place].services[0].name = name.to_owned();
                 let lines = jsonl(&hosts);
-                let report = world
+                let report = fixture
                     .inventory
-                    .import_hosts(world.organization, &lines[..], Import::new())
+                    .import_hosts(fixture.organization, &lines[..], Import::new())
                     .await
                     .unwrap();
                 assert_eq!(report.imported, hosts.len() as u64, "{report}");
-                assert_name(&world, name).await;
+                assert_name(&fixture, name).await;
             }
         }
     }
 }
 
 #[tokio::test]
-async fn an_import_of_the_node_alone_moves_the_guests_that_are_there() {
-    let world = World::new().await;
-    world.put(&guest(world.network)).await;
+async fn import_of_the_node_moves_existing_guests() {
+    let fixture = Fixture::new().await;
+    fixture.put(&guest(fixture.network)).await;
     for name in ["one", "two"] {
-        let lines = jsonl(&[node(world.network, name), bare_host(id(1), world.network)]);
-        world.inventory.import_hosts(world.organization, &lines[..], Import::new()).await.unwrap();
-        assert_name(&world, name).await;
+        let lines = jsonl(&[node(fixture.network, name), bare_host(id(1), fixture.network)]);
+        fixture.inventory.import_hosts(fixture.organization, &lines[..], Import::new()).await.unwrap();
+        assert_name(&fixture, name).await;
     }
 }
 
 #[tokio::test]
-async fn a_guest_keeps_its_tags_network_ports_and_places_when_its_service_is_renamed() {
-    let world = World::new().await;
-    let mut guest = rich_host(20, world.other_network, &world.tags);
+async fn guest_keeps_tags_network_and_ports_when_its_service_is_renamed() {
+    let fixture = Fixture::new().await;
+    let mut guest = rich_host(20, fixture.other_network, &fixture.tags);
     guest_of(&mut guest, SERVICE);
-    world.put(&guest).await;
-    world.put(&node(world.network, "named")).await;
+    fixture.put(&guest).await;
+    fixture.put(&node(fixture.network, "named")).await;
     let mut query = HostQuery::default();
-    query.network_id = Some(world.other_network);
-    query.tag_ids = Some(vec![world.tags[0]]);
+    query.network_id = Some(fixture.other_network);
+    query.tag_ids = Some(vec![fixture.tags[0]]);
     query.group_by = Some(HostOrderField::VirtualizedBy);
     query.order_by = Some(HostOrderField::InterfaceIp);
     query.order_direction = OrderDirection::Descending;
-    let page = world.inventory.list_hosts(&owner_of(world.organization), &query).await.unwrap();
+    let page = fixture.list(&query).await;
     assert_eq!(page.documents, [serde_json::to_vec(&guest).unwrap()]);
-    let mut thief = bare_host(id(99), world.network);
+    let mut thief = bare_host(id(99), fixture.network);
     thief.ports = vec![guest.ports[0].clone()];
     thief.ports[0].host_id = thief.id;
-    assert!(
-        world.inventory.put_host(world.organization, thief).await.is_err(),
-        "its ports are its own still"
-    );
-    assert_name(&world, "named").await;
+    assert!(fixture.try_put(thief).await.is_err(), "its ports are its own still");
+    assert_name(&fixture, "named").await;
+}
+
+/// A change of the node or the guest.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Node(&'static str),
+    NodeWithoutService,
+    DeleteNode,
+    Guest,
+    DeleteGuest,
+    ImportBoth(&'static str),
+}
+
+const STEPS: [Step; 8] = [
+    Step::Node("before"),
+    Step::Node("one"),
+    Step::Node("two"),
+    Step::NodeWithoutService,
+    Step::DeleteNode,
+    Step::Guest,
+    Step::DeleteGuest,
+    Step::ImportBoth("three"),
+];
+
+async fn take(step: Step, inventory: &Inventory, organization: Uuid, network: Uuid) -> Result<(), Error> {
+    match step {
+        Step::Node(name) => inventory.put_host(organization, node(network, name)).await.map(drop),
+        Step::NodeWithoutService => {
+            inventory.put_host(organization, bare_host(id(10), network)).await.map(drop)
+        }
+        Step::DeleteNode => inventory.delete_host(organization, id(10)).await,
+        Step::Guest => inventory.put_host(organization, guest(network)).await.map(drop),
+        Step::DeleteGuest => inventory.delete_host(organization, GUEST).await,
+        Step::ImportBoth(name) => {
+            let lines = jsonl(&[guest(network), node(network, name)]);
+            let report = inventory.import_hosts(organization, &lines[..], Import::new()).await?;
+            assert_eq!(report.imported, 2, "{report}");
+            Ok(())
+        }
+    }
+}
+
+/// In either order, the guest's final position is that of the service's final name.
+async fn assert_consistent(inventory: &Inventory, organization: Uuid) {
+    if inventory.host(organization, GUEST).await.is_err() {
+        return;
+    }
+    let node = inventory.host(organization, id(10)).await.ok();
+    let name = node.and_then(|node| Some(node.services.first()?.name.clone())).unwrap_or_default();
+    assert_virtualized_by(inventory, organization, GUEST, &name).await;
+}
+
+#[tokio::test]
+async fn order_is_right_after_any_two_concurrent_changes() {
+    for is_node_there in [false, true] {
+        for is_guest_there in [false, true] {
+            for step in STEPS {
+                assert_right_alone(is_node_there, is_guest_there, step).await;
+                for other in STEPS {
+                    assert_right_together(is_node_there, is_guest_there, step, other).await;
+                }
+            }
+        }
+    }
+}
+
+async fn prepare(fixture: &Fixture, is_node_there: bool, is_guest_there: bool) -> (Uuid, Uuid) {
+    let (organization, network) = (fixture.organization, fixture.network);
+    if is_node_there {
+        take(Step::Node("before"), &fixture.inventory, organization, network).await.unwrap();
+    }
+    if is_guest_there {
+        take(Step::Guest, &fixture.inventory, organization, network).await.unwrap();
+    }
+    (organization, network)
+}
+
+async fn assert_right_alone(is_node_there: bool, is_guest_there: bool, step: Step) {
+    let fixture = Fixture::new().await;
+    let (organization, network) = prepare(&fixture, is_node_there, is_guest_there).await;
+    let result = take(step, &fixture.inventory, organization, network).await;
+    assert!(is_fine(&result), "{step:?}: {result:?}");
+    assert_consistent(&fixture.inventory, organization).await;
+}
+
+async fn assert_right_together(is_node_there: bool, is_guest_there: bool, step: Step, other: Step) {
+    with_interference_at_every_call(
+        async |fixture: &Fixture| prepare(fixture, is_node_there, is_guest_there).await,
+        async |inventory, (organization, network)| {
+            // A missing record cannot be deleted; everything else must succeed.
+            let result = take(other, inventory, *organization, *network).await;
+            assert!(is_fine(&result), "{other:?}: {result:?}");
+        },
+        async |inventory, (organization, network)| take(step, inventory, *organization, *network).await,
+        async |fixture, (organization, _), result| {
+            assert!(is_fine(&result), "{step:?} with {other:?}: {result:?}");
+            assert_consistent(&fixture.inventory, *organization).await;
+        },
+    )
+    .await;
+}
+
+fn is_fine(result: &Result<(), Error>) -> bool {
+    result.as_ref().err().is_none_or(|error| matches!(error.kind(), ErrorKind::NotFound { .. }))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 8)]
+async fn order_is_right_after_many_concurrent_renames_and_puts() {
+    for round in 0..10 {
+        let fixture = Fixture::new().await;
+        let mut tasks = JoinSet::new();
+        for number in 0..8_u32 {
+            for turn in 0..8_u32 {
+                let (inventory, organization) = (fixture.inventory.clone(), fixture.organization);
+                let mut renamed = node(fixture.network, &format!("name {number} {turn}"));
+                let mut guest = guest(fixture.network);
+                guest.id = id(20 + u128::from(number));
+                tasks.spawn(async move {
+                    if (number + turn + round) % 5 == 0 {
+                        renamed.services.clear();
+                    }
+                    for host in [renamed, guest] {
+                        if let Err(error) = inventory.put_host(organization, host).await {
+                            assert!(matches!(error.kind(), ErrorKind::Conflict { .. }), "{error}");
+                        }
+                    }
+                });
+            }
+        }
+        tasks.join_all().await;
+        let name = fixture.host(id(10)).await.services.first().map(|service| service.name.clone());
+        for number in 0..8 {
+            let guest = id(20 + number);
+            if fixture.try_host(guest).await.is_ok() {
+                let name = name.clone().unwrap_or_default();
+                assert_virtualized_by(&fixture.inventory, fixture.organization, guest, &name).await;
+            }
+        }
+    }
 }

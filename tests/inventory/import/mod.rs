@@ -1,19 +1,15 @@
 //! Import of hosts as JSON lines: refusals, corrections, and the report.
 
-mod again;
-mod lines;
-mod mending;
-mod networks;
-mod reader;
-mod repeats;
+mod existing;
+mod input;
+mod invalid;
 mod report;
-mod spoilt;
 
 use toposcope::inventory::{Import, ImportReport};
 
-use crate::support::World;
+use crate::support::Fixture;
 
-impl World {
+impl Fixture {
     async fn import(&self, lines: impl AsRef<[u8]>) -> ImportReport {
         self.import_with(lines, Import::new()).await
     }

@@ -6,7 +6,7 @@ use toposcope::access::Clock;
 use toposcope::inventory::{Entity, ErrorKind, Inventory, NewUser};
 use toposcope::model::{Permission, Timestamp};
 
-use crate::support::{Fault, Faulty, NOW, PASSWORD, World, refusal, time};
+use crate::support::{Fault, Fixture, NOW, PASSWORD, refusal, time};
 
 const EMAIL: &str = "owner@example.net";
 
@@ -14,14 +14,14 @@ fn after_micros(micros: i64) -> Timestamp {
     time(NOW).plus_micros(micros)
 }
 
-fn held_up(retry_after: u64) -> ErrorKind {
+fn blocked(retry_after: u64) -> ErrorKind {
     ErrorKind::TooManyAttempts { retry_after }
 }
 
 /// Advances the clock to this time.
-fn wait_until(world: &World, moment: Timestamp) {
-    let micros = moment.unix_micros() - world.clock.now().unix_micros();
-    world.clock.advance(Duration::from_micros(micros.try_into().unwrap()));
+fn wait_until(fixture: &Fixture, moment: Timestamp) {
+    let micros = moment.unix_micros() - fixture.clock.now().unix_micros();
+    fixture.clock.advance(Duration::from_micros(micros.try_into().unwrap()));
 }
 
 async fn fail(inventory: &Inventory, email: &str, times: usize) {
@@ -32,46 +32,38 @@ async fn fail(inventory: &Inventory, email: &str, times: usize) {
 }
 
 /// Asserts how long logins for an address are refused, with the right password and with a wrong one.
-async fn assert_held_up(inventory: &Inventory, email: &str, retry_after: u64) {
+async fn assert_blocked(inventory: &Inventory, email: &str, retry_after: u64) {
     for password in ["battery staple", PASSWORD, ""] {
-        let refused = inventory.log_in(email, password.to_owned()).await;
-        assert_eq!(refusal(refused), held_up(retry_after));
+        assert_eq!(refusal(inventory.log_in(email, password.to_owned()).await), blocked(retry_after));
     }
 }
 
 #[tokio::test]
-async fn five_failures_hold_up_a_name_whoever_has_it() {
-    let world = World::new().await;
-    world.owner().await;
-    let without = NewUser::new(world.organization, "without@example.net", Permission::Viewer);
-    world.inventory.create_user(without).await.unwrap();
+async fn fifth_failure_blocks_an_address_with_or_without_an_account() {
+    let (fixture, _) = Fixture::with_owner().await;
+    let without = NewUser::new(fixture.organization, "without@example.net", Permission::Viewer);
+    fixture.inventory.create_user(without).await.unwrap();
     let longest = "x".repeat(254);
-    for email in [EMAIL, "without@example.net", "nobody@example.net", "nobody", &longest] {
-        fail(&world.inventory, email, 5).await;
-        assert_held_up(&world.inventory, email, 900).await;
-    }
-}
-
-#[tokio::test]
-async fn a_disabled_user_is_held_up_like_everybody() {
-    let world = World::new().await;
-    let user = world.owner().await;
-    world.inventory.disable_user(user.id).await.unwrap();
-    for _ in 0..5 {
-        let refused = world.inventory.log_in(EMAIL, PASSWORD.to_owned()).await;
+    let disabled = fixture.user("disabled@example.net", Permission::Viewer, &[]).await;
+    fixture.inventory.disable_user(disabled.id).await.unwrap();
+    for password in [PASSWORD, "", "battery staple", PASSWORD, PASSWORD] {
+        let refused = fixture.inventory.log_in(&disabled.email, password.to_owned()).await;
         assert_eq!(refusal(refused), ErrorKind::InvalidCredentials);
     }
-    assert_held_up(&world.inventory, EMAIL, 900).await;
+    assert_blocked(&fixture.inventory, &disabled.email, 900).await;
+    for email in [EMAIL, "without@example.net", "nobody@example.net", "nobody", &longest] {
+        fail(&fixture.inventory, email, 5).await;
+        assert_blocked(&fixture.inventory, email, 900).await;
+    }
 }
 
 #[tokio::test]
-async fn a_name_that_is_held_up_is_so_until_its_oldest_failure_is_fifteen_minutes_old() {
+async fn blocked_address_is_released_when_its_oldest_failure_is_fifteen_minutes_old() {
     const SECOND: i64 = 1_000_000;
-    let world = World::new().await;
-    world.owner().await;
+    let (fixture, _) = Fixture::with_owner().await;
     for failure in 0..5 {
-        wait_until(&world, after_micros(failure * 10 * SECOND));
-        fail(&world.inventory, EMAIL, 1).await;
+        wait_until(&fixture, after_micros(failure * 10 * SECOND));
+        fail(&fixture.inventory, EMAIL, 1).await;
     }
     for (micros, retry_after) in [
         (40 * SECOND, 860),
@@ -84,76 +76,83 @@ async fn a_name_that_is_held_up_is_so_until_its_oldest_failure_is_fifteen_minute
         (899 * SECOND + 1, 1),
         (900 * SECOND - 1, 1),
     ] {
-        wait_until(&world, after_micros(micros));
-        assert_held_up(&world.inventory, EMAIL, retry_after).await;
+        wait_until(&fixture, after_micros(micros));
+        assert_blocked(&fixture.inventory, EMAIL, retry_after).await;
     }
-    wait_until(&world, after_micros(900 * SECOND));
-    world.inventory.log_in(EMAIL, PASSWORD.to_owned()).await.unwrap();
+    wait_until(&fixture, after_micros(900 * SECOND));
+    fixture.try_log_in(EMAIL).await.unwrap();
 }
 
 #[tokio::test]
-async fn the_window_slides_and_lets_one_more_try_in_for_each_failure_that_it_leaves_behind() {
-    let world = World::new().await;
-    world.owner().await;
+async fn each_failure_that_leaves_the_window_allows_one_more_attempt() {
+    let (fixture, _) = Fixture::with_owner().await;
     let at = |seconds: i64| after_micros(seconds * 1_000_000);
     for failure in 0..5 {
-        wait_until(&world, at(failure * 10));
-        fail(&world.inventory, EMAIL, 1).await;
+        wait_until(&fixture, at(failure * 10));
+        fail(&fixture.inventory, EMAIL, 1).await;
     }
     for round in 1..=3 {
         for failure in 0..5 {
             let moment = round * 900 + failure * 10;
-            wait_until(&world, at(moment - 1));
-            assert_held_up(&world.inventory, EMAIL, 1).await;
-            wait_until(&world, at(moment));
-            fail(&world.inventory, EMAIL, 1).await;
-            assert_held_up(&world.inventory, EMAIL, if failure == 4 { 860 } else { 10 }).await;
+            wait_until(&fixture, at(moment - 1));
+            assert_blocked(&fixture.inventory, EMAIL, 1).await;
+            wait_until(&fixture, at(moment));
+            fail(&fixture.inventory, EMAIL, 1).await;
+            assert_blocked(&fixture.inventory, EMAIL, if failure == 4 { 860 } else { 10 }).await;
         }
     }
     // A refused attempt is not a failure: after a quarter of an hour without failures, five attempts are
     // available again.
-    wait_until(&world, at(3 * 900 + 40 + 900));
-    fail(&world.inventory, EMAIL, 5).await;
-    assert_held_up(&world.inventory, EMAIL, 900).await;
+    wait_until(&fixture, at(3 * 900 + 40 + 900));
+    fail(&fixture.inventory, EMAIL, 5).await;
+    assert_blocked(&fixture.inventory, EMAIL, 900).await;
 }
 
 #[tokio::test]
-async fn a_login_that_succeeds_is_no_failure_and_does_not_make_up_for_any() {
-    let world = World::new().await;
-    let user = world.owner().await;
+async fn successful_login_neither_counts_as_a_failure_nor_resets_them() {
+    let (fixture, user) = Fixture::with_owner().await;
     for _ in 0..6 {
-        world.log_in(&user).await;
+        fixture.log_in(&user).await;
     }
-    fail(&world.inventory, EMAIL, 4).await;
+    fail(&fixture.inventory, EMAIL, 4).await;
     for _ in 0..6 {
-        world.log_in(&user).await;
+        fixture.log_in(&user).await;
     }
-    fail(&world.inventory, EMAIL, 1).await;
-    assert_held_up(&world.inventory, EMAIL, 900).await;
+    fail(&fixture.inventory, EMAIL, 1).await;
+    assert_blocked(&fixture.inventory, EMAIL, 900).await;
 }
 
 #[tokio::test]
-async fn a_name_is_the_same_in_every_case() {
-    let world = World::new().await;
-    world.user("jürgen@example.net", Permission::Owner, &[]).await;
-    let cases = ["jürgen@example.net", "JÜRGEN@EXAMPLE.NET", " Jürgen@Example.Net\n", "jürgeN@example.net"];
-    for email in cases {
-        fail(&world.inventory, email, 1).await;
-    }
-    fail(&world.inventory, "\tJüRGEN@example.net", 1).await;
-    for email in cases {
-        assert_held_up(&world.inventory, email, 900).await;
+async fn failures_in_every_case_variant_of_an_address_count_together() {
+    let fixture = Fixture::new().await;
+    fixture.user("jürgen@example.net", Permission::Owner, &[]).await;
+    for variants in [
+        [
+            "jürgen@example.net",
+            "JÜRGEN@EXAMPLE.NET",
+            " Jürgen@Example.Net\n",
+            "jürgeN@example.net",
+            "\tJüRGEN@example.net",
+        ],
+        ["ΣΊΣΥΦΟΣ@e.net", "σίσυφος@e.net", "σίσυφοσ@e.net", " Σίσυφος@e.net", "ΣΊΣΥΦΟς@E.NET"],
+    ] {
+        for email in variants {
+            fail(&fixture.inventory, email, 1).await;
+        }
+        for email in variants {
+            assert_blocked(&fixture.inventory, email, 900).await;
+        }
     }
 }
 
 #[tokio::test]
-async fn one_name_does_not_hold_up_another() {
-    let world = World::new().await;
-    let users = [world.owner().await, world.user("owner@example.net.", Permission::Viewer, &[]).await];
-    fail(&world.inventory, EMAIL, 5).await;
-    fail(&world.inventory, "wner@example.net", 5).await;
-    assert_held_up(&world.inventory, &users[0].email, 900).await;
-    world.log_in(&users[1]).await;
+async fn failures_of_one_address_do_not_block_another() {
+    let fixture = Fixture::new().await;
+    let users = [fixture.owner().await, fixture.user("owner@example.net.", Permission::Viewer, &[]).await];
+    fail(&fixture.inventory, EMAIL, 5).await;
+    fail(&fixture.inventory, "wner@example.net", 5).await;
+    assert_blocked(&fixture.inventory, &users[0].email, 900).await;
+    fixture.log_in(&users[1]).await;
 }
 
 /// Times before and after [`NOW`].
@@ -161,68 +160,63 @@ const JUMPS: [&str; 4] =
     ["2020-01-01T00:00:00Z", "2026-08-13T12:00:00Z", "2026-08-15T12:00:00Z", "9999-12-31T23:59:59Z"];
 
 #[tokio::test]
-async fn wall_clock_jump_does_not_end_a_lock_out() {
+async fn wall_clock_jump_does_not_release_a_blocked_address() {
     for moment in JUMPS {
-        let world = World::new().await;
-        world.owner().await;
-        fail(&world.inventory, EMAIL, 5).await;
-        world.clock.set(time(moment));
-        assert_held_up(&world.inventory, EMAIL, 900).await;
-        world.clock.advance(Duration::from_secs(899));
-        assert_held_up(&world.inventory, EMAIL, 1).await;
-        world.clock.advance(Duration::from_secs(1));
-        world.inventory.log_in(EMAIL, PASSWORD.to_owned()).await.unwrap();
+        let (fixture, _) = Fixture::with_owner().await;
+        fail(&fixture.inventory, EMAIL, 5).await;
+        fixture.clock.set(time(moment));
+        assert_blocked(&fixture.inventory, EMAIL, 900).await;
+        fixture.clock.advance(Duration::from_secs(899));
+        assert_blocked(&fixture.inventory, EMAIL, 1).await;
+        fixture.clock.advance(Duration::from_secs(1));
+        fixture.try_log_in(EMAIL).await.unwrap();
     }
 }
 
 #[tokio::test]
 async fn wall_clock_jump_neither_forgets_nor_repeats_failures() {
     for moment in JUMPS {
-        let world = World::new().await;
-        world.owner().await;
-        fail(&world.inventory, EMAIL, 3).await;
-        world.clock.advance(Duration::from_secs(60));
-        world.clock.set(time(moment));
-        fail(&world.inventory, EMAIL, 2).await;
-        world.clock.set(time(NOW));
-        assert_held_up(&world.inventory, EMAIL, 840).await;
-        world.clock.advance(Duration::from_secs(840));
-        world.inventory.log_in(EMAIL, PASSWORD.to_owned()).await.unwrap();
+        let (fixture, _) = Fixture::with_owner().await;
+        fail(&fixture.inventory, EMAIL, 3).await;
+        fixture.clock.advance(Duration::from_secs(60));
+        fixture.clock.set(time(moment));
+        fail(&fixture.inventory, EMAIL, 2).await;
+        fixture.clock.set(time(NOW));
+        assert_blocked(&fixture.inventory, EMAIL, 840).await;
+        fixture.clock.advance(Duration::from_secs(840));
+        fixture.try_log_in(EMAIL).await.unwrap();
     }
 }
 
 #[tokio::test]
-async fn what_a_store_fails_at_is_no_failure_of_the_name() {
-    let world = World::new().await;
-    world.owner().await;
-    let store = Faulty::new(world.store.clone());
-    let inventory = world.inventory_in(store.clone());
+async fn failure_of_the_store_is_no_failed_attempt() {
+    let (fixture, _) = Fixture::with_owner().await;
+    let (inventory, probe) = fixture.probed();
     fail(&inventory, EMAIL, 4).await;
     for password in [PASSWORD, "battery staple"] {
         for _ in 0..6 {
-            store.set(Fault::Unavailable);
+            probe.set(Fault::Unavailable);
             let refused = inventory.log_in(EMAIL, password.to_owned()).await;
             assert_eq!(refusal(refused), ErrorKind::StoreUnavailable);
         }
     }
     for _ in 0..3 {
-        store.set(Fault::Unmet(0));
+        probe.set(Fault::Unmet(0));
         let refused = refusal(inventory.log_in(EMAIL, PASSWORD.to_owned()).await);
         assert!(matches!(refused, ErrorKind::Conflict { entity: Entity::User, .. }), "{refused:?}");
     }
-    store.set(Fault::None);
+    probe.set(Fault::None);
     fail(&inventory, EMAIL, 1).await;
-    assert_held_up(&inventory, EMAIL, 900).await;
+    assert_blocked(&inventory, EMAIL, 900).await;
 }
 
 #[tokio::test]
-async fn each_inventory_counts_for_itself_and_clones_are_one() {
-    let world = World::new().await;
-    world.owner().await;
-    fail(&world.inventory, EMAIL, 3).await;
-    fail(&world.inventory.clone(), EMAIL, 2).await;
-    assert_held_up(&world.inventory, EMAIL, 900).await;
-    let other = world.inventory_in(world.store.clone());
+async fn clones_of_an_inventory_count_failures_together_and_other_inventories_do_not() {
+    let (fixture, _) = Fixture::with_owner().await;
+    fail(&fixture.inventory, EMAIL, 3).await;
+    fail(&fixture.inventory.clone(), EMAIL, 2).await;
+    assert_blocked(&fixture.inventory, EMAIL, 900).await;
+    let other = fixture.second_inventory();
     other.log_in(EMAIL, PASSWORD.to_owned()).await.unwrap();
     fail(&other, EMAIL, 5).await;
 }

@@ -5,25 +5,24 @@ use std::time::Duration;
 
 use toposcope::inventory::{ErrorKind, Inventory, NewUser};
 use toposcope::model::Permission;
-use toposcope::store::{Batch, Facets, Key, Name, Precondition, Store};
+use toposcope::store::{Facets, Key, Name};
 
-use crate::support::{Calls, PASSWORD, World, refusal};
+use crate::support::{Fixture, PASSWORD, Probe, refusal};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
-/// A world with accounts of every kind, and an inventory that records its calls of the store.
-async fn watched() -> (World, Arc<Calls>, Inventory) {
-    let world = World::new().await;
+/// A fixture with accounts of every kind, and an inventory that records its calls of the store.
+async fn watched() -> (Fixture, Arc<Probe>, Inventory) {
+    let fixture = Fixture::new().await;
     for name in ["first", "second", "third"] {
-        world.user(&format!("{name}@example.net"), Permission::Member, &[world.network]).await;
+        fixture.user(&format!("{name}@example.net"), Permission::Member, &[fixture.network]).await;
     }
-    let disabled = world.user("disabled@example.net", Permission::Owner, &[]).await;
-    world.inventory.disable_user(disabled.id).await.unwrap();
-    let without = NewUser::new(world.organization, "without@example.net", Permission::Viewer);
-    world.inventory.create_user(without).await.unwrap();
-    let calls = Calls::new(world.store.clone());
-    let inventory = world.inventory_in(calls.clone());
-    (world, calls, inventory)
+    let disabled = fixture.user("disabled@example.net", Permission::Owner, &[]).await;
+    fixture.inventory.disable_user(disabled.id).await.unwrap();
+    let without = NewUser::new(fixture.organization, "without@example.net", Permission::Viewer);
+    fixture.inventory.create_user(without).await.unwrap();
+    let (inventory, probe) = fixture.probed();
+    (fixture, probe, inventory)
 }
 
 async fn fail(inventory: &Inventory, email: &str, password: &str) {
@@ -31,8 +30,8 @@ async fn fail(inventory: &Inventory, email: &str, password: &str) {
     assert_eq!(refusal(refused), ErrorKind::InvalidCredentials, "{email}");
 }
 
-fn names(calls: &Calls) -> (Vec<String>, usize) {
-    let made = calls.take();
+fn names(probe: &Probe) -> (Vec<String>, usize) {
+    let made = probe.take_passed();
     let bodies = made.iter().map(|call| call.bodies).sum();
     (made.into_iter().map(|call| call.name).collect(), bodies)
 }
@@ -51,12 +50,12 @@ const LOGINS: [(&str, &str); 9] = [
 
 #[tokio::test]
 async fn failed_login_makes_the_same_calls_and_reads_as_many_bodies_for_every_kind_of_account() {
-    let (_world, calls, inventory) = watched().await;
+    let (_fixture, probe, inventory) = watched().await;
     fail(&inventory, "warm-up@example.net", PASSWORD).await;
-    calls.take();
+    probe.take_passed();
     for (email, password) in LOGINS {
         fail(&inventory, email, password).await;
-        let made = calls.take();
+        let made = probe.take_passed();
         let reads: usize = made.iter().map(|call| call.bodies).sum();
         let names: Vec<&str> = made.iter().map(|call| call.name.as_str()).collect();
         assert_eq!(names, ["get_by_unique_key email", "get user password", "get password"], "{email}");
@@ -68,13 +67,13 @@ async fn failed_login_makes_the_same_calls_and_reads_as_many_bodies_for_every_ki
 
 #[tokio::test]
 async fn successful_login_makes_the_same_calls_up_to_the_password_check() {
-    let (_world, calls, inventory) = watched().await;
+    let (_fixture, probe, inventory) = watched().await;
     fail(&inventory, "absent@example.net", PASSWORD).await;
-    calls.take();
+    probe.take_passed();
     fail(&inventory, "absent@example.net", PASSWORD).await;
-    let (failed, _) = names(&calls);
+    let (failed, _) = names(&probe);
     inventory.log_in("first@example.net", PASSWORD.to_owned()).await.unwrap();
-    let (succeeded, _) = names(&calls);
+    let (succeeded, _) = names(&probe);
     assert_eq!(succeeded[..failed.len()], failed);
 }
 
@@ -83,12 +82,12 @@ async fn successful_login_makes_the_same_calls_up_to_the_password_check() {
 async fn login_that_chooses_decoys_makes_the_same_calls_for_every_kind_of_account() {
     let mut first = Vec::new();
     for (email, password) in LOGINS {
-        let (world, calls, inventory) = watched().await;
+        let (fixture, probe, inventory) = watched().await;
         fail(&inventory, email, password).await;
-        first.push(names(&calls));
-        world.clock.advance(HOUR);
+        first.push(names(&probe));
+        fixture.clock.advance(HOUR);
         fail(&inventory, email, password).await;
-        first.push(names(&calls));
+        first.push(names(&probe));
     }
     first.dedup();
     assert_eq!(first.len(), 1, "{first:?}");
@@ -96,38 +95,36 @@ async fn login_that_chooses_decoys_makes_the_same_calls_for_every_kind_of_accoun
 
 #[tokio::test]
 async fn address_without_an_account_gets_no_session_with_the_password_of_a_decoy() {
-    let (_world, calls, inventory) = watched().await;
+    let (_fixture, probe, inventory) = watched().await;
     for number in 0..50 {
         fail(&inventory, &format!("absent{number}@example.net"), PASSWORD).await;
     }
-    assert!(calls.take().iter().all(|call| call.name != "commit"));
+    assert!(probe.take_passed().iter().all(|call| call.name != "commit"));
 }
 
 #[tokio::test]
 async fn decoy_that_was_deleted_is_replaced_by_the_next_login() {
-    let (world, calls, inventory) = watched().await;
+    let (fixture, probe, inventory) = watched().await;
     fail(&inventory, "absent@example.net", PASSWORD).await;
-    for user in world.inventory.users(world.organization).await.unwrap() {
+    for user in fixture.inventory.users(fixture.organization).await.unwrap() {
         if user.email != "third@example.net" {
-            world.inventory.delete_user(user.id).await.unwrap();
+            fixture.inventory.delete_user(user.id).await.unwrap();
         }
     }
     for number in 0..20 {
         fail(&inventory, &format!("absent{number}@example.net"), PASSWORD).await;
     }
-    calls.take();
+    probe.take_passed();
     fail(&inventory, "absent@example.net", PASSWORD).await;
-    assert_eq!(names(&calls).1, 2);
+    assert_eq!(names(&probe).1, 2);
 }
 
 #[tokio::test]
 async fn login_without_any_account_and_with_an_unreadable_decoy_fails_like_every_other() {
-    let world = World::new().await;
-    fail(&world.inventory, "absent@example.net", PASSWORD).await;
-    let user = world.owner().await;
-    let facets = Facets::default().with_organization(world.organization);
-    let mut batch = Batch::new();
-    batch.put(Key::new(Name::new("password"), user.id), Precondition::Present, facets, vec![0xff; 8]);
-    world.store.commit(batch).await.unwrap();
-    fail(&world.inventory, "absent@example.net", PASSWORD).await;
+    let fixture = Fixture::new().await;
+    fail(&fixture.inventory, "absent@example.net", PASSWORD).await;
+    let user = fixture.owner().await;
+    let facets = Facets::default().with_organization(fixture.organization);
+    fixture.overwrite(Key::new(Name::new("password"), user.id), facets, vec![0xff; 8]).await;
+    fail(&fixture.inventory, "absent@example.net", PASSWORD).await;
 }

@@ -1,12 +1,7 @@
 //! Logins, and the sessions that they begin.
 
-mod addresses;
 mod attempts;
-mod attempts_at_once;
-mod beginning;
+mod concurrency;
 mod equal_work;
-mod hashing_anew;
-mod places;
-mod purging;
-mod races;
+mod login;
 mod sessions;

@@ -1,35 +1,34 @@
-//! Sessions: how they authenticate callers, and when they end.
+//! Sessions: how they authenticate callers, when they end, and when they are removed from the store.
 
 use std::time::Duration;
 
 use toposcope::access::{Credential, Scope};
-use toposcope::inventory::{Entity, ErrorKind};
+use toposcope::inventory::{ErrorKind, NewShare};
 use toposcope::model::Permission;
 
-use crate::support::{LEVELS, NOW, PASSWORD, World, at_every_moment, id, not_found, refusal, time};
+use crate::support::{Fault, Fixture, LEVELS, NOW, PASSWORD, concurrently, in_person, refusal, settle, time};
 
 #[tokio::test]
-async fn a_session_tells_its_user_with_all_rights() {
-    let world = World::new().await;
+async fn session_authenticates_its_user_with_all_rights() {
+    let fixture = Fixture::new().await;
     for level in LEVELS {
-        let user = world.user(&format!("{level}@example.net"), level, &[world.network]).await;
-        let issued = world.log_in(&user).await;
-        let caller = world.inventory.authenticate_session(issued.plaintext()).await.unwrap();
-        assert_eq!((caller.user_id(), caller.organization_id()), (user.id, world.organization));
+        let user = fixture.user(&format!("{level}@example.net"), level, &[fixture.network]).await;
+        let issued = fixture.log_in(&user).await;
+        let caller = fixture.by_session(&issued).await.unwrap();
+        assert_eq!((caller.user_id(), caller.organization_id()), (user.id, fixture.organization));
         assert_eq!((caller.permission(), caller.credential()), (level, Credential::Session));
-        assert_eq!(caller.scope(), &Scope::granted(level, [world.network]));
+        assert_eq!(caller.scope(), &Scope::granted(level, [fixture.network]));
     }
 }
 
 #[tokio::test]
-async fn what_is_no_session_is_not_authenticated_and_ends_none() {
-    let world = World::new().await;
-    let user = world.owner().await;
-    let issued = world.log_in(&user).await;
-    let key = world.user_key(&user, |_| {}).await;
+async fn text_that_is_no_session_id_is_not_authenticated_and_ends_no_session() {
+    let (fixture, user) = Fixture::with_owner().await;
+    let issued = fixture.log_in(&user).await;
+    let key = fixture.user_key(&user, |_| {}).await;
     let text = issued.plaintext();
     let unknown = "4OHi4-Tl5ufo6err7O3u7_Dx8vP09fb3-Pn6-_z9_v8";
-    let commits = world.store.commits();
+    let commits = fixture.commits();
     for attempt in [
         "",
         "guess",
@@ -43,142 +42,193 @@ async fn what_is_no_session_is_not_authenticated_and_ends_none() {
         &text.to_uppercase(),
         &"🦀".repeat(11),
     ] {
-        let refused = world.inventory.authenticate_session(attempt).await;
+        let refused = fixture.inventory.authenticate_session(attempt).await;
         assert_eq!(refusal(refused), ErrorKind::NotAuthenticated, "{attempt:?}");
-        world.inventory.log_out(attempt).await.unwrap();
+        fixture.inventory.log_out(attempt).await.unwrap();
     }
-    assert_eq!(world.store.commits(), commits);
-    world.inventory.authenticate_session(text).await.unwrap();
+    assert_eq!(fixture.commits(), commits);
+    fixture.inventory.authenticate_session(text).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_session_ends_exactly_seven_days_after_its_login() {
-    let world = World::new().await;
-    let user = world.owner().await;
-    world.clock.set(time("2026-08-14T12:34:56.789012Z"));
-    let issued = world.log_in(&user).await;
+async fn session_ends_exactly_seven_days_after_its_login() {
+    let (fixture, user) = Fixture::with_owner().await;
+    fixture.clock.set(time("2026-08-14T12:34:56.789012Z"));
+    let issued = fixture.log_in(&user).await;
     for moment in ["2026-08-14T12:34:56.789012Z", "2026-08-20T00:00:00Z", "2026-08-21T12:34:56.789011Z"] {
-        world.clock.set(time(moment));
-        world.inventory.authenticate_session(issued.plaintext()).await.unwrap();
+        fixture.clock.set(time(moment));
+        fixture.by_session(&issued).await.unwrap();
     }
     for moment in ["2026-08-21T12:34:56.789012Z", "2026-08-21T12:34:57Z", "2100-01-01T00:00:00Z"] {
-        world.clock.set(time(moment));
-        let over = world.inventory.authenticate_session(issued.plaintext()).await;
-        assert_eq!(refusal(over), ErrorKind::SessionExpired, "{moment}");
+        fixture.clock.set(time(moment));
+        assert_eq!(refusal(fixture.by_session(&issued).await), ErrorKind::SessionExpired, "{moment}");
     }
 }
 
 /// Using a session does not extend it.
 #[tokio::test]
-async fn a_session_that_is_used_ends_all_the_same() {
-    let world = World::new().await;
-    let user = world.owner().await;
-    let issued = world.log_in(&user).await;
+async fn use_of_a_session_does_not_extend_it() {
+    let (fixture, issued) = Fixture::with_session().await;
     for _ in 1..7 {
-        world.clock.advance(Duration::from_secs(24 * 3600));
-        world.inventory.authenticate_session(issued.plaintext()).await.unwrap();
+        fixture.clock.advance(Duration::from_secs(24 * 3600));
+        fixture.by_session(&issued).await.unwrap();
     }
-    world.clock.advance(Duration::from_secs(24 * 3600));
-    let over = world.inventory.authenticate_session(issued.plaintext()).await;
-    assert_eq!(refusal(over), ErrorKind::SessionExpired);
+    fixture.clock.advance(Duration::from_secs(24 * 3600));
+    assert_eq!(refusal(fixture.by_session(&issued).await), ErrorKind::SessionExpired);
 }
 
 #[tokio::test]
-async fn a_session_that_is_over_is_not_told_from_an_unknown_one_when_it_is_purged() {
-    let world = World::new().await;
-    let user = world.owner().await;
-    let issued = world.log_in(&user).await;
-    world.clock.advance(Duration::from_secs(7 * 24 * 3600));
-    assert_eq!(world.inventory.purge_expired().await.unwrap(), 1);
-    let over = world.inventory.authenticate_session(issued.plaintext()).await;
-    assert_eq!(refusal(over), ErrorKind::NotAuthenticated);
-    world.clock.set(time(NOW));
-    let over = world.inventory.authenticate_session(issued.plaintext()).await;
-    assert_eq!(refusal(over), ErrorKind::NotAuthenticated);
-}
-
-#[tokio::test]
-async fn who_logs_out_ends_that_session_alone_and_nothing_of_it_is_left() {
-    let world = World::new().await;
-    let user = world.owner().await;
-    let other = world.user("b@example.net", Permission::Viewer, &[]).await;
-    let kept = [world.log_in(&user).await, world.log_in(&other).await];
-    let before = world.store.contents().await;
-    let issued = world.log_in(&user).await;
+async fn logout_ends_one_session_and_leaves_no_record_of_it() {
+    let (fixture, user) = Fixture::with_owner().await;
+    let other = fixture.user("b@example.net", Permission::Viewer, &[]).await;
+    let kept = [fixture.log_in(&user).await, fixture.log_in(&other).await];
+    let before = fixture.contents().await;
+    let issued = fixture.log_in(&user).await;
     for _ in 0..2 {
-        world.inventory.log_out(issued.plaintext()).await.unwrap();
-        assert_eq!(world.store.contents().await, before);
-        let ended = world.inventory.authenticate_session(issued.plaintext()).await;
-        assert_eq!(refusal(ended), ErrorKind::NotAuthenticated);
+        fixture.inventory.log_out(issued.plaintext()).await.unwrap();
+        assert_eq!(fixture.contents().await, before);
+        assert_eq!(refusal(fixture.by_session(&issued).await), ErrorKind::NotAuthenticated);
     }
     for issued in &kept {
-        world.inventory.authenticate_session(issued.plaintext()).await.unwrap();
+        fixture.by_session(issued).await.unwrap();
     }
 }
 
 #[tokio::test]
-async fn all_sessions_of_a_user_end_at_once_and_nobody_elses() {
-    let world = World::new().await;
-    let user = world.owner().await;
-    let other = world.user("b@example.net", Permission::Viewer, &[]).await;
-    let key = world.user_key(&user, |_| {}).await;
-    let others = world.log_in(&other).await;
-    let before = world.store.contents().await;
-    let sessions = [world.log_in(&user).await, world.log_in(&user).await, world.log_in(&user).await];
-    // Ending a session that no longer exists is not an error.
-    for _ in 0..2 {
-        world.inventory.end_sessions(user.id).await.unwrap();
-        for session in &sessions {
-            let ended = world.inventory.authenticate_session(session.plaintext()).await;
-            assert_eq!(refusal(ended), ErrorKind::NotAuthenticated);
+async fn expired_session_that_is_purged_or_logged_out_of_is_unknown() {
+    for is_purged in [true, false] {
+        let (fixture, issued) = Fixture::with_session().await;
+        fixture.clock.advance(7 * DAY);
+        if is_purged {
+            assert_eq!(fixture.inventory.purge_expired().await.unwrap(), 1);
+        } else {
+            fixture.inventory.log_out(issued.plaintext()).await.unwrap();
+            assert_eq!(fixture.inventory.purge_expired().await.unwrap(), 0);
         }
-        assert_eq!(world.store.contents().await, before);
-    }
-    world.inventory.authenticate_session(others.plaintext()).await.unwrap();
-    world.inventory.authenticate_user_key(key.plaintext()).await.unwrap();
-    world.log_in(&user).await;
-}
-
-#[tokio::test]
-async fn sessions_of_an_unknown_user_cannot_be_ended() {
-    let world = World::new().await;
-    for unknown in [id(3), world.organization] {
-        let attempt = world.inventory.end_sessions(unknown);
-        assert_eq!(world.refusal(attempt).await, not_found(Entity::User, unknown));
+        assert_eq!(refusal(fixture.by_session(&issued).await), ErrorKind::NotAuthenticated);
+        fixture.clock.set(time(NOW));
+        assert_eq!(refusal(fixture.by_session(&issued).await), ErrorKind::NotAuthenticated);
     }
 }
 
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
 #[tokio::test]
-async fn a_session_that_begins_while_all_others_end_ends_as_well() {
-    at_every_moment(
-        async |world: &World| {
-            let user = world.owner().await;
-            world.log_in(&user).await;
-            user
-        },
-        |inventory, user| {
-            let email = user.email.clone();
-            async move {
-                inventory.log_in(&email, PASSWORD.to_owned()).await.unwrap();
-            }
-        },
-        async |inventory, user| inventory.end_sessions(user.id).await,
-        async |world, user, result| {
-            result.unwrap();
-            assert_eq!(world.sessions_of(user.id).await, 0);
-        },
-    )
-    .await;
+async fn purge_removes_and_counts_expired_sessions_only() {
+    let (fixture, user) = Fixture::with_owner().await;
+    // Other expired records stay visible to their owners.
+    let end = time("2026-08-15T00:00:00Z");
+    let key = fixture.user_key(&user, |new| new.expires_at = Some(end)).await;
+    fixture.by_key(&key).await.unwrap();
+    settle().await;
+    fixture.daemon_key(|new| new.expires_at = Some(end)).await;
+    let mut share = NewShare::new(fixture.organization, "over");
+    share.expires_at = Some(end);
+    share.password = Some(PASSWORD.to_owned());
+    fixture.inventory.create_share(share).await.unwrap();
+    fixture.inventory.submit_referral(&in_person(&user), "reddit", None).await.unwrap();
+    let others = fixture.contents().await;
+    let mut sessions = Vec::new();
+    for _ in 0..5 {
+        sessions.push(fixture.log_in(&user).await);
+        fixture.clock.advance(DAY);
+    }
+    assert_eq!(fixture.inventory.purge_expired().await.unwrap(), 0);
+    assert_eq!(fixture.contents().await.len(), others.len() + 5);
+    fixture.clock.advance(2 * DAY - Duration::from_micros(1));
+    assert_eq!(fixture.inventory.purge_expired().await.unwrap(), 0);
+    fixture.clock.advance(Duration::from_micros(1));
+    assert_eq!(fixture.inventory.purge_expired().await.unwrap(), 1);
+    assert_eq!(fixture.inventory.purge_expired().await.unwrap(), 0);
+    fixture.clock.advance(3 * DAY);
+    assert_eq!(fixture.inventory.purge_expired().await.unwrap(), 3);
+    for over in &sessions[..4] {
+        assert_eq!(refusal(fixture.by_session(over).await), ErrorKind::NotAuthenticated);
+    }
+    fixture.by_session(&sessions[4]).await.unwrap();
+    fixture.clock.advance(100 * DAY);
+    assert_eq!(fixture.inventory.purge_expired().await.unwrap(), 1);
+    assert_eq!(fixture.contents().await, others);
 }
 
 #[tokio::test]
-async fn a_session_that_is_over_can_be_logged_out_of() {
-    let world = World::new().await;
-    let user = world.owner().await;
-    let issued = world.log_in(&user).await;
-    world.clock.advance(Duration::from_secs(8 * 24 * 3600));
-    world.inventory.log_out(issued.plaintext()).await.unwrap();
-    let ended = world.inventory.authenticate_session(issued.plaintext()).await;
-    assert_eq!(refusal(ended), ErrorKind::NotAuthenticated);
-    assert_eq!(world.inventory.purge_expired().await.unwrap(), 0);
+async fn login_purges_at_most_once_an_hour() {
+    let (fixture, user) = Fixture::with_owner().await;
+    for email in [&user.email, "nobody@example.net"] {
+        for _ in 0..if email == user.email { 4 } else { 6 } {
+            fixture.inventory.log_in(email, "battery staple".to_owned()).await.unwrap_err();
+        }
+    }
+    settle().await;
+    assert_eq!(fixture.purges(), 0, "a refused login purges nothing");
+    let issued = fixture.log_in(&user).await;
+    settle().await;
+    assert_eq!(fixture.purges(), 1);
+    fixture.clock.advance(7 * DAY - Duration::from_secs(1800));
+    fixture.log_in(&user).await;
+    settle().await;
+    assert_eq!(fixture.purges(), 2);
+    for (advance, purges, is_there) in [
+        (Duration::from_secs(1800), 2, true),
+        (Duration::from_secs(1800) - Duration::from_micros(1), 2, true),
+        (Duration::from_micros(1), 3, false),
+        (Duration::from_secs(1), 3, false),
+    ] {
+        fixture.clock.advance(advance);
+        fixture.log_in(&user).await;
+        // Clones share the state of the inventory.
+        fixture.inventory.clone().log_in(&user.email, PASSWORD.to_owned()).await.unwrap();
+        settle().await;
+        assert_eq!(fixture.purges(), purges);
+        let over = refusal(fixture.by_session(&issued).await);
+        assert_eq!(over, if is_there { ErrorKind::SessionExpired } else { ErrorKind::NotAuthenticated });
+    }
+}
+
+#[tokio::test]
+async fn clock_that_was_set_back_does_not_delay_the_purge() {
+    let (fixture, user) = Fixture::with_owner().await;
+    fixture.log_in(&user).await;
+    settle().await;
+    fixture.clock.set(time("2020-01-01T00:00:00Z"));
+    fixture.log_in(&user).await;
+    fixture.log_in(&user).await;
+    settle().await;
+    assert_eq!(fixture.purges(), 2);
+}
+
+#[tokio::test]
+async fn one_of_many_concurrent_logins_purges() {
+    let fixture = Fixture::new().await;
+    for number in 0..8 {
+        fixture.user(&format!("{number}@example.net"), Permission::Viewer, &[]).await;
+    }
+    let logins = concurrently(&fixture, 8, |fixture, number| async move {
+        fixture.try_log_in(&format!("{number}@example.net")).await.unwrap();
+    });
+    logins.await;
+    settle().await;
+    assert_eq!(fixture.purges(), 1);
+}
+
+/// A login neither waits for the purge nor fails because of it.
+#[tokio::test]
+async fn login_succeeds_while_the_purge_is_slow_or_fails() {
+    let (fixture, user) = Fixture::with_owner().await;
+    let (inventory, probe) = fixture.probed();
+    probe.set(Fault::SilentPurges);
+    inventory.log_in(&user.email, PASSWORD.to_owned()).await.unwrap();
+    settle().await;
+    assert_eq!((probe.calls(), fixture.purges()), (6, 0), "it is under way");
+    probe.set(Fault::None);
+    settle().await;
+    assert_eq!(fixture.purges(), 1);
+    fixture.clock.advance(DAY);
+    // The login lists decoys, looks up the user, reads the password and that of a decoy, and stores the
+    // session; then it purges.
+    probe.set(Fault::UnavailableAt(5));
+    let issued = inventory.log_in(&user.email, PASSWORD.to_owned()).await.unwrap();
+    settle().await;
+    assert_eq!((probe.calls(), fixture.purges()), (6, 1));
+    fixture.by_session(&issued).await.unwrap();
 }

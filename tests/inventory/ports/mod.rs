@@ -1,20 +1,19 @@
 //! Updates of ports by users.
 
-mod changing;
-mod moving;
 mod queueing;
 mod races;
-mod refused;
+mod updates;
 
 use toposcope::inventory::PortUpdate;
 use toposcope::model::{BindingTarget, Host, Port, Protocol};
 use uuid::Uuid;
 
-use crate::support::{World, binding, id, port, rich_host, service_named};
+use crate::support::{Fixture, binding, id, port, rich_host, service};
 
 /// Two hosts on each of two networks, with every kind of content. The first has the port 443/Tcp without a
 /// binding, and the port 22/Tcp with a service bound to it.
 pub(crate) struct Hosts {
+    pub(crate) organization: Uuid,
     pub(crate) first: Host,
     pub(crate) neighbour: Host,
     pub(crate) elsewhere: Host,
@@ -24,22 +23,28 @@ pub(crate) const FREE: Uuid = id(0xf4ee);
 pub(crate) const BOUND: Uuid = id(0xb04d);
 
 impl Hosts {
-    pub(crate) async fn put(world: &World) -> Self {
-        let mut first = rich_host(1, world.network, &world.tags);
+    pub(crate) async fn new() -> (Fixture, Self) {
+        let fixture = Fixture::new().await;
+        let hosts = Self::put(&fixture).await;
+        (fixture, hosts)
+    }
+
+    pub(crate) async fn put(fixture: &Fixture) -> Self {
+        let mut first = rich_host(1, fixture.network, &fixture.tags);
         first.ports.push(port(&first, FREE, 443, Protocol::Tcp));
         first.ports.push(port(&first, BOUND, 22, Protocol::Tcp));
-        let mut ssh = service_named(&first, id(0x55), "ssh");
+        let mut ssh = service(&first, id(0x55), "ssh", 0);
         let target = BindingTarget::Port { port_id: BOUND, interface_id: None };
         ssh.bindings = vec![binding(&ssh, id(0x56), target)];
         first.services.push(ssh);
-        let neighbour = rich_host(2, world.network, &world.tags);
-        let elsewhere = rich_host(3, world.other_network, &world.tags);
+        let neighbour = rich_host(2, fixture.network, &fixture.tags);
+        let elsewhere = rich_host(3, fixture.other_network, &fixture.tags);
         for host in [&first, &neighbour, &elsewhere] {
-            world.put(host).await;
+            fixture.put(host).await;
         }
         // As they are stored: with ordered lists.
-        let first = world.host(first.id).await;
-        Self { first, neighbour, elsewhere }
+        let first = fixture.host(first.id).await;
+        Self { organization: fixture.organization, first, neighbour, elsewhere }
     }
 
     pub(crate) fn port(&self, id: Uuid) -> Port {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use fastrand::Rng;
 use tokio::task::{JoinSet, yield_now};
 use tokio::time::{Instant, sleep, timeout};
 use toposcope::inventory::{Entity, Error, ErrorKind, Inventory};
@@ -10,7 +11,7 @@ use toposcope::model::{Host, Port, Protocol};
 use uuid::Uuid;
 
 use super::on;
-use crate::support::{Delaying, SplitMix64, World, bare_host, id, not_found, owner_of, port};
+use crate::support::{Fault, Fixture, Probe, bare_host, id, not_found, owner_of, port};
 
 const COMMIT: Duration = Duration::from_millis(20);
 
@@ -21,27 +22,27 @@ const FOR_EVER: Duration = Duration::from_secs(3600);
 const QUEUE: u16 = 1024;
 
 /// A host with many ports, in a store with slow commits.
-struct Scene {
-    world: World,
-    store: Arc<Delaying>,
+struct BusyHost {
+    fixture: Fixture,
+    probe: Arc<Probe>,
     inventory: Inventory,
     host: Host,
 }
 
-impl Scene {
+impl BusyHost {
     async fn new(ports: u16) -> Self {
-        let world = World::new().await;
-        let mut host = bare_host(id(1), world.network);
+        let fixture = Fixture::new().await;
+        let mut host = bare_host(id(1), fixture.network);
         host.ports = (0..ports).map(|place| port(&host, port_id(place), 1 + place, Protocol::Tcp)).collect();
-        world.put(&host).await;
-        let store = Delaying::new(world.store.clone(), COMMIT);
-        let inventory = world.inventory_in(store.clone());
-        Self { world, store, inventory, host }
+        fixture.put(&host).await;
+        let (inventory, probe) = fixture.probed();
+        probe.set(Fault::SlowCommits(COMMIT));
+        Self { fixture, probe, inventory, host }
     }
 
     /// Changes the number of a port of the host.
     fn update(&self, place: u16) -> impl Future<Output = Result<Port, Error>> + Send + 'static {
-        let (inventory, caller) = (self.inventory.clone(), owner_of(self.world.organization));
+        let (inventory, caller) = (self.inventory.clone(), owner_of(self.fixture.organization));
         let update = on(&self.host, 10_001 + place, Protocol::Tcp);
         async move { inventory.update_port(&caller, port_id(place), update).await }
     }
@@ -57,27 +58,27 @@ fn port_id(place: u16) -> Uuid {
 
 #[tokio::test(start_paused = true)]
 async fn concurrent_updates_of_one_host_all_succeed_with_one_commit_each() {
-    let scene = Scene::new(140).await;
+    let busy = BusyHost::new(140).await;
     let (begun_at, mut updates) = (Instant::now(), JoinSet::new());
     for place in 0..140 {
-        updates.spawn(scene.update(place));
+        updates.spawn(busy.update(place));
     }
     while let Some(result) = updates.join_next().await {
         result.unwrap().unwrap();
     }
-    assert_eq!(scene.store.commits(), 140);
+    assert_eq!(busy.probe.commits(), 140);
     assert!(begun_at.elapsed() <= COMMIT * 140 * 13 / 10, "{:?}", begun_at.elapsed());
-    let host = scene.world.host(scene.host.id).await;
+    let host = busy.fixture.host(busy.host.id).await;
     assert!(host.ports.iter().all(|port| port.number.get() > 10_000));
-    scene.assert_no_queue_is_left();
+    busy.assert_no_queue_is_left();
 }
 
 #[tokio::test(start_paused = true)]
 async fn updates_of_one_host_finish_in_the_order_of_their_arrival() {
-    let scene = Scene::new(50).await;
+    let busy = BusyHost::new(50).await;
     let mut updates = JoinSet::new();
     for place in 0..50 {
-        let update = scene.update(place);
+        let update = busy.update(place);
         updates.spawn(async move {
             update.await.unwrap();
             place
@@ -94,12 +95,12 @@ async fn updates_of_one_host_finish_in_the_order_of_their_arrival() {
 #[tokio::test(start_paused = true)]
 async fn dropped_updates_leave_their_turns_to_the_others() {
     for seed in 0..20 {
-        let (scene, mut random) = (Scene::new(60).await, SplitMix64(seed));
+        let (busy, mut random) = (BusyHost::new(60).await, Rng::with_seed(seed));
         let (mut updates, mut lasting) = (JoinSet::new(), 0);
         for place in 0..60 {
-            let update = scene.update(place);
-            let patience = Duration::from_micros(random.below(60 * 20_000) as u64);
-            let is_dropped = random.below(2) == 0;
+            let update = busy.update(place);
+            let patience = Duration::from_micros(random.u64(0..60 * 20_000));
+            let is_dropped = random.bool();
             lasting += usize::from(!is_dropped);
             updates.spawn(async move {
                 if is_dropped { timeout(patience, update).await.ok() } else { Some(update.await) }
@@ -117,46 +118,46 @@ async fn dropped_updates_leave_their_turns_to_the_others() {
         };
         let finished = timeout(FOR_EVER, join).await.expect("no update waits for ever");
         assert!(finished >= lasting, "{finished} of {lasting}");
-        scene.assert_no_queue_is_left();
+        busy.assert_no_queue_is_left();
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn updates_of_other_organizations_do_not_wait() {
-    let scene = Scene::new(100).await;
-    let foreign = scene.world.foreign().await;
+    let busy = BusyHost::new(100).await;
+    let foreign = busy.fixture.foreign().await;
     let mut theirs = bare_host(id(2), foreign.network);
     theirs.ports = vec![port(&theirs, id(0x99), 1, Protocol::Tcp)];
-    scene.world.inventory.put_host(foreign.organization, theirs.clone()).await.unwrap();
+    busy.fixture.inventory.put_host(foreign.organization, theirs.clone()).await.unwrap();
     let mut updates = JoinSet::new();
     for place in 0..100 {
-        updates.spawn(scene.update(place));
+        updates.spawn(busy.update(place));
     }
     yield_now().await;
 
     let (begun_at, caller) = (Instant::now(), owner_of(foreign.organization));
     let update = on(&theirs, 2, Protocol::Tcp);
-    scene.inventory.update_port(&caller, id(0x99), update).await.unwrap();
+    busy.inventory.update_port(&caller, id(0x99), update).await.unwrap();
     assert_eq!(begun_at.elapsed(), COMMIT);
     // Even if they name the busy host, which belongs to another organization.
-    let update = on(&scene.host, 2, Protocol::Tcp);
-    scene.inventory.update_port(&caller, id(0x99), update).await.unwrap_err();
-    let refused = scene.inventory.update_port(&caller, port_id(0), update).await.unwrap_err();
+    let update = on(&busy.host, 2, Protocol::Tcp);
+    busy.inventory.update_port(&caller, id(0x99), update).await.unwrap_err();
+    let refused = busy.inventory.update_port(&caller, port_id(0), update).await.unwrap_err();
     assert_eq!(*refused.kind(), not_found(Entity::Port, port_id(0)));
     assert_eq!(begun_at.elapsed(), COMMIT);
 }
 
 #[tokio::test(start_paused = true)]
-async fn ports_that_change_places_between_two_hosts_never_wait_for_each_other_for_ever() {
-    let scene = Scene::new(40).await;
-    let mut other = bare_host(id(2), scene.world.other_network);
+async fn ports_that_change_places_between_two_hosts_do_not_deadlock() {
+    let busy = BusyHost::new(40).await;
+    let mut other = bare_host(id(2), busy.fixture.other_network);
     other.ports = (40..80).map(|place| port(&other, port_id(place), 1 + place, Protocol::Tcp)).collect();
-    scene.world.put(&other).await;
+    busy.fixture.put(&other).await;
     let mut updates = JoinSet::new();
     for place in 0..80 {
-        let target = if place < 40 { &other } else { &scene.host };
+        let target = if place < 40 { &other } else { &busy.host };
         let update = on(target, 10_001 + place, Protocol::Tcp);
-        let (inventory, caller) = (scene.inventory.clone(), owner_of(scene.world.organization));
+        let (inventory, caller) = (busy.inventory.clone(), owner_of(busy.fixture.organization));
         updates.spawn(async move { inventory.update_port(&caller, port_id(place), update).await });
     }
     let join = async {
@@ -165,24 +166,24 @@ async fn ports_that_change_places_between_two_hosts_never_wait_for_each_other_fo
         }
     };
     timeout(FOR_EVER, join).await.expect("no update waits for ever");
-    assert_eq!(scene.store.commits(), 80);
-    assert_eq!(scene.world.host(other.id).await.ports.len(), 40);
-    scene.assert_no_queue_is_left();
+    assert_eq!(busy.probe.commits(), 80);
+    assert_eq!(busy.fixture.host(other.id).await.ports.len(), 40);
+    busy.assert_no_queue_is_left();
 }
 
 #[tokio::test(start_paused = true)]
 async fn updates_beyond_the_length_of_a_queue_conflict_at_once() {
-    let scene = Scene::new(QUEUE + 1).await;
+    let busy = BusyHost::new(QUEUE + 1).await;
     let mut updates = JoinSet::new();
     for place in 0..QUEUE {
-        updates.spawn(scene.update(place));
+        updates.spawn(busy.update(place));
     }
     sleep(COMMIT / 2).await;
     let begun_at = Instant::now();
-    let refused = scene.update(QUEUE).await.unwrap_err();
+    let refused = busy.update(QUEUE).await.unwrap_err();
     assert_eq!(*refused.kind(), ErrorKind::Conflict { entity: Entity::Port, id: port_id(QUEUE) });
     assert_eq!(begun_at.elapsed(), Duration::ZERO);
     updates.shutdown().await;
-    scene.assert_no_queue_is_left();
-    scene.update(QUEUE).await.unwrap();
+    busy.assert_no_queue_is_left();
+    busy.update(QUEUE).await.unwrap();
 }

@@ -8,96 +8,85 @@ use toposcope::model::{Host, Protocol};
 use uuid::Uuid;
 
 use super::{BOUND, FREE, Hosts, on};
-use crate::support::{World, at_every_moment, bare_host, id, not_found, owner_of, port, reference_invalid};
+use crate::support::{
+    Fixture, already_exists, at_every_call, bare_host, concurrently, id, not_found, owner_of, port,
+    reference_invalid,
+};
 
-struct Scene {
-    organization: Uuid,
-    hosts: Hosts,
-}
-
-impl Scene {
-    async fn new(world: &World) -> Self {
-        Self { organization: world.organization, hosts: Hosts::put(world).await }
-    }
-
-    /// Moves the free port to the other network.
-    async fn move_port(&self, inventory: &Inventory) -> Result<(), ErrorKind> {
-        let update = on(&self.hosts.elsewhere, 443, Protocol::Tcp);
-        let moved = inventory.update_port(&owner_of(self.organization), FREE, update).await;
-        moved.map(drop).map_err(|error| error.kind().clone())
-    }
+/// Moves the free port to the other network.
+async fn move_port(inventory: &Inventory, hosts: &Hosts) -> Result<(), ErrorKind> {
+    let update = on(&hosts.elsewhere, 443, Protocol::Tcp);
+    let moved = inventory.update_port(&owner_of(hosts.organization), FREE, update).await;
+    moved.map(drop).map_err(|error| error.kind().clone())
 }
 
 /// Returns the hosts that have a port with this id.
-async fn holders(world: &World, port: Uuid) -> Vec<Uuid> {
-    let documents = world.documents().await;
+async fn holders(fixture: &Fixture, port: Uuid) -> Vec<Uuid> {
+    let documents = fixture.documents().await;
     let hosts = documents.iter().map(|document| serde_json::from_slice::<Host>(document).unwrap());
     hosts.filter(|host| host.ports.iter().any(|other| other.id == port)).map(|host| host.id).collect()
 }
 
 /// Moves the free port while a concurrent task changes a host right before a call of the store, once for each
 /// call.
-async fn move_while<F: Future<Output = ()> + Send + 'static>(
-    interfere: impl Fn(Inventory, &Scene) -> F,
-    check: impl AsyncFn(&World, &Scene, Result<(), ErrorKind>),
+async fn move_while<I>(
+    interfere: impl AsyncFn(&Inventory, &Hosts) -> I,
+    check: impl AsyncFn(&Fixture, &Hosts, Result<(), ErrorKind>),
 ) {
-    at_every_moment(
-        async |world: &World| Scene::new(world).await,
+    at_every_call(
+        async |fixture: &Fixture| Hosts::put(fixture).await,
         interfere,
-        async |inventory, scene: &Scene| scene.move_port(&inventory).await,
+        async |inventory, hosts| move_port(inventory, hosts).await,
         check,
     )
     .await;
 }
 
 #[tokio::test]
-async fn a_port_whose_host_is_deleted_meanwhile_is_gone() {
+async fn port_whose_host_is_deleted_meanwhile_is_not_found() {
     move_while(
-        |inventory, scene| {
-            let (organization, host) = (scene.organization, scene.hosts.first.id);
-            async move { inventory.delete_host(organization, host).await.unwrap() }
+        async |inventory, hosts| {
+            let (organization, host) = (hosts.organization, hosts.first.id);
+            inventory.delete_host(organization, host).await.unwrap();
         },
-        async |world, scene, result| {
+        async |fixture, hosts, result| {
             assert_eq!(result, Err(not_found(Entity::Port, FREE)));
-            assert_eq!(world.host(scene.hosts.elsewhere.id).await, scene.hosts.elsewhere);
-            assert_eq!(world.documents().await.len(), 2);
+            assert_eq!(fixture.host(hosts.elsewhere.id).await, hosts.elsewhere);
+            assert_eq!(fixture.documents().await.len(), 2);
         },
     )
     .await;
 }
 
 #[tokio::test]
-async fn a_port_does_not_move_to_a_host_that_is_deleted_meanwhile() {
+async fn port_does_not_move_to_a_host_that_is_deleted_meanwhile() {
     move_while(
-        |inventory, scene| {
-            let (organization, host) = (scene.organization, scene.hosts.elsewhere.id);
-            async move { inventory.delete_host(organization, host).await.unwrap() }
+        async |inventory, hosts| {
+            let (organization, host) = (hosts.organization, hosts.elsewhere.id);
+            inventory.delete_host(organization, host).await.unwrap();
         },
-        async |world, scene, result| {
+        async |fixture, hosts, result| {
             assert_eq!(result, Err(reference_invalid(Entity::Host, "host_id")));
-            assert_eq!(world.host(scene.hosts.first.id).await, scene.hosts.first);
+            assert_eq!(fixture.host(hosts.first.id).await, hosts.first);
         },
     )
     .await;
 }
 
 #[tokio::test]
-async fn what_is_put_meanwhile_is_not_lost() {
+async fn host_that_is_put_meanwhile_keeps_its_change() {
     for is_source in [true, false] {
         move_while(
-            |inventory, scene| {
-                let host = if is_source { &scene.hosts.first } else { &scene.hosts.elsewhere };
-                let (organization, mut host) = (scene.organization, host.clone());
-                host.name = "renamed".to_owned();
-                async move {
-                    inventory.put_host(organization, host).await.unwrap();
-                }
+            async |inventory, hosts| {
+                let host = if is_source { &hosts.first } else { &hosts.elsewhere };
+                let renamed = Host { name: "renamed".to_owned(), ..host.clone() };
+                inventory.put_host(hosts.organization, renamed).await.unwrap();
             },
-            async |world, scene, result| {
+            async |fixture, hosts, result| {
                 assert_eq!(result, Ok(()));
-                let host = if is_source { &scene.hosts.first } else { &scene.hosts.elsewhere };
-                assert_eq!(world.host(host.id).await.name, "renamed");
-                assert_eq!(holders(world, FREE).await, [scene.hosts.elsewhere.id]);
+                let host = if is_source { &hosts.first } else { &hosts.elsewhere };
+                assert_eq!(fixture.host(host.id).await.name, "renamed");
+                assert_eq!(holders(fixture, FREE).await, [hosts.elsewhere.id]);
             },
         )
         .await;
@@ -105,96 +94,85 @@ async fn what_is_put_meanwhile_is_not_lost() {
 }
 
 #[tokio::test]
-async fn a_port_that_a_service_is_bound_to_meanwhile_stays() {
+async fn port_that_is_bound_meanwhile_does_not_move() {
     move_while(
-        |inventory, scene| {
-            let (organization, mut host) = (scene.organization, scene.hosts.first.clone());
-            let text = serde_json::to_string(&host).unwrap();
-            host = serde_json::from_str(&text.replace(&BOUND.to_string(), &FREE.to_string())).unwrap();
+        async |inventory, hosts| {
+            let text = serde_json::to_string(&hosts.first).unwrap();
+            let text = text.replace(&BOUND.to_string(), &FREE.to_string());
+            let mut host: Host = serde_json::from_str(&text).unwrap();
             host.ports.retain(|port| port.number.get() != 22);
-            async move {
-                inventory.put_host(organization, host).await.unwrap();
-            }
+            inventory.put_host(hosts.organization, host).await.unwrap();
         },
-        async |world, scene, result| {
+        async |fixture, hosts, result| {
             let (name, used_by) = ("443/Tcp".to_owned(), Entity::Service);
             assert_eq!(result, Err(ErrorKind::InUse { entity: Entity::Port, name, used_by }));
-            assert_eq!(holders(world, FREE).await, [scene.hosts.first.id]);
+            assert_eq!(holders(fixture, FREE).await, [hosts.first.id]);
         },
     )
     .await;
 }
 
 #[tokio::test]
-async fn a_port_that_moves_elsewhere_meanwhile_goes_where_it_was_sent_last() {
+async fn port_that_moves_elsewhere_meanwhile_ends_where_the_last_update_sends_it() {
     move_while(
-        |inventory, scene| {
-            let update = on(&scene.hosts.neighbour, 443, Protocol::Tcp);
-            let caller = owner_of(scene.organization);
-            async move {
-                inventory.update_port(&caller, FREE, update).await.unwrap();
-            }
+        async |inventory, hosts| {
+            let update = on(&hosts.neighbour, 443, Protocol::Tcp);
+            let caller = owner_of(hosts.organization);
+            inventory.update_port(&caller, FREE, update).await.unwrap();
         },
-        async |world, scene, result| {
+        async |fixture, hosts, result| {
             assert_eq!(result, Ok(()));
-            assert_eq!(holders(world, FREE).await, [scene.hosts.elsewhere.id]);
+            assert_eq!(holders(fixture, FREE).await, [hosts.elsewhere.id]);
         },
     )
     .await;
 }
 
 #[tokio::test]
-async fn a_number_that_is_taken_meanwhile_is_taken() {
+async fn number_that_is_taken_meanwhile_is_refused() {
     move_while(
-        |inventory, scene| {
-            let (organization, mut host) = (scene.organization, scene.hosts.elsewhere.clone());
+        async |inventory, hosts| {
+            let mut host = hosts.elsewhere.clone();
             host.ports.push(port(&host, id(0x77), 443, Protocol::Tcp));
-            async move {
-                inventory.put_host(organization, host).await.unwrap();
-            }
+            inventory.put_host(hosts.organization, host).await.unwrap();
         },
-        async |world, scene, result| {
-            let name = "443/Tcp".to_owned();
-            assert_eq!(result, Err(ErrorKind::AlreadyExists { entity: Entity::Port, name }));
-            assert_eq!(world.host(scene.hosts.first.id).await, scene.hosts.first);
+        async |fixture, hosts, result| {
+            assert_eq!(result, Err(already_exists(Entity::Port, "443/Tcp")));
+            assert_eq!(fixture.host(hosts.first.id).await, hosts.first);
         },
     )
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
-async fn of_many_ports_that_want_one_number_at_once_one_gets_it() {
-    let world = World::new().await;
-    let mut host = bare_host(id(1), world.network);
+async fn one_of_many_concurrent_ports_gets_the_number_that_all_want() {
+    let fixture = Fixture::new().await;
+    let mut host = bare_host(id(1), fixture.network);
     host.ports =
         (0..16).map(|place| port(&host, id(100 + place), 1000 + place as u16, Protocol::Tcp)).collect();
-    world.put(&host).await;
-    let mut tasks = JoinSet::new();
-    for place in 0..16 {
-        let (inventory, caller) = (world.inventory.clone(), owner_of(world.organization));
-        let update = PortUpdate::new(host.id, world.network, 443.try_into().unwrap(), Protocol::Tcp);
-        tasks.spawn(async move { inventory.update_port(&caller, id(100 + place), update).await });
-    }
+    fixture.put(&host).await;
+    let updates = concurrently(&fixture, 16, |fixture, place| async move {
+        let update = PortUpdate::new(id(1), fixture.network, 443.try_into().unwrap(), Protocol::Tcp);
+        let caller = owner_of(fixture.organization);
+        fixture.inventory.update_port(&caller, id(100 + u128::from(place)), update).await
+    });
     let mut winners = Vec::new();
-    while let Some(result) = tasks.join_next().await {
-        match result.unwrap() {
+    for update in updates.await {
+        match update {
             Ok(port) => winners.push(port.id),
-            Err(error) => {
-                let taken = ErrorKind::AlreadyExists { entity: Entity::Port, name: "443/Tcp".to_owned() };
-                assert_eq!(*error.kind(), taken);
-            }
+            Err(error) => assert_eq!(*error.kind(), already_exists(Entity::Port, "443/Tcp")),
         }
     }
-    let found = world.host(host.id).await;
+    let found = fixture.host(host.id).await;
     let holders = found.ports.iter().filter(|port| port.number.get() == 443).map(|port| port.id);
     assert_eq!(holders.collect::<Vec<_>>(), winners);
     assert_eq!((winners.len(), found.ports.len()), (1, 16));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
-async fn ports_that_are_moved_to_and_fro_at_once_are_each_on_one_host() {
-    let world = World::new().await;
-    let (mut left, mut right) = (bare_host(id(1), world.network), bare_host(id(2), world.other_network));
+async fn ports_that_are_moved_concurrently_are_each_on_one_host() {
+    let fixture = Fixture::new().await;
+    let (mut left, mut right) = (bare_host(id(1), fixture.network), bare_host(id(2), fixture.other_network));
     for place in 0..8_u16 {
         let (port_id, number) = (id(100 + u128::from(place)), 1000 + place);
         let host = if place % 2 == 0 { &mut left } else { &mut right };
@@ -202,11 +180,11 @@ async fn ports_that_are_moved_to_and_fro_at_once_are_each_on_one_host() {
         host.ports.push(port);
     }
     for host in [&left, &right] {
-        world.put(host).await;
+        fixture.put(host).await;
     }
     let mut tasks = JoinSet::new();
     for task in 0..8_u16 {
-        let (inventory, caller) = (world.inventory.clone(), owner_of(world.organization));
+        let (inventory, caller) = (fixture.inventory.clone(), owner_of(fixture.organization));
         let (left, right) = (left.clone(), right.clone());
         tasks.spawn(async move {
             for round in 0..20_u16 {
@@ -220,10 +198,8 @@ async fn ports_that_are_moved_to_and_fro_at_once_are_each_on_one_host() {
             }
         });
     }
-    while let Some(result) = tasks.join_next().await {
-        result.unwrap();
-    }
-    let (left, right) = (world.host(left.id).await, world.host(right.id).await);
+    tasks.join_all().await;
+    let (left, right) = (fixture.host(left.id).await, fixture.host(right.id).await);
     assert!(left.ports.iter().all(|port| (port.host_id, port.network_id) == (left.id, left.network_id)));
     assert!(right.ports.iter().all(|port| (port.host_id, port.network_id) == (right.id, right.network_id)));
     let ids: BTreeSet<Uuid> = left.ports.iter().chain(&right.ports).map(|port| port.id).collect();

@@ -1,10 +1,8 @@
 //! A real inventory: the data of 1,953 devices. It is not part of the sources; without it there is nothing to
 //! test here.
 
-mod again;
 mod file;
 mod imported;
-mod mended;
 mod pages;
 
 use std::sync::LazyLock;

@@ -10,7 +10,7 @@ use toposcope::inventory::HostQuery;
 use toposcope::model::{HostOrderField, OrderDirection};
 use uuid::Uuid;
 
-use super::mended::moment;
+use super::imported::moment;
 use super::{Real, real};
 use crate::support::owner_of;
 
@@ -114,7 +114,7 @@ async fn list(real: &Real, query: &HostQuery) -> Vec<bytes::Bytes> {
 }
 
 #[tokio::test]
-async fn pages_and_the_whole_list_have_every_host_once_and_in_every_order() {
+async fn pages_and_whole_lists_have_every_host_once_in_every_order() {
     let Some(real) = real() else { return };
     let mut lines: Vec<Line> = real.lines().map(|line| serde_json::from_slice(line).unwrap()).collect();
     let documents = Documents::of(real, &mut lines).await;

@@ -1,122 +1,36 @@
-//! Shared fixtures: an organization, hosts to put into it, and stores that observe or interfere.
+//! The fixture of all tests of the inventory, hosts to put into it, and hooks that observe or disturb its store.
 
-mod calls;
-mod controls;
-mod delaying;
-mod documents;
-mod failing;
-mod faulty;
-mod interposer;
-mod moments;
-mod people;
-mod random;
-mod recorder;
-mod refusals;
-mod rich;
+mod concurrency;
+mod fixture;
+mod hooks;
+mod hosts;
 
-use std::sync::Arc;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use toposcope::access::{Caller, ManualClock, PasswordCost, PasswordHasher, Scope};
-use toposcope::inventory::{HostQuery, Inventory};
-use toposcope::model::{Host, Permission, Source, Timestamp};
-use toposcope::store::Store;
+use toposcope::access::{Caller, RandomError, RandomSource, Scope};
+use toposcope::inventory::{Entity, Error, ErrorKind, Problem};
+use toposcope::model::{Permission, Timestamp, User};
 use uuid::Uuid;
 
-pub(crate) use calls::Calls;
-pub(crate) use controls::assert_virtualized_by;
-pub(crate) use delaying::Delaying;
-pub(crate) use documents::{Document, jsonl, numbered_hosts, refusal_of_second};
-pub(crate) use failing::Failing;
-pub(crate) use faulty::{Fault, Faulty};
-pub(crate) use interposer::Interposer;
-pub(crate) use moments::{at_every_moment, settle};
-pub(crate) use people::{LEVELS, PASSWORD, in_person, through_a_key};
-pub(crate) use random::{Seeded, SplitMix64};
-pub(crate) use recorder::Recorder;
-pub(crate) use refusals::{access_denied, invalid, not_found, reference_invalid, refusal};
-pub(crate) use rich::{
-    bare_host, binding, entry, guest_of, id, interface, port, rich_host, service, service_named,
+pub(crate) use concurrency::{at_every_call, concurrently, settle, with_interference_at_every_call};
+pub(crate) use fixture::{Fixture, Foreign, documents, inventory_in};
+pub(crate) use hooks::{Fault, Probe};
+pub(crate) use hosts::{
+    Document, assert_virtualized_by, bare_host, binding, entry, guest_of, id, interface, jsonl,
+    numbered_hosts, port, refusal_of_second, rich_host, service,
 };
 
 pub(crate) const NOW: &str = "2026-08-14T12:00:00Z";
 
+pub(crate) const LEVELS: [Permission; 4] =
+    [Permission::Viewer, Permission::Member, Permission::Admin, Permission::Owner];
+
+/// The password of all users who can log in.
+pub(crate) const PASSWORD: &str = "correct horse";
+
 pub(crate) fn time(text: &str) -> Timestamp {
     text.parse().expect("a time")
-}
-
-/// An organization with two networks and two tags, and the means to observe it.
-pub(crate) struct World {
-    pub(crate) inventory: Inventory,
-    pub(crate) clock: ManualClock,
-    pub(crate) random: Arc<Seeded>,
-    pub(crate) store: Arc<Recorder>,
-    pub(crate) organization: Uuid,
-    pub(crate) network: Uuid,
-    pub(crate) other_network: Uuid,
-    pub(crate) tags: [Uuid; 2],
-}
-
-/// Another organization in the same store.
-pub(crate) struct Foreign {
-    pub(crate) organization: Uuid,
-    pub(crate) network: Uuid,
-    pub(crate) tag: Uuid,
-}
-
-impl World {
-    pub(crate) async fn new() -> Self {
-        let store = Arc::new(Recorder::default());
-        let clock = ManualClock::new(time(NOW));
-        let random = Arc::new(Seeded::default());
-        let inventory = inventory_in(store.clone(), &clock, &random);
-        let organization = inventory.create_organization("Example").await.unwrap().id;
-        let network = inventory.create_network(organization, "Office").await.unwrap().id;
-        let other_network = inventory.create_network(organization, "Laboratory").await.unwrap().id;
-        let tags = [
-            inventory.create_tag(organization, "first").await.unwrap().id,
-            inventory.create_tag(organization, "second").await.unwrap().id,
-        ];
-        Self { inventory, clock, random, store, organization, network, other_network, tags }
-    }
-
-    /// Returns another inventory, in the same store or in one that wraps it.
-    pub(crate) fn inventory_in(&self, store: Arc<dyn Store>) -> Inventory {
-        inventory_in(store, &self.clock, &self.random)
-    }
-
-    pub(crate) async fn foreign(&self) -> Foreign {
-        let organization = self.inventory.create_organization("Elsewhere").await.unwrap().id;
-        let network = self.inventory.create_network(organization, "Theirs").await.unwrap().id;
-        let tag = self.inventory.create_tag(organization, "theirs").await.unwrap().id;
-        Foreign { organization, network, tag }
-    }
-
-    pub(crate) async fn put(&self, host: &Host) {
-        self.inventory.put_host(self.organization, host.clone()).await.expect("the host is acceptable");
-    }
-
-    pub(crate) async fn host(&self, id: Uuid) -> Host {
-        self.inventory.host(self.organization, id).await.expect("the host is there")
-    }
-
-    pub(crate) async fn documents(&self) -> Vec<bytes::Bytes> {
-        documents(&self.inventory, self.organization).await
-    }
-}
-
-fn inventory_in(store: Arc<dyn Store>, clock: &ManualClock, random: &Arc<Seeded>) -> Inventory {
-    let cheap = PasswordCost::new(8, 1).expect("the least cost");
-    Inventory::new(store)
-        .with_clock(Arc::new(clock.clone()))
-        .with_random(random.clone())
-        .with_passwords(PasswordHasher::new().with_cost(cheap))
-}
-
-/// Returns all hosts of an organization as documents, by age.
-pub(crate) async fn documents(inventory: &Inventory, organization: Uuid) -> Vec<bytes::Bytes> {
-    let page = inventory.list_hosts(&owner_of(organization), &HostQuery::default()).await.unwrap();
-    assert_eq!(page.total, page.documents.len() as u64);
-    page.documents
 }
 
 /// Returns a caller who sees all of an organization.
@@ -124,5 +38,54 @@ pub(crate) fn owner_of(organization: Uuid) -> Caller {
     Caller::new(organization, Uuid::from_u128(0xca11e4), Permission::Owner, Scope::all())
 }
 
-/// The source of most hosts in these tests.
-pub(crate) const MANUAL: Source = Source::Manual;
+/// Returns the user as a caller with a session and all rights of the user.
+pub(crate) fn in_person(user: &User) -> Caller {
+    let scope = Scope::granted(user.permissions, user.network_ids.iter().copied());
+    Caller::new(user.organization_id, user.id, user.permissions, scope).through_session()
+}
+
+/// Returns the user as a caller with an API key that does not restrict these rights.
+pub(crate) fn through_a_key(user: &User) -> Caller {
+    let networks = user.network_ids.iter().copied();
+    in_person(user).through_key(Uuid::from_u128(0x6e1), user.permissions, networks)
+}
+
+/// Returns why an operation was refused.
+#[track_caller]
+pub(crate) fn refusal<T: fmt::Debug>(result: Result<T, Error>) -> ErrorKind {
+    match result {
+        Ok(value) => panic!("this should have been refused: {value:?}"),
+        Err(error) => error.kind().clone(),
+    }
+}
+
+pub(crate) fn invalid(field: &str, problem: Problem) -> ErrorKind {
+    ErrorKind::Invalid { field: field.to_owned(), problem }
+}
+
+pub(crate) fn not_found(entity: Entity, id: Uuid) -> ErrorKind {
+    ErrorKind::NotFound { entity, id }
+}
+
+pub(crate) fn reference_invalid(entity: Entity, field: &str) -> ErrorKind {
+    ErrorKind::ReferenceInvalid { entity, field: field.to_owned() }
+}
+
+pub(crate) fn already_exists(entity: Entity, name: &(impl ToString + ?Sized)) -> ErrorKind {
+    ErrorKind::AlreadyExists { entity, name: name.to_string() }
+}
+
+pub(crate) fn access_denied(network: Uuid) -> ErrorKind {
+    ErrorKind::AccessDenied { entity: Entity::Network, id: network }
+}
+
+/// A reproducible source of ids and secrets.
+#[derive(Debug, Default)]
+pub(crate) struct Seeded(AtomicU64);
+
+impl RandomSource for Seeded {
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomError> {
+        fastrand::Rng::with_seed(self.0.fetch_add(1, Ordering::Relaxed)).fill(bytes);
+        Ok(())
+    }
+}

@@ -1,25 +1,18 @@
 //! The expected answer and stored state for each request: the contract in its simplest form.
 
-mod daemon_keys;
-mod hosts;
-mod ports;
-mod public;
-mod route;
-mod user_keys;
-mod values;
-mod who;
+mod access;
+mod endpoints;
+pub(crate) mod values;
 
 use serde_json::{Value, json};
 use toposcope::model::Permission;
 use uuid::Uuid;
 
-pub(crate) use route::{Endpoint, route};
-pub(crate) use who::{Used, identify};
-
-use super::ask::{ALLOWED_ORIGIN, Ask, OWN_ORIGIN};
-use super::records::{By, Caller, DaemonKey, Model, Referral, UserKey, rank};
-use super::refusal::{Refusal, permission_denied, refusal, user_context_required};
-use crate::common::VERSION;
+pub(crate) use self::access::identify;
+use self::endpoints::Move;
+use self::values::{Refusal, permission_denied, refusal, user_context_required};
+use super::model::{By, Caller, Key, Model, Referral, rank};
+use crate::requests::request::{ALLOWED_ORIGIN, ApiRequest, OWN_ORIGIN};
 
 /// The expected outcome of a request.
 #[derive(Clone, Debug)]
@@ -27,8 +20,8 @@ pub(crate) struct Decision {
     pub(crate) endpoint: Option<Endpoint>,
     /// The organization whose data may be in the answer.
     pub(crate) organization: Option<Uuid>,
-    /// The key that was used.
-    pub(crate) used: Option<Used>,
+    /// The valid key that was used, whatever the outcome of the request.
+    pub(crate) used: Option<Uuid>,
     pub(crate) answer: Result<Success, Refusal>,
     pub(crate) change: Change,
 }
@@ -44,7 +37,7 @@ pub(crate) enum Success {
     /// This daemon key, whose id and text the answer determines.
     Issued,
     /// This user key, and when it was last used.
-    Key(Box<UserKey>),
+    Key(Box<Key>),
     /// This user, and a new session.
     LoggedIn(Value),
     LoggedOut,
@@ -54,9 +47,9 @@ pub(crate) enum Success {
 #[derive(Clone, Debug)]
 pub(crate) enum Change {
     Nothing,
-    Port(ports::Move),
-    NewDaemonKey(Box<DaemonKey>),
-    UserKey(Box<UserKey>),
+    Port(Move),
+    NewDaemonKey(Box<Key>),
+    UserKey(Box<Key>),
     NoUserKey(Uuid),
     Referral(Box<Referral>),
     FailedLogin(String),
@@ -66,22 +59,23 @@ pub(crate) enum Change {
 
 type Outcome = Result<(Success, Change), Refusal>;
 
-pub(crate) fn decide(model: &Model, ask: &Ask) -> Decision {
-    let endpoint = route(ask);
+pub(crate) fn decide(model: &Model, request: &ApiRequest) -> Decision {
+    let endpoint = route(request.method, &request.path);
     let is_public =
         matches!(endpoint, Ok(Endpoint::Version | Endpoint::LogIn | Endpoint::LogOut | Endpoint::Share(_)));
-    let (caller, used) = if is_public { (Err(user_context_required()), None) } else { identify(model, ask) };
+    let (caller, used) =
+        if is_public { (Err(user_context_required()), None) } else { identify(model, request) };
     let mut organization = None;
     let mut change = Change::Nothing;
     let outcome = endpoint.clone().and_then(|endpoint| match endpoint {
-        Endpoint::Version => public::version(ask),
-        Endpoint::LogIn => public::log_in(model, ask, &mut organization, &mut change),
-        Endpoint::LogOut => public::log_out(model, ask),
-        Endpoint::Share(id) => public::share(model, ask, &id, &mut organization),
+        Endpoint::Version => access::version(request),
+        Endpoint::LogIn => access::log_in(model, request, &mut organization, &mut change),
+        Endpoint::LogOut => access::log_out(model, request),
+        Endpoint::Share(id) => access::share(model, request, &id, &mut organization),
         other => {
-            let caller = caller.and_then(|caller| admit(caller, ask))?;
+            let caller = caller.and_then(|caller| admit(caller, request))?;
             organization = Some(caller.organization);
-            protected(model, ask, &caller, &other)
+            protected(model, request, &caller, &other)
         }
     });
     let answer = outcome.map(|(success, stored)| {
@@ -91,38 +85,38 @@ pub(crate) fn decide(model: &Model, ask: &Ask) -> Decision {
     Decision { endpoint: endpoint.ok(), organization, used, answer, change }
 }
 
-fn protected(model: &Model, ask: &Ask, caller: &Caller, endpoint: &Endpoint) -> Outcome {
+fn protected(model: &Model, request: &ApiRequest, caller: &Caller, endpoint: &Endpoint) -> Outcome {
     match endpoint {
-        Endpoint::Hosts => hosts::list(model, ask, caller),
+        Endpoint::Hosts => endpoints::list_hosts(model, request, caller),
         Endpoint::Port(id) => {
             at_least(caller, Permission::Member)?;
-            ports::update(model, ask, caller, id)
+            endpoints::update_port(model, request, caller, id)
         }
         Endpoint::DaemonKeys => {
             at_least(caller, Permission::Member)?;
-            daemon_keys::create(model, ask, caller)
+            endpoints::create_daemon_key(model, request, caller)
         }
         Endpoint::UserKey(id) => {
             in_person(caller)?;
-            if ask.method == "PUT" {
-                user_keys::update(model, ask, caller, id)
+            if request.method == "PUT" {
+                endpoints::update_user_key(model, request, caller, id)
             } else {
-                user_keys::delete(model, ask, caller, id)
+                endpoints::delete_user_key(model, request, caller, id)
             }
         }
         Endpoint::Referral => {
             in_person(caller)?;
-            public::referral(model, ask, caller)
+            endpoints::submit_referral(model, request, caller)
         }
-        _ => panic!("{endpoint:?} asks for no credential"),
+        _ => panic!("{endpoint:?} requests for no credential"),
     }
 }
 
 /// Returns whether the origin of the request may use a session.
-fn admit(caller: Caller, ask: &Ask) -> Result<Caller, Refusal> {
-    let is_reading = ask.method == "GET" || ask.method == "HEAD";
-    let is_foreign = ask.origin.is_some_and(|origin| origin != OWN_ORIGIN && origin != ALLOWED_ORIGIN);
-    if caller.by == By::Session && !is_reading && (is_foreign || ask.fetch_site == Some("cross-site")) {
+fn admit(caller: Caller, request: &ApiRequest) -> Result<Caller, Refusal> {
+    let is_reading = request.method == "GET" || request.method == "HEAD";
+    let is_foreign = request.origin.is_some_and(|origin| origin != OWN_ORIGIN && origin != ALLOWED_ORIGIN);
+    if caller.by == By::Session && !is_reading && (is_foreign || request.fetch_site == Some("cross-site")) {
         return Err(refusal(403, "auth_cross_site_request", json!({})));
     }
     Ok(caller)
@@ -140,17 +134,46 @@ fn data(value: Value) -> Outcome {
     Ok((Success::Data(value), Change::Nothing))
 }
 
-fn versions() -> Value {
-    json!({"api_version": 1, "server_version": VERSION})
+/// An endpoint, with the literal id in its path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Endpoint {
+    Version,
+    LogIn,
+    LogOut,
+    Hosts,
+    Port(String),
+    DaemonKeys,
+    UserKey(String),
+    Share(String),
+    Referral,
 }
 
-/// Returns each value once, at its first position.
-fn each_once(ids: &[Uuid]) -> Vec<Uuid> {
-    let mut once: Vec<Uuid> = vec![];
-    for id in ids {
-        if !once.contains(id) {
-            once.push(*id);
-        }
+impl Endpoint {
+    /// Returns the name without the id.
+    pub(crate) fn name(&self) -> String {
+        format!("{self:?}").split('(').next().unwrap().to_owned()
     }
-    once
+}
+
+/// Returns the endpoint of a request, or why there is none.
+pub(crate) fn route(method: &str, path: &str) -> Result<Endpoint, Refusal> {
+    const READ: &[&str] = &["GET", "HEAD"];
+    let parts: Vec<&str> = path.split('/').collect();
+    let (methods, endpoint): (&'static [&'static str], Endpoint) = match parts.as_slice() {
+        ["", "api", "version"] => (READ, Endpoint::Version),
+        ["", "api", "auth", "login"] => (&["POST"], Endpoint::LogIn),
+        ["", "api", "auth", "logout"] => (&["POST"], Endpoint::LogOut),
+        ["", "api", "v1", "hosts"] => (READ, Endpoint::Hosts),
+        ["", "api", "v1", "auth", "daemon"] => (&["POST"], Endpoint::DaemonKeys),
+        ["", "api", "v1", "organizations", "referral-source"] => (&["POST"], Endpoint::Referral),
+        ["", "api", "v1", .., ""] => return Err(refusal(404, "route_not_found", json!({}))),
+        ["", "api", "v1", "ports", id] => (&["PUT"], Endpoint::Port((*id).to_owned())),
+        ["", "api", "v1", "auth", "keys", id] => (&["PUT", "DELETE"], Endpoint::UserKey((*id).to_owned())),
+        ["", "api", "v1", "shares", "public", id] => (READ, Endpoint::Share((*id).to_owned())),
+        _ => return Err(refusal(404, "route_not_found", json!({}))),
+    };
+    if methods.contains(&method) {
+        return Ok(endpoint);
+    }
+    Err(Refusal { allow: Some(methods), ..refusal(405, "method_not_allowed", json!({})) })
 }

@@ -1,0 +1,256 @@
+//! Hooks for stores: [`Hook`] records, delays and fails their operations.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use tokio::sync::Semaphore;
+use tokio::task::yield_now;
+use toposcope::store::{Key, Name, Record, Store, StoreError, Write};
+use toposcope::testing::{Call, Intercept, Interceptor, Operation, Reply};
+
+use crate::backend::TestStore;
+
+/// A store of the current backend, which counts its operations in progress.
+pub(crate) type WatchedStore = Interceptor<Arc<dyn Store>, InProgress>;
+
+/// A hook that counts the operations in progress. It owns the backend, which outlives the store.
+#[derive(Debug)]
+pub(crate) struct InProgress {
+    backend: TestStore,
+    calls: AtomicUsize,
+}
+
+/// An operation that is in progress until this value is dropped.
+struct Running<'c>(&'c AtomicUsize);
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl InProgress {
+    /// Creates a new, empty store of the current backend.
+    pub(crate) async fn watched_store() -> Arc<WatchedStore> {
+        let backend = TestStore::new().await;
+        Arc::new(Interceptor::new(backend.store(), Self { backend, calls: AtomicUsize::new(0) }))
+    }
+
+    /// Lets the background tasks finish. Requires a single-threaded runtime.
+    pub(crate) async fn settle(&self) {
+        loop {
+            for _ in 0..20 {
+                yield_now().await;
+            }
+            if self.calls.load(Ordering::SeqCst) == 0 {
+                return;
+            }
+        }
+    }
+
+    /// Asserts that every record is stored as it was written.
+    pub(crate) async fn verify(&self) {
+        self.backend.verify().await;
+    }
+}
+
+#[async_trait]
+impl Intercept for InProgress {
+    async fn intercept(&self, call: Call<'_>) -> Result<Reply, StoreError> {
+        self.calls.fetch_add(1, Ordering::SeqCst);
+        let _running = Running(&self.calls);
+        call.proceed().await
+    }
+}
+
+/// A hook that records the operations of a store, and delays or fails them on demand.
+#[derive(Debug)]
+pub(crate) struct Hook {
+    seen: Mutex<Seen>,
+    fault: Mutex<Fault>,
+    has_revision: AtomicBool,
+    yields: AtomicBool,
+    /// Each list takes a permit and puts it back.
+    pub(crate) open: Semaphore,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    number: usize,
+    lists: usize,
+    calls: Vec<Recorded>,
+    written: Vec<Write>,
+}
+
+/// An operation, without the ids in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Recorded {
+    /// The method and the kinds of records that it is about, such as `get host, network`.
+    pub(crate) call: String,
+    /// The records that were returned.
+    pub(crate) records: Vec<Key>,
+}
+
+/// How the operations of a store fail.
+#[derive(Clone, Copy)]
+pub(crate) enum Fault {
+    None,
+    /// Fails every commit that writes a record of this kind.
+    Commit(Name, fn(Key) -> StoreError),
+    /// Fails every operation from the one with this number on.
+    From(usize, fn() -> StoreError),
+    /// Replaces the bodies that every operation from the one with this number on reads by key.
+    Body(usize, &'static [u8]),
+    /// Fails every list.
+    List(fn() -> StoreError),
+}
+
+impl Hook {
+    pub(crate) fn new() -> Arc<Self> {
+        Self::failing(Fault::None)
+    }
+
+    pub(crate) fn failing(fault: Fault) -> Arc<Self> {
+        let (has_revision, yields) = (AtomicBool::new(true), AtomicBool::new(false));
+        let (seen, fault) = (Mutex::default(), Mutex::new(fault));
+        Arc::new(Self { seen, fault, has_revision, yields, open: Semaphore::new(1) })
+    }
+
+    /// Returns a hook that yields to other tasks around each operation, as a store behind a network would.
+    pub(crate) fn yielding() -> Arc<Self> {
+        let hook = Self::new();
+        hook.yields.store(true, Ordering::SeqCst);
+        hook
+    }
+
+    pub(crate) fn set_fault(&self, fault: Fault) {
+        *self.fault.lock().unwrap() = fault;
+    }
+
+    /// Makes the store omit its revision.
+    pub(crate) fn hide_revision(&self) {
+        self.has_revision.store(false, Ordering::SeqCst);
+    }
+
+    /// Puts this hook before a store.
+    pub(crate) fn before(self: &Arc<Self>, store: Arc<dyn Store>) -> Arc<dyn Store> {
+        Arc::new(Interceptor::new(store, Arc::clone(self)))
+    }
+
+    /// Returns the number of lists requested.
+    pub(crate) fn lists(&self) -> usize {
+        self.seen.lock().unwrap().lists
+    }
+
+    /// Returns the operations since they were last taken.
+    pub(crate) fn take(&self) -> Vec<Recorded> {
+        std::mem::take(&mut self.seen.lock().unwrap().calls)
+    }
+
+    /// Returns the operations since they were last taken, without their results.
+    pub(crate) fn take_calls(&self) -> Vec<String> {
+        self.take().into_iter().map(|recorded| recorded.call).collect()
+    }
+
+    /// Returns the writes since they were last taken.
+    pub(crate) fn take_written(&self) -> Vec<Write> {
+        std::mem::take(&mut self.seen.lock().unwrap().written)
+    }
+
+    async fn pause(&self) {
+        if self.yields.load(Ordering::SeqCst) {
+            yield_now().await;
+        }
+    }
+
+    /// Records an operation, and returns its place among those not taken yet and the fault to apply.
+    fn record(&self, operation: &Operation) -> (usize, Fault) {
+        let fault = *self.fault.lock().unwrap();
+        let mut seen = self.seen.lock().unwrap();
+        let number = seen.number;
+        seen.number += 1;
+        seen.lists += usize::from(matches!(operation, Operation::List(_)));
+        seen.calls.push(Recorded { call: describe(operation), records: Vec::new() });
+        let is_due = match fault {
+            Fault::From(first, _) | Fault::Body(first, _) => number >= first,
+            _ => true,
+        };
+        (seen.calls.len() - 1, if is_due { fault } else { Fault::None })
+    }
+
+    fn record_result(&self, place: usize, reply: &Reply) {
+        let found: Vec<&Record> = match reply {
+            Reply::Records(records) => records.iter().flatten().collect(),
+            Reply::Record(record) => record.iter().collect(),
+            Reply::Page(page) => page.records.iter().collect(),
+            _ => return,
+        };
+        if let Some(recorded) = self.seen.lock().unwrap().calls.get_mut(place) {
+            recorded.records = found.into_iter().map(|record| record.key).collect();
+        }
+    }
+}
+
+#[async_trait]
+impl Intercept for Hook {
+    async fn intercept(&self, call: Call<'_>) -> Result<Reply, StoreError> {
+        let (place, fault) = self.record(call.operation());
+        self.pause().await;
+        let _permit = match call.operation() {
+            Operation::List(_) => Some(self.open.acquire().await.unwrap()),
+            _ => None,
+        };
+        match (fault, call.operation()) {
+            (Fault::From(_, error), _) | (Fault::List(error), Operation::List(_)) => return Err(error()),
+            (Fault::Commit(kind, error), Operation::Commit(batch)) => {
+                if let Some(write) = batch.writes().iter().find(|write| write.key().kind == kind) {
+                    return Err(error(write.key()));
+                }
+            }
+            _ => {}
+        }
+        if let Operation::Commit(batch) = call.operation() {
+            self.seen.lock().unwrap().written.extend_from_slice(batch.writes());
+        }
+        let mut reply = call.proceed().await?;
+        self.pause().await;
+        self.record_result(place, &reply);
+        match (&mut reply, fault) {
+            (Reply::Records(records), Fault::Body(_, body)) => {
+                records.iter_mut().flatten().for_each(|record| record.body = Bytes::from_static(body));
+            }
+            (Reply::Record(Some(record)), Fault::Body(_, body)) => record.body = Bytes::from_static(body),
+            (Reply::Revision(revision), _) if !self.has_revision.load(Ordering::SeqCst) => *revision = None,
+            _ => {}
+        }
+        Ok(reply)
+    }
+}
+
+fn describe(operation: &Operation) -> String {
+    let join = |kinds: Vec<String>| kinds.join(", ");
+    match operation {
+        Operation::Get(keys) => {
+            format!("get {}", join(keys.iter().map(|key| key.kind.to_string()).collect()))
+        }
+        Operation::GetByUniqueKey(unique_key) => format!("get_by_unique_key {}", unique_key.name),
+        Operation::List(query) => format!("list {}", query.kind),
+        Operation::Commit(batch) => {
+            let kinds = batch.writes().iter().map(|write| write.key().kind.to_string());
+            format!("commit {}", join(kinds.collect()))
+        }
+        Operation::PurgeExpired(_) => "purge_expired".to_owned(),
+        Operation::Snapshot => "snapshot".to_owned(),
+        Operation::Revision(..) => "revision".to_owned(),
+        other => format!("{other:?}"),
+    }
+}
+
+impl fmt::Debug for Fault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Fault")
+    }
+}

@@ -1,0 +1,381 @@
+//! Requests that are refused independently of their subject, and the list of all errors.
+
+use std::convert::Infallible;
+use std::num::NonZeroU32;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::{HeaderValue, Method, Request};
+use http_body::{Body, Frame, SizeHint};
+use serde_json::{Value, json};
+use toposcope::inventory::Quotas;
+use toposcope::service::RateLimit;
+use toposcope::wire::ErrorCode;
+
+use crate::backend::{run, run_with};
+use crate::common::{
+    CODES, Fixture, HOSTS, LOG_IN, LOG_OUT, PORT, Populated, Produced, Row, Server, VERSION, ample, bare,
+    check, daemon_body, log_in, port_body, produced_by, put_key, put_port, send_json, with_header,
+};
+
+/// Paths that do not exist; `{id}` stands for an id.
+const UNKNOWN_PATHS: &str = "
+    / /api/v1/ports /api/v1/ports/ /api/v1/ports/{id}/ /api/v1/ports/{id}/x /api/v1/Ports/{id}
+    /api/v1/auth /api/v1/auth/daemon/ /api/v1/auth/daemon/{id} /api/v1/auth/keys /api/v1/auth/keys/
+    /api/v1/auth/keys/{id}/ /api/v1/shares/public /api/v1/shares/public/ /api/v1/shares/{id}
+    /api/v1/shares/public/{id}/x /api/v1/organizations /api/v1/organizations/referral-source/
+    /api/v1/organizations/referral_source /api/auth/login/ /api/auth/Login /api/v1/auth/login /api/auth
+    /api/auth/logout/ /api /api/ /api/v1 /api/v1/ /api/v1/host /api/v1/hosts/ /api/v1/hosts//
+    /api/v1//hosts /api//v1/hosts //api/v1/hosts /api/v1/hosts/00000000-0000-0000-0000-000000000001
+    /API/v1/hosts /api/V1/hosts /api/v1/Hosts /api/v1/host%73 /api/v1%2Fhosts /api/v1/hosts%20
+    /api/v1/hosts%00 /api/v1/hosts;limit=1 /api/v1/./hosts /api/v1/x/../hosts /api/v2/hosts /api/hosts
+    /v1/hosts /api/v1/version /api/version/ /api/Version /api/versions /favicon.ico
+";
+
+fn unknown_paths(fixture: &Populated) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for path in UNKNOWN_PATHS.split_whitespace() {
+        let path = path.replace("{id}", &PORT.to_string());
+        for method in ["GET", "POST", "PUT", "DELETE", "OPTIONS"] {
+            for request in [bare(method, &path), fixture.by_key(bare(method, &path))] {
+                rows.push(Row::refused(&path, request, "route_not_found"));
+            }
+        }
+    }
+    rows
+}
+
+/// Every path with the methods that it supports.
+fn paths(fixture: &Populated) -> [(String, &'static str); 9] {
+    [
+        ("/api/version".to_owned(), "GET, HEAD"),
+        (LOG_IN.to_owned(), "POST"),
+        (LOG_OUT.to_owned(), "POST"),
+        (HOSTS.to_owned(), "GET, HEAD"),
+        ("/api/v1/auth/daemon".to_owned(), "POST"),
+        (format!("/api/v1/ports/{PORT}"), "PUT"),
+        (format!("/api/v1/auth/keys/{}", fixture.member_key_id), "PUT, DELETE"),
+        (format!("/api/v1/shares/public/{}", fixture.share_id), "GET, HEAD"),
+        ("/api/v1/organizations/referral-source".to_owned(), "POST"),
+    ]
+}
+
+const METHODS: [&str; 12] = [
+    "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "post", "Put",
+];
+
+async fn unknown_methods(fixture: &Populated) -> Produced {
+    let mut produced = Produced::new();
+    for (path, allow) in paths(fixture) {
+        let refused = METHODS.into_iter().filter(|method| allow.split(", ").all(|known| known != *method));
+        for method in refused {
+            for request in [bare(method, &path), fixture.by_key(send_json(method, &path, &json!({"a": 1})))] {
+                let reply = fixture.send(request).await;
+                assert_eq!((reply.status.as_u16(), reply.header("allow")), (405, allow), "{method} {path}");
+                if method != "HEAD" {
+                    assert_eq!(reply.refuses(405, "method_not_allowed"), &json!({}));
+                    produced.extend(produced_by(&reply));
+                }
+            }
+        }
+    }
+    produced
+}
+
+/// A valid request to each endpoint that takes a body.
+fn with_bodies(fixture: &Populated) -> [Request<String>; 5] {
+    [
+        log_in(&fixture.member.email, crate::common::PASSWORD),
+        fixture.create_daemon_key(&daemon_body()),
+        fixture.by_key(put_port(PORT, &port_body())),
+        fixture.by_session(put_key(fixture.member_key_id, &fixture.key_body())),
+        fixture.refer(),
+    ]
+}
+
+fn of_type(mut request: Request<String>, types: &[&str]) -> Request<String> {
+    request.headers_mut().remove("content-type");
+    for media_type in types {
+        let value = HeaderValue::from_bytes(media_type.as_bytes()).unwrap();
+        request.headers_mut().append("content-type", value);
+    }
+    request
+}
+
+fn media_types(fixture: &Populated) -> Vec<Row> {
+    let refused: [&[&str]; 19] = [
+        &[],
+        &[""],
+        &["text/plain"],
+        &["text/json"],
+        &["application/jsonp"],
+        &["application/x-json"],
+        &["application/json-patch"],
+        &["application/javascript"],
+        &["application/x-www-form-urlencoded"],
+        &["multipart/form-data; boundary=x"],
+        &["application/octet-stream"],
+        &["json"],
+        &["application"],
+        &["application/"],
+        &["application/+json"],
+        &["+json"],
+        &["text/plain; application/json"],
+        &["application/json, application/json"],
+        &["application/json", "application/json"],
+    ];
+    let accepted = [
+        "application/json",
+        "APPLICATION/JSON",
+        "application/json;charset=utf-8",
+        "application/json; charset=UTF-8",
+        " application/json ; q=1",
+        "application/merge-patch+json",
+        "application/vnd.example.v1+json; x=y",
+    ];
+    let mut rows = Vec::new();
+    for request in with_bodies(fixture) {
+        for types in refused {
+            let request = of_type(request.clone(), types);
+            rows.push(Row::refused(format!("{types:?}"), request, "request_unsupported_media_type"));
+        }
+        rows.extend(accepted.map(|accepted| Row::succeeds(accepted, of_type(request.clone(), &[accepted]))));
+    }
+    rows
+}
+
+/// Pads the body to this length in bytes with trailing spaces.
+fn padded(request: Request<String>, length: usize) -> Request<String> {
+    request.map(|body| body.clone() + &" ".repeat(length - body.len()))
+}
+
+async fn sizes(fixture: &Populated) -> Produced {
+    let mut produced = Produced::new();
+    let small = fixture.configured(|builder| builder.body_limit(300));
+    for (server, limit) in [(&fixture.server, 1024 * 1024), (&small, 300)] {
+        let mut rows = Vec::new();
+        for request in with_bodies(fixture) {
+            let too_large = padded(request.clone(), limit + 1);
+            rows.push(Row::refused_with("size", too_large, "request_too_large", json!({"limit": limit})));
+            rows.push(Row::succeeds("size", padded(request, limit)));
+        }
+        produced.extend(check(server, rows).await);
+    }
+    produced
+}
+
+async fn counts(fixture: &Populated) -> Produced {
+    let limit = RateLimit::new(NonZeroU32::new(4).unwrap(), NonZeroU32::MIN);
+    let server = Server::new(fixture.inventory.clone(), limit);
+    assert_eq!(server.send(fixture.by_key(bare("GET", HOSTS))).await.status, 200);
+    let exceeded = json!({"retry_after": 15});
+    let row = |request| Row::refused_with("limit", request, "rate_limit_exceeded", exceeded.clone());
+    let mut produced = check(&server, [row(fixture.by_key(bare("GET", HOSTS)))]).await;
+    let wrong = || log_in("nobody@example.net", "wrong");
+    for _ in 0..5 {
+        let reply = fixture.send(wrong()).await;
+        assert_eq!(reply.refuses(401, "auth_invalid_credentials"), &json!({}));
+    }
+    let params = json!({"retry_after": 900});
+    let row = Row::refused_with("the sixth", wrong(), "auth_too_many_attempts", params);
+    produced.extend(fixture.check([row]).await);
+    produced
+}
+
+pub(super) async fn rows() -> Produced {
+    let fixture = Populated::new().await;
+    let mut produced = fixture.check(unknown_paths(&fixture)).await;
+    produced.extend(unknown_methods(&fixture).await);
+    produced.extend(fixture.check(media_types(&fixture)).await);
+    produced.extend(sizes(&fixture).await);
+    produced.extend(counts(&fixture).await);
+    produced.extend(quotas().await);
+    produced
+}
+
+/// A body with endless frames, which counts the frames taken from it.
+struct Endless {
+    taken: Arc<AtomicUsize>,
+    hint: SizeHint,
+}
+
+const FRAME: usize = 1000;
+
+impl Body for Endless {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        _context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        self.taken.fetch_add(FRAME, Ordering::SeqCst);
+        Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(&[b' '; FRAME])))))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.hint
+    }
+}
+
+/// Returns how much of an endless body the server reads.
+async fn taken(server: &Server, request: Request<String>, hint: SizeHint, status: u16, code: &str) -> usize {
+    let taken = Arc::new(AtomicUsize::new(0));
+    let request = request.map(|_| Endless { taken: Arc::clone(&taken), hint });
+    server.send(request).await.refuses(status, code);
+    taken.load(Ordering::SeqCst)
+}
+
+#[test]
+fn body_is_not_read_beyond_the_limit() {
+    run_with(Populated::new, async |fixture| {
+        let server = fixture.configured(|builder| builder.body_limit(10_500));
+        for request in with_bodies(&fixture) {
+            let read = taken(&server, request, SizeHint::new(), 413, "request_too_large").await;
+            assert!((10_501..=10_500 + 2 * FRAME).contains(&read), "{read}");
+        }
+    });
+}
+
+#[test]
+fn body_announced_as_too_large_is_not_read() {
+    run_with(Populated::new, async |fixture| {
+        let server = fixture.configured(|builder| builder.body_limit(10_500));
+        let mut at_least = SizeHint::new();
+        at_least.set_lower(10_501);
+        for request in with_bodies(&fixture) {
+            for hint in [SizeHint::with_exact(10_501), SizeHint::with_exact(u64::MAX), at_least] {
+                assert_eq!(taken(&server, request.clone(), hint, 413, "request_too_large").await, 0);
+            }
+        }
+    });
+}
+
+/// The body is read only after all other checks of the request have passed.
+#[test]
+fn body_is_read_only_after_all_other_checks() {
+    run_with(Populated::new, async |fixture| {
+        let [login, daemon, ..] = with_bodies(&fixture);
+        let anonymous = send_json("POST", "/api/v1/auth/daemon", &daemon_body());
+        let mut with_query = daemon.clone();
+        *with_query.uri_mut() = "/api/v1/auth/daemon?x=1".parse().unwrap();
+        for (request, status, code) in [
+            (anonymous, 401, "auth_not_authenticated"),
+            (with_query, 400, "validation_unknown_parameter"),
+            (of_type(login, &["text/plain"]), 415, "request_unsupported_media_type"),
+            (fixture.by_key(put_port("x", &port_body())), 400, "validation_invalid_format"),
+            (fixture.by_key(put_key(fixture.member_key_id, &json!({}))), 403, "auth_user_context_required"),
+            (bare("POST", "/nothing"), 404, "route_not_found"),
+            (bare("POST", HOSTS), 405, "method_not_allowed"),
+        ] {
+            assert_eq!(taken(&fixture.server, request, SizeHint::new(), status, code).await, 0, "{code}");
+        }
+    });
+}
+
+#[test]
+fn body_of_a_request_that_takes_none_is_never_read() {
+    run_with(Populated::new, async |fixture| {
+        let taken = Arc::new(AtomicUsize::new(0));
+        for (method, path) in [
+            ("DELETE", format!("/api/v1/auth/keys/{}", fixture.member_key_id)),
+            ("GET", format!("/api/v1/shares/public/{}", fixture.share_id)),
+            ("GET", "/api/version".to_owned()),
+            ("GET", HOSTS.to_owned()),
+            ("POST", LOG_OUT.to_owned()),
+        ] {
+            let body = Endless { taken: Arc::clone(&taken), hint: SizeHint::with_exact(u64::MAX) };
+            let request = with_header(bare(method, &path), "content-type", "text/plain");
+            let request = fixture.by_session(request).map(|_| body);
+            assert_eq!(fixture.send(request).await.status, 200, "{method} {path}");
+        }
+        assert_eq!(taken.load(Ordering::SeqCst), 0);
+    });
+}
+
+async fn quotas() -> Produced {
+    let fixture = Populated::new().await;
+    let before = fixture.stored().await;
+    let mut quotas = Quotas::default();
+    quotas.daemon_api_keys_per_network = Some(0);
+    quotas.sessions_per_user = Some(0);
+    let inventory = fixture.inventory.clone().with_quotas(quotas);
+    let refused = |name, request, entity| {
+        Row::refused_with(name, request, "quota_exceeded", json!({"entity": entity, "limit": 0}))
+    };
+    let rows = [
+        refused("daemon key", fixture.create_daemon_key(&daemon_body()), "Daemon API Key"),
+        refused("login", log_in(&fixture.member.email, crate::common::PASSWORD), "Session"),
+    ];
+    let mut produced = check(&Server::new(inventory, ample()), rows).await;
+    // Operations that do not count against a quota still succeed.
+    let update = Row::succeeds("port", fixture.put_port(PORT, &port_body()));
+    assert_eq!(fixture.stored().await, before, "nothing of what is refused is stored");
+    let inventory = fixture.inventory.clone().with_quotas(quotas);
+    produced.extend(check(&Server::new(inventory, ample()), [update]).await);
+    produced
+}
+
+#[test]
+fn targets_without_a_path_are_404() {
+    run_with(Fixture::new, async |fixture| {
+        for (method, target) in [
+            (Method::OPTIONS, "*"),
+            (Method::GET, "*"),
+            (Method::CONNECT, "example.net:443"),
+            (Method::GET, "http://example.net"),
+            (Method::GET, "http://example.net/"),
+        ] {
+            let request = Request::builder().method(method).uri(target).body(String::new()).unwrap();
+            fixture.send(request).await.refuses(404, "route_not_found");
+        }
+    });
+}
+
+#[test]
+fn target_with_scheme_and_host_is_routed_by_its_path() {
+    run_with(Fixture::with_one_host, async |fixture| {
+        let reply = fixture.server.get_with(&fixture.key, "https://example.net/api/v1/hosts?limit=1").await;
+        assert_eq!(reply.ids(), [1]);
+        assert_eq!(fixture.server.get("http://user@[::1]:8080/api/version").await.status, 200);
+    });
+}
+
+#[test]
+fn version_needs_no_credential() {
+    run_with(Fixture::new, async |fixture| {
+        let expected = json!({"api_version": 1, "server_version": VERSION});
+        assert_eq!(fixture.server.get("/api/version").await.json["data"], expected);
+        let with_key_of_nobody = fixture.server.get_with("nonsense", "/api/version").await;
+        assert_eq!(with_key_of_nobody.json["data"], expected);
+        assert_eq!(fixture.server.get_with(&fixture.key, "/api/version?").await.json["data"], expected);
+    });
+}
+
+#[test]
+fn rows_produce_every_error_of_the_contract_and_no_other() {
+    run(async || {
+        let mut produced = crate::access::rows().await;
+        produced.extend(super::faults::rows().await);
+        produced.extend(super::fields::rows().await);
+        produced.extend(super::json::rows().await);
+        produced.extend(super::records::rows().await);
+        produced.extend(rows().await);
+        let keys = |params: &[&str]| params.iter().map(|key| (*key).to_owned()).collect();
+        let expected: Produced =
+            CODES.iter().map(|(status, code, params)| (*status, (*code).to_owned(), keys(params))).collect();
+        assert_eq!(produced, expected);
+    });
+}
+
+#[test]
+fn error_codes_have_the_names_and_statuses_of_the_contract() {
+    for (status, name, _) in CODES {
+        let code: ErrorCode = serde_json::from_value(Value::from(name)).unwrap();
+        assert_eq!((code.as_str(), code.status().as_u16()), (name, status));
+        assert_eq!(serde_json::to_value(code).unwrap(), name);
+    }
+}

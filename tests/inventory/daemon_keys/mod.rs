@@ -1,5 +1,0 @@
-//! API keys of discovery daemons.
-
-mod authenticating;
-mod creating;
-mod managing;

@@ -1,0 +1,298 @@
+//! Every method over a store that fails, or whose every commit meets a conflict.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use toposcope::access::Caller;
+use toposcope::inventory::{
+    Entity, Error, ErrorKind, HostQuery, Inventory, IssuedKey, IssuedSession, NewDaemonApiKey, NewShare,
+    NewUser, NewUserApiKey, PortUpdate, UserApiKeyUpdate,
+};
+use toposcope::model::{DaemonApiKey, Host, Permission, Protocol, User, UserApiKey};
+use uuid::Uuid;
+
+use crate::support::{Fault, Fixture, PASSWORD, Probe, bare_host, id, in_person, port, refusal, settle};
+
+const PORT: Uuid = id(0x99);
+
+/// Maximum number of attempts of a change.
+const ATTEMPTS: usize = 64;
+
+/// Maximum number of conditions of a batch in these tests.
+const CONDITIONS: usize = 12;
+
+/// Records of every kind, and an inventory over a store that can be made to fail.
+struct Populated {
+    fixture: Fixture,
+    probe: Arc<Probe>,
+    inventory: Inventory,
+    user: User,
+    caller: Caller,
+    key: IssuedKey<UserApiKey>,
+    daemon_key: IssuedKey<DaemonApiKey>,
+    session: IssuedSession,
+    share: Uuid,
+    host: Host,
+    /// A network and a tag without references.
+    free_network: Uuid,
+    free_tag: Uuid,
+}
+
+type Pending<'p> = Pin<Box<dyn Future<Output = Result<(), Error>> + 'p>>;
+
+/// A call of a method that has not begun yet.
+struct Method<'p> {
+    name: &'static str,
+    call: Pending<'p>,
+}
+
+/// A changing method, and the entity that its `Conflict` names, with the id unless the record is new.
+struct Change<'p> {
+    method: Method<'p>,
+    subject: (Entity, Option<Uuid>),
+}
+
+fn method<'p, T>(name: &'static str, call: impl Future<Output = Result<T, Error>> + 'p) -> Method<'p> {
+    Method { name, call: Box::pin(async { call.await.map(drop) }) }
+}
+
+fn change<'p, T>(
+    name: &'static str,
+    subject: (Entity, Option<Uuid>),
+    call: impl Future<Output = Result<T, Error>> + 'p,
+) -> Change<'p> {
+    Change { method: method(name, call), subject }
+}
+
+impl Populated {
+    async fn new() -> Self {
+        let fixture = Fixture::new().await;
+        let (inventory, probe) = fixture.probed();
+        let user = fixture.owner().await;
+        let caller = in_person(&user);
+        let key = fixture.user_key(&user, |new| new.network_ids = vec![fixture.network]).await;
+        let daemon_key = fixture.daemon_key(|_| {}).await;
+        let session = fixture.log_in(&user).await;
+        fixture.by_key(&key).await.unwrap();
+        settle().await;
+        fixture.inventory.submit_referral(&caller, "reddit", None).await.unwrap();
+        let mut share = NewShare::new(fixture.organization, "the office");
+        share.password = Some(PASSWORD.to_owned());
+        let share = fixture.inventory.create_share(share).await.unwrap().id;
+        let mut host = bare_host(id(1), fixture.network);
+        host.ports = vec![port(&host, PORT, 443, Protocol::Tcp)];
+        fixture.put(&host).await;
+        let free_network = fixture.inventory.create_network(fixture.organization, "free").await.unwrap().id;
+        fixture.user("grantee@example.net", Permission::Viewer, &[free_network]).await;
+        let free_tag = fixture.tags[1];
+        Self {
+            fixture,
+            probe,
+            inventory,
+            user,
+            caller,
+            key,
+            daemon_key,
+            session,
+            share,
+            host,
+            free_network,
+            free_tag,
+        }
+    }
+
+    /// The methods that change a record after reading it, or several records at once.
+    fn changes(&self) -> Vec<Change<'_>> {
+        let Self { fixture, inventory, user, caller, share, free_network, free_tag, .. } = self;
+        let (organization, network, tags) = (fixture.organization, fixture.network, fixture.tags.to_vec());
+        let (key, daemon_key) = (self.key.record(), self.daemon_key.record().id);
+        let (of_user, of_key) = ((Entity::User, Some(user.id)), (Entity::UserApiKey, Some(key.id)));
+        let of_daemon_key = (Entity::DaemonApiKey, Some(daemon_key));
+        let of_share = (Entity::Share, Some(*share));
+        let password = || PASSWORD.to_owned();
+        let new_daemon_key = || {
+            let mut new = NewDaemonApiKey::new(network, "scanner");
+            new.tags = tags.clone();
+            new
+        };
+        let mut new_user = NewUser::new(organization, "b@example.net", Permission::Viewer);
+        new_user.password = Some(password());
+        new_user.network_ids = vec![network];
+        let mut new_key = NewUserApiKey::new(user.id, "key", Permission::Viewer);
+        new_key.network_ids = vec![network];
+        new_key.tags = tags.clone();
+        let mut update = UserApiKeyUpdate::new(key.organization_id, key.user_id, "key", tags.clone());
+        update.network_ids = Some(vec![network]);
+        let mut new_share = NewShare::new(organization, "the office");
+        new_share.network_id = Some(network);
+        new_share.password = Some(password());
+        let renumbered = PortUpdate::new(id(1), network, 8443.try_into().unwrap(), Protocol::Tcp);
+        let rights = inventory.set_user_rights(user.id, Permission::Viewer, vec![network]);
+        let updated = async move { inventory.update_user_api_key_as(caller, key.id, &update).await };
+        let as_user = inventory.create_daemon_api_key_as(caller, new_daemon_key());
+        vec![
+            change(
+                "set_api_access",
+                (Entity::Organization, Some(organization)),
+                inventory.enable_api_access(organization),
+            ),
+            change(
+                "delete_network",
+                (Entity::Network, Some(*free_network)),
+                inventory.delete_network(*free_network),
+            ),
+            change("delete_tag", (Entity::Tag, Some(*free_tag)), inventory.delete_tag(*free_tag)),
+            change("set_user_rights", of_user, rights),
+            change("enable user", of_user, inventory.enable_user(user.id)),
+            change("disable user", of_user, inventory.disable_user(user.id)),
+            change("set password", of_user, inventory.set_user_password(user.id, Some(password()))),
+            change("remove password", of_user, inventory.set_user_password(user.id, None)),
+            change("end_sessions", of_user, inventory.end_sessions(user.id)),
+            change("create_user", (Entity::User, None), inventory.create_user(new_user)),
+            change("delete_user", of_user, inventory.delete_user(user.id)),
+            change("create_user_api_key", (Entity::UserApiKey, None), inventory.create_user_api_key(new_key)),
+            change("enable key", of_key, inventory.enable_user_api_key(key.id)),
+            change("rotate_user_api_key", of_key, inventory.rotate_user_api_key(key.id)),
+            change("delete_user_api_key", of_key, inventory.delete_user_api_key(key.id)),
+            change("delete own key", of_key, inventory.delete_user_api_key_as(caller, key.id)),
+            change("update_user_api_key_as", of_key, updated),
+            change(
+                "create daemon key",
+                (Entity::DaemonApiKey, None),
+                inventory.create_daemon_api_key(new_daemon_key()),
+            ),
+            change("create_daemon_api_key_as", (Entity::DaemonApiKey, None), as_user),
+            change("enable daemon key", of_daemon_key, inventory.enable_daemon_api_key(daemon_key)),
+            change("delete daemon key", of_daemon_key, inventory.delete_daemon_api_key(daemon_key)),
+            change("create_share", (Entity::Share, None), inventory.create_share(new_share)),
+            change("enable share", of_share, inventory.enable_share(*share)),
+            change("delete_share", of_share, inventory.delete_share(*share)),
+            change("log_in", of_user, inventory.log_in(&user.email, password())),
+            change("submit_referral", of_user, inventory.submit_referral(caller, "other", None)),
+            change(
+                "update_port",
+                (Entity::Port, Some(PORT)),
+                inventory.update_port(caller, PORT, renumbered),
+            ),
+        ]
+    }
+
+    /// All methods.
+    fn methods(&self) -> Vec<Method<'_>> {
+        let Self { fixture, inventory, user, share, host, .. } = self;
+        let organization = fixture.organization;
+        let (key, daemon_key) = (&self.key, &self.daemon_key);
+        let other_name = || "another".to_owned();
+        let as_daemon = async {
+            match inventory.authenticate_user_key(daemon_key.plaintext()).await {
+                Err(error) if *error.kind() == ErrorKind::UserContextRequired => Ok(()),
+                other => other.map(drop),
+            }
+        };
+        let hosts = async { inventory.list_hosts(&self.caller, &HostQuery::default()).await };
+        let mut methods = vec![
+            method("organization", inventory.organization(organization)),
+            method("organizations", inventory.organizations()),
+            method("network", inventory.network(fixture.network)),
+            method("networks", inventory.networks(organization)),
+            method("tag", inventory.tag(fixture.tags[0])),
+            method("tags", inventory.tags(organization)),
+            method("user", inventory.user(user.id)),
+            method("is_user_enabled", inventory.is_user_enabled(user.id)),
+            method("users", inventory.users(organization)),
+            method("user_api_key", inventory.user_api_key(key.record().id)),
+            method("user_api_keys", inventory.user_api_keys(user.id)),
+            method("daemon_api_key", inventory.daemon_api_key(daemon_key.record().id)),
+            method("daemon_api_keys", inventory.daemon_api_keys(organization)),
+            method("share", inventory.share(*share)),
+            method("shares", inventory.shares(organization)),
+            method("share_metadata", inventory.share_metadata(*share)),
+            method("verify_share_password", inventory.verify_share_password(*share, PASSWORD.to_owned())),
+            method("referrals", inventory.referrals(organization)),
+            method("host", inventory.host(organization, host.id)),
+            method("list_hosts", hosts),
+            method("authenticate_user_key", inventory.authenticate_user_key(key.plaintext())),
+            method("authenticate_daemon_key", inventory.authenticate_daemon_key(daemon_key.plaintext())),
+            method("authenticate_session", inventory.authenticate_session(self.session.plaintext())),
+            method("authenticate_user_key, of a daemon", as_daemon),
+            method("purge_expired", inventory.purge_expired()),
+            method("create_organization", inventory.create_organization(other_name())),
+            method("create_network", async move { inventory.create_network(organization, "another").await }),
+            method("create_tag", async move { inventory.create_tag(organization, "another").await }),
+            method("put_host", inventory.put_host(organization, host.clone())),
+            method("delete_host", inventory.delete_host(organization, host.id)),
+            method("log_out", inventory.log_out(self.session.plaintext())),
+        ];
+        methods.extend(self.changes().into_iter().map(|change| change.method));
+        methods
+    }
+}
+
+#[tokio::test]
+async fn change_that_conflicts_at_every_attempt_reports_the_record_it_was_to_change() {
+    let populated = Populated::new().await;
+    let before = populated.fixture.contents().await;
+    for index in 0..populated.changes().len() {
+        for condition in 0..CONDITIONS {
+            populated.probe.set(Fault::Unmet(condition));
+            let Change { method, subject: (entity, id) } = populated.changes().swap_remove(index);
+            let name = method.name;
+            match refusal(method.call.await) {
+                ErrorKind::Conflict { entity: found, id: found_id } => {
+                    assert_eq!(found, entity, "{name}");
+                    assert_eq!(found_id, id.unwrap_or(found_id), "{name}");
+                }
+                other => panic!("{name}: {other:?}"),
+            }
+            assert!((1..=ATTEMPTS).contains(&populated.probe.commits()), "{name}");
+        }
+    }
+    assert_eq!(populated.fixture.contents().await, before);
+}
+
+#[tokio::test]
+async fn change_that_is_repeated_after_a_conflict_succeeds() {
+    let count = Populated::new().await.changes().len();
+    for index in 0..count {
+        let populated = Populated::new().await;
+        populated.probe.set(Fault::Unmet(0));
+        refusal(populated.changes().swap_remove(index).method.call.await);
+        populated.probe.set(Fault::None);
+        populated.changes().swap_remove(index).method.call.await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn every_method_reports_an_unavailable_store_and_changes_nothing() {
+    let populated = Populated::new().await;
+    populated.probe.set(Fault::Unavailable);
+    let before = populated.fixture.contents().await;
+    for Method { name, call } in populated.methods() {
+        assert_eq!(refusal(call.await), ErrorKind::StoreUnavailable, "{name}");
+    }
+    assert_eq!(populated.fixture.contents().await, before);
+    populated.probe.set(Fault::None);
+    populated.inventory.authenticate_session(populated.session.plaintext()).await.unwrap();
+}
+
+/// Each call of the store fails in turn, until the method makes no further call.
+#[tokio::test]
+async fn method_of_which_one_call_of_the_store_fails_changes_nothing() {
+    let count = Populated::new().await.methods().len();
+    for index in 0..count {
+        let populated = Populated::new().await;
+        let before = populated.fixture.contents().await;
+        for failing in 0.. {
+            populated.probe.set(Fault::UnavailableAt(failing));
+            let Method { name, call } = populated.methods().swap_remove(index);
+            let result = call.await;
+            settle().await;
+            let Err(error) = result else {
+                assert!(failing > 0, "{name}");
+                break;
+            };
+            assert_eq!(*error.kind(), ErrorKind::StoreUnavailable, "{name}");
+            assert_eq!(populated.fixture.contents().await, before, "{name}");
+        }
+    }
+}

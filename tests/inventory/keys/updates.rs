@@ -1,0 +1,419 @@
+//! Updates of a key by its user, and rotation: replacing its plaintext.
+
+use std::time::Duration;
+
+use toposcope::access::{Caller, Scope};
+use toposcope::inventory::{Entity, ErrorKind, Problem, UserApiKeyUpdate};
+use toposcope::model::{Permission, User, UserApiKey};
+use uuid::Uuid;
+
+use super::full_key;
+use crate::support::{
+    Fixture, LEVELS, NOW, access_denied, at_every_call, id, in_person, invalid, not_found, reference_invalid,
+    refusal, settle, through_a_key, time,
+};
+
+const LATER: &str = "2026-08-15T00:00:00Z";
+
+fn update_of(key: &UserApiKey) -> UserApiKeyUpdate {
+    UserApiKeyUpdate::new(key.organization_id, key.user_id, key.name.clone(), key.tags.clone())
+}
+
+/// Updates a key with all fields and asserts that the answer and a read show the expected key.
+async fn assert_becomes(
+    adapt: impl Fn(&Fixture, &mut UserApiKeyUpdate),
+    apply_expected: impl Fn(&Fixture, &mut UserApiKey),
+) {
+    let fixture = Fixture::new().await;
+    let (owner, issued) = full_key(&fixture).await;
+    fixture.clock.set(time(LATER));
+    let mut update = update_of(issued.record());
+    adapt(&fixture, &mut update);
+    let mut expected = UserApiKey { updated_at: time(LATER), ..issued.record().clone() };
+    apply_expected(&fixture, &mut expected);
+    let id = expected.id;
+    let changed = fixture.inventory.update_user_api_key_as(&in_person(&owner), id, &update).await.unwrap();
+    assert_eq!(changed, expected);
+    assert_eq!(fixture.inventory.user_api_key(id).await.unwrap(), expected);
+}
+
+#[tokio::test]
+async fn omitted_fields_of_an_update_keep_their_values() {
+    assert_becomes(|_, _| {}, |_, _| {}).await;
+}
+
+#[tokio::test]
+async fn update_of_one_field_changes_no_other() {
+    assert_becomes(|_, update| update.name = " phone\n".to_owned(), |_, key| key.name = "phone".to_owned())
+        .await;
+    assert_becomes(|_, update| update.name = "🦀".repeat(100), |_, key| key.name = "🦀".repeat(100)).await;
+    assert_becomes(|_, update| update.is_enabled = Some(false), |_, key| key.is_enabled = false).await;
+    for level in [Permission::Viewer, Permission::Member, Permission::Admin] {
+        assert_becomes(
+            move |_, update| update.permissions = Some(level),
+            move |_, key| key.permissions = level,
+        )
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn update_may_move_the_end_of_a_key_into_the_past_or_remove_it() {
+    for end in ["2026-08-14T00:00:00Z", LATER, "2026-08-15T00:00:00.000001Z", "9999-01-01T00:00:00Z"] {
+        let end = Some(time(end));
+        assert_becomes(move |_, update| update.expires_at = Some(end), move |_, key| key.expires_at = end)
+            .await;
+    }
+    assert_becomes(|_, update| update.expires_at = Some(None), |_, key| key.expires_at = None).await;
+}
+
+#[tokio::test]
+async fn update_replaces_tags_and_networks_without_duplicates() {
+    assert_becomes(|_, update| update.tags.clear(), |_, key| key.tags.clear()).await;
+    assert_becomes(|_, update| update.network_ids = Some(Vec::new()), |_, key| key.network_ids.clear()).await;
+    assert_becomes(
+        |fixture, update| {
+            update.tags = vec![fixture.tags[1], fixture.tags[1]];
+            update.network_ids = Some(vec![fixture.network, fixture.other_network, fixture.network]);
+        },
+        |fixture, key| {
+            key.tags = vec![fixture.tags[1]];
+            key.network_ids = vec![fixture.network, fixture.other_network];
+        },
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn updated_key_applies_from_the_next_request_on() {
+    let fixture = Fixture::new().await;
+    let (owner, issued) = full_key(&fixture).await;
+    let (caller, id) = (in_person(&owner), issued.record().id);
+    let authenticate = async || fixture.by_key(&issued).await;
+    let mut update = update_of(issued.record());
+    update.permissions = Some(Permission::Viewer);
+    update.network_ids = Some(vec![fixture.network]);
+    fixture.inventory.update_user_api_key_as(&caller, id, &update).await.unwrap();
+    let present = authenticate().await.unwrap();
+    assert_eq!(
+        (present.permission(), present.scope()),
+        (Permission::Viewer, &Scope::only([fixture.network]))
+    );
+    update.is_enabled = Some(false);
+    fixture.inventory.update_user_api_key_as(&caller, id, &update).await.unwrap();
+    assert_eq!(refusal(authenticate().await), ErrorKind::Disabled { entity: Entity::UserApiKey });
+    update.is_enabled = Some(true);
+    update.expires_at = Some(Some(time(NOW)));
+    fixture.inventory.update_user_api_key_as(&caller, id, &update).await.unwrap();
+    assert_eq!(refusal(authenticate().await), ErrorKind::Expired { entity: Entity::UserApiKey });
+    update.expires_at = Some(None);
+    fixture.inventory.update_user_api_key_as(&caller, id, &update).await.unwrap();
+    fixture.clock.advance(Duration::from_secs(1000 * 365 * 24 * 3600));
+    authenticate().await.unwrap();
+}
+
+#[tokio::test]
+async fn users_of_every_level_may_update_their_own_keys() {
+    for level in LEVELS {
+        let fixture = Fixture::new().await;
+        let user = fixture.user("a@example.net", level, &[fixture.network]).await;
+        let issued = fixture.user_key(&user, |_| {}).await;
+        let mut update = update_of(issued.record());
+        update.network_ids = Some(vec![fixture.network]);
+        update.permissions = Some(level);
+        let by_session = in_person(&user);
+        let by_host =
+            Caller::new(user.organization_id, user.id, user.permissions, by_session.scope().clone());
+        for caller in [by_session, by_host] {
+            let id = issued.record().id;
+            let changed = fixture.inventory.update_user_api_key_as(&caller, id, &update).await.unwrap();
+            assert_eq!(changed.network_ids, [fixture.network]);
+        }
+    }
+}
+
+/// A user whose level was lowered may still rename an older key: its effective rights are limited by the
+/// user's.
+#[tokio::test]
+async fn key_above_the_current_level_of_its_user_may_keep_its_level() {
+    let fixture = Fixture::new().await;
+    let (owner, issued) = full_key(&fixture).await;
+    let lowered = fixture.inventory.set_user_rights(owner.id, Permission::Viewer, vec![]).await.unwrap();
+    let mut update = update_of(issued.record());
+    update.name = "renamed".to_owned();
+    let id = issued.record().id;
+    let changed = fixture.inventory.update_user_api_key_as(&in_person(&lowered), id, &update).await.unwrap();
+    assert_eq!((changed.name.as_str(), changed.permissions), ("renamed", Permission::Member));
+    assert_eq!(changed.network_ids, issued.record().network_ids);
+    let present = fixture.by_key(&issued).await.unwrap();
+    assert_eq!((present.permission(), present.scope()), (Permission::Viewer, &Scope::only([])));
+}
+
+#[tokio::test]
+async fn concurrent_updates_of_a_key_both_take_effect() {
+    at_every_call(
+        async |fixture: &Fixture| full_key(fixture).await,
+        async |inventory, (_, issued)| inventory.disable_user_api_key(issued.record().id).await.unwrap(),
+        async |inventory, (owner, issued)| {
+            let mut update = update_of(issued.record());
+            update.name = "renamed".to_owned();
+            inventory.update_user_api_key_as(&in_person(owner), issued.record().id, &update).await
+        },
+        async |fixture, (_, issued), result| {
+            assert_eq!(result.unwrap().name, "renamed");
+            let found = fixture.inventory.user_api_key(issued.record().id).await.unwrap();
+            assert_eq!((found.name.as_str(), found.is_enabled), ("renamed", false));
+        },
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn key_that_is_deleted_during_its_update_does_not_come_back() {
+    at_every_call(
+        async |fixture: &Fixture| full_key(fixture).await,
+        async |inventory, (_, issued)| inventory.delete_user_api_key(issued.record().id).await.unwrap(),
+        async |inventory, (owner, issued)| {
+            let update = update_of(issued.record());
+            inventory.update_user_api_key_as(&in_person(owner), issued.record().id, &update).await
+        },
+        async |fixture, (_, issued), result| {
+            if let Err(error) = result {
+                assert_eq!(*error.kind(), not_found(Entity::UserApiKey, issued.record().id));
+            }
+            assert_eq!(fixture.mentioning(issued.record().id).await, []);
+        },
+    )
+    .await;
+}
+
+/// A Member with the first network, and a key without any networks or rights.
+struct OwnKey {
+    fixture: Fixture,
+    user: User,
+    key: UserApiKey,
+}
+
+impl OwnKey {
+    async fn new() -> Self {
+        let fixture = Fixture::new().await;
+        let user = fixture.user("a@example.net", Permission::Member, &[fixture.network]).await;
+        let key = fixture.user_key(&user, |_| {}).await.record().clone();
+        Self { fixture, user, key }
+    }
+
+    fn update(&self) -> UserApiKeyUpdate {
+        UserApiKeyUpdate::new(self.key.organization_id, self.key.user_id, "renamed", vec![])
+    }
+
+    /// Returns why a caller may not change the key like this.
+    async fn refusal(&self, caller: &Caller, adapt: impl FnOnce(&mut UserApiKeyUpdate)) -> ErrorKind {
+        let mut update = self.update();
+        adapt(&mut update);
+        let attempt = self.fixture.inventory.update_user_api_key_as(caller, self.key.id, &update);
+        self.fixture.refusal(attempt).await
+    }
+}
+
+#[tokio::test]
+async fn invalid_update_is_refused() {
+    let own_key = OwnKey::new().await;
+    let OwnKey { fixture, user, .. } = &own_key;
+    let (foreign, owner, own) = (fixture.foreign().await, fixture.owner().await, in_person(user));
+    for (name, problem) in [
+        (String::new(), Problem::Empty),
+        (" \u{2003}\t".to_owned(), Problem::Empty),
+        ("🦀".repeat(101), Problem::MaxLength { max: 100 }),
+    ] {
+        assert_eq!(own_key.refusal(&own, |update| update.name = name).await, invalid("name", problem));
+    }
+    let forbidden = ErrorKind::UpdateForbidden { entity: Entity::UserApiKey };
+    for organization in [foreign.organization, id(9), Uuid::nil()] {
+        let refused = own_key.refusal(&own, |update| update.organization_id = organization).await;
+        assert_eq!(refused, forbidden);
+    }
+    for user in [owner.id, id(9), Uuid::nil()] {
+        assert_eq!(own_key.refusal(&own, |update| update.user_id = user).await, forbidden);
+    }
+    for level in LEVELS.into_iter().filter(|level| *level > user.permissions) {
+        let refused = own_key.refusal(&own, |update| update.permissions = Some(level)).await;
+        assert_eq!(refused, ErrorKind::PermissionDenied);
+    }
+    let (network, other_network) = (fixture.network, fixture.other_network);
+    for (networks, expected) in [
+        (vec![network, other_network], access_denied(other_network)),
+        (vec![network, foreign.network], reference_invalid(Entity::Network, "network_ids.1")),
+        (vec![network, network, id(7)], reference_invalid(Entity::Network, "network_ids.2")),
+        // A missing network is reported before an inaccessible one.
+        (vec![other_network, id(7)], reference_invalid(Entity::Network, "network_ids.1")),
+        (vec![fixture.organization], reference_invalid(Entity::Network, "network_ids.0")),
+    ] {
+        assert_eq!(own_key.refusal(&own, |update| update.network_ids = Some(networks)).await, expected);
+    }
+    for (tags, field) in [
+        (vec![foreign.tag], "tags.0"),
+        (vec![fixture.tags[0], fixture.tags[0], id(7)], "tags.2"),
+        (vec![fixture.tags[0], network], "tags.1"),
+    ] {
+        let refused = own_key.refusal(&own, |update| update.tags = tags).await;
+        assert_eq!(refused, reference_invalid(Entity::Tag, field));
+    }
+}
+
+#[tokio::test]
+async fn key_may_not_update_keys() {
+    let own_key = OwnKey::new().await;
+    let caller = through_a_key(&own_key.user);
+    assert_eq!(own_key.refusal(&caller, |_| {}).await, ErrorKind::UserContextRequired);
+    let refused = own_key.refusal(&caller, |update| update.name.clear()).await;
+    assert_eq!(refused, ErrorKind::UserContextRequired);
+}
+
+#[tokio::test]
+async fn key_of_another_user_is_not_found() {
+    let own_key = OwnKey::new().await;
+    let foreign = own_key.fixture.foreign().await;
+    let owner = own_key.fixture.owner().await;
+    let namesake = Caller::new(foreign.organization, own_key.user.id, Permission::Owner, Scope::all());
+    let expected = not_found(Entity::UserApiKey, own_key.key.id);
+    for caller in [in_person(&owner), namesake] {
+        assert_eq!(own_key.refusal(&caller, |_| {}).await, expected);
+    }
+    let daemons = own_key.fixture.daemon_key(|_| {}).await;
+    for unknown in [id(3), own_key.user.id, daemons.record().id] {
+        let caller = in_person(&own_key.user);
+        let update = own_key.update();
+        let attempt = own_key.fixture.inventory.update_user_api_key_as(&caller, unknown, &update);
+        assert_eq!(own_key.fixture.refusal(attempt).await, not_found(Entity::UserApiKey, unknown));
+    }
+}
+
+/// Everything is invalid at first, and is corrected in the order in which errors are reported.
+#[tokio::test]
+async fn first_error_of_an_update_is_reported() {
+    let own_key = OwnKey::new().await;
+    let (fixture, owner) = (&own_key.fixture, own_key.fixture.owner().await);
+    let mut update = UserApiKeyUpdate::new(id(9), id(9), "", vec![id(7)]);
+    update.permissions = Some(Permission::Owner);
+    update.network_ids = Some(vec![fixture.other_network, id(7)]);
+    let own = in_person(&own_key.user);
+    let first_error = async |caller: &Caller, update: &UserApiKeyUpdate| {
+        fixture.refusal(fixture.inventory.update_user_api_key_as(caller, own_key.key.id, update)).await
+    };
+    assert_eq!(first_error(&through_a_key(&owner), &update).await, ErrorKind::UserContextRequired);
+    assert_eq!(first_error(&in_person(&owner), &update).await, invalid("name", Problem::Empty));
+    update.name = "renamed".to_owned();
+    assert_eq!(first_error(&in_person(&owner), &update).await, not_found(Entity::UserApiKey, own_key.key.id));
+    assert_eq!(first_error(&own, &update).await, ErrorKind::UpdateForbidden { entity: Entity::UserApiKey });
+    (update.organization_id, update.user_id) = (own_key.key.organization_id, own_key.key.user_id);
+    assert_eq!(first_error(&own, &update).await, ErrorKind::PermissionDenied);
+    update.permissions = Some(Permission::Member);
+    assert_eq!(first_error(&own, &update).await, reference_invalid(Entity::Network, "network_ids.1"));
+    update.network_ids = Some(vec![fixture.other_network]);
+    assert_eq!(first_error(&own, &update).await, access_denied(fixture.other_network));
+    update.network_ids = Some(vec![fixture.network]);
+    assert_eq!(first_error(&own, &update).await, reference_invalid(Entity::Tag, "tags.0"));
+    update.tags = vec![fixture.tags[0]];
+    fixture.inventory.update_user_api_key_as(&own, own_key.key.id, &update).await.unwrap();
+}
+
+#[tokio::test]
+async fn rotated_key_keeps_everything_but_its_plaintext() {
+    let fixture = Fixture::new().await;
+    let (owner, old) = full_key(&fixture).await;
+    fixture.by_key(&old).await.unwrap();
+    settle().await;
+    let before = fixture.inventory.user_api_key(old.record().id).await.unwrap();
+    assert!(before.last_used.is_some());
+    fixture.clock.advance(Duration::from_secs(1));
+    let new = fixture.inventory.rotate_user_api_key(before.id).await.unwrap();
+    let now = time("2026-08-14T12:00:01Z");
+    let masked = format!("topo_u_…{}", &new.plaintext()[new.plaintext().len() - 4..]);
+    assert_eq!(new.record(), &UserApiKey { key: masked, updated_at: now, ..before });
+    assert_eq!(fixture.inventory.user_api_keys(owner.id).await.unwrap(), [new.record().clone()]);
+}
+
+#[tokio::test]
+async fn rotation_refuses_the_old_plaintext_at_once_and_accepts_the_new_one() {
+    let fixture = Fixture::new().await;
+    let (owner, mut old) = full_key(&fixture).await;
+    let caller = fixture.by_key(&old).await.unwrap();
+    for _ in 0..3 {
+        let records = fixture.contents().await.len();
+        let new = fixture.inventory.rotate_user_api_key(old.record().id).await.unwrap();
+        assert_eq!(refusal(fixture.by_key(&old).await), ErrorKind::NotAuthenticated);
+        assert_eq!(fixture.by_key(&new).await.unwrap(), caller);
+        settle().await;
+        assert!(fixture.contents().await.len() <= records + 1, "at most the use of the key is new");
+        old = new;
+    }
+    fixture.inventory.delete_user_api_key(old.record().id).await.unwrap();
+    assert_eq!(refusal(fixture.by_key(&old).await), ErrorKind::NotAuthenticated);
+    assert_eq!(fixture.inventory.user_api_keys(owner.id).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn rotation_is_one_commit() {
+    let fixture = Fixture::new().await;
+    let (_, old) = full_key(&fixture).await;
+    let commits = fixture.commits();
+    fixture.inventory.rotate_user_api_key(old.record().id).await.unwrap();
+    assert_eq!(fixture.commits(), commits + 1);
+}
+
+#[tokio::test]
+async fn rotation_enables_no_key_that_is_disabled_or_expired() {
+    let fixture = Fixture::new().await;
+    let (_, old) = full_key(&fixture).await;
+    let id = old.record().id;
+    fixture.inventory.disable_user_api_key(id).await.unwrap();
+    let new = fixture.inventory.rotate_user_api_key(id).await.unwrap();
+    assert_eq!(refusal(fixture.by_key(&new).await), ErrorKind::Disabled { entity: Entity::UserApiKey });
+    fixture.inventory.enable_user_api_key(id).await.unwrap();
+    fixture.clock.set(time("2027-01-01T00:00:00Z"));
+    let new = fixture.inventory.rotate_user_api_key(id).await.unwrap();
+    assert_eq!(refusal(fixture.by_key(&new).await), ErrorKind::Expired { entity: Entity::UserApiKey });
+}
+
+#[tokio::test]
+async fn unknown_key_and_key_of_a_daemon_are_not_found() {
+    let fixture = Fixture::new().await;
+    let daemons = fixture.daemon_key(|_| {}).await;
+    for unknown in [id(3), daemons.record().id] {
+        let attempt = fixture.inventory.rotate_user_api_key(unknown);
+        assert_eq!(fixture.refusal(attempt).await, not_found(Entity::UserApiKey, unknown));
+    }
+    fixture.inventory.authenticate_daemon_key(daemons.plaintext()).await.unwrap();
+}
+
+#[tokio::test]
+async fn key_that_is_deleted_during_its_rotation_does_not_come_back() {
+    at_every_call(
+        async |fixture: &Fixture| full_key(fixture).await,
+        async |inventory, (_, issued)| inventory.delete_user_api_key(issued.record().id).await.unwrap(),
+        async |inventory, (_, issued)| inventory.rotate_user_api_key(issued.record().id).await,
+        async |fixture, (_, issued), result| {
+            assert_eq!(refusal(result), not_found(Entity::UserApiKey, issued.record().id));
+            assert_eq!(fixture.mentioning(issued.record().id).await, []);
+        },
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn later_of_two_concurrent_rotations_is_valid() {
+    at_every_call(
+        async |fixture: &Fixture| full_key(fixture).await,
+        async |inventory, (_, issued)| drop(inventory.rotate_user_api_key(issued.record().id).await.unwrap()),
+        async |inventory, (_, issued)| inventory.rotate_user_api_key(issued.record().id).await.unwrap(),
+        async |fixture, (owner, old), new| {
+            fixture.by_key(&new).await.unwrap();
+            fixture.by_key(old).await.unwrap_err();
+            let digests: Vec<_> = fixture.contents().await;
+            let secrets = digests.iter().filter(|stored| stored.kind() == "key_secret").count();
+            assert_eq!(secrets, 1, "one plaintext is valid");
+            assert_eq!(fixture.inventory.user_api_keys(owner.id).await.unwrap(), [new.record().clone()]);
+        },
+    )
+    .await;
+}

@@ -1,4 +1,0 @@
-//! Deletion of networks.
-
-mod deleting;
-mod deleting_races;

@@ -1,0 +1,227 @@
+//! Organizations with their networks, tags, shares and referrals: names, API access, and what refers to what.
+
+mod bootstrap;
+mod references;
+mod referrals;
+mod shares;
+
+use std::time::Duration;
+
+use toposcope::inventory::{Entity, ErrorKind, NewOrganization, Problem};
+use toposcope::model::Organization;
+use uuid::Uuid;
+
+use crate::support::{Fixture, at_every_call, id, invalid, not_found, refusal, time};
+
+const BLANKS: [&str; 4] = ["", " ", "\t\r\n", "\u{a0}\u{2003}"];
+
+#[tokio::test]
+async fn new_records_have_a_trimmed_name_and_the_time_of_the_clock() {
+    let fixture = Fixture::new().await;
+    let inventory = &fixture.inventory;
+    let now = time("2026-09-01T00:00:00.000001Z");
+    fixture.clock.set(now);
+    let organization = inventory.create_organization("  Näme\u{0}\n").await.unwrap();
+    let network = inventory.create_network(organization.id, "\tOffice ").await.unwrap();
+    let tag = inventory.create_tag(organization.id, " tag\u{2003}").await.unwrap();
+    assert_eq!((organization.name.as_str(), organization.api_access), ("Näme\u{0}", true));
+    assert_eq!((network.name.as_str(), network.organization_id), ("Office", organization.id));
+    assert_eq!((tag.name.as_str(), tag.organization_id), ("tag", organization.id));
+    let times = [organization.created_at, organization.updated_at, network.created_at, network.updated_at];
+    assert_eq!(times, [now; 4]);
+    assert_eq!([tag.created_at, tag.updated_at], [now; 2]);
+    assert_eq!(inventory.organization(organization.id).await.unwrap(), organization);
+    assert_eq!(inventory.network(network.id).await.unwrap(), network);
+    assert_eq!(inventory.tag(tag.id).await.unwrap(), tag);
+}
+
+#[tokio::test]
+async fn blank_name_is_refused_and_nothing_is_stored() {
+    let fixture = Fixture::new().await;
+    let commits = fixture.commits();
+    for name in BLANKS {
+        let empty = invalid("name", Problem::Empty);
+        assert_eq!(refusal(fixture.inventory.create_organization(name).await), empty);
+        assert_eq!(refusal(fixture.inventory.create_network(fixture.organization, name).await), empty);
+        let with_id = fixture.inventory.create_network_with_id(fixture.organization, id(1), name).await;
+        assert_eq!(refusal(with_id), empty);
+        assert_eq!(refusal(fixture.inventory.create_tag(fixture.organization, name).await), empty);
+    }
+    assert_eq!(fixture.commits(), commits);
+}
+
+#[tokio::test]
+async fn name_has_at_most_100_characters() {
+    let fixture = Fixture::new().await;
+    let longest = "🦀".repeat(100);
+    let padded = format!("  {longest}  ");
+    assert_eq!(fixture.inventory.create_organization(padded.as_str()).await.unwrap().name, longest);
+    assert_eq!(fixture.inventory.create_network(fixture.organization, &padded).await.unwrap().name, longest);
+    assert_eq!(fixture.inventory.create_tag(fixture.organization, &padded).await.unwrap().name, longest);
+    let (name, too_long) = ("n".repeat(101), invalid("name", Problem::MaxLength { max: 100 }));
+    assert_eq!(fixture.refusal(fixture.inventory.create_organization(name.as_str())).await, too_long);
+    assert_eq!(
+        fixture.refusal(fixture.inventory.create_network(fixture.organization, &name)).await,
+        too_long
+    );
+    assert_eq!(fixture.refusal(fixture.inventory.create_tag(fixture.organization, &name)).await, too_long);
+}
+
+#[tokio::test]
+async fn networks_and_tags_of_an_unknown_organization_are_refused() {
+    let fixture = Fixture::new().await;
+    let unknown = not_found(Entity::Organization, id(9));
+    assert_eq!(fixture.refusal(fixture.inventory.create_network(id(9), "n")).await, unknown);
+    assert_eq!(fixture.refusal(fixture.inventory.create_network_with_id(id(9), id(1), "n")).await, unknown);
+    assert_eq!(fixture.refusal(fixture.inventory.create_tag(id(9), "n")).await, unknown);
+}
+
+#[tokio::test]
+async fn unknown_record_is_reported_with_its_entity() {
+    let fixture = Fixture::new().await;
+    // Ids are unique within a kind only: a network may have the id of an organization.
+    let wanted = fixture.organization;
+    assert_eq!(refusal(fixture.inventory.network(wanted).await), not_found(Entity::Network, wanted));
+    assert_eq!(refusal(fixture.inventory.user(wanted).await), not_found(Entity::User, wanted));
+    assert_eq!(refusal(fixture.inventory.host(wanted, wanted).await), not_found(Entity::Host, wanted));
+    let unknown = refusal(fixture.inventory.organization(fixture.network).await);
+    assert_eq!(unknown, not_found(Entity::Organization, fixture.network));
+}
+
+#[tokio::test]
+async fn network_gets_the_id_that_is_given_unless_it_is_taken() {
+    let (fixture, foreign) = Fixture::with_foreign().await;
+    let network =
+        fixture.inventory.create_network_with_id(fixture.organization, id(5), "five").await.unwrap();
+    assert_eq!(network.id, id(5));
+    for (organization, taken) in [
+        (fixture.organization, id(5)),
+        (foreign.organization, id(5)),
+        (fixture.organization, foreign.network),
+        (fixture.organization, fixture.network),
+    ] {
+        let before = fixture.inventory.network(taken).await.unwrap();
+        let again = fixture.inventory.create_network_with_id(organization, taken, "again").await;
+        let taken_name = taken.to_string();
+        assert_eq!(refusal(again), ErrorKind::AlreadyExists { entity: Entity::Network, name: taken_name });
+        assert_eq!(fixture.inventory.network(taken).await.unwrap(), before);
+    }
+}
+
+#[tokio::test]
+async fn names_need_not_be_unique() {
+    let fixture = Fixture::new().await;
+    let mut ids: Vec<Uuid> = Vec::new();
+    for _ in 0..2 {
+        ids.push(fixture.inventory.create_organization("same").await.unwrap().id);
+        ids.push(fixture.inventory.create_network(fixture.organization, "same").await.unwrap().id);
+        ids.push(fixture.inventory.create_tag(fixture.organization, "same").await.unwrap().id);
+    }
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), 6);
+}
+
+#[tokio::test]
+async fn change_of_api_access_changes_nothing_else() {
+    let fixture = Fixture::new().await;
+    let organization = fixture.inventory.organization(fixture.organization).await.unwrap();
+    let now = time("2026-08-15T00:00:00Z");
+    fixture.clock.set(now);
+    for api_access in [false, false, true, true] {
+        let expected = Organization { api_access, updated_at: now, ..organization.clone() };
+        let changed = if api_access {
+            fixture.inventory.enable_api_access(fixture.organization).await.unwrap()
+        } else {
+            fixture.inventory.disable_api_access(fixture.organization).await.unwrap()
+        };
+        assert_eq!(changed, expected);
+        assert_eq!(fixture.inventory.organization(fixture.organization).await.unwrap(), expected);
+    }
+}
+
+#[tokio::test]
+async fn api_access_applies_from_the_next_request_on_to_keys_of_that_organization_only() {
+    let (fixture, foreign) = Fixture::with_foreign().await;
+    let owner = fixture.owner().await;
+    let key = fixture.user_key(&owner, |_| {}).await;
+    let session = fixture.log_in(&owner).await;
+    for _ in 0..2 {
+        fixture.inventory.disable_api_access(foreign.organization).await.unwrap();
+        fixture.by_key(&key).await.unwrap();
+        fixture.inventory.disable_api_access(fixture.organization).await.unwrap();
+        assert_eq!(refusal(fixture.by_key(&key).await), ErrorKind::ApiAccessRequired);
+        fixture.by_session(&session).await.unwrap();
+        fixture.inventory.enable_api_access(fixture.organization).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn organizations_are_listed_by_age() {
+    let fixture = Fixture::new().await;
+    let mut organizations = vec![fixture.inventory.organization(fixture.organization).await.unwrap()];
+    for name in ["z", "a", "m"] {
+        fixture.clock.advance(Duration::from_micros(1));
+        let mut new = NewOrganization::new(name);
+        new.api_access = false;
+        organizations.push(fixture.inventory.create_organization(new).await.unwrap());
+    }
+    assert_eq!(fixture.inventory.organizations().await.unwrap(), organizations);
+    organizations[1] = fixture.inventory.enable_api_access(organizations[1].id).await.unwrap();
+    assert_eq!(fixture.inventory.organizations().await.unwrap(), organizations);
+}
+
+#[tokio::test]
+async fn api_access_of_an_unknown_organization_cannot_be_changed() {
+    let fixture = Fixture::new().await;
+    for unknown in [id(9), fixture.network] {
+        let attempt = fixture.inventory.enable_api_access(unknown);
+        assert_eq!(fixture.refusal(attempt).await, not_found(Entity::Organization, unknown));
+    }
+}
+
+#[tokio::test]
+async fn later_of_two_concurrent_changes_of_api_access_is_kept() {
+    at_every_call(
+        async |fixture: &Fixture| fixture.organization,
+        async |inventory, organization| inventory.enable_api_access(*organization).await.unwrap(),
+        async |inventory, organization| inventory.disable_api_access(*organization).await,
+        async |fixture, organization, result| {
+            assert!(!result.unwrap().api_access);
+            assert!(!fixture.inventory.organization(*organization).await.unwrap().api_access);
+        },
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn networks_and_tags_are_listed_by_name_for_their_organization_only() {
+    let (fixture, foreign) = Fixture::with_foreign().await;
+    for (number, name) in [(3, "Zoo"), (2, "annex"), (9, "Office"), (1, "Zoo"), (4, "\u{c4}")] {
+        fixture.inventory.create_network_with_id(fixture.organization, id(number), name).await.unwrap();
+    }
+    for name in ["Zoo", "annex", "first", "\u{c4}"] {
+        fixture.inventory.create_tag(fixture.organization, name).await.unwrap();
+    }
+    let networks = async |organization| -> Vec<(String, Uuid)> {
+        let networks = fixture.inventory.networks(organization).await.unwrap();
+        networks.into_iter().map(|network| (network.name, network.id)).collect()
+    };
+    let tags = async |organization| -> Vec<(String, Uuid)> {
+        let tags = fixture.inventory.tags(organization).await.unwrap();
+        tags.into_iter().map(|tag| (tag.name, tag.id)).collect()
+    };
+    for (list, expected) in [
+        (
+            networks(fixture.organization).await,
+            &["Laboratory", "Office", "Office", "Zoo", "Zoo", "annex", "\u{c4}"][..],
+        ),
+        (tags(fixture.organization).await, &["Zoo", "annex", "first", "first", "second", "\u{c4}"]),
+    ] {
+        assert!(list.iter().map(|(name, _)| name).eq(expected), "{list:?}");
+        assert!(list.is_sorted(), "by code point, and by id where names are the same");
+    }
+    assert_eq!(networks(foreign.organization).await, [("Theirs".to_owned(), foreign.network)]);
+    assert_eq!(tags(foreign.organization).await, [("theirs".to_owned(), foreign.tag)]);
+    assert!(networks(id(9)).await.is_empty() && tags(id(9)).await.is_empty());
+}

@@ -1,0 +1,90 @@
+//! Guarantees of the store in a folder, whatever happens to the process, the disk or the folder.
+//!
+//! Acknowledged batches are present, and other batches are present completely or not at all. Damage is reported as an
+//! error; damaged data is never returned.
+//!
+//! `TOPOSCOPE_CRASH_ROUNDS` (default 3) and `TOPOSCOPE_DAMAGE_ROUNDS` (default 6) set the number of rounds:
+//!
+//! ```sh
+//! TOPOSCOPE_CRASH_ROUNDS=200 TOPOSCOPE_DAMAGE_ROUNDS=200 cargo test --release --test store -- --nocapture durability::
+//! ```
+
+mod closing;
+#[cfg(unix)]
+mod crash;
+mod damage;
+mod faults;
+#[cfg(unix)]
+mod import;
+mod mirror;
+#[cfg(unix)]
+mod modes;
+mod opening;
+mod reopening;
+mod verify;
+mod workload;
+
+use std::env;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use fastrand::Rng;
+use tokio::runtime::Runtime;
+
+use crate::child::scene;
+
+/// Runs the scene of a child process; does nothing in the process of the tests.
+#[test]
+#[ignore = "other tests run it in child processes"]
+fn scene_of_a_child() {
+    let Some((scene, arguments)) = scene() else { return };
+    let runtime = start_runtime();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match scene.as_str() {
+        #[cfg(unix)]
+        "write" => runtime.block_on(crash::write(&arguments)),
+        "fault" => runtime.block_on(faults::fault(&arguments)),
+        "hold" => runtime.block_on(opening::hold(&arguments)),
+        #[cfg(unix)]
+        "import" => runtime.block_on(import::import(&arguments)),
+        #[cfg(unix)]
+        "modes" => runtime.block_on(modes::run_part(&arguments)),
+        "read" => runtime.block_on(damage::read(&arguments)),
+        "repair" => runtime.block_on(damage::repair(&arguments)),
+        _ => panic!("there is no scene {scene}"),
+    }
+}
+
+fn start_runtime() -> Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+}
+
+/// Returns a generator that is independent for each list of numbers.
+fn generator_of(seed: u64, numbers: &[u64]) -> Rng {
+    numbers.iter().fold(Rng::with_seed(seed), |mut random, number| Rng::with_seed(random.u64(..) ^ number))
+}
+
+/// Returns `true` once in `times` calls on average.
+fn once_in(random: &mut Rng, times: usize) -> bool {
+    random.usize(..times) == 0
+}
+
+/// Returns a subset that contains each value with a probability of one half.
+fn some_of<T: Clone>(random: &mut Rng, values: &[T]) -> Vec<T> {
+    values.iter().filter(|_| random.bool()).cloned().collect()
+}
+
+/// Returns a generator with the seed in `TOPOSCOPE_SEED`, or a new one; prints it, so that a run can be repeated.
+fn fresh_generator() -> Rng {
+    let seed = match env::var("TOPOSCOPE_SEED") {
+        Ok(seed) => seed.parse().expect("TOPOSCOPE_SEED is no number"),
+        Err(_) => u64::from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().subsec_nanos()),
+    };
+    println!("TOPOSCOPE_SEED={seed}");
+    Rng::with_seed(seed)
+}
+
+/// Returns the number of rounds set in the environment, or the usual one.
+fn rounds(variable: &str, usual: usize) -> usize {
+    env::var(variable)
+        .map_or(usual, |rounds| rounds.parse().unwrap_or_else(|_| panic!("{variable} is no number")))
+}

@@ -1,0 +1,31 @@
+//! Stores: their contract, transfers between them, and the guarantees of the store in a folder.
+
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "helpers of tests are tests"
+)]
+
+#[cfg(feature = "sled")]
+mod child;
+#[cfg(feature = "sled")]
+mod compare;
+#[cfg(feature = "testing")]
+mod conformance;
+#[cfg(any(feature = "sled", feature = "testing"))]
+mod contents;
+#[cfg(feature = "sled")]
+mod durability;
+#[cfg(feature = "sled")]
+mod fixture;
+mod long_lists;
+#[cfg(all(feature = "sled", unix))]
+mod one_thread;
+#[cfg(feature = "sled")]
+#[path = "../support/place.rs"]
+mod place;
+#[cfg(feature = "testing")]
+mod transfer;
