@@ -119,10 +119,11 @@ struct State {
     purged_at: AtomicI64,
 }
 
-/// Omits the caches and counters.
+/// Shows the store and the lengths of the queues, but no cached record.
 impl fmt::Debug for Inventory {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Inventory").field("store", &self.store).finish_non_exhaustive()
+        let mut debug = formatter.debug_struct("Inventory");
+        debug.field("store", &self.store).field("queues", &self.state.queues).finish_non_exhaustive()
     }
 }
 
