@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn a_read_after_the_writer_does_not_overtake_a_writer_that_is_about_to_lock() {
-        let lock = StateLock::new(0);
+        let lock = StateLock::<u32>::default();
         let (begins, begun) = channel();
         scope(|threads| {
             let turn = lock.next_writer.lock().unwrap();
