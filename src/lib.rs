@@ -49,7 +49,7 @@
 //! * [`inventory`]: the rules on top of a store, usable without HTTP.
 //! * [`wire`]: the response envelope and the error codes.
 //! * [`service`]: the API as a `tower::Service`.
-//! * `testing` (feature `testing`): the conformance suite for stores.
+//! * `testing` (feature `testing`): the conformance suite for stores, and a store for fault injection.
 //! * [`guide`]: getting started, embedding, the data model, performance, durability, operations.
 //!
 //! # Features

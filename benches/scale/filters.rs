@@ -6,24 +6,23 @@ use toposcope::inventory::HostQuery;
 use toposcope::model::{HostOrderField, OrderDirection};
 use uuid::Uuid;
 
-use crate::child::Finding;
-use crate::family::Family;
-use crate::ground::Ground;
-use crate::page::{measure_parts, told};
+use crate::finding::{Family, Finding};
+use crate::loaded::LoadedInventory;
+use crate::page::{describe, measure_parts};
 use crate::reader::Reader;
 
 /// Maximum number of ids in a request.
 const IDS: usize = 1_000;
 
-pub(crate) fn measure(ground: &Ground) -> Result<Vec<Finding>, Box<dyn Error>> {
-    let mut findings = measure_tags(ground)?;
-    findings.extend(measure_picked(ground)?);
-    findings.extend(measure_groups(ground)?);
+pub(crate) fn measure(loaded: &LoadedInventory) -> Result<Vec<Finding>, Box<dyn Error>> {
+    let mut findings = measure_tags(loaded)?;
+    findings.extend(measure_picked(loaded)?);
+    findings.extend(measure_groups(loaded)?);
     Ok(findings)
 }
 
-fn measure_tags(ground: &Ground) -> Result<Vec<Finding>, Box<dyn Error>> {
-    let tags = &ground.tags;
+fn measure_tags(loaded: &LoadedInventory) -> Result<Vec<Finding>, Box<dyn Error>> {
+    let tags = &loaded.tags;
     let filters = [
         (Family::OtherTags, "5 hosts", vec![tags.rare]),
         (Family::OtherTags, "a hundredth", vec![tags.hundredth]),
@@ -37,32 +36,32 @@ fn measure_tags(ground: &Ground) -> Result<Vec<Finding>, Box<dyn Error>> {
     for (family, which, tag_ids) in filters {
         let mut query = ordered(HostOrderField::Name, OrderDirection::Ascending);
         query.tag_ids = Some(tag_ids);
-        for reader in readers(ground) {
-            let label = format!("tag on {which}, {}", told(&query));
-            findings.extend(measure_parts(ground, reader, family, &label, &query)?);
+        for reader in readers(loaded) {
+            let label = format!("tag on {which}, {}", describe(&query));
+            findings.extend(measure_parts(loaded, reader, family, &label, &query)?);
         }
     }
     Ok(findings)
 }
 
 /// Hosts selected by id, and those of a selected network.
-fn measure_picked(ground: &Ground) -> Result<Vec<Finding>, Box<dyn Error>> {
-    let step = (ground.ports.len() / IDS).max(1);
-    let ids: Vec<Uuid> = ground.ports.iter().step_by(step).take(IDS).map(|port| port.host).collect();
+fn measure_picked(loaded: &LoadedInventory) -> Result<Vec<Finding>, Box<dyn Error>> {
+    let step = (loaded.ports.len() / IDS).max(1);
+    let ids: Vec<Uuid> = loaded.ports.iter().step_by(step).take(IDS).map(|port| port.host).collect();
     let mut of_ids = ordered(HostOrderField::Name, OrderDirection::Ascending);
     of_ids.ids = Some(ids);
     let mut of_network = ordered(HostOrderField::Name, OrderDirection::Ascending);
-    of_network.network_id = ground.ports.first().map(|port| port.network);
-    let owner = &ground.readers[0];
-    let label = format!("1,000 ids, {}", told(&of_ids));
-    let mut findings = measure_parts(ground, owner, Family::Ids, &label, &of_ids)?;
-    let label = format!("network_id, {}", told(&of_network));
-    findings.extend(measure_parts(ground, owner, Family::Lists, &label, &of_network)?);
+    of_network.network_id = loaded.ports.first().map(|port| port.network);
+    let owner = &loaded.readers[0];
+    let label = format!("1,000 ids, {}", describe(&of_ids));
+    let mut findings = measure_parts(loaded, owner, Family::Ids, &label, &of_ids)?;
+    let label = format!("network_id, {}", describe(&of_network));
+    findings.extend(measure_parts(loaded, owner, Family::Lists, &label, &of_network)?);
     Ok(findings)
 }
 
 /// Groups that are whole networks, parts of all networks, and single hosts.
-fn measure_groups(ground: &Ground) -> Result<Vec<Finding>, Box<dyn Error>> {
+fn measure_groups(loaded: &LoadedInventory) -> Result<Vec<Finding>, Box<dyn Error>> {
     use HostOrderField::{CreatedAt, Hostname, InterfaceIp, Name, NetworkId, UpdatedAt, VirtualizedBy};
     use OrderDirection::{Ascending, Descending};
     let orders = [
@@ -77,16 +76,16 @@ fn measure_groups(ground: &Ground) -> Result<Vec<Finding>, Box<dyn Error>> {
     for (group, order, direction) in orders {
         let mut query = ordered(order, direction);
         query.group_by = Some(group);
-        for reader in readers(ground) {
-            findings.extend(measure_parts(ground, reader, Family::Groups, &told(&query), &query)?);
+        for reader in readers(loaded) {
+            findings.extend(measure_parts(loaded, reader, Family::Groups, &describe(&query), &query)?);
         }
     }
     Ok(findings)
 }
 
 /// Readers with access to the whole organization, and readers with access to some of its networks.
-fn readers(ground: &Ground) -> [&Reader; 2] {
-    [&ground.readers[0], &ground.readers[2]]
+fn readers(loaded: &LoadedInventory) -> [&Reader; 2] {
+    [&loaded.readers[0], &loaded.readers[2]]
 }
 
 fn ordered(order: HostOrderField, direction: OrderDirection) -> HostQuery {

@@ -6,7 +6,6 @@ use toposcope::inventory::Inventory;
 use toposcope::model::{Host, HostVirtualization, ProxmoxVirtualization};
 use uuid::Uuid;
 
-use crate::ground::PortOfHost;
 use crate::host::{Random, benchmark_host};
 
 /// Number of hosts with the rarest tag.
@@ -19,6 +18,14 @@ const HYPERVISOR_NAMES: usize = 20;
 /// Approximate number of hosts, chosen at random, of which a port is remembered; all hosts if there are
 /// fewer.
 const REMEMBERED: usize = 10_000;
+
+/// A port with its host and network.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PortOfHost {
+    pub(crate) host: Uuid,
+    pub(crate) network: Uuid,
+    pub(crate) port: Uuid,
+}
 
 /// Tags, each named after the number of hosts that have it.
 #[derive(Clone, Copy, Debug)]

@@ -5,14 +5,13 @@ use std::error::Error;
 use toposcope::inventory::HostQuery;
 use toposcope::model::{HostOrderField, OrderDirection};
 
-use crate::child::Finding;
-use crate::family::Family;
-use crate::ground::{Ground, Spread};
-use crate::page::{measure_parts, told};
+use crate::finding::{Family, Finding};
+use crate::loaded::{LoadedInventory, Spread};
+use crate::page::{describe, measure_parts};
 use crate::scattered;
 
-pub(crate) fn measure(ground: &Ground) -> Result<Vec<Finding>, Box<dyn Error>> {
-    let (family, orders) = match ground.spread {
+pub(crate) fn measure(loaded: &LoadedInventory) -> Result<Vec<Finding>, Box<dyn Error>> {
+    let (family, orders) = match loaded.spread {
         Spread::Ten => (Family::Lists, HostOrderField::ALL),
         // Times, text, and a value that is the same throughout a network.
         Spread::Thousand => (
@@ -21,16 +20,16 @@ pub(crate) fn measure(ground: &Ground) -> Result<Vec<Finding>, Box<dyn Error>> {
         ),
     };
     let mut findings = Vec::new();
-    for reader in &ground.readers {
+    for reader in &loaded.readers {
         for order in orders {
             for direction in [OrderDirection::Ascending, OrderDirection::Descending] {
                 let mut query = HostQuery::default();
                 query.order_by = Some(*order);
                 query.order_direction = direction;
-                findings.extend(measure_parts(ground, reader, family, &told(&query), &query)?);
+                findings.extend(measure_parts(loaded, reader, family, &describe(&query), &query)?);
             }
         }
     }
-    findings.extend(scattered::measure(ground, family)?);
+    findings.extend(scattered::measure(loaded, family)?);
     Ok(findings)
 }

@@ -23,13 +23,13 @@ mod child;
 #[path = "../support/clock.rs"]
 mod clock;
 mod documents;
-mod family;
 mod filters;
-mod ground;
+mod finding;
 #[path = "../support/host.rs"]
 mod host;
 mod hosts;
 mod lists;
+mod loaded;
 #[path = "../support/memory.rs"]
 mod memory;
 mod page;
@@ -42,7 +42,7 @@ mod whole;
 
 use std::error::Error;
 
-use ground::Spread;
+use loaded::Spread;
 use memory::bytes;
 
 /// Approximate memory per host, in bytes: its JSON, the overhead of the store, and its share of the list.

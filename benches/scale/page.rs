@@ -15,10 +15,9 @@ use toposcope::inventory::HostQuery;
 use toposcope::model::OrderDirection;
 
 use crate::call::{call, each_frame};
-use crate::child::{Finding, Ratios};
 use crate::clock::{compare, time};
-use crate::family::Family;
-use crate::ground::Ground;
+use crate::finding::{Family, Finding, Ratios};
+use crate::loaded::LoadedInventory;
 use crate::reader::Reader;
 
 pub(crate) const PAGE: usize = 50;
@@ -37,7 +36,7 @@ const SETTLED: Duration = Duration::from_millis(300);
 
 /// Measures the first, the middle and the last page of a list; `label` describes the query.
 pub(crate) fn measure_parts(
-    ground: &Ground,
+    loaded: &LoadedInventory,
     reader: &Reader,
     family: Family,
     label: &str,
@@ -48,23 +47,23 @@ pub(crate) fn measure_parts(
     // The store may serve both directions from the same ordering.
     let is_new = query.order_direction == OrderDirection::Ascending;
     let first_request = reader.get(&uri(&query))?;
-    let first = time(1, || each_frame(call(&ground.api, first_request.clone()).into_body(), |_| ()));
-    let last = ground.list(reader, &query)?.total.saturating_sub(PAGE as u64);
+    let first = time(1, || each_frame(call(&loaded.api, first_request.clone()).into_body(), |_| ()));
+    let last = loaded.list(reader, &query)?.total.saturating_sub(PAGE as u64);
     let mut parts = vec![("first", 0), ("middle", last / 2), ("last", last)];
     parts.dedup_by_key(|(_, offset)| *offset);
     let findings = parts.into_iter().map(|(part, offset)| {
         query.offset = offset;
-        let page = ground.list(reader, &query)?.documents;
+        let page = loaded.list(reader, &query)?.documents;
         let request = reader.get(&uri(&query))?;
         let name = format!("{}: {label}, {part}", reader.sees);
         let first = Some(first).filter(|_| is_new && part == "first");
-        measure(ground, family, name, &request, &page, first)
+        measure(loaded, family, name, &request, &page, first)
     });
     findings.collect()
 }
 
 fn measure(
-    ground: &Ground,
+    loaded: &LoadedInventory,
     family: Family,
     name: String,
     request: &Request<String>,
@@ -72,18 +71,18 @@ fn measure(
     first: Option<Duration>,
 ) -> Result<Finding, Box<dyn Error>> {
     let frames =
-        |visit: &mut dyn FnMut(&[u8])| each_frame(call(&ground.api, request.clone()).into_body(), visit);
+        |visit: &mut dyn FnMut(&[u8])| each_frame(call(&loaded.api, request.clone()).into_body(), visit);
     let mut body = Vec::new();
     frames(&mut |frame| body.extend_from_slice(frame));
     if !is_page(&body, page) {
         return Err(format!("another page: {name}").into());
     }
-    let places = ground.documents.places(page).ok_or_else(|| format!("copied documents: {name}"))?;
+    let places = loaded.documents.places(page).ok_or_else(|| format!("copied documents: {name}"))?;
     let buffer = RefCell::new(Vec::with_capacity(1024 * 1024));
     let copy = || {
         let mut buffer = buffer.borrow_mut();
         buffer.clear();
-        ground.documents.copy(&places, &mut buffer);
+        loaded.documents.copy(&places, &mut buffer);
         black_box(&buffer);
     };
     let hand_out = || frames(&mut |frame| _ = black_box(frame));
@@ -154,7 +153,7 @@ pub(crate) fn uri(query: &HostQuery) -> String {
 }
 
 /// Describes the order of a query in words.
-pub(crate) fn told(query: &HostQuery) -> String {
+pub(crate) fn describe(query: &HostQuery) -> String {
     let by = query.order_by.unwrap_or_default();
     let group = query.group_by.map_or_else(String::new, |group| format!("{group}, then "));
     format!("{group}{by} {}", query.order_direction)

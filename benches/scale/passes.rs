@@ -3,7 +3,7 @@
 
 use std::error::Error;
 
-use crate::child::{Finding, Ratios};
+use crate::finding::{Finding, Ratios};
 
 const PASSES: usize = 5;
 

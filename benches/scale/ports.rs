@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use http::Request;
 
 use crate::call::{call, each_frame};
-use crate::child::Finding;
-use crate::ground::Ground;
+use crate::finding::Finding;
 use crate::host::Random;
+use crate::loaded::LoadedInventory;
 use crate::page::PAGE;
 use crate::reader::Reader;
 
@@ -31,18 +31,18 @@ pub(crate) const DISTURBED: &str = "readers' p99 with 1,000 updates a second, to
 /// Updates ports of random hosts, and never sets a port to the same number twice in a row.
 #[derive(Debug)]
 struct Updates<'g> {
-    ground: &'g Ground,
+    loaded: &'g LoadedInventory,
     random: Random,
     count: u16,
 }
 
 impl<'g> Updates<'g> {
-    const fn new(ground: &'g Ground, seed: u64) -> Self {
-        Self { ground, random: Random::new(seed), count: 0 }
+    const fn new(loaded: &'g LoadedInventory, seed: u64) -> Self {
+        Self { loaded, random: Random::new(seed), count: 0 }
     }
 
     fn next(&mut self) -> Result<Request<String>, Box<dyn Error>> {
-        let ports = &self.ground.ports;
+        let ports = &self.loaded.ports;
         let port = ports[(self.random.next() % ports.len() as u64) as usize];
         self.count = (self.count + 1) % 40_000;
         let body = format!(
@@ -52,11 +52,11 @@ impl<'g> Updates<'g> {
             20_000 + self.count,
         );
         // A member with all networks.
-        self.ground.readers[1].put(&format!("/api/v1/ports/{}", port.port), body)
+        self.loaded.readers[1].put(&format!("/api/v1/ports/{}", port.port), body)
     }
 
     fn carry_out(&self, request: Request<String>) {
-        let response = call(&self.ground.api, request);
+        let response = call(&self.loaded.api, request);
         assert_eq!(response.status(), 200, "a port is not updated");
         each_frame(response.into_body(), |frame| _ = black_box(frame));
     }
@@ -72,10 +72,10 @@ struct Readings {
     updates: u32,
 }
 
-pub(crate) fn measure(ground: &Ground) -> Result<Vec<Finding>, Box<dyn Error>> {
+pub(crate) fn measure(loaded: &LoadedInventory) -> Result<Vec<Finding>, Box<dyn Error>> {
     let mut findings = Vec::new();
     let mut figure = |name: &str, value: f64| findings.push(Finding::Figure { name: name.to_owned(), value });
-    let mut updates = Updates::new(ground, 17);
+    let mut updates = Updates::new(loaded, 17);
     let mut times = Vec::with_capacity(UPDATES);
     for _ in 0..UPDATES {
         let request = updates.next()?;
@@ -86,7 +86,7 @@ pub(crate) fn measure(ground: &Ground) -> Result<Vec<Finding>, Box<dyn Error>> {
     figure(UPDATE, percentile(&mut times, 50));
     figure("update of a port, p99, µs", percentile(&mut times, 99));
     let update = times[UPDATES / 2];
-    let Readings { mut quiet, mut busy, mut disturbed, updates } = read_in_turns(ground, update)?;
+    let Readings { mut quiet, mut busy, mut disturbed, updates } = read_in_turns(loaded, update)?;
     for (percent, name) in [(50, "median"), (99, "p99")] {
         figure(&format!("readers' {name}, quiet, µs"), percentile(&mut quiet, percent));
         figure(&format!("readers' {name} beside a thread that is busy, µs"), percentile(&mut busy, percent));
@@ -98,25 +98,25 @@ pub(crate) fn measure(ground: &Ground) -> Result<Vec<Finding>, Box<dyn Error>> {
     Ok(findings)
 }
 
-fn read_in_turns(ground: &Ground, update: Duration) -> Result<Readings, Box<dyn Error>> {
+fn read_in_turns(loaded: &LoadedInventory, update: Duration) -> Result<Readings, Box<dyn Error>> {
     let mut readings = Readings::default();
-    let mut requests = pages(ground, &ground.readers[0])?.into_iter().cycle();
-    let mut updates = Updates::new(ground, 19);
+    let mut requests = pages(loaded, &loaded.readers[0])?.into_iter().cycle();
+    let mut updates = Updates::new(loaded, 19);
     for _ in 0..TURNS {
-        read_for(ground, &mut requests, &mut readings.quiet);
-        read_beside(ground, &mut requests, &mut readings.busy, || spin(update))?;
+        read_for(loaded, &mut requests, &mut readings.quiet);
+        read_beside(loaded, &mut requests, &mut readings.busy, || spin(update))?;
         let put = || {
             let request = updates.next().unwrap_or_else(|error| panic!("{error}"));
             updates.carry_out(request);
         };
-        readings.updates += read_beside(ground, &mut requests, &mut readings.disturbed, put)?;
+        readings.updates += read_beside(loaded, &mut requests, &mut readings.disturbed, put)?;
     }
     Ok(readings)
 }
 
 /// Reads while another thread does some work at every interval. Returns how often it did.
 fn read_beside(
-    ground: &Ground,
+    loaded: &LoadedInventory,
     requests: &mut impl Iterator<Item = Request<String>>,
     times: &mut Vec<Duration>,
     work: impl FnMut() + Send,
@@ -124,7 +124,7 @@ fn read_beside(
     let ends = AtomicBool::new(false);
     let done = thread::scope(|scope| {
         let worker = scope.spawn(|| work_until(&ends, work));
-        read_for(ground, requests, times);
+        read_for(loaded, requests, times);
         ends.store(true, Ordering::Relaxed);
         worker.join()
     });
@@ -152,7 +152,7 @@ fn spin(time: Duration) {
 
 /// Reads page after page and records the time of each.
 fn read_for(
-    ground: &Ground,
+    loaded: &LoadedInventory,
     requests: &mut impl Iterator<Item = Request<String>>,
     times: &mut Vec<Duration>,
 ) {
@@ -164,16 +164,16 @@ fn read_for(
             return;
         }
         buffer.clear();
-        each_frame(call(&ground.api, request).into_body(), |frame| buffer.extend_from_slice(frame));
+        each_frame(call(&loaded.api, request).into_body(), |frame| buffer.extend_from_slice(frame));
         black_box(&buffer);
         times.push(start.elapsed());
     }
 }
 
 /// Pages from all parts of the list.
-fn pages(ground: &Ground, reader: &Reader) -> Result<Vec<Request<String>>, Box<dyn Error>> {
+fn pages(loaded: &LoadedInventory, reader: &Reader) -> Result<Vec<Request<String>>, Box<dyn Error>> {
     let mut random = Random::new(23);
-    let last = ground.size.saturating_sub(PAGE) as u64;
+    let last = loaded.size.saturating_sub(PAGE) as u64;
     let offsets = (0..1_000).map(|_| random.next() % (last + 1));
     offsets.map(|offset| reader.get(&format!("/api/v1/hosts?order_by=name&offset={offset}"))).collect()
 }

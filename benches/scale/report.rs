@@ -1,7 +1,6 @@
 //! Prints the findings as tables, and the worst ones beside their limits.
 
-use crate::child::{Finding, Ratios};
-use crate::family::Family;
+use crate::finding::{Family, Finding, Ratios};
 use crate::ports::{DISTURBED, UPDATE};
 use crate::whole::{TEN, THOUSAND};
 

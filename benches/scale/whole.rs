@@ -5,8 +5,8 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use crate::call::{call, each_frame};
-use crate::child::Finding;
-use crate::ground::{Ground, Spread};
+use crate::finding::Finding;
+use crate::loaded::{LoadedInventory, Spread};
 use crate::memory::{forget_peak, memory};
 
 /// Names of the figures reported for an inventory.
@@ -36,27 +36,27 @@ pub(crate) const THOUSAND: Names = Names {
 };
 
 /// Loads an inventory and requests its whole list, frame by frame.
-pub(crate) fn load(size: usize, spread: Spread) -> Result<(Ground, Vec<Finding>), Box<dyn Error>> {
+pub(crate) fn load(size: usize, spread: Spread) -> Result<(LoadedInventory, Vec<Finding>), Box<dyn Error>> {
     let before = memory("VmRSS:")?;
     let start = Instant::now();
-    let ground = Ground::load(size, spread)?;
+    let loaded = LoadedInventory::load(size, spread)?;
     let loading = start.elapsed().as_secs_f64();
-    let loaded = memory("VmRSS:")?;
+    let occupied = memory("VmRSS:")?;
     // The owner's ordering exists already; that of a member is merged from those of the networks.
     let (names, reader) = match spread {
-        Spread::Ten => (TEN, &ground.readers[0]),
-        Spread::Thousand => (THOUSAND, &ground.readers[1]),
+        Spread::Ten => (TEN, &loaded.readers[0]),
+        Spread::Thousand => (THOUSAND, &loaded.readers[1]),
     };
     let request = reader.get("/api/v1/hosts?limit=0")?;
     forget_peak()?;
     let start = Instant::now();
     let mut bytes = 0;
-    each_frame(call(&ground.api, request).into_body(), |frame| bytes += black_box(frame).len());
+    each_frame(call(&loaded.api, request).into_body(), |frame| bytes += black_box(frame).len());
     let whole_time = start.elapsed().as_secs_f64();
-    let whole = memory("VmHWM:")?.saturating_sub(loaded);
+    let whole = memory("VmHWM:")?.saturating_sub(occupied);
     // One comma per host is negligible.
     let json = bytes as f64 / size as f64;
-    let beside = (loaded - before) as f64 / size as f64 - json;
+    let beside = (occupied - before) as f64 / size as f64 - json;
     let figures = [
         (names.loading, loading),
         (names.json, json),
@@ -65,5 +65,5 @@ pub(crate) fn load(size: usize, spread: Spread) -> Result<(Ground, Vec<Finding>)
         (names.whole_time, whole_time),
     ];
     let finding = |(name, value): (&str, f64)| Finding::Figure { name: name.to_owned(), value };
-    Ok((ground, figures.into_iter().map(finding).collect()))
+    Ok((loaded, figures.into_iter().map(finding).collect()))
 }

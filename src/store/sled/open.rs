@@ -171,7 +171,8 @@ fn load(
             error = &error as &dyn Error,
             "the primary copy cannot be loaded: loading the mirror instead"
         );
-        load_primary(folder, durable_lsn, options).map_err(|_| {
+        load_primary(folder, durable_lsn, options).map_err(|mirror_error| {
+            tracing::warn!(error = &mirror_error as &dyn Error, "the mirror cannot be loaded either");
             // Swapped back, so that a repair finds both where they were.
             let _ = folder.swap_copies();
             error

@@ -7,10 +7,9 @@ use toposcope::access::{PasswordCost, PasswordHasher};
 use toposcope::inventory::{HostPage, HostQuery, Inventory};
 use toposcope::service::Api;
 use toposcope::store::MemoryStore;
-use uuid::Uuid;
 
 use crate::documents::Documents;
-use crate::hosts::{self, Tags};
+use crate::hosts::{self, PortOfHost, Tags};
 use crate::reader::Reader;
 
 /// Number of networks that the hosts are spread over.
@@ -51,17 +50,9 @@ impl Spread {
     }
 }
 
-/// A port with its host and network.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PortOfHost {
-    pub(crate) host: Uuid,
-    pub(crate) network: Uuid,
-    pub(crate) port: Uuid,
-}
-
 /// A loaded inventory.
 #[derive(Debug)]
-pub(crate) struct Ground {
+pub(crate) struct LoadedInventory {
     pub(crate) size: usize,
     pub(crate) spread: Spread,
     pub(crate) api: Api,
@@ -75,7 +66,7 @@ pub(crate) struct Ground {
     runtime: Runtime,
 }
 
-impl Ground {
+impl LoadedInventory {
     pub(crate) fn load(size: usize, spread: Spread) -> Result<Self, Box<dyn Error>> {
         let runtime = tokio::runtime::Builder::new_current_thread().build()?;
         // Hashing a password at full cost leaves more memory behind than 10,000 hosts take.
