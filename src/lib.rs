@@ -1,8 +1,9 @@
 //! An embeddable network inventory and topology API, as a [`tower` service](service::Api).
 //!
 //! The embedding application supplies a [`Store`] and mounts an [`Api`] in axum or hyper, or calls it in process. The API
-//! serves hosts with their interfaces, ports, services and SNMP interface entries, API keys of users and of discovery
-//! daemons, sessions, and shares. [`Inventory`] offers the same operations as typed methods, without HTTP.
+//! lists, creates, updates and deletes networks, subnets, tags, and hosts with their interfaces, ports, services and SNMP
+//! interface entries; users, API keys of users and of discovery daemons, and shares. Many hosts are stored in one request, or
+//! imported and exported as JSON Lines. [`Inventory`] offers the same operations as typed methods, without HTTP.
 //!
 //! ```
 //! use http::{Request, header};
@@ -48,17 +49,23 @@
 //! * [`access`]: callers and the networks they may reach; keys, passwords, clocks.
 //! * [`inventory`]: the rules on top of a store, usable without HTTP.
 //! * [`wire`]: the response envelope and the error codes.
-//! * [`service`]: the API as a `tower::Service`.
+//! * [`service`]: the API as a `tower::Service`, and the OpenAPI document that describes its endpoints.
+//! * `client` (feature `client`): a typed client for the API, over any tower service that speaks HTTP.
 //! * `testing` (feature `testing`): the conformance suite for stores, and a store for fault injection.
-//! * [`guide`]: getting started, embedding, the data model, performance, durability, operations.
+//! * [`guide`]: getting started, the API in ten requests, embedding, the data model, access, performance, operations.
 //!
 //! # Features
+//! * `openapi`, on by default: `openapi()`, the OpenAPI document of the API, and the endpoints that serve it. It adds
+//!   the crate `schemars`.
 //! * `sled`, on by default: `SledStore`, which keeps all records in a folder.
+//! * `client`: the `client` module. It adds no crate to the tree.
 //! * `testing`: the `testing` module for authors of stores. Any release may add cases to it.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod access;
+#[cfg(feature = "client")]
+pub mod client;
 mod fair_threads;
 pub mod guide;
 pub mod inventory;
@@ -73,6 +80,8 @@ pub mod wire;
 
 pub use inventory::Inventory;
 pub use service::Api;
+#[cfg(feature = "openapi")]
+pub use service::openapi;
 #[cfg(feature = "sled")]
 pub use store::SledStore;
 pub use store::{MemoryStore, Store};

@@ -10,6 +10,7 @@ mod login_attempts;
 mod password;
 mod random;
 mod secret;
+mod share_token;
 
 pub use caller::{Caller, Credential, Daemon, Scope};
 pub use client_prefix::{ClientPrefix, PrefixLengths};
@@ -20,3 +21,4 @@ pub use password::{PasswordCost, PasswordError, PasswordHasher};
 pub use random::{RandomError, RandomSource, SystemRandom};
 pub(crate) use random::{uuid_v4, uuid_v7};
 pub(crate) use secret::{KeyKind, KeyText, SessionId, Verifier};
+pub(crate) use share_token::ShareSecret;

@@ -8,6 +8,7 @@ use super::{Permission, Timestamp};
 /// A key never exceeds the current rights of its user: the lower of the two levels applies, and only networks granted to
 /// both.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct UserApiKey {
     /// The key's id.
     pub id: Uuid,
@@ -39,6 +40,7 @@ pub struct UserApiKey {
 
 /// An API key with which a network's discovery daemon reports its findings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct DaemonApiKey {
     /// The key's id.
     pub id: Uuid,

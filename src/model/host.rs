@@ -26,6 +26,7 @@ use super::{IfEntry, Interface, Port, Service, Source, Timestamp};
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct Host {
     /// The host's id.
     pub id: Uuid,
@@ -87,6 +88,7 @@ impl Host {
 
 /// The virtualization platform of a virtual host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(tag = "type", content = "details")]
 #[non_exhaustive]
 pub enum HostVirtualization {
@@ -106,6 +108,7 @@ impl HostVirtualization {
 
 /// A Proxmox VE guest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct ProxmoxVirtualization {
     /// The guest's name in Proxmox.
     pub vm_name: Option<String>,
@@ -117,6 +120,7 @@ pub struct ProxmoxVirtualization {
 
 /// A credential assigned to a host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct CredentialAssignment {
     /// The credential's id.
     pub credential_id: Uuid,

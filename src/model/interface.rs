@@ -7,6 +7,7 @@ use super::{MacAddress, Timestamp};
 
 /// An address of a host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct Interface {
     /// The interface's id.
     pub id: Uuid,
@@ -34,6 +35,7 @@ pub struct Interface {
 ///
 /// Strings are stored as the device sent them, NUL and control characters included.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct IfEntry {
     /// The entry's id.
     pub id: Uuid,
@@ -91,6 +93,7 @@ pub struct IfEntry {
 
 /// The configured state of an interface: `ifAdminStatus` of RFC 2863.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub enum AdminStatus {
     /// Ready to pass packets.
     Up,
@@ -102,6 +105,7 @@ pub enum AdminStatus {
 
 /// The current state of an interface: `ifOperStatus` of RFC 2863.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub enum OperStatus {
     /// Ready to pass packets.
     Up,
@@ -121,6 +125,7 @@ pub enum OperStatus {
 
 /// The device at the other end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(tag = "type", content = "id")]
 pub enum Neighbor {
     /// An interface entry of another host, by id.
@@ -131,6 +136,7 @@ pub enum Neighbor {
 
 /// An LLDP chassis id, which identifies a device.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct LldpChassisId {
     /// The kind of identifier.
     pub subtype: LldpChassisIdSubtype,
@@ -140,6 +146,7 @@ pub struct LldpChassisId {
 
 /// The kind of a chassis id: the subtypes of IEEE 802.1AB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub enum LldpChassisIdSubtype {
     /// The alias of the chassis (`entPhysicalAlias`).
     ChassisComponent,
@@ -159,6 +166,7 @@ pub enum LldpChassisIdSubtype {
 
 /// An LLDP port id, which identifies a port of a device.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct LldpPortId {
     /// The kind of identifier.
     pub subtype: LldpPortIdSubtype,
@@ -168,6 +176,7 @@ pub struct LldpPortId {
 
 /// The kind of a port id: the subtypes of IEEE 802.1AB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub enum LldpPortIdSubtype {
     /// The alias of the interface (`ifAlias`).
     InterfaceAlias,

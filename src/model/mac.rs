@@ -18,6 +18,8 @@ use super::text::deserialize_text;
 /// # Ok::<(), toposcope::model::MacAddressError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "openapi", schemars(inline, try_from = "String", into = "String", extend("pattern" = "^([0-9A-F]{2}:){5}[0-9A-F]{2}$")))]
 pub struct MacAddress([u8; 6]);
 
 /// The error for text that is not a MAC address.
@@ -70,6 +72,69 @@ const fn nibble(digit: u8) -> Result<u8, MacAddressError> {
         b'A'..=b'F' => Ok(digit - b'A' + 10),
         b'a'..=b'f' => Ok(digit - b'a' + 10),
         _ => Err(MacAddressError),
+    }
+}
+
+/// The first bytes of MAC addresses, 1 to 6: a vendor's prefix, or a whole address.
+///
+/// ```
+/// use toposcope::model::MacPrefix;
+///
+/// let vendor: MacPrefix = "00:1b:21".parse()?;
+/// assert_eq!(vendor.octets(), [0x00, 0x1b, 0x21]);
+/// # Ok::<(), toposcope::model::MacPrefixError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MacPrefix(Vec<u8>);
+
+/// The error for text that is not the beginning of a MAC address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a prefix of 1 to 6 bytes of a MAC address")]
+#[non_exhaustive]
+pub struct MacPrefixError;
+
+impl MacPrefix {
+    /// Returns the bytes, most significant first.
+    #[must_use]
+    pub fn octets(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl From<MacAddress> for MacPrefix {
+    fn from(address: MacAddress) -> Self {
+        Self(address.octets().to_vec())
+    }
+}
+
+/// Accepts whole bytes, with `:`, `-` or no separator.
+impl FromStr for MacPrefix {
+    type Err = MacPrefixError;
+
+    fn from_str(text: &str) -> Result<Self, MacPrefixError> {
+        // The rest is zeros, in the same form.
+        let filled = match text.as_bytes().get(2) {
+            Some(b':') => format!("{text}{}", ":00".repeat(6_usize.saturating_sub(text.len().div_ceil(3)))),
+            Some(b'-') => format!("{text}{}", "-00".repeat(6_usize.saturating_sub(text.len().div_ceil(3)))),
+            _ => format!("{text}{}", "0".repeat(12_usize.saturating_sub(text.len()))),
+        };
+        let is_whole = if filled.len() == 12 { text.len().is_multiple_of(2) } else { text.len() % 3 == 2 };
+        let address: MacAddress = filled.parse().map_err(|_| MacPrefixError)?;
+        let length = if filled.len() == 12 { text.len() / 2 } else { text.len().div_ceil(3) };
+        if !is_whole || length == 0 {
+            return Err(MacPrefixError);
+        }
+        Ok(Self(address.octets().into_iter().take(length).collect()))
+    }
+}
+
+impl fmt::Display for MacPrefix {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, octet) in self.0.iter().enumerate() {
+            let separator = if index == 0 { "" } else { ":" };
+            write!(formatter, "{separator}{octet:02X}")?;
+        }
+        Ok(())
     }
 }
 

@@ -8,9 +8,12 @@
 //! which organization owns them.
 
 mod api_key;
+mod color;
 mod construct;
 mod host;
 mod interface;
+#[cfg(feature = "openapi")]
+mod json_schema;
 mod mac;
 mod order;
 mod organization;
@@ -19,17 +22,19 @@ pub mod referral_source;
 mod service;
 mod share;
 mod source;
+mod subnet;
 mod text;
 mod timestamp;
 
 pub use api_key::{DaemonApiKey, UserApiKey};
+pub use color::{Color, ColorError};
 pub(crate) use construct::derived_id;
 pub use host::{CredentialAssignment, Host, HostVirtualization, ProxmoxVirtualization};
 pub use interface::{
     AdminStatus, IfEntry, Interface, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype,
     Neighbor, OperStatus,
 };
-pub use mac::{MacAddress, MacAddressError};
+pub use mac::{MacAddress, MacAddressError, MacPrefix, MacPrefixError};
 pub use order::{HostOrderField, HostOrderFieldError, OrderDirection, OrderDirectionError};
 pub use organization::{Network, Organization, Permission, Referral, Session, Tag, User};
 pub use port::{Port, PortNumber, PortNumberError, Protocol};
@@ -37,6 +42,7 @@ pub use service::{
     Binding, BindingTarget, DockerVirtualization, Service, ServiceDefinition, ServiceDefinitionError,
     ServiceVirtualization,
 };
-pub use share::{Share, ShareMetadata, ShareOptions};
-pub use source::Source;
+pub use share::{Redaction, Share, ShareMetadata, ShareOptions, TopologyView};
+pub use source::{Source, SourceType, SourceTypeError};
+pub use subnet::{Cidr, CidrError, Subnet, SubnetType};
 pub use timestamp::{Timestamp, TimestampError};

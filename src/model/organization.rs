@@ -3,10 +3,11 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::Timestamp;
+use super::{Color, Timestamp};
 
 /// A tenant. Callers never see data of another organization.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct Organization {
     /// The organization's id.
     pub id: Uuid,
@@ -22,6 +23,7 @@ pub struct Organization {
 
 /// A network of an organization. Hosts belong to one network, and access is granted per network.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct Network {
     /// The network's id.
     pub id: Uuid,
@@ -29,14 +31,20 @@ pub struct Network {
     pub organization_id: Uuid,
     /// The display name.
     pub name: String,
+    /// Free text, at most 500 characters.
+    pub description: Option<String>,
+    /// The ids of the network's tags.
+    #[serde(default)]
+    pub tags: Vec<Uuid>,
     /// When the network was created.
     pub created_at: Timestamp,
     /// When the network last changed.
     pub updated_at: Timestamp,
 }
 
-/// A label of an organization for hosts, services and API keys.
+/// A label of an organization for its records, such as hosts, services and networks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct Tag {
     /// The tag's id.
     pub id: Uuid,
@@ -44,6 +52,10 @@ pub struct Tag {
     pub organization_id: Uuid,
     /// The tag's text.
     pub name: String,
+    /// Free text, at most 500 characters.
+    pub description: Option<String>,
+    /// The color in which user interfaces show the tag.
+    pub color: Option<Color>,
     /// When the tag was created.
     pub created_at: Timestamp,
     /// When the tag last changed.
@@ -52,6 +64,7 @@ pub struct Tag {
 
 /// A user account. The password is stored separately.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct User {
     /// The user's id.
     pub id: Uuid,
@@ -63,10 +76,18 @@ pub struct User {
     pub permissions: Permission,
     /// The networks granted to a Member or Viewer. Admins and Owners reach every network regardless.
     pub network_ids: Vec<Uuid>,
+    /// Whether the user may log in and the user's API keys are accepted.
+    #[serde(default = "enabled")]
+    pub is_enabled: bool,
     /// When the user was created.
     pub created_at: Timestamp,
     /// When the user last changed.
     pub updated_at: Timestamp,
+}
+
+/// Users are enabled unless their record says otherwise.
+const fn enabled() -> bool {
+    true
 }
 
 /// The permission level of a user or a user's API key.
@@ -81,6 +102,7 @@ pub struct User {
 /// assert!(!Permission::Member.sees_every_network());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub enum Permission {
     /// Reads the granted networks.
     Viewer,

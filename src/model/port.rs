@@ -22,6 +22,8 @@ use super::Timestamp;
 /// # Ok::<(), toposcope::model::PortNumberError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "openapi", schemars(transform = super::json_schema::add_port_type))]
 pub struct Port {
     /// The port's id.
     pub id: Uuid,
@@ -69,6 +71,8 @@ impl Serialize for Port {
 
 /// A port number, 1 to 65535.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "openapi", schemars(inline))]
 pub struct PortNumber(NonZeroU16);
 
 /// The error for port number 0.
@@ -101,6 +105,7 @@ impl fmt::Display for PortNumber {
 
 /// A transport protocol. `Tcp` sorts before `Udp`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub enum Protocol {
     /// TCP.
     Tcp,

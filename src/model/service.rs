@@ -9,6 +9,7 @@ use super::{Source, Timestamp};
 ///
 /// Deserialization treats missing lists as empty and a missing source as [`Source::Unknown`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct Service {
     /// The service's id.
     pub id: Uuid,
@@ -41,6 +42,7 @@ pub struct Service {
 
 /// The container platform of a virtualized service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(tag = "type", content = "details")]
 #[non_exhaustive]
 pub enum ServiceVirtualization {
@@ -48,8 +50,19 @@ pub enum ServiceVirtualization {
     Docker(DockerVirtualization),
 }
 
+impl ServiceVirtualization {
+    /// Returns the id of the service that runs the container.
+    #[must_use]
+    pub const fn service_id(&self) -> Uuid {
+        match self {
+            Self::Docker(details) => details.service_id,
+        }
+    }
+}
+
 /// A Docker container.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct DockerVirtualization {
     /// The container's name in Docker.
     pub container_name: Option<String>,
@@ -63,6 +76,8 @@ pub struct DockerVirtualization {
 ///
 /// The set of names is open, because every client release adds some.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "openapi", schemars(inline, extend("minLength" = 1)))]
 #[serde(try_from = "String")]
 pub struct ServiceDefinition(String);
 
@@ -105,6 +120,7 @@ impl fmt::Display for ServiceDefinition {
 
 /// A port or interface on which a service is reachable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(try_from = "Wire", into = "Wire")]
 pub struct Binding {
     /// The binding's id.
@@ -142,6 +158,8 @@ pub enum BindingTarget {
 ///
 /// It is flat, with both ids beside the type, so that it can express invalid combinations.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "openapi", schemars(rename = "Binding"))]
 struct Wire {
     id: Uuid,
     service_id: Uuid,
@@ -154,6 +172,8 @@ struct Wire {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "openapi", schemars(rename = "BindingType"))]
 enum Type {
     Port,
     Interface,

@@ -5,6 +5,7 @@ use super::Timestamp;
 
 /// A public view of a topology, accessible to anyone with its id.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct Share {
     /// The share's id, which is all that is needed to open it.
     pub id: Uuid,
@@ -22,6 +23,12 @@ pub struct Share {
     pub requires_password: bool,
     /// The controls that the view shows.
     pub options: ShareOptions,
+    /// The topology view that the share shows.
+    #[serde(default)]
+    pub view: TopologyView,
+    /// What the share replaces by pseudonyms. Each value occurs at most once.
+    #[serde(default)]
+    pub redact: Vec<Redaction>,
     /// When the share was created.
     pub created_at: Timestamp,
     /// When the share last changed.
@@ -30,6 +37,7 @@ pub struct Share {
 
 /// The controls that the view of a share shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct ShareOptions {
     /// Shows a button that exports the picture.
     pub show_export_button: bool,
@@ -41,8 +49,40 @@ pub struct ShareOptions {
     pub show_zoom_controls: bool,
 }
 
+/// A view of a network's topology.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum TopologyView {
+    /// Switches, routers and their neighbors, linked by physical port.
+    #[default]
+    L2,
+    /// Subnets with the interfaces in them, and the routers between them.
+    L3,
+    /// Hypervisors and container hosts with their guests.
+    Workloads,
+}
+
+/// A kind of data that a share replaces by pseudonyms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Redaction {
+    /// Names of hosts, interfaces, services and networks.
+    Names,
+    /// IP addresses and subnets.
+    Addresses,
+    /// MAC addresses.
+    Macs,
+    /// Serial numbers.
+    Serials,
+}
+
 /// The public metadata of a share. It reveals neither the topology nor the organization.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct ShareMetadata {
     /// The share's id.
     pub id: Uuid,

@@ -1,8 +1,12 @@
+use std::fmt;
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// The origin of a host or service record.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(tag = "type")]
 #[non_exhaustive]
 pub enum Source {
@@ -13,16 +17,87 @@ pub enum Source {
     /// Discovered by a daemon.
     Discovery {
         /// The daemon's metadata, one object per discovery.
+        #[cfg_attr(feature = "openapi", schemars(with = "Vec<super::json_schema::Details>"))]
         metadata: Vec<Map<String, Value>>,
     },
     /// Discovered by a daemon and matched to a service definition.
     DiscoveryWithMatch {
         /// The daemon's metadata, one object per discovery.
+        #[cfg_attr(feature = "openapi", schemars(with = "Vec<super::json_schema::Details>"))]
         metadata: Vec<Map<String, Value>>,
         /// What the match is based on, and its confidence.
+        #[cfg_attr(feature = "openapi", schemars(with = "super::json_schema::Details"))]
         details: Map<String, Value>,
     },
     /// Unknown. The value of records sent without a source.
     #[default]
     Unknown,
+}
+
+impl Source {
+    /// Returns the type of the source.
+    #[must_use]
+    pub const fn source_type(&self) -> SourceType {
+        match self {
+            Self::Manual => SourceType::Manual,
+            Self::System => SourceType::System,
+            Self::Discovery { .. } => SourceType::Discovery,
+            Self::DiscoveryWithMatch { .. } => SourceType::DiscoveryWithMatch,
+            Self::Unknown => SourceType::Unknown,
+        }
+    }
+}
+
+/// The type of a [`Source`], without its metadata.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum SourceType {
+    /// Entered by a user.
+    Manual,
+    /// Created by the system.
+    System,
+    /// Discovered by a daemon.
+    Discovery,
+    /// Discovered by a daemon and matched to a service definition.
+    DiscoveryWithMatch,
+    /// Unknown.
+    Unknown,
+}
+
+/// The error for text that names no type of source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a type of source")]
+#[non_exhaustive]
+pub struct SourceTypeError;
+
+impl SourceType {
+    /// All types.
+    pub const ALL: &[Self] =
+        &[Self::Manual, Self::System, Self::Discovery, Self::DiscoveryWithMatch, Self::Unknown];
+
+    /// Returns the name used in JSON and query strings.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Manual => "Manual",
+            Self::System => "System",
+            Self::Discovery => "Discovery",
+            Self::DiscoveryWithMatch => "DiscoveryWithMatch",
+            Self::Unknown => "Unknown",
+        }
+    }
+}
+
+impl FromStr for SourceType {
+    type Err = SourceTypeError;
+
+    fn from_str(text: &str) -> Result<Self, SourceTypeError> {
+        Self::ALL.iter().copied().find(|source| source.as_str() == text).ok_or(SourceTypeError)
+    }
+}
+
+impl fmt::Display for SourceType {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.as_str())
+    }
 }

@@ -2,7 +2,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, Datelike, Timelike, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::text::deserialize_text;
@@ -20,6 +20,8 @@ use super::text::deserialize_text;
 /// # Ok::<(), toposcope::model::TimestampError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "openapi", schemars(inline, try_from = "String", into = "String", extend("format" = "date-time")))]
 pub struct Timestamp(DateTime<Utc>);
 
 /// The error for text that is not an RFC 3339 date-time of the years 0 to 9999.
@@ -107,7 +109,7 @@ impl FromStr for Timestamp {
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0.to_rfc3339_opts(SecondsFormat::AutoSi, true))
+        formatter.write_str(Text::of(*self).as_str())
     }
 }
 
@@ -119,12 +121,73 @@ impl fmt::Debug for Timestamp {
 
 impl Serialize for Timestamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        serializer.serialize_str(Text::of(*self).as_str())
     }
 }
 
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserialize_text(deserializer, "an RFC 3339 date-time")
+    }
+}
+
+/// The text of a timestamp, on the stack.
+///
+/// A host has dozens of timestamps; allocating and formatting each by chrono is a quarter of the work of encoding it.
+struct Text {
+    bytes: [u8; Self::MAX],
+    length: usize,
+}
+
+impl Text {
+    const MAX: usize = "9999-12-31T23:59:59.999999Z".len();
+
+    fn of(time: Timestamp) -> Self {
+        let Timestamp(time) = time;
+        let mut text = Self { bytes: [0; Self::MAX], length: 0 };
+        text.push_number(time.year().unsigned_abs(), 1000);
+        text.push_number_after(b'-', time.month());
+        text.push_number_after(b'-', time.day());
+        text.push_number_after(b'T', time.hour());
+        text.push_number_after(b':', time.minute());
+        text.push_number_after(b':', time.second());
+        match time.nanosecond() / 1000 {
+            0 => {}
+            micros => {
+                text.push(b'.');
+                if micros % 1000 == 0 {
+                    text.push_number(micros / 1000, 100);
+                } else {
+                    text.push_number(micros, 100_000);
+                }
+            }
+        }
+        text.push(b'Z');
+        text
+    }
+
+    fn as_str(&self) -> &str {
+        let written = self.bytes.get(..self.length).unwrap_or_default();
+        str::from_utf8(written).unwrap_or_default()
+    }
+
+    fn push(&mut self, byte: u8) {
+        if let Some(place) = self.bytes.get_mut(self.length) {
+            *place = byte;
+            self.length += 1;
+        }
+    }
+
+    /// Appends the digits of a number from that with this weight on.
+    fn push_number(&mut self, number: u32, mut weight: u32) {
+        while weight > 0 {
+            self.push(b'0' + (number / weight % 10) as u8);
+            weight /= 10;
+        }
+    }
+
+    fn push_number_after(&mut self, separator: u8, number: u32) {
+        self.push(separator);
+        self.push_number(number, 10);
     }
 }

@@ -86,11 +86,11 @@ impl Shared {
 /// Whether a batch takes too long for an async thread: more than about 2 ms.
 fn is_large(writes: &[Write]) -> bool {
     let sizes = writes.iter().map(|write| match write {
-        Write::Put { facets, body, .. } => (facets.unique_keys.len(), body.len()),
+        Write::Put { facets, body, .. } => (facets.unique_keys.len() + facets.terms.len(), body.len()),
         Write::Delete { .. } => (0, 0),
     });
-    let (unique_keys, bytes) = sizes.fold((0, 0), |sum, size| (sum.0 + size.0, sum.1 + size.1));
-    unique_keys > 2_048 || bytes > 1024 * 1024
+    let (values, bytes) = sizes.fold((0, 0), |sum, size| (sum.0 + size.0, sum.1 + size.1));
+    values > 2_048 || bytes > 1024 * 1024
 }
 
 impl Indexed for Shared {

@@ -18,6 +18,7 @@ mod snapshot;
 mod transfer;
 
 use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -26,8 +27,8 @@ use uuid::Uuid;
 pub use batch::{Batch, Guard, Precondition, Write};
 pub use error::{StoreError, StoreErrorKind};
 pub use memory::MemoryStore;
-pub use query::{Cursor, Direction, LinkFilter, Order, Page, Query, Start};
-pub use record::{Facets, Key, Link, Name, Record, Revision, SortKey, UniqueKey, Version};
+pub use query::{Cursor, Direction, LinkFilter, Order, Page, Query, Start, TermFilter, TermRange};
+pub use record::{Facets, Key, Link, Name, Record, Revision, SortKey, Term, UniqueKey, Version};
 pub use snapshot::{Entry, Snapshot};
 pub use transfer::{Export, Restore, TransferError, TransferErrorKind, TransferReport};
 
@@ -96,9 +97,11 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// # Contract
     /// * The list contains the records that pass every filter of the query, each once. A filter matches if ANY of its
     ///   values does; an empty list of values matches nothing.
+    /// * A term filter matches the records that have a term of its name in ANY of its ranges. Terms are compared as unsigned
+    ///   bytes, a prefix before its extensions, whatever the length of a bound.
     /// * The list is ordered by the terms of [`Query::order`], the first term first, each term in its own direction. Sort
-    ///   keys are compared as unsigned bytes, a prefix before its extensions. Records that are equal in all terms, and all
-    ///   records if there are no terms, are ordered by ascending id, whatever the directions.
+    ///   keys are compared as unsigned bytes, a prefix before its extensions. Records that are equal in all terms of
+    ///   the order, and all records if there are no terms, are ordered by ascending id, whatever the directions.
     /// * A record that lacks the sort key of a term sorts as if that key were empty.
     /// * `total` counts all records that pass the filters, wherever the page starts and however long it is.
     /// * The page holds `limit` records, or all records from its start on if there are fewer. An offset at or beyond the end
@@ -133,9 +136,9 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     ///
     /// # Errors
     /// `Conflict`, `Linked`, `NetworkInUse` and `UniqueKeyTaken` as described above. `Invalid` if two writes have the same
-    /// key, a put names a sort key twice, a unique key is longer than [`UniqueKey::MAX_LENGTH`], or the facets of a record
-    /// exceed what the backend can hold, which is at least 1 MiB plus 200,000 unique keys. `Unavailable` or `Corrupt`; the
-    /// batch may or may not have been applied then, but never in part.
+    /// key, a put names a sort key twice, a unique key is longer than [`UniqueKey::MAX_LENGTH`], a term is longer than
+    /// [`Term::MAX_LENGTH`], or the facets of a record exceed what the backend can hold, which is at least 1 MiB plus 200,000
+    /// unique keys. `Unavailable` or `Corrupt`; the batch may or may not have been applied then, but never in part.
     async fn commit(&self, batch: Batch) -> Result<(), StoreError>;
 
     /// Deletes all records whose `expires_at` is at or before `now`, and returns their number.
@@ -154,8 +157,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// * It reflects one state between the call and its return. Later commits and purges do not change it, however slowly
     ///   it is read.
     /// * Each entry holds the record's key, version and body, and the facets that it was put with: organization, network
-    ///   and `expires_at` unchanged; links and unique keys each once, in any order; sort keys in any order, and empty ones
-    ///   may be omitted.
+    ///   and `expires_at` unchanged; links, terms and unique keys each once, in any order; sort keys in any order, and empty
+    ///   ones may be omitted.
     /// * An open snapshot blocks no other call: reads, commits, purges and other snapshots proceed.
     /// * It may be dropped before its end. It stays readable after the last handle to the store is dropped.
     ///
@@ -182,34 +185,68 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     }
 }
 
+/// The future that a method of [`Store`] returns, as `async_trait` declares it.
+type Answer<'f, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'f>>;
+
+// Written without `async_trait`, which would put each future into a second box.
 #[deny(clippy::missing_trait_methods)]
-#[async_trait]
 impl<S: Store + ?Sized> Store for Arc<S> {
-    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, StoreError> {
-        (**self).get(keys).await
+    fn get<'s, 'k, 'f>(&'s self, keys: &'k [Key]) -> Answer<'f, Vec<Option<Record>>>
+    where
+        's: 'f,
+        'k: 'f,
+        Self: 'f,
+    {
+        (**self).get(keys)
     }
 
-    async fn get_by_unique_key(&self, unique_key: &UniqueKey) -> Result<Option<Record>, StoreError> {
-        (**self).get_by_unique_key(unique_key).await
+    fn get_by_unique_key<'s, 'k, 'f>(&'s self, unique_key: &'k UniqueKey) -> Answer<'f, Option<Record>>
+    where
+        's: 'f,
+        'k: 'f,
+        Self: 'f,
+    {
+        (**self).get_by_unique_key(unique_key)
     }
 
-    async fn list(&self, query: &Query) -> Result<Page, StoreError> {
-        (**self).list(query).await
+    fn list<'s, 'q, 'f>(&'s self, query: &'q Query) -> Answer<'f, Page>
+    where
+        's: 'f,
+        'q: 'f,
+        Self: 'f,
+    {
+        (**self).list(query)
     }
 
-    async fn commit(&self, batch: Batch) -> Result<(), StoreError> {
-        (**self).commit(batch).await
+    fn commit<'s, 'f>(&'s self, batch: Batch) -> Answer<'f, ()>
+    where
+        's: 'f,
+        Self: 'f,
+    {
+        (**self).commit(batch)
     }
 
-    async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
-        (**self).purge_expired(now).await
+    fn purge_expired<'s, 'f>(&'s self, now: Timestamp) -> Answer<'f, u64>
+    where
+        's: 'f,
+        Self: 'f,
+    {
+        (**self).purge_expired(now)
     }
 
-    async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
-        (**self).snapshot().await
+    fn snapshot<'s, 'f>(&'s self) -> Answer<'f, Box<dyn Snapshot>>
+    where
+        's: 'f,
+        Self: 'f,
+    {
+        (**self).snapshot()
     }
 
-    async fn revision(&self, kind: Name, organization: Uuid) -> Result<Option<Revision>, StoreError> {
-        (**self).revision(kind, organization).await
+    fn revision<'s, 'f>(&'s self, kind: Name, organization: Uuid) -> Answer<'f, Option<Revision>>
+    where
+        's: 'f,
+        Self: 'f,
+    {
+        (**self).revision(kind, organization)
     }
 }

@@ -30,6 +30,8 @@ pub struct Query {
     pub ids: Option<Vec<Uuid>>,
     /// Matches records that have at least one link of every filter; empty: all records.
     pub links: Vec<LinkFilter>,
+    /// Matches records that have at least one term of every filter; empty: all records.
+    pub terms: Vec<TermFilter>,
     /// Terms of the order, most significant first. Records that are equal in all terms are ordered by ascending id.
     pub order: Vec<Order>,
     /// Position at which the page starts.
@@ -48,6 +50,7 @@ impl Query {
             networks: None,
             ids: None,
             links: Vec::new(),
+            terms: Vec::new(),
             order: Vec::new(),
             start: Start::Offset(0),
             limit: None,
@@ -71,6 +74,101 @@ impl LinkFilter {
     pub fn new(relation: Name, targets: impl Into<Vec<Uuid>>) -> Self {
         Self { relation, targets: targets.into() }
     }
+}
+
+/// A filter that matches records with a [`Term`](super::Term) of this name in ANY of these ranges.
+///
+/// ```
+/// use toposcope::store::{Name, Query, TermFilter, TermRange};
+///
+/// let mut query = Query::new(Name::new("host"));
+/// query.terms = vec![
+///     TermFilter::new(Name::new("port"), [TermRange::exact([1, 187]), TermRange::exact([31, 144])]),
+///     TermFilter::new(Name::new("word"), [TermRange::prefix("gate")]),
+/// ];
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TermFilter {
+    /// Name of the terms.
+    pub name: Name,
+    /// Ranges of values; a term in one of them is enough to match. The empty list matches nothing.
+    pub ranges: Vec<TermRange>,
+}
+
+impl TermFilter {
+    /// Creates a filter.
+    #[must_use]
+    pub fn new(name: Name, ranges: impl Into<Vec<TermRange>>) -> Self {
+        Self { name, ranges: ranges.into() }
+    }
+}
+
+/// A half-open range of values of terms: those at or after `from` and before `to`.
+///
+/// Values are compared as unsigned bytes, a prefix before its extensions. In SQL: `value >= from AND value < to`. A range
+/// whose end is at or before its start contains nothing.
+///
+/// ```
+/// use toposcope::store::TermRange;
+///
+/// assert_eq!(TermRange::exact("ab"), TermRange::new("ab", Some(b"ab\0".to_vec())));
+/// assert_eq!(TermRange::prefix("ab"), TermRange::new("ab", Some(b"ac".to_vec())));
+/// assert_eq!(TermRange::prefix([7, 255]), TermRange::new([7, 255], Some(vec![8])));
+/// assert_eq!(TermRange::prefix([255]), TermRange::new([255], None));
+/// assert!(TermRange::between([10, 0], [10, 255]).contains(&[10, 255]));
+/// assert!(!TermRange::between([10, 0], [10, 255]).contains(&[10, 255, 0]));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub struct TermRange {
+    /// First value of the range.
+    pub from: Vec<u8>,
+    /// First value after the range; `None`: the range has no end.
+    pub to: Option<Vec<u8>>,
+}
+
+impl TermRange {
+    /// Creates a range from its bounds.
+    #[must_use]
+    pub fn new(from: impl Into<Vec<u8>>, to: Option<Vec<u8>>) -> Self {
+        Self { from: from.into(), to }
+    }
+
+    /// Creates the range of a single value.
+    #[must_use]
+    pub fn exact(value: impl Into<Vec<u8>>) -> Self {
+        let value = value.into();
+        Self { to: Some(successor(value.clone())), from: value }
+    }
+
+    /// Creates the range of all values that start with a prefix, including the prefix itself.
+    #[must_use]
+    pub fn prefix(prefix: impl Into<Vec<u8>>) -> Self {
+        let from = prefix.into();
+        let mut to = from.clone();
+        while to.pop_if(|last| *last == u8::MAX).is_some() {}
+        let has_end = to.last_mut().map(|last| *last += 1).is_some();
+        Self { from, to: has_end.then_some(to) }
+    }
+
+    /// Creates the range from one value to another, both included. Extensions of the last value are not in it.
+    #[must_use]
+    pub fn between(first: impl Into<Vec<u8>>, last: impl Into<Vec<u8>>) -> Self {
+        Self { from: first.into(), to: Some(successor(last.into())) }
+    }
+
+    /// Returns whether a value is in the range.
+    #[must_use]
+    pub fn contains(&self, value: &[u8]) -> bool {
+        self.from.as_slice() <= value && self.to.as_deref().is_none_or(|to| value < to)
+    }
+}
+
+/// Returns the smallest value that is greater.
+fn successor(mut value: Vec<u8>) -> Vec<u8> {
+    value.push(0);
+    value
 }
 
 /// One term of an order: a sort key and a direction.

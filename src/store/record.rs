@@ -81,6 +81,8 @@ pub struct Facets {
     pub expires_at: Option<Timestamp>,
     /// References to other records. The same link twice counts once.
     pub links: Vec<Link>,
+    /// Values that lists are filtered by, any number per name. The same term twice counts once.
+    pub terms: Vec<Term>,
     /// Values that lists are ordered by, at most one per name. A missing name counts as an empty value.
     pub sort_keys: Vec<SortKey>,
     /// Secondary keys. No two records of a store share one, even if their kinds differ.
@@ -116,6 +118,13 @@ impl Facets {
         self
     }
 
+    /// Adds terms.
+    #[must_use]
+    pub fn with_terms(mut self, terms: impl IntoIterator<Item = Term>) -> Self {
+        self.terms.extend(terms);
+        self
+    }
+
     /// Adds sort keys.
     #[must_use]
     pub fn with_sort_keys(mut self, sort_keys: impl IntoIterator<Item = SortKey>) -> Self {
@@ -147,6 +156,30 @@ impl Link {
     #[must_use]
     pub const fn new(relation: Name, target: Uuid) -> Self {
         Self { relation, target }
+    }
+}
+
+/// A named value that lists can be filtered by.
+///
+/// A [`TermFilter`](super::TermFilter) names ranges of values. Values are compared as unsigned bytes, a prefix before its
+/// extensions, so that ranges express exact values, prefixes, and blocks of addresses in every backend. Examples are an
+/// address of 16 bytes, a port number, and a word of a name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Term {
+    /// Name that a [`TermFilter`](super::TermFilter) refers to.
+    pub name: Name,
+    /// Value, at most [`MAX_LENGTH`](Self::MAX_LENGTH) bytes.
+    pub value: Vec<u8>,
+}
+
+impl Term {
+    /// Maximum length of the value of a term, in bytes. Longer values can be represented by a prefix and a digest.
+    pub const MAX_LENGTH: usize = 64;
+
+    /// Creates a term.
+    #[must_use]
+    pub fn new(name: Name, value: impl Into<Vec<u8>>) -> Self {
+        Self { name, value: value.into() }
     }
 }
 
@@ -198,7 +231,7 @@ impl fmt::Debug for UniqueKey {
     }
 }
 
-/// The short name of a record kind, a relation, a sort key or a unique key.
+/// The short name of a record kind, a relation, a term, a sort key or a unique key.
 ///
 /// It has 1 to [`Name::MAX_LENGTH`] bytes of visible ASCII, stored inline, so that a name is as cheap to copy and to compare
 /// as a number.

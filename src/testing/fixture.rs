@@ -14,7 +14,7 @@ use crate::model::Timestamp;
 use crate::store::Precondition::{Any, Present};
 use crate::store::{
     Batch, Entry, Facets, Guard, Key, Link, Name, Precondition, Query, Record, Snapshot, SortKey, Store,
-    StoreErrorKind, UniqueKey, Version, Write,
+    StoreErrorKind, Term, UniqueKey, Version, Write,
 };
 
 pub(super) const RANK: Name = Name::new("rank");
@@ -22,6 +22,7 @@ pub(super) const GROUP: Name = Name::new("group");
 pub(super) const OWNER: Name = Name::new("owner");
 pub(super) const PARENT: Name = Name::new("parent");
 pub(super) const MAIL: Name = Name::new("mail");
+pub(super) const WORD: Name = Name::new("word");
 
 const YEAR_ONE: i64 = -62_135_596_800_000_000;
 const THOUSAND_YEARS: i64 = 31_556_952_000_000_000;
@@ -173,6 +174,10 @@ pub(super) fn with_links(links: &[Link]) -> Facets {
     Facets { links: links.to_vec(), ..Facets::default() }
 }
 
+pub(super) fn with_terms(name: Name, values: &[&[u8]]) -> Facets {
+    Facets::default().with_terms(values.iter().map(|value| Term::new(name, *value)))
+}
+
 pub(super) fn with_rank(value: &[u8]) -> Facets {
     Facets { sort_keys: vec![SortKey::new(RANK, value)], ..Facets::default() }
 }
@@ -286,6 +291,7 @@ pub(super) fn add_chunk(chunk: Vec<Entry>, kinds: [Name; 2], entries: &mut Entri
 pub(super) fn as_returned(facets: Facets) -> Facets {
     let mut facets = normalized(facets);
     facets.links.dedup();
+    facets.terms.dedup();
     facets.unique_keys.dedup();
     facets
 }
@@ -293,6 +299,7 @@ pub(super) fn as_returned(facets: Facets) -> Facets {
 /// Sorts facets and removes empty sort keys. Duplicates stay, so that a store that returns them fails.
 fn normalized(mut facets: Facets) -> Facets {
     facets.links.sort_unstable();
+    facets.terms.sort_unstable();
     facets.unique_keys.sort_unstable();
     facets.sort_keys.retain(|key| !key.value.is_empty());
     facets

@@ -39,9 +39,9 @@ pub use interceptor::{Call, Intercept, Interceptor, Operation, Reply};
 use case::{fresh_seed, table};
 use fault::{Fault, Outcome, expect, expect_equal, expect_error, expect_list, keys};
 use fixture::{
-    CHUNK, Entries, Fixture, GROUP, MAIL, OWNER, PARENT, RANK, add_chunk, as_returned, by_key, chance,
+    CHUNK, Entries, Fixture, GROUP, MAIL, OWNER, PARENT, RANK, WORD, add_chunk, as_returned, by_key, chance,
     delete, guard_only, of, put, random_bytes, random_uuid, read_all, read_chunk, run_concurrently,
-    with_expiry, with_links, with_rank, with_unique_keys,
+    with_expiry, with_links, with_rank, with_terms, with_unique_keys,
 };
 use model::Model;
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::model::Timestamp;
 use crate::store::{
     Batch, Cursor, Direction, Entry, Guard, Key, Link, LinkFilter, Order, Page, Precondition, Query, Record,
-    Start, StoreErrorKind, UniqueKey, Version, Write,
+    Start, StoreErrorKind, Term, TermFilter, UniqueKey, Version, Write,
 };
 use crate::testing::{Entries, as_returned, by_key};
 
@@ -43,7 +43,10 @@ impl Model {
     pub(super) fn violations(&self, batch: &Batch) -> Vec<StoreErrorKind> {
         let written: BTreeSet<Key> = batch.writes().iter().map(Write::key).collect();
         let mut violations = Vec::new();
-        if written.len() < batch.writes().len() || batch.writes().iter().any(has_sort_key_twice) {
+        let mut writes = batch.writes().iter();
+        if written.len() < batch.writes().len()
+            || writes.any(|it| has_sort_key_twice(it) || has_long_term(it))
+        {
             violations.push(StoreErrorKind::Invalid);
         }
         let preconditions = batch.writes().iter().map(|write| (write.key(), write.precondition()));
@@ -148,11 +151,17 @@ impl Entry {
             && query.networks.as_ref().is_none_or(|any| network.is_some_and(|network| any.contains(&network)))
             && query.ids.as_ref().is_none_or(|any| any.contains(&id))
             && query.links.iter().all(|filter| self.is_linked(filter))
+            && query.terms.iter().all(|filter| self.has_term(filter))
     }
 
     fn is_linked(&self, filter: &LinkFilter) -> bool {
         let wanted = |link: &Link| link.relation == filter.relation && filter.targets.contains(&link.target);
         self.facets.links.iter().any(wanted)
+    }
+
+    fn has_term(&self, filter: &TermFilter) -> bool {
+        let is_in = |term: &Term| filter.ranges.iter().any(|range| range.contains(&term.value));
+        self.facets.terms.iter().any(|term| term.name == filter.name && is_in(term))
     }
 
     fn place(&self, order: &[Order]) -> Cursor {
@@ -168,6 +177,11 @@ fn has_sort_key_twice(write: &Write) -> bool {
     let Write::Put { facets, .. } = write else { return false };
     let names: BTreeSet<_> = facets.sort_keys.iter().map(|key| key.name).collect();
     names.len() < facets.sort_keys.len()
+}
+
+fn has_long_term(write: &Write) -> bool {
+    let Write::Put { facets, .. } = write else { return false };
+    facets.terms.iter().any(|term| term.value.len() > Term::MAX_LENGTH)
 }
 
 fn is_valid(query: &Query) -> bool {

@@ -1,10 +1,10 @@
 use super::{
-    Entries, Fixture, Outcome, expect, expect_equal, expect_list, guard_only, put, with_expiry, with_links,
-    with_unique_keys,
+    Entries, Fixture, Outcome, WORD, expect, expect_equal, expect_list, guard_only, put, with_expiry,
+    with_links, with_unique_keys,
 };
 use crate::model::Timestamp;
 use crate::store::Precondition::Absent;
-use crate::store::{Facets, Guard, Query};
+use crate::store::{Facets, Guard, Query, Term, TermFilter, TermRange};
 
 super::table! { of "purge_expired":
     "Deletes all records whose `expires_at` is at or before `now`" =>
@@ -95,6 +95,7 @@ async fn purged_record_disappears_from_every_method(mut fixture: Fixture) -> Out
         organization: Some(organization),
         network: Some(network),
         expires_at: Some(time),
+        terms: vec![Term::new(WORD, "core")],
         unique_keys: vec![unique_key.clone()],
         ..with_links(&[link])
     };
@@ -106,6 +107,9 @@ async fn purged_record_disappears_from_every_method(mut fixture: Fixture) -> Out
     expect_equal("snapshot", &fixture.entries().await?, &Entries::new())?;
     let networks = Query { networks: Some(vec![network]), ..fixture.query() };
     expect_list("list by network", &fixture.store.list(&networks).await?, &[])?;
+    let terms = vec![TermFilter::new(WORD, [TermRange::prefix("")])];
+    let terms = Query { terms, ..fixture.query() };
+    expect_list("list by term", &fixture.store.list(&terms).await?, &[])?;
     fixture.store.commit(guard_only(Guard::linked_within(None, link))).await?;
     fixture.store.commit(guard_only(Guard::network_empty(None, network))).await?;
     fixture.put(claimant, with_unique_keys(&[&unique_key]), "claims the unique key").await?;

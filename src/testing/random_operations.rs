@@ -9,10 +9,11 @@ use crate::model::Timestamp;
 use crate::store::Precondition::{Absent, Any, Present};
 use crate::store::{
     Batch, Cursor, Direction, Facets, Guard, Key, Link, LinkFilter, Name, Order, Precondition, Query,
-    Snapshot, SortKey, Start, StoreError, StoreErrorKind, UniqueKey, Version, Write,
+    Snapshot, SortKey, Start, StoreError, StoreErrorKind, Term, TermFilter, TermRange, UniqueKey, Version,
+    Write,
 };
 use crate::testing::{
-    Entries, Fault, Fixture, GROUP, MAIL, Model, OWNER, Outcome, PARENT, RANK, chance, expect_equal,
+    Entries, Fault, Fixture, GROUP, MAIL, Model, OWNER, Outcome, PARENT, RANK, WORD, chance, expect_equal,
     random_bytes, random_uuid, read_all,
 };
 
@@ -209,12 +210,14 @@ impl Generator {
     fn query(&mut self) -> Query {
         let order = self.order();
         let filters = self.below(6).saturating_sub(3);
+        let term_filters = self.below(6).saturating_sub(3);
         Query {
             kind: self.key().kind,
             organization: self.chance(30).then(|| self.id(OWNERS)),
             networks: self.chance(40).then(|| self.ids(OWNERS, 4)),
             ids: self.chance(20).then(|| self.ids(IDS, 12)),
             links: (0..filters).map(|_| self.filter()).collect(),
+            terms: (0..term_filters).map(|_| self.term_filter()).collect(),
             start: self.start(order.len()),
             order,
             limit: self.chance(70).then(|| self.random.usize(..7)),
@@ -236,6 +239,34 @@ impl Generator {
 
     fn filter(&mut self) -> LinkFilter {
         LinkFilter { relation: self.link().relation, targets: self.ids(OWNERS, 4) }
+    }
+
+    /// Returns a term, in rare cases a longer one than allowed, which is invalid.
+    fn term(&mut self) -> Term {
+        let long = [b'a'; Term::MAX_LENGTH + 1];
+        let length = if self.chance(99) { Term::MAX_LENGTH } else { long.len() };
+        let long = long.get(..length).unwrap_or_default().to_vec();
+        Term::new(self.term_name(), if self.chance(90) { self.value() } else { long })
+    }
+
+    fn term_name(&mut self) -> Name {
+        if self.chance(75) { WORD } else { RANK }
+    }
+
+    fn term_filter(&mut self) -> TermFilter {
+        let name = if self.chance(95) { self.term_name() } else { NEVER_PUT };
+        let ranges: Vec<TermRange> = (0..self.below(4)).map(|_| self.range()).collect();
+        TermFilter::new(name, ranges)
+    }
+
+    /// Returns a range of terms, sometimes one that contains nothing.
+    fn range(&mut self) -> TermRange {
+        match self.below(4) {
+            0 => TermRange::exact(self.value()),
+            1 => TermRange::prefix(self.value()),
+            2 => TermRange::between(self.value(), self.value()),
+            _ => TermRange { from: self.value(), to: self.chance(50).then(|| self.value()) },
+        }
     }
 
     /// Returns a precondition that usually holds, since otherwise hardly any batch would be applied.
@@ -281,6 +312,7 @@ impl Generator {
             network: self.chance(60).then(|| self.id(OWNERS)),
             expires_at: self.chance(15).then(|| self.expiry()),
             links: (0..links).map(|_| self.link()).collect(),
+            terms: (0..self.below(5)).map(|_| self.term()).collect(),
             sort_keys: self.sort_keys(),
             unique_keys,
         }

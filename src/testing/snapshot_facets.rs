@@ -3,10 +3,10 @@
 use uuid::Uuid;
 
 use crate::model::Timestamp;
-use crate::store::{Entry, Facets, Key, Link, Name, SortKey, UniqueKey};
+use crate::store::{Entry, Facets, Key, Link, Name, SortKey, Term, UniqueKey};
 use crate::testing::{
-    Fixture, GROUP, MAIL, OWNER, Outcome, PARENT, RANK, by_key, expect_equal, of, with_expiry, with_links,
-    with_rank, with_unique_keys,
+    Fixture, GROUP, MAIL, OWNER, Outcome, PARENT, RANK, WORD, by_key, expect_equal, of, with_expiry,
+    with_links, with_rank, with_terms, with_unique_keys,
 };
 
 crate::testing::table! {
@@ -14,8 +14,9 @@ crate::testing::table! {
     "organization, network and `expires_at` unchanged" =>
         snapshot_returns_organization_and_network_unchanged,
         snapshot_returns_expiry_to_the_microsecond;
-    "links and unique keys each once, in any order" =>
+    "links, terms and unique keys each once, in any order" =>
         snapshot_returns_each_link_once,
+        snapshot_returns_each_term_once,
         snapshot_returns_each_unique_key_once,
         snapshot_returns_hundreds_of_links_and_unique_keys;
     "sort keys in any order, and empty ones may be omitted" =>
@@ -75,6 +76,17 @@ async fn snapshot_returns_each_link_once(mut fixture: Fixture) -> Outcome {
     expect_in_snapshot(&mut fixture, &prefixes).await
 }
 
+/// The number of records that share some terms, which a store may represent in another way.
+async fn snapshot_returns_each_term_once(mut fixture: Fixture) -> Outcome {
+    let longest = fixture.bytes(Term::MAX_LENGTH);
+    let values: [&[u8]; 8] = [b"", b"\0", b"\0\0", b"core", b"core\0", b"\xff", &longest, b"core"];
+    let mut cases: Vec<Facets> =
+        (0..100).map(|end| with_terms(WORD, values.get(..end % 9).unwrap_or_default())).collect();
+    let both = with_terms(WORD, &[b"core", b"a"]).with_terms(with_terms(RANK, &[b"b", b"core"]).terms);
+    cases.push(Facets { unique_keys: vec![fixture.unique_key()], ..both });
+    expect_in_snapshot(&mut fixture, &cases).await
+}
+
 async fn snapshot_returns_each_unique_key_once(mut fixture: Fixture) -> Outcome {
     const PHONE: Name = Name::new("sixteen-letters!");
     let stem = fixture.bytes(12);
@@ -97,6 +109,7 @@ async fn snapshot_returns_hundreds_of_links_and_unique_keys(mut fixture: Fixture
     for _ in 0..700 {
         let (link, unique_key) = (fixture.link(), fixture.unique_key());
         facets.links.push(link);
+        facets.terms.push(Term::new(WORD, &unique_key.value[..]));
         facets.unique_keys.push(unique_key);
     }
     expect_in_snapshot(&mut fixture, &[facets, with_rank(b"b")]).await
@@ -144,6 +157,7 @@ async fn snapshot_returns_facets_of_latest_put(mut fixture: Fixture) -> Outcome 
     let full = |organization, network, unique_key: &UniqueKey| Facets {
         expires_at: Some(time),
         links: vec![link],
+        terms: vec![Term::new(WORD, "core")],
         sort_keys: vec![SortKey::new(RANK, "a"), SortKey::new(GROUP, "b")],
         unique_keys: vec![unique_key.clone()],
         ..of(Some(organization), Some(network))
@@ -153,6 +167,8 @@ async fn snapshot_returns_facets_of_latest_put(mut fixture: Fixture) -> Outcome 
         full(blue, office, &other),
         Facets { expires_at: None, ..full(blue, home, &other) },
         Facets { links: Vec::new(), ..full(blue, home, &unique_key) },
+        Facets { terms: Vec::new(), ..full(blue, home, &unique_key) },
+        Facets { terms: vec![Term::new(WORD, "edge")], ..full(blue, home, &unique_key) },
         Facets { sort_keys: Vec::new(), ..full(blue, home, &unique_key) },
         with_rank(b"c"),
         full(red, office, &unique_key),

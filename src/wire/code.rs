@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(ErrorCode::RouteNotFound.status().as_u16(), 404);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ErrorCode {
@@ -45,6 +46,8 @@ pub enum ErrorCode {
     AuthSessionExpired,
     /// No user has this combination of e-mail address and password.
     AuthInvalidCredentials,
+    /// The password of the share is wrong.
+    SharePasswordIncorrect,
     /// The caller's level is too low, or the request grants more than the caller has.
     AuthPermissionDenied,
     /// The API key is not accepted: the operation requires a user session, or a user's key.
@@ -71,6 +74,8 @@ pub enum ErrorCode {
     /// Concurrent changes to the record kept the request from being applied; it may be retried. Params: `entity`,
     /// `id`.
     EntityConflict,
+    /// The record has changed since the client read it: its `ETag` is not in `If-Match`. Params: `entity`, `id`.
+    PreconditionFailed,
     /// The request would exceed a quota of the organization.
     ///
     /// Params: `entity` and `limit`, in records, or in bytes if one record is too large.
@@ -81,7 +86,7 @@ pub enum ErrorCode {
     RequestUnsupportedMediaType,
     /// The client has sent too many requests. Params: `retry_after`, in seconds.
     RateLimitExceeded,
-    /// Too many logins with this e-mail address have failed. Params: `retry_after`, in seconds.
+    /// Too many logins with this e-mail address, or with the password of this share, have failed. Params: `retry_after`, in seconds.
     AuthTooManyAttempts,
     /// The server failed. Its log has the details.
     InternalError,
@@ -119,6 +124,7 @@ impl ErrorCode {
             Self::EntityDisabled => ("entity_disabled", StatusCode::UNAUTHORIZED),
             Self::AuthSessionExpired => ("auth_session_expired", StatusCode::UNAUTHORIZED),
             Self::AuthInvalidCredentials => ("auth_invalid_credentials", StatusCode::UNAUTHORIZED),
+            Self::SharePasswordIncorrect => ("share_password_incorrect", StatusCode::FORBIDDEN),
             Self::AuthPermissionDenied => ("auth_permission_denied", StatusCode::FORBIDDEN),
             Self::AuthUserContextRequired => ("auth_user_context_required", StatusCode::FORBIDDEN),
             Self::AuthCrossSiteRequest => ("auth_cross_site_request", StatusCode::FORBIDDEN),
@@ -131,6 +137,7 @@ impl ErrorCode {
             Self::EntityAlreadyExists => ("entity_already_exists", StatusCode::CONFLICT),
             Self::EntityInUse => ("entity_in_use", StatusCode::CONFLICT),
             Self::EntityConflict => ("entity_conflict", StatusCode::CONFLICT),
+            Self::PreconditionFailed => ("precondition_failed", StatusCode::PRECONDITION_FAILED),
             Self::QuotaExceeded => ("quota_exceeded", StatusCode::CONFLICT),
             Self::RequestTooLarge => ("request_too_large", StatusCode::PAYLOAD_TOO_LARGE),
             Self::RequestUnsupportedMediaType => {

@@ -3,7 +3,7 @@
 mod code;
 
 pub use code::ErrorCode;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 /// The API version that this crate implements. It increases only with breaking changes.
@@ -37,13 +37,16 @@ pub struct Success<T> {
 
 /// The envelope of an error response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Failure {
     /// Always `false`.
+    #[cfg_attr(feature = "openapi", schemars(extend("const" = false)))]
     pub success: bool,
     /// A sentence that describes the error to a person.
     pub error: String,
     /// The error's [`ErrorCode`] as text, for programs.
+    #[cfg_attr(feature = "openapi", schemars(with = "ErrorCode"))]
     pub code: String,
     /// Details of the error. The documentation of each [`ErrorCode`] lists the keys.
     pub params: Map<String, Value>,
@@ -53,6 +56,7 @@ pub struct Failure {
 
 /// Metadata of a response.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Meta {
     /// [`API_VERSION`] of the server.
@@ -61,11 +65,13 @@ pub struct Meta {
     pub server_version: String,
     /// The position of the page in its list; `None` if the data is no list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schemars(with = "Pagination"))]
     pub pagination: Option<Pagination>,
 }
 
 /// The position of a page in its list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Pagination {
     /// Number of items that match the query, regardless of the page.
@@ -78,6 +84,17 @@ pub struct Pagination {
     pub offset: u64,
     /// Whether items follow the page.
     pub has_more: bool,
+    /// The cursor after the page, of a list that is read by cursor; null after the last page.
+    ///
+    /// `None` for a list that is read by offset.
+    #[serde(default, deserialize_with = "null_or_text", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schemars(with = "Option<String>"))]
+    pub next_cursor: Option<Option<String>>,
+}
+
+/// Tells null from a missing field, which serde by itself does not.
+fn null_or_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
 }
 
 impl Pagination {
@@ -85,6 +102,13 @@ impl Pagination {
     #[must_use]
     pub const fn new(total_count: u64, limit: u64, offset: u64, items: u64) -> Self {
         let has_more = limit > 0 && offset.saturating_add(items) < total_count;
-        Self { total_count, limit, offset, has_more }
+        Self { total_count, limit, offset, has_more, next_cursor: None }
+    }
+
+    /// Creates the pagination of a page that is read by cursor. Its offset is 0, whatever its place in the list.
+    #[must_use]
+    pub const fn by_cursor(total_count: u64, limit: u64, next: Option<String>) -> Self {
+        let has_more = limit > 0 && next.is_some();
+        Self { total_count, limit, offset: 0, has_more, next_cursor: Some(next) }
     }
 }

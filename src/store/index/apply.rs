@@ -1,8 +1,10 @@
 use bytes::Bytes;
 
 use super::Index;
+use super::check::term_names;
 use super::interner::{NameId, Partition};
 use super::pack::{Packed, Packs, pack};
+use super::packed::PackedFacets;
 use super::query::{OrderingCache, RowChange};
 use super::rows::{Row, Rows, Slot};
 use super::run::RowId;
@@ -91,7 +93,8 @@ impl Index {
             Some(packed) => packed,
             None => {
                 self.number_names(table, facets);
-                pack(&self.names, self.tables.get(&table)?.sort_names(), facets)?
+                let sort_names = self.tables.get(&table)?.sort_names();
+                pack(&self.names, sort_names, self.rows.common_values(), facets)?
             }
         };
         Some(Row { id: key.id, version: version.0, table, partition, network_slot, facets })
@@ -106,7 +109,8 @@ impl Index {
             table.add_sort_name(key.name);
         }
         let relations = facets.links.iter().map(|link| link.relation);
-        for name in relations.chain(facets.unique_keys.iter().map(|key| key.name)) {
+        let unique_keys = facets.unique_keys.iter().map(|key| key.name);
+        for name in relations.chain(unique_keys).chain(term_names(facets)) {
             self.names.intern(name);
         }
     }
@@ -132,6 +136,7 @@ impl Index {
         self.change_orderings(id, |orderings, rows| orderings.insert_row(rows, id, RowChange::All));
         self.count_change(id);
         self.insert_names_and_expiry(id);
+        self.insert_terms(id, None);
         id
     }
 
@@ -167,7 +172,33 @@ impl Index {
         }
     }
 
-    /// Replaces a row whose unique keys were released. Orders in which it keeps its place, and equal links and
+    /// Inserts the terms of a row that it did not have before.
+    fn insert_terms(&mut self, id: RowId, before: Option<&PackedFacets>) {
+        let mut common = Vec::new();
+        self.with_table(id, |table, rows, partition| {
+            let Some(row) = rows.get(id) else { return };
+            let postings = table.postings_mut(partition.organization);
+            for (name, value) in row.facets.terms_beside(before, rows.common_values()) {
+                if postings.insert(name, value, id) {
+                    common.push(value.to_vec());
+                }
+            }
+        });
+        common.iter().for_each(|value| self.rows.add_common_value(value));
+    }
+
+    /// Removes the terms of a row that it is about to lose.
+    fn remove_terms(&mut self, id: RowId, after: Option<&PackedFacets>) {
+        self.with_table(id, |table, rows, partition| {
+            let Some(row) = rows.get(id) else { return };
+            let postings = table.postings_mut(partition.organization);
+            for (name, value) in row.facets.terms_beside(after, rows.common_values()) {
+                postings.remove(name, value, id);
+            }
+        });
+    }
+
+    /// Replaces a row whose unique keys were released. Orders in which it keeps its place, and equal links, terms and
     /// unique keys, stay untouched.
     fn replace(&mut self, id: RowId, new: Row) {
         let Some(old) = self.rows.get(id) else { return };
@@ -177,8 +208,9 @@ impl Index {
         let has_moved =
             |slot: &Slot| moved || old.sort_key(*slot, partitions) != new.sort_key(*slot, partitions);
         let changed: Vec<Slot> = (0..table.slots()).filter(has_moved).collect();
-        let old_facets = old.facets.clone();
-        let keeps_links = old.facets.has_links_of(&new.facets);
+        let (old_facets, new_facets) = (old.facets.clone(), new.facets.clone());
+        let keeps_links = old_facets.has_links_of(&new_facets);
+        let keeps_terms = old_facets.has_terms_of(&new_facets, self.rows.common_values());
         if !keeps_links {
             self.links.remove_all(old, id);
         }
@@ -186,9 +218,15 @@ impl Index {
             self.expiring.remove(&(time, id));
         }
         self.expiring.extend(new.facets.expires_at().map(|time| (time, id)));
-        let change = RowChange::Some { slots: &changed, links: !keeps_links };
+        let change = RowChange::Some { slots: &changed, links: !keeps_links, terms: !keeps_terms };
         self.count_change(id);
         self.change_orderings(id, |orderings, rows| orderings.remove_row(rows, id, change));
+        // Another organization has other postings. A move may also leave the organization without records for a moment,
+        // which drops its postings.
+        let is_changed = moved || !keeps_terms;
+        if is_changed {
+            self.remove_terms(id, Some(&new_facets).filter(|_| !moved));
+        }
         self.remove_from_runs(id, changed.iter().copied());
         if let Some(row) = self.rows.get_mut(id) {
             *row = new;
@@ -196,6 +234,9 @@ impl Index {
         self.insert_into_runs(id, changed.iter().copied());
         self.change_orderings(id, |orderings, rows| orderings.insert_row(rows, id, change));
         self.count_change(id);
+        if is_changed {
+            self.insert_terms(id, Some(&old_facets).filter(|_| !moved));
+        }
         let Some(row) = self.rows.get(id) else { return };
         self.unique_keys.insert_all(row.facets.unique_keys_beside(&old_facets), id);
         if !keeps_links {
@@ -214,6 +255,7 @@ impl Index {
         let slots = self.tables.get(&row.table).map_or(0, Table::slots);
         self.count_change(id);
         self.change_orderings(id, |orderings, rows| orderings.remove_row(rows, id, RowChange::All));
+        self.remove_terms(id, None);
         self.remove_from_runs(id, 0..slots);
         self.rows.remove(id);
     }

@@ -6,7 +6,7 @@ use super::Index;
 use super::pack::{Packed, Packs};
 use super::rows::Row;
 use super::run::RowId;
-use crate::store::{Facets, Guard, Key, Link, Name, Precondition, StoreError, UniqueKey, Write};
+use crate::store::{Facets, Guard, Key, Link, Name, Precondition, StoreError, Term, UniqueKey, Write};
 
 /// Maximum size of the packed facets of a row in bytes, so that offsets fit into 32 bits.
 const MAX_FACETS: usize = 1 << 30;
@@ -189,7 +189,13 @@ fn names_of(key: Key, facets: &Facets) -> impl Iterator<Item = Name> + '_ {
     let relations = facets.links.iter().map(|link| link.relation);
     let sort_names = facets.sort_keys.iter().map(|key| key.name);
     let unique_keys = facets.unique_keys.iter().map(|unique_key| unique_key.name);
-    std::iter::once(key.kind).chain(relations).chain(sort_names).chain(unique_keys)
+    std::iter::once(key.kind).chain(relations).chain(sort_names).chain(unique_keys).chain(term_names(facets))
+}
+
+/// Iterates over the names of the terms. Terms of one name usually follow each other, so few names occur twice.
+pub(super) fn term_names(facets: &Facets) -> impl Iterator<Item = Name> + '_ {
+    let alike = facets.terms.chunk_by(|left, right| left.name == right.name);
+    alike.filter_map(|terms| terms.first()).map(|term| term.name)
 }
 
 fn check_facets(key: Key, facets: &Facets) -> Result<(), StoreError> {
@@ -200,7 +206,8 @@ fn check_facets(key: Key, facets: &Facets) -> Result<(), StoreError> {
     }
     let keys_size: usize = facets.sort_keys.iter().map(|key| key.value.len()).sum();
     let others_size = (facets.links.len() + facets.unique_keys.len()).saturating_mul(UniqueKey::MAX_LENGTH);
-    if keys_size.saturating_add(others_size) > MAX_FACETS {
+    let terms_size = facets.terms.len().saturating_mul(2 * Term::MAX_LENGTH);
+    if keys_size.saturating_add(others_size).saturating_add(terms_size) > MAX_FACETS {
         return Err(StoreError::invalid(format!("{key} has facets of more than {MAX_FACETS} bytes")));
     }
     if facets.unique_keys.iter().any(|unique_key| unique_key.value.len() > UniqueKey::MAX_LENGTH) {
@@ -208,6 +215,9 @@ fn check_facets(key: Key, facets: &Facets) -> Result<(), StoreError> {
             "{key} has a unique key of more than {} bytes",
             UniqueKey::MAX_LENGTH
         )));
+    }
+    if facets.terms.iter().any(|term| term.value.len() > Term::MAX_LENGTH) {
+        return Err(StoreError::invalid(format!("{key} has a term of more than {} bytes", Term::MAX_LENGTH)));
     }
     Ok(())
 }

@@ -1,10 +1,12 @@
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::Index;
 use super::interner::{Interner, NameId, Partition, Partitions};
 use super::rows::Row;
 use super::run::RowId;
-use crate::store::{Facets, Key, Link, Name, SortKey, UniqueKey, Version};
+use super::terms::CommonValues;
+use crate::store::{Facets, Key, Link, Name, SortKey, Term, UniqueKey, Version};
 
 /// The rows of an index at one moment. Later changes of the index do not affect them; their facets are shared with
 /// it, not copied.
@@ -14,6 +16,7 @@ pub(crate) struct IndexSnapshot {
     names: Interner,
     partitions: Partitions,
     sort_names: HashMap<NameId, Vec<Name>>,
+    common: Arc<CommonValues>,
 }
 
 impl Index {
@@ -24,6 +27,7 @@ impl Index {
             names: self.names.clone(),
             partitions: self.rows.partitions().clone(),
             sort_names: sort_names.collect(),
+            common: Arc::clone(self.rows.common_values()),
         }
     }
 }
@@ -35,10 +39,11 @@ impl Index {
         self.rows.iter().map(|(id, _)| id)
     }
 
-    /// Returns the facets of a row: links and unique keys sorted and without duplicates, no empty sort keys.
+    /// Returns the facets of a row: links, terms and unique keys sorted and without duplicates, no empty sort keys.
     pub(crate) fn facets(&self, row: RowId) -> Option<Facets> {
         let row = self.rows.get(row)?;
-        unpack(row, &self.names, self.rows.partitions(), self.tables.get(&row.table)?.sort_names())
+        let sort_names = self.tables.get(&row.table)?.sort_names();
+        unpack(row, &self.names, self.rows.partitions(), sort_names, self.rows.common_values())
     }
 }
 
@@ -47,23 +52,31 @@ impl IndexSnapshot {
         self.rows.len()
     }
 
-    /// Returns the record at a place below [`len`](Self::len): links and unique keys sorted and without duplicates,
+    /// Returns the record at a place below [`len`](Self::len): links, terms and unique keys sorted and without duplicates,
     /// no empty sort keys.
     pub(crate) fn entry(&self, place: usize) -> Option<(RowId, Key, Version, Facets)> {
         let (id, row) = self.rows.get(place)?;
         let key = Key::new(self.names.name(row.table)?, row.id);
-        let facets = unpack(row, &self.names, &self.partitions, self.sort_names.get(&row.table)?)?;
+        let sort_names = self.sort_names.get(&row.table)?;
+        let facets = unpack(row, &self.names, &self.partitions, sort_names, &self.common)?;
         Some((*id, key, Version(row.version), facets))
     }
 }
 
 /// Unpacks the facets of a row. `None` when the row contains an unknown number.
-fn unpack(row: &Row, names: &Interner, partitions: &Partitions, sort_names: &[Name]) -> Option<Facets> {
+fn unpack(
+    row: &Row,
+    names: &Interner,
+    partitions: &Partitions,
+    sort_names: &[Name],
+    common: &CommonValues,
+) -> Option<Facets> {
     let Partition { network, organization } = *partitions.get(row.partition)?;
     let packed = &row.facets;
     let links = packed.links().map(|(relation, target)| Some(Link::new(names.name(relation)?, target)));
     let unique_keys =
         packed.unique_keys().map(|(name, value)| Some(UniqueKey::new(names.name(name)?, value)));
+    let terms = packed.terms(common).map(|(name, value)| Some(Term::new(names.name(name)?, value)));
     let sort_keys = (1..).zip(sort_names).map(|(slot, name)| (name, row.sort_key(slot, partitions)));
     let sort_keys = sort_keys.filter(|(_, value)| !value.is_empty());
     Some(Facets {
@@ -71,6 +84,7 @@ fn unpack(row: &Row, names: &Interner, partitions: &Partitions, sort_names: &[Na
         network,
         expires_at: packed.expires_at(),
         links: links.collect::<Option<_>>()?,
+        terms: terms.collect::<Option<_>>()?,
         sort_keys: sort_keys.map(|(name, value)| SortKey::new(*name, value)).collect(),
         unique_keys: unique_keys.collect::<Option<_>>()?,
     })

@@ -19,11 +19,20 @@ use crate::store::{Facets, Key, StoreError, Version};
 /// Below this number of rows, sorting takes less time than starting a thread.
 pub(super) const FEW_ROWS: usize = 1_024;
 
+/// The number of postings that are inserted at once: at least the first, at most the second, and as many as there are
+/// already in between.
+const BATCH: (usize, usize) = (1 << 12, 1 << 19);
+
 /// Builds an index from existing records. Every order is sorted once, whereas [`apply`](Index::apply) searches the
-/// place of each record in each order.
+/// place of each record in each order. Terms are inserted in sorted batches, and not all at once: the values that have
+/// become common take less memory in the rows that follow.
 #[derive(Debug, Default)]
 pub(crate) struct Loader {
     index: Index,
+    /// The rows without postings so far, and about the number of their terms.
+    waiting: Vec<RowId>,
+    waiting_terms: usize,
+    inserted_terms: usize,
 }
 
 impl Loader {
@@ -49,11 +58,41 @@ impl Loader {
         index.ids.insert(&index.rows, id);
         index.insert_names_and_expiry(id);
         index.version = index.version.max(version.0);
+        self.waiting.extend(Some(id).filter(|_| !facets.terms.is_empty()));
+        self.waiting_terms += facets.terms.len();
+        if self.waiting_terms >= self.inserted_terms.clamp(BATCH.0, BATCH.1) {
+            self.insert_terms();
+        }
         Ok(id)
     }
 
+    /// Inserts the terms of the rows that wait.
+    fn insert_terms(&mut self) {
+        let Index { rows, tables, .. } = &mut self.index;
+        let mut lists: HashMap<_, Vec<(&[u8], RowId)>> = HashMap::new();
+        for id in self.waiting.drain(..) {
+            let Some(row) = rows.get(id) else { continue };
+            let Some(partition) = rows.partitions().get(row.partition) else { continue };
+            for (name, value) in row.facets.terms(rows.common_values()) {
+                lists.entry((row.table, partition.organization, name)).or_default().push((value, id));
+            }
+        }
+        let mut common = Vec::new();
+        for ((table, organization, name), postings) in lists {
+            let Some(table) = tables.get_mut(&table) else { continue };
+            let value = |place: u32| postings.get(place as usize).map_or(&[][..], |(value, _)| value);
+            let order = sorted(0..postings.len() as u32, value);
+            let in_order = order.iter().filter_map(|place| postings.get(*place as usize).copied());
+            let in_order: Vec<(&[u8], RowId)> = in_order.collect();
+            table.postings_mut(organization).insert_sorted(name, &in_order, &mut common);
+        }
+        common.iter().for_each(|value| rows.add_common_value(value));
+        self.inserted_terms += std::mem::take(&mut self.waiting_terms);
+    }
+
     /// Returns the index of all records added. `version` is the greatest version that the store ever assigned.
-    pub(crate) fn finish(self, version: Version) -> Index {
+    pub(crate) fn finish(mut self, version: Version) -> Index {
+        self.insert_terms();
         let mut index = self.index;
         index.version = index.version.max(version.0);
         let mut members: HashMap<NameId, Vec<RowId>> = HashMap::new();

@@ -13,6 +13,7 @@
 //! └─ tables      one for each kind of record; in it, for each organization:
 //!    ├─ runs of the organization     one sorted run for each order: by id, and by each sort key
 //!    ├─ runs of each of its networks the same
+//!    ├─ postings                     term → posting list, sorted by name and value
 //!    └─ ordering cache               lists that no run holds, each materialized as a run of its own
 //! ```
 //!
@@ -27,7 +28,8 @@
 //!  ├─ 1 filters by id ──────────────────────── look up the ids, filter, sort the rest
 //!  ├─ 2 is one run, or of all organizations ── read the rank in the run; or as in 4, without a limit
 //!  ├─ 3 is in the ordering cache ───────────── read the rank in the cached run
-//!  ├─ 4 costs at most 4,096 steps ──────────── with a link filter: filter its posting list, sort the rest
+//!  ├─ 4 costs at most 4,096 steps ──────────── with filters on links or terms: take the one with the fewest
+//!  │                                             postings, evaluate the others on its rows, sort the rest
 //!  │                                           otherwise: merge the runs of the networks
 //!  └─ 5 costs more ─────────────────────────── materialize the list; then way 3
 //! ```
@@ -37,8 +39,8 @@
 //! | 1 | the hosts with these 20 ids | the caller bounds the number of rows |
 //! | 2 | the hosts of an organization, or of one network of it, by name | the run is the list; only the host application asks for all organizations |
 //! | 3 | hosts of 10 networks by name, page 2 | another request has paid for the order |
-//! | 4 | the hosts with a rare tag; the first page of 3 networks | less work than to materialize |
-//! | 5 | the hosts with a frequent tag by name | the page would hold the lock for too long |
+//! | 4 | the hosts with a rare tag or a certain address; the first page of 3 networks | less work than to materialize |
+//! | 5 | the hosts with a frequent tag, or an open port 22, by name | the page would hold the lock for too long |
 //!
 //! A *step* is a look at one row, which is a cache miss in a large index (50 to 100 ns). The planner counts
 //! steps, not time, so a query takes the same way on every machine. Way 4 also adds up what a list has cost
@@ -70,6 +72,7 @@ mod query;
 mod rows;
 mod run;
 mod table;
+mod terms;
 #[cfg(test)]
 #[cfg(feature = "sled")]
 mod tests;
@@ -92,7 +95,7 @@ use self::table::Table;
 use super::{Key, Name, Revision, UniqueKey, Version};
 use crate::model::Timestamp;
 
-/// Finds the records of a store by key, unique key, link, order and expiry.
+/// Finds the records of a store by key, unique key, link, term, order and expiry.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     identity: Identity,

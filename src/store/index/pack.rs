@@ -1,12 +1,14 @@
 //! Packing facets, which for a record with thousands of unique keys takes longer than anything may hold the lock.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use uuid::Uuid;
 
 use super::Index;
 use super::interner::{Interner, NameId};
 use super::packed::PackedFacets;
+use super::terms::{CommonValues, pack_terms};
 use crate::store::{Facets, Name, Write};
 
 /// The numbers of an index by which facets are packed. They are never given to anything else, so that facets packed by them
@@ -15,6 +17,7 @@ use crate::store::{Facets, Name, Write};
 pub(crate) struct Packer {
     names: Interner,
     sort_names: HashMap<NameId, Vec<Name>>,
+    common: Arc<CommonValues>,
 }
 
 /// The facets of a put, packed.
@@ -43,7 +46,8 @@ impl Packs {
 impl Index {
     pub(crate) fn packer(&self) -> Packer {
         let sort_names = self.tables.iter().map(|(id, table)| (*id, table.sort_names().to_vec()));
-        Packer { names: self.names.clone(), sort_names: sort_names.collect() }
+        let common = Arc::clone(self.rows.common_values());
+        Packer { names: self.names.clone(), sort_names: sort_names.collect(), common }
     }
 }
 
@@ -57,12 +61,17 @@ impl Packer {
         let Write::Put { key, facets, .. } = write else { return None };
         let sort_names = self.sort_names.get(&self.names.find(key.kind)?)?;
         let is_known = facets.sort_keys.iter().all(|key| sort_names.contains(&key.name));
-        if is_known { pack(&self.names, sort_names, facets) } else { None }
+        if is_known { pack(&self.names, sort_names, &self.common, facets) } else { None }
     }
 }
 
 /// Packs facets. `None` when a name has no number.
-pub(super) fn pack(names: &Interner, sort_names: &[Name], facets: &Facets) -> Option<Packed> {
+pub(super) fn pack(
+    names: &Interner,
+    sort_names: &[Name],
+    common: &CommonValues,
+    facets: &Facets,
+) -> Option<Packed> {
     let mut sort_keys: Vec<&[u8]> = sort_names.iter().map(|name| sort_key(facets, *name)).collect();
     let network_slot = take_network_key(&mut sort_keys, facets.network);
     let links = facets.links.iter().map(|link| Some((names.find(link.relation)?, link.target)));
@@ -74,7 +83,12 @@ pub(super) fn pack(names: &Interner, sort_names: &[Name], facets: &Facets) -> Op
     let mut unique_keys = unique_keys.collect::<Option<Vec<(NameId, &[u8])>>>()?;
     unique_keys.sort_unstable_by_key(|(name, value)| (*name, value.len(), *value));
     unique_keys.dedup();
-    let facets = PackedFacets::pack(facets.expires_at, &sort_keys, &links, &unique_keys);
+    let terms = facets.terms.iter().map(|term| Some((names.find(term.name)?, term.value.as_slice())));
+    let mut terms = terms.collect::<Option<Vec<(NameId, &[u8])>>>()?;
+    terms.sort_unstable();
+    terms.dedup();
+    let terms = pack_terms(&terms, common);
+    let facets = PackedFacets::pack(facets.expires_at, &sort_keys, &links, &unique_keys, &terms);
     Some(Packed { network_slot, facets })
 }
 

@@ -3,13 +3,15 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::interner::NameId;
+use super::terms::{CommonValues, terms_of};
 use crate::model::Timestamp;
 
 /// The facets of one row in a single allocation.
 ///
 /// A store of a million hosts holds a million of these, so they are packed: flags, numbers, the expiry if there is
-/// one, sort keys, links, unique keys. The numbers are the count of sort keys, the offset of the unique keys, and
-/// the end of each sort key; each takes two bytes, or four in long facets.
+/// one, sort keys, links, unique keys, terms. The numbers are the count of sort keys, the offset of the unique keys,
+/// and the end of each sort key; each takes two bytes, or four in long facets. If there are terms, one more number at
+/// the end is their offset.
 ///
 /// A sort key that starts with the whole previous sort key shares its bytes: many hostnames start with the name of
 /// the host. An index snapshot shares the facets.
@@ -18,6 +20,7 @@ pub(super) struct PackedFacets(Arc<[u8]>);
 
 const IS_WIDE: u8 = 1;
 const EXPIRES: u8 = 2;
+const HAS_TERMS: u8 = 4;
 const NUMBERS: usize = 1;
 const EXPIRY_SIZE: usize = 8;
 const LINK_SIZE: usize = 2 + 16;
@@ -34,16 +37,18 @@ impl PackedFacets {
     /// Packs facets.
     ///
     /// `sort_keys` are in the table's order of sort names. `links` are sorted, so that equal facets pack equally.
-    /// `unique_keys` are in the order of name, length and value, without duplicates.
+    /// `unique_keys` are in the order of name, length and value, without duplicates. `terms` are packed.
     pub(super) fn pack(
         expires_at: Option<Timestamp>,
         sort_keys: &[&[u8]],
         links: &[(NameId, Uuid)],
         unique_keys: &[(NameId, &[u8])],
+        terms: &[u8],
     ) -> Self {
         let keys_length: usize = sort_keys.iter().map(|key| 4 + key.len()).sum();
         let unique_keys_length: usize = unique_keys.iter().map(|(_, value)| GROUP_HEADER + value.len()).sum();
-        let most = NUMBERS + 2 * 4 + EXPIRY_SIZE + keys_length + links.len() * LINK_SIZE + unique_keys_length;
+        let others_length = links.len() * LINK_SIZE + unique_keys_length + terms.len();
+        let most = NUMBERS + 3 * 4 + EXPIRY_SIZE + keys_length + others_length;
         let is_wide = most > MAX_NARROW;
         let width = if is_wide { 4 } else { 2 };
         let expiry_length = if expires_at.is_some() { EXPIRY_SIZE } else { 0 };
@@ -52,12 +57,11 @@ impl PackedFacets {
         let unique_keys_start = keys.end + links.len() * LINK_SIZE;
 
         let mut bytes = Vec::with_capacity(most);
-        bytes.push(if is_wide { IS_WIDE } else { 0 } | if expires_at.is_some() { EXPIRES } else { 0 });
+        let flag = |flag, is_set| if is_set { flag } else { 0 };
+        let has_terms = !terms.is_empty();
+        bytes.push(flag(IS_WIDE, is_wide) | flag(EXPIRES, expires_at.is_some()) | flag(HAS_TERMS, has_terms));
         let numbers = [sort_keys.len(), unique_keys_start].into_iter().chain(keys.ends);
-        for number in numbers {
-            let number = (number as u32).to_le_bytes();
-            bytes.extend_from_slice(number.get(..width).unwrap_or_default());
-        }
+        numbers.for_each(|number| push_number(&mut bytes, number, width));
         bytes.extend(expires_at.into_iter().flat_map(|time| time.unix_micros().to_le_bytes()));
         keys.stored.iter().for_each(|key| bytes.extend_from_slice(key));
         for (relation, target) in links {
@@ -65,6 +69,11 @@ impl PackedFacets {
             bytes.extend_from_slice(target.as_bytes());
         }
         UniqueKeyGroup::write_all(unique_keys, &mut bytes);
+        if has_terms {
+            let start = bytes.len();
+            bytes.extend_from_slice(terms);
+            push_number(&mut bytes, start, width);
+        }
         Self(bytes.into())
     }
 
@@ -131,6 +140,30 @@ impl PackedFacets {
         self.unique_key_groups().any(|group| group.contains(name, value))
     }
 
+    /// Iterates over the terms, sorted by name and value.
+    pub(super) fn terms<'a>(&'a self, common: &'a CommonValues) -> impl Iterator<Item = (NameId, &'a [u8])> {
+        terms_of(self.terms_bytes(), common)
+    }
+
+    /// Iterates over the terms that the other facets do not have.
+    pub(super) fn terms_beside<'a>(
+        &'a self,
+        other: Option<&'a Self>,
+        common: &'a CommonValues,
+    ) -> impl Iterator<Item = (NameId, &'a [u8])> + 'a {
+        let mut others = other.into_iter().flat_map(|other| other.terms(common)).peekable();
+        self.terms(common).filter(move |term| {
+            while others.next_if(|other| other < term).is_some() {}
+            others.peek() != Some(term)
+        })
+    }
+
+    /// Returns whether the other facets have the same terms.
+    pub(super) fn has_terms_of(&self, other: &Self, common: &CommonValues) -> bool {
+        // Equal terms are packed differently if a value has become common in the meantime.
+        self.terms_bytes() == other.terms_bytes() || self.terms(common).eq(other.terms(common))
+    }
+
     /// Returns whether the other facets have the same links.
     pub(super) fn has_links_of(&self, other: &Self) -> bool {
         self.links_bytes() == other.links_bytes()
@@ -146,7 +179,23 @@ impl PackedFacets {
     }
 
     fn unique_keys_bytes(&self) -> &[u8] {
-        self.0.get(self.number(UNIQUE_KEYS_START)..).unwrap_or_default()
+        self.0.get(self.number(UNIQUE_KEYS_START)..self.terms_start()).unwrap_or_default()
+    }
+
+    fn terms_bytes(&self) -> &[u8] {
+        if !self.has(HAS_TERMS) {
+            return &[];
+        }
+        self.0.get(self.terms_start()..self.0.len() - self.width()).unwrap_or_default()
+    }
+
+    /// Returns where the unique keys end.
+    fn terms_start(&self) -> usize {
+        if !self.has(HAS_TERMS) {
+            return self.0.len();
+        }
+        let number = self.0.get(self.0.len() - self.width()..).unwrap_or_default();
+        number.iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte))
     }
 
     fn links_bytes(&self) -> &[u8] {
@@ -189,6 +238,10 @@ impl PackedFacets {
     fn array<const N: usize>(&self, offset: usize) -> [u8; N] {
         self.0.get(offset..).and_then(|rest| rest.first_chunk()).copied().unwrap_or([0; N])
     }
+}
+
+fn push_number(bytes: &mut Vec<u8>, number: usize, width: usize) {
+    bytes.extend_from_slice((number as u32).to_le_bytes().get(..width).unwrap_or_default());
 }
 
 fn number_at<const WIDTH: usize>(numbers: &[[u8; WIDTH]], place: usize) -> usize {
@@ -301,22 +354,30 @@ impl<'a> UniqueKeyGroup<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::index::terms::pack_terms;
 
     type UniqueKeys<'a> = Vec<(NameId, &'a [u8])>;
 
     /// Packs facets and asserts that everything can be read back.
     fn assert_comes_back(sort_keys: &[&[u8]], links: &[(NameId, Uuid)], unique_keys: &UniqueKeys<'_>) {
         for expires_at in [None, Some(Timestamp::UNIX_EPOCH.plus_micros(-1))] {
-            let packed = PackedFacets::pack(expires_at, sort_keys, links, unique_keys);
-            assert_eq!(packed.expires_at(), expires_at);
-            for (slot, key) in sort_keys.iter().enumerate() {
-                assert_eq!(packed.sort_key(slot), *key, "key {slot} of {sort_keys:?}");
+            let choices: [UniqueKeys<'_>; 3] =
+                [vec![], vec![(1, b"a")], vec![(1, b""), (1, b"a"), (3, &[7; 64])]];
+            for terms in choices {
+                let common = CommonValues::default();
+                let packed_terms = pack_terms(&terms, &common);
+                let packed = PackedFacets::pack(expires_at, sort_keys, links, unique_keys, &packed_terms);
+                assert_eq!(packed.expires_at(), expires_at);
+                for (slot, key) in sort_keys.iter().enumerate() {
+                    assert_eq!(packed.sort_key(slot), *key, "key {slot} of {sort_keys:?}");
+                }
+                assert_eq!(packed.sort_key(sort_keys.len()), b"");
+                assert_eq!(packed.links().collect::<Vec<_>>(), links);
+                assert_eq!(packed.unique_keys().collect::<UniqueKeys<'_>>(), *unique_keys);
+                assert!(unique_keys.iter().all(|(name, value)| packed.has_unique_key(*name, value)));
+                assert!(!packed.has_unique_key(7, b"never there"));
+                assert_eq!(packed.terms(&common).collect::<UniqueKeys<'_>>(), terms);
             }
-            assert_eq!(packed.sort_key(sort_keys.len()), b"");
-            assert_eq!(packed.links().collect::<Vec<_>>(), links);
-            assert_eq!(packed.unique_keys().collect::<UniqueKeys<'_>>(), *unique_keys);
-            assert!(unique_keys.iter().all(|(name, value)| packed.has_unique_key(*name, value)));
-            assert!(!packed.has_unique_key(7, b"never there"));
         }
     }
 
@@ -348,7 +409,7 @@ mod tests {
         const COUNT: u32 = 2 * u16::MAX as u32 + 2;
         let values: Vec<[u8; 4]> = (0..COUNT).map(|number| (3 * number + 1).to_be_bytes()).collect();
         let unique_keys: UniqueKeys<'_> = values.iter().map(|value| (5, value.as_slice())).collect();
-        let packed = PackedFacets::pack(None, &[], &[], &unique_keys);
+        let packed = PackedFacets::pack(None, &[], &[], &unique_keys, &[]);
         assert_eq!(packed.unique_keys().collect::<UniqueKeys<'_>>(), unique_keys);
         for number in 0..=3 * COUNT {
             assert_eq!(packed.has_unique_key(5, &number.to_be_bytes()), number % 3 == 1, "{number}");
@@ -359,11 +420,31 @@ mod tests {
     #[test]
     fn unique_keys_and_links_are_the_same_whatever_else_is_there() {
         let (links, unique_keys) = ([(1, Uuid::from_u128(1))], [(1, &b"value"[..])]);
-        let packed = PackedFacets::pack(None, &[b"key"], &links, &unique_keys);
-        let other = PackedFacets::pack(Some(Timestamp::UNIX_EPOCH), &[&[0; 100_000]], &links, &unique_keys);
+        let packed = PackedFacets::pack(None, &[b"key"], &links, &unique_keys, &[]);
+        let other =
+            PackedFacets::pack(Some(Timestamp::UNIX_EPOCH), &[&[0; 100_000]], &links, &unique_keys, &[1]);
         assert!(packed.unique_keys_beside(&other).next().is_none() && packed.has_links_of(&other));
-        let other = PackedFacets::pack(None, &[b"key"], &[(1, Uuid::nil())], &[(1, b"valuf")]);
+        let other = PackedFacets::pack(None, &[b"key"], &[(1, Uuid::nil())], &[(1, b"valuf")], &[]);
         assert!(packed.unique_keys_beside(&other).eq(packed.unique_keys()) && !packed.has_links_of(&other));
+    }
+
+    #[test]
+    fn terms_are_the_same_also_where_their_values_have_become_common() {
+        let terms = |name, value: &'static [u8]| [(1, &b"core"[..]), (name, value)];
+        let none = CommonValues::default();
+        let mut common = CommonValues::default();
+        common.insert(b"core");
+        let packed = |terms: &[(NameId, &[u8])], common| {
+            PackedFacets::pack(None, &[], &[], &[], &pack_terms(terms, common))
+        };
+        let old = packed(&terms(2, b"old"), &none);
+        let same = packed(&terms(2, b"old"), &common);
+        let new = packed(&terms(2, b"new"), &common);
+        assert!(old.has_terms_of(&same, &common) && old.terms_beside(Some(&same), &common).next().is_none());
+        assert!(!old.has_terms_of(&new, &common));
+        assert!(old.terms_beside(Some(&new), &common).eq([(2, &b"old"[..])]));
+        assert!(new.terms_beside(Some(&old), &common).eq([(2, &b"new"[..])]));
+        assert!(new.terms_beside(None, &common).eq(terms(2, b"new")));
     }
 
     #[test]
@@ -378,7 +459,7 @@ mod tests {
             keys
         };
         for (left, right) in (0..64).flat_map(|left| (0..64).map(move |right| (left, right))) {
-            let packed = |set| PackedFacets::pack(None, &[], &[], &chosen(set));
+            let packed = |set| PackedFacets::pack(None, &[], &[], &chosen(set), &[]);
             let difference: UniqueKeys<'_> = chosen(left & !right);
             let (left, right) = (packed(left), packed(right));
             assert_eq!(left.unique_keys_beside(&right).collect::<UniqueKeys<'_>>(), difference);

@@ -1,12 +1,14 @@
 //! The rows of the index, and the orders in which they are compared.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use uuid::Uuid;
 
 use super::interner::{NameId, PartitionId, Partitions};
 use super::packed::PackedFacets;
 use super::run::RowId;
+use super::terms::CommonValues;
 use crate::store::Direction;
 
 /// One record, as the index holds it.
@@ -40,6 +42,7 @@ pub(super) struct Rows {
     rows: Vec<Option<Row>>,
     free: Vec<RowId>,
     partitions: Partitions,
+    common: Arc<CommonValues>,
 }
 
 impl Rows {
@@ -87,6 +90,17 @@ impl Rows {
 
     pub(super) const fn partitions_mut(&mut self) -> &mut Partitions {
         &mut self.partitions
+    }
+
+    pub(super) const fn common_values(&self) -> &Arc<CommonValues> {
+        &self.common
+    }
+
+    /// Numbers a value of terms that many rows have. Snapshots keep the values they were taken with.
+    pub(super) fn add_common_value(&mut self, value: &[u8]) {
+        if self.common.takes(value) {
+            Arc::make_mut(&mut self.common).insert(value);
+        }
     }
 
     pub(super) fn id(&self, row: RowId) -> Uuid {

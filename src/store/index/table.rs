@@ -6,12 +6,14 @@ use super::interner::Partition;
 use super::query::OrderingCache;
 use super::rows::{Rows, Slot};
 use super::run::{RowId, Run};
+use super::terms::Postings;
 use crate::store::Name;
 
 /// One run for each slot of the table.
 pub(super) type Runs = Vec<Run>;
 
-/// The sorted runs of one kind of record: one set for each organization and one for each of its networks.
+/// The sorted runs of one kind of record: one set for each organization and one for each of its networks; and the
+/// postings of each organization.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     sort_names: Vec<Name>,
@@ -28,6 +30,7 @@ struct Organization {
     changes: u64,
     all: Runs,
     networks: HashMap<Option<Uuid>, Runs>,
+    postings: Postings,
     orderings: OrderingCache,
 }
 
@@ -126,6 +129,19 @@ impl Table {
     /// Returns the ordering cache of an organization for a change of its records.
     pub(super) fn orderings_mut(&mut self, organization: Option<Uuid>) -> Option<&mut OrderingCache> {
         self.organizations.get_mut(&organization).map(|organization| &mut organization.orderings)
+    }
+
+    /// Returns the postings of each of these organizations; `None`: of all.
+    pub(super) fn postings(&self, organization: Option<Uuid>) -> impl Iterator<Item = &Postings> {
+        let one = organization.map(|_| self.organizations.get(&organization).into_iter());
+        let all = one.is_none().then(|| self.organizations.values());
+        let chosen = one.into_iter().flatten().chain(all.into_iter().flatten());
+        chosen.map(|organization| &organization.postings)
+    }
+
+    /// Returns the postings of an organization for a change of its records.
+    pub(super) fn postings_mut(&mut self, organization: Option<Uuid>) -> &mut Postings {
+        &mut self.organization_mut(organization).postings
     }
 
     /// Iterates over the rows of one partition, by id.

@@ -5,7 +5,7 @@ use crc32fast::Hasher;
 use uuid::Uuid;
 
 use crate::model::Timestamp;
-use crate::store::{Facets, Key, Link, Name, SortKey, StoreError, UniqueKey, Version};
+use crate::store::{Facets, Key, Link, Name, SortKey, StoreError, Term, UniqueKey, Version};
 
 /// A record without its key and body: the part that is read when the folder is opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,12 +26,15 @@ pub(super) struct BodyRef {
 const ORGANIZATION: u8 = 1;
 const NETWORK: u8 = 2;
 const EXPIRES_AT: u8 = 4;
+/// Terms follow the unique keys. Headers without terms are encoded as before there were terms.
+const TERMS: u8 = 8;
 
 impl RecordHeader {
     /// Encodes the header. The checksum covers the key too, so that it is never mistaken for another record's.
     pub(super) fn encode(&self, key: Key) -> Vec<u8> {
-        let Facets { organization, network, expires_at, links, sort_keys, unique_keys } = &self.facets;
-        let mut bytes = Vec::with_capacity(256 + links.len() * 24 + unique_keys.len() * 24);
+        let Facets { organization, network, expires_at, links, terms, sort_keys, unique_keys } = &self.facets;
+        let values = links.len() + unique_keys.len() + terms.len();
+        let mut bytes = Vec::with_capacity(256 + values * 24);
         bytes.extend_from_slice(&self.version.0.to_le_bytes());
         bytes.extend_from_slice(&self.body.id.to_le_bytes());
         bytes.extend_from_slice(&self.body.length.to_le_bytes());
@@ -40,7 +43,8 @@ impl RecordHeader {
         bytes.push(
             has(organization.is_some(), ORGANIZATION)
                 | has(network.is_some(), NETWORK)
-                | has(expires_at.is_some(), EXPIRES_AT),
+                | has(expires_at.is_some(), EXPIRES_AT)
+                | has(!terms.is_empty(), TERMS),
         );
         for id in [organization, network].into_iter().flatten() {
             bytes.extend_from_slice(id.as_bytes());
@@ -62,6 +66,9 @@ impl RecordHeader {
         for unique_key in unique_keys {
             put_name(&mut bytes, unique_key.name);
             put_bytes(&mut bytes, &unique_key.value);
+        }
+        if !terms.is_empty() {
+            put_terms(&mut bytes, terms);
         }
         let checksum = header_checksum(key, &bytes);
         bytes.extend_from_slice(&checksum.to_le_bytes());
@@ -108,6 +115,21 @@ pub(super) fn put_length(bytes: &mut Vec<u8>, length: usize) {
 pub(super) fn put_bytes(bytes: &mut Vec<u8>, content: &[u8]) {
     put_length(bytes, content.len());
     bytes.extend_from_slice(content);
+}
+
+/// Appends terms: the name of adjacent terms once, and the length of a value in one byte.
+fn put_terms(bytes: &mut Vec<u8>, terms: &[Term]) {
+    let alike = || terms.chunk_by(|left, right| left.name == right.name);
+    put_length(bytes, alike().count());
+    for terms in alike() {
+        let Some(first) = terms.first() else { continue };
+        put_name(bytes, first.name);
+        put_length(bytes, terms.len());
+        for term in terms {
+            bytes.push(term.value.len() as u8);
+            bytes.extend_from_slice(&term.value);
+        }
+    }
 }
 
 fn put_name(bytes: &mut Vec<u8>, name: Name) {
@@ -182,7 +204,22 @@ impl<'b> Decoder<'b> {
         for _ in 0..self.u32()? {
             facets.unique_keys.push(UniqueKey::new(self.name()?, self.bytes()?));
         }
+        if flags & TERMS != 0 {
+            facets.terms = self.terms()?;
+        }
         Some(facets)
+    }
+
+    fn terms(&mut self) -> Option<Vec<Term>> {
+        let mut terms = Vec::new();
+        for _ in 0..self.u32()? {
+            let name = self.name()?;
+            for _ in 0..self.u32()? {
+                let length = usize::from(self.u8()?);
+                terms.push(Term::new(name, self.take(length)?));
+            }
+        }
+        Some(terms)
     }
 }
 
@@ -229,6 +266,12 @@ mod tests {
             network: Some(id(2)),
             expires_at: Some(Timestamp::UNIX_EPOCH.plus_micros(-3)),
             links: vec![Link::new(Name::new("tag"), id(4)), Link::new(Name::new("tag"), id(5))],
+            terms: vec![
+                Term::new(Name::new("ip"), vec![255; Term::MAX_LENGTH]),
+                Term::new(Name::new("word"), "core"),
+                Term::new(Name::new("word"), vec![]),
+                Term::new(Name::new("ip"), vec![0]),
+            ],
             sort_keys: vec![
                 SortKey::new(Name::new("name"), vec![0, 255]),
                 SortKey::new(Name::new("x"), vec![]),
@@ -247,6 +290,19 @@ mod tests {
             let header = RecordHeader { version: full.version, body: full.body, facets };
             assert_eq!(RecordHeader::decode(key, &header.encode(key)), Some(header));
         }
+    }
+
+    #[test]
+    fn header_from_before_there_were_terms_is_decoded() {
+        let key = Key::new(Name::new("host"), Uuid::from_u128(1));
+        let mut old: Vec<u8> = Vec::new();
+        [3_u64, 4].iter().for_each(|number| old.extend(number.to_le_bytes()));
+        // Length and checksum of the body, no flags, and no links, sort keys and unique keys.
+        old.resize(old.len() + 8 + 1 + 3 * 4, 0);
+        old.extend(header_checksum(key, &old).to_le_bytes());
+        let header = RecordHeader::decode(key, &old).unwrap();
+        assert_eq!((header.version, &header.facets), (Version(3), &Facets::default()));
+        assert_eq!(header.encode(key), old);
     }
 
     #[test]

@@ -377,10 +377,12 @@ fn recheck_unindexed(shared: &Shared, unindexed: &[Unindexed]) -> Result<Vec<Sto
     Ok(problems)
 }
 
-/// Sorts links, sort keys and unique keys and removes duplicates, because their order has no meaning.
+/// Sorts links, terms, sort keys and unique keys and removes duplicates, because their order has no meaning.
 fn normalized(mut facets: Facets) -> Facets {
     facets.links.sort_unstable();
     facets.links.dedup();
+    facets.terms.sort_unstable();
+    facets.terms.dedup();
     facets.unique_keys.sort_unstable();
     facets.unique_keys.dedup();
     facets.sort_keys.retain(|key| !key.value.is_empty());

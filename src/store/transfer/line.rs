@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::{TransferError, TransferErrorKind};
 use crate::model::Timestamp;
-use crate::store::{Entry, Facets, Key, Link, Name, SortKey, UniqueKey};
+use crate::store::{Entry, Facets, Key, Link, Name, SortKey, Term, UniqueKey};
 
 const FORMAT: &str = "toposcope-store";
 const VERSION: u64 = 1;
@@ -19,13 +19,14 @@ const VERSION: u64 = 1;
 /// Prefix of the last line. The line of a record starts with its kind instead.
 const TRAILER_PREFIX: &[u8] = b"{\"records\":";
 
-const FIELDS: [&str; 10] = [
+const FIELDS: [&str; 11] = [
     "kind",
     "id",
     "organization",
     "network",
     "expires_at",
     "links",
+    "terms",
     "sort_keys",
     "unique_keys",
     "body",
@@ -92,6 +93,8 @@ struct RecordLine<'a> {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     links: Vec<(NameText, Uuid)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    terms: Vec<(NameText, Base64Text)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     sort_keys: Vec<(NameText, Base64Text)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     unique_keys: Vec<(NameText, Base64Text)>,
@@ -118,6 +121,7 @@ pub(super) fn write(entry: Entry, line: &mut Vec<u8>) -> serde_json::Result<()> 
         network: facets.network,
         expires_at: facets.expires_at,
         links: facets.links.into_iter().map(|link| (NameText(link.relation), link.target)).collect(),
+        terms: facets.terms.into_iter().map(|term| (NameText(term.name), Base64Text(term.value))).collect(),
         sort_keys: keys.collect(),
         unique_keys: unique_keys.collect(),
         body,
@@ -143,6 +147,7 @@ pub(super) fn parse(line: &[u8]) -> Result<(Key, Facets, Bytes), TransferError> 
         network: record.network,
         expires_at: record.expires_at,
         links: record.links.into_iter().map(|(relation, target)| Link::new(relation.0, target)).collect(),
+        terms: record.terms.into_iter().map(|(name, value)| Term::new(name.0, value.0)).collect(),
         sort_keys: keys.collect(),
         unique_keys: record
             .unique_keys

@@ -64,8 +64,9 @@ impl fmt::Debug for OnProgress<'_> {
 ///
 /// * The first line is `{"format":"toposcope-store","version":1}`.
 /// * One line per record follows, in any order. It has `kind` and `id`; `organization`, `network`, `expires_at`, `links`,
-///   `sort_keys` and `unique_keys` if set; and either `body`, if the body is JSON on a single line, or `body_base64`. A link
-///   is a pair of relation and target. A sort key or unique key is a pair of name and Base64-encoded value.
+///   `terms`, `sort_keys` and `unique_keys` if set; and either `body`, if the body is JSON on a single line, or
+///   `body_base64`. A link is a pair of relation and target. A term, sort key or unique key is a pair of name and
+///   Base64-encoded value.
 /// * The last line is `{"records":…,"crc32":…}`: the number of records, and the CRC-32 of all bytes before this line.
 ///
 /// ```

@@ -3,11 +3,12 @@
 use crate::store::Precondition::{Absent, Any, Present};
 use crate::store::StoreErrorKind::{Conflict, Invalid};
 use crate::store::{
-    Batch, Direction, Facets, Key, Link, LinkFilter, Order, Precondition, Query, SortKey, UniqueKey, Version,
+    Batch, Direction, Facets, Key, Link, LinkFilter, Order, Precondition, Query, SortKey, Term, TermFilter,
+    TermRange, UniqueKey, Version,
 };
 use crate::testing::{
-    Fixture, OWNER, Outcome, RANK, delete, expect, expect_equal, expect_list, of, put, with_expiry,
-    with_rank, with_unique_keys,
+    Fixture, OWNER, Outcome, RANK, WORD, delete, expect, expect_equal, expect_list, of, put, with_expiry,
+    with_rank, with_terms, with_unique_keys,
 };
 
 crate::testing::table! {
@@ -19,6 +20,7 @@ crate::testing::table! {
     "A put replaces body and facets completely" =>
         put_replaces_organization_and_network,
         put_replaces_links,
+        put_replaces_terms,
         put_replaces_sort_keys,
         put_replaces_expiry;
     "Every put record gets a version greater than any version the store assigned before" =>
@@ -28,6 +30,8 @@ crate::testing::table! {
     "`Invalid` if two writes have the same key, a put names a sort key twice" =>
         two_writes_of_one_key_are_invalid,
         put_with_duplicate_sort_key_is_invalid;
+    "a term is longer than [`Term::MAX_LENGTH`]" =>
+        term_of_greatest_length_is_accepted_and_longer_is_invalid;
     "The state a record must be in, before a batch, for the batch to be applied" =>
         put_is_applied_if_precondition_holds,
         delete_is_applied_if_precondition_holds;
@@ -124,6 +128,26 @@ async fn put_replaces_links(mut fixture: Fixture) -> Outcome {
     Ok(())
 }
 
+/// Replaces the terms of the only record of an organization, also while it moves to another network or organization.
+async fn put_replaces_terms(mut fixture: Fixture) -> Outcome {
+    let ([red, blue, home, office], key) = (fixture.ids(), fixture.key());
+    let places = [(red, home), (red, home), (red, office), (blue, office), (blue, office)];
+    let choices: [&[&[u8]]; 5] = [&[b"a", b"b"], &[b"b", b"c"], &[b"b", b"c"], &[b"c", b"d"], &[]];
+    for ((organization, network), words) in places.into_iter().zip(choices) {
+        let facets = Facets { terms: with_terms(WORD, words).terms, ..of(Some(organization), Some(network)) };
+        fixture.put(key, facets, "record").await?;
+        for (of, word) in
+            [red, blue].into_iter().flat_map(|of| [b"a", b"b", b"c", b"d"].map(|word| (of, word)))
+        {
+            let terms = vec![TermFilter::new(WORD, [TermRange::exact(*word)])];
+            let query = Query { organization: Some(of), terms, ..fixture.query() };
+            let expected = if of == organization && words.contains(&&word[..]) { &[key][..] } else { &[] };
+            expect_list(&format!("{word:?} after {words:?}"), &fixture.store.list(&query).await?, expected)?;
+        }
+    }
+    Ok(())
+}
+
 async fn put_replaces_sort_keys(mut fixture: Fixture) -> Outcome {
     let [a, b, c] = fixture.keys();
     let order = vec![Order::new(RANK, Direction::Ascending)];
@@ -216,6 +240,17 @@ async fn put_with_duplicate_sort_key_is_invalid(mut fixture: Fixture) -> Outcome
         fixture.expect_rejected("a duplicate sort key", batch, Invalid).await?;
     }
     Ok(())
+}
+
+async fn term_of_greatest_length_is_accepted_and_longer_is_invalid(mut fixture: Fixture) -> Outcome {
+    let key = fixture.key();
+    let long = fixture.bytes(Term::MAX_LENGTH + 1);
+    let greatest = long.get(..Term::MAX_LENGTH).unwrap_or_default();
+    fixture.store.commit(put(key, Absent, with_terms(WORD, &[greatest]))).await?;
+    let terms = vec![TermFilter::new(WORD, [TermRange::exact(greatest)])];
+    let page = fixture.store.list(&Query { terms, ..fixture.query() }).await?;
+    expect_list("the record of the term", &page, &[key])?;
+    fixture.expect_rejected("a long term", put(key, Any, with_terms(WORD, &[b"a", &long])), Invalid).await
 }
 
 #[derive(Clone, Copy)]

@@ -10,16 +10,18 @@ use uuid::Uuid;
 use crate::store::Precondition::{Absent, Any};
 use crate::store::{
     Batch, Direction, Facets, Key, Link, LinkFilter, Name, Order, Page, Query, Record, SortKey, Start, Store,
+    Term, TermFilter, TermRange,
 };
 use crate::testing::{
-    Fault, Fixture, GROUP, Model, OWNER, Outcome, RANK, chance, expect_equal, of, run_concurrently,
+    Fault, Fixture, GROUP, Model, OWNER, Outcome, RANK, WORD, chance, expect_equal, of, run_concurrently,
 };
 
 crate::testing::table! {
     of "list":
     "The list is ordered by the terms of [`Query::order`], the first term first" =>
         pages_with_network_filters_match_sorted_model,
-        pages_with_link_filters_match_sorted_model;
+        pages_with_link_filters_match_sorted_model,
+        pages_with_term_filters_match_sorted_model;
     "Records and total are from one state" =>
         long_lists_are_consistent_while_records_change_places;
 }
@@ -29,6 +31,7 @@ const SIZE: Name = Name::new("size");
 const LIMITS: [Option<usize>; 4] = [Some(1), Some(2), Some(7), None];
 const RANKS: [&[u8]; 8] = [b"", b"\0", b"a", b"a\0", b"ab", b"\x7f", b"\x80", b"\xff"];
 const GROUPS: [&[u8]; 4] = [b"", b"x", b"xy", b"y"];
+const WORDS: [&str; 5] = ["co", "core", "corner", "edge", "switch"];
 const SIZES: [&[u8]; 3] = [b"\0\0\0\x01", b"\0\0\0\x02", b"\0\0\x01\0"];
 
 struct Dataset {
@@ -61,6 +64,27 @@ async fn pages_with_link_filters_match_sorted_model(fixture: Fixture) -> Outcome
             queries.push(Query { networks: networks.clone(), links, ..dataset.fixture.query() });
         }
     }
+    dataset.expect_all_match(queries).await
+}
+
+async fn pages_with_term_filters_match_sorted_model(fixture: Fixture) -> Outcome {
+    let dataset = Dataset::new(fixture).await?;
+    let [one, ..] = dataset.targets;
+    let filter = |range| TermFilter::new(WORD, [range]);
+    let prefix = filter(TermRange::prefix("co"));
+    let choices =
+        [vec![filter(TermRange::exact("core"))], vec![prefix.clone(), filter(TermRange::between("d", "z"))]];
+    let mut queries = Vec::new();
+    for networks in [None, Some(dataset.networks.iter().copied().skip(1).collect::<Vec<_>>())] {
+        for organization in [None, Some(dataset.organization)] {
+            for terms in choices.clone() {
+                let networks = networks.clone();
+                queries.push(Query { networks, organization, terms, ..dataset.fixture.query() });
+            }
+        }
+    }
+    let (links, terms) = (vec![LinkFilter::new(OWNER, vec![one])], vec![prefix]);
+    queries.push(Query { links, terms, ..dataset.fixture.query() });
     dataset.expect_all_match(queries).await
 }
 
@@ -181,6 +205,8 @@ fn facets(random: &mut Rng, organization: Uuid, networks: &[Uuid], targets: &[Uu
     let network = chance(random, 85).then(|| random.choice(networks).copied()).flatten();
     let mut facets = of(organization, network);
     facets.links = targets.iter().filter(|_| chance(random, 40)).map(|id| Link::new(OWNER, *id)).collect();
+    let words = WORDS.iter().filter(|_| chance(random, 40));
+    facets.terms = words.map(|word| Term::new(WORD, *word)).collect();
     for (name, values) in [(RANK, &RANKS[..]), (GROUP, &GROUPS), (SIZE, &SIZES)] {
         let value = chance(random, 80).then(|| random.choice(values)).flatten();
         facets.sort_keys.extend(value.map(|value| SortKey::new(name, *value)));
@@ -194,7 +220,7 @@ const SWAPS: usize = 60;
 const READS: usize = 4;
 const READERS: usize = 2;
 
-/// The records of one organization on two networks, all with the same link and each with a distinct rank.
+/// The records of one organization on two networks, all with the same link and term and each with a distinct rank.
 #[derive(Clone)]
 struct Ranked {
     keys: Vec<Key>,
@@ -237,6 +263,7 @@ impl Ranked {
             organization: Some(self.organization),
             network: Some(if number.is_multiple_of(2) { even } else { odd }),
             links: vec![self.link],
+            terms: vec![Term::new(WORD, "core")],
             sort_keys: vec![SortKey::new(GROUP, group), SortKey::new(RANK, rank_key)],
             ..Facets::default()
         };
@@ -268,8 +295,9 @@ impl Ranked {
             let mut query = Query { organization: Some(self.organization), ..query.clone() };
             let direction = if read % 2 == 0 { Direction::Ascending } else { Direction::Descending };
             query.order = vec![Order::new(GROUP, direction), Order::new(RANK, Direction::Descending)];
-            match random.u8(..3) {
+            match random.u8(..4) {
                 0 => query.links = vec![filter.clone()],
+                3 => query.terms = vec![TermFilter::new(WORD, [TermRange::prefix("co")])],
                 1 => query.networks = Some(self.networks.to_vec()),
                 _ => query.order = vec![Order::new(RANK, direction)],
             }

@@ -2,9 +2,11 @@
 
 use uuid::Uuid;
 
-use crate::store::Direction;
-use crate::store::index::interner::{NameId, Partitions};
-use crate::store::index::rows::{Row, Term};
+use super::found_by::FoundBy;
+use crate::store::index::interner::NameId;
+use crate::store::index::rows::{Row, Rows, Term};
+use crate::store::index::terms::contain;
+use crate::store::{Direction, TermRange};
 
 /// The filters of a query except the one on ids, with names as numbers and values sorted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -13,17 +15,28 @@ pub(super) struct Filters {
     pub(super) organization: Option<Uuid>,
     pub(super) networks: Option<Vec<Uuid>>,
     pub(super) links: Vec<Linked>,
+    pub(super) terms: Vec<InRanges>,
 }
 
 impl Filters {
     /// Returns whether a row passes all filters.
-    pub(super) fn pass(&self, row: &Row, partitions: &Partitions) -> bool {
-        self.pass_unlinked(row, partitions) && self.links.iter().all(|filter| has_link(row, filter))
+    pub(super) fn pass(&self, row: &Row, rows: &Rows) -> bool {
+        self.pass_all_but(None, row, rows)
     }
 
-    /// Returns whether a row passes all filters except those on links.
-    pub(super) fn pass_unlinked(&self, row: &Row, partitions: &Partitions) -> bool {
-        let Some(partition) = partitions.get(row.partition) else { return false };
+    /// Returns whether a row passes all filters except one that is known to pass.
+    pub(super) fn pass_all_but(&self, known: Option<FoundBy>, row: &Row, rows: &Rows) -> bool {
+        let mut links = self.links.iter().enumerate();
+        let mut terms = self.terms.iter().enumerate();
+        self.pass_partition(row, rows)
+            && links.all(|(place, filter)| known == Some(FoundBy::Links(place)) || has_link(row, filter))
+            && terms
+                .all(|(place, filter)| known == Some(FoundBy::Terms(place)) || has_term(row, filter, rows))
+    }
+
+    /// Returns whether a row passes all filters except those on links and terms.
+    fn pass_partition(&self, row: &Row, rows: &Rows) -> bool {
+        let Some(partition) = rows.partitions().get(row.partition) else { return false };
         row.table == self.table
             && (self.organization.is_none() || partition.organization == self.organization)
             && self.networks.as_ref().is_none_or(|networks| {
@@ -35,25 +48,33 @@ impl Filters {
 /// A relation, and targets of which a row must be linked to at least one.
 pub(super) type Linked = (NameId, Vec<Uuid>);
 
-pub(super) fn has_link(row: &Row, (relation, targets): &Linked) -> bool {
+fn has_link(row: &Row, (relation, targets): &Linked) -> bool {
     row.facets.links().any(|(name, target)| name == *relation && targets.binary_search(&target).is_ok())
+}
+
+/// A name of terms, and joined ranges of which at least one must contain a term of a row.
+pub(super) type InRanges = (NameId, Vec<TermRange>);
+
+fn has_term(row: &Row, (name, ranges): &InRanges, rows: &Rows) -> bool {
+    let mut terms = row.facets.terms(rows.common_values());
+    terms.any(|(of, value)| of == *name && contain(ranges, value))
 }
 
 /// The records of a list and their order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ListKey {
     pub(super) filters: Filters,
-    pub(super) terms: Vec<Term>,
+    pub(super) order: Vec<Term>,
 }
 
 impl ListKey {
     /// A list is read in both directions of a single term, so it is kept in the ascending one.
     pub(super) fn new(filters: Filters, terms: &[Term]) -> Self {
-        let terms = match terms {
+        let order = match terms {
             [(slot, _)] => vec![(*slot, Direction::Ascending)],
             _ => terms.to_vec(),
         };
-        Self { filters, terms }
+        Self { filters, order }
     }
 
     /// The organization whose list it is.
@@ -63,7 +84,7 @@ impl ListKey {
 
     /// Whether the list is in the order of a run, of which it has some rows.
     pub(super) const fn is_run_order(&self) -> bool {
-        matches!(self.terms.as_slice(), [(_, Direction::Ascending)])
+        matches!(self.order.as_slice(), [(_, Direction::Ascending)])
     }
 }
 

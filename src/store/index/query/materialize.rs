@@ -68,7 +68,7 @@ impl Index {
         let changed = Arc::default();
         self.orderings(&key)?.note_changes(key.clone(), &changed);
         let members = Members::new(self, &key.filters);
-        let picks = key.terms.iter().map(|_| Pick::default()).collect();
+        let picks = key.order.iter().map(|_| Pick::default()).collect();
         Some(Materialization { key, changed, members, picks, discarded: RowSet::default() })
     }
 
@@ -110,7 +110,7 @@ impl Materialization {
         }
         let Some(runs) = table.runs_of_organization(self.key.filters.organization) else { return false };
         let slice = Slice { steps, is_grouped: !self.key.is_run_order() };
-        for (pick, (slot, _)) in self.picks.iter_mut().zip(&self.key.terms) {
+        for (pick, (slot, _)) in self.picks.iter_mut().zip(&self.key.order) {
             let Some(run) = runs.get(*slot) else { continue };
             if pick.read(&index.rows, run, *slot, &self.members, slice) {
                 return true;
@@ -124,7 +124,7 @@ impl Materialization {
     /// Puts the rows into order.
     pub(crate) fn sort(self) -> Sorted {
         let Self { key, changed, picks, discarded, .. } = self;
-        Sorted { rows: in_order(picks, &key.terms, &discarded), key, changed, prefixes: Vec::new() }
+        Sorted { rows: in_order(picks, &key.order, &discarded), key, changed, prefixes: Vec::new() }
     }
 }
 
@@ -153,7 +153,7 @@ fn lock(changed: &Mutex<ChangedRows>) -> MutexGuard<'_, ChangedRows> {
 /// Returns the steps to materialize a list of `rows` rows in an organization of `organization_rows`.
 pub(super) fn price(key: &ListKey, rows: usize, organization_rows: usize) -> usize {
     let passed = organization_rows / PASSED_PER_STEP;
-    passed.saturating_add(rows).saturating_mul(key.terms.len())
+    passed.saturating_add(rows).saturating_mul(key.order.len())
 }
 
 /// The most changes that are applied in one slice; each looks at some 40 rows.
@@ -180,7 +180,7 @@ fn apply_changes(rows: &Rows, key: &ListKey, run: &mut Run, changed: &mut Change
 }
 
 fn passes(rows: &Rows, key: &ListKey, row: Option<&Row>) -> bool {
-    row.is_some_and(|row| key.filters.pass(row, rows.partitions()))
+    row.is_some_and(|row| key.filters.pass(row, rows))
 }
 
 /// Returns a row as it was when it got its place in the run.
@@ -193,9 +193,9 @@ fn row_then<'r>(rows: &'r Rows, changed: &'r ChangedRows, id: RowId) -> Option<&
 
 fn is_before(rows: &Rows, key: &ListKey, changed: &ChangedRows, other: RowId, row: &Row) -> bool {
     let other = row_then(rows, changed, other);
-    other.is_some_and(|other| rows.compare_rows_by(&key.terms, other, row).is_lt())
+    other.is_some_and(|other| rows.compare_rows_by(&key.order, other, row).is_lt())
 }
 
 fn prefix_then(rows: &Rows, key: &ListKey, changed: &ChangedRows, id: RowId) -> u128 {
-    row_then(rows, changed, id).map_or(0, |row| rows.prefix_of_row(&key.terms, row))
+    row_then(rows, changed, id).map_or(0, |row| rows.prefix_of_row(&key.order, row))
 }

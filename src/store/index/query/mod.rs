@@ -1,6 +1,7 @@
 //! The planner: chooses how a page is found, among the ways that the documentation of the [index](super) lists.
 
 mod filter;
+mod found_by;
 mod materialize;
 mod ordering_cache;
 mod pick;
@@ -122,12 +123,10 @@ impl Index {
         wanted: Wanted<'_>,
         meter: &mut Meter,
     ) -> Result<Found, OverLimit> {
-        if let Some((place, filter)) =
-            self.smallest_filter(filters).and_then(|place| Some((place, filters.links.get(place)?)))
-        {
+        if let Some((found_by, length)) = self.smallest_filter(filters) {
             // Each row is read once to be filtered and once to be sorted.
-            meter.spend(2 * self.linked_length(filter))?;
-            return Ok(self.cut(self.linked_rows(filters, place), terms, wanted));
+            meter.spend(2 * length)?;
+            return Ok(self.cut(self.rows_found_by(filters, found_by), terms, wanted));
         }
         let Filters { organization, networks, .. } = filters;
         let fewest = table.runs(*organization, networks.as_deref());
@@ -192,9 +191,10 @@ impl Index {
 }
 
 /// Returns whether one run holds just this list: of an organization or one network, by one term.
-fn is_one_run(Filters { organization, networks, links, .. }: &Filters, terms: &[Term]) -> bool {
+fn is_one_run(filters: &Filters, order: &[Term]) -> bool {
+    let Filters { organization, networks, links, terms, .. } = filters;
     let is_one_set = organization.is_some() && networks.as_ref().is_none_or(|networks| networks.len() <= 1);
-    is_one_set && links.is_empty() && terms.len() == 1
+    is_one_set && links.is_empty() && terms.is_empty() && order.len() == 1
 }
 
 fn check_order(query: &Query) -> Result<(), StoreError> {

@@ -1,7 +1,7 @@
 //! The ordering cache: lists of one organization that no run holds, materialized in their order.
 //!
 //! Runs hold the records of an organization and of each network in the order of one sort key. Every other list has to be
-//! put together: one of some networks, one that a link filter selects, one ordered by several sort keys. A list that is
+//! put together: one of some networks, one that a filter on links or terms selects, one ordered by several sort keys. A list that is
 //! expensive, or read often, is materialized once as a run of its own. From then on it follows every write, until it is
 //! evicted by lists that were used more recently.
 //!
@@ -133,9 +133,9 @@ impl OrderingCache {
             changed.entry(id).or_insert_with(|| Some(row.clone()));
         });
         for List { key, run, .. } in self.lists.get_mut().unwrap_or_else(PoisonError::into_inner) {
-            if change.touches(key) && key.filters.pass(row, rows.partitions()) {
-                let prefix_of = |row| rows.prefix_by(&key.terms, row);
-                run.remove(id, prefix_of, |other| rows.compare_by(&key.terms, other, id).is_lt());
+            if change.touches(key) && key.filters.pass(row, rows) {
+                let prefix_of = |row| rows.prefix_by(&key.order, row);
+                run.remove(id, prefix_of, |other| rows.compare_by(&key.order, other, id).is_lt());
             }
         }
     }
@@ -147,9 +147,9 @@ impl OrderingCache {
             changed.entry(id).or_insert(None);
         });
         for List { key, run, .. } in self.lists.get_mut().unwrap_or_else(PoisonError::into_inner) {
-            if change.touches(key) && key.filters.pass(row, rows.partitions()) {
-                let prefix_of = |row| rows.prefix_by(&key.terms, row);
-                run.insert(id, prefix_of, |other| rows.compare_by(&key.terms, other, id).is_lt());
+            if change.touches(key) && key.filters.pass(row, rows) {
+                let prefix_of = |row| rows.prefix_by(&key.order, row);
+                run.insert(id, prefix_of, |other| rows.compare_by(&key.order, other, id).is_lt());
             }
         }
     }
@@ -182,6 +182,8 @@ pub(in crate::store::index) enum RowChange<'c> {
         slots: &'c [Slot],
         /// Whether its links change.
         links: bool,
+        /// Whether its terms change.
+        terms: bool,
     },
 }
 
@@ -189,9 +191,10 @@ impl RowChange<'_> {
     fn touches(&self, key: &ListKey) -> bool {
         match self {
             Self::All => true,
-            Self::Some { slots, links } => {
+            Self::Some { slots, links, terms } => {
                 (*links && !key.filters.links.is_empty())
-                    || key.terms.iter().any(|(slot, _)| slots.contains(slot))
+                    || (*terms && !key.filters.terms.is_empty())
+                    || key.order.iter().any(|(slot, _)| slots.contains(slot))
             }
         }
     }

@@ -3,12 +3,14 @@
 use uuid::Uuid;
 
 use super::filter::Filters;
+use super::found_by::FoundBy;
 use crate::store::Direction;
 use crate::store::index::Index;
 use crate::store::index::merge::Merged;
 use crate::store::index::rows::{Rows, Slot, Term};
 use crate::store::index::run::{Place, RowId, Run};
 use crate::store::index::table::Table;
+use crate::store::index::terms::{Posting, Section};
 
 /// Rows that are passed for one step where they stand one behind the other in memory.
 pub(super) const PASSED_PER_STEP: usize = 16;
@@ -161,6 +163,8 @@ pub(super) struct Members {
 enum Source {
     /// Behind a row among those linked to one target of a filter, both by their place in the query.
     Links { filter: usize, target: usize, after: Option<RowId> },
+    /// Behind a posting in one range of a filter, both by their place in the query.
+    Terms { filter: usize, range: usize, after: Option<Posting> },
     /// Behind a record of one of the networks, by its place in the query.
     Networks { network: usize, after: Option<Uuid> },
     /// All were read.
@@ -170,7 +174,8 @@ enum Source {
 impl Members {
     pub(super) fn new(index: &Index, filters: &Filters) -> Self {
         let source = match index.smallest_filter(filters) {
-            Some(filter) => Source::Links { filter, target: 0, after: None },
+            Some((FoundBy::Links(filter), _)) => Source::Links { filter, target: 0, after: None },
+            Some((FoundBy::Terms(filter), _)) => Source::Terms { filter, range: 0, after: None },
             None if filters.networks.is_some() => Source::Networks { network: 0, after: None },
             None => return Self { set: None, source: Source::Exhausted },
         };
@@ -180,13 +185,16 @@ impl Members {
     /// Reads a slice of at most this many steps. Returns `false` when all rows were read before.
     pub(super) fn read(&mut self, index: &Index, table: &Table, filters: &Filters, steps: usize) -> bool {
         let Some(set) = &mut self.set else { return false };
-        let next = match self.source {
+        let next = match &self.source {
             Source::Exhausted => return false,
             Source::Links { filter, target, after } => {
-                read_links(index, filters, set, (filter, target, after), steps)
+                read_links(index, filters, set, (*filter, *target, *after), steps)
+            }
+            Source::Terms { filter, range, after } => {
+                read_terms((index, table), filters, set, (*filter, *range, after.as_ref()), steps)
             }
             Source::Networks { network, after } => {
-                read_network((index, table), filters, set, (network, after), steps)
+                read_network((index, table), filters, set, (*network, *after), steps)
             }
         };
         self.source = next;
@@ -208,13 +216,42 @@ fn read_links(
     let rest = linked.get(passed..).unwrap_or_default();
     let slice = rest.get(..steps.min(rest.len())).unwrap_or_default();
     for row in slice {
-        if index.rows.get(*row).is_some_and(|row| filters.pass(row, index.rows.partitions())) {
+        let found_by = FoundBy::Links(filter);
+        if index.rows.get(*row).is_some_and(|row| filters.pass_beside(found_by, row, &index.rows)) {
             set.insert(*row);
         }
     }
     match slice.last() {
         Some(last) if slice.len() < rest.len() => Source::Links { filter, target, after: Some(*last) },
         _ => Source::Links { filter, target: target + 1, after: None },
+    }
+}
+
+fn read_terms(
+    (index, table): (&Index, &Table),
+    filters: &Filters,
+    set: &mut RowSet,
+    (filter, range, after): (usize, usize, Option<&Posting>),
+    steps: usize,
+) -> Source {
+    let Some((name, ranges)) = filters.terms.get(filter) else { return Source::Exhausted };
+    let Some(section) = ranges.get(range).map(|range| Section { name: *name, range, after }) else {
+        return Source::Exhausted;
+    };
+    let found_by = FoundBy::Terms(filter);
+    // Where no row is read, postings stand one behind the other in memory.
+    let is_only = filters.is_only(found_by);
+    let most = if is_only { steps * PASSED_PER_STEP } else { steps };
+    let passes =
+        |row: &RowId| index.rows.get(*row).is_some_and(|row| filters.pass_beside(found_by, row, &index.rows));
+    let last = table.postings(filters.organization).next().and_then(|postings| {
+        postings.read(section, most, |rows| {
+            rows.iter().filter(|row| is_only || passes(row)).for_each(|row| set.insert(*row));
+        })
+    });
+    match last {
+        Some(last) => Source::Terms { filter, range, after: Some(last) },
+        None => Source::Terms { filter, range: range + 1, after: None },
     }
 }
 

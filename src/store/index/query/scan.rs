@@ -1,15 +1,16 @@
-//! Finding the rows of a query directly: by id, through a link filter, or by merging runs.
+//! Finding the rows of a query directly: by id, or by merging runs.
 
 use uuid::Uuid;
 
-use super::filter::{Filters, Linked, has_link, sorted};
+use super::filter::{Filters, InRanges, Linked, sorted};
 use crate::store::index::Index;
 use crate::store::index::interner::NameId;
 use crate::store::index::merge::{Group, Merged};
-use crate::store::index::rows::{Row, Slot, Term};
+use crate::store::index::rows::{Slot, Term};
 use crate::store::index::run::{Place, RowId, Run};
 use crate::store::index::table::Runs;
-use crate::store::{Direction, LinkFilter, Query};
+use crate::store::index::terms::joined;
+use crate::store::{Direction, LinkFilter, Query, TermFilter};
 
 /// Where the wanted part of a list begins.
 #[derive(Clone, Copy, Debug)]
@@ -233,52 +234,26 @@ impl Index {
 
 impl Index {
     /// Translates the filters of a query. `None` when nothing can pass, because no record ever had a link of some
-    /// relation.
+    /// relation, or a term of some name.
     pub(super) fn filters(&self, query: &Query, table: NameId) -> Option<Filters> {
         let links = query.links.iter().map(|filter| self.link_filter(filter)).collect::<Option<_>>()?;
+        let terms = query.terms.iter().map(|filter| self.term_filter(filter)).collect::<Option<_>>()?;
         let networks = query.networks.as_deref().map(sorted);
-        Some(Filters { table, organization: query.organization, networks, links })
+        Some(Filters { table, organization: query.organization, networks, links, terms })
     }
 
     fn link_filter(&self, filter: &LinkFilter) -> Option<Linked> {
         Some((self.names.find(filter.relation)?, sorted(&filter.targets)))
     }
 
+    fn term_filter(&self, filter: &TermFilter) -> Option<InRanges> {
+        Some((self.names.find(filter.name)?, joined(&filter.ranges)))
+    }
+
     /// Returns the rows with one of these ids that pass the filters, in no particular order.
     pub(super) fn rows_with_ids(&self, filters: &Filters, ids: &[Uuid]) -> Vec<RowId> {
         let rows = sorted(ids).into_iter().filter_map(|id| self.ids.find(&self.rows, filters.table, id));
-        self.passing(rows, |row| filters.pass(row, self.rows.partitions()))
-    }
-
-    /// Returns the place of the link filter with the fewest rows, or `None` without link filters.
-    pub(super) fn smallest_filter(&self, filters: &Filters) -> Option<usize> {
-        let lengths = filters.links.iter().map(|filter| self.linked_length(filter)).enumerate();
-        lengths.min_by_key(|(_, length)| *length).map(|(place, _)| place)
-    }
-
-    /// Counts the rows linked to the targets of a filter, once for each target.
-    pub(super) fn linked_length(&self, (relation, targets): &Linked) -> usize {
-        targets.iter().map(|target| self.links.rows(*relation, *target).len()).sum()
-    }
-
-    /// Returns all rows that pass, found through one of the link filters, in no particular order.
-    pub(super) fn linked_rows(&self, filters: &Filters, place: usize) -> Vec<RowId> {
-        let Some((relation, targets)) = filters.links.get(place) else { return Vec::new() };
-        let lists: Vec<&[RowId]> = targets.iter().map(|target| self.links.rows(*relation, *target)).collect();
-        let mut rows = lists.concat();
-        rows.sort_unstable();
-        rows.dedup();
-        // The filter by which a row was found is not evaluated again: reading its links is a cache miss.
-        let has_others = |row: &Row| {
-            filters.links.iter().enumerate().all(|(other, filter)| other == place || has_link(row, filter))
-        };
-        self.passing(rows.into_iter(), |row| {
-            filters.pass_unlinked(row, self.rows.partitions()) && has_others(row)
-        })
-    }
-
-    fn passing(&self, rows: impl Iterator<Item = RowId>, passes: impl Fn(&Row) -> bool) -> Vec<RowId> {
-        rows.filter(|row| self.rows.get(*row).is_some_and(&passes)).collect()
+        rows.filter(|row| self.rows.get(*row).is_some_and(|row| filters.pass(row, &self.rows))).collect()
     }
 }
 

@@ -10,8 +10,8 @@ use crate::model::Timestamp;
 use crate::store::index::load::FEW_ROWS;
 use crate::store::index::{Index, Packs};
 use crate::store::{
-    Direction, Facets, Key, Name, Order, Precondition, Query, SortKey, StoreErrorKind, UniqueKey, Version,
-    Write,
+    Direction, Facets, Key, Name, Order, Precondition, Query, SortKey, StoreErrorKind, Term, UniqueKey,
+    Version, Write,
 };
 
 const HOST: Name = Name::new("host");
@@ -163,6 +163,9 @@ fn facets_that_no_batch_may_bring_are_corrupt() {
     assert!(text.contains("a sort key twice"), "{text}");
     let text = refused(&Facets::default(), key(2), &known_as(&["a".repeat(1_025).as_str()]));
     assert!(text.contains("a unique key of more than 1024 bytes"), "{text}");
+    let long = Facets::default().with_terms([Term::new(name, [0; Term::MAX_LENGTH + 1])]);
+    let text = refused(&Facets::default(), key(2), &long);
+    assert!(text.contains("a term of more than 64 bytes"), "{text}");
 }
 
 #[test]

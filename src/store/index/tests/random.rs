@@ -8,11 +8,12 @@ use uuid::Uuid;
 use crate::model::Timestamp;
 use crate::store::{
     Cursor, Direction, Facets, Guard, Key, Link, LinkFilter, Name, Order, Precondition, Query, SortKey,
-    Start, UniqueKey, Version, Write,
+    Start, Term, TermFilter, TermRange, UniqueKey, Version, Write,
 };
 
 const KINDS: [Name; 2] = [Name::new("host"), Name::new("note")];
 const RELATIONS: [Name; 2] = [Name::new("tag"), Name::new("owner")];
+const TERMS: [Name; 2] = [Name::new("word"), Name::new("tag")];
 const UNIQUE_KEYS: [Name; 2] = [Name::new("port"), Name::new("address")];
 const SORTS: [Name; 5] =
     [Name::new("name"), Name::new("time"), Name::new("place"), Name::new("weight"), Name::new("never")];
@@ -80,6 +81,22 @@ impl Random {
         Link::new(self.pick(&RELATIONS), self.id(30))
     }
 
+    /// Few values, so that some become common.
+    fn term(&mut self) -> Vec<u8> {
+        let mut word = self.pick(&[&b""[..], b"core", b"corner", b"edge"]).to_vec();
+        word.extend((0..self.below(3)).map(|_| self.below(4) as u8));
+        word
+    }
+
+    fn range(&mut self) -> TermRange {
+        match self.below(4) {
+            0 => TermRange::exact(self.term()),
+            1 => TermRange::prefix(self.term()),
+            2 => TermRange::between(self.term(), self.term()),
+            _ => TermRange::new(self.term(), None),
+        }
+    }
+
     pub(super) fn facets(&mut self, records: usize) -> Facets {
         let names = &SORTS[..4];
         let sort_keys = names.iter().filter_map(|name| {
@@ -92,6 +109,7 @@ impl Random {
             network: if self.chance(90) { Some(self.id(5)) } else { None },
             expires_at: if self.chance(20) { Some(self.time()) } else { None },
             links: (0..self.below(4)).map(|_| self.link()).collect(),
+            terms: (0..self.below(6)).map(|_| Term::new(self.pick(&TERMS), self.term())).collect(),
             unique_keys: (0..self.below(4)).map(|_| self.unique_key(records)).collect(),
         }
     }
@@ -139,6 +157,10 @@ impl Random {
         if self.chance(20) {
             let targets = (0..self.below(4)).map(|_| self.id(30)).collect();
             query.links.push(LinkFilter { relation: self.pick(&RELATIONS), targets });
+        }
+        for _ in 0..self.below(5).saturating_sub(2) {
+            let ranges: Vec<TermRange> = (0..self.below(4)).map(|_| self.range()).collect();
+            query.terms.push(TermFilter::new(self.pick(&TERMS), ranges));
         }
         query.order = self.order();
         let keys = query.order.iter().map(|_| self.sort_key()).collect();

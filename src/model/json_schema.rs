@@ -1,0 +1,30 @@
+//! The parts of JSON Schemas that the types of the records do not show.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+/// Any JSON object. A schema of its own, because code generators fail at objects within alternatives.
+pub(super) struct Details;
+
+impl JsonSchema for Details {
+    fn schema_name() -> Cow<'static, str> {
+        "Details".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "object", "description": "Any members.", "additionalProperties": true})
+    }
+}
+
+/// Adds the field of a port that is derived from its number and protocol.
+pub(super) fn add_port_type(schema: &mut Schema) {
+    let description = "The service usually found on this number and protocol.";
+    let field = json_schema!({"type": "string", "readOnly": true, "description": description});
+    if let Some(properties) = schema.get_mut("properties").and_then(|properties| properties.as_object_mut()) {
+        properties.insert("type".to_owned(), field.into());
+    }
+    if let Some(required) = schema.get_mut("required").and_then(|required| required.as_array_mut()) {
+        required.push("type".into());
+    }
+}

@@ -1,0 +1,314 @@
+//! A block of postings.
+
+#[cfg(feature = "sled")]
+mod merge;
+
+use super::{Posting, rows};
+use crate::store::index::run::RowId;
+use crate::store::{Term, TermRange};
+
+/// Maximum size of a block in bytes: an insertion scans its values and moves half of it.
+const MOST: usize = 2_048;
+
+/// Bytes by which a block grows. Doubling would leave a third of it empty on average.
+const GROWTH: usize = 64;
+
+/// Consecutive postings of one name: each value once, with the list of its rows.
+///
+/// A value is stored as the length of the beginning that it shares with the value before, the length of the rest, the
+/// length of the list, the rest, and the list. The first value of a block shares nothing.
+#[derive(Debug, Default)]
+pub(super) struct Block {
+    bytes: Vec<u8>,
+    count: usize,
+}
+
+/// A value of a term.
+#[derive(Clone, Copy, Debug)]
+struct Value {
+    bytes: [u8; Term::MAX_LENGTH],
+    length: usize,
+}
+
+impl Value {
+    const EMPTY: Self = Self { bytes: [0; Term::MAX_LENGTH], length: 0 };
+
+    fn get(&self) -> &[u8] {
+        self.bytes.get(..self.length).unwrap_or_default()
+    }
+
+    /// Replaces everything after the shared beginning.
+    fn set_rest(&mut self, shared: usize, rest: &[u8]) {
+        self.length = shared + rest.len();
+        if let Some(place) = self.bytes.get_mut(shared..self.length) {
+            place.copy_from_slice(rest);
+        }
+    }
+}
+
+/// A value of a block with its rows.
+#[derive(Clone, Copy, Debug)]
+struct List<'b> {
+    value: Value,
+    /// Where the list begins and ends in the block.
+    start: usize,
+    end: usize,
+    rows: &'b [u8],
+}
+
+/// The lists of a block, one after the other.
+#[derive(Clone, Copy, Debug)]
+struct Lists<'b> {
+    bytes: &'b [u8],
+    end: usize,
+    value: Value,
+}
+
+impl<'b> Lists<'b> {
+    /// Moves to the next value, and returns its rows. Unlike [`next`](Self::next), it does not copy the value.
+    fn advance(&mut self) -> Option<&'b [u8]> {
+        let start = self.end;
+        let ([shared, length], bytes) = self.bytes.get(start..)?.split_first_chunk()?;
+        let (size, header) = rows::read(bytes)?;
+        let (rest, bytes) = bytes.get(header..)?.split_at_checked(usize::from(*length))?;
+        self.value.set_rest(usize::from(*shared), rest);
+        self.end = start + 2 + header + rest.len() + size as usize;
+        bytes.get(..size as usize)
+    }
+}
+
+impl<'b> Iterator for Lists<'b> {
+    type Item = List<'b>;
+
+    fn next(&mut self) -> Option<List<'b>> {
+        let start = self.end;
+        let rows = self.advance()?;
+        Some(List { value: self.value, start, end: self.end, rows })
+    }
+}
+
+impl Block {
+    pub(super) fn of(value: &[u8], row: RowId) -> Self {
+        let mut block = Self::default();
+        block.insert(value, row);
+        block
+    }
+
+    pub(super) const fn len(&self) -> usize {
+        self.count
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    pub(super) const fn is_full(&self) -> bool {
+        self.bytes.len() > MOST
+    }
+
+    pub(super) const fn is_small(&self) -> bool {
+        self.bytes.len() < MOST / 4
+    }
+
+    /// Returns whether the next block should be appended.
+    pub(super) const fn has_room_for(&self, next: &Self) -> bool {
+        self.is_empty() || self.bytes.len() + next.bytes.len() <= MOST / 2
+    }
+
+    /// Counts the postings in a range.
+    pub(super) fn count(&self, range: &TermRange) -> usize {
+        let (mut lists, mut count) = (self.lists(), 0);
+        while let Some(rows) = lists.advance() {
+            if range.contains(lists.value.get()) {
+                count += rows::count(rows);
+            }
+        }
+        count
+    }
+
+    /// Visits the values in a range with their rows, after a posting, until a visit returns `false`. Returns whether all
+    /// did not.
+    pub(super) fn visit(
+        &self,
+        range: &TermRange,
+        after: Option<&Posting>,
+        mut visit: impl FnMut(&[u8], &[RowId]) -> bool,
+    ) -> bool {
+        let (mut lists, mut unpacked) = (self.lists(), Vec::new());
+        while let Some(rows) = lists.advance() {
+            let value = lists.value.get();
+            if value < range.from.as_slice() {
+                continue;
+            }
+            if range.to.as_deref().is_some_and(|to| value >= to) {
+                break;
+            }
+            let after = after.filter(|(after, _)| value <= &**after);
+            if after.is_some_and(|(after, _)| value < &**after) {
+                continue;
+            }
+            unpacked.clear();
+            rows::unpack(rows, &mut unpacked);
+            let passed = after.map_or(0, |(_, after)| unpacked.partition_point(|row| row <= after));
+            let following = unpacked.get(passed..).unwrap_or_default();
+            if !following.is_empty() && !visit(value, following) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Inserts a posting unless it exists. Returns the number of rows that its value has in the block then, 0 if the
+    /// posting exists.
+    pub(super) fn insert(&mut self, value: &[u8], row: RowId) -> usize {
+        let (before, list) = self.find(value);
+        let (mut changed, next) = (Vec::new(), list.filter(|list| list.value.get() != value));
+        let (start, end) = list.map_or((self.bytes.len(), self.bytes.len()), |list| (list.start, list.end));
+        let former = if next.is_none() { list.map_or(&[][..], |list| list.rows) } else { &[] };
+        let Some(rows) = rows::with(former, row) else { return 0 };
+        write(before.get(), value, &rows, &mut changed);
+        if let Some(next) = next {
+            write(value, next.value.get(), next.rows, &mut changed);
+        }
+        self.replace(start, end, &changed);
+        self.count += 1;
+        rows::count(&rows)
+    }
+
+    pub(super) fn remove(&mut self, value: &[u8], row: RowId) {
+        let (before, list) = self.find(value);
+        let Some(list) = list.filter(|list| list.value.get() == value) else { return };
+        let Some(rows) = rows::without(list.rows, row) else { return };
+        let (mut changed, mut end) = (Vec::new(), list.end);
+        if !rows.is_empty() {
+            write(before.get(), value, &rows, &mut changed);
+        } else if let Some(next) = self.lists_after(list).next() {
+            write(before.get(), next.value.get(), next.rows, &mut changed);
+            end = next.end;
+        }
+        self.replace(list.start, end, &changed);
+        self.count -= 1;
+    }
+
+    /// Splits a full block after a posting was inserted. Returns the second part with its first posting.
+    pub(super) fn split(&mut self, value: &[u8], row: RowId) -> (Box<[u8]>, RowId, Self) {
+        let (before, list, kept) = self.place_of_split(value, row);
+        let mut unpacked = Vec::new();
+        rows::unpack(list.rows, &mut unpacked);
+        let (kept, moved) = unpacked.split_at_checked(kept).unwrap_or_default();
+        let mut bytes = Vec::new();
+        write(&[], list.value.get(), &rows::pack(moved), &mut bytes);
+        let mut count = moved.len();
+        if let Some(next) = self.lists_after(list).next() {
+            write(list.value.get(), next.value.get(), next.rows, &mut bytes);
+            bytes.extend_from_slice(self.bytes.get(next.end..).unwrap_or_default());
+            count += self.lists_after(list).map(|list| rows::count(list.rows)).sum::<usize>();
+        }
+        let mut changed = Vec::new();
+        if !kept.is_empty() {
+            write(before.get(), list.value.get(), &rows::pack(kept), &mut changed);
+        }
+        let (start, end) = (list.start, self.bytes.len());
+        let first = (list.value.get().into(), moved.first().copied().unwrap_or_default());
+        self.replace(start, end, &changed);
+        self.bytes.shrink_to_fit();
+        self.count -= count;
+        bytes.shrink_to_fit();
+        (first.0, first.1, Self { bytes, count })
+    }
+
+    /// Appends the next block.
+    pub(super) fn append(&mut self, next: &Self) {
+        let Some(first) = next.lists().next() else { return };
+        let rest = next.bytes.get(first.end..).unwrap_or_default();
+        let last = self.lists().last();
+        let mut changed = Vec::new();
+        let start = match last {
+            Some(last) if last.value.get() == first.value.get() => {
+                let mut unpacked = Vec::new();
+                rows::unpack(last.rows, &mut unpacked);
+                rows::unpack(first.rows, &mut unpacked);
+                let (before, _) = self.find(last.value.get());
+                write(before.get(), last.value.get(), &rows::pack(&unpacked), &mut changed);
+                last.start
+            }
+            _ => {
+                let last = last.map_or(Value::EMPTY, |last| last.value);
+                write(last.get(), first.value.get(), first.rows, &mut changed);
+                self.bytes.len()
+            }
+        };
+        changed.extend_from_slice(rest);
+        self.replace(start, self.bytes.len(), &changed);
+        self.count += next.count;
+    }
+
+    fn lists(&self) -> Lists<'_> {
+        Lists { bytes: &self.bytes, end: 0, value: Value::EMPTY }
+    }
+
+    fn lists_after<'b>(&'b self, list: List<'b>) -> Lists<'b> {
+        Lists { bytes: &self.bytes, end: list.end, value: list.value }
+    }
+
+    /// Returns the list of a value or of the first greater value, and the value before it.
+    fn find(&self, value: &[u8]) -> (Value, Option<List<'_>>) {
+        self.find_list(|list| list.value.get() >= value)
+    }
+
+    /// Returns the list in which a block is split, the value before it, and how many rows of the list stay.
+    fn place_of_split(&self, value: &[u8], row: RowId) -> (Value, List<'_>, usize) {
+        let is_last = |list: &List<'_>| list.end == self.bytes.len();
+        let (before, inserted) = self.find(value);
+        let greatest = |list: &List<'_>| rows::read(list.rows).map(|(row, _)| row);
+        // Appending leaves full blocks behind: rows that arrive in order take no spare memory.
+        if let Some(last) = inserted.filter(|list| is_last(list) && greatest(list) == Some(row)) {
+            return (before, last, rows::count(last.rows) - 1);
+        }
+        let (before, half) = self.find_list(|list| list.end > self.bytes.len() / 2);
+        let half = half.unwrap_or(List { value: Value::EMPTY, start: 0, end: 0, rows: &[] });
+        if half.rows.len() <= MOST / 4 {
+            return (before, half, 0);
+        }
+        // A long list ends its block, so that rows are appended to it.
+        match self.lists_after(half).next() {
+            Some(next) => (half.value, next, 0),
+            None => (before, half, rows::count(half.rows) / 2),
+        }
+    }
+
+    fn find_list(&self, is_found: impl Fn(&List<'_>) -> bool) -> (Value, Option<List<'_>>) {
+        let mut before = Value::EMPTY;
+        for list in self.lists() {
+            if is_found(&list) {
+                return (before, Some(list));
+            }
+            before = list.value;
+        }
+        (before, None)
+    }
+
+    fn replace(&mut self, start: usize, end: usize, changed: &[u8]) {
+        let more = changed.len().saturating_sub(end - start);
+        if self.bytes.capacity() - self.bytes.len() < more {
+            self.bytes.reserve_exact(more.max(self.bytes.len().min(GROWTH)));
+        }
+        let (length, moved) = (self.bytes.len(), start + changed.len());
+        self.bytes.resize(length + more, 0);
+        self.bytes.copy_within(end..length, moved);
+        self.bytes.truncate(moved + length - end);
+        if let Some(place) = self.bytes.get_mut(start..moved) {
+            place.copy_from_slice(changed);
+        }
+    }
+}
+
+/// Writes a list behind one of a smaller value.
+fn write(before: &[u8], value: &[u8], rows: &[u8], bytes: &mut Vec<u8>) {
+    let shared = before.iter().zip(value).take_while(|(left, right)| left == right).count();
+    let rest = value.get(shared..).unwrap_or_default();
+    bytes.extend_from_slice(&[shared as u8, rest.len() as u8]);
+    rows::write(rows.len() as u32, bytes);
+    bytes.extend_from_slice(rest);
+    bytes.extend_from_slice(rows);
+}

@@ -1,0 +1,130 @@
+//! Inserting many postings into a block at once.
+
+use super::{Block, List, MOST, Value, rows, write};
+use crate::store::Term;
+use crate::store::index::run::RowId;
+use crate::store::index::terms::{Posting, common::COMMON};
+
+/// Maximum length of a list without its value and its rows: two lengths and the size.
+const HEADER: usize = 2 + MAX_NUMBER;
+
+/// Maximum length of a packed number.
+const MAX_NUMBER: usize = 5;
+
+// An empty block has room for a list of `COMMON` rows, so that shorter lists need not be divided.
+const _: () = assert!(MOST > HEADER + Term::MAX_LENGTH + COMMON * MAX_NUMBER);
+
+impl Block {
+    /// Inserts postings, which must be sorted. Values that become common are appended to `common`. Returns the blocks
+    /// that follow, each with its first posting.
+    pub(in crate::store::index::terms) fn insert_sorted(
+        &mut self,
+        postings: &[(&[u8], RowId)],
+        common: &mut Vec<Vec<u8>>,
+    ) -> Vec<(Posting, Self)> {
+        let mut merged = Merged::default();
+        let mut new = postings.chunk_by(|left, right| left.0 == right.0).peekable();
+        let mut lists = self.lists();
+        let mut old = lists.next();
+        let mut rows = Vec::new();
+        loop {
+            let value_of_new = new.peek().and_then(|alike| alike.first()).map(|(value, _)| *value);
+            let is_old = |list: &List<'_>| value_of_new.is_none_or(|new| list.value.get() <= new);
+            let list = old.filter(is_old);
+            let Some(value) = list.as_ref().map(|list| list.value.get()).or(value_of_new) else { break };
+            rows.clear();
+            list.iter().for_each(|list| rows::unpack(list.rows, &mut rows));
+            let former = rows.len();
+            let grows = value_of_new == Some(value);
+            if grows {
+                rows.extend(new.next().into_iter().flatten().map(|(_, row)| *row));
+                // Without effect on rows that are greater than those before, as those of new records are.
+                rows.sort_unstable();
+                rows.dedup();
+            }
+            if former < COMMON && rows.len() >= COMMON {
+                common.push(value.to_vec());
+            }
+            merged.push(value, &rows, grows);
+            if list.is_some() {
+                old = lists.next();
+            }
+        }
+        let mut blocks = merged.finish().into_iter();
+        *self = blocks.next().map(|(_, block)| block).unwrap_or_default();
+        blocks.collect()
+    }
+
+    /// Cuts a block in halves. Returns the second with its first posting.
+    fn halved(&mut self) -> (Posting, Self) {
+        let (value, row, rest) = self.split(&[], 0);
+        ((value, row), rest)
+    }
+}
+
+/// Lists in sorted order, divided into blocks.
+#[derive(Debug, Default)]
+struct Merged {
+    blocks: Vec<(Posting, Block)>,
+    /// The last value of the last block.
+    last: Option<Value>,
+    /// Whether the last block begins with further rows of the last value of the block before, which got new rows.
+    goes_on: bool,
+    packed: Vec<u8>,
+}
+
+impl Merged {
+    fn push(&mut self, value: &[u8], mut rows: &[RowId], grows: bool) {
+        let mut is_rest = false;
+        while let Some(first) = rows.first() {
+            let used = self.blocks.last().map_or(MOST, |(_, block)| block.bytes.len());
+            let fitting = fitting(rows, MOST.saturating_sub(used + HEADER + value.len()));
+            if fitting < rows.len().min(COMMON) {
+                self.blocks.push(((value.into(), *first), Block::default()));
+                self.last = None;
+                self.goes_on = is_rest && grows;
+                continue;
+            }
+            let (now, later) = rows.split_at_checked(fitting).unwrap_or((rows, &[]));
+            self.append(value, now);
+            rows = later;
+            is_rest = true;
+        }
+    }
+
+    fn append(&mut self, value: &[u8], now: &[RowId]) {
+        let Some((_, block)) = self.blocks.last_mut() else { return };
+        let last = self.last.get_or_insert(Value::EMPTY);
+        self.packed.clear();
+        rows::pack_into(now, &mut self.packed);
+        write(last.get(), value, &self.packed, &mut block.bytes);
+        block.count += now.len();
+        last.set_rest(0, value);
+    }
+
+    fn finish(mut self) -> Vec<(Posting, Block)> {
+        // Otherwise each insertion into a full block would leave a nearly empty one behind. The rest of a growing list
+        // stays alone, because further rows are appended to it.
+        if let [.., (_, former), last] = &mut self.blocks[..]
+            && !self.goes_on
+            && last.1.bytes.len() < MOST / 2
+        {
+            former.append(&last.1);
+            *last = former.halved();
+        }
+        self.blocks.iter_mut().for_each(|(_, block)| block.bytes.shrink_to_fit());
+        self.blocks
+    }
+}
+
+/// Returns how many of the rows take at most `room` bytes.
+fn fitting(rows: &[RowId], room: usize) -> usize {
+    // Packed are the greatest row and the differences.
+    let Some(mut left) = room.checked_sub(MAX_NUMBER) else { return 0 };
+    let differences = rows.iter().zip(rows.iter().skip(1)).map(|(former, next)| next - former);
+    let fits = |difference: &u32| {
+        let bits = u32::BITS - (difference | 1).leading_zeros();
+        left.checked_sub(bits.div_ceil(rows::BITS) as usize).map(|rest| left = rest).is_some()
+    };
+    rows.len().min(1 + differences.take_while(fits).count())
+}

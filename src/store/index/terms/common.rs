@@ -1,0 +1,60 @@
+use std::hash::{BuildHasher, RandomState};
+
+use hashbrown::HashTable;
+
+/// The number of rows with which a value becomes common.
+pub(super) const COMMON: usize = 32;
+
+/// Maximum number of common values: a number has 15 bits.
+const MOST: usize = 1 << 15;
+
+/// A number takes two bytes in a row, so there is nothing to gain from shorter values.
+const SHORTEST: usize = 2;
+
+/// Numbers the values of terms that many rows have, so that a row stores two bytes in place of such a value.
+///
+/// A value keeps its number for good, so facets that were packed or cloned at any time stay readable.
+#[derive(Clone, Debug, Default)]
+pub(in crate::store::index) struct CommonValues {
+    hasher: RandomState,
+    /// All values, one after the other.
+    bytes: Vec<u8>,
+    /// The end of each value.
+    ends: Vec<u32>,
+    numbers: HashTable<u16>,
+}
+
+impl CommonValues {
+    pub(super) fn value(&self, number: u16) -> &[u8] {
+        value(&self.bytes, &self.ends, number)
+    }
+
+    pub(super) fn number(&self, wanted: &[u8]) -> Option<u16> {
+        let hash = self.hasher.hash_one(wanted);
+        self.numbers.find(hash, |number| self.value(*number) == wanted).copied()
+    }
+
+    /// Returns whether [`insert`](Self::insert) would number a value.
+    pub(in crate::store::index) fn takes(&self, value: &[u8]) -> bool {
+        value.len() >= SHORTEST && self.ends.len() < MOST && self.number(value).is_none()
+    }
+
+    /// Numbers a value.
+    pub(in crate::store::index) fn insert(&mut self, new: &[u8]) {
+        if !self.takes(new) {
+            return;
+        }
+        let number = self.ends.len() as u16;
+        self.bytes.extend_from_slice(new);
+        self.ends.push(self.bytes.len() as u32);
+        let Self { hasher, bytes, ends, numbers } = self;
+        let hash_of = |number: &u16| hasher.hash_one(value(bytes, ends, *number));
+        numbers.insert_unique(hash_of(&number), number, hash_of);
+    }
+}
+
+fn value<'b>(bytes: &'b [u8], ends: &[u32], number: u16) -> &'b [u8] {
+    let end = |place: usize| ends.get(place).copied().unwrap_or_default() as usize;
+    let start = usize::from(number).checked_sub(1).map_or(0, end);
+    bytes.get(start..end(usize::from(number))).unwrap_or_default()
+}

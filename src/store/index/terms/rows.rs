@@ -1,0 +1,161 @@
+//! A compressed list of rows: the greatest row, then the differences from each row to the next smaller one.
+//!
+//! Rows of a frequent term are close to each other, so that most differences take one byte. A row that is greater than
+//! all others, as most new rows are, is inserted without reading the list.
+
+use crate::store::index::run::RowId;
+
+/// Bits of a number in each of its bytes; the highest bit of a byte tells that others follow.
+pub(super) const BITS: u32 = 7;
+const FOLLOWED: u8 = 1 << BITS;
+
+/// A place in a list.
+#[derive(Clone, Copy, Debug)]
+struct Spot {
+    /// The row before, which is greater.
+    before: Option<RowId>,
+    /// Where the difference from it to the row at the place is stored.
+    start: usize,
+    end: usize,
+    /// The row at the place; `None` at the end of the list.
+    row: Option<RowId>,
+}
+
+impl Spot {
+    const START: Self = Self { before: None, start: 0, end: 0, row: None };
+
+    /// Returns the place after this one.
+    fn next(self, rows: &[u8]) -> Self {
+        let number = rows.get(self.end..).and_then(read);
+        let (number, length) = number.map_or((None, 0), |(number, length)| (Some(number), length));
+        let row = number.map(|number| self.row.map_or(number, |before| before.saturating_sub(number)));
+        Self { before: self.row, start: self.end, end: self.end + length, row }
+    }
+
+    /// Returns the place of the greatest row that is not greater than this one.
+    fn of(rows: &[u8], wanted: RowId) -> Self {
+        let mut spot = Self::START.next(rows);
+        while spot.row.is_some_and(|row| row > wanted) {
+            spot = spot.next(rows);
+        }
+        spot
+    }
+}
+
+/// Returns the number of rows.
+pub(super) fn count(rows: &[u8]) -> usize {
+    rows.iter().filter(|byte| **byte < FOLLOWED).count()
+}
+
+/// Appends all rows in ascending order.
+pub(super) fn unpack(rows: &[u8], unpacked: &mut Vec<RowId>) {
+    let from = unpacked.len();
+    let mut spot = Spot::START.next(rows);
+    while let Some(row) = spot.row {
+        unpacked.push(row);
+        spot = spot.next(rows);
+    }
+    if let Some(rows) = unpacked.get_mut(from..) {
+        rows.reverse();
+    }
+}
+
+/// Packs rows in ascending order.
+pub(super) fn pack(rows: &[RowId]) -> Vec<u8> {
+    let mut packed = Vec::with_capacity(rows.len() + size_of::<RowId>());
+    pack_into(rows, &mut packed);
+    packed
+}
+
+/// Appends packed rows, which must be in ascending order.
+pub(super) fn pack_into(rows: &[RowId], packed: &mut Vec<u8>) {
+    let mut before = None;
+    for row in rows.iter().rev() {
+        write(difference(before, *row), packed);
+        before = Some(*row);
+    }
+}
+
+/// Returns a list with one more row. `None` when it has the row.
+pub(super) fn with(rows: &[u8], row: RowId) -> Option<Vec<u8>> {
+    let spot = Spot::of(rows, row);
+    let mut numbers = vec![difference(spot.before, row)];
+    match spot.row {
+        Some(smaller) if smaller == row => return None,
+        Some(smaller) => numbers.push(row - smaller),
+        None => {}
+    }
+    Some(replaced(rows, spot.start, &numbers, spot.end))
+}
+
+/// Returns a list without a row. `None` when it lacks the row.
+pub(super) fn without(rows: &[u8], row: RowId) -> Option<Vec<u8>> {
+    let spot = Spot::of(rows, row);
+    if spot.row != Some(row) {
+        return None;
+    }
+    let next = spot.next(rows);
+    let numbers: Vec<u32> = next.row.map(|next| difference(spot.before, next)).into_iter().collect();
+    Some(replaced(rows, spot.start, &numbers, next.end))
+}
+
+fn difference(before: Option<RowId>, row: RowId) -> u32 {
+    before.map_or(row, |before| before.saturating_sub(row))
+}
+
+/// Replaces the bytes from a start to an end by numbers.
+fn replaced(rows: &[u8], start: usize, numbers: &[u32], end: usize) -> Vec<u8> {
+    let mut replaced = Vec::with_capacity(rows.len() + 2 * size_of::<u64>());
+    replaced.extend_from_slice(rows.get(..start).unwrap_or_default());
+    numbers.iter().for_each(|number| write(*number, &mut replaced));
+    replaced.extend_from_slice(rows.get(end..).unwrap_or_default());
+    replaced
+}
+
+pub(super) fn write(mut number: u32, bytes: &mut Vec<u8>) {
+    while number >= u32::from(FOLLOWED) {
+        bytes.push(number as u8 | FOLLOWED);
+        number >>= BITS;
+    }
+    bytes.push(number as u8);
+}
+
+/// Reads a number from the front of bytes, and returns it with its length.
+pub(super) fn read(bytes: &[u8]) -> Option<(u32, usize)> {
+    let mut number = 0;
+    for (place, byte) in bytes.iter().enumerate().take(5) {
+        number |= u32::from(byte & !FOLLOWED) << (BITS * place as u32);
+        if *byte < FOLLOWED {
+            return Some((number, place + 1));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn packed_rows_agree_with_a_set_through_random_insertions_and_removals() {
+        let mut random = fastrand::Rng::with_seed(7);
+        let (mut rows, mut model) = (Vec::new(), BTreeSet::new());
+        for step in 0..20_000 {
+            let row = [0, RowId::MAX, random.u32(..400), random.u32(..)][random.usize(..4)];
+            let changed = if random.bool() {
+                with(&rows, row).filter(|_| model.insert(row))
+            } else {
+                without(&rows, row).filter(|_| model.remove(&row))
+            };
+            rows = changed.unwrap_or(rows);
+            if step % 61 == 0 {
+                let mut unpacked = Vec::new();
+                unpack(&rows, &mut unpacked);
+                assert!(unpacked.iter().eq(&model));
+                assert_eq!((pack(&unpacked), count(&rows)), (rows.clone(), model.len()));
+            }
+        }
+    }
+}
