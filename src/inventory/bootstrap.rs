@@ -3,11 +3,11 @@ use std::fmt;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-use super::records::{
-    KeyHolder, StoredUser, network_facets, organization_facets, put_secret, user_api_key_facets, user_facets,
-};
+use super::collections::CollectionRecord;
+use super::records::{KeyHolder, put_secret, user_api_key_facets, user_facets};
 use super::schema::{
-    decode, encode, exists, facets, network_key, organization_key, password_key, user_api_key_key, user_key,
+    NETWORK_NAME_UNIQUE_KEY, decode, encode, exists, facets, name_unique_key, network_key, organization_key,
+    password_key, user_api_key_key, user_key,
 };
 use super::users::{EmailAddress, email_unique_key};
 use super::{Entity, Error, ErrorKind, Inventory, IssuedKey, unchanged, validate};
@@ -54,7 +54,8 @@ impl Bootstrap {
 
     /// Sets the name of the network, of 1 to 100 characters. Default: `Default`.
     ///
-    /// The name identifies the network at every later start; another name adds another network.
+    /// The name, regardless of case, identifies the network at every later start, also one that was created in another
+    /// way; another name adds another network.
     #[must_use]
     pub fn network(self, name: impl Into<String>) -> Self {
         Self { network: name.into(), ..self }
@@ -135,14 +136,11 @@ impl Plan {
         let network = validate::name("network", &bootstrap.network, 100)?;
         let email = EmailAddress::parse("email", &bootstrap.email)?.into_string();
         let id = derived_id("bootstrap organization", &[name.as_bytes()]);
+        let network_id = derived_id("bootstrap network", &[id.as_bytes(), network.as_bytes()]);
+        let mut network = Network::new(network);
+        network.begin(network_id, id, now);
         Ok(Self {
-            network: Network {
-                id: derived_id("bootstrap network", &[id.as_bytes(), network.as_bytes()]),
-                organization_id: id,
-                name: network,
-                created_at: now,
-                updated_at: now,
-            },
+            network,
             organization: Organization { id, name, api_access: true, created_at: now, updated_at: now },
             email,
         })
@@ -160,7 +158,7 @@ impl Inventory {
     /// [`issued_key`](Bootstrapped::issued_key). The key stays valid at later starts. [`Bootstrap::rotate_key`] replaces it.
     ///
     /// The key does not count against the quota of keys when it is created. A new key reaches all networks that the
-    /// organization has at that moment; further networks are granted with [`Inventory::update_user_api_key_as`].
+    /// organization has at that moment; further networks are granted with [`Inventory::update_as`].
     ///
     /// ```
     /// use toposcope::inventory::Bootstrap;
@@ -192,14 +190,19 @@ impl Inventory {
         let mut transaction = self.transaction(Entity::Organization, plan.organization.id);
         loop {
             let organization = self.find::<Organization>(organization_key(plan.organization.id)).await?;
-            let network = self.find::<Network>(network_key(plan.network.id)).await?;
+            let known_network = self.find::<Network>(network_key(plan.network.id)).await?;
+            let is_network_new = known_network.is_none();
+            let network = match known_network {
+                Some((_, network)) => Some(network),
+                None => self.find_network_by_name(&plan).await?,
+            };
             let owner = self.find_owner(&plan).await?;
             if owner.is_none()
                 && let Some(password) = password.take()
             {
                 hash = Some(self.passwords.hash(password).await?);
             }
-            let (is_new, is_network_new) = (organization.is_none(), network.is_none());
+            let is_new = organization.is_none();
 
             let mut batch = Batch::new();
             let organization = match organization {
@@ -207,7 +210,7 @@ impl Inventory {
                 None => put_organization(&plan, &mut batch)?,
             };
             let network = match network {
-                Some((_, network)) => network,
+                Some(network) => network,
                 None => put_network(&plan, &mut batch)?,
             };
             let owner = match owner {
@@ -217,8 +220,9 @@ impl Inventory {
             let key_id = derived_id("bootstrap key", &[owner.id.as_bytes()]);
             let issued_key = match self.find::<UserApiKey>(user_api_key_key(key_id)).await? {
                 Some((record, mut key)) if bootstrap.key_rotation == KeyRotation::Never => {
-                    // Deleting a network removes it from every key.
-                    if is_network_new {
+                    // Deleting a network removes it from every key, and one that was created in another way was never
+                    // granted.
+                    if is_network_new && !key.network_ids.contains(&network.id) {
                         key.network_ids.push(network.id);
                         key.updated_at = self.now();
                         put_key(&key, unchanged(Some(&record)), &mut batch)?;
@@ -231,7 +235,10 @@ impl Inventory {
                 }
             };
             if !batch.writes().is_empty() {
-                let granted = issued_key.as_ref().map_or(&[][..], |key| &key.record().network_ids);
+                let granted = match &issued_key {
+                    Some(key) => &key.record().network_ids[..],
+                    None => std::slice::from_ref(&network.id),
+                };
                 guard_references(organization.id, owner.id, granted, &mut batch);
             }
             if batch.writes().is_empty() || transaction.commit(batch).await? {
@@ -249,11 +256,18 @@ impl Inventory {
         Ok(Some((record, value)))
     }
 
+    /// Returns the organization's network with the name of the plan, such as one that replaced a deleted network.
+    async fn find_network_by_name(&self, plan: &Plan) -> Result<Option<Network>, Error> {
+        let unique_key = name_unique_key(NETWORK_NAME_UNIQUE_KEY, plan.organization.id, &plan.network.name);
+        let found = self.store.get_by_unique_key(&unique_key).await?;
+        found.as_ref().map(decode).transpose()
+    }
+
     /// Returns the user with the e-mail address of the plan, who must be in its organization.
     async fn find_owner(&self, plan: &Plan) -> Result<Option<User>, Error> {
         let found = self.store.get_by_unique_key(&email_unique_key(&plan.email)).await?;
         let Some(record) = found else { return Ok(None) };
-        let StoredUser { user, .. } = decode(&record)?;
+        let user: User = decode(&record)?;
         if user.organization_id == plan.organization.id {
             return Ok(Some(user));
         }
@@ -269,11 +283,11 @@ impl Inventory {
             organization_id: plan.organization.id,
             permissions: Permission::Owner,
             network_ids: Vec::new(),
+            is_enabled: true,
             created_at: now,
             updated_at: now,
         };
-        let stored = StoredUser { user: user.clone(), is_disabled: false };
-        batch.put(user_key(user.id), Precondition::Absent, user_facets(&user), encode(&stored)?);
+        batch.put(user_key(user.id), Precondition::Absent, user_facets(&user), encode(&user)?);
         if let Some(hash) = hash {
             batch.put(password_key(user.id), Precondition::Absent, facets(user.organization_id, now), hash);
         }
@@ -325,14 +339,15 @@ impl Inventory {
 
 fn put_organization(plan: &Plan, batch: &mut Batch) -> Result<Organization, Error> {
     let organization = plan.organization.clone();
-    let facets = organization_facets(&organization);
+    let facets = organization.facets(organization.id);
     batch.put(organization_key(organization.id), Precondition::Absent, facets, encode(&organization)?);
     Ok(organization)
 }
 
 fn put_network(plan: &Plan, batch: &mut Batch) -> Result<Network, Error> {
     let network = plan.network.clone();
-    batch.put(network_key(network.id), Precondition::Absent, network_facets(&network), encode(&network)?);
+    let facets = network.facets(network.organization_id);
+    batch.put(network_key(network.id), Precondition::Absent, facets, encode(&network)?);
     Ok(network)
 }
 

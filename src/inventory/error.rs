@@ -78,8 +78,11 @@ pub enum ErrorKind {
     /// The e-mail address or the password is wrong.
     #[error("The e-mail address or the password is wrong.")]
     InvalidCredentials,
-    /// Too many logins with this e-mail address have failed.
-    #[error("Too many logins have failed; try again in {retry_after} seconds.")]
+    /// The password of the share is wrong.
+    #[error("The password of the share is wrong.")]
+    SharePasswordIncorrect,
+    /// Too many logins with this e-mail address, or with the password of this share, have failed.
+    #[error("Too many attempts have failed; try again in {retry_after} seconds.")]
     TooManyAttempts {
         /// Seconds until the next attempt is possible.
         retry_after: u64,
@@ -109,7 +112,7 @@ pub enum ErrorKind {
         id: Uuid,
     },
     /// An immutable field would change.
-    #[error("The {entity} cannot be moved to another user or organization.")]
+    #[error("The {entity} cannot be moved to another user, organization or host.")]
     UpdateForbidden {
         /// The kind of the record.
         entity: Entity,
@@ -155,6 +158,14 @@ pub enum ErrorKind {
         entity: Entity,
         /// The maximum size in bytes of JSON.
         limit: usize,
+    },
+    /// The record is not in the state that the update or deletion requires.
+    #[error("The {entity} {id} has changed since it was read.")]
+    PreconditionFailed {
+        /// The kind of the record.
+        entity: Entity,
+        /// The id of the record.
+        id: Uuid,
     },
     /// Other processes kept changing the record, or too many changes of it are waiting.
     #[error("The {entity} {id} is being changed concurrently; try again.")]
@@ -214,6 +225,9 @@ pub enum Problem {
         /// The current time.
         now: Timestamp,
     },
+    /// The inventory does not support the filter.
+    #[error("is not supported by this server")]
+    Unsupported,
     /// The value occurs twice where it may occur once.
     #[error("must not be repeated")]
     Duplicate,
@@ -229,6 +243,8 @@ pub enum Entity {
     Port,
     /// A network.
     Network,
+    /// A subnet of a network.
+    Subnet,
     /// A tag.
     Tag,
     /// A share.
@@ -245,6 +261,8 @@ pub enum Entity {
     Service,
     /// An interface of a host.
     Interface,
+    /// A row of a host's SNMP interface table.
+    IfEntry,
     /// A session.
     Session,
 }
@@ -257,6 +275,7 @@ impl Entity {
             Self::Host => "Host",
             Self::Port => "Port",
             Self::Network => "Network",
+            Self::Subnet => "Subnet",
             Self::Tag => "Tag",
             Self::Share => "Share",
             Self::UserApiKey => "User API Key",
@@ -265,6 +284,7 @@ impl Entity {
             Self::User => "User",
             Self::Service => "Service",
             Self::Interface => "Interface",
+            Self::IfEntry => "If Entry",
             Self::Session => "Session",
         }
     }

@@ -8,10 +8,10 @@ mod authentication;
 mod background;
 mod bootstrap;
 mod caches;
+mod collections;
 mod error;
 mod hosts;
 mod import;
-mod organizations;
 mod queues;
 mod quotas;
 mod records;
@@ -22,7 +22,6 @@ mod transaction;
 mod users;
 mod validate;
 
-use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
@@ -31,26 +30,32 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-pub use api_keys::{IssuedKey, NewDaemonApiKey, NewUserApiKey, UserApiKeyUpdate};
-pub(crate) use api_keys::{may_create_daemon_api_keys, may_manage_user_api_keys};
+pub use api_keys::{IssuedKey, NewDaemonApiKey, NewUserApiKey};
 pub use bootstrap::{Bootstrap, Bootstrapped};
+pub use collections::{
+    BulkDeletable, Creatable, Deletable, ListOrderField, ListPage, ListQuery, NewOrganization, PageCursor,
+    PageCursorError, Resource,
+};
+pub(crate) use collections::{DocumentPages, Documents, MAX_BULK, Pages, Requirement};
 pub use error::{Entity, Error, ErrorKind, Problem};
-pub use hosts::{HostPage, HostQuery, PortUpdate, Written};
-pub(crate) use hosts::{HostPages, may_update_ports, without_comma};
-pub use import::{Alteration, DroppedPort, Import, ImportReport, Refusal};
-pub use organizations::NewOrganization;
+pub use hosts::{
+    Atomicity, BulkChange, BulkHost, BulkResult, HostPage, HostQuery, Part, PortFilter, PortFilterError,
+    PortUpdate, Written,
+};
+pub(crate) use hosts::{parse_host, without_comma};
+pub use import::{Alteration, DroppedPort, Import, ImportReport, Reassignment, Refusal};
 pub use quotas::Quotas;
 pub use sessions::IssuedSession;
-pub use shares::NewShare;
+pub use shares::{NewShare, PasswordChange, ShareToken};
 pub use users::NewUser;
-pub(crate) use users::may_submit_referrals;
 pub(crate) use validate::dotted;
 
 use self::background::{BackgroundTasks, Offload};
 use self::caches::AuthenticationCache;
+use self::hosts::HostTerms;
 use self::queues::UpdateQueues;
 use self::records::belongs_to;
-use self::schema::decode;
+use self::schema::{decode, organization_key};
 use self::sessions::Decoys;
 use crate::access::{
     Caller, Clock, LoginAttempts, LoginLimits, PasswordHasher, RandomSource, SystemClock, SystemRandom,
@@ -100,8 +105,10 @@ pub struct Inventory {
     random: Arc<dyn RandomSource>,
     passwords: PasswordHasher,
     quotas: Quotas,
+    host_terms: HostTerms,
     session_lifetime: Duration,
     attempts: Arc<LoginAttempts>,
+    share_attempts: Arc<LoginAttempts>,
     state: Arc<State>,
 }
 
@@ -146,17 +153,16 @@ impl Inventory {
     /// ```
     #[must_use]
     pub fn new(store: impl Store) -> Self {
-        // An `Arc<dyn Store>` is used as it is: calls through a second `Arc` would cost an allocation each.
-        let shared = (&store as &dyn Any).downcast_ref::<Arc<dyn Store>>().map(Arc::clone);
-        let store = shared.unwrap_or_else(|| Arc::new(store));
         Self {
-            store,
+            store: Arc::new(store),
             clock: Arc::new(SystemClock),
             random: Arc::new(SystemRandom),
             passwords: PasswordHasher::new(),
             quotas: Quotas::default(),
+            host_terms: HostTerms::All,
             session_lifetime: DEFAULT_SESSION_LIFETIME,
             attempts: Arc::new(LoginAttempts::new(LoginLimits::default())),
+            share_attempts: Arc::new(LoginAttempts::new(LoginLimits::default())),
             state: Arc::default(),
         }
     }
@@ -192,6 +198,16 @@ impl Inventory {
         Self { quotas, ..self }
     }
 
+    /// Stores hosts without the terms that find them, which take about 400 bytes of memory for each host.
+    ///
+    /// The filters of [`HostQuery`] by address, port, service definition, source, visibility and text are then refused.
+    /// Hosts stored before keep their terms until they are stored again; the other way round, hosts stored without
+    /// terms are not found until then.
+    #[must_use]
+    pub fn without_host_terms(self) -> Self {
+        Self { host_terms: HostTerms::None, ..self }
+    }
+
     /// Sets the time after which a session expires, however often it is used. Default: 7 days.
     ///
     /// Applies to further logins, and is the `Max-Age` of their cookies. Clamped to 1 second to 400 days, the longest
@@ -213,10 +229,12 @@ impl Inventory {
 
     /// Sets the limits on failed and concurrent logins. Default: [`LoginLimits::default`].
     ///
-    /// Logins through earlier clones are counted separately.
+    /// The passwords of shares have the same limits, counted by share and client. Attempts through earlier clones are
+    /// counted separately.
     #[must_use]
     pub fn with_login_limits(self, limits: LoginLimits) -> Self {
-        Self { attempts: Arc::new(LoginAttempts::new(limits)), ..self }
+        let [attempts, share_attempts] = [(); 2].map(|()| Arc::new(LoginAttempts::new(limits)));
+        Self { attempts, share_attempts, ..self }
     }
 
     pub(crate) fn now(&self) -> Timestamp {
@@ -226,6 +244,11 @@ impl Inventory {
     /// Returns the time since an arbitrary start: for rate limits and lockouts.
     pub(crate) fn monotonic(&self) -> Duration {
         self.clock.monotonic()
+    }
+
+    /// Returns whether the store answers a read.
+    pub(crate) async fn answers(&self) -> bool {
+        self.store.get(&[organization_key(Uuid::nil())]).await.is_ok()
     }
 
     fn new_id(&self) -> Result<Uuid, Error> {
@@ -256,21 +279,6 @@ impl Inventory {
     /// Returns how many records a query matches.
     async fn count(&self, query: Query) -> Result<u64, Error> {
         Ok(self.store.list(&Query { limit: Some(0), ..query }).await?.total)
-    }
-
-    /// Checks that a record exists and belongs to the organization. `field` is reported in the error.
-    async fn check_reference(
-        &self,
-        organization: Uuid,
-        entity: Entity,
-        key: Key,
-        field: &str,
-    ) -> Result<(), Error> {
-        if belongs_to(organization, self.get(key).await?.as_ref())? {
-            Ok(())
-        } else {
-            Err(ErrorKind::ReferenceInvalid { entity, field: field.to_owned() }.into())
-        }
     }
 
     /// Checks that all records of a list exist and belong to the organization.

@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::schema::{
-    CREATED_AT, DIGEST_UNIQUE_KEY, NAME, NETWORK_LINK, TAG_LINK, USER_LINK, decode, encode, exists, facets,
-    key_use_key, links, network_key, secret_key, tag_key, time_key,
+    DIGEST_UNIQUE_KEY, NAME, NETWORK_LINK, OWNER_LINK, TAG_LINK, UPDATED_AT, USER_LINK, decode, encode,
+    exists, facets, key_use_key, links, network_key, secret_key, time_key,
 };
 use super::users::email_unique_key;
 use super::{Entity, Error, ErrorKind};
 use crate::access::{Caller, KeyText, Scope, Verifier};
-use crate::model::{Network, Organization, Permission, Timestamp, User, UserApiKey};
+use crate::model::{DaemonApiKey, Permission, Share, Timestamp, User, UserApiKey};
 use crate::store::{Batch, Facets, Link, Precondition, Record, SortKey, UniqueKey};
 
 /// The owner field that most records share.
@@ -31,26 +31,6 @@ pub(super) fn belongs_to(organization: Uuid, record: Option<&Record>) -> Result<
     Ok(record.map(organization_of).transpose()? == Some(organization))
 }
 
-/// Organization records have no organization facet, so that one query can list them all.
-pub(super) fn organization_facets(organization: &Organization) -> Facets {
-    Facets { sort_keys: vec![time_key(CREATED_AT, organization.created_at)], ..Facets::default() }
-}
-
-pub(super) fn network_facets(network: &Network) -> Facets {
-    let mut facets = facets(network.organization_id, network.created_at);
-    facets.sort_keys.push(SortKey::new(NAME, network.name.as_bytes()));
-    facets
-}
-
-/// The body of a [`USER`](super::schema::USER) record.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct StoredUser {
-    #[serde(flatten)]
-    pub(super) user: User,
-    #[serde(default)]
-    pub(super) is_disabled: bool,
-}
-
 /// The part of a user record that determines the user's rights.
 #[derive(Debug, Deserialize)]
 pub(super) struct UserRights {
@@ -58,8 +38,7 @@ pub(super) struct UserRights {
     organization_id: Uuid,
     permissions: Permission,
     network_ids: Vec<Uuid>,
-    #[serde(default)]
-    is_disabled: bool,
+    is_enabled: bool,
     /// The caller derived from this record. Not stored.
     #[serde(skip)]
     caller: OnceLock<Caller>,
@@ -67,7 +46,7 @@ pub(super) struct UserRights {
 
 impl UserRights {
     pub(super) fn check(&self) -> Result<(), Error> {
-        if self.is_disabled { Err(ErrorKind::Disabled { entity: Entity::User }.into()) } else { Ok(()) }
+        if self.is_enabled { Ok(()) } else { Err(ErrorKind::Disabled { entity: Entity::User }.into()) }
     }
 
     /// Returns the user as a caller with the user's current rights.
@@ -86,11 +65,23 @@ fn caller(organization: Uuid, user: Uuid, permission: Permission, networks: &[Uu
     Caller::new(organization, user, permission, Scope::granted(permission, networks.iter().copied()))
 }
 
+/// Returns the facets common to all records with a name.
+pub(super) fn named(organization: Uuid, name: &str, created_at: Timestamp, updated_at: Timestamp) -> Facets {
+    let keys = [time_key(UPDATED_AT, updated_at), SortKey::new(NAME, name.as_bytes())];
+    facets(organization, created_at).with_sort_keys(keys)
+}
+
 pub(super) fn user_facets(user: &User) -> Facets {
-    let mut facets = facets(user.organization_id, user.created_at);
-    facets.unique_keys.push(email_unique_key(&user.email));
-    facets.links.extend(links(NETWORK_LINK, &user.network_ids));
-    facets
+    let organization = user.organization_id;
+    let owned = is_enabled_owner(user).then_some(Link::new(OWNER_LINK, organization));
+    named(organization, &user.email, user.created_at, user.updated_at)
+        .with_unique_keys([email_unique_key(&user.email)])
+        .with_links(links(NETWORK_LINK, &user.network_ids).chain(owned))
+}
+
+/// Returns whether the user keeps the organization from being without an Owner.
+pub(super) fn is_enabled_owner(user: &User) -> bool {
+    user.is_enabled && user.permissions == Permission::Owner
 }
 
 /// Adds guards that the granted networks still exist.
@@ -101,19 +92,21 @@ pub(super) fn guard_networks(user: &User, batch: &mut Batch) {
 }
 
 pub(super) fn user_api_key_facets(record: &UserApiKey) -> Facets {
-    let mut facets = facets(record.organization_id, record.created_at);
-    facets.links.push(Link::new(USER_LINK, record.user_id));
-    facets.links.extend(links(NETWORK_LINK, &record.network_ids));
-    facets.links.extend(links(TAG_LINK, &record.tags));
-    facets
+    named(record.organization_id, &record.name, record.created_at, record.updated_at)
+        .with_links([Link::new(USER_LINK, record.user_id)])
+        .with_links(links(NETWORK_LINK, &record.network_ids))
+        .with_links(links(TAG_LINK, &record.tags))
 }
 
-/// Adds guards that the records a key refers to still exist.
-pub(super) fn guard_references(record: &UserApiKey, batch: &mut Batch) {
-    let networks = record.network_ids.iter().map(|id| network_key(*id));
-    for key in networks.chain(record.tags.iter().map(|id| tag_key(*id))) {
-        batch.guard(exists(key));
-    }
+pub(super) fn daemon_api_key_facets(organization: Uuid, record: &DaemonApiKey) -> Facets {
+    named(organization, &record.name, record.created_at, record.updated_at)
+        .with_network(record.network_id)
+        .with_links(links(TAG_LINK, &record.tags))
+}
+
+pub(super) fn share_facets(share: &Share) -> Facets {
+    named(share.organization_id, &share.name, share.created_at, share.updated_at)
+        .with_network(share.network_id)
 }
 
 /// The body of a [`KEY_SECRET`](super::schema::KEY_SECRET) record: the verifier and owner of a key.

@@ -14,7 +14,7 @@ use super::queues::Turns;
 use super::schema::encode;
 use super::{Entity, Error, ErrorKind, Inventory, unchanged};
 use crate::model::Timestamp;
-use crate::store::{Batch, Facets, Key, Precondition, Query, StoreErrorKind};
+use crate::store::{Batch, Facets, Key, Precondition, Query, StoreErrorKind, UniqueKey};
 
 /// The maximum number of attempts of a change under contention.
 const ATTEMPTS: usize = 16;
@@ -40,6 +40,16 @@ pub(super) struct Transaction<'a> {
     id: Uuid,
     turns: Option<Turns>,
     attempts: usize,
+}
+
+/// The outcome of one attempt to commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Attempt {
+    Committed,
+    /// A record has changed since it was read; everything must be read and decided again.
+    Stale,
+    /// Another record has this unique key.
+    Taken(UniqueKey),
 }
 
 impl Inventory {
@@ -126,14 +136,19 @@ impl Inventory {
 
     /// Commits a batch. Returns `false` when a precondition or guard failed and the change must be decided again.
     pub(super) async fn commit_if_unchanged(&self, batch: Batch) -> Result<bool, Error> {
-        let Err(error) = self.store.commit(batch).await else { return Ok(true) };
+        Ok(self.failed_condition(batch).await?.is_none())
+    }
+
+    /// Commits a batch. Returns the precondition or guard that failed, if any.
+    async fn failed_condition(&self, batch: Batch) -> Result<Option<StoreErrorKind>, Error> {
+        let Err(error) = self.store.commit(batch).await else { return Ok(None) };
         match error.kind() {
             StoreErrorKind::Conflict(_)
             | StoreErrorKind::Linked(_)
             | StoreErrorKind::NetworkInUse(_)
             | StoreErrorKind::UniqueKeyTaken(_) => {
                 tokio::task::yield_now().await;
-                Ok(false)
+                Ok(Some(error.kind().clone()))
             }
             _ => Err(error.into()),
         }
@@ -149,14 +164,22 @@ impl Transaction<'_> {
     /// # Errors
     /// `Conflict` after 16 attempts or when a queue is full.
     pub(super) async fn commit(&mut self, batch: Batch) -> Result<bool, Error> {
+        Ok(self.attempt(batch).await? == Attempt::Committed)
+    }
+
+    /// Commits a batch like [`commit`](Self::commit), and tells when it failed because a unique key is taken.
+    pub(super) async fn attempt(&mut self, batch: Batch) -> Result<Attempt, Error> {
         if self.turns.is_none() && !self.enter(replaced_records(&batch)).await? {
-            return Ok(false);
+            return Ok(Attempt::Stale);
         }
-        if self.inventory.commit_if_unchanged(batch).await? {
-            return Ok(true);
-        }
+        let Some(failed) = self.inventory.failed_condition(batch).await? else {
+            return Ok(Attempt::Committed);
+        };
         self.count_attempt()?;
-        Ok(false)
+        Ok(match failed {
+            StoreErrorKind::UniqueKeyTaken(unique_key) => Attempt::Taken(unique_key),
+            _ => Attempt::Stale,
+        })
     }
 
     /// Waits for the turns of these records, releasing any turns held before.

@@ -6,6 +6,7 @@ use serde_path_to_error::{Path, Segment};
 use uuid::Uuid;
 
 use super::{Error, Problem};
+use crate::access::PasswordHasher;
 use crate::model::Timestamp;
 
 /// Removes duplicate ids, keeping the first occurrence of each.
@@ -24,6 +25,27 @@ pub(super) fn name(field: &str, text: &str, max: usize) -> Result<String, Error>
         return Err(Error::invalid(field, Problem::MaxLength { max }));
     }
     Ok(text.to_owned())
+}
+
+/// Maximum number of characters of a description.
+const MAX_DESCRIPTION: usize = 500;
+
+/// Validates a description.
+pub(super) fn description(field: &str, text: Option<&str>) -> Result<(), Error> {
+    if text.is_some_and(|text| text.chars().count() > MAX_DESCRIPTION) {
+        return Err(Error::invalid(field, Problem::MaxLength { max: MAX_DESCRIPTION }));
+    }
+    Ok(())
+}
+
+/// Validates the length of a new password.
+pub(super) fn password(field: &str, password: &str) -> Result<(), Error> {
+    let (min, max) = (PasswordHasher::MIN_LENGTH, PasswordHasher::MAX_LENGTH);
+    match password.chars().count() {
+        length if length < min => Err(Error::invalid(field, Problem::MinLength { min })),
+        length if length > max => Err(Error::invalid(field, Problem::MaxLength { max })),
+        _ => Ok(()),
+    }
 }
 
 /// Validates that an expiry time lies in the future.

@@ -4,14 +4,16 @@ use uuid::Uuid;
 
 use super::IssuedKey;
 use crate::access::{Caller, KeyKind, KeyText};
-use crate::inventory::records::{KeyHolder, delete_key_records, organization_of, put_secret};
+use crate::inventory::collections::{CollectionRecord, guard_references};
+use crate::inventory::records::{
+    KeyHolder, daemon_api_key_facets, delete_key_records, organization_of, put_secret,
+};
 use crate::inventory::schema::{
-    DAEMON_API_KEY, TAG_LINK, all_of, daemon_api_key_key, encode, exists, facets, links, network_key,
-    on_network, tag_key,
+    DAEMON_API_KEY, all_of, daemon_api_key_key, encode, network_key, on_network, tag_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level, unchanged, validate};
 use crate::model::{DaemonApiKey, Permission, Timestamp};
-use crate::store::{Batch, Facets, Key, Precondition};
+use crate::store::{Batch, Key, Precondition};
 
 /// The input for [`Inventory::create_daemon_api_key`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -141,12 +143,10 @@ impl Inventory {
             self.check_quota(limit, Entity::DaemonApiKey, keys, 1).await?;
             let mut batch = Batch::new();
             let key = daemon_api_key_key(record.id);
-            batch.put(key, Precondition::Absent, key_facets(organization, &record), encode(&record)?);
-            let holder = (organization, KeyHolder::Daemon(record.network_id));
-            put_secret(&mut batch, record.id, Precondition::Absent, &plaintext, holder, now)?;
-            for key in tags.iter().copied().chain([network_key(record.network_id)]) {
-                batch.guard(exists(key));
-            }
+            let facets = daemon_api_key_facets(organization, &record);
+            batch.put(key, Precondition::Absent, facets, encode(&record)?);
+            put_daemon_secret(&mut batch, organization, &record, &plaintext)?;
+            guard_references(&record.references(), &mut batch);
             if transaction.commit(batch).await? {
                 return Ok(IssuedKey::new(record, plaintext));
             }
@@ -193,13 +193,33 @@ impl Inventory {
             let network = self.get(network_key(key.network_id)).await?.ok_or_else(|| not_found(id))?;
             let last_used = self.last_use(id).await?;
             let key = DaemonApiKey { is_enabled, updated_at: self.now(), ..key };
-            let facets = key_facets(organization_of(&network)?, &key);
+            let facets = daemon_api_key_facets(organization_of(&network)?, &key);
             let mut batch = Batch::new();
             batch.put(record.key, unchanged(Some(&record)), facets, encode(&key)?);
             if transaction.commit(batch).await? {
                 return Ok(DaemonApiKey { last_used, ..key });
             }
         }
+    }
+
+    /// Replaces the plaintext of a daemon API key on behalf of a caller. The old one is refused from its next use on.
+    ///
+    /// Everything else stays: id, name, network, tags, expiry, and whether the key is enabled.
+    ///
+    /// # Errors
+    /// Those of [`get_as`](Self::get_as).
+    pub async fn rotate_daemon_api_key_as(
+        &self,
+        caller: &Caller,
+        id: Uuid,
+    ) -> Result<IssuedKey<DaemonApiKey>, Error> {
+        let text = KeyText::generate(KeyKind::Daemon, &*self.random)?;
+        let replace = |key: &mut DaemonApiKey, batch: &mut Batch| {
+            key.key = text.masked();
+            put_daemon_secret(batch, caller.organization_id(), key, &text)
+        };
+        let record = self.update_with(caller, id, |_| Ok(()), replace).await?;
+        Ok(IssuedKey::new(record, text))
     }
 
     /// Deletes a daemon API key. It is refused from its next use on.
@@ -215,9 +235,15 @@ impl Inventory {
     }
 }
 
-fn key_facets(organization: Uuid, record: &DaemonApiKey) -> Facets {
-    let links = links(TAG_LINK, &record.tags).collect();
-    Facets { network: Some(record.network_id), links, ..facets(organization, record.created_at) }
+/// Adds the secret of a key to a batch, in place of an earlier one.
+fn put_daemon_secret(
+    batch: &mut Batch,
+    organization: Uuid,
+    key: &DaemonApiKey,
+    text: &KeyText,
+) -> Result<(), Error> {
+    let holder = (organization, KeyHolder::Daemon(key.network_id));
+    put_secret(batch, key.id, Precondition::Any, text, holder, key.created_at)
 }
 
 fn not_found(id: Uuid) -> Error {

@@ -13,9 +13,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 pub use daemon::NewDaemonApiKey;
-pub(crate) use daemon::may_create_daemon_api_keys;
-pub(crate) use user::may_manage_user_api_keys;
-pub use user::{NewUserApiKey, UserApiKeyUpdate};
+pub use user::NewUserApiKey;
 
 use super::records::KeySecret;
 use super::schema::{DIGEST_UNIQUE_KEY, decode, encode, exists, facets, key_use_key};
@@ -108,7 +106,7 @@ impl Inventory {
     }
 
     /// Sets the time of last use in these keys.
-    async fn set_last_uses<K>(
+    pub(in crate::inventory) async fn set_last_uses<K>(
         &self,
         keys: &mut [K],
         id: impl Fn(&K) -> Uuid,

@@ -4,15 +4,14 @@ use uuid::Uuid;
 
 use super::IssuedKey;
 use crate::access::{Caller, KeyKind, KeyText};
+use crate::inventory::collections::{CollectionRecord, guard_references};
 use crate::inventory::records::{
-    KeyHolder, delete_key_records, guard_references, put_secret, user_api_key_facets, user_caller,
+    KeyHolder, delete_key_records, put_secret, user_api_key_facets, user_caller,
 };
-use crate::inventory::schema::{
-    USER_API_KEY, USER_LINK, encode, exists, linked, network_key, tag_key, user_api_key_key, user_key,
-};
-use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_session, unchanged, validate};
+use crate::inventory::schema::{USER_API_KEY, USER_LINK, encode, exists, linked, user_api_key_key, user_key};
+use crate::inventory::{Entity, Error, ErrorKind, Inventory, unchanged, validate};
 use crate::model::{Permission, Timestamp, UserApiKey};
-use crate::store::{Batch, Key, Link, Precondition};
+use crate::store::{Batch, Link, Precondition};
 
 /// The input for [`Inventory::create_user_api_key`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +81,30 @@ impl Inventory {
     /// - `NotFound`: there is no such user.
     /// - `QuotaExceeded`.
     pub async fn create_user_api_key(&self, new: NewUserApiKey) -> Result<IssuedKey<UserApiKey>, Error> {
+        self.issue_user_api_key(None, new).await
+    }
+
+    /// Creates an API key of the caller, whatever `user_id` says.
+    ///
+    /// # Errors
+    /// Those of [`create_user_api_key`](Self::create_user_api_key), where the caller's level and networks bound those
+    /// of the key; and `UserContextRequired`.
+    pub async fn create_user_api_key_as(
+        &self,
+        caller: &Caller,
+        new: NewUserApiKey,
+    ) -> Result<IssuedKey<UserApiKey>, Error> {
+        UserApiKey::REQUIREMENTS.create.check(caller)?;
+        let new = NewUserApiKey { user_id: caller.user_id(), ..new };
+        self.issue_user_api_key(Some(caller), new).await
+    }
+
+    /// Creates a key with rights of the caller, or of its owner if there is no caller.
+    async fn issue_user_api_key(
+        &self,
+        caller: Option<&Caller>,
+        new: NewUserApiKey,
+    ) -> Result<IssuedKey<UserApiKey>, Error> {
         let now = self.now();
         let name = validate::name("name", &new.name, 100)?;
         validate::future("expires_at", new.expires_at, now)?;
@@ -92,29 +115,32 @@ impl Inventory {
         let mut transaction = self.transaction(Entity::UserApiKey, id);
         loop {
             let owner = self.user(new.user_id).await?;
-            let grant = Grant {
-                permissions: Some(new.permissions),
-                network_ids: Some(&new.network_ids),
-                tags: &new.tags,
-            };
-            self.check_grant(&user_caller(&owner), &grant).await?;
-            let keys = linked(USER_API_KEY, owner.organization_id, Link::new(USER_LINK, owner.id));
-            self.check_quota(limit, Entity::UserApiKey, keys, 1).await?;
-            let record = UserApiKey {
+            if caller.is_some_and(|caller| caller.organization_id() != owner.organization_id) {
+                return Err(ErrorKind::NotFound { entity: Entity::User, id: owner.id }.into());
+            }
+            let mut record = UserApiKey {
                 id,
                 name: name.clone(),
                 organization_id: owner.organization_id,
                 user_id: owner.id,
-                tags: validate::distinct(new.tags.clone()),
+                tags: new.tags.clone(),
                 key: plaintext.masked(),
                 last_used: None,
                 created_at: now,
                 updated_at: now,
                 expires_at: new.expires_at,
                 is_enabled: new.is_enabled,
-                network_ids: validate::distinct(new.network_ids.clone()),
+                network_ids: new.network_ids.clone(),
                 permissions: new.permissions,
             };
+            let granting = caller.cloned().unwrap_or_else(|| user_caller(&owner));
+            if record.permissions > granting.permission() {
+                return Err(ErrorKind::PermissionDenied.into());
+            }
+            self.check_own_references(&granting, &record.references()).await?;
+            record.deduplicate();
+            let keys = linked(USER_API_KEY, owner.organization_id, Link::new(USER_LINK, owner.id));
+            self.check_quota(limit, Entity::UserApiKey, keys, 1).await?;
             if transaction.commit(creation(&record, &plaintext)?).await? {
                 return Ok(IssuedKey::new(record, plaintext));
             }
@@ -130,161 +156,16 @@ fn creation(record: &UserApiKey, text: &KeyText) -> Result<Batch, Error> {
         user_api_key_facets(record),
         encode(record)?,
     );
-    let holder = (record.organization_id, KeyHolder::User(record.user_id));
-    put_secret(&mut batch, record.id, Precondition::Absent, text, holder, record.created_at)?;
+    put_user_secret(&mut batch, record, text)?;
     batch.guard(exists(user_key(record.user_id)));
-    guard_references(record, &mut batch);
+    guard_references(&record.references(), &mut batch);
     Ok(batch)
 }
 
-/// The new values of a user API key. `None` leaves a field unchanged.
-///
-/// ```
-/// # use toposcope::inventory::{Bootstrap, NewUserApiKey, UserApiKeyUpdate};
-/// # use toposcope::access::{Caller, Scope};
-/// # use toposcope::model::Permission;
-/// # use toposcope::{Inventory, MemoryStore};
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), toposcope::inventory::Error> {
-/// # let inventory = Inventory::new(MemoryStore::new());
-/// # let start = inventory.bootstrap(Bootstrap::new("Example", "owner@example.net")).await?;
-/// # let new = NewUserApiKey::new(start.owner.id, "laptop", Permission::Viewer);
-/// # let key = inventory.create_user_api_key(new).await?.record().clone();
-/// # let caller = Caller::new(start.organization.id, start.owner.id, Permission::Owner, Scope::all());
-/// let mut update = UserApiKeyUpdate::new(start.organization.id, start.owner.id, "old laptop", vec![]);
-/// update.is_enabled = Some(false);
-/// let key = inventory.update_user_api_key_as(&caller, key.id, &update).await?;
-/// assert_eq!((key.name.as_str(), key.is_enabled), ("old laptop", false));
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct UserApiKeyUpdate {
-    /// The name, of 1 to 100 characters.
-    pub name: String,
-    /// The organization, which must not change.
-    pub organization_id: Uuid,
-    /// The owner, which must not change.
-    pub user_id: Uuid,
-    /// The complete list of tags, all of the organization.
-    pub tags: Vec<Uuid>,
-    /// When the key expires, which may be in the past. `Some(None)`: never.
-    pub expires_at: Option<Option<Timestamp>>,
-    /// Whether the key is accepted.
-    pub is_enabled: Option<bool>,
-    /// The complete list of networks, all accessible to the owner.
-    pub network_ids: Option<Vec<Uuid>>,
-    /// The permission level, at most the owner's.
-    pub permissions: Option<Permission>,
-}
-
-impl UserApiKeyUpdate {
-    /// Creates an update of name and tags that leaves everything else unchanged.
-    #[must_use]
-    pub fn new(organization_id: Uuid, user_id: Uuid, name: impl Into<String>, tags: Vec<Uuid>) -> Self {
-        Self {
-            name: name.into(),
-            organization_id,
-            user_id,
-            tags,
-            expires_at: None,
-            is_enabled: None,
-            network_ids: None,
-            permissions: None,
-        }
-    }
-
-    fn apply(&self, key: UserApiKey, name: &str, now: Timestamp) -> UserApiKey {
-        UserApiKey {
-            name: name.to_owned(),
-            tags: validate::distinct(self.tags.clone()),
-            expires_at: self.expires_at.unwrap_or(key.expires_at),
-            is_enabled: self.is_enabled.unwrap_or(key.is_enabled),
-            network_ids: self.network_ids.clone().map_or(key.network_ids, validate::distinct),
-            permissions: self.permissions.unwrap_or(key.permissions),
-            updated_at: now,
-            ..key
-        }
-    }
-}
-
-/// Requires a user session of any level, as for changing and deleting user API keys.
-pub(crate) fn may_manage_user_api_keys(caller: &Caller) -> Result<(), Error> {
-    require_session(caller)
-}
-
-impl Inventory {
-    /// Updates one of the caller's own API keys. Takes effect with the next request.
-    ///
-    /// # Errors
-    /// - `UserContextRequired`: the caller uses an API key.
-    /// - `Invalid`: the name is unacceptable.
-    /// - `NotFound`: there is no such key, or it belongs to another user.
-    /// - `UpdateForbidden`: the organization or owner would change.
-    /// - `PermissionDenied`: the level is above the caller's.
-    /// - `ReferenceInvalid`: a network or tag belongs to another organization.
-    /// - `AccessDenied`: the caller cannot access one of the networks.
-    pub async fn update_user_api_key_as(
-        &self,
-        caller: &Caller,
-        id: Uuid,
-        update: &UserApiKeyUpdate,
-    ) -> Result<UserApiKey, Error> {
-        may_manage_user_api_keys(caller)?;
-        let name = validate::name("name", &update.name, 100)?;
-        let mut transaction = self.transaction(Entity::UserApiKey, id);
-        loop {
-            let (record, key) = self.read(user_api_key_key(id), Entity::UserApiKey).await?;
-            if !is_own(caller, &key) {
-                return Err(not_found(id));
-            }
-            if update.organization_id != key.organization_id || update.user_id != key.user_id {
-                return Err(ErrorKind::UpdateForbidden { entity: Entity::UserApiKey }.into());
-            }
-            let grant = Grant {
-                permissions: update.permissions,
-                network_ids: update.network_ids.as_deref(),
-                tags: &update.tags,
-            };
-            self.check_grant(caller, &grant).await?;
-            // Read before the commit, so that a completed update cannot return an error.
-            let last_used = self.last_use(id).await?;
-            let key = update.apply(key, &name, self.now());
-            let mut batch = Batch::new();
-            batch.put(record.key, unchanged(Some(&record)), user_api_key_facets(&key), encode(&key)?);
-            guard_references(&key, &mut batch);
-            if transaction.commit(batch).await? {
-                return Ok(UserApiKey { last_used, ..key });
-            }
-        }
-    }
-}
-
-/// The rights to be given to a key, which its user must have. `None`: unchanged.
-#[derive(Debug)]
-pub(super) struct Grant<'a> {
-    pub(super) permissions: Option<Permission>,
-    pub(super) network_ids: Option<&'a [Uuid]>,
-    pub(super) tags: &'a [Uuid],
-}
-
-impl Inventory {
-    /// Checks that a user may give a key this level, these networks and these tags.
-    pub(super) async fn check_grant(&self, user: &Caller, grant: &Grant<'_>) -> Result<(), Error> {
-        if grant.permissions.is_some_and(|level| level > user.permission()) {
-            return Err(ErrorKind::PermissionDenied.into());
-        }
-        let organization = user.organization_id();
-        let ids = grant.network_ids.unwrap_or_default();
-        let networks: Vec<Key> = ids.iter().map(|id| network_key(*id)).collect();
-        self.check_references(organization, Entity::Network, &networks, "network_ids").await?;
-        if let Some(id) = ids.iter().copied().find(|network| !user.scope().allows(*network)) {
-            return Err(ErrorKind::AccessDenied { entity: Entity::Network, id }.into());
-        }
-        let tags: Vec<Key> = grant.tags.iter().map(|id| tag_key(*id)).collect();
-        self.check_references(organization, Entity::Tag, &tags, "tags").await
-    }
+/// Adds the secret of a key to a batch, in place of an earlier one.
+fn put_user_secret(batch: &mut Batch, key: &UserApiKey, text: &KeyText) -> Result<(), Error> {
+    let holder = (key.organization_id, KeyHolder::User(key.user_id));
+    put_secret(batch, key.id, Precondition::Any, text, holder, key.created_at)
 }
 
 impl Inventory {
@@ -340,34 +221,12 @@ impl Inventory {
     /// # Errors
     /// `NotFound`.
     pub async fn delete_user_api_key(&self, id: Uuid) -> Result<(), Error> {
-        self.delete_key_if(id, |_| true).await
-    }
-
-    /// Deletes one of the caller's own API keys. It is refused from the next request on.
-    ///
-    /// # Errors
-    /// `UserContextRequired` for a caller with an API key; `NotFound`, also for the key of another user.
-    pub async fn delete_user_api_key_as(&self, caller: &Caller, id: Uuid) -> Result<(), Error> {
-        require_session(caller)?;
-        self.delete_key_if(id, |key| is_own(caller, key)).await
-    }
-
-    async fn delete_key_if(&self, id: Uuid, predicate: impl Fn(&UserApiKey) -> bool) -> Result<(), Error> {
-        let delete = |key: &UserApiKey, batch: &mut Batch| {
+        let delete = |_: &UserApiKey, batch: &mut Batch| {
             delete_key_records(batch, id);
-            if predicate(key) { Ok(()) } else { Err(not_found(id)) }
+            Ok(())
         };
         self.delete(user_api_key_key(id), Entity::UserApiKey, delete).await
     }
-}
-
-/// Returns whether the caller owns a key.
-pub(super) fn is_own(caller: &Caller, key: &UserApiKey) -> bool {
-    key.user_id == caller.user_id() && key.organization_id == caller.organization_id()
-}
-
-pub(super) fn not_found(id: Uuid) -> Error {
-    ErrorKind::NotFound { entity: Entity::UserApiKey, id }.into()
 }
 
 impl Inventory {
@@ -408,11 +267,28 @@ impl Inventory {
             let mut batch = Batch::new();
             batch.put(record.key, unchanged(Some(&record)), user_api_key_facets(&key), encode(&key)?);
             // Key and secret are created and deleted together, so the key's version covers both.
-            let holder = (key.organization_id, KeyHolder::User(key.user_id));
-            put_secret(&mut batch, id, Precondition::Any, &text, holder, key.created_at)?;
+            put_user_secret(&mut batch, &key, &text)?;
             if transaction.commit(batch).await? {
                 return Ok(IssuedKey::new(UserApiKey { last_used, ..key }, text));
             }
         }
+    }
+
+    /// Replaces the plaintext of one of the caller's own API keys, like [`rotate_user_api_key`](Self::rotate_user_api_key).
+    ///
+    /// # Errors
+    /// `UserContextRequired` for a caller with an API key; `NotFound`, also for the key of another user.
+    pub async fn rotate_user_api_key_as(
+        &self,
+        caller: &Caller,
+        id: Uuid,
+    ) -> Result<IssuedKey<UserApiKey>, Error> {
+        let text = KeyText::generate(KeyKind::User, &*self.random)?;
+        let replace = |key: &mut UserApiKey, batch: &mut Batch| {
+            key.key = text.masked();
+            put_user_secret(batch, key, &text)
+        };
+        let record = self.update_with(caller, id, |_| Ok(()), replace).await?;
+        Ok(IssuedKey::new(record, text))
     }
 }

@@ -3,22 +3,33 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use uuid::Uuid;
 
 use super::EncodedHost;
+use super::access::check_scope;
 use super::document::decode;
+use super::parts::Embedded;
 use super::virtualization::{ServiceNames, Summary};
+use crate::access::Caller;
 use crate::inventory::records::belongs_to;
 use crate::inventory::schema::{
-    HOST, PORT_UNIQUE_KEY, SERVICE_UNIQUE_KEY, exists, host_key, network_key, organization_key,
-    part_unique_key, tag_key,
+    HOST, exists, host_key, network_key, organization_key, part_unique_key, tag_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, unchanged};
+use crate::model::{Host, IfEntry, Interface, Port, Service};
 use crate::store::{Batch, Key, Query, Record, StoreErrorKind, UniqueKey};
 
-/// Hosts to put, or one to delete, in one batch.
+/// Hosts to put and to delete in one batch.
 #[derive(Debug)]
 pub(super) struct HostChange<'a> {
     pub(super) organization: Uuid,
     pub(super) puts: &'a [EncodedHost],
-    pub(super) delete: Option<Uuid>,
+    pub(super) deletes: &'a [Uuid],
+    pub(super) removed_service: Option<RemovedService>,
+}
+
+/// A service that a change removes only if nothing is virtualized by it.
+#[derive(Clone, Debug)]
+pub(super) struct RemovedService {
+    pub(super) id: Uuid,
+    pub(super) name: String,
 }
 
 /// The outcome of one attempt to change hosts.
@@ -28,45 +39,80 @@ pub(super) enum Attempt {
     /// A record changed since it was read; the change must be decided again.
     Stale,
     /// An id used by one of the hosts belongs to another host.
-    Taken(ErrorKind),
+    Taken(TakenPart),
+}
+
+/// A part whose id belongs to a part of another host.
+#[derive(Debug)]
+pub(super) struct TakenPart {
+    pub(super) entity: Entity,
+    pub(super) id: Uuid,
+    pub(super) unique_key: UniqueKey,
+}
+
+impl From<TakenPart> for Error {
+    fn from(taken: TakenPart) -> Self {
+        ErrorKind::AlreadyExists { entity: taken.entity, name: taken.id.to_string() }.into()
+    }
 }
 
 /// The hosts that a change replaces or deletes, as read.
 pub(super) type Before = HashMap<Uuid, (Record, Summary)>;
 
 impl Inventory {
-    /// Puts and deletes hosts unconditionally. Returns the ids of the hosts that existed.
+    /// Puts hosts unconditionally. Returns the ids of the hosts that existed, or a part whose id is taken.
     ///
     /// Waits for the turns of these hosts and, when creating hosts under a quota, of the organization.
-    pub(super) async fn change_hosts(&self, change: &HostChange<'_>) -> Result<Vec<Uuid>, Error> {
-        let id = change.puts.first().map(|encoded| encoded.host.id).or(change.delete).unwrap_or_default();
+    pub(super) async fn replace_hosts(
+        &self,
+        organization: Uuid,
+        puts: &[EncodedHost],
+    ) -> Result<Result<Vec<Uuid>, TakenPart>, Error> {
+        self.replace_hosts_if(organization, puts, |_| Ok(())).await
+    }
+
+    /// Puts hosts like [`replace_hosts`](Self::replace_hosts) if `check` allows it for the hosts as read.
+    pub(super) async fn replace_hosts_if(
+        &self,
+        organization: Uuid,
+        puts: &[EncodedHost],
+        check: impl Fn(&Before) -> Result<(), Error>,
+    ) -> Result<Result<Vec<Uuid>, TakenPart>, Error> {
+        let change = HostChange::putting(organization, puts);
+        let id = puts.first().map(|encoded| encoded.host.id).unwrap_or_default();
         let mut transaction = self.transaction(Entity::Host, id);
         loop {
-            let before = self.read_before(change).await?;
-            if !self.check_ownership(change, &before).await? {
+            let before = self.read_before(&change).await?;
+            if !self.check_ownership(&change, &before).await? {
                 transaction.retry().await?;
                 continue;
             }
-            let created = change.puts.iter().filter(|put| !before.contains_key(&put.host.id)).count();
-            if !transaction.enter(self.records_to_enter(change, created)).await? {
+            check(&before)?;
+            let created = change.created(&before);
+            if !transaction.enter(self.records_to_enter(&change, created)).await? {
                 continue;
             }
-            let limit = self.quotas.hosts_per_organization;
-            let hosts = Query { organization: Some(change.organization), ..Query::new(HOST) };
-            self.check_quota(limit, Entity::Host, hosts, created as u64).await?;
-            match self.try_change_hosts(change, &before).await? {
-                Attempt::Committed => return Ok(before.into_keys().collect()),
+            self.check_host_quota(organization, created).await?;
+            match self.try_change_hosts(&change, &before).await? {
+                Attempt::Committed => return Ok(Ok(before.into_keys().collect())),
                 Attempt::Stale => transaction.retry().await?,
-                Attempt::Taken(kind) => return Err(kind.into()),
+                Attempt::Taken(part) => return Ok(Err(part)),
             }
         }
     }
 
     /// Returns the changed hosts, and the organization if the change creates hosts under a quota.
-    fn records_to_enter(&self, change: &HostChange<'_>, created: usize) -> BTreeSet<Key> {
+    pub(super) fn records_to_enter(&self, change: &HostChange<'_>, created: usize) -> BTreeSet<Key> {
         let is_counted = created > 0 && self.quotas.hosts_per_organization.is_some();
         let owner = is_counted.then(|| organization_key(change.organization));
-        change.ids().map(host_key).chain(owner).collect()
+        change.puts.iter().map(|encoded| host_key(encoded.host.id)).chain(owner).collect()
+    }
+
+    /// Refuses to create this many hosts if the organization would exceed its quota.
+    pub(super) async fn check_host_quota(&self, organization: Uuid, created: usize) -> Result<(), Error> {
+        let hosts = Query { organization: Some(organization), ..Query::new(HOST) };
+        let limit = self.quotas.hosts_per_organization;
+        self.check_quota(limit, Entity::Host, hosts, created as u64).await
     }
 
     /// Puts and deletes hosts on the condition that `before` still holds.
@@ -92,7 +138,7 @@ impl Inventory {
     async fn plan(&self, change: &HostChange<'_>, before: &Before) -> Result<Batch, Error> {
         let names = ServiceNames::after(change.puts, before.values().map(|(_, summary)| summary));
         let mut batch = Batch::new();
-        for key in self.read_references(change).await? {
+        for key in self.read_references(change, before).await? {
             batch.guard(exists(key));
         }
         for encoded in change.puts {
@@ -101,25 +147,26 @@ impl Inventory {
             let facets = encoded.facets(&name);
             batch.put(host_key(encoded.host.id), unchanged(replaced), facets, encoded.body.clone());
         }
-        if let Some(id) = change.delete {
-            let deleted = before.get(&id).map(|(record, _)| record);
-            batch.delete(host_key(id), unchanged(deleted));
+        for id in change.deletes {
+            let deleted = before.get(id).map(|(record, _)| record);
+            batch.delete(host_key(*id), unchanged(deleted));
+        }
+        if let Some(service) = &change.removed_service {
+            self.check_not_virtualizing(change.organization, service, &mut batch).await?;
         }
         self.update_virtualized_hosts(change.organization, &names, &mut batch).await?;
         Ok(batch)
     }
 
-    /// Reads the hosts that a change replaces or deletes.
-    ///
-    /// For deletions, only the organization's own hosts are read.
+    /// Reads the hosts that a change replaces.
     async fn read_before(&self, change: &HostChange<'_>) -> Result<Before, Error> {
-        let records = match change.delete {
-            Some(id) => vec![self.host_record(change.organization, id).await?],
-            None => {
-                let keys: Vec<Key> = change.ids().map(host_key).collect();
-                self.store.get(&keys).await?.into_iter().flatten().collect()
-            }
-        };
+        let keys: Vec<Key> = change.puts.iter().map(|encoded| host_key(encoded.host.id)).collect();
+        let records = self.store.get(&keys).await?.into_iter().flatten().collect();
+        self.summarize(change.organization, records).await
+    }
+
+    /// Decodes of hosts what a change of them needs, on a blocking thread if they are large.
+    pub(super) async fn summarize(&self, organization: Uuid, records: Vec<Record>) -> Result<Before, Error> {
         let bytes = records.iter().map(|record| record.body.len()).sum();
         let summarize = move || {
             let summaries = records.into_iter().map(|record| {
@@ -128,16 +175,17 @@ impl Inventory {
             });
             summaries.collect()
         };
-        self.state.offload.run(change.organization, bytes, summarize).await?
+        self.state.offload.run(organization, bytes, summarize).await?
     }
 
-    /// Reads the networks and tags of a change and checks their owner.
+    /// Reads the networks and new tags of a change and checks their owner.
     ///
     /// Returns their keys, for guards.
-    async fn read_references(&self, change: &HostChange<'_>) -> Result<Vec<Key>, Error> {
+    async fn read_references(&self, change: &HostChange<'_>, before: &Before) -> Result<Vec<Key>, Error> {
         let networks = referred_networks(change).into_iter();
         let networks = networks.map(|(id, field)| (network_key(id), Entity::Network, field));
-        let tags = referred_tags(change).into_iter().map(|(id, field)| (tag_key(id), Entity::Tag, field));
+        let tags =
+            added_tags(change, before).into_iter().map(|(id, field)| (tag_key(id), Entity::Tag, field));
         let references: Vec<(Key, Entity, &str)> = networks.chain(tags).collect();
         let keys: Vec<Key> = references.iter().map(|(key, ..)| *key).collect();
         for ((_, entity, field), record) in references.into_iter().zip(self.store.get(&keys).await?) {
@@ -171,10 +219,28 @@ impl Inventory {
     }
 }
 
-impl HostChange<'_> {
-    /// Returns the ids of the hosts that the change puts and deletes.
-    fn ids(&self) -> impl Iterator<Item = Uuid> {
-        self.puts.iter().map(|encoded| encoded.host.id).chain(self.delete)
+impl<'a> HostChange<'a> {
+    pub(super) const fn putting(organization: Uuid, puts: &'a [EncodedHost]) -> Self {
+        Self { organization, puts, deletes: &[], removed_service: None }
+    }
+
+    pub(super) const fn deleting(organization: Uuid, deletes: &'a [Uuid]) -> Self {
+        Self { organization, puts: &[], deletes, removed_service: None }
+    }
+
+    /// Returns the number of hosts that the change creates.
+    pub(super) fn created(&self, before: &Before) -> usize {
+        self.puts.iter().filter(|put| !before.contains_key(&put.host.id)).count()
+    }
+}
+
+/// Checks that the caller can access the network of a host to be replaced, and that the host stays on it.
+pub(super) fn check_replacement(caller: &Caller, host: &Host, network: Uuid) -> Result<(), Error> {
+    check_scope(caller, network)?;
+    if host.network_id == network {
+        Ok(())
+    } else {
+        Err(ErrorKind::NetworkMismatch { entity: Entity::Host }.into())
     }
 }
 
@@ -183,28 +249,33 @@ fn referred_networks(change: &HostChange<'_>) -> BTreeMap<Uuid, &'static str> {
     change.puts.iter().map(|encoded| (encoded.host.network_id, "network_id")).collect()
 }
 
-/// Returns the tags of the hosts and services, each with a referring field.
-fn referred_tags<'a>(change: &HostChange<'a>) -> BTreeMap<Uuid, &'a str> {
-    let tags = change.puts.iter().flat_map(|encoded| &encoded.tags);
-    tags.map(|(id, field)| (*id, field.as_str())).collect()
+/// Returns the tags that the hosts and services do not have as stored, each with a referring field.
+///
+/// The others need neither a check nor a guard: the deletion of a tag changes all hosts that have it.
+fn added_tags<'a>(change: &HostChange<'a>, before: &Before) -> BTreeMap<Uuid, &'a str> {
+    let mut added = BTreeMap::new();
+    for encoded in change.puts {
+        let stored = before.get(&encoded.host.id).map(|(_, summary)| summary);
+        let tags = encoded.tags.iter().filter(|(id, _)| !stored.is_some_and(|stored| stored.has_tag(**id)));
+        added.extend(tags.map(|(id, field)| (*id, field.as_str())));
+    }
+    added
 }
 
-/// Returns the error for a port or service id of another host.
+/// Returns the part of the changed hosts that has a unique key of another host.
 ///
 /// `None` when the change only reads this unique key.
-fn taken_part(change: &HostChange<'_>, taken: &UniqueKey) -> Option<ErrorKind> {
-    let hosts = || change.puts.iter().map(|encoded| &encoded.host);
-    let is_taken = |id: &Uuid| part_unique_key(taken.name, change.organization, *id) == *taken;
-    let (entity, id) = match taken.name {
-        PORT_UNIQUE_KEY => {
-            let mut ids = hosts().flat_map(|host| &host.ports).map(|port| port.id);
-            (Entity::Port, ids.find(is_taken))
-        }
-        SERVICE_UNIQUE_KEY => {
-            let mut ids = hosts().flat_map(|host| &host.services).map(|service| service.id);
-            (Entity::Service, ids.find(is_taken))
-        }
-        _ => return None,
-    };
-    Some(ErrorKind::AlreadyExists { entity, name: id?.to_string() })
+fn taken_part(change: &HostChange<'_>, taken: &UniqueKey) -> Option<TakenPart> {
+    let find = [find_taken::<Interface>, find_taken::<Port>, find_taken::<Service>, find_taken::<IfEntry>];
+    find.iter().find_map(|find| find(change, taken))
+}
+
+fn find_taken<P: Embedded>(change: &HostChange<'_>, taken: &UniqueKey) -> Option<TakenPart> {
+    if taken.name != P::UNIQUE_KEY {
+        return None;
+    }
+    let parts = change.puts.iter().flat_map(|encoded| P::list(&encoded.host));
+    let mut ids = parts.map(|part| part.common().id);
+    let id = ids.find(|id| part_unique_key(taken.name, change.organization, *id) == *taken)?;
+    Some(TakenPart { entity: P::ENTITY, id, unique_key: taken.clone() })
 }

@@ -2,22 +2,24 @@
 //!
 //! A response page is the stored documents joined without separate pieces for the commas.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use bytes::{Buf, Bytes};
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
+use super::parts::Embedded;
+use super::terms::{HostTerms, terms};
 use super::validate::validate_host;
 use crate::inventory::background::Offload;
 use crate::inventory::schema::{
-    CREATED_AT, NAME, PORT_UNIQUE_KEY, SERVICE_TAG_LINK, SERVICE_UNIQUE_KEY, TAG_LINK, VIRTUALIZED_BY_LINK,
-    decode_text, links, part_unique_key, time_key,
+    CREATED_AT, NAME, SERVICE_TAG_LINK, SERVICE_VIRTUALIZED_BY_LINK, SUBNET_LINK, TAG_LINK,
+    VIRTUALIZED_BY_LINK, decode_text, links, part_unique_key, time_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
-use crate::model::{Host, HostOrderField};
-use crate::store::{Facets, Link, Name, Record, SortKey};
+use crate::model::{Host, HostOrderField, IfEntry, Interface, Port, Service};
+use crate::store::{Facets, Link, Name, Record, SortKey, UniqueKey};
 
 const COMMA: u8 = b',';
 
@@ -45,7 +47,7 @@ pub(crate) fn without_comma(mut body: Bytes) -> Bytes {
 }
 
 /// Estimates the size of a host's document in bytes, rounding up.
-fn likely_size(host: &Host) -> usize {
+pub(super) fn likely_size(host: &Host) -> usize {
     let bindings: usize = host.services.iter().map(|service| service.bindings.len()).sum();
     1024 + 512 * (host.interfaces.len() + host.services.len() + bindings)
         + 320 * host.ports.len()
@@ -60,6 +62,7 @@ pub(in crate::inventory) struct HostEncoder {
     max_bytes: Option<usize>,
     /// The host's stored size in bytes. Updates up to this size are allowed even beyond the quota.
     stored_bytes: usize,
+    terms: HostTerms,
 }
 
 /// A valid host with its stored document.
@@ -94,7 +97,10 @@ impl HostEncoder {
         {
             return Err(ErrorKind::TooLarge { entity: Entity::Host, limit }.into());
         }
-        let facets = host_facets(self.organization, &host);
+        let mut facets = host_facets(self.organization, &host);
+        if self.terms == HostTerms::All {
+            facets.terms = terms(&host);
+        }
         Ok(EncodedHost { host, body, tags, facets })
     }
 
@@ -117,11 +123,12 @@ impl EncodedHost {
 
 impl Inventory {
     pub(in crate::inventory) const fn host_encoder(&self, organization: Uuid) -> HostEncoder {
-        HostEncoder { organization, max_bytes: self.quotas.host_bytes, stored_bytes: 0 }
+        let max_bytes = self.quotas.host_bytes;
+        HostEncoder { organization, max_bytes, stored_bytes: 0, terms: self.host_terms }
     }
 }
 
-fn tags(host: &Host) -> BTreeMap<Uuid, String> {
+pub(super) fn tags(host: &Host) -> BTreeMap<Uuid, String> {
     let own = host.tags.iter().enumerate().map(|(index, id)| (*id, format!("tags.{index}")));
     let services = host.services.iter().enumerate().flat_map(|(service, part)| {
         part.tags.iter().enumerate().map(move |(index, id)| (*id, format!("services.{service}.tags.{index}")))
@@ -147,17 +154,35 @@ pub(super) fn host_facets(organization: Uuid, host: &Host) -> Facets {
     let service_tags = host.services.iter().flat_map(|service| links(SERVICE_TAG_LINK, &service.tags));
     let virtualization =
         host.virtualization.as_ref().map(|by| Link::new(VIRTUALIZED_BY_LINK, by.service_id()));
-    let ports = host.ports.iter().map(|port| part_unique_key(PORT_UNIQUE_KEY, organization, port.id));
-    let services =
-        host.services.iter().map(|service| part_unique_key(SERVICE_UNIQUE_KEY, organization, service.id));
+    let subnets: BTreeSet<Uuid> =
+        host.interfaces.iter().filter_map(|interface| interface.subnet_id).collect();
+    let subnets = subnets.into_iter().map(|id| Link::new(SUBNET_LINK, id));
+    let virtualized = host.services.iter().filter_map(|service| service.virtualization.as_ref());
+    let virtualized = virtualized.map(|by| Link::new(SERVICE_VIRTUALIZED_BY_LINK, by.service_id()));
+    let parts = host.interfaces.len() + host.ports.len() + host.services.len() + host.if_entries.len();
+    let mut unique_keys = Vec::with_capacity(parts);
+    unique_keys.extend(unique_keys_of::<Interface>(organization, host));
+    unique_keys.extend(unique_keys_of::<Port>(organization, host));
+    unique_keys.extend(unique_keys_of::<Service>(organization, host));
+    unique_keys.extend(unique_keys_of::<IfEntry>(organization, host));
     Facets {
         organization: Some(organization),
         network: Some(host.network_id),
         expires_at: None,
-        links: links(TAG_LINK, &host.tags).chain(service_tags).chain(virtualization).collect(),
+        links: links(TAG_LINK, &host.tags)
+            .chain(service_tags)
+            .chain(virtualization)
+            .chain(virtualized)
+            .chain(subnets)
+            .collect(),
         sort_keys: HostOrderField::ALL.iter().map(|field| sort_key(host, *field)).collect(),
-        unique_keys: ports.chain(services).collect(),
+        unique_keys,
+        ..Facets::default()
     }
+}
+
+fn unique_keys_of<P: Embedded>(organization: Uuid, host: &Host) -> impl Iterator<Item = UniqueKey> {
+    P::list(host).iter().map(move |part| part_unique_key(P::UNIQUE_KEY, organization, part.common().id))
 }
 
 /// Sets the sort key for the name of the virtualizing service.

@@ -1,14 +1,20 @@
 use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use uuid::Uuid;
 
-use super::document::{sort_name, without_comma};
+use super::document::{decode, host_facets, sort_name, without_comma};
+use super::terms::{HostTerms, filters};
 use crate::access::Caller;
-use crate::inventory::schema::{HOST, TAG_LINK};
-use crate::inventory::{Error, Inventory};
-use crate::model::{HostOrderField, OrderDirection};
+use crate::inventory::collections::{
+    DocumentPages, Documents, PageCursor, Position, fingerprint, invalid_cursor, position_of,
+};
+use crate::inventory::schema::{HOST, SUBNET_LINK, TAG_LINK};
+use crate::inventory::{Error, Inventory, Problem};
+use crate::model::{Cidr, HostOrderField, MacPrefix, OrderDirection, PortNumber, Protocol, SourceType};
 use crate::store::{Direction, LinkFilter, Order, Query, Revision, Start, Store};
 
 /// Filters, order and page of a list of hosts.
@@ -32,6 +38,26 @@ pub struct HostQuery {
     pub ids: Option<Vec<Uuid>>,
     /// Only hosts with any of these tags.
     pub tag_ids: Option<Vec<Uuid>>,
+    /// Only hosts with an interface whose address is in any of these prefixes.
+    pub ips: Option<Vec<Cidr>>,
+    /// Only hosts with an interface whose MAC address begins with any of these prefixes.
+    pub macs: Option<Vec<MacPrefix>>,
+    /// Only hosts with any of these ports open.
+    pub ports: Option<Vec<PortFilter>>,
+    /// Only hosts with a service of any of these definitions.
+    pub service_definitions: Option<Vec<String>>,
+    /// Only hosts with an interface in any of these subnets.
+    pub subnet_ids: Option<Vec<Uuid>>,
+    /// Only hosts with any of these types of source.
+    pub sources: Option<Vec<SourceType>>,
+    /// Only hosts that user interfaces should hide, or only the others.
+    pub hidden: Option<bool>,
+    /// Only hosts that are found by every word of this text, of 2 to 100 characters.
+    ///
+    /// A word is found if it begins a word of the host's name, hostname or description, of an interface's name, or an
+    /// IP or MAC address. Case and accents do not matter. Words are compared by their first 64 bytes, and a host is
+    /// found by its first 4,096 words.
+    pub search: Option<String>,
     /// The primary order field, always ascending, so that hosts of a group are adjacent.
     pub group_by: Option<HostOrderField>,
     /// The order within groups, or of the whole list; default: `created_at`.
@@ -40,8 +66,72 @@ pub struct HostQuery {
     pub order_direction: OrderDirection,
     /// The maximum number of hosts; `None`: all.
     pub limit: Option<usize>,
-    /// The number of hosts to skip.
+    /// The number of hosts to skip. Ignored with a cursor.
     pub offset: u64,
+    /// The position to start from: `next` of the previous page.
+    pub cursor: Option<PageCursor>,
+}
+
+impl HostQuery {
+    /// Returns a number that identifies the list, whatever its page.
+    fn fingerprint(&self, organization: Uuid) -> u64 {
+        let order = (self.group_by, self.order_by, self.order_direction);
+        let filters =
+            (self.network_id, &self.ids, &self.tag_ids, &self.subnet_ids, self.hidden, &self.search);
+        let parts = (&self.ips, &self.macs, &self.ports, &self.service_definitions, &self.sources);
+        fingerprint(&(HOST, organization, order, filters, parts))
+    }
+}
+
+/// A port number of any protocol, or of one: `443` or `443/Tcp` in query strings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct PortFilter {
+    /// The port number.
+    pub number: PortNumber,
+    /// The transport protocol; `None`: any.
+    pub protocol: Option<Protocol>,
+}
+
+/// The error for text that names no port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a port number, or a port number with a protocol such as 443/Tcp")]
+#[non_exhaustive]
+pub struct PortFilterError;
+
+impl PortFilter {
+    /// Creates a filter for a port number of any protocol.
+    #[must_use]
+    pub const fn new(number: PortNumber) -> Self {
+        Self { number, protocol: None }
+    }
+}
+
+impl FromStr for PortFilter {
+    type Err = PortFilterError;
+
+    fn from_str(text: &str) -> Result<Self, PortFilterError> {
+        let (number, protocol) = match text.split_once('/') {
+            Some((number, "Tcp")) => (number, Some(Protocol::Tcp)),
+            Some((number, "Udp")) => (number, Some(Protocol::Udp)),
+            Some(_) => return Err(PortFilterError),
+            None => (text, None),
+        };
+        if !number.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(PortFilterError);
+        }
+        let number = number.parse::<u16>().map_err(|_| PortFilterError)?;
+        Ok(Self { number: PortNumber::try_from(number).map_err(|_| PortFilterError)?, protocol })
+    }
+}
+
+impl fmt::Display for PortFilter {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.protocol {
+            Some(protocol) => write!(formatter, "{}/{protocol}", self.number),
+            None => fmt::Display::fmt(&self.number, formatter),
+        }
+    }
 }
 
 /// A page of hosts.
@@ -52,15 +142,10 @@ pub struct HostPage {
     ///
     /// They were encoded when stored, and share the store's memory.
     pub documents: Vec<Bytes>,
-    /// The number of hosts that match the filters, regardless of `limit` and `offset`.
+    /// The number of hosts that match the filters, wherever the page starts and ends.
     pub total: u64,
-}
-
-/// A page of hosts as stored, each preceded by a comma.
-#[derive(Debug, Default)]
-pub(crate) struct ListedHosts {
-    pub(crate) bodies: Vec<Bytes>,
-    pub(crate) total: u64,
+    /// The position after the page; `None`: no hosts follow.
+    pub next: Option<PageCursor>,
 }
 
 impl Inventory {
@@ -69,22 +154,54 @@ impl Inventory {
     /// These are the organization's hosts on networks in the caller's scope.
     ///
     /// Every level may read.
+    ///
+    /// # Errors
+    /// `Invalid` for a cursor of another list.
     pub async fn list_hosts(&self, caller: &Caller, query: &HostQuery) -> Result<HostPage, Error> {
-        let ListedHosts { bodies, total } = self.listed_hosts(caller, query).await?;
-        Ok(HostPage { documents: bodies.into_iter().map(without_comma).collect(), total })
+        let Documents { bodies, total, next } = self.page_of_hosts(caller, query, true).await?;
+        Ok(HostPage { documents: bodies.into_iter().map(without_comma).collect(), total, next })
     }
 
     /// Lists hosts like [`list_hosts`](Self::list_hosts), in their stored form.
-    pub(crate) async fn listed_hosts(
+    pub(crate) async fn listed_hosts(&self, caller: &Caller, query: &HostQuery) -> Result<Documents, Error> {
+        // A cursor costs more than the rest of the page, and most requests ask for none.
+        self.page_of_hosts(caller, query, query.cursor.is_some()).await
+    }
+
+    async fn page_of_hosts(
         &self,
         caller: &Caller,
         query: &HostQuery,
-    ) -> Result<ListedHosts, Error> {
-        let page = self.store.list(&store_query(caller, query)).await?;
+        has_next: bool,
+    ) -> Result<Documents, Error> {
+        let mut store_query = self.hosts_query(caller, query)?;
+        let list = || query.fingerprint(caller.organization_id());
+        if let Some(cursor) = &query.cursor {
+            store_query.start = self.start_of_hosts(cursor.position(list())?, &store_query).await?;
+        }
+        let page = self.store.list(&store_query).await?;
         // A separate allocation: collecting in place would hold on to more than twice the memory.
         let mut bodies = Vec::with_capacity(page.records.len());
         bodies.extend(page.records.into_iter().map(|record| record.body));
-        Ok(ListedHosts { bodies, total: page.total })
+        let next = page.next.filter(|_| has_next).map(|cursor| PageCursor::new(list(), &cursor));
+        Ok(Documents { bodies, total: page.total, next })
+    }
+
+    async fn start_of_hosts(&self, position: Position, query: &Query) -> Result<Start, Error> {
+        let (id, digest) = match position {
+            Position::Start => return Ok(Start::Offset(0)),
+            Position::After(cursor) if cursor.keys().len() == query.order.len() => {
+                return Ok(Start::After(cursor));
+            }
+            Position::After(_) => return Err(invalid_cursor()),
+            Position::AfterRecord(id, digest) => (id, digest),
+        };
+        let organization = query.organization.unwrap_or_default();
+        let record = self.own_hosts(organization, vec![id]).await?.pop().ok_or_else(invalid_cursor)?;
+        let bytes = record.body.len();
+        let facets = move || decode(&record).map(|host| host_facets(organization, &host));
+        let facets = self.state.offload.run(organization, bytes, facets).await??;
+        position_of(id, &facets, query, digest)
     }
 
     /// Returns the revision of the organization's hosts; `None` if the store does not support it.
@@ -93,18 +210,35 @@ impl Inventory {
     }
 }
 
-/// Translates a list request to a store query.
-pub(super) fn store_query(caller: &Caller, query: &HostQuery) -> Query {
+impl Inventory {
+    /// Translates a list request to a store query.
+    ///
+    /// # Errors
+    /// `Invalid` for a search that no host can match, and for filters by terms if the inventory has none.
+    fn hosts_query(&self, caller: &Caller, query: &HostQuery) -> Result<Query, Error> {
+        let terms = filters(query)?;
+        if self.host_terms == HostTerms::None
+            && let Some((field, _)) = terms.first()
+        {
+            return Err(Error::invalid(*field, Problem::Unsupported));
+        }
+        let terms = terms.into_iter().map(|(_, filter)| filter).collect();
+        Ok(Query { terms, ..store_query(caller, query) })
+    }
+}
+
+fn store_query(caller: &Caller, query: &HostQuery) -> Query {
     let scope = match query.network_id {
         Some(network) => caller.scope().narrowed_to(network),
         None => caller.scope().clone(),
     };
-    let links = query.tag_ids.iter().map(|tags| LinkFilter { relation: TAG_LINK, targets: tags.clone() });
+    let tags = query.tag_ids.iter().map(|tags| LinkFilter::new(TAG_LINK, tags.clone()));
+    let subnets = query.subnet_ids.iter().map(|subnets| LinkFilter::new(SUBNET_LINK, subnets.clone()));
     Query {
         organization: Some(caller.organization_id()),
         networks: scope.networks().map(<[Uuid]>::to_vec),
         ids: query.ids.clone(),
-        links: links.collect(),
+        links: tags.chain(subnets).collect(),
         order: order(query),
         start: Start::Offset(query.offset),
         limit: query.limit,
@@ -143,25 +277,27 @@ pub(crate) struct HostPages {
 
 impl Inventory {
     /// Pages through all hosts of a list from its offset on, ignoring its limit.
-    pub(crate) fn host_pages(&self, caller: &Caller, query: &HostQuery) -> HostPages {
-        let query = Query { limit: Some(PAGE), ..store_query(caller, query) };
-        HostPages { store: Arc::clone(&self.store), query: Some(query), given: BTreeSet::new() }
+    pub(crate) async fn host_pages(&self, caller: &Caller, query: &HostQuery) -> Result<HostPages, Error> {
+        let mut pages = Query { limit: Some(PAGE), ..self.hosts_query(caller, query)? };
+        if let Some(cursor) = &query.cursor {
+            let list = query.fingerprint(caller.organization_id());
+            pages.start = self.start_of_hosts(cursor.position(list)?, &pages).await?;
+        }
+        Ok(HostPages { store: Arc::clone(&self.store), query: Some(pages), given: BTreeSet::new() })
     }
 }
 
-impl HostPages {
-    /// Returns whether the last page was returned.
-    pub(crate) const fn is_finished(&self) -> bool {
+impl DocumentPages for HostPages {
+    fn is_finished(&self) -> bool {
         self.query.is_none()
     }
 
-    /// Returns the next page; empty after the last one.
-    pub(crate) async fn next(&mut self) -> Result<ListedHosts, Error> {
-        let Some(query) = self.query.take() else { return Ok(ListedHosts::default()) };
+    async fn next(&mut self) -> Result<Documents, Error> {
+        let Some(query) = self.query.take() else { return Ok(Documents::default()) };
         let page = self.store.list(&query).await?;
         let records = page.records.into_iter().filter(|record| self.given.insert(record.key.id));
         let bodies = records.map(|record| record.body).collect();
         self.query = page.next.map(|cursor| Query { start: Start::After(cursor), ..query });
-        Ok(ListedHosts { bodies, total: page.total })
+        Ok(Documents { bodies, total: page.total, next: None })
     }
 }

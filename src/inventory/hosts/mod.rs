@@ -1,26 +1,39 @@
 //! Hosts: validation, queries and changes.
 
+mod access;
+mod assign;
+mod bulk;
 mod change;
+mod create;
+mod delete;
 mod document;
+mod edit;
+mod input;
 mod list;
-mod ports;
+mod parts;
+mod rewrite;
+mod terms;
+mod update;
 mod validate;
 mod virtualization;
+mod words;
 
 use uuid::Uuid;
 
+pub use bulk::{Atomicity, BulkChange, BulkHost, BulkResult};
 pub(crate) use document::without_comma;
 pub(super) use document::{EncodedHost, HostEncoder};
-pub(crate) use list::HostPages;
-pub use list::{HostPage, HostQuery};
-pub use ports::PortUpdate;
-pub(crate) use ports::may_update_ports;
+pub(crate) use input::parse_host;
+pub use list::{HostPage, HostQuery, PortFilter, PortFilterError};
+pub use parts::{Part, PortUpdate};
+pub(super) use terms::HostTerms;
+pub(super) use validate::check_source;
 
-use self::change::HostChange;
-use self::document::decode;
+use self::change::{Before, check_replacement};
 use super::records::organization_of;
 use super::schema::{HOST, network_key};
 use super::{Entity, Error, ErrorKind, Inventory};
+use crate::access::Caller;
 use crate::model::Host;
 use crate::store::{Query, Record};
 
@@ -40,7 +53,7 @@ impl Inventory {
     /// derived. `virtualization` may refer to a service that does not exist. The last write wins: a change since the
     /// caller read the host is not detected.
     ///
-    /// Ids of ports and services are unique within the organization; ids of hosts are unique in the store.
+    /// Ids of embedded records are unique within the organization, for each kind; ids of hosts are unique in the store.
     ///
     /// ```
     /// use toposcope::inventory::Written;
@@ -64,7 +77,7 @@ impl Inventory {
     ///   another host or to nothing within the host.
     /// - `Invalid`: an id occurs twice, a name or hostname has more than 65,536 characters, or a `source` is nested
     ///   more than 64 deep.
-    /// - `AlreadyExists`: two ports share number and protocol, or another host, port or service has one of the ids.
+    /// - `AlreadyExists`: two ports share number and protocol, or another host or embedded record has one of the ids.
     /// - `TooLarge` and `QuotaExceeded`: a limit of [`Quotas`](super::Quotas) is exceeded.
     /// - `Conflict`: other writers kept changing the same records.
     pub async fn put_host(&self, organization: Uuid, host: Host) -> Result<Written, Error> {
@@ -81,7 +94,25 @@ impl Inventory {
         organization: Uuid,
         hosts: &[EncodedHost],
     ) -> Result<Vec<Uuid>, Error> {
-        self.change_hosts(&HostChange { organization, puts: hosts, delete: None }).await
+        self.replace_hosts(organization, hosts).await?.map_err(Error::from)
+    }
+
+    /// Stores hosts like [`put_hosts`](Self::put_hosts) for a caller.
+    ///
+    /// # Errors
+    /// Also `AccessDenied` and `NetworkMismatch` for the hosts to be replaced.
+    pub(super) async fn put_hosts_as(
+        &self,
+        caller: &Caller,
+        hosts: &[EncodedHost],
+    ) -> Result<Vec<Uuid>, Error> {
+        let check = |before: &Before| {
+            let replaced = hosts.iter().filter_map(|put| Some((&put.host, &before.get(&put.host.id)?.1)));
+            let mut checks =
+                replaced.map(|(host, summary)| check_replacement(caller, host, summary.network_id));
+            checks.find(Result::is_err).unwrap_or(Ok(()))
+        };
+        self.replace_hosts_if(caller.organization_id(), hosts, check).await?.map_err(Error::from)
     }
 
     /// Returns a host.
@@ -90,17 +121,7 @@ impl Inventory {
     /// `NotFound`, also for a host of another organization.
     pub async fn host(&self, organization: Uuid, id: Uuid) -> Result<Host, Error> {
         let record = self.host_record(organization, id).await?;
-        self.state.offload.run(organization, record.body.len(), move || decode(&record)).await?
-    }
-
-    /// Deletes a host with its embedded records.
-    ///
-    /// # Errors
-    /// `NotFound`, also for a host of another organization; `Conflict` when other writers kept changing the same
-    /// records.
-    pub async fn delete_host(&self, organization: Uuid, id: Uuid) -> Result<(), Error> {
-        self.change_hosts(&HostChange { organization, puts: &[], delete: Some(id) }).await?;
-        Ok(())
+        self.decode_host(organization, &record).await
     }
 
     async fn host_record(&self, organization: Uuid, id: Uuid) -> Result<Record, Error> {

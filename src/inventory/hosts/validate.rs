@@ -1,6 +1,7 @@
 //! Validation of a host independent of other records.
 
 use std::collections::HashSet;
+use std::fmt;
 use std::hash::Hash;
 
 use serde_json::{Map, Value};
@@ -22,18 +23,17 @@ const RESERVED: &str = "$serde_json::private::";
 
 /// Checks that the parts of a host belong to it and to each other. Reports the first violation.
 pub(super) fn validate_host(host: &Host) -> Result<(), Error> {
-    check_length("name", &host.name)?;
-    check_length("hostname", host.hostname.as_deref().unwrap_or_default())?;
-    check_unique("tags", host.tags.iter())?;
-    check_unique("interfaces", host.interfaces.iter().map(|interface| interface.id))?;
-    check_unique("ports", host.ports.iter().map(|port| port.id))?;
-    check_unique("services", host.services.iter().map(|service| service.id))?;
-    check_unique("if_entries", host.if_entries.iter().map(|entry| entry.id))?;
+    check_length(format_args!("name"), &host.name)?;
+    check_length(format_args!("hostname"), host.hostname.as_deref().unwrap_or_default())?;
+    check_unique(format_args!("tags"), host.tags.iter().copied())?;
+    let interfaces = host.interfaces.iter().map(|interface| interface.id);
+    let interfaces = check_unique(format_args!("interfaces"), interfaces)?;
+    let ports = check_unique(format_args!("ports"), host.ports.iter().map(|port| port.id))?;
+    check_unique(format_args!("services"), host.services.iter().map(|service| service.id))?;
+    check_unique(format_args!("if_entries"), host.if_entries.iter().map(|entry| entry.id))?;
     check_owners(host)?;
     check_port_numbers(host)?;
-    check_source(&host.source, "source")?;
-    let interfaces: HashSet<Uuid> = host.interfaces.iter().map(|interface| interface.id).collect();
-    let ports: HashSet<Uuid> = host.ports.iter().map(|port| port.id).collect();
+    check_source(&host.source, format_args!("source"))?;
     for (index, assignment) in host.credential_assignments.iter().enumerate() {
         for (inner, id) in assignment.interface_ids.iter().flatten().enumerate() {
             let field = || format!("credential_assignments.{index}.interface_ids.{inner}");
@@ -52,7 +52,7 @@ pub(super) fn validate_host(host: &Host) -> Result<(), Error> {
                 return Err(Error::invalid(format!("services.{index}.bindings.{inner}"), Problem::Duplicate));
             }
         }
-        check_service(host, service, &format!("services.{index}"), &interfaces, &ports)?;
+        check_service(host, service, format_args!("services.{index}"), &interfaces, &ports)?;
     }
     Ok(())
 }
@@ -81,11 +81,11 @@ fn check_owner(host: &Host, list: &str, owners: impl Iterator<Item = (Uuid, Uuid
 }
 
 fn check_port_numbers(host: &Host) -> Result<(), Error> {
-    let mut taken = HashSet::with_capacity(host.ports.len());
-    match host.ports.iter().find(|port| !taken.insert((port.number, port.protocol))) {
-        None => Ok(()),
-        Some(port) => {
-            let name = format!("{}/{}", port.number, port.protocol);
+    let numbers = host.ports.iter().map(|port| (port.number, port.protocol));
+    match distinct(numbers) {
+        Ok(_) => Ok(()),
+        Err((_, (number, protocol))) => {
+            let name = format!("{number}/{protocol}");
             Err(ErrorKind::AlreadyExists { entity: Entity::Port, name }.into())
         }
     }
@@ -94,30 +94,29 @@ fn check_port_numbers(host: &Host) -> Result<(), Error> {
 fn check_service(
     host: &Host,
     service: &Service,
-    field: &str,
-    interfaces: &HashSet<Uuid>,
-    ports: &HashSet<Uuid>,
+    field: fmt::Arguments<'_>,
+    interfaces: &[Uuid],
+    ports: &[Uuid],
 ) -> Result<(), Error> {
-    check_source(&service.source, &format!("{field}.source"))?;
-    check_length(&format!("{field}.name"), &service.name)?;
-    check_unique(&format!("{field}.tags"), service.tags.iter())?;
+    check_source(&service.source, format_args!("{field}.source"))?;
+    check_length(format_args!("{field}.name"), &service.name)?;
+    check_unique(format_args!("{field}.tags"), service.tags.iter().copied())?;
     for (index, binding) in service.bindings.iter().enumerate() {
-        let field = format!("{field}.bindings.{index}");
         if binding.service_id != service.id {
-            return Err(reference_invalid(Entity::Service, format!("{field}.service_id")));
+            return Err(reference_invalid(Entity::Service, format!("{field}.bindings.{index}.service_id")));
         }
         if binding.network_id != host.network_id {
-            return Err(reference_invalid(Entity::Network, format!("{field}.network_id")));
+            return Err(reference_invalid(Entity::Network, format!("{field}.bindings.{index}.network_id")));
         }
-        check_binding(binding, &field, interfaces, ports)?;
+        check_binding(binding, format_args!("{field}.bindings.{index}"), interfaces, ports)?;
     }
     Ok(())
 }
 
 /// Limits the length, because every store keeps the fields that order hosts in its index.
-fn check_length(field: &str, text: &str) -> Result<(), Error> {
+fn check_length(field: fmt::Arguments<'_>, text: &str) -> Result<(), Error> {
     if text.len() > MAX_NAME && text.chars().count() > MAX_NAME {
-        return Err(Error::invalid(field, Problem::MaxLength { max: MAX_NAME }));
+        return Err(Error::invalid(field.to_string(), Problem::MaxLength { max: MAX_NAME }));
     }
     Ok(())
 }
@@ -125,7 +124,7 @@ fn check_length(field: &str, text: &str) -> Result<(), Error> {
 /// Checks that `serde_json` can read the metadata back.
 ///
 /// It rejects deep nesting and reserved field names on reading but not on writing.
-fn check_source(source: &Source, field: &str) -> Result<(), Error> {
+pub(in crate::inventory) fn check_source(source: &Source, field: fmt::Arguments<'_>) -> Result<(), Error> {
     let (metadata, details): (&[Object], &[Object]) = match source {
         Source::Discovery { metadata } => (metadata, &[]),
         Source::DiscoveryWithMatch { metadata, details } => (metadata, std::slice::from_ref(details)),
@@ -156,9 +155,9 @@ fn is_readable_value(value: &Value, depth: usize) -> bool {
 
 fn check_binding(
     binding: &Binding,
-    field: &str,
-    interfaces: &HashSet<Uuid>,
-    ports: &HashSet<Uuid>,
+    field: fmt::Arguments<'_>,
+    interfaces: &[Uuid],
+    ports: &[Uuid],
 ) -> Result<(), Error> {
     let interface_field = || format!("{field}.interface_id");
     match binding.target {
@@ -172,23 +171,30 @@ fn check_binding(
     }
 }
 
-fn check_member(
-    ids: &HashSet<Uuid>,
-    id: Uuid,
-    entity: Entity,
-    field: impl Fn() -> String,
-) -> Result<(), Error> {
-    if ids.contains(&id) { Ok(()) } else { Err(reference_invalid(entity, field())) }
+fn check_member(sorted: &[Uuid], id: Uuid, entity: Entity, field: impl Fn() -> String) -> Result<(), Error> {
+    if sorted.binary_search(&id).is_ok() { Ok(()) } else { Err(reference_invalid(entity, field())) }
 }
 
-fn check_unique<T: Eq + Hash>(list: &str, ids: impl Iterator<Item = T>) -> Result<(), Error> {
-    let mut seen = HashSet::new();
-    for (index, id) in ids.enumerate() {
-        if !seen.insert(id) {
-            return Err(Error::invalid(format!("{list}.{index}"), Problem::Duplicate));
-        }
+/// Checks that no id occurs twice, and returns the sorted ids.
+fn check_unique(
+    list: fmt::Arguments<'_>,
+    ids: impl Iterator<Item = Uuid> + Clone,
+) -> Result<Vec<Uuid>, Error> {
+    distinct(ids).map_err(|(index, _)| Error::invalid(format!("{list}.{index}"), Problem::Duplicate))
+}
+
+/// Returns the sorted values, or the index and value of the first that repeats an earlier one.
+///
+/// Sorting takes less time than hashing: most lists are short, and stored ones are often sorted.
+fn distinct<T: Copy + Ord + Hash>(values: impl Iterator<Item = T> + Clone) -> Result<Vec<T>, (usize, T)> {
+    let mut sorted: Vec<T> = values.clone().collect();
+    sorted.sort_unstable();
+    if sorted.is_sorted_by(|left, right| left < right) {
+        return Ok(sorted);
     }
-    Ok(())
+    let mut seen = HashSet::new();
+    let repeated = values.enumerate().find(|(_, value)| !seen.insert(*value));
+    repeated.map_or(Ok(sorted), Err)
 }
 
 fn reference_invalid(entity: Entity, field: String) -> Error {

@@ -9,16 +9,20 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use super::EncodedHost;
+use super::change::RemovedService;
 use super::document::{decode, host_facets, set_virtualized_by};
-use crate::inventory::schema::{HOST, SERVICE_UNIQUE_KEY, VIRTUALIZED_BY_LINK, part_unique_key};
-use crate::inventory::{Error, Inventory};
-use crate::model::Host;
+use crate::inventory::schema::{
+    HOST, SERVICE_UNIQUE_KEY, SERVICE_VIRTUALIZED_BY_LINK, VIRTUALIZED_BY_LINK, linked, part_unique_key,
+};
+use crate::inventory::{Entity, Error, ErrorKind, Inventory};
+use crate::model::{Host, Service};
 use crate::store::{Batch, Facets, Guard, Key, Link, LinkFilter, Precondition, Query, Record};
 
 /// The part of a stored host that changes of hosts need.
 #[derive(Debug, Deserialize)]
 pub(super) struct Summary {
     pub(super) network_id: Uuid,
+    pub(super) tags: Vec<Uuid>,
     pub(super) services: Vec<ServiceSummary>,
 }
 
@@ -26,13 +30,32 @@ pub(super) struct Summary {
 pub(super) struct ServiceSummary {
     pub(super) id: Uuid,
     pub(super) name: String,
+    tags: Vec<Uuid>,
+}
+
+impl Summary {
+    /// Returns whether the host or one of its services has a tag.
+    pub(super) fn has_tag(&self, tag: Uuid) -> bool {
+        self.tags.contains(&tag) || self.services.iter().any(|service| service.tags.contains(&tag))
+    }
 }
 
 impl From<&Host> for Summary {
     fn from(host: &Host) -> Self {
-        let services = host.services.iter();
-        let services = services.map(|service| ServiceSummary { id: service.id, name: service.name.clone() });
-        Self { network_id: host.network_id, services: services.collect() }
+        let summarize = |service: &Service| {
+            let Service { id, name, tags, .. } = service;
+            ServiceSummary { id: *id, name: name.clone(), tags: tags.clone() }
+        };
+        let services = host.services.iter().map(summarize).collect();
+        Self { network_id: host.network_id, tags: host.tags.clone(), services }
+    }
+}
+
+impl From<Host> for Summary {
+    fn from(host: Host) -> Self {
+        let summarize = |Service { id, name, tags, .. }| ServiceSummary { id, name, tags };
+        let services = host.services.into_iter().map(summarize).collect();
+        Self { network_id: host.network_id, tags: host.tags, services }
     }
 }
 
@@ -91,6 +114,31 @@ impl Inventory {
             self.state.offload.run(organization, holder.body.len(), move || decode(&holder)).await??;
         let found = summary.services.into_iter().find(|candidate| candidate.id == service);
         Ok(found.map(|service| service.name).unwrap_or_default())
+    }
+
+    /// Refuses to remove a service that virtualizes a host, or a service of a host that the batch does not write.
+    ///
+    /// Adds guards that nothing is virtualized by it meanwhile.
+    pub(super) async fn check_not_virtualizing(
+        &self,
+        organization: Uuid,
+        removed: &RemovedService,
+        batch: &mut Batch,
+    ) -> Result<(), Error> {
+        let written: HashSet<Key> = batch.writes().iter().map(|write| write.key()).collect();
+        let relations = [(VIRTUALIZED_BY_LINK, Entity::Host), (SERVICE_VIRTUALIZED_BY_LINK, Entity::Service)];
+        for (relation, used_by) in relations {
+            let link = Link::new(relation, removed.id);
+            // One more than the batch writes: if they are all among the written ones, there are no others.
+            let limit = Some(written.len() + 1);
+            let guests = self.store.list(&Query { limit, ..linked(HOST, organization, link) }).await?.records;
+            if guests.iter().any(|guest| used_by == Entity::Host || !written.contains(&guest.key)) {
+                let (entity, name) = (Entity::Service, removed.name.clone());
+                return Err(ErrorKind::InUse { entity, name, used_by }.into());
+            }
+            batch.guard(Guard::LinkedWithin { organization: Some(organization), link });
+        }
+        Ok(())
     }
 
     /// Adds other hosts whose virtualizing services are renamed to the batch.

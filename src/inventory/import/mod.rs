@@ -1,92 +1,38 @@
 //! Import of hosts from JSON lines.
 
+mod chunk;
+mod dry_run;
+mod options;
 mod parse;
 mod report;
 
-use std::collections::{BTreeSet, HashSet};
-use std::fmt;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 use tokio::io::{AsyncRead, BufReader};
-use tokio::task::JoinHandle;
 use uuid::Uuid;
 
-pub use report::{Alteration, DroppedPort, ImportReport, Refusal};
+pub use options::Import;
+pub use report::{Alteration, DroppedPort, ImportReport, Reassignment, Refusal};
 
-use self::parse::{ParsedLine, parse, refusal};
-use super::hosts::{EncodedHost, HostEncoder};
+use self::chunk::{Chunk, Parsing, split_repeated_ids};
+use self::dry_run::DryRunStore;
+use self::parse::{ParsedLine, refusal};
+use super::hosts::EncodedHost;
+use super::records::belongs_to;
 use super::schema::network_key;
-use super::{Error, ErrorKind, Inventory};
-use crate::lines::{Line, Lines};
-use crate::store::Key;
+use super::{Entity, Error, ErrorKind, Inventory, require_level, require_session};
+use crate::access::Caller;
+use crate::lines::Lines;
+use crate::model::Permission;
+use crate::store::{Key, Store};
 
-/// Options of an import.
-///
-/// ```
-/// use toposcope::inventory::{Import, Inventory};
-/// use toposcope::store::MemoryStore;
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), toposcope::inventory::Error> {
-/// let inventory = Inventory::new(MemoryStore::new());
-/// let organization = inventory.create_organization("Example").await?;
-/// let lines = &b"{\"id\": \"not an id\"}\n"[..];
-/// let import = Import::new().create_missing_networks().on_progress(|report| println!("{} lines", report.lines));
-/// let report = inventory.import_hosts(organization.id, lines, import).await?;
-/// assert_eq!((report.imported, report.refused), (0, 1));
-/// assert_eq!(report.refusals[0].field.as_deref(), Some("id"));
-/// # Ok(())
-/// # }
-/// ```
-pub struct Import<'p> {
-    create_networks: bool,
-    max_line: usize,
-    on_progress: Box<dyn FnMut(&ImportReport) + Send + 'p>,
-}
-
-impl Default for Import<'_> {
-    fn default() -> Self {
-        Self { create_networks: false, max_line: 64 * 1024 * 1024, on_progress: Box::new(|_| {}) }
-    }
-}
-
-impl<'p> Import<'p> {
-    /// Creates the default options.
-    ///
-    /// Hosts on unknown networks are refused, lines may have up to 64 MiB, and no progress is reported.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Creates missing networks named by hosts, with the id as name. Default: such hosts are refused.
-    ///
-    /// A network is created even if its host is refused for another reason.
-    #[must_use]
-    pub fn create_missing_networks(self) -> Self {
-        Self { create_networks: true, ..self }
-    }
-
-    /// Sets the maximum line length in bytes; longer lines are refused. Memory use is a few times this.
-    #[must_use]
-    pub fn max_line(self, bytes: usize) -> Self {
-        Self { max_line: bytes, ..self }
-    }
-
-    /// Calls `progress` with the report so far after every few hundred lines.
-    #[must_use]
-    pub fn on_progress(self, call: impl FnMut(&ImportReport) + Send + 'p) -> Self {
-        Self { on_progress: Box::new(call), ..self }
-    }
-}
-
-impl fmt::Debug for Import<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Import")
-            .field("create_networks", &self.create_networks)
-            .field("max_line", &self.max_line)
-            .finish_non_exhaustive()
-    }
+/// Where an import stores hosts, and on whose behalf.
+#[derive(Clone, Copy, Debug)]
+struct Target<'c> {
+    organization: Uuid,
+    /// `None`: the host application, which may access all networks.
+    caller: Option<&'c Caller>,
 }
 
 impl Inventory {
@@ -95,12 +41,19 @@ impl Inventory {
     /// Blank lines are skipped. Each line is stored or refused on its own; a host with an existing id is replaced.
     /// Odd values from real devices are repaired and counted in the report (see [`Alteration`]); any other fault
     /// refuses the line. The input is streamed, and memory use does not grow with its length. Lines are stored in
-    /// groups of a few hundred, so that adjacent hosts may exchange ports and services in either order.
+    /// groups of a few hundred, so that adjacent hosts may exchange ports and services in either order. Reading waits
+    /// while a group is stored, so a slow store slows down the sender.
+    ///
+    /// A host whose id belongs to another organization gets a random id, which the report contains (see
+    /// [`Reassignment`]). Importing the same line again creates another host.
+    ///
+    /// Dropping the future leaves each group stored completely or not begun.
     ///
     /// # Errors
     /// `NotFound` when there is no such organization; `Unreadable` when reading the input fails; `StoreUnavailable`
-    /// when the store fails. Hosts stored before the failure remain; that is all but at most the last few hundred
-    /// lines.
+    /// when the store fails; `ReferenceInvalid` when the only network to be imported does not exist; `Busy` when too
+    /// much work of the organization is waiting. Hosts stored before the failure remain; that is all but at most the
+    /// last few hundred lines. The last call of [`Import::on_progress`] reports them.
     pub async fn import_hosts<R>(
         &self,
         organization: Uuid,
@@ -110,29 +63,191 @@ impl Inventory {
     where
         R: AsyncRead + Unpin + Send,
     {
-        let Import { create_networks, max_line, mut on_progress } = import;
         self.organization(organization).await?;
+        self.run_import(Target { organization, caller: None }, input, import).await
+    }
+
+    /// Imports hosts like [`import_hosts`](Self::import_hosts) on behalf of a Member or above.
+    ///
+    /// Lines are refused if their network, or that of the host to be replaced, is outside of the caller's scope, and if
+    /// they would move a host to another network.
+    ///
+    /// ```
+    /// use toposcope::access::{Caller, Scope};
+    /// use toposcope::inventory::Import;
+    /// use toposcope::model::{Host, Permission};
+    /// use toposcope::{Inventory, MemoryStore};
+    /// use uuid::Uuid;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let inventory = Inventory::new(MemoryStore::new());
+    /// let organization = inventory.create_organization("Example").await?;
+    /// let network = inventory.create_network(organization.id, "Office").await?;
+    /// let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::only([network.id]));
+    ///
+    /// let line = serde_json::to_vec(&Host::new(network.id, "printer"))?;
+    /// let import = Import::new().only_network(network.id).dry_run();
+    /// let report = inventory.import_hosts_as(&caller, &line[..], import).await?;
+    /// assert_eq!((report.imported, report.refused), (1, 0));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`import_hosts`](Self::import_hosts); `PermissionDenied` and `UserContextRequired`; `AccessDenied` when
+    /// the caller cannot access the only network to be imported.
+    pub async fn import_hosts_as<R>(
+        &self,
+        caller: &Caller,
+        input: R,
+        import: Import<'_>,
+    ) -> Result<ImportReport, Error>
+    where
+        R: AsyncRead + Unpin + Send,
+    {
+        require_level(caller, Permission::Member)?;
+        if import.create_networks {
+            require_session(caller)?;
+            require_level(caller, Permission::Admin)?;
+        }
+        let target = Target { organization: caller.organization_id(), caller: Some(caller) };
+        self.run_import(target, input, import).await
+    }
+
+    async fn run_import<R>(
+        &self,
+        target: Target<'_>,
+        input: R,
+        import: Import<'_>,
+    ) -> Result<ImportReport, Error>
+    where
+        R: AsyncRead + Unpin + Send,
+    {
+        let Import { network, create_networks, dry_run, max_line, mut on_progress } = import;
+        if let Some(network) = network {
+            self.check_only_network(target, network, create_networks).await?;
+        }
+        let checking = dry_run.then(|| Arc::new(DryRunStore::new(Arc::clone(&self.store))));
+        let mut inventory = self.clone();
+        if let Some(checking) = &checking {
+            inventory.store = Arc::clone(checking) as Arc<dyn Store>;
+        }
         let mut lines = Lines::new(BufReader::with_capacity(64 * 1024, input), max_line);
         let mut report = ImportReport::default();
-        let encoder = self.host_encoder(organization);
-        let mut parsing = Parsing::begin(&mut lines, encoder).await?;
+        let mut parsing = Parsing::begin(&inventory, target.organization, &mut lines).await?;
         while let Some(parsed) = parsing {
-            let Chunk { lines: read, bytes, accepted, mut refusals } = parsed.finish().await?;
+            let mut chunk = parsed.finish().await?;
             // The next chunk is parsed while this one is stored. If reading it fails, this one is still stored.
-            let following = Parsing::begin(&mut lines, encoder).await;
-            if create_networks {
-                report.created_networks += self.create_missing_networks(organization, &accepted).await?;
+            let following = Parsing::begin(&inventory, target.organization, &mut lines).await;
+            if let Some(network) = network {
+                chunk.refuse_other_networks(network);
             }
-            for part in split_repeated_ids(accepted) {
-                self.store_lines(organization, part, &mut report, &mut refusals).await?;
-            }
-            refusals.sort_by_key(|refusal| refusal.line);
-            refusals.into_iter().for_each(|refusal| report.refuse(refusal));
-            (report.lines, report.bytes) = (read, bytes);
+            checking.iter().for_each(|checking| checking.begin_group());
+            let stored = inventory.store_chunk(target, create_networks, &mut chunk, &mut report).await;
+            chunk.refusals.sort_by_key(|refusal| refusal.line);
+            chunk.refusals.into_iter().for_each(|refusal| report.refuse(refusal));
+            (report.lines, report.bytes) = (chunk.lines, chunk.bytes);
             on_progress(&report);
+            stored?;
             parsing = following?;
         }
         Ok(report)
+    }
+
+    /// Checks the only network of an import.
+    async fn check_only_network(
+        &self,
+        target: Target<'_>,
+        id: Uuid,
+        may_be_missing: bool,
+    ) -> Result<(), Error> {
+        let network = self.get(network_key(id)).await?;
+        let is_allowed = target.caller.is_none_or(|caller| caller.scope().allows(id));
+        if belongs_to(target.organization, network.as_ref())? {
+            let denied = ErrorKind::AccessDenied { entity: Entity::Network, id };
+            if is_allowed { Ok(()) } else { Err(denied.into()) }
+        } else if may_be_missing && network.is_none() {
+            Ok(())
+        } else {
+            let field = "network_id".to_owned();
+            Err(ErrorKind::ReferenceInvalid { entity: Entity::Network, field }.into())
+        }
+    }
+
+    /// Stores the lines of a chunk. Refused lines are added to its refusals.
+    async fn store_chunk(
+        &self,
+        target: Target<'_>,
+        create_networks: bool,
+        chunk: &mut Chunk,
+        report: &mut ImportReport,
+    ) -> Result<(), Error> {
+        if let Some(caller) = target.caller {
+            self.refuse_denied_networks(caller, chunk).await?;
+        }
+        let lines = std::mem::take(&mut chunk.accepted);
+        if create_networks {
+            report.created_networks += self.create_missing_networks(target.organization, &lines).await?;
+        }
+        let lines = self.reassign_foreign_ids(target.organization, lines, report).await?;
+        for part in split_repeated_ids(lines) {
+            self.store_lines(target, part, report, &mut chunk.refusals).await?;
+        }
+        Ok(())
+    }
+
+    /// Refuses lines of the organization's networks that the caller cannot access.
+    ///
+    /// Other networks outside of the scope do not exist for the organization, and are refused like unknown ones.
+    async fn refuse_denied_networks(&self, caller: &Caller, chunk: &mut Chunk) -> Result<(), Error> {
+        let networks = chunk.accepted.iter().map(|line| line.encoded.host.network_id);
+        let outside: BTreeSet<Uuid> = networks.filter(|id| !caller.scope().allows(*id)).collect();
+        let keys: Vec<Key> = outside.into_iter().map(network_key).collect();
+        let mut denied = HashSet::new();
+        for record in self.store.get(&keys).await?.into_iter().flatten() {
+            if belongs_to(caller.organization_id(), Some(&record))? {
+                denied.insert(record.key.id);
+            }
+        }
+        chunk.refuse(|host| {
+            let id = host.network_id;
+            denied.contains(&id).then(|| ErrorKind::AccessDenied { entity: Entity::Network, id }.to_string())
+        });
+        Ok(())
+    }
+
+    /// Gives random ids to hosts whose ids belong to other organizations.
+    ///
+    /// A host that occurs again gets the same id, as long as the report contains it.
+    async fn reassign_foreign_ids(
+        &self,
+        organization: Uuid,
+        lines: Vec<ParsedLine>,
+        report: &ImportReport,
+    ) -> Result<Vec<ParsedLine>, Error> {
+        let ids = lines.iter().map(|line| line.encoded.host.id).collect();
+        let foreign = self.foreign_host_ids(organization, ids).await?;
+        if foreign.is_empty() {
+            return Ok(lines);
+        }
+        let known = report.reassignments.iter().map(|known| (known.given_id, known.id));
+        let mut new_ids: HashMap<Uuid, Uuid> = known.collect();
+        let mut reassigned = Vec::with_capacity(lines.len());
+        for mut line in lines {
+            let given = line.encoded.host.id;
+            if foreign.contains(&given) {
+                let id = match new_ids.get(&given) {
+                    Some(id) => *id,
+                    None => self.new_random_id()?,
+                };
+                new_ids.insert(given, id);
+                line.encoded = self.reassign_host(organization, line.encoded, id).await?;
+                line.reassignment = Some(Reassignment { line: line.line, given_id: given, id });
+            }
+            reassigned.push(line);
+        }
+        Ok(reassigned)
     }
 
     /// Stores lines together or, if that fails, one by one.
@@ -140,29 +255,46 @@ impl Inventory {
     /// Thus only faulty lines are refused.
     async fn store_lines(
         &self,
-        organization: Uuid,
+        target: Target<'_>,
         lines: Vec<ParsedLine>,
         report: &mut ImportReport,
         refusals: &mut Vec<Refusal>,
     ) -> Result<(), Error> {
-        let (encoded, rest): (Vec<EncodedHost>, Vec<_>) =
-            lines.into_iter().map(|parsed| (parsed.encoded, (parsed.line, parsed.alterations))).unzip();
-        let together =
-            self.put_hosts(organization, &encoded).await.map_or_else(refused, |ids| Ok(Ok(ids)))?;
-        for (host, (line, alterations)) in encoded.iter().zip(&rest) {
+        let (encoded, rest): (Vec<EncodedHost>, Vec<_>) = lines
+            .into_iter()
+            .map(|parsed| (parsed.encoded, (parsed.line, parsed.alterations, parsed.reassignment)))
+            .unzip();
+        let together = self.put_lines(target, &encoded).await?;
+        for (host, (line, alterations, reassignment)) in encoded.iter().zip(&rest) {
             let replaced = match &together {
                 Ok(ids) => Ok(ids.contains(&host.host.id)),
                 Err(_) => {
-                    let alone = self.put_hosts(organization, std::slice::from_ref(host)).await;
-                    alone.map_or_else(refused, |ids| Ok(Ok(!ids.is_empty())))?
+                    let alone = self.put_lines(target, std::slice::from_ref(host)).await?;
+                    alone.map(|ids| !ids.is_empty())
                 }
             };
             match replaced {
-                Ok(replaced) => report.accept(replaced, alterations),
+                Ok(replaced) => report.accept(replaced, alterations, *reassignment),
                 Err(error) => refusals.push(refusal(*line, &error)),
             }
         }
         Ok(())
+    }
+
+    /// Stores hosts with distinct ids. Separates errors that refuse a host from those that end the import.
+    async fn put_lines(
+        &self,
+        target: Target<'_>,
+        hosts: &[EncodedHost],
+    ) -> Result<Result<Vec<Uuid>, Error>, Error> {
+        let stored = match target.caller {
+            Some(caller) => self.put_hosts_as(caller, hosts).await,
+            None => self.put_hosts(target.organization, hosts).await,
+        };
+        match stored.as_ref().map_err(Error::kind) {
+            Err(ErrorKind::StoreUnavailable | ErrorKind::Internal | ErrorKind::Busy) => stored.map(Ok),
+            _ => Ok(stored),
+        }
     }
 
     /// Creates missing networks named by the lines. Returns how many.
@@ -180,97 +312,5 @@ impl Inventory {
             }
         }
         Ok(created)
-    }
-}
-
-/// Separates errors that refuse a host from errors that end the import.
-fn refused<T>(error: Error) -> Result<Result<T, Error>, Error> {
-    match error.kind() {
-        ErrorKind::StoreUnavailable | ErrorKind::Internal => Err(error),
-        _ => Ok(Err(error)),
-    }
-}
-
-/// Splits lines, in order, into parts without repeated hosts.
-///
-/// A batch may name a record only once.
-fn split_repeated_ids(lines: Vec<ParsedLine>) -> Vec<Vec<ParsedLine>> {
-    let mut parts = Vec::new();
-    let mut part: Vec<ParsedLine> = Vec::new();
-    let mut seen = HashSet::new();
-    for line in lines {
-        if !seen.insert(line.encoded.host.id) {
-            parts.push(std::mem::take(&mut part));
-            seen = HashSet::from([line.encoded.host.id]);
-        }
-        part.push(line);
-    }
-    parts.push(part);
-    parts
-}
-
-/// The maximum lines and bytes that are stored together; a longer line is stored alone.
-const CHUNK_LINES: u64 = 256;
-const CHUNK_BYTES: usize = 1024 * 1024;
-
-/// Lines that are stored together.
-#[derive(Debug, Default)]
-struct Chunk {
-    /// The number of lines read at the end of the chunk, blank ones included.
-    lines: u64,
-    /// The number of bytes read at the end of the chunk.
-    bytes: u64,
-    accepted: Vec<ParsedLine>,
-    refusals: Vec<Refusal>,
-}
-
-/// A chunk that is being parsed on a blocking thread.
-#[derive(Debug)]
-struct Parsing(JoinHandle<Chunk>);
-
-impl Parsing {
-    /// Reads lines and starts parsing them; `None` at the end of input.
-    async fn begin<R: AsyncRead + Unpin>(
-        lines: &mut Lines<BufReader<R>>,
-        encoder: HostEncoder,
-    ) -> Result<Option<Self>, Error> {
-        let mut chunk = Chunk::default();
-        let mut whole = Vec::new();
-        let (before, mut size) = (lines.count, 0);
-        while lines.count - before < CHUNK_LINES && size < CHUNK_BYTES {
-            let Some(line) = lines.next().await.map_err(Error::unreadable)? else { break };
-            match line {
-                Line::TooLong => {
-                    let reason = format!("the line is longer than {} bytes", lines.max_length);
-                    chunk.refusals.push(Refusal { line: lines.count, field: None, reason });
-                }
-                Line::Whole(bytes) if bytes.trim_ascii().is_empty() => {}
-                Line::Whole(bytes) => {
-                    size += bytes.len();
-                    whole.push((lines.count, bytes));
-                }
-            }
-        }
-        if lines.count == before {
-            return Ok(None);
-        }
-        (chunk.lines, chunk.bytes) = (lines.count, lines.bytes);
-        Ok(Some(Self(tokio::task::spawn_blocking(move || chunk.parse(whole, encoder)))))
-    }
-
-    async fn finish(self) -> Result<Chunk, Error> {
-        self.0.await.map_err(Error::internal)
-    }
-}
-
-impl Chunk {
-    fn parse(mut self, lines: Vec<(u64, Vec<u8>)>, encoder: HostEncoder) -> Self {
-        for (number, bytes) in lines {
-            match parse(number, &bytes, encoder) {
-                Ok(parsed) => self.accepted.push(parsed),
-                Err(refusal) => self.refusals.push(refusal),
-            }
-        }
-        self
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::report::{Alteration, Alterations, DroppedPort, Refusal};
+use super::report::{Alteration, Alterations, DroppedPort, Reassignment, Refusal};
 use crate::inventory::hosts::{EncodedHost, HostEncoder};
 use crate::inventory::{Error, ErrorKind, dotted};
 use crate::model::{
@@ -22,6 +22,8 @@ pub(super) struct ParsedLine {
     pub(super) line: u64,
     pub(super) encoded: EncodedHost,
     pub(super) alterations: Alterations,
+    /// The new id of a host whose own belongs to another organization.
+    pub(super) reassignment: Option<Reassignment>,
 }
 
 /// Parses one line, repairs odd values, and encodes the host for the store.
@@ -36,7 +38,7 @@ pub(super) fn parse(line: u64, bytes: &[u8], encoder: HostEncoder) -> Result<Par
         let refusal = refusal(line, &error);
         Refusal { field: refusal.field.map(|field| alterations.document_path(field)), ..refusal }
     })?;
-    Ok(ParsedLine { line, encoded, alterations })
+    Ok(ParsedLine { line, encoded, alterations, reassignment: None })
 }
 
 /// Deserializes a document. On failure, deserializes again to locate the fault.

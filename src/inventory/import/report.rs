@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use serde::Serialize;
 use uuid::Uuid;
 
 use crate::model::Protocol;
@@ -8,8 +9,10 @@ use crate::model::Protocol;
 /// The result of an import, or its progress so far.
 ///
 /// Its size is bounded: everything is counted, but only the first [`ImportReport::MAX_DETAILS`] entries of each list
-/// are kept. `Display` writes it for a person.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// are kept. `Display` writes it for a person. The JSON form has the fields as named here, and the kinds of alterations as
+/// `invalid_mac`, `dropped_port` and so on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ImportReport {
     /// Lines read, blank ones included.
@@ -30,10 +33,15 @@ pub struct ImportReport {
     pub alterations: BTreeMap<Alteration, u64>,
     /// The first dropped ports.
     pub dropped_ports: Vec<DroppedPort>,
+    /// Hosts stored with a random id, because the id in the line belongs to another organization.
+    pub reassigned: u64,
+    /// The first of these hosts, with both ids.
+    pub reassignments: Vec<Reassignment>,
 }
 
 /// A line that was not imported.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Refusal {
     /// The line number, from 1.
@@ -45,7 +53,8 @@ pub struct Refusal {
 }
 
 /// A port that was dropped because its number is 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DroppedPort {
     /// The line number of its host.
@@ -58,8 +67,25 @@ pub struct DroppedPort {
     pub protocol: Protocol,
 }
 
+/// A host that was stored with a random id, because the id in its line belongs to another organization.
+///
+/// References of other lines to the given id are stored as they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Reassignment {
+    /// The line number, from 1.
+    pub line: u64,
+    /// The id in the line.
+    pub given_id: Uuid,
+    /// The id of the stored host.
+    pub id: Uuid,
+}
+
 /// An alteration that an import makes to a host it stores.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Alteration {
     /// A MAC address that is not six bytes was set to null.
@@ -75,7 +101,7 @@ pub enum Alteration {
 }
 
 impl ImportReport {
-    /// The maximum number of refusals and of dropped ports kept; more are only counted.
+    /// The maximum number of entries kept in each list; more are only counted.
     pub const MAX_DETAILS: usize = 1000;
 
     /// Returns how often an alteration was made.
@@ -91,9 +117,18 @@ impl ImportReport {
         }
     }
 
-    pub(super) fn accept(&mut self, replaced: bool, alterations: &Alterations) {
+    pub(super) fn accept(
+        &mut self,
+        replaced: bool,
+        alterations: &Alterations,
+        reassignment: Option<Reassignment>,
+    ) {
         self.imported += 1;
         self.replaced += u64::from(replaced);
+        self.reassigned += u64::from(reassignment.is_some());
+        if self.reassignments.len() < Self::MAX_DETAILS {
+            self.reassignments.extend(reassignment);
+        }
         for (alteration, count) in &alterations.counts {
             *self.alterations.entry(*alteration).or_default() += count;
         }
@@ -179,6 +214,13 @@ impl fmt::Display for ImportReport {
             )?;
         }
         write_more(formatter, self.altered(Alteration::DroppedPort), self.dropped_ports.len())?;
+        if self.reassigned > 0 {
+            writeln!(formatter, "New ids: {} hosts, whose ids belong to others.", self.reassigned)?;
+        }
+        for Reassignment { line, given_id, id } in &self.reassignments {
+            writeln!(formatter, "  line {line}: {given_id} stored as {id}")?;
+        }
+        write_more(formatter, self.reassigned, self.reassignments.len())?;
         for refusal in &self.refusals {
             writeln!(formatter, "Refused {refusal}")?;
         }

@@ -3,15 +3,14 @@ use std::fmt;
 use uuid::Uuid;
 
 use super::decoys::MAX_DECOYS;
-use crate::access::{ClientPrefix, PasswordError, PasswordHasher, SessionId};
-use crate::inventory::records::{SessionRecord, StoredUser};
-use crate::inventory::schema::{
-    PASSWORD, SESSION, SESSION_LINK, SESSION_UNIQUE_KEY, decode, encode, facets, password_key, user_key,
-};
+use super::session_facets;
+use crate::access::{ClientPrefix, LoginAttempts, PasswordError, PasswordHasher, SessionId};
+use crate::inventory::records::SessionRecord;
+use crate::inventory::schema::{PASSWORD, SESSION, decode, encode, facets, password_key, user_key};
 use crate::inventory::users::{EmailAddress, email_unique_key};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
 use crate::model::{Session, User};
-use crate::store::{Batch, Guard, Key, Link, Precondition, Query, Record, UniqueKey};
+use crate::store::{Batch, Guard, Key, Precondition, Query, Record};
 
 /// The longest password that is verified, in bytes.
 ///
@@ -54,6 +53,13 @@ impl fmt::Debug for IssuedSession {
             .field("session", &self.session)
             .finish_non_exhaustive()
     }
+}
+
+/// Returns the password to verify in place of one that is given.
+///
+/// No stored password is longer than the limit; verifying an empty one takes the same work and less memory.
+pub(in crate::inventory) fn bounded(password: String) -> String {
+    if password.len() > MAX_PASSWORD { String::new() } else { password }
 }
 
 impl Inventory {
@@ -114,22 +120,37 @@ impl Inventory {
         email: &str,
         password: String,
     ) -> Result<IssuedSession, Error> {
-        let attempts = &self.attempts;
         let address = EmailAddress::normalize("email", email)?;
-        let name = address.comparable();
-        let _turn = attempts.turn(client, &name).await.ok_or(ErrorKind::Busy)?;
-        let begun_at = self.monotonic();
-        if let Err(retry_after) = attempts.begin(&name, begun_at) {
-            return Err(ErrorKind::TooManyAttempts { retry_after }.into());
-        }
-        // No stored password is that long; verifying an empty one takes the same work and less memory.
-        let password = if password.len() > MAX_PASSWORD { String::new() } else { password };
-        let outcome = self.begin_session(&address, password).await;
-        if !matches!(&outcome, Err(error) if *error.kind() == ErrorKind::InvalidCredentials) {
-            attempts.take_back(&name, begun_at);
-        }
+        let login = self.begin_session(&address, bounded(password));
+        let outcome = self.limit_attempts(&self.attempts, client, &address.comparable(), login).await;
         if outcome.is_ok() {
             self.purge_periodically();
+        }
+        outcome
+    }
+
+    /// Makes an attempt with a password: alone under this name, and only while few have failed.
+    ///
+    /// # Errors
+    /// `TooManyAttempts`; `Busy`; those of the attempt, of which a wrong password counts as a failure.
+    pub(in crate::inventory) async fn limit_attempts<T>(
+        &self,
+        attempts: &LoginAttempts,
+        client: Option<ClientPrefix>,
+        name: &str,
+        attempt: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        let _turn = attempts.turn(client, name).await.ok_or(ErrorKind::Busy)?;
+        let begun_at = self.monotonic();
+        if let Err(retry_after) = attempts.begin(name, begun_at) {
+            return Err(ErrorKind::TooManyAttempts { retry_after }.into());
+        }
+        let outcome = attempt.await;
+        let is_failure = |error: &Error| {
+            matches!(error.kind(), ErrorKind::InvalidCredentials | ErrorKind::SharePasswordIncorrect)
+        };
+        if !outcome.as_ref().is_err_and(is_failure) {
+            attempts.take_back(name, begun_at);
         }
         outcome
     }
@@ -138,8 +159,8 @@ impl Inventory {
         let mut transaction = None;
         loop {
             let (user, hash) = self.verify_login(address, password.clone()).await?;
-            let StoredUser { user: owner, is_disabled } = decode(&user)?;
-            if is_disabled {
+            let owner: User = decode(&user)?;
+            if !owner.is_enabled {
                 return Err(ErrorKind::InvalidCredentials.into());
             }
             let transaction = transaction.get_or_insert_with(|| self.transaction(Entity::User, owner.id));
@@ -202,7 +223,7 @@ impl Inventory {
     ///
     /// Every login makes the same store calls and reads two bodies, in a call each, whether or not the address has an
     /// account and a password: see [`super::decoys`].
-    async fn verify_login(
+    pub(in crate::inventory) async fn verify_login(
         &self,
         address: &EmailAddress,
         password: String,
@@ -261,11 +282,8 @@ impl Inventory {
             created_at: session.created_at,
             expires_at: session.expires_at,
         };
-        let mut facets = facets(session.organization_id, now);
-        facets.expires_at = Some(session.expires_at);
-        facets.links.push(Link::new(SESSION_LINK, session.user_id));
-        facets.unique_keys.push(UniqueKey::new(SESSION_UNIQUE_KEY, digest.lookup()));
         let mut batch = Batch::new();
+        let facets = session_facets(&record, &id);
         batch.put(Key::new(SESSION, session.id), Precondition::Absent, facets, encode(&record)?);
         Ok((session, id, batch))
     }

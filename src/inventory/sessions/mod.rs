@@ -10,14 +10,15 @@ use uuid::Uuid;
 
 pub(super) use decoys::Decoys;
 pub use login::IssuedSession;
+pub(super) use login::bounded;
 
 use super::queues::Turns;
 use super::records::SessionRecord;
-use super::schema::{SESSION, SESSION_LINK, SESSION_UNIQUE_KEY, decode, linked, user_key};
+use super::schema::{SESSION, SESSION_LINK, SESSION_UNIQUE_KEY, decode, facets, linked, user_key};
 use super::{Entity, Error, ErrorKind, Inventory};
 use crate::access::SessionId;
 use crate::model::{Timestamp, User};
-use crate::store::{Batch, Guard, Key, Link, Precondition, Store, UniqueKey};
+use crate::store::{Batch, Facets, Guard, Key, Link, Precondition, Store, UniqueKey};
 
 /// The time between two purges of expired sessions by logins, in microseconds.
 const PURGE_INTERVAL_MICROS: i64 = 60 * 60 * 1_000_000;
@@ -118,16 +119,46 @@ impl Inventory {
     }
 
     /// Adds the deletion of all of a user's sessions to a batch.
+    pub(super) async fn delete_sessions(&self, user: &User, batch: &mut Batch) -> Result<(), Error> {
+        self.delete_other_sessions(user, None, batch).await
+    }
+
+    /// Adds the deletion of all of a user's sessions but one to a batch.
     ///
     /// A guard makes the commit fail if another session begins in the meantime.
-    pub(super) async fn delete_sessions(&self, user: &User, batch: &mut Batch) -> Result<(), Error> {
+    pub(super) async fn delete_other_sessions(
+        &self,
+        user: &User,
+        kept: Option<&SessionId>,
+        batch: &mut Batch,
+    ) -> Result<(), Error> {
+        let kept = match kept {
+            Some(id) => self.find_session(id).await?.map(|(key, _)| (key, id)),
+            None => None,
+        };
         let (organization, link) = (user.organization_id, Link::new(SESSION_LINK, user.id));
         for record in self.store.list(&linked(SESSION, organization, link)).await?.records {
-            batch.delete(record.key, Precondition::Any);
+            match kept.filter(|(key, _)| *key == record.key) {
+                // Written as it is, because the guard requires a write of every session.
+                Some((_, id)) => {
+                    let facets = session_facets(&decode(&record)?, id);
+                    batch.put(record.key, Precondition::Version(record.version), facets, record.body);
+                }
+                None => {
+                    batch.delete(record.key, Precondition::Any);
+                }
+            }
         }
         batch.guard(Guard::LinkedWithin { organization: Some(organization), link });
         Ok(())
     }
+}
+
+fn session_facets(session: &SessionRecord, id: &SessionId) -> Facets {
+    facets(session.organization_id, session.created_at)
+        .with_expires_at(session.expires_at)
+        .with_links([Link::new(SESSION_LINK, session.user_id)])
+        .with_unique_keys([UniqueKey::new(SESSION_UNIQUE_KEY, id.digest().lookup())])
 }
 
 async fn purge(store: Arc<dyn Store>, now: Timestamp) {

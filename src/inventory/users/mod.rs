@@ -1,6 +1,7 @@
 //! Users: accounts that can log in, and their rights.
 
 mod email;
+mod password;
 mod referrals;
 
 use std::fmt;
@@ -8,16 +9,17 @@ use std::fmt;
 use uuid::Uuid;
 
 pub(super) use email::{EmailAddress, email_unique_key};
-pub(crate) use referrals::may_submit_referrals;
 
-use super::records::{StoredUser, delete_key_records, guard_networks, user_facets};
+use super::collections::{CollectionRecord, Reference};
+use super::records::{delete_key_records, guard_networks, user_facets};
 use super::schema::{
-    REFERRAL, USER, USER_API_KEY, USER_LINK, all_of, encode, exists, facets, linked, network_key,
+    OWNER_LINK, REFERRAL, USER, USER_API_KEY, USER_LINK, all_of, encode, exists, facets, linked, network_key,
     organization_key, password_key, user_key,
 };
 use super::{Entity, Error, ErrorKind, Inventory, unchanged, validate};
+use crate::access::{Caller, Scope};
 use crate::model::{Permission, User};
-use crate::store::{Batch, Guard, Key, Link, Precondition, StoreErrorKind};
+use crate::store::{Batch, Guard, Key, Link, Precondition, Query, StoreErrorKind};
 
 /// The input for [`Inventory::create_user`].
 #[derive(Clone)]
@@ -83,19 +85,46 @@ impl Inventory {
     /// `Invalid` for an unacceptable e-mail address or password; `ReferenceInvalid` for a network of another
     /// organization; `AlreadyExists` when the address is taken; `NotFound` when there is no such organization.
     pub async fn create_user(&self, new: NewUser) -> Result<User, Error> {
+        self.create_user_within(&Scope::all(), new).await
+    }
+
+    /// Creates a user of the caller's organization, whatever `organization_id` says.
+    ///
+    /// Changed with [`update_as`](Self::update_as), the last enabled Owner of an organization can be neither demoted nor
+    /// disabled, and [`delete_as`](Self::delete_as) does not delete that user: both return `InUse`.
+    ///
+    /// # Errors
+    /// Those of [`create_user`](Self::create_user); `PermissionDenied` for a caller below Admin or for a level above the
+    /// caller's; `UserContextRequired`; `AccessDenied` for a network outside of the caller's scope.
+    pub async fn create_user_as(&self, caller: &Caller, new: NewUser) -> Result<User, Error> {
+        User::REQUIREMENTS.create.check(caller)?;
+        if new.permissions > caller.permission() {
+            return Err(ErrorKind::PermissionDenied.into());
+        }
+        let new = NewUser { organization_id: caller.organization_id(), ..new };
+        self.create_user_within(caller.scope(), new).await
+    }
+
+    /// Creates a user with networks of this scope.
+    async fn create_user_within(&self, scope: &Scope, new: NewUser) -> Result<User, Error> {
         let now = self.now();
         let email = EmailAddress::parse("email", &new.email)?.into_string();
-        let networks: Vec<Key> = new.network_ids.iter().map(|id| network_key(*id)).collect();
-        let user = User {
+        if let Some(password) = &new.password {
+            validate::password("password", password)?;
+        }
+        let mut user = User {
             id: self.new_id()?,
             email,
             organization_id: new.organization_id,
             permissions: new.permissions,
-            network_ids: validate::distinct(new.network_ids),
+            network_ids: new.network_ids,
+            is_enabled: true,
             created_at: now,
             updated_at: now,
         };
-        self.check_user(&user, &networks).await?;
+        let references = user.references();
+        self.check_user(&user, scope, &references).await?;
+        user.deduplicate();
         let hash = match new.password {
             Some(password) => Some(self.passwords.hash(password).await?),
             None => None,
@@ -108,24 +137,23 @@ impl Inventory {
                     return Err(ErrorKind::AlreadyExists { entity: Entity::User, name: user.email }.into());
                 }
                 // A referenced record may have been deleted.
-                StoreErrorKind::Conflict(_) => self.check_user(&user, &networks).await?,
+                StoreErrorKind::Conflict(_) => self.check_user(&user, scope, &references).await?,
                 _ => return Err(error.into()),
             }
             transaction.retry().await?;
         }
     }
 
-    /// Checks that the user's organization exists and owns the granted networks.
-    async fn check_user(&self, user: &User, networks: &[Key]) -> Result<(), Error> {
+    /// Checks that the user's organization exists and owns the granted networks, all of the scope.
+    async fn check_user(&self, user: &User, scope: &Scope, references: &[Reference]) -> Result<(), Error> {
         self.organization(user.organization_id).await?;
-        self.check_references(user.organization_id, Entity::Network, networks, "network_ids").await
+        self.check_reachable(user.organization_id, scope, references).await
     }
 }
 
 fn creation(user: &User, hash: Option<String>) -> Result<Batch, Error> {
-    let stored = StoredUser { user: user.clone(), is_disabled: false };
     let mut batch = Batch::new();
-    batch.put(user_key(user.id), Precondition::Absent, user_facets(user), encode(&stored)?);
+    batch.put(user_key(user.id), Precondition::Absent, user_facets(user), encode(user)?);
     batch.guard(exists(organization_key(user.organization_id)));
     guard_networks(user, &mut batch);
     if let Some(hash) = hash {
@@ -141,14 +169,12 @@ impl Inventory {
     /// # Errors
     /// `NotFound`.
     pub async fn user(&self, id: Uuid) -> Result<User, Error> {
-        let (_, stored): (_, StoredUser) = self.read(user_key(id), Entity::User).await?;
-        Ok(stored.user)
+        Ok(self.read(user_key(id), Entity::User).await?.1)
     }
 
     /// Returns all users of an organization, oldest first.
     pub async fn users(&self, organization: Uuid) -> Result<Vec<User>, Error> {
-        let stored: Vec<StoredUser> = self.read_all(&all_of(USER, organization)).await?;
-        Ok(stored.into_iter().map(|stored| stored.user).collect())
+        self.read_all(&all_of(USER, organization)).await
     }
 
     /// Sets a user's permission level and granted networks.
@@ -189,28 +215,19 @@ impl Inventory {
         let network_ids = validate::distinct(network_ids);
         let mut transaction = self.transaction(Entity::User, id);
         loop {
-            let (record, mut stored): (_, StoredUser) = self.read(user_key(id), Entity::User).await?;
-            let organization = stored.user.organization_id;
+            let (record, mut user): (_, User) = self.read(user_key(id), Entity::User).await?;
+            let organization = user.organization_id;
             self.check_references(organization, Entity::Network, &networks, "network_ids").await?;
-            stored.user.permissions = permissions;
-            stored.user.network_ids.clone_from(&network_ids);
-            stored.user.updated_at = self.now();
+            user.permissions = permissions;
+            user.network_ids.clone_from(&network_ids);
+            user.updated_at = self.now();
             let mut batch = Batch::new();
-            batch.put(record.key, unchanged(Some(&record)), user_facets(&stored.user), encode(&stored)?);
-            guard_networks(&stored.user, &mut batch);
+            batch.put(record.key, unchanged(Some(&record)), user_facets(&user), encode(&user)?);
+            guard_networks(&user, &mut batch);
             if transaction.commit(batch).await? {
-                return Ok(stored.user);
+                return Ok(user);
             }
         }
-    }
-
-    /// Returns whether a user is enabled.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    pub async fn is_user_enabled(&self, id: Uuid) -> Result<bool, Error> {
-        let (_, stored): (_, StoredUser) = self.read(user_key(id), Entity::User).await?;
-        Ok(!stored.is_disabled)
     }
 
     /// Enables a user, who can log in again. Enabled API keys of the user are accepted again.
@@ -234,49 +251,16 @@ impl Inventory {
     async fn set_user_enabled(&self, id: Uuid, is_enabled: bool) -> Result<User, Error> {
         let mut transaction = self.transaction(Entity::User, id);
         loop {
-            let (record, mut stored): (_, StoredUser) = self.read(user_key(id), Entity::User).await?;
-            stored.is_disabled = !is_enabled;
-            stored.user.updated_at = self.now();
+            let (record, mut user): (_, User) = self.read(user_key(id), Entity::User).await?;
+            user.is_enabled = is_enabled;
+            user.updated_at = self.now();
             let mut batch = Batch::new();
-            batch.put(record.key, unchanged(Some(&record)), user_facets(&stored.user), encode(&stored)?);
+            batch.put(record.key, unchanged(Some(&record)), user_facets(&user), encode(&user)?);
             if !is_enabled {
-                self.delete_sessions(&stored.user, &mut batch).await?;
+                self.delete_sessions(&user, &mut batch).await?;
             }
             if transaction.commit(batch).await? {
-                return Ok(stored.user);
-            }
-        }
-    }
-
-    /// Sets or removes a user's password and ends all of the user's sessions.
-    ///
-    /// A password has 10 to 1,000 characters. Users without a password cannot log in.
-    ///
-    /// # Errors
-    /// `NotFound`; `Invalid` for the password.
-    pub async fn set_user_password(&self, id: Uuid, password: Option<String>) -> Result<(), Error> {
-        let hash = match password {
-            Some(password) => Some(self.passwords.hash(password).await?),
-            None => None,
-        };
-        let mut transaction = self.transaction(Entity::User, id);
-        loop {
-            let (record, StoredUser { user, .. }) = self.read(user_key(id), Entity::User).await?;
-            let mut batch = Batch::new();
-            batch.guard(Guard::Record {
-                key: record.key,
-                precondition: Precondition::Version(record.version),
-            });
-            match &hash {
-                Some(hash) => {
-                    let facets = facets(user.organization_id, self.now());
-                    batch.put(password_key(id), Precondition::Any, facets, hash.clone())
-                }
-                None => batch.delete(password_key(id), Precondition::Any),
-            };
-            self.delete_sessions(&user, &mut batch).await?;
-            if transaction.commit(batch).await? {
-                return Ok(());
+                return Ok(user);
             }
         }
     }
@@ -286,27 +270,49 @@ impl Inventory {
     /// # Errors
     /// `NotFound`.
     pub async fn delete_user(&self, id: Uuid) -> Result<(), Error> {
-        let link = Link::new(USER_LINK, id);
         let mut transaction = self.transaction(Entity::User, id);
         loop {
-            let (record, StoredUser { user, .. }) = self.read(user_key(id), Entity::User).await?;
+            let (record, user): (_, User) = self.read(user_key(id), Entity::User).await?;
             let mut batch = Batch::new();
             batch.delete(record.key, unchanged(Some(&record)));
-            batch.delete(password_key(id), Precondition::Any);
-            for kind in [USER_API_KEY, REFERRAL] {
-                for owned in self.store.list(&linked(kind, user.organization_id, link)).await?.records {
-                    batch.delete(owned.key, Precondition::Any);
-                    if kind == USER_API_KEY {
-                        delete_key_records(&mut batch, owned.key.id);
-                    }
-                }
-            }
-            self.delete_sessions(&user, &mut batch).await?;
-            // A key created in the meantime makes the commit fail and the deletion start over.
-            batch.guard(Guard::LinkedWithin { organization: Some(user.organization_id), link });
+            self.delete_records_of(&user, &mut batch).await?;
             if transaction.commit(batch).await? {
                 return Ok(());
             }
         }
+    }
+
+    /// Adds the deletion of everything that belongs to a user to a batch.
+    pub(super) async fn delete_records_of(&self, user: &User, batch: &mut Batch) -> Result<(), Error> {
+        let link = Link::new(USER_LINK, user.id);
+        batch.delete(password_key(user.id), Precondition::Any);
+        for kind in [USER_API_KEY, REFERRAL] {
+            for owned in self.store.list(&linked(kind, user.organization_id, link)).await?.records {
+                batch.delete(owned.key, Precondition::Any);
+                if kind == USER_API_KEY {
+                    delete_key_records(batch, owned.key.id);
+                }
+            }
+        }
+        self.delete_sessions(user, batch).await?;
+        // A key created in the meantime makes the commit fail and the deletion start over.
+        batch.guard(Guard::LinkedWithin { organization: Some(user.organization_id), link });
+        Ok(())
+    }
+
+    /// Adds a guard that another enabled Owner of the user's organization remains.
+    ///
+    /// # Errors
+    /// `InUse` if there is none.
+    pub(super) async fn keep_an_owner(&self, user: &User, batch: &mut Batch) -> Result<(), Error> {
+        let organization = user.organization_id;
+        let owners = linked(USER, organization, Link::new(OWNER_LINK, organization));
+        let first_two = self.store.list(&Query { limit: Some(2), ..owners }).await?.records;
+        let other = first_two.iter().find(|owner| owner.key.id != user.id).ok_or_else(|| {
+            let (entity, used_by) = (Entity::User, Entity::Organization);
+            ErrorKind::InUse { entity, name: user.email.clone(), used_by }
+        })?;
+        batch.guard(Guard::record(other.key, Precondition::Version(other.version)));
+        Ok(())
     }
 }

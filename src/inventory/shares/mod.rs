@@ -1,15 +1,20 @@
 //! Shares: public views of a topology, accessible to anyone with the share's id.
 
+mod password;
+
 use std::fmt;
 
 use uuid::Uuid;
 
-use super::schema::{
-    SHARE, all_of, encode, exists, facets, network_key, organization_key, share_key, share_password_key,
-};
-use super::{Entity, Error, ErrorKind, Inventory, validate};
-use crate::model::{Share, ShareMetadata, ShareOptions, Timestamp};
-use crate::store::{Batch, Facets, Precondition};
+use self::password::SharePassword;
+pub use self::password::{PasswordChange, ShareToken};
+use super::collections::{CollectionRecord, guard_references};
+use super::records::share_facets;
+use super::schema::{SHARE, all_of, encode, exists, organization_key, share_key, share_password_key};
+use super::{Entity, Error, ErrorKind, Inventory, Problem, validate};
+use crate::access::{Caller, Scope};
+use crate::model::{Redaction, Share, ShareMetadata, ShareOptions, Timestamp, TopologyView};
+use crate::store::{Batch, Precondition};
 
 /// The input for [`Inventory::create_share`].
 #[derive(Clone)]
@@ -25,6 +30,10 @@ pub struct NewShare {
     pub password: Option<String>,
     /// The controls that the view shows.
     pub options: ShareOptions,
+    /// The topology view that the share shows.
+    pub view: TopologyView,
+    /// What the share replaces by pseudonyms. Repeated values are dropped.
+    pub redact: Vec<Redaction>,
     /// Whether the share can be opened.
     pub is_enabled: bool,
     /// When the share stops being accessible; must be in the future. `None`: never.
@@ -32,7 +41,7 @@ pub struct NewShare {
 }
 
 impl NewShare {
-    /// Creates an enabled share without expiry or password, with all controls shown.
+    /// Creates an enabled share without expiry, password or redaction, with all controls shown.
     #[must_use]
     pub fn new(organization_id: Uuid, name: impl Into<String>) -> Self {
         Self {
@@ -46,6 +55,8 @@ impl NewShare {
                 show_minimap: true,
                 show_zoom_controls: true,
             },
+            view: TopologyView::default(),
+            redact: Vec::new(),
             is_enabled: true,
             expires_at: None,
         }
@@ -62,6 +73,8 @@ impl fmt::Debug for NewShare {
             .field("name", &self.name)
             .field("requires_password", &self.password.is_some())
             .field("options", &self.options)
+            .field("view", &self.view)
+            .field("redact", &self.redact)
             .field("is_enabled", &self.is_enabled)
             .field("expires_at", &self.expires_at)
             .finish()
@@ -92,44 +105,63 @@ impl Inventory {
     /// `Invalid` for an unacceptable name or password, or an `expires_at` that is not in the future; `NotFound` when
     /// there is no such organization; `ReferenceInvalid` for a network of another organization.
     pub async fn create_share(&self, new: NewShare) -> Result<Share, Error> {
+        self.create_share_if(None, new).await
+    }
+
+    /// Creates a share of the caller's organization, whatever `organization_id` says.
+    ///
+    /// # Errors
+    /// Those of [`create_share`](Self::create_share); `PermissionDenied` for a caller below Member; `Invalid` for a share
+    /// without a network; `AccessDenied` for a network outside of the caller's scope.
+    pub async fn create_share_as(&self, caller: &Caller, new: NewShare) -> Result<Share, Error> {
+        Share::REQUIREMENTS.create.check(caller)?;
+        if new.network_id.is_none() {
+            return Err(Error::invalid("network_id", Problem::Required));
+        }
+        let new = NewShare { organization_id: caller.organization_id(), ..new };
+        self.create_share_if(Some(caller), new).await
+    }
+
+    async fn create_share_if(&self, caller: Option<&Caller>, new: NewShare) -> Result<Share, Error> {
         let now = self.now();
-        let share = Share {
+        let mut share = Share {
             id: self.new_random_id()?,
             organization_id: new.organization_id,
             network_id: new.network_id,
-            name: validate::name("name", &new.name, 100)?,
+            name: new.name,
             is_enabled: new.is_enabled,
             expires_at: new.expires_at,
             requires_password: new.password.is_some(),
             options: new.options,
+            view: new.view,
+            redact: new.redact,
             created_at: now,
             updated_at: now,
         };
-        validate::future("expires_at", share.expires_at, now)?;
-        self.check_share(&share).await?;
-        let hash = match new.password {
-            Some(password) => Some(self.passwords.hash(password).await?),
+        share.validate(None, now)?;
+        if let Some(password) = &new.password {
+            validate::password("password", password)?;
+        }
+        self.check_share(caller, &share).await?;
+        let password = match new.password {
+            Some(password) => Some(self.protect(password).await?),
             None => None,
         };
         let mut transaction = self.transaction(Entity::Share, share.id);
         loop {
-            if transaction.commit(creation(&share, hash.clone())?).await? {
+            if transaction.commit(creation(&share, password.as_ref())?).await? {
                 return Ok(share);
             }
             // A referenced record may have been deleted.
-            self.check_share(&share).await?;
+            self.check_share(caller, &share).await?;
         }
     }
 
-    /// Checks that the organization exists and owns the share's network.
-    async fn check_share(&self, share: &Share) -> Result<(), Error> {
+    /// Checks that the organization exists and owns the share's network, and that the caller may access it.
+    async fn check_share(&self, caller: Option<&Caller>, share: &Share) -> Result<(), Error> {
         self.organization(share.organization_id).await?;
-        match share.network_id.map(network_key) {
-            Some(key) => {
-                self.check_reference(share.organization_id, Entity::Network, key, "network_id").await
-            }
-            None => Ok(()),
-        }
+        let scope = caller.map_or_else(Scope::all, |caller| caller.scope().clone());
+        self.check_reachable(share.organization_id, &scope, &share.references()).await
     }
 
     /// Returns a share, including disabled and expired ones.
@@ -150,23 +182,8 @@ impl Inventory {
     /// # Errors
     /// `NotFound`, also for disabled and expired shares.
     pub async fn share_metadata(&self, id: Uuid) -> Result<ShareMetadata, Error> {
-        Ok(ShareMetadata::from(&self.open_share(id).await?))
-    }
-
-    /// Verifies a share's password. Any password opens a share that requires none.
-    ///
-    /// Does not limit attempts; the server of the view must apply a rate limit.
-    ///
-    /// # Errors
-    /// `NotFound`, also for disabled and expired shares.
-    pub async fn verify_share_password(&self, id: Uuid, password: String) -> Result<bool, Error> {
-        let share = self.open_share(id).await?;
-        if !share.requires_password {
-            return Ok(true);
-        }
-        let hash = self.get(share_password_key(id)).await?.ok_or_else(|| not_found(id))?;
-        let text = String::from_utf8(hash.body.to_vec()).map_err(Error::internal)?;
-        Ok(self.passwords.verify(password, text).await?)
+        let share = self.share(id).await?;
+        if self.is_open(&share) { Ok(ShareMetadata::from(&share)) } else { Err(not_found(id)) }
     }
 
     /// Enables a share: it can be opened from the next request on, unless it has expired.
@@ -205,30 +222,21 @@ impl Inventory {
         self.delete(share_key(id), Entity::Share, delete).await
     }
 
-    /// Returns a share that is enabled and has not expired.
-    async fn open_share(&self, id: Uuid) -> Result<Share, Error> {
-        let share = self.share(id).await?;
-        let is_over = share.expires_at.is_some_and(|time| time <= self.now());
-        if share.is_enabled && !is_over { Ok(share) } else { Err(not_found(id)) }
+    /// Returns whether a share is enabled and has not expired.
+    fn is_open(&self, share: &Share) -> bool {
+        share.is_enabled && share.expires_at.is_none_or(|time| time > self.now())
     }
 }
 
-fn creation(share: &Share, hash: Option<String>) -> Result<Batch, Error> {
+fn creation(share: &Share, password: Option<&SharePassword>) -> Result<Batch, Error> {
     let mut batch = Batch::new();
     batch.put(share_key(share.id), Precondition::Absent, share_facets(share), encode(&share)?);
-    if let Some(hash) = hash {
-        let facets = facets(share.organization_id, share.created_at);
-        batch.put(share_password_key(share.id), Precondition::Absent, facets, hash);
+    if let Some(password) = password {
+        password.put(share, &mut batch)?;
     }
-    let network = share.network_id.map(network_key);
-    for key in network.into_iter().chain([organization_key(share.organization_id)]) {
-        batch.guard(exists(key));
-    }
+    guard_references(&share.references(), &mut batch);
+    batch.guard(exists(organization_key(share.organization_id)));
     Ok(batch)
-}
-
-fn share_facets(share: &Share) -> Facets {
-    Facets { network: share.network_id, ..facets(share.organization_id, share.created_at) }
 }
 
 fn not_found(id: Uuid) -> Error {

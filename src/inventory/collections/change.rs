@@ -1,0 +1,320 @@
+use std::collections::BTreeSet;
+
+use uuid::Uuid;
+
+use super::{CollectionRecord, Reference, Resource, network_denied};
+use crate::access::{Caller, Scope};
+use crate::inventory::records::belongs_to;
+use crate::inventory::schema::{NETWORK, decode, encode, exists, organization_key};
+use crate::inventory::transaction::{Attempt, Transaction};
+use crate::inventory::{Error, ErrorKind, Inventory, Problem, unchanged};
+use crate::model::{DaemonApiKey, Share, User, UserApiKey};
+use crate::store::{Batch, Facets, Key, Precondition, Query};
+
+/// Maximum number of records in a bulk deletion.
+pub(crate) const MAX_BULK: usize = 1_000;
+
+impl Inventory {
+    /// Creates a record on behalf of a caller.
+    ///
+    /// The server sets the id, the organization and the times, whatever the record says.
+    ///
+    /// # Errors
+    /// - `PermissionDenied`, `UserContextRequired`: the caller may not create records of this kind.
+    /// - `ReferenceInvalid`: a referenced record does not exist in the caller's organization.
+    /// - `AccessDenied`: the network is outside of the caller's scope.
+    /// - `Invalid`, `AlreadyExists`, `QuotaExceeded`: a rule of the kind is broken.
+    pub async fn create_as<T: Resource + Creatable>(&self, caller: &Caller, record: T) -> Result<T, Error> {
+        T::REQUIREMENTS.create.check(caller)?;
+        let (organization, now) = (caller.organization_id(), self.now());
+        let mut record = record;
+        record.begin(self.new_id()?, organization, now);
+        record.validate(None, now)?;
+        let mut transaction = self.transaction(T::ENTITY, record.id());
+        let (limit, owner) = T::quota(self, caller);
+        let _turn = self.quota_turn(limit, owner, T::ENTITY).await?;
+        loop {
+            let references = record.references();
+            self.check_own_references(caller, &references).await?;
+            record.deduplicate();
+            let all = Query { organization: Some(organization), ..Query::new(T::KIND) };
+            self.check_quota(limit, T::ENTITY, all, 1).await?;
+            let mut batch = Batch::new();
+            let facets = record.facets(organization);
+            batch.put(key(&record), Precondition::Absent, facets.clone(), encode(&record)?);
+            guard_references(&references, &mut batch);
+            T::prepare(self, caller, None, &record, &mut batch).await?;
+            if self.commit_unique(&mut transaction, batch, (&record, &facets)).await? {
+                return Ok(record);
+            }
+        }
+    }
+
+    /// Updates a record on behalf of a caller.
+    ///
+    /// `change` receives the present record and changes it. It is called again when another change comes first, and an
+    /// error that it returns ends the update. What only the server sets is put back afterwards. If nothing has changed,
+    /// nothing is stored, and `updated_at` stays.
+    ///
+    /// ```
+    /// # use toposcope::access::{Caller, Scope};
+    /// # use toposcope::model::{Permission, Tag};
+    /// # use toposcope::{Inventory, MemoryStore};
+    /// # use uuid::Uuid;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// # let organization = inventory.create_organization("Example").await?;
+    /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Admin, Scope::all());
+    /// let tag = inventory.create_as(&caller, Tag::new("critical")).await?;
+    /// let rename = |tag: &mut Tag| {
+    ///     tag.name = "important".to_owned();
+    ///     Ok(())
+    /// };
+    /// let tag = inventory.update_as(&caller, tag.id, rename).await?;
+    /// assert_eq!(tag.name, "important");
+    /// inventory.delete_as::<Tag>(&caller, tag.id, |_| Ok(())).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`get_as`](Self::get_as) and [`create_as`](Self::create_as); `NetworkMismatch` if the network would
+    /// change; the errors of `change`.
+    pub async fn update_as<T: Resource>(
+        &self,
+        caller: &Caller,
+        id: Uuid,
+        change: impl Fn(&mut T) -> Result<(), Error> + Send + Sync,
+    ) -> Result<T, Error> {
+        self.update_with(caller, id, change, |_, _| Ok(())).await
+    }
+
+    /// Updates a record like [`update_as`](Self::update_as), together with records that belong to it.
+    ///
+    /// `amend` receives the changed record, in which it may set what only the server sets, and the batch.
+    pub(in crate::inventory) async fn update_with<T: CollectionRecord>(
+        &self,
+        caller: &Caller,
+        id: Uuid,
+        change: impl Fn(&mut T) -> Result<(), Error> + Send + Sync,
+        amend: impl Fn(&mut T, &mut Batch) -> Result<(), Error> + Send + Sync,
+    ) -> Result<T, Error> {
+        T::REQUIREMENTS.change.check(caller)?;
+        let mut transaction = self.transaction(T::ENTITY, id);
+        loop {
+            let (stored, before) = self.own_record::<T>(caller, id).await?;
+            let mut record = before.clone();
+            change(&mut record)?;
+            let now = self.now();
+            if record.network() != before.network() {
+                return Err(ErrorKind::NetworkMismatch { entity: T::ENTITY }.into());
+            }
+            record.keep_fixed(&before);
+            record.validate(Some(&before), now)?;
+            let added = added_references(&record, &before);
+            self.check_own_references(caller, &added).await?;
+            record.deduplicate();
+            let mut batch = Batch::new();
+            amend(&mut record, &mut batch)?;
+            T::prepare(self, caller, Some(&before), &record, &mut batch).await?;
+            if record == before && batch.writes().is_empty() {
+                return Ok(before);
+            }
+            record.touch(now);
+            let facets = record.facets(caller.organization_id());
+            batch.put(stored.key, unchanged(Some(&stored)), facets.clone(), encode(&record.stored())?);
+            guard_references(&added, &mut batch);
+            if self.commit_unique(&mut transaction, batch, (&record, &facets)).await? {
+                return Ok(record);
+            }
+        }
+    }
+
+    /// Deletes a record on behalf of a caller.
+    ///
+    /// `check` receives the record that would be deleted; an error that it returns ends the deletion.
+    ///
+    /// # Errors
+    /// Those of [`get_as`](Self::get_as); `InUse` while another record needs it; the errors of `check`.
+    pub async fn delete_as<T: Resource + Deletable>(
+        &self,
+        caller: &Caller,
+        id: Uuid,
+        check: impl Fn(&T) -> Result<(), Error> + Send + Sync,
+    ) -> Result<(), Error> {
+        T::REQUIREMENTS.change.check(caller)?;
+        let mut transaction = self.transaction(T::ENTITY, id);
+        loop {
+            let (stored, record) = match self.own_record::<T>(caller, id).await {
+                Ok(found) => found,
+                Err(missing) => {
+                    drop(transaction);
+                    let resumed = T::finish_deletion(self, caller, id).await?;
+                    return if resumed { Ok(()) } else { Err(missing) };
+                }
+            };
+            check(&record)?;
+            let mut batch = Batch::new();
+            T::prepare_deletion(self, caller, &record, &mut batch).await?;
+            batch.delete(stored.key, unchanged(Some(&stored)));
+            if transaction.commit(batch).await? {
+                // Its turns, because finishing takes others.
+                drop(transaction);
+                T::finish_deletion(self, caller, id).await?;
+                return Ok(());
+            }
+        }
+    }
+
+    /// Deletes several records on behalf of a caller: all that are visible to the caller, or none.
+    ///
+    /// Returns the number of deleted records. Ids that are unknown or not visible to the caller are skipped.
+    ///
+    /// # Errors
+    /// `PermissionDenied`, `UserContextRequired`; `Invalid` for no ids or more than 1,000; `InUse` while another record
+    /// needs one of them.
+    pub async fn delete_many_as<T: Resource + BulkDeletable>(
+        &self,
+        caller: &Caller,
+        ids: &[Uuid],
+    ) -> Result<u64, Error> {
+        T::REQUIREMENTS.change.check(caller)?;
+        let first = check_bulk(ids)?;
+        let own = Query {
+            organization: Some(caller.organization_id()),
+            ids: Some(ids.to_vec()),
+            ..Query::new(T::KIND)
+        };
+        let visible = T::restrict(own, caller);
+        let mut transaction = self.transaction(T::ENTITY, first);
+        let mut deleted: BTreeSet<Uuid> = loop {
+            let found = self.store.list(&visible).await?.records;
+            let mut batch = Batch::new();
+            for stored in &found {
+                T::prepare_deletion(self, caller, &decode(stored)?, &mut batch).await?;
+                batch.delete(stored.key, unchanged(Some(stored)));
+            }
+            if transaction.commit(batch).await? {
+                break found.iter().map(|stored| stored.key.id).collect();
+            }
+        };
+        drop(transaction);
+        // All of them, so that a repeated request resumes deletions that were interrupted.
+        for id in ids {
+            if T::finish_deletion(self, caller, *id).await? {
+                deleted.insert(*id);
+            }
+        }
+        Ok(deleted.len() as u64)
+    }
+
+    /// Commits the batch that creates or updates a record. Returns `false` when it must be decided again.
+    ///
+    /// # Errors
+    /// `AlreadyExists` if another record has one of its unique keys.
+    async fn commit_unique<T: CollectionRecord>(
+        &self,
+        transaction: &mut Transaction<'_>,
+        batch: Batch,
+        (record, facets): (&T, &Facets),
+    ) -> Result<bool, Error> {
+        match transaction.attempt(batch).await? {
+            Attempt::Committed => Ok(true),
+            Attempt::Stale => Ok(false),
+            // A key that the record does not have is taken by a change of what belongs to it.
+            Attempt::Taken(key) if !facets.unique_keys.contains(&key) => Ok(false),
+            Attempt::Taken(_) => {
+                Err(ErrorKind::AlreadyExists { entity: T::ENTITY, name: record.label() }.into())
+            }
+        }
+    }
+
+    /// Checks that the referenced records exist in the caller's organization, and then that the caller may access the
+    /// networks among them.
+    pub(in crate::inventory) async fn check_own_references(
+        &self,
+        caller: &Caller,
+        references: &[Reference],
+    ) -> Result<(), Error> {
+        self.check_reachable(caller.organization_id(), caller.scope(), references).await
+    }
+
+    /// Checks that the referenced records exist in the organization, and then that the networks among them are in the
+    /// scope.
+    pub(in crate::inventory) async fn check_reachable(
+        &self,
+        organization: Uuid,
+        scope: &Scope,
+        references: &[Reference],
+    ) -> Result<(), Error> {
+        let keys: Vec<Key> = references.iter().map(|reference| reference.key).collect();
+        let records = self.store.get(&keys).await?;
+        for (Reference { entity, field, .. }, record) in references.iter().zip(&records) {
+            if !belongs_to(organization, record.as_ref())? {
+                return Err(ErrorKind::ReferenceInvalid { entity: *entity, field: field.clone() }.into());
+            }
+        }
+        let denied = |key: &&Key| key.kind == NETWORK && !scope.allows(key.id);
+        keys.iter().find(denied).map_or(Ok(()), |key| Err(network_denied(key.id)))
+    }
+}
+
+/// A kind of record that [`Inventory::create_as`] creates from its fields alone.
+///
+/// Users, API keys and shares have creations of their own, because a secret comes with them.
+pub trait Creatable: CollectionRecord {
+    /// Returns the maximum number of records, and the record whose quota it is.
+    fn quota(_inventory: &Inventory, caller: &Caller) -> (Option<u64>, Key) {
+        (None, organization_key(caller.organization_id()))
+    }
+}
+
+/// A kind of record that [`Inventory::delete_as`] deletes.
+pub trait Deletable: CollectionRecord {}
+
+/// A kind of record of which [`Inventory::delete_many_as`] deletes several at a time.
+///
+/// Deletions of these kinds write no common record, so that one batch can contain many.
+pub trait BulkDeletable: Deletable {}
+
+impl Deletable for DaemonApiKey {}
+impl Deletable for Share {}
+impl Deletable for User {}
+impl Deletable for UserApiKey {}
+
+impl BulkDeletable for DaemonApiKey {}
+impl BulkDeletable for Share {}
+impl BulkDeletable for UserApiKey {}
+
+/// Returns the first of the ids of a bulk operation.
+///
+/// # Errors
+/// `Invalid` for no ids or more than 1,000.
+pub(in crate::inventory) fn check_bulk(ids: &[Uuid]) -> Result<Uuid, Error> {
+    let first = ids.first().ok_or_else(|| Error::invalid("ids", Problem::Empty))?;
+    if ids.len() > MAX_BULK {
+        return Err(Error::invalid("ids", Problem::MaxLength { max: MAX_BULK }));
+    }
+    Ok(*first)
+}
+
+fn key<T: CollectionRecord>(record: &T) -> Key {
+    Key::new(T::KIND, record.id())
+}
+
+/// Returns the references of a record that the stored one does not have.
+///
+/// The others need neither a check nor a guard: the deletion of a target changes all records that refer to it.
+fn added_references<T: CollectionRecord>(record: &T, stored: &T) -> Vec<Reference> {
+    let known: BTreeSet<Key> = stored.references().iter().map(|reference| reference.key).collect();
+    record.references().into_iter().filter(|reference| !known.contains(&reference.key)).collect()
+}
+
+/// Adds guards that the referenced records still exist.
+pub(in crate::inventory) fn guard_references(references: &[Reference], batch: &mut Batch) {
+    let keys: BTreeSet<Key> = references.iter().map(|reference| reference.key).collect();
+    for key in keys {
+        batch.guard(exists(key));
+    }
+}

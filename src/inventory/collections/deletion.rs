@@ -1,0 +1,113 @@
+//! Deletion of records that any number of others may refer to, in several commits.
+//!
+//! The first commit replaces the record by a stand-in of another kind with the same id. From then on the record does not
+//! exist, and guards refuse new references to it. Then the references are removed, page by page. The last commit
+//! deletes the stand-in. Repeating an interrupted deletion finds the stand-in and completes it.
+
+use std::future::Future;
+
+use bytes::Bytes;
+use uuid::Uuid;
+
+use super::CollectionRecord;
+use crate::inventory::schema::{decode, encode, facets};
+use crate::inventory::{Entity, Error, Inventory, unchanged};
+use crate::model::Timestamp;
+use crate::store::{Batch, Facets, Guard, Key, Link, LinkFilter, Name, Precondition, Query, Record, Start};
+
+/// Maximum number of records that one commit changes.
+const MAX_RECORDS: usize = 1_000;
+
+/// A kind of record that other records refer to until its deletion removes the references.
+pub(super) trait Referenced: CollectionRecord {
+    /// The kind of the stand-ins.
+    const STAND_IN: Name;
+    /// The relations of links that must be gone before the stand-in is deleted.
+    const RELATIONS: &'static [Name];
+
+    /// Removes the references to a record of the organization.
+    fn remove_references(
+        inventory: &Inventory,
+        organization: Uuid,
+        id: Uuid,
+    ) -> impl Future<Output = Result<(), Error>> + Send;
+}
+
+/// A record that refers to the link's target, without the reference: its facets and body.
+pub(super) type Rewritten = (Facets, Bytes);
+
+/// Adds the stand-in of a record to the batch that deletes the record.
+pub(super) fn put_stand_in<T: Referenced>(
+    record: &T,
+    organization: Uuid,
+    now: Timestamp,
+    batch: &mut Batch,
+) -> Result<(), Error> {
+    let key = Key::new(T::STAND_IN, record.id());
+    batch.put(key, Precondition::Any, facets(organization, now), encode(record)?);
+    Ok(())
+}
+
+impl Inventory {
+    /// Completes the deletion of an organization's record. Returns whether there was a stand-in that `may` accepts.
+    pub(super) async fn finish_deletion_of<T: Referenced>(
+        &self,
+        organization: Uuid,
+        id: Uuid,
+        may: impl Fn(&T) -> bool + Send,
+    ) -> Result<bool, Error> {
+        let own = Query { organization: Some(organization), ids: Some(vec![id]), ..Query::new(T::STAND_IN) };
+        let Some(stand_in) = self.store.list(&own).await?.records.pop() else { return Ok(false) };
+        if !may(&decode(&stand_in)?) {
+            return Ok(false);
+        }
+        let mut transaction = self.transaction(T::ENTITY, id);
+        loop {
+            T::remove_references(self, organization, id).await?;
+            let mut batch = Batch::new();
+            // Another call may have completed the same deletion.
+            batch.delete(stand_in.key, Precondition::Any);
+            for relation in T::RELATIONS {
+                let link = Link::new(*relation, id);
+                batch.guard(Guard::LinkedWithin { organization: Some(organization), link });
+            }
+            if transaction.commit(batch).await? {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Rewrites an organization's records of a kind that have a link, each once, in commits of at most 1,000.
+    ///
+    /// `entity` is the kind of the link's target.
+    pub(super) async fn rewrite_linked(
+        &self,
+        (organization, kind): (Uuid, Name),
+        (entity, link): (Entity, Link),
+        rewrite: impl Fn(&Record, Timestamp) -> Result<Rewritten, Error> + Send,
+    ) -> Result<(), Error> {
+        let mut query = Query {
+            organization: Some(organization),
+            links: vec![LinkFilter::new(link.relation, [link.target])],
+            limit: Some(MAX_RECORDS),
+            ..Query::new(kind)
+        };
+        loop {
+            let mut transaction = self.transaction(entity, link.target);
+            let next = loop {
+                let page = self.store.list(&query).await?;
+                let now = self.now();
+                let mut batch = Batch::new();
+                for record in &page.records {
+                    let (facets, body) = rewrite(record, now)?;
+                    batch.put(record.key, unchanged(Some(record)), facets, body);
+                }
+                if batch.writes().is_empty() || transaction.commit(batch).await? {
+                    break page.next;
+                }
+            };
+            let Some(cursor) = next else { return Ok(()) };
+            query.start = Start::After(cursor);
+        }
+    }
+}

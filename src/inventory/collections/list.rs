@@ -1,0 +1,355 @@
+use std::collections::BTreeSet;
+use std::fmt;
+use std::marker::PhantomData;
+use std::net::IpAddr;
+use std::str::FromStr;
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::cursor::{Position, fingerprint, invalid_cursor};
+use super::{CollectionRecord, PageCursor, Resource, network_denied, not_found};
+use crate::access::Caller;
+use crate::inventory::schema::{CREATED_AT, NAME, TAG_LINK, UPDATED_AT, decode};
+use crate::inventory::{Error, Inventory};
+use crate::model::OrderDirection;
+use crate::store::{Cursor, Direction, Facets, LinkFilter, Name, Order, Query, Record, Revision, Start};
+
+/// Filters, order and page of a list of records other than hosts.
+///
+/// Filters are combined with AND. The default is every record visible to the caller, oldest first.
+///
+/// ```
+/// use toposcope::inventory::{ListOrderField, ListQuery};
+///
+/// let mut query = ListQuery::default();
+/// query.order_by = ListOrderField::Name;
+/// query.limit = Some(50);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ListQuery {
+    /// Only records of this network. A network invisible to the caller gives an empty list.
+    pub network_id: Option<Uuid>,
+    /// Only these records.
+    pub ids: Option<Vec<Uuid>>,
+    /// Only records with any of these tags.
+    pub tag_ids: Option<Vec<Uuid>>,
+    /// Only subnets that contain this address. Ignored for other records.
+    pub contains: Option<IpAddr>,
+    /// The field to order by. Records that are equal in it are ordered by id.
+    pub order_by: ListOrderField,
+    /// The direction of the order.
+    pub order_direction: OrderDirection,
+    /// The maximum number of records; `None`: all.
+    pub limit: Option<usize>,
+    /// The number of records to skip. Ignored with a cursor.
+    pub offset: u64,
+    /// The position to start from: `next` of the previous page.
+    pub cursor: Option<PageCursor>,
+}
+
+impl ListQuery {
+    /// Returns a number that identifies the list, whatever its page.
+    pub(in crate::inventory) fn fingerprint(&self, kind: Name, organization: Uuid) -> u64 {
+        let filters = (self.network_id, &self.ids, &self.tag_ids, self.contains);
+        fingerprint(&(kind, organization, filters, self.order_by, self.order_direction))
+    }
+}
+
+/// A field by which lists of records other than hosts can be ordered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ListOrderField {
+    /// When the record was created.
+    #[default]
+    CreatedAt,
+    /// When the record last changed.
+    UpdatedAt,
+    /// The record's name, by Unicode code point. Records without names are all equal.
+    Name,
+}
+
+/// The error for text that names no order field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a field that records can be ordered by")]
+#[non_exhaustive]
+pub struct ListOrderFieldError;
+
+impl ListOrderField {
+    /// Returns the name used in JSON and query strings.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::CreatedAt => "created_at",
+            Self::UpdatedAt => "updated_at",
+            Self::Name => "name",
+        }
+    }
+}
+
+impl FromStr for ListOrderField {
+    type Err = ListOrderFieldError;
+
+    fn from_str(text: &str) -> Result<Self, ListOrderFieldError> {
+        let all = [Self::CreatedAt, Self::UpdatedAt, Self::Name];
+        all.into_iter().find(|field| field.as_str() == text).ok_or(ListOrderFieldError)
+    }
+}
+
+impl fmt::Display for ListOrderField {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.as_str())
+    }
+}
+
+/// A page of records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ListPage<T> {
+    /// The records, in the requested order.
+    pub records: Vec<T>,
+    /// The number of records that match the filters, wherever the page starts and ends.
+    pub total: u64,
+    /// The position after the page; `None`: no records follow.
+    pub next: Option<PageCursor>,
+}
+
+impl<T> ListPage<T> {
+    pub(in crate::inventory) const fn new(records: Vec<T>, total: u64, next: Option<PageCursor>) -> Self {
+        Self { records, total, next }
+    }
+}
+
+/// A page of records as JSON documents, each preceded by a comma.
+#[derive(Debug, Default)]
+pub(crate) struct Documents {
+    pub(crate) bodies: Vec<Bytes>,
+    pub(crate) total: u64,
+    pub(crate) next: Option<PageCursor>,
+}
+
+impl Inventory {
+    /// Lists the records of a kind that are visible to a caller.
+    ///
+    /// These are records of the caller's organization. Those on networks must be in the caller's scope; Viewers and
+    /// Members see only themselves among the users, and everyone sees only their own API keys.
+    ///
+    /// ```
+    /// # use toposcope::access::{Caller, Scope};
+    /// # use toposcope::inventory::ListQuery;
+    /// # use toposcope::model::{Permission, Tag};
+    /// # use toposcope::{Inventory, MemoryStore};
+    /// # use uuid::Uuid;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// # let organization = inventory.create_organization("Example").await?;
+    /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
+    /// let tag = inventory.create_as(&caller, Tag::new("critical")).await?;
+    /// let page = inventory.list_as::<Tag>(&caller, &ListQuery::default()).await?;
+    /// assert_eq!((page.records, page.total), (vec![tag], 1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `PermissionDenied`; `Invalid` for a cursor of another list.
+    pub async fn list_as<T: Resource>(
+        &self,
+        caller: &Caller,
+        query: &ListQuery,
+    ) -> Result<ListPage<T>, Error> {
+        T::REQUIREMENTS.read.check(caller)?;
+        let list = query.fingerprint(T::KIND, caller.organization_id());
+        let mut store_query = store_query::<T>(caller, query);
+        if let Some(cursor) = &query.cursor {
+            store_query.start = self.start_of::<T>(cursor.position(list)?, &store_query).await?;
+        }
+        let page = self.store.list(&store_query).await?;
+        let mut records: Vec<T> = page.records.iter().map(decode).collect::<Result<_, _>>()?;
+        T::complete(self, &mut records).await?;
+        let next = page.next.map(|cursor| PageCursor::new(list, &cursor));
+        Ok(ListPage { records, total: page.total, next })
+    }
+
+    async fn start_of<T: CollectionRecord>(&self, position: Position, query: &Query) -> Result<Start, Error> {
+        let (id, digest) = match position {
+            Position::Start => return Ok(Start::Offset(0)),
+            Position::After(cursor) if cursor.keys().len() == query.order.len() => {
+                return Ok(Start::After(cursor));
+            }
+            Position::After(_) => return Err(invalid_cursor()),
+            Position::AfterRecord(id, digest) => (id, digest),
+        };
+        let organization = query.organization.unwrap_or_default();
+        let own = Query { organization: query.organization, ids: Some(vec![id]), ..Query::new(T::KIND) };
+        let record = self.store.list(&own).await?.records.pop().ok_or_else(invalid_cursor)?;
+        position_of(id, &decode::<T>(&record)?.facets(organization), query, digest)
+    }
+
+    /// Returns a record that is visible to a caller.
+    ///
+    /// # Errors
+    /// `PermissionDenied`; `NotFound`, also for records of other organizations; `AccessDenied` for a record on a network
+    /// outside of the caller's scope.
+    pub async fn get_as<T: Resource>(&self, caller: &Caller, id: Uuid) -> Result<T, Error> {
+        T::REQUIREMENTS.read.check(caller)?;
+        let (_, record) = self.own_record::<T>(caller, id).await?;
+        Ok(record)
+    }
+
+    /// Reads a record of the caller's organization that is visible to the caller, complete.
+    pub(in crate::inventory) async fn own_record<T: CollectionRecord>(
+        &self,
+        caller: &Caller,
+        id: Uuid,
+    ) -> Result<(Record, T), Error> {
+        // The index filters by organization, so records of others are never read.
+        let own = Query {
+            organization: Some(caller.organization_id()),
+            ids: Some(vec![id]),
+            ..Query::new(T::KIND)
+        };
+        let record = self.store.list(&own).await?.records.pop().ok_or_else(|| not_found::<T>(id))?;
+        let mut values = [decode::<T>(&record)?];
+        T::complete(self, &mut values).await?;
+        let [value] = values;
+        if value.is_hidden_from(caller) {
+            return Err(not_found::<T>(id));
+        }
+        match value.network().filter(|network| !caller.scope().allows(*network)) {
+            Some(network) => Err(network_denied(network)),
+            None => Ok((record, value)),
+        }
+    }
+
+    /// Returns the revision of the caller's organization's records of a kind, if the store supports it.
+    pub(crate) async fn revision_of<T: CollectionRecord>(
+        &self,
+        caller: &Caller,
+    ) -> Result<Option<Revision>, Error> {
+        Ok(self.store.revision(T::KIND, caller.organization_id()).await?)
+    }
+}
+
+/// Returns the position after a record with these facets, if its sort keys still have this digest.
+///
+/// A record that has moved no longer marks the place.
+pub(in crate::inventory) fn position_of(
+    id: Uuid,
+    facets: &Facets,
+    query: &Query,
+    digest: u64,
+) -> Result<Start, Error> {
+    let key = |order: &Order| facets.sort_keys.iter().find(|key| key.name == order.name);
+    let value = |order| key(order).map(|key| key.value.clone()).unwrap_or_default();
+    let keys: Vec<Vec<u8>> = query.order.iter().map(value).collect();
+    if fingerprint(&keys.as_slice()) == digest {
+        Ok(Start::After(Cursor::new(keys, id)))
+    } else {
+        Err(invalid_cursor())
+    }
+}
+
+fn store_query<T: CollectionRecord>(caller: &Caller, query: &ListQuery) -> Query {
+    let direction = match query.order_direction {
+        OrderDirection::Ascending => Direction::Ascending,
+        OrderDirection::Descending => Direction::Descending,
+    };
+    let name = match query.order_by {
+        ListOrderField::CreatedAt => CREATED_AT,
+        ListOrderField::UpdatedAt => UPDATED_AT,
+        ListOrderField::Name => NAME,
+    };
+    let links = query.tag_ids.iter().map(|tags| LinkFilter::new(TAG_LINK, tags.clone()));
+    let all = Query {
+        organization: Some(caller.organization_id()),
+        ids: query.ids.clone(),
+        links: links.collect(),
+        order: vec![Order::new(name, direction)],
+        start: Start::Offset(query.offset),
+        limit: query.limit,
+        ..Query::new(T::KIND)
+    };
+    let visible = T::filter(T::restrict(all, caller), query);
+    match query.network_id {
+        Some(network) => Query { networks: Some(visible_among(&visible, network)), ..visible },
+        None => visible,
+    }
+}
+
+/// Returns the network if the query may return records of it.
+fn visible_among(query: &Query, network: Uuid) -> Vec<Uuid> {
+    let is_visible = query.networks.as_ref().is_none_or(|networks| networks.contains(&network));
+    is_visible.then_some(network).into_iter().collect()
+}
+
+/// The number of records read at a time.
+const PAGE: usize = 128;
+
+/// A list of any length, read page by page.
+///
+/// It is not a snapshot: a record that does not change meanwhile occurs exactly once, and none occurs twice.
+pub(crate) struct Pages<T> {
+    inventory: Inventory,
+    caller: Caller,
+    query: Option<ListQuery>,
+    given: BTreeSet<Uuid>,
+    kind: PhantomData<fn() -> T>,
+}
+
+/// A list of any length that is read page by page.
+pub(crate) trait DocumentPages: Send + Sync + 'static {
+    /// Returns whether the last page was returned.
+    fn is_finished(&self) -> bool;
+
+    /// Returns the next page; empty after the last one.
+    fn next(&mut self) -> impl Future<Output = Result<Documents, Error>> + Send;
+}
+
+impl<T: Resource> Pages<T> {
+    /// Pages through all records of a list from its start on, ignoring its limit.
+    pub(crate) fn new(inventory: &Inventory, caller: &Caller, query: &ListQuery) -> Self {
+        let query = ListQuery { limit: Some(PAGE), ..query.clone() };
+        Self {
+            inventory: inventory.clone(),
+            caller: caller.clone(),
+            query: Some(query),
+            given: BTreeSet::new(),
+            kind: PhantomData,
+        }
+    }
+}
+
+impl<T: Resource> DocumentPages for Pages<T> {
+    fn is_finished(&self) -> bool {
+        self.query.is_none()
+    }
+
+    async fn next(&mut self) -> Result<Documents, Error> {
+        let Some(query) = self.query.take() else { return Ok(Documents::default()) };
+        let page = self.inventory.list_as::<T>(&self.caller, &query).await?;
+        let new = page.records.into_iter().filter(|record| self.given.insert(record.id()));
+        let bodies = new.map(|record| document(&record)).collect::<Result<_, _>>()?;
+        self.query = page.next.map(|cursor| ListQuery { cursor: Some(cursor), ..query });
+        Ok(Documents { bodies, total: page.total, next: None })
+    }
+}
+
+impl<T: Serialize> ListPage<T> {
+    /// Encodes the records as documents of a response.
+    pub(crate) fn into_documents(self) -> Result<Documents, Error> {
+        let bodies = self.records.iter().map(document).collect::<Result<_, _>>()?;
+        Ok(Documents { bodies, total: self.total, next: self.next })
+    }
+}
+
+/// Encodes a record as JSON preceded by a comma.
+fn document(record: &impl Serialize) -> Result<Bytes, Error> {
+    let mut body = vec![b','];
+    serde_json::to_writer(&mut body, record).map_err(Error::internal)?;
+    Ok(body.into())
+}

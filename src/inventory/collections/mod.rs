@@ -1,0 +1,235 @@
+//! The collections of an organization: what all kinds of records have in common.
+//!
+//! [`CollectionRecord`] describes one kind: who may do what, what the server sets, how records are found. The engine in `list` and
+//! `change` derives from it every operation that acts for a caller. A kind adds its own rules in the hooks of the trait. The file of
+//! a kind also holds what the host application does with it.
+
+mod change;
+mod cursor;
+mod daemon_api_keys;
+mod deletion;
+mod list;
+mod networks;
+mod organizations;
+mod shares;
+mod subnets;
+mod tags;
+mod user_api_keys;
+mod users;
+
+use std::fmt;
+use std::future::{Future, ready};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use uuid::Uuid;
+
+pub(crate) use self::change::MAX_BULK;
+pub(super) use self::change::guard_references;
+pub use self::change::{BulkDeletable, Creatable, Deletable};
+pub use self::cursor::{PageCursor, PageCursorError};
+pub(in crate::inventory) use self::cursor::{Position, fingerprint, invalid_cursor};
+pub(in crate::inventory) use self::list::position_of;
+pub(crate) use self::list::{DocumentPages, Documents, Pages};
+pub use self::list::{ListOrderField, ListPage, ListQuery};
+pub use self::organizations::NewOrganization;
+use super::{Entity, Error, ErrorKind, Inventory, require_level, require_session};
+use crate::access::Caller;
+use crate::model::{Permission, Timestamp};
+use crate::store::{Batch, Facets, Key, Name, Query};
+
+/// A kind of record that callers list, read, change and delete through the generic methods of [`Inventory`].
+///
+/// Implemented by the records of the API; not implementable outside of this crate.
+pub trait Resource: CollectionRecord {}
+
+impl<T: CollectionRecord> Resource for T {}
+
+/// What a caller needs for an operation: a permission level, and possibly a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Requirement {
+    level: Permission,
+    session: bool,
+}
+
+impl Requirement {
+    pub(crate) const fn level(level: Permission) -> Self {
+        Self { level, session: false }
+    }
+
+    /// Also requires a session; API keys are refused.
+    pub(crate) const fn session(level: Permission) -> Self {
+        Self { level, session: true }
+    }
+
+    /// Returns the lowest permission level that suffices.
+    #[cfg(feature = "openapi")]
+    pub(crate) const fn permission(self) -> Permission {
+        self.level
+    }
+
+    #[cfg(feature = "openapi")]
+    pub(crate) const fn needs_session(self) -> bool {
+        self.session
+    }
+
+    /// # Errors
+    /// `UserContextRequired` or `PermissionDenied`.
+    pub(crate) fn check(self, caller: &Caller) -> Result<(), Error> {
+        if self.session {
+            require_session(caller)?;
+        }
+        require_level(caller, self.level)
+    }
+}
+
+/// Who may read, create and change the records of a collection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Requirements {
+    pub(crate) read: Requirement,
+    pub(crate) create: Requirement,
+    /// Updates, deletions and bulk deletions.
+    pub(crate) change: Requirement,
+}
+
+impl Requirements {
+    /// Requires these levels, with any credential.
+    pub(crate) const fn levels(read: Permission, create: Permission, change: Permission) -> Self {
+        let (read, create) = (Requirement::level(read), Requirement::level(create));
+        Self { read, create, change: Requirement::level(change) }
+    }
+}
+
+/// A record that another record refers to.
+#[derive(Debug)]
+pub struct Reference {
+    pub(crate) entity: Entity,
+    pub(crate) key: Key,
+    /// The dotted path of the reference in the referring record.
+    pub(crate) field: String,
+}
+
+impl Reference {
+    /// Creates the references of a list field; `key` makes the key of each id.
+    pub(crate) fn list(entity: Entity, key: fn(Uuid) -> Key, field: &str, ids: &[Uuid]) -> Vec<Self> {
+        let path = |index| format!("{field}.{index}");
+        ids.iter().enumerate().map(|(index, id)| Self { entity, key: key(*id), field: path(index) }).collect()
+    }
+}
+
+/// One kind of record, for the engine.
+///
+/// The implementing type is the record as the API shows it.
+pub trait CollectionRecord:
+    Clone + PartialEq + fmt::Debug + Serialize + DeserializeOwned + Send + Sync + 'static
+{
+    /// The kind of record, as errors name it.
+    const ENTITY: Entity;
+    /// The kind of record, as the store names it.
+    const KIND: Name;
+    /// Who may do what.
+    const REQUIREMENTS: Requirements;
+
+    /// Returns the record's id.
+    fn id(&self) -> Uuid;
+
+    /// Returns the record's name, as errors about it use it.
+    fn label(&self) -> String;
+
+    /// Returns the network that the record belongs to.
+    fn network(&self) -> Option<Uuid> {
+        None
+    }
+
+    /// Restricts a list to the records that the caller may see. The organization is restricted already.
+    fn restrict(query: Query, caller: &Caller) -> Query {
+        Query { networks: caller.scope().networks().map(<[Uuid]>::to_vec), ..query }
+    }
+
+    /// Adds the filters of a list that only this kind has.
+    fn filter(query: Query, _list: &ListQuery) -> Query {
+        query
+    }
+
+    /// Returns whether the record does not exist for a caller of its organization.
+    fn is_hidden_from(&self, _caller: &Caller) -> bool {
+        false
+    }
+
+    /// Sets what only the server sets in a new record.
+    fn begin(&mut self, id: Uuid, organization: Uuid, now: Timestamp);
+
+    /// Puts back what an update cannot change.
+    fn keep_fixed(&mut self, stored: &Self);
+
+    /// Sets the time of the last change.
+    fn touch(&mut self, now: Timestamp);
+
+    /// Validates and normalizes the record by itself; `stored` is the one that it replaces.
+    ///
+    /// # Errors
+    /// `Invalid`; `UpdateForbidden`.
+    fn validate(&mut self, stored: Option<&Self>, now: Timestamp) -> Result<(), Error>;
+
+    /// Returns the records that the record refers to, all of its organization.
+    fn references(&self) -> Vec<Reference> {
+        Vec::new()
+    }
+
+    /// Removes repeated references, after they were checked: errors name the element that the caller sent.
+    fn deduplicate(&mut self) {}
+
+    /// Returns the facets under which the record is stored.
+    fn facets(&self, organization: Uuid) -> Facets;
+
+    /// Checks a creation or an update against other records, and adds guards and further writes to its batch.
+    fn prepare<'a>(
+        _inventory: &'a Inventory,
+        _caller: &'a Caller,
+        _stored: Option<&'a Self>,
+        _record: &'a Self,
+        _batch: &'a mut Batch,
+    ) -> impl Future<Output = Result<(), Error>> + Send + 'a {
+        ready(Ok(()))
+    }
+
+    /// Checks a deletion against other records, and adds guards and further writes to its batch.
+    fn prepare_deletion<'a>(
+        _inventory: &'a Inventory,
+        _caller: &'a Caller,
+        _record: &'a Self,
+        _batch: &'a mut Batch,
+    ) -> impl Future<Output = Result<(), Error>> + Send + 'a {
+        ready(Ok(()))
+    }
+
+    /// Completes a deletion that takes several commits, after the first one. Returns whether one was under way.
+    fn finish_deletion<'a>(
+        _inventory: &'a Inventory,
+        _caller: &'a Caller,
+        _id: Uuid,
+    ) -> impl Future<Output = Result<bool, Error>> + Send + 'a {
+        ready(Ok(false))
+    }
+
+    /// Completes records that were read from the store with what is stored elsewhere.
+    fn complete<'a>(
+        _inventory: &'a Inventory,
+        _records: &'a mut [Self],
+    ) -> impl Future<Output = Result<(), Error>> + Send + 'a {
+        ready(Ok(()))
+    }
+
+    /// Returns the record as it is stored: without what [`complete`](Self::complete) adds.
+    fn stored(&self) -> Self {
+        self.clone()
+    }
+}
+
+pub(super) fn not_found<T: CollectionRecord>(id: Uuid) -> Error {
+    ErrorKind::NotFound { entity: T::ENTITY, id }.into()
+}
+
+pub(super) fn network_denied(id: Uuid) -> Error {
+    ErrorKind::AccessDenied { entity: Entity::Network, id }.into()
+}

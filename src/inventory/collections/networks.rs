@@ -1,0 +1,255 @@
+use uuid::Uuid;
+
+use super::{CollectionRecord, Creatable, Deletable, Reference, Requirement, Requirements};
+use crate::access::Caller;
+use crate::inventory::records::{named, user_api_key_facets, user_facets};
+use crate::inventory::schema::{
+    DAEMON_API_KEY, HOST, NAME, NETWORK, NETWORK_LINK, NETWORK_NAME_UNIQUE_KEY, SHARE, SUBNET, TAG_LINK,
+    USER, USER_API_KEY, all_of, decode, encode, exists, linked, links, name_unique_key, network_key,
+    on_network, organization_key, tag_key,
+};
+use crate::inventory::{Entity, Error, ErrorKind, Inventory, unchanged, validate};
+use crate::model::{Network, Permission, Timestamp, User, UserApiKey};
+use crate::store::{Batch, Direction, Facets, Guard, Link, Name, Order, Precondition, Query, StoreErrorKind};
+
+impl Network {
+    /// A network with this name, for [`Inventory::create_as`], which sets everything else.
+    ///
+    /// ```
+    /// # use toposcope::access::{Caller, Scope};
+    /// # use toposcope::model::{Network, Permission, Subnet};
+    /// # use toposcope::{Inventory, MemoryStore};
+    /// # use uuid::Uuid;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// # let organization = inventory.create_organization("Example").await?;
+    /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Admin, Scope::all());
+    /// # let caller = caller.through_session();
+    /// let network = inventory.create_as(&caller, Network::new("Office")).await?;
+    /// let subnet = Subnet::new(network.id, "Printers", "192.0.2.0/24".parse()?);
+    /// let subnet = inventory.create_as(&caller, subnet).await?;
+    /// assert_eq!(subnet.network_id, network.id);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn new(name: impl Into<String>) -> Self {
+        let now = Timestamp::now();
+        Self {
+            id: Uuid::nil(),
+            organization_id: Uuid::nil(),
+            name: name.into(),
+            description: None,
+            tags: Vec::new(),
+            created_at: now,
+            updated_at: now,
+        }
+    }
+}
+
+impl CollectionRecord for Network {
+    const ENTITY: Entity = Entity::Network;
+    const KIND: Name = NETWORK;
+    const REQUIREMENTS: Requirements = Requirements {
+        read: Requirement::level(Permission::Viewer),
+        create: Requirement::session(Permission::Admin),
+        change: Requirement::session(Permission::Admin),
+    };
+
+    fn id(&self) -> Uuid {
+        self.id
+    }
+
+    fn label(&self) -> String {
+        self.name.clone()
+    }
+
+    /// A network is visible to those who may access what is on it.
+    fn network(&self) -> Option<Uuid> {
+        Some(self.id)
+    }
+
+    fn begin(&mut self, id: Uuid, organization: Uuid, now: Timestamp) {
+        (self.id, self.organization_id) = (id, organization);
+        (self.created_at, self.updated_at) = (now, now);
+    }
+
+    fn keep_fixed(&mut self, stored: &Self) {
+        (self.id, self.organization_id) = (stored.id, stored.organization_id);
+        (self.created_at, self.updated_at) = (stored.created_at, stored.updated_at);
+    }
+
+    fn touch(&mut self, now: Timestamp) {
+        self.updated_at = now;
+    }
+
+    fn validate(&mut self, _stored: Option<&Self>, _now: Timestamp) -> Result<(), Error> {
+        self.name = validate::name("name", &self.name, 100)?;
+        validate::description("description", self.description.as_deref())
+    }
+
+    fn references(&self) -> Vec<Reference> {
+        Reference::list(Entity::Tag, tag_key, "tags", &self.tags)
+    }
+
+    fn deduplicate(&mut self) {
+        self.tags = validate::distinct(std::mem::take(&mut self.tags));
+    }
+
+    fn facets(&self, organization: Uuid) -> Facets {
+        named(organization, &self.name, self.created_at, self.updated_at)
+            .with_network(self.id)
+            .with_links(links(TAG_LINK, &self.tags))
+            .with_unique_keys([name_unique_key(NETWORK_NAME_UNIQUE_KEY, organization, &self.name)])
+    }
+
+    async fn prepare_deletion(
+        inventory: &Inventory,
+        _caller: &Caller,
+        record: &Self,
+        batch: &mut Batch,
+    ) -> Result<(), Error> {
+        inventory.prepare_network_deletion(record, batch).await
+    }
+}
+
+impl Creatable for Network {}
+
+impl Deletable for Network {}
+
+/// The kinds of records that keep a network from being deleted.
+const NETWORK_CONTENTS: [(Entity, Name); 4] = [
+    (Entity::Host, HOST),
+    (Entity::Subnet, SUBNET),
+    (Entity::DaemonApiKey, DAEMON_API_KEY),
+    (Entity::Share, SHARE),
+];
+
+impl Inventory {
+    /// Creates a network.
+    ///
+    /// # Errors
+    /// `Invalid` when the name is blank or longer than 100 characters; `AlreadyExists` when another network of the
+    /// organization has the name, regardless of case; `NotFound` when there is no such organization.
+    pub async fn create_network(&self, organization: Uuid, name: &str) -> Result<Network, Error> {
+        self.create_network_with_id(organization, self.new_id()?, name).await
+    }
+
+    /// Creates a network with a given id, such as one named by imported hosts.
+    ///
+    /// # Errors
+    /// Those of [`create_network`](Self::create_network), and `AlreadyExists` when the id is taken.
+    pub async fn create_network_with_id(
+        &self,
+        organization: Uuid,
+        id: Uuid,
+        name: &str,
+    ) -> Result<Network, Error> {
+        let now = self.now();
+        let mut network = Network::new(name);
+        network.begin(id, organization, now);
+        network.validate(None, now)?;
+        let mut batch = Batch::new();
+        batch.put(network_key(id), Precondition::Absent, network.facets(organization), encode(&network)?);
+        batch.guard(exists(organization_key(organization)));
+        match self.store.commit(batch).await {
+            Ok(()) => Ok(network),
+            Err(error) => Err(match error.kind() {
+                StoreErrorKind::Conflict(key) if *key == network_key(id) => {
+                    ErrorKind::AlreadyExists { entity: Entity::Network, name: id.to_string() }.into()
+                }
+                StoreErrorKind::UniqueKeyTaken(_) => {
+                    ErrorKind::AlreadyExists { entity: Entity::Network, name: network.name }.into()
+                }
+                StoreErrorKind::Conflict(_) => {
+                    ErrorKind::NotFound { entity: Entity::Organization, id: organization }.into()
+                }
+                _ => error.into(),
+            }),
+        }
+    }
+
+    /// Returns a network.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn network(&self, id: Uuid) -> Result<Network, Error> {
+        Ok(self.read(network_key(id), Entity::Network).await?.1)
+    }
+
+    /// Returns all networks of an organization, sorted by name.
+    pub async fn networks(&self, organization: Uuid) -> Result<Vec<Network>, Error> {
+        let order = vec![Order::new(NAME, Direction::Ascending)];
+        self.read_all(&Query { order, ..all_of(NETWORK, organization) }).await
+    }
+
+    /// Deletes an empty network and revokes all grants of it to users and API keys.
+    ///
+    /// ```
+    /// # use toposcope::inventory::{Inventory, NewShare};
+    /// # use toposcope::store::MemoryStore;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// # let organization = inventory.create_organization("Example").await?;
+    /// let network = inventory.create_network(organization.id, "Office").await?;
+    /// let mut share = NewShare::new(organization.id, "The office");
+    /// share.network_id = Some(network.id);
+    /// let share = inventory.create_share(share).await?;
+    ///
+    /// assert!(inventory.delete_network(network.id).await.is_err());
+    /// inventory.delete_share(share.id).await?;
+    /// inventory.delete_network(network.id).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `NotFound`; `InUse` while the network has hosts, subnets, daemon API keys or shares.
+    pub async fn delete_network(&self, id: Uuid) -> Result<(), Error> {
+        let mut transaction = self.transaction(Entity::Network, id);
+        loop {
+            let (record, network): (_, Network) = self.read(network_key(id), Entity::Network).await?;
+            let mut batch = Batch::new();
+            self.prepare_network_deletion(&network, &mut batch).await?;
+            batch.delete(record.key, unchanged(Some(&record)));
+            if transaction.commit(batch).await? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Checks that a network is empty, and adds to the batch what its deletion needs.
+    async fn prepare_network_deletion(&self, network: &Network, batch: &mut Batch) -> Result<(), Error> {
+        let (organization, id) = (network.organization_id, network.id);
+        for (used_by, kind) in NETWORK_CONTENTS {
+            if self.count(on_network(kind, organization, id)).await? > 0 {
+                let name = network.name.clone();
+                return Err(ErrorKind::InUse { entity: Entity::Network, name, used_by }.into());
+            }
+        }
+        batch.guard(Guard::NetworkEmpty { organization: Some(organization), network: id });
+        self.revoke_network(network, batch).await
+    }
+
+    /// Adds the revocation of all grants of a network to a batch.
+    async fn revoke_network(&self, network: &Network, batch: &mut Batch) -> Result<(), Error> {
+        let (organization, link) = (network.organization_id, Link::new(NETWORK_LINK, network.id));
+        let now = self.now();
+        for record in self.store.list(&linked(USER, organization, link)).await?.records {
+            let mut user: User = decode(&record)?;
+            user.network_ids.retain(|id| *id != network.id);
+            user.updated_at = now;
+            batch.put(record.key, unchanged(Some(&record)), user_facets(&user), encode(&user)?);
+        }
+        for record in self.store.list(&linked(USER_API_KEY, organization, link)).await?.records {
+            let mut key: UserApiKey = decode(&record)?;
+            key.network_ids.retain(|id| *id != network.id);
+            key.updated_at = now;
+            batch.put(record.key, unchanged(Some(&record)), user_api_key_facets(&key), encode(&key)?);
+        }
+        batch.guard(Guard::LinkedWithin { organization: Some(organization), link });
+        Ok(())
+    }
+}

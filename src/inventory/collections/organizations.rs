@@ -1,0 +1,162 @@
+use uuid::Uuid;
+
+use super::{CollectionRecord, Requirement, Requirements};
+use crate::access::Caller;
+use crate::inventory::records::named;
+use crate::inventory::schema::{CREATED_AT, ORGANIZATION, encode, organization_key};
+use crate::inventory::{Entity, Error, Inventory, validate};
+use crate::model::{Organization, Permission, Timestamp};
+use crate::store::{Batch, Direction, Facets, Name, Order, Precondition, Query};
+
+/// An organization to be created.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NewOrganization {
+    /// The name, of 1 to 100 characters.
+    pub name: String,
+    /// Whether the API keys of its users work. Default: true.
+    pub api_access: bool,
+}
+
+impl NewOrganization {
+    /// An organization with API access.
+    #[must_use]
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), api_access: true }
+    }
+}
+
+impl From<&str> for NewOrganization {
+    fn from(name: &str) -> Self {
+        Self::new(name)
+    }
+}
+
+impl From<String> for NewOrganization {
+    fn from(name: String) -> Self {
+        Self::new(name)
+    }
+}
+
+impl Inventory {
+    /// Creates an organization.
+    ///
+    /// ```
+    /// # use toposcope::{Inventory, MemoryStore};
+    /// use toposcope::inventory::NewOrganization;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// let organization = inventory.create_organization("Example").await?;
+    /// assert!(organization.api_access);
+    ///
+    /// let mut new = NewOrganization::new("Trial");
+    /// new.api_access = false;
+    /// inventory.create_organization(new).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `Invalid` when the name is blank or longer than 100 characters.
+    pub async fn create_organization(&self, new: impl Into<NewOrganization>) -> Result<Organization, Error> {
+        let NewOrganization { name, api_access } = new.into();
+        let (id, now) = (self.new_id()?, self.now());
+        let mut organization = Organization { id, name, api_access, created_at: now, updated_at: now };
+        organization.validate(None, now)?;
+        let mut batch = Batch::new();
+        batch.put(
+            organization_key(id),
+            Precondition::Absent,
+            organization.facets(id),
+            encode(&organization)?,
+        );
+        self.store.commit(batch).await?;
+        Ok(organization)
+    }
+
+    /// Returns an organization.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn organization(&self, id: Uuid) -> Result<Organization, Error> {
+        Ok(self.read(organization_key(id), Entity::Organization).await?.1)
+    }
+
+    /// Returns all organizations in the store, oldest first.
+    pub async fn organizations(&self) -> Result<Vec<Organization>, Error> {
+        let order = vec![Order::new(CREATED_AT, Direction::Ascending)];
+        self.read_all(&Query { order, ..Query::new(ORGANIZATION) }).await
+    }
+
+    /// Accepts the API keys of the organization's users again, from the next request on.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn enable_api_access(&self, id: Uuid) -> Result<Organization, Error> {
+        self.set_api_access(id, true).await
+    }
+
+    /// Refuses the API keys of the organization's users from the next request on.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn disable_api_access(&self, id: Uuid) -> Result<Organization, Error> {
+        self.set_api_access(id, false).await
+    }
+
+    async fn set_api_access(&self, id: Uuid, api_access: bool) -> Result<Organization, Error> {
+        let set = |organization: &mut Organization, now| {
+            organization.api_access = api_access;
+            organization.updated_at = now;
+        };
+        let facets = |organization: &Organization| organization.facets(id);
+        self.change(organization_key(id), Entity::Organization, facets, set).await
+    }
+}
+
+impl CollectionRecord for Organization {
+    const ENTITY: Entity = Entity::Organization;
+    const KIND: Name = ORGANIZATION;
+    const REQUIREMENTS: Requirements = Requirements {
+        read: Requirement::level(Permission::Viewer),
+        create: Requirement::session(Permission::Owner),
+        change: Requirement::session(Permission::Owner),
+    };
+
+    fn id(&self) -> Uuid {
+        self.id
+    }
+
+    fn label(&self) -> String {
+        self.name.clone()
+    }
+
+    fn restrict(query: Query, _caller: &Caller) -> Query {
+        query
+    }
+
+    fn begin(&mut self, id: Uuid, _organization: Uuid, now: Timestamp) {
+        (self.id, self.created_at, self.updated_at) = (id, now, now);
+    }
+
+    fn keep_fixed(&mut self, stored: &Self) {
+        (self.id, self.api_access) = (stored.id, stored.api_access);
+        (self.created_at, self.updated_at) = (stored.created_at, stored.updated_at);
+    }
+
+    fn touch(&mut self, now: Timestamp) {
+        self.updated_at = now;
+    }
+
+    fn validate(&mut self, _stored: Option<&Self>, _now: Timestamp) -> Result<(), Error> {
+        self.name = validate::name("name", &self.name, 100)?;
+        Ok(())
+    }
+
+    /// An organization belongs to itself, so that its callers find it like their other records.
+    fn facets(&self, _organization: Uuid) -> Facets {
+        named(self.id, &self.name, self.created_at, self.updated_at)
+    }
+}

@@ -1,0 +1,292 @@
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use uuid::Uuid;
+
+use super::deletion::{Referenced, Rewritten, put_stand_in};
+use super::{BulkDeletable, CollectionRecord, Creatable, Deletable, Requirements};
+use crate::access::Caller;
+use crate::inventory::records::{daemon_api_key_facets, named, user_api_key_facets};
+use crate::inventory::schema::{
+    DAEMON_API_KEY, NAME, NETWORK, SERVICE_TAG_LINK, SUBNET, TAG, TAG_DELETION, TAG_LINK,
+    TAG_NAME_UNIQUE_KEY, USER_API_KEY, all_of, decode, encode, exists, name_unique_key, organization_key,
+    tag_key,
+};
+use crate::inventory::{Entity, Error, ErrorKind, Inventory, unchanged, validate};
+use crate::model::{DaemonApiKey, Host, Network, Permission, Subnet, Tag, Timestamp, UserApiKey};
+use crate::store::{
+    Batch, Direction, Facets, Key, Link, Name, Order, Precondition, Query, Record, StoreErrorKind,
+};
+
+impl Tag {
+    /// A tag with this name, for [`Inventory::create_as`], which sets everything else.
+    #[must_use]
+    pub fn new(name: impl Into<String>) -> Self {
+        let now = Timestamp::now();
+        Self {
+            id: Uuid::nil(),
+            organization_id: Uuid::nil(),
+            name: name.into(),
+            description: None,
+            color: None,
+            created_at: now,
+            updated_at: now,
+        }
+    }
+}
+
+impl CollectionRecord for Tag {
+    const ENTITY: Entity = Entity::Tag;
+    const KIND: Name = TAG;
+    const REQUIREMENTS: Requirements =
+        Requirements::levels(Permission::Viewer, Permission::Member, Permission::Admin);
+
+    fn id(&self) -> Uuid {
+        self.id
+    }
+
+    fn label(&self) -> String {
+        self.name.clone()
+    }
+
+    fn restrict(query: Query, _caller: &Caller) -> Query {
+        query
+    }
+
+    fn begin(&mut self, id: Uuid, organization: Uuid, now: Timestamp) {
+        (self.id, self.organization_id) = (id, organization);
+        (self.created_at, self.updated_at) = (now, now);
+    }
+
+    fn keep_fixed(&mut self, stored: &Self) {
+        (self.id, self.organization_id) = (stored.id, stored.organization_id);
+        (self.created_at, self.updated_at) = (stored.created_at, stored.updated_at);
+    }
+
+    fn touch(&mut self, now: Timestamp) {
+        self.updated_at = now;
+    }
+
+    fn validate(&mut self, _stored: Option<&Self>, _now: Timestamp) -> Result<(), Error> {
+        self.name = validate::name("name", &self.name, 100)?;
+        validate::description("description", self.description.as_deref())
+    }
+
+    fn facets(&self, organization: Uuid) -> Facets {
+        named(organization, &self.name, self.created_at, self.updated_at).with_unique_keys([name_unique_key(
+            TAG_NAME_UNIQUE_KEY,
+            organization,
+            &self.name,
+        )])
+    }
+    async fn prepare_deletion(
+        inventory: &Inventory,
+        caller: &Caller,
+        record: &Self,
+        batch: &mut Batch,
+    ) -> Result<(), Error> {
+        put_stand_in(record, caller.organization_id(), inventory.now(), batch)
+    }
+
+    async fn finish_deletion(inventory: &Inventory, caller: &Caller, id: Uuid) -> Result<bool, Error> {
+        inventory.finish_deletion_of::<Self>(caller.organization_id(), id, |_| true).await
+    }
+}
+
+impl Creatable for Tag {
+    fn quota(inventory: &Inventory, caller: &Caller) -> (Option<u64>, Key) {
+        (inventory.quotas.tags_per_organization, organization_key(caller.organization_id()))
+    }
+}
+
+impl Deletable for Tag {}
+
+impl BulkDeletable for Tag {}
+
+impl Inventory {
+    /// Creates a tag.
+    ///
+    /// ```
+    /// # use toposcope::inventory::Inventory;
+    /// # use toposcope::store::MemoryStore;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// # let organization = inventory.create_organization("Example").await?;
+    /// let tag = inventory.create_tag(organization.id, "critical").await?;
+    /// assert_eq!(inventory.tags(organization.id).await?, [tag.clone()]);
+    /// inventory.delete_tag(tag.id).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `Invalid` when the name is blank or longer than 100 characters; `AlreadyExists` when another tag of the
+    /// organization has the name, regardless of case; `NotFound` when there is no such organization; `QuotaExceeded`.
+    pub async fn create_tag(&self, organization: Uuid, name: &str) -> Result<Tag, Error> {
+        let now = self.now();
+        let mut tag = Tag::new(name);
+        tag.begin(self.new_id()?, organization, now);
+        tag.validate(None, now)?;
+        let mut batch = Batch::new();
+        batch.put(tag_key(tag.id), Precondition::Absent, tag.facets(organization), encode(&tag)?);
+        batch.guard(exists(organization_key(organization)));
+        let limit = self.quotas.tags_per_organization;
+        let _turn = self.quota_turn(limit, organization_key(organization), Entity::Organization).await?;
+        self.check_quota(limit, Entity::Tag, all_of(TAG, organization), 1).await?;
+        self.store.commit(batch).await.map_err(|error| match error.kind() {
+            StoreErrorKind::Conflict(_) => {
+                ErrorKind::NotFound { entity: Entity::Organization, id: organization }.into()
+            }
+            StoreErrorKind::UniqueKeyTaken(_) => {
+                ErrorKind::AlreadyExists { entity: Entity::Tag, name: tag.name.clone() }.into()
+            }
+            _ => Error::from(error),
+        })?;
+        Ok(tag)
+    }
+
+    /// Returns a tag.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn tag(&self, id: Uuid) -> Result<Tag, Error> {
+        Ok(self.read(tag_key(id), Entity::Tag).await?.1)
+    }
+
+    /// Returns all tags of an organization, sorted by name.
+    pub async fn tags(&self, organization: Uuid) -> Result<Vec<Tag>, Error> {
+        let order = vec![Order::new(NAME, Direction::Ascending)];
+        self.read_all(&Query { order, ..all_of(TAG, organization) }).await
+    }
+
+    /// Deletes a tag, and removes it from all records that have it.
+    ///
+    /// From the first commit on, the tag does not exist and no record can get it. It is removed from the records in
+    /// further commits of at most 1,000, which change their `updated_at`. Repeating an interrupted deletion completes it.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn delete_tag(&self, id: Uuid) -> Result<(), Error> {
+        let organization = self.begin_tag_deletion(id).await?;
+        self.finish_deletion_of::<Tag>(organization, id, |_| true).await?;
+        Ok(())
+    }
+
+    /// Replaces a tag by its stand-in, unless that has happened before. Returns the tag's organization.
+    async fn begin_tag_deletion(&self, id: Uuid) -> Result<Uuid, Error> {
+        let mut transaction = self.transaction(Entity::Tag, id);
+        loop {
+            let Some(record) = self.get(tag_key(id)).await? else {
+                let (_, tag): (_, Tag) = self.read(Key::new(TAG_DELETION, id), Entity::Tag).await?;
+                return Ok(tag.organization_id);
+            };
+            let tag: Tag = decode(&record)?;
+            let mut batch = Batch::new();
+            put_stand_in(&tag, tag.organization_id, self.now(), &mut batch)?;
+            batch.delete(record.key, unchanged(Some(&record)));
+            if transaction.commit(batch).await? {
+                return Ok(tag.organization_id);
+            }
+        }
+    }
+}
+
+impl Referenced for Tag {
+    const STAND_IN: Name = TAG_DELETION;
+    const RELATIONS: &'static [Name] = &[TAG_LINK, SERVICE_TAG_LINK];
+
+    async fn remove_references(inventory: &Inventory, organization: Uuid, id: Uuid) -> Result<(), Error> {
+        let links = Self::RELATIONS.iter().map(|relation| Link::new(*relation, id));
+        for link in links {
+            inventory.rewrite_linked_hosts(organization, (Entity::Tag, link), remove_from_host).await?;
+        }
+        for (kind, rewrite) in TAGGED_KINDS {
+            let link = (Entity::Tag, Link::new(TAG_LINK, id));
+            let without = |record: &Record, now| rewrite(record, organization, id, now);
+            inventory.rewrite_linked((organization, kind), link, without).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Removes a tag from a host and its services.
+fn remove_from_host(host: &mut Host, tag: Uuid, now: Timestamp) {
+    host.tags.retain(|id| *id != tag);
+    for service in host.services.iter_mut().filter(|service| service.tags.contains(&tag)) {
+        service.tags.retain(|id| *id != tag);
+        service.updated_at = now;
+    }
+}
+
+/// Removes a tag from a record of an organization, at a time.
+type RemoveTag = fn(&Record, Uuid, Uuid, Timestamp) -> Result<Rewritten, Error>;
+
+/// The kinds of records other than hosts that can have tags.
+const TAGGED_KINDS: [(Name, RemoveTag); 4] = [
+    (NETWORK, remove_from::<Network>),
+    (SUBNET, remove_from::<Subnet>),
+    (USER_API_KEY, remove_from::<UserApiKey>),
+    (DAEMON_API_KEY, remove_from::<DaemonApiKey>),
+];
+
+fn remove_from<T: Tagged>(
+    record: &Record,
+    organization: Uuid,
+    tag: Uuid,
+    now: Timestamp,
+) -> Result<Rewritten, Error> {
+    let mut value: T = decode(record)?;
+    let (tags, updated_at) = value.tags_and_time();
+    tags.retain(|id| *id != tag);
+    *updated_at = now;
+    Ok((value.facets_in(organization), encode(&value)?))
+}
+
+/// A record with tags, as it is stored.
+trait Tagged: Serialize + DeserializeOwned {
+    /// Returns the tags and the time of the last change.
+    fn tags_and_time(&mut self) -> (&mut Vec<Uuid>, &mut Timestamp);
+
+    /// Returns the facets under which a record of the organization is stored.
+    fn facets_in(&self, organization: Uuid) -> Facets;
+}
+
+impl Tagged for Network {
+    fn tags_and_time(&mut self) -> (&mut Vec<Uuid>, &mut Timestamp) {
+        (&mut self.tags, &mut self.updated_at)
+    }
+
+    fn facets_in(&self, organization: Uuid) -> Facets {
+        self.facets(organization)
+    }
+}
+
+impl Tagged for Subnet {
+    fn tags_and_time(&mut self) -> (&mut Vec<Uuid>, &mut Timestamp) {
+        (&mut self.tags, &mut self.updated_at)
+    }
+
+    fn facets_in(&self, organization: Uuid) -> Facets {
+        self.facets(organization)
+    }
+}
+
+impl Tagged for UserApiKey {
+    fn tags_and_time(&mut self) -> (&mut Vec<Uuid>, &mut Timestamp) {
+        (&mut self.tags, &mut self.updated_at)
+    }
+
+    fn facets_in(&self, _organization: Uuid) -> Facets {
+        user_api_key_facets(self)
+    }
+}
+
+impl Tagged for DaemonApiKey {
+    fn tags_and_time(&mut self) -> (&mut Vec<Uuid>, &mut Timestamp) {
+        (&mut self.tags, &mut self.updated_at)
+    }
+
+    fn facets_in(&self, organization: Uuid) -> Facets {
+        daemon_api_key_facets(organization, self)
+    }
+}

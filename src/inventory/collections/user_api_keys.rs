@@ -1,0 +1,119 @@
+use uuid::Uuid;
+
+use super::{CollectionRecord, Reference, Requirement, Requirements};
+use crate::access::Caller;
+use crate::inventory::records::{delete_key_records, user_api_key_facets};
+use crate::inventory::schema::{USER_API_KEY, USER_LINK, network_key, tag_key};
+use crate::inventory::{Entity, Error, ErrorKind, Inventory, validate};
+use crate::model::{Permission, Timestamp, UserApiKey};
+use crate::store::{Batch, Facets, LinkFilter, Name, Query};
+
+impl CollectionRecord for UserApiKey {
+    const ENTITY: Entity = Entity::UserApiKey;
+    const KIND: Name = USER_API_KEY;
+    const REQUIREMENTS: Requirements = Requirements {
+        read: Requirement::level(Permission::Viewer),
+        create: Requirement::session(Permission::Viewer),
+        change: Requirement::session(Permission::Viewer),
+    };
+
+    fn id(&self) -> Uuid {
+        self.id
+    }
+
+    fn label(&self) -> String {
+        self.name.clone()
+    }
+
+    fn restrict(mut query: Query, caller: &Caller) -> Query {
+        query.links.push(LinkFilter::new(USER_LINK, [caller.user_id()]));
+        query
+    }
+
+    fn is_hidden_from(&self, caller: &Caller) -> bool {
+        self.user_id != caller.user_id()
+    }
+
+    fn begin(&mut self, id: Uuid, organization: Uuid, now: Timestamp) {
+        (self.id, self.organization_id) = (id, organization);
+        (self.created_at, self.updated_at) = (now, now);
+    }
+
+    /// Leaves organization and owner as they are: `validate` refuses their change.
+    fn keep_fixed(&mut self, stored: &Self) {
+        (self.id, self.last_used) = (stored.id, stored.last_used);
+        self.key.clone_from(&stored.key);
+        (self.created_at, self.updated_at) = (stored.created_at, stored.updated_at);
+    }
+
+    fn touch(&mut self, now: Timestamp) {
+        self.updated_at = now;
+    }
+
+    fn validate(&mut self, stored: Option<&Self>, now: Timestamp) -> Result<(), Error> {
+        match stored {
+            Some(stored) => self.check_owner(stored)?,
+            None => validate::future("expires_at", self.expires_at, now)?,
+        }
+        self.name = validate::name("name", &self.name, 100)?;
+        Ok(())
+    }
+
+    fn references(&self) -> Vec<Reference> {
+        let mut networks = Reference::list(Entity::Network, network_key, "network_ids", &self.network_ids);
+        networks.extend(Reference::list(Entity::Tag, tag_key, "tags", &self.tags));
+        networks
+    }
+
+    fn deduplicate(&mut self) {
+        self.network_ids = validate::distinct(std::mem::take(&mut self.network_ids));
+        self.tags = validate::distinct(std::mem::take(&mut self.tags));
+    }
+
+    fn facets(&self, _organization: Uuid) -> Facets {
+        user_api_key_facets(self)
+    }
+
+    /// A key may keep a level above that of its owner, which has no effect.
+    async fn prepare<'a>(
+        _inventory: &'a Inventory,
+        caller: &'a Caller,
+        stored: Option<&'a Self>,
+        record: &'a Self,
+        _batch: &'a mut Batch,
+    ) -> Result<(), Error> {
+        let is_new = stored.is_none_or(|stored| stored.permissions != record.permissions);
+        if is_new && record.permissions > caller.permission() {
+            return Err(ErrorKind::PermissionDenied.into());
+        }
+        Ok(())
+    }
+
+    async fn prepare_deletion<'a>(
+        _inventory: &'a Inventory,
+        _caller: &'a Caller,
+        record: &'a Self,
+        batch: &'a mut Batch,
+    ) -> Result<(), Error> {
+        delete_key_records(batch, record.id);
+        Ok(())
+    }
+
+    async fn complete<'a>(inventory: &'a Inventory, records: &'a mut [Self]) -> Result<(), Error> {
+        inventory.set_last_uses(records, |key| key.id, |key| &mut key.last_used).await
+    }
+
+    fn stored(&self) -> Self {
+        Self { last_used: None, ..self.clone() }
+    }
+}
+
+impl UserApiKey {
+    /// Requires that the owner and the owner's organization stay as they are stored.
+    fn check_owner(&self, stored: &Self) -> Result<(), Error> {
+        if (self.organization_id, self.user_id) == (stored.organization_id, stored.user_id) {
+            return Ok(());
+        }
+        Err(ErrorKind::UpdateForbidden { entity: Entity::UserApiKey }.into())
+    }
+}

@@ -1,0 +1,84 @@
+//! What a caller may reach among the hosts.
+
+use bytes::Bytes;
+use serde::Deserialize;
+use uuid::Uuid;
+
+use super::document::without_comma;
+use crate::access::Caller;
+use crate::inventory::records::belongs_to;
+use crate::inventory::schema::{HOST, network_key};
+use crate::inventory::{Entity, Error, ErrorKind, Inventory};
+use crate::model::Host;
+use crate::store::{Query, Record};
+
+/// The part of a stored host that decides who may access it.
+#[derive(Debug, Deserialize)]
+struct Place {
+    network_id: Uuid,
+}
+
+impl Inventory {
+    /// Returns a host that the caller can access. Every level may read.
+    ///
+    /// # Errors
+    /// `NotFound`, also for a host of another organization; `AccessDenied` when the caller cannot access its network.
+    pub async fn host_as(&self, caller: &Caller, id: Uuid) -> Result<Host, Error> {
+        let record = self.host_record_as(caller, id).await?;
+        self.decode_host(caller.organization_id(), &record).await
+    }
+
+    /// Returns a host like [`host_as`](Self::host_as), as a JSON object of the API.
+    ///
+    /// It was encoded when stored, and shares the store's memory.
+    ///
+    /// # Errors
+    /// Those of [`host_as`](Self::host_as).
+    pub async fn host_document_as(&self, caller: &Caller, id: Uuid) -> Result<Bytes, Error> {
+        Ok(without_comma(self.host_record_as(caller, id).await?.body))
+    }
+
+    async fn host_record_as(&self, caller: &Caller, id: Uuid) -> Result<Record, Error> {
+        if let Some(record) = self.visible_host(caller, id).await? {
+            return Ok(record);
+        }
+        let organization = caller.organization_id();
+        let record = self.host_record(organization, id).await?;
+        let place: Place = self.decode_host(organization, &record).await?;
+        // Allowed only if the host has just moved to a network of the caller.
+        check_scope(caller, place.network_id)?;
+        Ok(record)
+    }
+
+    /// Returns a host on a network in the caller's scope, without decoding it.
+    pub(super) async fn visible_host(&self, caller: &Caller, id: Uuid) -> Result<Option<Record>, Error> {
+        let query = Query {
+            organization: Some(caller.organization_id()),
+            networks: caller.scope().networks().map(<[Uuid]>::to_vec),
+            ids: Some(vec![id]),
+            ..Query::new(HOST)
+        };
+        Ok(self.store.list(&query).await?.records.pop())
+    }
+
+    /// Checks that the organization has the network named by a `network_id`, and that the caller can access it.
+    pub(super) async fn check_network(&self, caller: &Caller, network: Uuid) -> Result<(), Error> {
+        let record = self.get(network_key(network)).await?;
+        if !belongs_to(caller.organization_id(), record.as_ref())? {
+            return Err(reference_invalid(Entity::Network, "network_id"));
+        }
+        check_scope(caller, network)
+    }
+}
+
+pub(super) fn check_scope(caller: &Caller, network: Uuid) -> Result<(), Error> {
+    if caller.scope().allows(network) {
+        Ok(())
+    } else {
+        Err(ErrorKind::AccessDenied { entity: Entity::Network, id: network }.into())
+    }
+}
+
+pub(super) fn reference_invalid(entity: Entity, field: &str) -> Error {
+    ErrorKind::ReferenceInvalid { entity, field: field.to_owned() }.into()
+}

@@ -1,0 +1,208 @@
+//! Ids of hosts and parts of one request: new ids where none is given or the given one is taken, and the references
+//! that follow them.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use crate::access::{RandomSource, uuid_v7};
+use crate::inventory::Error;
+use crate::inventory::schema::{
+    IF_ENTRY_UNIQUE_KEY, INTERFACE_UNIQUE_KEY, PORT_UNIQUE_KEY, SERVICE_UNIQUE_KEY,
+};
+use crate::model::{BindingTarget, Host, HostVirtualization, Neighbor, ServiceVirtualization, Timestamp};
+use crate::store::Name;
+
+/// A host or a kind of part, each of which has ids of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Kind {
+    Host,
+    Interface,
+    Port,
+    Service,
+    Binding,
+    IfEntry,
+}
+
+impl Kind {
+    /// Returns the unique key by which the store knows the ids of this kind; `None` if it does not.
+    pub(super) const fn unique_key(self) -> Option<Name> {
+        match self {
+            Self::Port => Some(PORT_UNIQUE_KEY),
+            Self::Service => Some(SERVICE_UNIQUE_KEY),
+            Self::Interface => Some(INTERFACE_UNIQUE_KEY),
+            Self::IfEntry => Some(IF_ENTRY_UNIQUE_KEY),
+            Self::Host | Self::Binding => None,
+        }
+    }
+}
+
+/// The id of a part, with its kind.
+pub(super) type PartId = (Kind, Uuid);
+
+/// Returns the parts of a host.
+pub(super) fn parts(host: &Host) -> impl Iterator<Item = PartId> + '_ {
+    let interfaces = host.interfaces.iter().map(|part| (Kind::Interface, part.id));
+    let ports = host.ports.iter().map(|part| (Kind::Port, part.id));
+    let services = host.services.iter().map(|part| (Kind::Service, part.id));
+    let bindings = host.services.iter().flat_map(|service| &service.bindings);
+    let bindings = bindings.map(|part| (Kind::Binding, part.id));
+    let if_entries = host.if_entries.iter().map(|part| (Kind::IfEntry, part.id));
+    interfaces.chain(ports).chain(services).chain(bindings).chain(if_entries)
+}
+
+/// Calls `visit` with the kind and id of every part of a host.
+fn for_each_part(host: &mut Host, mut visit: impl FnMut(Kind, &mut Uuid)) {
+    host.interfaces.iter_mut().for_each(|part| visit(Kind::Interface, &mut part.id));
+    host.ports.iter_mut().for_each(|part| visit(Kind::Port, &mut part.id));
+    for service in &mut host.services {
+        visit(Kind::Service, &mut service.id);
+        service.bindings.iter_mut().for_each(|binding| visit(Kind::Binding, &mut binding.id));
+    }
+    host.if_entries.iter_mut().for_each(|part| visit(Kind::IfEntry, &mut part.id));
+}
+
+/// Calls `visit` with the kind and id of everything that a host or one of its parts refers to.
+fn for_each_reference(host: &mut Host, mut visit: impl FnMut(Kind, &mut Uuid)) {
+    for assignment in &mut host.credential_assignments {
+        assignment.interface_ids.iter_mut().flatten().for_each(|id| visit(Kind::Interface, id));
+    }
+    if let Some(HostVirtualization::Proxmox(details)) = &mut host.virtualization {
+        visit(Kind::Service, &mut details.service_id);
+    }
+    for service in &mut host.services {
+        if let Some(ServiceVirtualization::Docker(details)) = &mut service.virtualization {
+            visit(Kind::Service, &mut details.service_id);
+        }
+        for binding in &mut service.bindings {
+            match &mut binding.target {
+                BindingTarget::Port { port_id, interface_id } => {
+                    visit(Kind::Port, port_id);
+                    interface_id.iter_mut().for_each(|id| visit(Kind::Interface, id));
+                }
+                BindingTarget::Interface { interface_id } => visit(Kind::Interface, interface_id),
+            }
+        }
+    }
+    for entry in &mut host.if_entries {
+        entry.interface_id.iter_mut().for_each(|id| visit(Kind::Interface, id));
+        match &mut entry.neighbor {
+            Some(Neighbor::IfEntry(id)) => visit(Kind::IfEntry, id),
+            Some(Neighbor::Host(id)) => visit(Kind::Host, id),
+            None => {}
+        }
+    }
+}
+
+/// Gives new ids to the hosts and parts of a request that need them.
+#[derive(Debug)]
+pub(super) struct Assignment {
+    pub(super) random: Arc<dyn RandomSource>,
+    pub(super) now: Timestamp,
+    /// The replaced hosts' parts, each with its host.
+    pub(super) held: HashMap<PartId, Uuid>,
+    /// The ids that parts of hosts outside of the request have.
+    pub(super) taken: HashSet<PartId>,
+    /// The new ids of hosts whose own belongs to another organization.
+    pub(super) renamed_hosts: HashMap<Uuid, Uuid>,
+}
+
+impl Assignment {
+    /// Assigns the ids of all parts and rewrites the references to them.
+    ///
+    /// A part keeps its id if the host that it replaces has it, or else if no other host does and no earlier host of
+    /// the request claims it.
+    pub(super) fn apply<'h>(&self, hosts: impl IntoIterator<Item = &'h mut Host>) -> Result<(), Error> {
+        let mut hosts: Vec<&mut Host> = hosts.into_iter().collect();
+        let keepers = self.keepers(hosts.iter().map(|host| &**host));
+        // References from other hosts of the request follow a part only if none keeps the id.
+        let mut followed: HashMap<PartId, Uuid> =
+            self.renamed_hosts.iter().map(|(old, new)| ((Kind::Host, *old), *new)).collect();
+        let mut renamed = Vec::with_capacity(hosts.len());
+        for host in &mut hosts {
+            let own = self.rename_parts(host, &keepers)?;
+            for (part, id) in &own {
+                if !keepers.contains_key(part) {
+                    followed.entry(*part).or_insert(*id);
+                }
+            }
+            renamed.push(own);
+        }
+        for (host, own) in hosts.into_iter().zip(&renamed) {
+            if !own.is_empty() || !followed.is_empty() {
+                for_each_reference(host, |kind, id| {
+                    let new = own.get(&(kind, *id)).or_else(|| followed.get(&(kind, *id)));
+                    *id = new.copied().unwrap_or(*id);
+                });
+            }
+            adopt_parts(host);
+        }
+        Ok(())
+    }
+
+    /// Returns which host keeps each given id.
+    fn keepers<'h>(&self, hosts: impl Iterator<Item = &'h Host>) -> HashMap<PartId, Uuid> {
+        let mut keepers = HashMap::new();
+        for host in hosts {
+            for part in parts(host).filter(|part| !part.1.is_nil() && !self.taken.contains(part)) {
+                let is_holder = self.held.get(&part) == Some(&host.id);
+                keepers
+                    .entry(part)
+                    .and_modify(|keeper| *keeper = if is_holder { host.id } else { *keeper })
+                    .or_insert(host.id);
+            }
+        }
+        keepers
+    }
+
+    /// Gives new ids to the parts that cannot keep theirs. Returns the new ids by the old ones.
+    fn rename_parts(
+        &self,
+        host: &mut Host,
+        keepers: &HashMap<PartId, Uuid>,
+    ) -> Result<HashMap<PartId, Uuid>, Error> {
+        let (host_id, mut own, mut failure) = (host.id, HashMap::new(), None);
+        for_each_part(host, |kind, id| {
+            let part = (kind, *id);
+            if keepers.get(&part) == Some(&host_id) {
+                return;
+            }
+            let new = match own.get(&part) {
+                // Repeated within the host, which validation then reports.
+                Some(new) => Ok(*new),
+                None => uuid_v7(&*self.random, self.now),
+            };
+            match new {
+                Ok(new) => {
+                    if !id.is_nil() {
+                        own.insert(part, new);
+                    }
+                    *id = new;
+                }
+                Err(error) => failure = Some(error),
+            }
+        });
+        failure.map_or(Ok(own), |error| Err(error.into()))
+    }
+}
+
+/// Makes the host the owner of its parts.
+fn adopt_parts(host: &mut Host) {
+    let (id, network) = (host.id, host.network_id);
+    host.interfaces.iter_mut().for_each(|part| (part.host_id, part.network_id) = (id, network));
+    host.ports.iter_mut().for_each(|part| (part.host_id, part.network_id) = (id, network));
+    host.if_entries.iter_mut().for_each(|part| (part.host_id, part.network_id) = (id, network));
+    for service in &mut host.services {
+        (service.host_id, service.network_id) = (id, network);
+        for binding in &mut service.bindings {
+            (binding.service_id, binding.network_id) = (service.id, network);
+        }
+    }
+}
+
+/// Gives a host another id, and its parts with it.
+pub(in crate::inventory) fn rename_host(host: &mut Host, id: Uuid) {
+    host.id = id;
+    adopt_parts(host);
+}

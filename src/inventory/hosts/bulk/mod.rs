@@ -1,0 +1,251 @@
+//! Creation and replacement of many hosts in one request.
+//!
+//! A request passes through these steps:
+//! 1. *Parse* every host ([`input`](super::input)), and refuse repeated ids.
+//! 2. *Decide* ([`decide`]): check references and access, choose ids ([`ids`]), set times, validate and encode.
+//! 3. *Store* ([`store`]): commit in groups, and decide again what other writers have changed in the meantime.
+//!
+//! Hosts are decoded and encoded on blocking threads, in jobs of about a megabyte, between which organizations take
+//! turns.
+
+mod decide;
+mod ids;
+mod results;
+mod store;
+mod times;
+
+use std::collections::HashSet;
+
+use bytes::Bytes;
+use uuid::Uuid;
+
+use self::decide::Item;
+use self::ids::rename_host;
+use self::results::Results;
+pub use self::results::{Atomicity, BulkChange, BulkResult};
+use super::document::likely_size;
+use super::input::parse_host;
+use super::{EncodedHost, HOST};
+use crate::access::Caller;
+use crate::inventory::{Error, Inventory, Problem, require_level};
+use crate::model::{Host, Permission};
+use crate::store::Query;
+
+/// A host of a bulk request: a [`Host`], or a JSON object of the API.
+///
+/// A JSON object needs no ids and no times, and requires of a host `network_id` and `name`, of an interface
+/// `ip_address`, of a port `number` and `protocol`, of a service `name` and `service_definition`, of a binding `type`
+/// with the ids that it implies, and of an interface entry `if_index` and `if_descr`. In a [`Host`], the nil id
+/// (`Uuid::nil()`) counts as missing.
+#[derive(Clone, Debug)]
+pub struct BulkHost(Input);
+
+#[derive(Clone, Debug)]
+enum Input {
+    Json(Bytes),
+    Host(Box<Host>),
+}
+
+impl BulkHost {
+    /// The maximum number of hosts in a request.
+    pub const MAX: usize = 1000;
+
+    /// Creates a host from the text of a JSON object, which is parsed only when the request is processed.
+    ///
+    /// A slice of a request's body shares the memory of the body.
+    #[must_use]
+    pub fn from_json(object: impl Into<Bytes>) -> Self {
+        Self(Input::Json(object.into()))
+    }
+
+    fn size(&self) -> usize {
+        match &self.0 {
+            Input::Json(text) => text.len(),
+            Input::Host(host) => likely_size(host),
+        }
+    }
+
+    fn parse(self) -> Result<Host, Error> {
+        match self.0 {
+            Input::Json(text) => parse_host(&text),
+            Input::Host(host) => Ok(*host),
+        }
+    }
+}
+
+impl From<Host> for BulkHost {
+    fn from(host: Host) -> Self {
+        Self(Input::Host(Box::new(host)))
+    }
+}
+
+impl Inventory {
+    /// Creates hosts, or replaces the hosts of the same ids, on behalf of a Member or above.
+    ///
+    /// Results are in the order of the hosts, at most [`BulkHost::MAX`]. A host replaces all that its predecessor
+    /// contains; its network cannot change.
+    ///
+    /// - *Ids.* A host without an id gets a new one. If the id belongs to another organization, the host gets a random
+    ///   id, which its result contains. A part keeps its id if the replaced host has it or no other host of the
+    ///   organization does, and gets a new one otherwise. References within the request follow new ids.
+    /// - *Owners.* `host_id`, `network_id` and `service_id` of parts are set to the record that contains them.
+    /// - *Times.* Given times are ignored. `created_at` of replaced hosts and parts stays, and `updated_at` changes only
+    ///   with their content. A host that would not change is not written.
+    ///
+    /// [`AllOrNothing`](Atomicity::AllOrNothing) makes one commit. [`PerHost`](Atomicity::PerHost) commits a few hundred
+    /// hosts at a time; a dropped future leaves each of these groups stored or not begun. If the store fails after the
+    /// first of them, the remaining results contain that error.
+    ///
+    /// ```
+    /// use toposcope::access::{Caller, Scope};
+    /// use toposcope::inventory::{Atomicity, BulkChange, BulkHost};
+    /// use toposcope::model::{Host, Permission};
+    /// use toposcope::{Inventory, MemoryStore};
+    /// use uuid::Uuid;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// let inventory = Inventory::new(MemoryStore::new());
+    /// let organization = inventory.create_organization("Example").await?;
+    /// let network = inventory.create_network(organization.id, "Office").await?;
+    /// let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::only([network.id]));
+    ///
+    /// let json = format!(r#"{{"network_id": "{}", "name": "camera"}}"#, network.id);
+    /// let hosts = vec![Host::new(network.id, "printer").into(), BulkHost::from_json(json)];
+    /// let results = inventory.bulk_put_hosts_as(&caller, hosts, Atomicity::AllOrNothing).await?;
+    /// assert!(results.iter().all(|result| matches!(result.outcome, Ok(BulkChange::Created))));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// For the request: `PermissionDenied`; `Invalid` with the field `hosts` for an empty or too long list; `Busy` when
+    /// too much work of the organization is waiting.
+    ///
+    /// For the request if it is `AllOrNothing`, and otherwise for a host, whose fields are named by their path in the
+    /// request, such as `hosts.3.ports.0.number`:
+    /// - `Invalid`: a value is missing or wrong, or two hosts have the same id.
+    /// - `AccessDenied`: the caller cannot access the network of the host, or of the host to be replaced.
+    /// - `NetworkMismatch`: the host to be replaced is on another network.
+    /// - `ReferenceInvalid`, `AlreadyExists`, `TooLarge`, `QuotaExceeded`, `Conflict`: as for
+    ///   [`put_host`](Self::put_host).
+    pub async fn bulk_put_hosts_as(
+        &self,
+        caller: &Caller,
+        hosts: Vec<BulkHost>,
+        atomicity: Atomicity,
+    ) -> Result<Vec<BulkResult>, Error> {
+        require_level(caller, Permission::Member)?;
+        if hosts.is_empty() {
+            return Err(Error::invalid("hosts", Problem::Empty));
+        }
+        if hosts.len() > BulkHost::MAX {
+            return Err(Error::invalid("hosts", Problem::MaxLength { max: BulkHost::MAX }));
+        }
+        let mut results = Results::new(hosts.len(), atomicity);
+        let items = self.parse_hosts(caller.organization_id(), hosts, &mut results).await?;
+        let decision = self.decide(caller, items, &mut results).await?;
+        self.store_decision(caller, decision, &mut results).await?;
+        results.finish()
+    }
+
+    /// Parses hosts, gives ids to those without, and refuses repeated ids.
+    async fn parse_hosts(
+        &self,
+        organization: Uuid,
+        hosts: Vec<BulkHost>,
+        results: &mut Results,
+    ) -> Result<Vec<Item>, Error> {
+        let inputs = hosts.into_iter().map(|host| (host.size(), host)).collect();
+        let parsed = self.in_jobs(organization, inputs, BulkHost::parse).await?;
+        let mut seen = HashSet::with_capacity(parsed.len());
+        let mut items = Vec::with_capacity(parsed.len());
+        for (index, parsed) in parsed.into_iter().enumerate() {
+            let mut host = match parsed {
+                Ok(host) => host,
+                Err(error) => {
+                    results.fail(index, error)?;
+                    continue;
+                }
+            };
+            if host.id.is_nil() {
+                host.id = self.new_id()?;
+            }
+            results.set_id(index, host.id);
+            if seen.insert(host.id) {
+                items.push(Item { index, host });
+            } else {
+                results.fail(index, Error::invalid("id", Problem::Duplicate))?;
+            }
+        }
+        Ok(items)
+    }
+
+    /// Runs work on hosts, each given with its size in bytes, on blocking threads.
+    async fn in_jobs<T: Send + 'static, U: Send + 'static>(
+        &self,
+        organization: Uuid,
+        inputs: Vec<(usize, T)>,
+        work: impl Fn(T) -> U + Clone + Send + 'static,
+    ) -> Result<Vec<U>, Error> {
+        let mut outputs = Vec::with_capacity(inputs.len());
+        let mut inputs = inputs.into_iter();
+        while inputs.len() > 0 {
+            let (mut job, mut bytes) = (Vec::new(), 0);
+            while bytes < JOB_BYTES
+                && let Some((size, input)) = inputs.next()
+            {
+                bytes += size;
+                job.push(input);
+            }
+            let work = work.clone();
+            let run = move || job.into_iter().map(work).collect::<Vec<U>>();
+            outputs.extend(self.state.offload.run(organization, bytes, run).await?);
+        }
+        Ok(outputs)
+    }
+
+    /// Returns which of these host ids belong to other organizations, without reading any host.
+    pub(in crate::inventory) async fn foreign_host_ids(
+        &self,
+        organization: Uuid,
+        ids: Vec<Uuid>,
+    ) -> Result<HashSet<Uuid>, Error> {
+        let mut foreign = HashSet::new();
+        let mut undecided = vec![ids];
+        while let Some(mut ids) = undecided.pop() {
+            let all = Query { ids: Some(ids.clone()), ..Query::new(HOST) };
+            let own = Query { organization: Some(organization), ..all.clone() };
+            if ids.is_empty() || self.count(all).await? <= self.count(own).await? {
+                continue;
+            }
+            if ids.len() == 1 {
+                foreign.extend(ids);
+            } else {
+                undecided.push(ids.split_off(ids.len() / 2));
+                undecided.push(ids);
+            }
+        }
+        Ok(foreign)
+    }
+}
+
+impl Inventory {
+    /// Gives an encoded host another id.
+    pub(in crate::inventory) async fn reassign_host(
+        &self,
+        organization: Uuid,
+        encoded: EncodedHost,
+        id: Uuid,
+    ) -> Result<EncodedHost, Error> {
+        let EncodedHost { mut host, tags, .. } = encoded;
+        rename_host(&mut host, id);
+        let mut encoded = self.host_encoder(organization).encode_in(&self.state.offload, host).await?;
+        // The paths of the tags are those of the document, whose lists are not sorted.
+        encoded.tags = tags;
+        Ok(encoded)
+    }
+}
+
+/// The size of a job in bytes of JSON, which takes about 10 ms.
+const JOB_BYTES: usize = 1024 * 1024;

@@ -1,0 +1,118 @@
+//! The results of a bulk request.
+
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::inventory::{Error, ErrorKind};
+
+/// What a bulk request does when one of its hosts cannot be stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Atomicity {
+    /// Stores no host at all: the request is one commit.
+    AllOrNothing,
+    /// Stores the other hosts.
+    PerHost,
+}
+
+/// The change that a bulk request has made to a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum BulkChange {
+    /// A new host was created.
+    Created,
+    /// An existing host was replaced.
+    Updated,
+    /// The existing host is the same, so nothing was written.
+    Unchanged,
+}
+
+/// The result of a bulk request for one of its hosts.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct BulkResult {
+    /// The host's position in the request, from 0.
+    pub index: usize,
+    /// The id of the stored host.
+    ///
+    /// It differs from the requested id if that belongs to another organization. For a host that was not stored, the
+    /// id that it would have, or `None` if it could not be parsed.
+    pub id: Option<Uuid>,
+    /// The change, or the reason why the host was not stored.
+    pub outcome: Result<BulkChange, Error>,
+}
+
+/// The results of a request so far.
+#[derive(Debug)]
+pub(super) struct Results {
+    pub(super) atomicity: Atomicity,
+    hosts: Vec<Known>,
+}
+
+/// What is known of a host so far: its id and its outcome.
+type Known = (Option<Uuid>, Option<Result<BulkChange, Error>>);
+
+impl Results {
+    pub(super) fn new(hosts: usize, atomicity: Atomicity) -> Self {
+        Self { atomicity, hosts: (0..hosts).map(|_| (None, None)).collect() }
+    }
+
+    pub(super) fn set_id(&mut self, index: usize, id: Uuid) {
+        if let Some((known, _)) = self.hosts.get_mut(index) {
+            *known = Some(id);
+        }
+    }
+
+    pub(super) fn set(&mut self, index: usize, outcome: Result<BulkChange, Error>) {
+        if let Some((_, known)) = self.hosts.get_mut(index) {
+            *known = Some(outcome);
+        }
+    }
+
+    /// Records why a host cannot be stored, or ends the request if it is all or nothing.
+    pub(super) fn fail(&mut self, index: usize, error: Error) -> Result<(), Error> {
+        let error = within(index, error);
+        match self.atomicity {
+            Atomicity::AllOrNothing => return Err(error),
+            Atomicity::PerHost => self.set(index, Err(error)),
+        }
+        Ok(())
+    }
+
+    /// Records a failure of the store for all remaining hosts, or returns it if nothing was stored.
+    pub(super) fn fail_remaining(&mut self, error: Error) -> Result<(), Error> {
+        let is_stored =
+            |outcome: &Option<_>| matches!(outcome, Some(Ok(BulkChange::Created | BulkChange::Updated)));
+        if !self.hosts.iter().any(|(_, outcome)| is_stored(outcome)) {
+            return Err(error);
+        }
+        let kind = error.kind().clone();
+        let mut first = Some(error);
+        for (_, outcome) in self.hosts.iter_mut().filter(|(_, outcome)| outcome.is_none()) {
+            *outcome = Some(Err(first.take().unwrap_or_else(|| kind.clone().into())));
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(self) -> Result<Vec<BulkResult>, Error> {
+        let results = self.hosts.into_iter().enumerate().map(|(index, (id, outcome))| {
+            let outcome = outcome.ok_or_else(|| Error::internal("a host of a bulk request has no result"))?;
+            Ok(BulkResult { index, id, outcome })
+        });
+        results.collect()
+    }
+}
+
+/// Prefixes the field of an error with the place of its host in the request.
+fn within(index: usize, error: Error) -> Error {
+    let path = |field: &str| {
+        if field.is_empty() { format!("hosts.{index}") } else { format!("hosts.{index}.{field}") }
+    };
+    match error.kind() {
+        ErrorKind::Invalid { field, problem } => Error::invalid(path(field), problem.clone()),
+        ErrorKind::ReferenceInvalid { entity, field } => {
+            ErrorKind::ReferenceInvalid { entity: *entity, field: path(field) }.into()
+        }
+        _ => error,
+    }
+}

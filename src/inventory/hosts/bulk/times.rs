@@ -1,0 +1,98 @@
+//! Times of hosts and parts that are created or replaced.
+
+use std::collections::HashMap;
+
+use uuid::Uuid;
+
+use crate::model::{Host, Timestamp};
+
+type Times = (Timestamp, Timestamp);
+
+/// Sets the times of a host and its parts: the stored ones for what stays the same, `now` for what is new or changes.
+///
+/// Sorts the embedded lists of a host to be replaced, and returns whether the host differs from the stored one.
+pub(super) fn stamp(host: &mut Host, stored: Option<&Host>, now: Timestamp) -> bool {
+    set_times(
+        &mut host.interfaces,
+        stored.map_or(&[], |stored| &stored.interfaces),
+        now,
+        |part| (part.id, (part.created_at, part.updated_at)),
+        |part, times| (part.created_at, part.updated_at) = times,
+    );
+    set_times(
+        &mut host.ports,
+        stored.map_or(&[], |stored| &stored.ports),
+        now,
+        |part| (part.id, (part.created_at, part.updated_at)),
+        |part, times| (part.created_at, part.updated_at) = times,
+    );
+    set_times(
+        &mut host.if_entries,
+        stored.map_or(&[], |stored| &stored.if_entries),
+        now,
+        |part| (part.id, (part.created_at, part.updated_at)),
+        |part, times| (part.created_at, part.updated_at) = times,
+    );
+    stamp_services(host, stored, now);
+    let Some(stored) = stored else {
+        (host.created_at, host.updated_at) = (now, now);
+        return true;
+    };
+    host.sort_embedded();
+    (host.created_at, host.updated_at) = (stored.created_at, stored.updated_at);
+    let is_changed = host != stored;
+    if is_changed {
+        host.updated_at = now;
+    }
+    is_changed
+}
+
+/// Sets the times of services after those of their bindings, which are part of them.
+fn stamp_services(host: &mut Host, stored: Option<&Host>, now: Timestamp) {
+    let stored = stored.map_or(&[][..], |stored| &stored.services);
+    let by_id: HashMap<Uuid, _> = stored.iter().map(|service| (service.id, service)).collect();
+    for service in &mut host.services {
+        let stored = by_id.get(&service.id);
+        set_times(
+            &mut service.bindings,
+            stored.map_or(&[], |stored| &stored.bindings),
+            now,
+            |part| (part.id, (part.created_at, part.updated_at)),
+            |part, times| (part.created_at, part.updated_at) = times,
+        );
+        if stored.is_some() {
+            service.bindings.sort_by_key(|binding| (binding.created_at, binding.id));
+        }
+    }
+    set_times(
+        &mut host.services,
+        stored,
+        now,
+        |part| (part.id, (part.created_at, part.updated_at)),
+        |part, times| (part.created_at, part.updated_at) = times,
+    );
+}
+
+fn set_times<T: PartialEq>(
+    parts: &mut [T],
+    stored: &[T],
+    now: Timestamp,
+    id_and_times: impl Fn(&T) -> (Uuid, Times),
+    set: impl Fn(&mut T, Times),
+) {
+    let stored = stored.iter().map(|part| {
+        let (id, times) = id_and_times(part);
+        (id, (part, times))
+    });
+    let stored: HashMap<Uuid, (&T, Times)> = stored.collect();
+    for part in parts {
+        let Some((stored, times)) = stored.get(&id_and_times(part).0) else {
+            set(part, (now, now));
+            continue;
+        };
+        set(part, *times);
+        if *part != **stored {
+            set(part, (times.0, now));
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Creation of a host by a user.
+
+use uuid::Uuid;
+
+use super::EncodedHost;
+use super::assign::{Assignment, TakenIds};
+use super::document::likely_size;
+use crate::access::Caller;
+use crate::inventory::{Entity, Error, Inventory, require_level, transaction};
+use crate::model::{Host, Permission};
+
+/// The maximum number of attempts to find ids for the embedded records of a host.
+const ATTEMPTS: usize = 16;
+
+impl Inventory {
+    /// Creates a host with its embedded records, for a Member or above who can access its network.
+    ///
+    /// The inventory chooses the id and all times. An embedded record keeps its id unless the id is nil or another
+    /// record of the organization has it. References between the embedded records follow their new ids.
+    ///
+    /// ```
+    /// # use toposcope::access::{Caller, Scope};
+    /// # use toposcope::inventory::Inventory;
+    /// # use toposcope::model::{Host, Interface, Permission};
+    /// # use toposcope::store::MemoryStore;
+    /// # use uuid::Uuid;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// # let organization = inventory.create_organization("Example").await?;
+    /// # let network = inventory.create_network(organization.id, "Office").await?;
+    /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
+    /// let mut draft = Host::new(network.id, "printer");
+    /// draft.interfaces.push(Interface::new(&draft, "192.0.2.7".parse()?));
+    /// let host = inventory.create_host_as(&caller, draft.clone()).await?;
+    /// assert_ne!(host.id, draft.id);
+    /// assert_eq!(host.interfaces[0].host_id, host.id);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// - `PermissionDenied`: the caller is below Member.
+    /// - `ReferenceInvalid`: the network or a tag is unknown, or an embedded record refers to nothing within the host.
+    /// - `AccessDenied`: the caller cannot access the network.
+    /// - `AlreadyExists`: two ports share number and protocol.
+    /// - `Invalid`, `TooLarge` and `QuotaExceeded`: as for [`put_host`](Self::put_host).
+    pub async fn create_host_as(&self, caller: &Caller, mut host: Host) -> Result<Host, Error> {
+        require_level(caller, Permission::Member)?;
+        let organization = caller.organization_id();
+        self.check_network(caller, host.network_id).await?;
+        host.id = self.new_id()?;
+        let mut taken = TakenIds::default();
+        for _ in 0..ATTEMPTS {
+            let puts = [self.encode_new(organization, host, taken.clone()).await?];
+            let created = self.replace_hosts(organization, &puts).await?;
+            let [encoded] = puts;
+            host = encoded.host;
+            match created {
+                Ok(_) => return Ok(host),
+                Err(part) => self.note_taken(organization, &part, &mut taken).await?,
+            }
+        }
+        Err(transaction::conflict(Entity::Host, host.id))
+    }
+
+    /// Sets what the server sets in a new host and encodes it, on a blocking thread if it is large.
+    async fn encode_new(
+        &self,
+        organization: Uuid,
+        mut host: Host,
+        taken: TakenIds,
+    ) -> Result<EncodedHost, Error> {
+        let (inventory, encoder, now) = (self.clone(), self.host_encoder(organization), self.now());
+        let bytes = likely_size(&host);
+        let encode = move || {
+            (host.created_at, host.updated_at) = (now, now);
+            let new_id = || inventory.new_id();
+            Assignment { before: None, taken: &taken, now, new_id: &new_id }.apply(&mut host)?;
+            encoder.encode(host)
+        };
+        self.state.offload.run(organization, bytes, encode).await?
+    }
+}

@@ -1,0 +1,116 @@
+//! Deletion of hosts.
+
+use std::collections::BTreeSet;
+
+use serde::de::DeserializeOwned;
+use uuid::Uuid;
+
+use super::access::check_scope;
+use super::change::{Attempt, Before, HostChange};
+use super::virtualization::Summary;
+use crate::access::Caller;
+use crate::inventory::schema::{HOST, host_key};
+use crate::inventory::{Entity, Error, Inventory, Problem, require_level};
+use crate::model::{Host, Permission};
+use crate::store::Query;
+
+/// The maximum number of hosts deleted at once.
+const MAX_DELETED: usize = 1000;
+
+impl Inventory {
+    /// Deletes a host with its embedded records.
+    ///
+    /// # Errors
+    /// `NotFound`, also for a host of another organization; `Conflict` when other writers kept changing the same
+    /// records.
+    pub async fn delete_host(&self, organization: Uuid, id: Uuid) -> Result<(), Error> {
+        self.remove_host(organization, id, |_: &Summary| Ok(())).await
+    }
+
+    /// Deletes a host that the caller, a Member or above, can access.
+    ///
+    /// `check` receives the host that would be deleted; an error that it returns prevents the deletion. Hosts that are
+    /// virtualized by a service of the host keep the reference, as they do with [`put_host`](Self::put_host).
+    ///
+    /// # Errors
+    /// `PermissionDenied` when the caller is below Member; `NotFound`, also for a host of another organization;
+    /// `AccessDenied` when the caller cannot access its network; any error of `check`.
+    pub async fn delete_host_as(
+        &self,
+        caller: &Caller,
+        id: Uuid,
+        check: impl Fn(&Host) -> Result<(), Error> + Send + Sync,
+    ) -> Result<(), Error> {
+        require_level(caller, Permission::Member)?;
+        let check = |host: &Host| {
+            check_scope(caller, host.network_id)?;
+            check(host)
+        };
+        self.remove_host(caller.organization_id(), id, check).await
+    }
+
+    /// Deletes hosts that the caller, a Member or above, can access, all or none. Returns how many.
+    ///
+    /// Hosts that do not exist, that belong to another organization, or that the caller cannot access are skipped.
+    ///
+    /// # Errors
+    /// `PermissionDenied` when the caller is below Member; `Invalid` unless there are 1 to 1,000 ids.
+    pub async fn delete_hosts_as(&self, caller: &Caller, ids: &[Uuid]) -> Result<usize, Error> {
+        require_level(caller, Permission::Member)?;
+        if ids.is_empty() {
+            return Err(Error::invalid("ids", Problem::Empty));
+        }
+        if ids.len() > MAX_DELETED {
+            return Err(Error::invalid("ids", Problem::MaxLength { max: MAX_DELETED }));
+        }
+        let organization = caller.organization_id();
+        let query = Query {
+            organization: Some(organization),
+            networks: caller.scope().networks().map(<[Uuid]>::to_vec),
+            ids: Some(ids.to_vec()),
+            ..Query::new(HOST)
+        };
+        let mut transaction = self.transaction(Entity::Host, ids.first().copied().unwrap_or_default());
+        loop {
+            let records = self.store.list(&query).await?.records;
+            if records.is_empty() {
+                return Ok(0);
+            }
+            if !transaction.enter(records.iter().map(|record| record.key).collect()).await? {
+                continue;
+            }
+            let deletes: Vec<Uuid> = records.iter().map(|record| record.key.id).collect();
+            let before = self.summarize(organization, records).await?;
+            match self.try_change_hosts(&HostChange::deleting(organization, &deletes), &before).await? {
+                Attempt::Committed => return Ok(deletes.len()),
+                Attempt::Stale | Attempt::Taken(_) => transaction.retry().await?,
+            }
+        }
+    }
+
+    /// Deletes a host, decoded as far as `check` needs it.
+    async fn remove_host<T>(
+        &self,
+        organization: Uuid,
+        id: Uuid,
+        check: impl Fn(&T) -> Result<(), Error> + Send + Sync,
+    ) -> Result<(), Error>
+    where
+        T: DeserializeOwned + Into<Summary> + Send + 'static,
+    {
+        let mut transaction = self.transaction(Entity::Host, id);
+        loop {
+            let record = self.host_record(organization, id).await?;
+            if !transaction.enter(BTreeSet::from([host_key(id)])).await? {
+                continue;
+            }
+            let host: T = self.decode_host(organization, &record).await?;
+            check(&host)?;
+            let before = Before::from([(id, (record, host.into()))]);
+            match self.try_change_hosts(&HostChange::deleting(organization, &[id]), &before).await? {
+                Attempt::Committed => return Ok(()),
+                Attempt::Stale | Attempt::Taken(_) => transaction.retry().await?,
+            }
+        }
+    }
+}

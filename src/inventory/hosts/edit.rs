@@ -1,0 +1,88 @@
+//! Edits of stored hosts: decode, change, encode, and commit unless the hosts have changed meanwhile.
+
+use serde::de::DeserializeOwned;
+use uuid::Uuid;
+
+use super::change::{Attempt, Before, HostChange, RemovedService};
+use super::document::{decode, likely_size};
+use super::virtualization::Summary;
+use super::{EncodedHost, HostEncoder};
+use crate::inventory::{Error, Inventory};
+use crate::model::{Host, Timestamp};
+use crate::store::Record;
+
+/// A host to be changed, with what is known of it as stored.
+#[derive(Debug)]
+pub(super) struct StoredHost {
+    pub(super) record: Record,
+    pub(super) summary: Summary,
+    pub(super) host: Host,
+}
+
+/// Changed hosts to be stored.
+#[derive(Debug)]
+pub(super) struct HostEdit {
+    hosts: Vec<StoredHost>,
+    removed_service: Option<RemovedService>,
+}
+
+impl StoredHost {
+    pub(super) fn decode(record: Record) -> Result<Self, Error> {
+        let host: Host = decode(&record)?;
+        Ok(Self { record, summary: Summary::from(&host), host })
+    }
+}
+
+impl HostEdit {
+    /// Creates an edit that moves `updated_at` of the hosts.
+    pub(super) fn new(mut hosts: Vec<StoredHost>, now: Timestamp) -> Self {
+        for stored in &mut hosts {
+            stored.host.updated_at = now;
+        }
+        Self { hosts, removed_service: None }
+    }
+
+    /// Refuses the edit while a service that it removes virtualizes anything.
+    pub(super) fn removing(self, service: RemovedService) -> Self {
+        Self { removed_service: Some(service), ..self }
+    }
+
+    pub(super) fn encode(self, encoder: HostEncoder) -> Result<(Vec<EncodedHost>, Before), Error> {
+        let mut before = Before::with_capacity(self.hosts.len());
+        let mut puts = Vec::with_capacity(self.hosts.len());
+        for StoredHost { record, summary, host } in self.hosts {
+            puts.push(encoder.of_stored(record.body.len()).encode(host)?);
+            before.insert(record.key.id, (record, summary));
+        }
+        Ok((puts, before))
+    }
+}
+
+impl Inventory {
+    /// Decodes a stored host or a part of it, on a blocking thread if it is large.
+    pub(super) async fn decode_host<T: DeserializeOwned + Send + 'static>(
+        &self,
+        organization: Uuid,
+        record: &Record,
+    ) -> Result<T, Error> {
+        let record = record.clone();
+        self.state.offload.run(organization, record.body.len(), move || decode(&record)).await?
+    }
+
+    /// Decodes a stored host to be changed.
+    pub(super) async fn open_host(&self, organization: Uuid, record: Record) -> Result<StoredHost, Error> {
+        let bytes = record.body.len();
+        self.state.offload.run(organization, bytes, move || StoredHost::decode(record)).await?
+    }
+
+    /// Encodes and commits changed hosts on the condition that they are stored as they were decoded.
+    pub(super) async fn commit_edit(&self, organization: Uuid, mut edit: HostEdit) -> Result<Attempt, Error> {
+        let removed_service = edit.removed_service.take();
+        let encoder = self.host_encoder(organization);
+        let bytes = edit.hosts.iter().map(|stored| likely_size(&stored.host)).sum();
+        let (puts, before) =
+            self.state.offload.run(organization, bytes, move || edit.encode(encoder)).await??;
+        let change = HostChange { removed_service, ..HostChange::putting(organization, &puts) };
+        self.try_change_hosts(&change, &before).await
+    }
+}

@@ -1,0 +1,327 @@
+//! Hosts as requests carry them: ids and times are optional, and what only the server sets is ignored.
+
+use std::net::IpAddr;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
+use uuid::Uuid;
+
+use crate::inventory::{Error, Problem, dotted};
+use crate::model::{
+    AdminStatus, Binding, BindingTarget, CredentialAssignment, Host, HostVirtualization, IfEntry, Interface,
+    LldpChassisId, LldpPortId, MacAddress, Neighbor, OperStatus, Port, PortNumber, Protocol, Service,
+    ServiceDefinition, ServiceVirtualization, Source, Timestamp,
+};
+
+/// The position of a part that the request leaves to the server.
+const UNPLACED: i64 = i64::MIN;
+
+/// Parses a host. Missing ids are nil, and all times are unset.
+///
+/// # Errors
+/// `Invalid`, with the path of the faulty value in the host; an empty path means the host itself.
+pub(crate) fn parse_host(json: &[u8]) -> Result<Host, Error> {
+    let HostInput(mut host) = parse(json)?;
+    for (index, interface) in host.interfaces.iter_mut().enumerate() {
+        place(&mut interface.position, index);
+    }
+    for (index, service) in host.services.iter_mut().enumerate() {
+        place(&mut service.position, index);
+    }
+    Ok(host)
+}
+
+/// Parses an interface. Without a position, it has that of a part to be placed behind the others.
+pub(super) fn parse_interface(json: &[u8]) -> Result<Interface, Error> {
+    let InterfaceInput(mut interface) = parse(json)?;
+    place_last(&mut interface.position);
+    Ok(interface)
+}
+
+/// Parses a port.
+pub(super) fn parse_port(json: &[u8]) -> Result<Port, Error> {
+    let PortInput(port) = parse(json)?;
+    Ok(port)
+}
+
+/// Parses a service. Without a position, it has that of a part to be placed behind the others.
+pub(super) fn parse_service(json: &[u8]) -> Result<Service, Error> {
+    let ServiceInput(mut service) = parse(json)?;
+    place_last(&mut service.position);
+    Ok(service)
+}
+
+/// Parses an interface entry.
+pub(super) fn parse_if_entry(json: &[u8]) -> Result<IfEntry, Error> {
+    let IfEntryInput(entry) = parse(json)?;
+    Ok(entry)
+}
+
+fn place_last(position: &mut i64) {
+    if *position == UNPLACED {
+        *position = i64::MAX;
+    }
+}
+
+fn parse<T: DeserializeOwned>(json: &[u8]) -> Result<T, Error> {
+    if json.trim_ascii_start().first() != Some(&b'{') {
+        return Err(Error::invalid("", Problem::InvalidFormat));
+    }
+    // Path tracking is slower, and nearly all input is valid.
+    serde_json::from_slice(json).or_else(|_| parse_with_path(json))
+}
+
+fn parse_with_path<T: DeserializeOwned>(json: &[u8]) -> Result<T, Error> {
+    let mut reader = serde_json::Deserializer::from_slice(json);
+    let read = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        let path = dotted(error.path()).unwrap_or_default();
+        invalid(path, &error.into_inner())
+    });
+    let value = read?;
+    reader.end().map_err(|error| invalid(String::new(), &error))?;
+    Ok(value)
+}
+
+/// Converts a parser's error. Serde reports the kind of fault only in the message.
+fn invalid(path: String, error: &serde_json::Error) -> Error {
+    let message = error.to_string();
+    if let Some((name, _)) = message.strip_prefix("missing field `").and_then(|rest| rest.split_once('`')) {
+        let field = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+        return Error::invalid(field, Problem::Required);
+    }
+    let problem = if message.starts_with("invalid type: null") {
+        Problem::Required
+    } else if message.starts_with("invalid value: integer") && path.ends_with(".number") {
+        Problem::OutOfRange { min: 1, max: i64::from(u16::MAX) }
+    } else {
+        Problem::InvalidFormat
+    };
+    Error::invalid(path, problem)
+}
+
+fn place(position: &mut i64, index: usize) {
+    if *position == UNPLACED {
+        *position = i64::try_from(index).unwrap_or(i64::MAX);
+    }
+}
+
+#[derive(Deserialize)]
+struct HostInput(#[serde(with = "HostDocument")] Host);
+
+#[derive(Deserialize)]
+#[serde(remote = "Host")]
+struct HostDocument {
+    #[serde(default, deserialize_with = "or_default")]
+    id: Uuid,
+    network_id: Uuid,
+    name: String,
+    hostname: Option<String>,
+    description: Option<String>,
+    #[serde(default, deserialize_with = "or_default")]
+    hidden: bool,
+    #[serde(skip, default = "unset")]
+    created_at: Timestamp,
+    #[serde(skip, default = "unset")]
+    updated_at: Timestamp,
+    #[serde(default, deserialize_with = "or_default")]
+    tags: Vec<Uuid>,
+    #[serde(default, deserialize_with = "or_default")]
+    source: Source,
+    virtualization: Option<HostVirtualization>,
+    #[serde(default, deserialize_with = "or_default")]
+    credential_assignments: Vec<CredentialAssignment>,
+    #[serde(default, deserialize_with = "interfaces")]
+    interfaces: Vec<Interface>,
+    #[serde(default, deserialize_with = "ports")]
+    ports: Vec<Port>,
+    #[serde(default, deserialize_with = "services")]
+    services: Vec<Service>,
+    #[serde(default, deserialize_with = "if_entries")]
+    if_entries: Vec<IfEntry>,
+}
+
+#[derive(Deserialize)]
+struct InterfaceInput(#[serde(with = "InterfaceDocument")] Interface);
+
+#[derive(Deserialize)]
+#[serde(remote = "Interface")]
+struct InterfaceDocument {
+    #[serde(default, deserialize_with = "or_default")]
+    id: Uuid,
+    #[serde(skip)]
+    host_id: Uuid,
+    #[serde(skip)]
+    network_id: Uuid,
+    subnet_id: Option<Uuid>,
+    name: Option<String>,
+    ip_address: IpAddr,
+    mac_address: Option<MacAddress>,
+    #[serde(default = "unplaced")]
+    position: i64,
+    #[serde(skip, default = "unset")]
+    created_at: Timestamp,
+    #[serde(skip, default = "unset")]
+    updated_at: Timestamp,
+}
+
+#[derive(Deserialize)]
+struct PortInput(#[serde(with = "PortDocument")] Port);
+
+#[derive(Deserialize)]
+#[serde(remote = "Port")]
+struct PortDocument {
+    #[serde(default, deserialize_with = "or_default")]
+    id: Uuid,
+    #[serde(skip)]
+    host_id: Uuid,
+    #[serde(skip)]
+    network_id: Uuid,
+    number: PortNumber,
+    protocol: Protocol,
+    #[serde(skip, default = "unset")]
+    created_at: Timestamp,
+    #[serde(skip, default = "unset")]
+    updated_at: Timestamp,
+}
+
+#[derive(Deserialize)]
+struct ServiceInput(#[serde(with = "ServiceDocument")] Service);
+
+#[derive(Deserialize)]
+#[serde(remote = "Service")]
+struct ServiceDocument {
+    #[serde(default, deserialize_with = "or_default")]
+    id: Uuid,
+    #[serde(skip)]
+    host_id: Uuid,
+    #[serde(skip)]
+    network_id: Uuid,
+    name: String,
+    #[serde(default = "unplaced")]
+    position: i64,
+    service_definition: ServiceDefinition,
+    #[serde(default, deserialize_with = "or_default")]
+    source: Source,
+    #[serde(default, deserialize_with = "or_default")]
+    tags: Vec<Uuid>,
+    virtualization: Option<ServiceVirtualization>,
+    #[serde(default, deserialize_with = "bindings")]
+    bindings: Vec<Binding>,
+    #[serde(skip, default = "unset")]
+    created_at: Timestamp,
+    #[serde(skip, default = "unset")]
+    updated_at: Timestamp,
+}
+
+#[derive(Deserialize)]
+struct IfEntryInput(#[serde(with = "IfEntryDocument")] IfEntry);
+
+#[derive(Deserialize)]
+#[serde(remote = "IfEntry")]
+struct IfEntryDocument {
+    #[serde(default, deserialize_with = "or_default")]
+    id: Uuid,
+    #[serde(skip)]
+    host_id: Uuid,
+    #[serde(skip)]
+    network_id: Uuid,
+    interface_id: Option<Uuid>,
+    if_index: i64,
+    if_name: Option<String>,
+    if_descr: String,
+    if_alias: Option<String>,
+    if_type: Option<i64>,
+    speed_bps: Option<u64>,
+    mac_address: Option<MacAddress>,
+    admin_status: Option<AdminStatus>,
+    oper_status: Option<OperStatus>,
+    neighbor: Option<Neighbor>,
+    cdp_address: Option<String>,
+    cdp_device_id: Option<String>,
+    cdp_platform: Option<String>,
+    cdp_port_id: Option<String>,
+    lldp_chassis_id: Option<LldpChassisId>,
+    lldp_mgmt_addr: Option<String>,
+    lldp_port_desc: Option<String>,
+    lldp_port_id: Option<LldpPortId>,
+    lldp_sys_desc: Option<String>,
+    lldp_sys_name: Option<String>,
+    #[serde(skip, default = "unset")]
+    created_at: Timestamp,
+    #[serde(skip, default = "unset")]
+    updated_at: Timestamp,
+}
+
+#[derive(Deserialize)]
+struct BindingDocument {
+    #[serde(default, deserialize_with = "or_default")]
+    id: Uuid,
+    r#type: BindingType,
+    port_id: Option<Uuid>,
+    interface_id: Option<Uuid>,
+}
+
+#[derive(Deserialize)]
+enum BindingType {
+    Port,
+    Interface,
+}
+
+#[derive(Deserialize)]
+#[serde(try_from = "BindingDocument")]
+struct BindingInput(Binding);
+
+impl TryFrom<BindingDocument> for BindingInput {
+    type Error = &'static str;
+
+    fn try_from(document: BindingDocument) -> Result<Self, &'static str> {
+        let BindingDocument { id, r#type, port_id, interface_id } = document;
+        let target = match (r#type, port_id, interface_id) {
+            (BindingType::Port, Some(port_id), interface_id) => BindingTarget::Port { port_id, interface_id },
+            (BindingType::Interface, None, Some(interface_id)) => BindingTarget::Interface { interface_id },
+            _ => return Err("the ids do not fit the type of the binding"),
+        };
+        let (service_id, network_id) = (Uuid::nil(), Uuid::nil());
+        Ok(Self(Binding { id, service_id, network_id, target, created_at: unset(), updated_at: unset() }))
+    }
+}
+
+/// Reads a value that may be null, which means the same as a missing one.
+fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+fn interfaces<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Interface>, D::Error> {
+    let interfaces: Vec<InterfaceInput> = or_default(deserializer)?;
+    Ok(interfaces.into_iter().map(|InterfaceInput(interface)| interface).collect())
+}
+
+fn ports<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Port>, D::Error> {
+    let ports: Vec<PortInput> = or_default(deserializer)?;
+    Ok(ports.into_iter().map(|PortInput(port)| port).collect())
+}
+
+fn services<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Service>, D::Error> {
+    let services: Vec<ServiceInput> = or_default(deserializer)?;
+    Ok(services.into_iter().map(|ServiceInput(service)| service).collect())
+}
+
+fn bindings<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Binding>, D::Error> {
+    let bindings: Vec<BindingInput> = or_default(deserializer)?;
+    Ok(bindings.into_iter().map(|BindingInput(binding)| binding).collect())
+}
+
+fn if_entries<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<IfEntry>, D::Error> {
+    let entries: Vec<IfEntryInput> = or_default(deserializer)?;
+    Ok(entries.into_iter().map(|IfEntryInput(entry)| entry).collect())
+}
+
+const fn unset() -> Timestamp {
+    Timestamp::UNIX_EPOCH
+}
+
+const fn unplaced() -> i64 {
+    UNPLACED
+}

@@ -1,0 +1,189 @@
+//! Reading, creating and deleting one part.
+
+use std::collections::BTreeSet;
+
+use uuid::Uuid;
+
+use super::{Common, Part, settle};
+use crate::access::Caller;
+use crate::inventory::hosts::access::{check_scope, reference_invalid};
+use crate::inventory::hosts::change::{Attempt, RemovedService};
+use crate::inventory::hosts::edit::HostEdit;
+use crate::inventory::schema::part_unique_key;
+use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level};
+use crate::model::{Host, Permission};
+use crate::store::Record;
+
+impl Inventory {
+    /// Returns a part of a host that the caller can access. Every level may read.
+    ///
+    /// # Errors
+    /// `NotFound`, also for a part of another organization; `AccessDenied` when the caller cannot access the network
+    /// of the host.
+    pub async fn part_as<P: Part>(&self, caller: &Caller, id: Uuid) -> Result<P, Error> {
+        let organization = caller.organization_id();
+        let record = self.host_of_part::<P>(organization, id).await?;
+        let host: Host = self.decode_host(organization, &record).await?;
+        let (_, part) = find_part(&host, id)?;
+        check_scope(caller, host.network_id)?;
+        Ok(part)
+    }
+
+    /// Returns the parts of a host in display order. Every level may read.
+    ///
+    /// Empty for a host that the caller cannot access or that does not exist.
+    pub async fn parts_as<P: Part>(&self, caller: &Caller, host: Uuid) -> Result<Vec<P>, Error> {
+        let Some(record) = self.visible_host(caller, host).await? else { return Ok(Vec::new()) };
+        let mut host: Host = self.decode_host(caller.organization_id(), &record).await?;
+        Ok(std::mem::take(P::list_mut(&mut host)))
+    }
+
+    /// Adds a part to the host that it names, for a Member or above who can access the host.
+    ///
+    /// The inventory chooses the id and the times. A binding of a service keeps its id unless the id is nil or another
+    /// binding of the host has it. An interface or service with the position `i64::MAX` is placed behind the others.
+    ///
+    /// ```
+    /// # use toposcope::access::{Caller, Scope};
+    /// # use toposcope::inventory::Inventory;
+    /// # use toposcope::model::{Host, Permission, Port, PortNumber, Protocol};
+    /// # use toposcope::store::MemoryStore;
+    /// # use uuid::Uuid;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// # let organization = inventory.create_organization("Example").await?;
+    /// # let network = inventory.create_network(organization.id, "Office").await?;
+    /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
+    /// let host = inventory.create_host_as(&caller, Host::new(network.id, "printer")).await?;
+    /// let port = Port::new(&host, PortNumber::try_from(443)?, Protocol::Tcp);
+    /// let port = inventory.create_part_as(&caller, port).await?;
+    /// assert_eq!(inventory.parts_as::<Port>(&caller, host.id).await?, [port.clone()]);
+    /// inventory.delete_part_as(&caller, port.id, |_: &Port| Ok(())).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// - `PermissionDenied`: the caller is below Member.
+    /// - `ReferenceInvalid`: the network, the host, a tag, or what a binding or an interface entry refers to is unknown.
+    /// - `AccessDenied`: the caller cannot access the network.
+    /// - `NetworkMismatch`: the host is on another network.
+    /// - `AlreadyExists`: the host has another port with that number and protocol.
+    /// - `Invalid` and `TooLarge`: as for [`put_host`](Self::put_host).
+    pub async fn create_part_as<P: Part>(&self, caller: &Caller, part: P) -> Result<P, Error> {
+        require_level(caller, Permission::Member)?;
+        let organization = caller.organization_id();
+        let Common { host_id, network_id, .. } = part.common();
+        let id = self.new_id()?;
+        let mut transaction = self.transaction(Entity::Host, host_id);
+        loop {
+            self.check_network(caller, network_id).await?;
+            let record = self.own_hosts(organization, vec![host_id]).await?.pop();
+            let record = record.ok_or_else(|| reference_invalid(Entity::Host, "host_id"))?;
+            if !transaction.enter(BTreeSet::from([record.key])).await? {
+                continue;
+            }
+            let mut stored = self.open_host(organization, record).await?;
+            if stored.host.network_id != network_id {
+                return Err(ErrorKind::NetworkMismatch { entity: Entity::Host }.into());
+            }
+            let (mut part, now) = (part.clone(), self.now());
+            part.set_common(Common { id, ..part.common() });
+            part.set_position(&stored.host);
+            part.assign_binding_ids(Some(&stored.host), || self.new_id())?;
+            settle(&mut part, None, (host_id, network_id), now);
+            let list = P::list_mut(&mut stored.host);
+            let index = list.len();
+            list.push(part.clone());
+            match self.commit_edit(organization, HostEdit::new(vec![stored], now)).await {
+                Ok(Attempt::Committed) => return Ok(part),
+                Ok(Attempt::Stale | Attempt::Taken(_)) => transaction.retry().await?,
+                Err(error) => return Err(within(error, P::FIELD, index)),
+            }
+        }
+    }
+
+    /// Deletes a part of a host that the caller, a Member or above, can access.
+    ///
+    /// `check` receives the part that would be deleted; an error that it returns prevents the deletion.
+    ///
+    /// # Errors
+    /// - `PermissionDenied`: the caller is below Member.
+    /// - `NotFound`: there is no such part, or it belongs to another organization.
+    /// - `AccessDenied`: the caller cannot access the network of the host.
+    /// - Any error of `check`.
+    /// - `InUse`: a binding, an interface entry or a credential assignment of the host refers to the part, or a host or
+    ///   service is virtualized by it.
+    pub async fn delete_part_as<P: Part>(
+        &self,
+        caller: &Caller,
+        id: Uuid,
+        check: impl Fn(&P) -> Result<(), Error> + Send + Sync,
+    ) -> Result<(), Error> {
+        require_level(caller, Permission::Member)?;
+        let organization = caller.organization_id();
+        let mut transaction = self.transaction(P::ENTITY, id);
+        loop {
+            let record = self.host_of_part::<P>(organization, id).await?;
+            if !transaction.enter(BTreeSet::from([record.key])).await? {
+                continue;
+            }
+            let mut stored = self.open_host(organization, record).await?;
+            let (index, part) = find_part::<P>(&stored.host, id)?;
+            check_scope(caller, stored.host.network_id)?;
+            check(&part)?;
+            check_unused(&part, &stored.host)?;
+            P::list_mut(&mut stored.host).remove(index);
+            let mut edit = HostEdit::new(vec![stored], self.now());
+            if P::ENTITY == Entity::Service {
+                edit = edit.removing(RemovedService { id, name: part.name() });
+            }
+            match self.commit_edit(organization, edit).await? {
+                Attempt::Committed => return Ok(()),
+                Attempt::Stale | Attempt::Taken(_) => transaction.retry().await?,
+            }
+        }
+    }
+
+    /// Returns the organization's host that has a part.
+    ///
+    /// Parts of another organization behave as nonexistent, without reading their hosts.
+    pub(super) async fn host_of_part<P: Part>(&self, organization: Uuid, id: Uuid) -> Result<Record, Error> {
+        let holder = self.store.get_by_unique_key(&part_unique_key(P::UNIQUE_KEY, organization, id)).await?;
+        holder.ok_or_else(|| not_found::<P>(id))
+    }
+}
+
+/// Returns a part of a host and its index.
+pub(super) fn find_part<P: Part>(host: &Host, id: Uuid) -> Result<(usize, P), Error> {
+    let found = P::list(host).iter().enumerate().find(|(_, part)| part.common().id == id);
+    found.map(|(index, part)| (index, part.clone())).ok_or_else(|| not_found::<P>(id))
+}
+
+/// Refuses to remove a part from a host while another record of the host refers to it.
+pub(super) fn check_unused<P: Part>(part: &P, host: &Host) -> Result<(), Error> {
+    let Some(used_by) = part.used_by(host) else { return Ok(()) };
+    Err(ErrorKind::InUse { entity: P::ENTITY, name: part.name(), used_by }.into())
+}
+
+/// Names the fields of a part by their path in the part, instead of in its host.
+pub(super) fn within(error: Error, list: &str, index: usize) -> Error {
+    let prefix = format!("{list}.{index}.");
+    let in_part = |field: &str| field.strip_prefix(&prefix).map(ToOwned::to_owned);
+    match error.kind() {
+        ErrorKind::Invalid { field, problem } => match in_part(field) {
+            Some(field) => Error::invalid(field, problem.clone()),
+            None => error,
+        },
+        ErrorKind::ReferenceInvalid { entity, field } => match in_part(field) {
+            Some(field) => ErrorKind::ReferenceInvalid { entity: *entity, field }.into(),
+            None => error,
+        },
+        _ => error,
+    }
+}
+
+fn not_found<P: Part>(id: Uuid) -> Error {
+    ErrorKind::NotFound { entity: P::ENTITY, id }.into()
+}

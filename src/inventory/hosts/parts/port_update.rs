@@ -1,0 +1,68 @@
+use uuid::Uuid;
+
+use crate::access::Caller;
+use crate::inventory::{Error, Inventory};
+use crate::model::{Port, PortNumber, Protocol};
+
+/// The new values of a port. Its id and creation time stay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PortUpdate {
+    /// The host on which the port is open.
+    pub host_id: Uuid,
+    /// The network of that host.
+    pub network_id: Uuid,
+    /// The port number.
+    pub number: PortNumber,
+    /// The transport protocol.
+    pub protocol: Protocol,
+}
+
+impl PortUpdate {
+    /// Creates an update with all fields.
+    #[must_use]
+    pub const fn new(host_id: Uuid, network_id: Uuid, number: PortNumber, protocol: Protocol) -> Self {
+        Self { host_id, network_id, number, protocol }
+    }
+}
+
+impl Inventory {
+    /// Updates all fields of a port that the caller, a Member or above, can access.
+    ///
+    /// The port may move to another host, also on another network, that the caller can access. `updated_at` of the
+    /// affected hosts changes as well. The same as [`update_part_as`](Self::update_part_as) with these values.
+    ///
+    /// ```
+    /// # use toposcope::access::{Caller, Scope};
+    /// # use toposcope::inventory::{Inventory, PortUpdate};
+    /// # use toposcope::model::{Host, Permission, Port, PortNumber, Protocol};
+    /// # use toposcope::store::MemoryStore;
+    /// # use uuid::Uuid;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// # let organization = inventory.create_organization("Example").await?;
+    /// # let network = inventory.create_network(organization.id, "Office").await?;
+    /// # let mut host = Host::new(network.id, "printer");
+    /// # host.ports.push(Port::new(&host, PortNumber::try_from(80)?, Protocol::Tcp));
+    /// # inventory.put_host(organization.id, host.clone()).await?;
+    /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
+    /// let port = host.ports[0].id;
+    /// let update = PortUpdate::new(host.id, network.id, PortNumber::try_from(443)?, Protocol::Tcp);
+    /// let port = inventory.update_port(&caller, port, update).await?;
+    /// assert_eq!(port.kind(), "Https");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`update_part_as`](Self::update_part_as).
+    pub async fn update_port(&self, caller: &Caller, id: Uuid, update: PortUpdate) -> Result<Port, Error> {
+        let PortUpdate { host_id, network_id, number, protocol } = update;
+        let replace = |port: &mut Port| {
+            *port = Port { host_id, network_id, number, protocol, ..*port };
+            Ok(())
+        };
+        self.update_part_as(caller, id, replace).await
+    }
+}

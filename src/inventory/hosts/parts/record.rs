@@ -1,0 +1,342 @@
+//! What the inventory knows of each kind of part.
+
+use std::collections::{HashMap, HashSet};
+
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::inventory::hosts::input::{parse_if_entry, parse_interface, parse_port, parse_service};
+use crate::inventory::schema::{
+    IF_ENTRY_UNIQUE_KEY, INTERFACE_UNIQUE_KEY, PORT_UNIQUE_KEY, SERVICE_UNIQUE_KEY,
+};
+use crate::inventory::{Entity, Error};
+use crate::model::{Binding, BindingTarget, Host, IfEntry, Interface, Port, Service, Timestamp};
+use crate::store::Name;
+
+/// The fields that every part has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Common {
+    pub(crate) id: Uuid,
+    pub(crate) host_id: Uuid,
+    pub(crate) network_id: Uuid,
+    pub(crate) created_at: Timestamp,
+    pub(crate) updated_at: Timestamp,
+}
+
+/// A part of a host.
+pub trait Embedded: Clone + PartialEq + Serialize + Send + Sync + 'static {
+    /// The kind of part, as named in errors.
+    const ENTITY: Entity;
+    /// The host's field with the parts of this kind.
+    const FIELD: &'static str;
+    /// The name of the unique key by which the host of a part is found.
+    const UNIQUE_KEY: Name;
+    /// Whether an update may move the part to another host.
+    const IS_MOVABLE: bool = false;
+    /// Whether an update that changes nothing moves `updated_at`.
+    const IS_ALWAYS_TOUCHED: bool = false;
+
+    /// Parses a part as requests carry it. Ids that are missing are nil; host, network and times are unset.
+    ///
+    /// # Errors
+    /// `Invalid`, with the path of the faulty value in the part.
+    fn parse(json: &[u8]) -> Result<Self, Error>;
+
+    /// Returns the part as one of a host.
+    #[must_use]
+    fn on_host(mut self, host_id: Uuid, network_id: Uuid) -> Self {
+        self.set_common(Common { host_id, network_id, ..self.common() });
+        self
+    }
+
+    /// Returns the host's parts of this kind.
+    fn list(host: &Host) -> &[Self];
+
+    /// Returns the host's parts of this kind, to be changed.
+    fn list_mut(host: &mut Host) -> &mut Vec<Self>;
+
+    /// Returns the fields that every part has.
+    fn common(&self) -> Common;
+
+    /// Sets the fields that every part has.
+    fn set_common(&mut self, common: Common);
+
+    /// Returns the name of the part in error messages.
+    fn name(&self) -> String;
+
+    /// Returns the text that lists by name are ordered by.
+    fn sort_name(&self) -> &str {
+        ""
+    }
+
+    /// Returns the kind of a record of the host that refers to the part.
+    fn used_by(&self, host: &Host) -> Option<Entity>;
+
+    /// Places a part with the position `i64::MAX` behind the others of the host.
+    fn set_position(&mut self, _host: &Host) {}
+
+    /// Gives each binding without an id, or with the id of a binding of another service of `host`, a new id.
+    ///
+    /// # Errors
+    /// Those of `new_id`.
+    fn assign_binding_ids(
+        &mut self,
+        _host: Option<&Host>,
+        _new_id: impl Fn() -> Result<Uuid, Error>,
+    ) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Sets the service, network and times of the bindings.
+    fn settle_bindings(&mut self, _before: Option<&Self>, _now: Timestamp) {}
+}
+
+/// Sets the host and the times of a part, and of its bindings.
+///
+/// `before` is the part as stored, `None` for a new one. `updated_at` moves when the part differs from it.
+pub(in crate::inventory::hosts) fn settle<P: Embedded>(
+    part: &mut P,
+    before: Option<&P>,
+    (host_id, network_id): (Uuid, Uuid),
+    now: Timestamp,
+) {
+    let (created_at, updated_at) =
+        before.map_or((now, now), |before| (before.common().created_at, before.common().updated_at));
+    let common = Common { host_id, network_id, created_at, updated_at, ..part.common() };
+    part.set_common(common);
+    part.settle_bindings(before, now);
+    if before.is_some_and(|before| before != part) {
+        part.set_common(Common { updated_at: now, ..common });
+    }
+}
+
+fn next_position(positions: impl Iterator<Item = i64>) -> i64 {
+    positions.max().map_or(0, |last| last.saturating_add(1))
+}
+
+fn bindings(host: &Host) -> impl Iterator<Item = &Binding> {
+    host.services.iter().flat_map(|service| &service.bindings)
+}
+
+impl Embedded for Interface {
+    const ENTITY: Entity = Entity::Interface;
+    const FIELD: &'static str = "interfaces";
+    const UNIQUE_KEY: Name = INTERFACE_UNIQUE_KEY;
+
+    fn parse(json: &[u8]) -> Result<Self, Error> {
+        parse_interface(json)
+    }
+
+    fn list(host: &Host) -> &[Self] {
+        &host.interfaces
+    }
+
+    fn list_mut(host: &mut Host) -> &mut Vec<Self> {
+        &mut host.interfaces
+    }
+
+    fn common(&self) -> Common {
+        let Self { id, host_id, network_id, created_at, updated_at, .. } = *self;
+        Common { id, host_id, network_id, created_at, updated_at }
+    }
+
+    fn set_common(&mut self, common: Common) {
+        (self.id, self.host_id, self.network_id) = (common.id, common.host_id, common.network_id);
+        (self.created_at, self.updated_at) = (common.created_at, common.updated_at);
+    }
+
+    fn name(&self) -> String {
+        self.ip_address.to_string()
+    }
+
+    fn sort_name(&self) -> &str {
+        self.name.as_deref().unwrap_or_default()
+    }
+
+    fn used_by(&self, host: &Host) -> Option<Entity> {
+        let is_bound = |binding: &Binding| match binding.target {
+            BindingTarget::Port { interface_id, .. } => interface_id == Some(self.id),
+            BindingTarget::Interface { interface_id } => interface_id == self.id,
+        };
+        let mut credentials = host.credential_assignments.iter().flat_map(|by| by.interface_ids.iter());
+        if bindings(host).any(is_bound) {
+            Some(Entity::Service)
+        } else if host.if_entries.iter().any(|entry| entry.interface_id == Some(self.id)) {
+            Some(Entity::IfEntry)
+        } else if credentials.any(|ids| ids.contains(&self.id)) {
+            Some(Entity::Host)
+        } else {
+            None
+        }
+    }
+
+    fn set_position(&mut self, host: &Host) {
+        if self.position == i64::MAX {
+            self.position = next_position(host.interfaces.iter().map(|other| other.position));
+        }
+    }
+}
+
+impl Embedded for Port {
+    const ENTITY: Entity = Entity::Port;
+    const FIELD: &'static str = "ports";
+    const UNIQUE_KEY: Name = PORT_UNIQUE_KEY;
+    const IS_MOVABLE: bool = true;
+    const IS_ALWAYS_TOUCHED: bool = true;
+
+    fn parse(json: &[u8]) -> Result<Self, Error> {
+        parse_port(json)
+    }
+
+    fn list(host: &Host) -> &[Self] {
+        &host.ports
+    }
+
+    fn list_mut(host: &mut Host) -> &mut Vec<Self> {
+        &mut host.ports
+    }
+
+    fn common(&self) -> Common {
+        let Self { id, host_id, network_id, created_at, updated_at, .. } = *self;
+        Common { id, host_id, network_id, created_at, updated_at }
+    }
+
+    fn set_common(&mut self, common: Common) {
+        (self.id, self.host_id, self.network_id) = (common.id, common.host_id, common.network_id);
+        (self.created_at, self.updated_at) = (common.created_at, common.updated_at);
+    }
+
+    fn name(&self) -> String {
+        format!("{}/{}", self.number, self.protocol)
+    }
+
+    fn used_by(&self, host: &Host) -> Option<Entity> {
+        let is_bound = |binding: &Binding| match binding.target {
+            BindingTarget::Port { port_id, .. } => port_id == self.id,
+            BindingTarget::Interface { .. } => false,
+        };
+        bindings(host).any(is_bound).then_some(Entity::Service)
+    }
+}
+
+impl Embedded for Service {
+    const ENTITY: Entity = Entity::Service;
+    const FIELD: &'static str = "services";
+    const UNIQUE_KEY: Name = SERVICE_UNIQUE_KEY;
+
+    fn parse(json: &[u8]) -> Result<Self, Error> {
+        parse_service(json)
+    }
+
+    fn list(host: &Host) -> &[Self] {
+        &host.services
+    }
+
+    fn list_mut(host: &mut Host) -> &mut Vec<Self> {
+        &mut host.services
+    }
+
+    fn common(&self) -> Common {
+        let Self { id, host_id, network_id, created_at, updated_at, .. } = *self;
+        Common { id, host_id, network_id, created_at, updated_at }
+    }
+
+    fn set_common(&mut self, common: Common) {
+        (self.id, self.host_id, self.network_id) = (common.id, common.host_id, common.network_id);
+        (self.created_at, self.updated_at) = (common.created_at, common.updated_at);
+    }
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    /// Services of other hosts, and hosts, are not considered.
+    fn sort_name(&self) -> &str {
+        &self.name
+    }
+
+    fn used_by(&self, host: &Host) -> Option<Entity> {
+        let is_virtualized =
+            |other: &Self| other.virtualization.as_ref().is_some_and(|by| by.service_id() == self.id);
+        let mut others = host.services.iter().filter(|other| other.id != self.id);
+        others.any(is_virtualized).then_some(Entity::Service)
+    }
+
+    fn set_position(&mut self, host: &Host) {
+        if self.position == i64::MAX {
+            self.position = next_position(host.services.iter().map(|other| other.position));
+        }
+    }
+
+    fn assign_binding_ids(
+        &mut self,
+        host: Option<&Host>,
+        new_id: impl Fn() -> Result<Uuid, Error>,
+    ) -> Result<(), Error> {
+        let services = host.into_iter().flat_map(|host| &host.services);
+        let others = services.filter(|other| other.id != self.id).flat_map(|other| &other.bindings);
+        let taken: HashSet<Uuid> = others.map(|binding| binding.id).collect();
+        for binding in &mut self.bindings {
+            if binding.id.is_nil() || taken.contains(&binding.id) {
+                binding.id = new_id()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn settle_bindings(&mut self, before: Option<&Self>, now: Timestamp) {
+        let former = before.into_iter().flat_map(|before| &before.bindings);
+        let former: HashMap<Uuid, &Binding> = former.map(|binding| (binding.id, binding)).collect();
+        for binding in &mut self.bindings {
+            (binding.service_id, binding.network_id) = (self.id, self.network_id);
+            let times = former.get(&binding.id).map_or((now, now), |before| {
+                let is_same = before.target == binding.target;
+                (before.created_at, if is_same { before.updated_at } else { now })
+            });
+            (binding.created_at, binding.updated_at) = times;
+        }
+        // As stored, so that the order of a client is no change.
+        self.bindings.sort_by_key(|binding| (binding.created_at, binding.id));
+    }
+}
+
+impl Embedded for IfEntry {
+    const ENTITY: Entity = Entity::IfEntry;
+    const FIELD: &'static str = "if_entries";
+    const UNIQUE_KEY: Name = IF_ENTRY_UNIQUE_KEY;
+
+    fn parse(json: &[u8]) -> Result<Self, Error> {
+        parse_if_entry(json)
+    }
+
+    fn list(host: &Host) -> &[Self] {
+        &host.if_entries
+    }
+
+    fn list_mut(host: &mut Host) -> &mut Vec<Self> {
+        &mut host.if_entries
+    }
+
+    fn common(&self) -> Common {
+        let Self { id, host_id, network_id, created_at, updated_at, .. } = *self;
+        Common { id, host_id, network_id, created_at, updated_at }
+    }
+
+    fn set_common(&mut self, common: Common) {
+        (self.id, self.host_id, self.network_id) = (common.id, common.host_id, common.network_id);
+        (self.created_at, self.updated_at) = (common.created_at, common.updated_at);
+    }
+
+    fn name(&self) -> String {
+        self.if_index.to_string()
+    }
+
+    /// Neighbors on other hosts may refer to an entry that does not exist.
+    fn sort_name(&self) -> &str {
+        self.if_name.as_deref().unwrap_or_default()
+    }
+
+    fn used_by(&self, _host: &Host) -> Option<Entity> {
+        None
+    }
+}

@@ -1,0 +1,121 @@
+//! Changes of all hosts that refer to a record which is being deleted.
+
+use uuid::Uuid;
+
+use super::EncodedHost;
+use super::document::decode;
+use super::virtualization::ServiceNames;
+use crate::inventory::schema::{HOST, host_key};
+use crate::inventory::{Entity, Error, Inventory, unchanged};
+use crate::model::{Host, Timestamp};
+use crate::store::{Batch, Cursor, Link, LinkFilter, Precondition, Query, Record, Start};
+
+/// Maximum number of hosts that are read and changed at a time.
+const MAX_HOSTS: usize = 128;
+
+/// Maximum size of the hosts that one commit changes; a larger host is changed alone. 16 MiB.
+const MAX_BYTES: usize = 16 * 1024 * 1024;
+
+/// Removes the references to a record from a host. Everything else in the host stays valid.
+pub(in crate::inventory) type RemoveReference = fn(&mut Host, Uuid, Timestamp);
+
+impl Inventory {
+    /// Removes the references to a record from the hosts of an organization that have the link, each host once.
+    ///
+    /// `entity` is the kind of the record.
+    pub(in crate::inventory) async fn rewrite_linked_hosts(
+        &self,
+        organization: Uuid,
+        (entity, link): (Entity, Link),
+        remove: RemoveReference,
+    ) -> Result<(), Error> {
+        let mut query = Query {
+            organization: Some(organization),
+            links: vec![LinkFilter::new(link.relation, [link.target])],
+            // Grows while hosts are small, because hosts may have up to 32 MiB.
+            limit: Some(8),
+            ..Query::new(HOST)
+        };
+        loop {
+            let mut transaction = self.transaction(entity, link.target);
+            let (last, count) = loop {
+                let records = first_bytes(self.store.list(&query).await?.records);
+                let Some(last) = records.last().map(|record| record.key.id) else { return Ok(()) };
+                let count = records.len();
+                let batch = self.without_reference(organization, records, link.target, remove).await?;
+                if transaction.commit(batch).await? {
+                    break (last, count);
+                }
+            };
+            query.start = Start::After(Cursor::new(Vec::new(), last));
+            query.limit = Some((2 * count).min(MAX_HOSTS));
+        }
+    }
+
+    /// Returns the batch that removes the references from these hosts.
+    ///
+    /// It refers to nothing new and renames no service, so it needs no guards but those of the sort keys.
+    async fn without_reference(
+        &self,
+        organization: Uuid,
+        records: Vec<Record>,
+        id: Uuid,
+        remove: RemoveReference,
+    ) -> Result<Batch, Error> {
+        let (encoder, now) = (self.host_encoder(organization), self.now());
+        let bytes = records.iter().map(|record| record.body.len()).sum();
+        let rewrite = move || {
+            let rewritten = records.into_iter().map(|record| {
+                let mut host: Host = decode(&record)?;
+                remove(&mut host, id, now);
+                host.updated_at = now;
+                let encoded = encoder.of_stored(record.body.len()).encode(host)?;
+                Ok((unchanged(Some(&record)), encoded))
+            });
+            rewritten.collect::<Result<_, Error>>()
+        };
+        let rewritten: Vec<(Precondition, EncodedHost)> =
+            self.state.offload.run(organization, bytes, rewrite).await??;
+        let (preconditions, hosts): (Vec<_>, Vec<_>) = rewritten.into_iter().unzip();
+        let names = ServiceNames::after(&hosts, std::iter::empty());
+        let mut batch = Batch::new();
+        for (precondition, encoded) in preconditions.into_iter().zip(&hosts) {
+            let name = self.virtualized_by(organization, &encoded.host, &names, &mut batch).await?;
+            let key = host_key(encoded.host.id);
+            batch.put(key, precondition, encoded.facets(&name), encoded.body.clone());
+        }
+        Ok(batch)
+    }
+}
+
+/// Returns the first records, up to 16 MiB and at least one.
+fn first_bytes(mut records: Vec<Record>) -> Vec<Record> {
+    let mut bytes = 0;
+    let fitting = records.iter().take_while(|record| {
+        bytes += record.body.len();
+        bytes <= MAX_BYTES
+    });
+    records.truncate(fitting.count().max(1));
+    records
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Version;
+
+    #[test]
+    fn hosts_of_one_commit_have_a_limited_size() {
+        for (sizes, expected) in
+            [(vec![], 0), (vec![1; 9], 9), (vec![MAX_BYTES + 1, 1], 1), (vec![MAX_BYTES - 1, 1, 1], 2)]
+        {
+            let record = |size: &usize| Record {
+                key: host_key(Uuid::nil()),
+                version: Version(1),
+                body: vec![0; *size].into(),
+            };
+            let records = sizes.iter().map(record).collect();
+            assert_eq!(first_bytes(records).len(), expected, "{sizes:?}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The terms by which hosts are found, and the filters that find them.
+
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+
+use sha2::{Digest, Sha256};
+
+use super::list::HostQuery;
+use super::words::{MAX_WORDS, query_words, words};
+use crate::inventory::{Error, Problem};
+use crate::model::{Cidr, Host, MacPrefix, Port, PortNumber, Protocol};
+use crate::store::{Name, Term, TermFilter, TermRange};
+
+const IP: Name = Name::new("ip");
+const MAC: Name = Name::new("mac");
+const PORT: Name = Name::new("port");
+const DEFINITION: Name = Name::new("definition");
+const SOURCE: Name = Name::new("source");
+const HIDDEN: Name = Name::new("hidden");
+const WORD: Name = Name::new("word");
+
+/// Minimum number of characters of a search.
+const MIN_SEARCH: usize = 2;
+/// Maximum number of characters of a search.
+const MAX_SEARCH: usize = 100;
+
+/// Whether hosts are stored with terms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::inventory) enum HostTerms {
+    All,
+    /// Hosts take less memory, and are not found by terms.
+    None,
+}
+
+/// Returns the terms of a host.
+pub(super) fn terms(host: &Host) -> Vec<Term> {
+    let mut terms: BTreeSet<(Name, Vec<u8>)> = BTreeSet::new();
+    for interface in &host.interfaces {
+        terms.insert((IP, address_bytes(interface.ip_address)));
+        terms.extend(interface.mac_address.map(|address| (MAC, address.octets().to_vec())));
+    }
+    terms.extend(host.ports.iter().map(|port| (PORT, port_bytes(port))));
+    let definitions = host.services.iter().map(|service| service.service_definition.as_str());
+    terms.extend(definitions.map(|definition| (DEFINITION, definition_bytes(definition))));
+    terms.insert((SOURCE, host.source.source_type().as_str().into()));
+    terms.insert((HIDDEN, vec![u8::from(host.hidden)]));
+    terms.extend(words_of(host).into_iter().take(MAX_WORDS).map(|word| (WORD, word.into_bytes())));
+    terms.into_iter().map(|(name, value)| Term::new(name, value)).collect()
+}
+
+/// Returns the words that a search finds a host by.
+fn words_of(host: &Host) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let texts = [Some(&host.name), host.hostname.as_ref(), host.description.as_ref()];
+    let names = host.interfaces.iter().map(|interface| interface.name.as_ref());
+    for text in texts.into_iter().chain(names).flatten() {
+        found.extend(words(text));
+    }
+    for interface in &host.interfaces {
+        found.insert(interface.ip_address.to_string());
+        let address = interface.mac_address.map(|address| address.to_string());
+        found.extend(address.map(|address| without_separators(&address.to_lowercase())));
+    }
+    found
+}
+
+/// Encodes an address so that the addresses of a prefix are one range.
+fn address_bytes(address: IpAddr) -> Vec<u8> {
+    match address {
+        IpAddr::V4(address) => [&[4], &address.octets()[..]].concat(),
+        IpAddr::V6(address) => [&[6], &address.octets()[..]].concat(),
+    }
+}
+
+fn port_bytes(port: &Port) -> Vec<u8> {
+    numbered(port.number, Some(port.protocol))
+}
+
+/// Encodes a port number; without a protocol, a prefix of the ports of both.
+fn numbered(number: PortNumber, protocol: Option<Protocol>) -> Vec<u8> {
+    let protocol = protocol.map(|protocol| match protocol {
+        Protocol::Tcp => b'T',
+        Protocol::Udp => b'U',
+    });
+    number.get().to_be_bytes().into_iter().chain(protocol).collect()
+}
+
+/// Encodes a service definition, which may be of any length, as a digest.
+///
+/// Eight bytes suffice: only a definition of the same organization could be confused with another one.
+fn definition_bytes(definition: &str) -> Vec<u8> {
+    Sha256::digest(definition).iter().take(8).copied().collect()
+}
+
+fn without_separators(text: &str) -> String {
+    text.chars().filter(|character| !matches!(character, ':' | '-')).collect()
+}
+
+/// Returns the filters of a query that terms answer, each with its field.
+///
+/// # Errors
+/// `Invalid` for a search without any letter or digit.
+pub(super) fn filters(query: &HostQuery) -> Result<Vec<(&'static str, TermFilter)>, Error> {
+    let mut filters = Vec::new();
+    let mut add = |field, name, ranges: Option<Vec<TermRange>>| {
+        filters.extend(ranges.map(|ranges| (field, TermFilter::new(name, ranges))));
+    };
+    add("ip", IP, ranges(&query.ips, |prefix| prefix_range(*prefix)));
+    add("mac", MAC, ranges(&query.macs, |prefix: &MacPrefix| TermRange::prefix(prefix.octets())));
+    add("port", PORT, ranges(&query.ports, |port| TermRange::prefix(numbered(port.number, port.protocol))));
+    let definition = |definition: &String| TermRange::exact(definition_bytes(definition));
+    add("service_definition", DEFINITION, ranges(&query.service_definitions, definition));
+    add("source", SOURCE, ranges(&query.sources, |source| TermRange::exact(source.as_str())));
+    add("hidden", HIDDEN, query.hidden.map(|hidden| vec![TermRange::exact([u8::from(hidden)])]));
+    if let Some(search) = &query.search {
+        let length = search.chars().count();
+        if length < MIN_SEARCH {
+            return Err(Error::invalid("search", Problem::MinLength { min: MIN_SEARCH }));
+        }
+        if length > MAX_SEARCH {
+            return Err(Error::invalid("search", Problem::MaxLength { max: MAX_SEARCH }));
+        }
+        let words = query_words(search);
+        if words.is_empty() {
+            return Err(Error::invalid("search", Problem::InvalidFormat));
+        }
+        filters.extend(words.iter().map(|word| ("search", TermFilter::new(WORD, word_ranges(word)))));
+    }
+    Ok(filters)
+}
+
+fn ranges<T>(values: &Option<Vec<T>>, range: impl Fn(&T) -> TermRange) -> Option<Vec<TermRange>> {
+    values.as_ref().map(|values| values.iter().map(range).collect())
+}
+
+fn prefix_range(prefix: Cidr) -> TermRange {
+    TermRange::between(address_bytes(prefix.first_address()), address_bytes(prefix.last_address()))
+}
+
+/// Returns the ranges of the words that begin with a word. MAC addresses are found with and without separators.
+fn word_ranges(word: &str) -> Vec<TermRange> {
+    let bare = without_separators(word);
+    let is_address = bare != word && bare.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let address = is_address.then(|| TermRange::prefix(bare));
+    [TermRange::prefix(word)].into_iter().chain(address).collect()
+}

@@ -1,0 +1,130 @@
+//! Lines that are read, parsed and stored together.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use tokio::io::{AsyncRead, BufReader};
+use tokio::task::JoinSet;
+use uuid::Uuid;
+
+use super::parse::{ParsedLine, parse};
+use super::report::Refusal;
+use crate::inventory::hosts::HostEncoder;
+use crate::inventory::{Error, Inventory};
+use crate::lines::{Line, Lines};
+use crate::model::Host;
+
+/// The maximum lines and bytes that are stored together; a longer line is stored alone.
+const CHUNK_LINES: u64 = 256;
+const CHUNK_BYTES: usize = 1024 * 1024;
+
+/// Lines that are stored together.
+#[derive(Debug, Default)]
+pub(super) struct Chunk {
+    /// The number of lines read at the end of the chunk, blank ones included.
+    pub(super) lines: u64,
+    /// The number of bytes read at the end of the chunk.
+    pub(super) bytes: u64,
+    pub(super) accepted: Vec<ParsedLine>,
+    pub(super) refusals: Vec<Refusal>,
+}
+
+/// A chunk that is being parsed on a blocking thread, in the organization's turn.
+///
+/// Dropping it abandons the chunk.
+#[derive(Debug)]
+pub(super) struct Parsing(JoinSet<Result<Chunk, Error>>);
+
+impl Parsing {
+    /// Reads lines and starts parsing them; `None` at the end of input.
+    pub(super) async fn begin<R: AsyncRead + Unpin>(
+        inventory: &Inventory,
+        organization: Uuid,
+        lines: &mut Lines<BufReader<R>>,
+    ) -> Result<Option<Self>, Error> {
+        let mut chunk = Chunk::default();
+        let mut whole = Vec::new();
+        let (before, mut size) = (lines.count, 0);
+        while lines.count - before < CHUNK_LINES && size < CHUNK_BYTES {
+            let Some(line) = lines.next().await.map_err(Error::unreadable)? else { break };
+            match line {
+                Line::TooLong => {
+                    let reason = format!("the line is longer than {} bytes", lines.max_length);
+                    chunk.refusals.push(Refusal { line: lines.count, field: None, reason });
+                }
+                Line::Whole(bytes) if bytes.trim_ascii().is_empty() => {}
+                Line::Whole(bytes) => {
+                    size += bytes.len();
+                    whole.push((lines.count, bytes));
+                }
+            }
+        }
+        if lines.count == before {
+            return Ok(None);
+        }
+        (chunk.lines, chunk.bytes) = (lines.count, lines.bytes);
+        let (state, encoder) = (Arc::clone(&inventory.state), inventory.host_encoder(organization));
+        let mut task = JoinSet::new();
+        task.spawn(async move {
+            state.offload.run(organization, size, move || chunk.parse(whole, encoder)).await
+        });
+        Ok(Some(Self(task)))
+    }
+
+    pub(super) async fn finish(mut self) -> Result<Chunk, Error> {
+        let parsed = self.0.join_next().await.ok_or_else(|| Error::internal("a chunk was not parsed"))?;
+        parsed.map_err(Error::internal)?
+    }
+}
+
+impl Chunk {
+    fn parse(mut self, lines: Vec<(u64, Vec<u8>)>, encoder: HostEncoder) -> Self {
+        for (number, bytes) in lines {
+            match parse(number, &bytes, encoder) {
+                Ok(parsed) => self.accepted.push(parsed),
+                Err(refusal) => self.refusals.push(refusal),
+            }
+        }
+        self
+    }
+}
+
+impl Chunk {
+    /// Refuses the lines on other networks than this one.
+    pub(super) fn refuse_other_networks(&mut self, network: Uuid) {
+        self.refuse(|host| {
+            (host.network_id != network).then(|| format!("is not {network}, the only network to be imported"))
+        });
+    }
+
+    /// Refuses the lines for whose network there is a reason.
+    pub(super) fn refuse(&mut self, reason: impl Fn(&Host) -> Option<String>) {
+        for line in std::mem::take(&mut self.accepted) {
+            match reason(&line.encoded.host) {
+                None => self.accepted.push(line),
+                Some(reason) => {
+                    let field = Some("network_id".to_owned());
+                    self.refusals.push(Refusal { line: line.line, field, reason });
+                }
+            }
+        }
+    }
+}
+
+/// Splits lines, in order, into parts without repeated hosts.
+///
+/// A batch may name a record only once.
+pub(super) fn split_repeated_ids(lines: Vec<ParsedLine>) -> Vec<Vec<ParsedLine>> {
+    let mut parts = Vec::new();
+    let mut part: Vec<ParsedLine> = Vec::new();
+    let mut seen = HashSet::new();
+    for line in lines {
+        if !seen.insert(line.encoded.host.id) {
+            parts.push(std::mem::take(&mut part));
+            seen = HashSet::from([line.encoded.host.id]);
+        }
+        part.push(line);
+    }
+    parts.push(part);
+    parts
+}

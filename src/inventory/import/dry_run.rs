@@ -1,0 +1,146 @@
+//! A store that accepts commits without applying them, for imports that only check.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+
+use crate::inventory::schema::HOST;
+use crate::model::Timestamp;
+use crate::store::{
+    Batch, Guard, Key, Page, Precondition, Query, Record, Snapshot, Store, StoreError, UniqueKey, Version,
+    Write,
+};
+
+/// Reads from a store, and checks commits against it without applying them.
+///
+/// It remembers created records other than hosts, so that hosts can refer to them; the number of created hosts, for quotas;
+/// and the unique keys of the hosts of one group.
+pub(super) struct DryRunStore {
+    store: Arc<dyn Store>,
+    created: Mutex<HashMap<Key, Record>>,
+    created_hosts: AtomicU64,
+    claims: Mutex<HashMap<UniqueKey, Key>>,
+}
+
+impl DryRunStore {
+    pub(super) fn new(store: Arc<dyn Store>) -> Self {
+        Self { store, created: Mutex::default(), created_hosts: AtomicU64::new(0), claims: Mutex::default() }
+    }
+
+    /// Begins a group of hosts, whose unique keys are checked against each other.
+    pub(super) fn begin_group(&self) {
+        self.claims().clear();
+    }
+
+    fn claims(&self) -> MutexGuard<'_, HashMap<UniqueKey, Key>> {
+        self.claims.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn created(&self) -> MutexGuard<'_, HashMap<Key, Record>> {
+        self.created.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Checks that after a batch no two records would share a unique key.
+    async fn check_unique_keys(&self, writes: &[Write]) -> Result<(), StoreError> {
+        let written: HashSet<Key> = writes.iter().map(Write::key).collect();
+        let mut claims: HashMap<&UniqueKey, Key> = HashMap::new();
+        for write in writes {
+            let Write::Put { key, facets, .. } = write else { continue };
+            for unique_key in &facets.unique_keys {
+                let earlier =
+                    self.claims().get(unique_key).copied().filter(|holder| !written.contains(holder));
+                let claimant = claims.insert(unique_key, *key).or(earlier);
+                let holder = self.store.get_by_unique_key(unique_key).await?.map(|holder| holder.key);
+                let is_held = holder.is_some_and(|holder| !written.contains(&holder));
+                if is_held || claimant.is_some_and(|claimant| claimant != *key) {
+                    return Err(StoreError::unique_key_taken(unique_key.clone()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the batch's conditions on single records, without writes.
+    ///
+    /// Its other guards only protect reads against concurrent writers.
+    fn conditions(&self, writes: &[Write], guards: Vec<Guard>) -> Batch {
+        let created = self.created();
+        let mut batch = Batch::new();
+        for write in writes.iter().filter(|write| write.precondition() != Precondition::Any) {
+            batch.guard(Guard::record(write.key(), write.precondition()));
+        }
+        for guard in guards {
+            match &guard {
+                Guard::Record { key, .. } if !created.contains_key(key) => drop(batch.guard(guard)),
+                _ => {}
+            }
+        }
+        batch
+    }
+
+    fn remember(&self, writes: Vec<Write>) {
+        for write in writes {
+            match write {
+                Write::Put { key, precondition, facets, .. } if key.kind == HOST => {
+                    let is_new = precondition == Precondition::Absent;
+                    self.created_hosts.fetch_add(u64::from(is_new), Ordering::Relaxed);
+                    self.claims().extend(facets.unique_keys.into_iter().map(|unique_key| (unique_key, key)));
+                }
+                Write::Put { key, body, .. } => {
+                    self.created().insert(key, Record { key, version: Version(0), body });
+                }
+                Write::Delete { .. } => {}
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Store for DryRunStore {
+    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, StoreError> {
+        let mut records = self.store.get(keys).await?;
+        let created = self.created();
+        for (record, key) in records.iter_mut().zip(keys) {
+            *record = record.take().or_else(|| created.get(key).cloned());
+        }
+        Ok(records)
+    }
+
+    async fn get_by_unique_key(&self, unique_key: &UniqueKey) -> Result<Option<Record>, StoreError> {
+        self.store.get_by_unique_key(unique_key).await
+    }
+
+    async fn list(&self, query: &Query) -> Result<Page, StoreError> {
+        let mut page = self.store.list(query).await?;
+        let all_hosts = Query { organization: query.organization, limit: Some(0), ..Query::new(HOST) };
+        if *query == all_hosts {
+            page.total += self.created_hosts.load(Ordering::Relaxed);
+        }
+        Ok(page)
+    }
+
+    async fn commit(&self, batch: Batch) -> Result<(), StoreError> {
+        let (writes, guards) = batch.into_parts();
+        self.check_unique_keys(&writes).await?;
+        self.store.commit(self.conditions(&writes, guards)).await?;
+        self.remember(writes);
+        Ok(())
+    }
+
+    async fn purge_expired(&self, _now: Timestamp) -> Result<u64, StoreError> {
+        Ok(0)
+    }
+
+    async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
+        self.store.snapshot().await
+    }
+}
+
+impl fmt::Debug for DryRunStore {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("DryRunStore").field("store", &self.store).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,104 @@
+use std::fmt;
+
+use uuid::Uuid;
+
+use super::ImportReport;
+
+/// Options of an import.
+///
+/// ```
+/// use toposcope::inventory::{Import, Inventory};
+/// use toposcope::store::MemoryStore;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), toposcope::inventory::Error> {
+/// let inventory = Inventory::new(MemoryStore::new());
+/// let organization = inventory.create_organization("Example").await?;
+/// let lines = &b"{\"id\": \"not an id\"}\n"[..];
+/// let import = Import::new().create_missing_networks().on_progress(|report| println!("{} lines", report.lines));
+/// let report = inventory.import_hosts(organization.id, lines, import).await?;
+/// assert_eq!((report.imported, report.refused), (0, 1));
+/// assert_eq!(report.refusals[0].field.as_deref(), Some("id"));
+/// # Ok(())
+/// # }
+/// ```
+pub struct Import<'p> {
+    pub(super) network: Option<Uuid>,
+    pub(super) create_networks: bool,
+    pub(super) dry_run: bool,
+    pub(super) max_line: usize,
+    pub(super) on_progress: Box<dyn FnMut(&ImportReport) + Send + 'p>,
+}
+
+impl Default for Import<'_> {
+    fn default() -> Self {
+        Self {
+            network: None,
+            create_networks: false,
+            dry_run: false,
+            max_line: 64 * 1024 * 1024,
+            on_progress: Box::new(|_| {}),
+        }
+    }
+}
+
+impl<'p> Import<'p> {
+    /// Creates the default options.
+    ///
+    /// Hosts on unknown networks are refused, lines may have up to 64 MiB, and no progress is reported.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Refuses hosts of other networks than this one. Default: every host is imported on its own network.
+    #[must_use]
+    pub fn only_network(self, id: Uuid) -> Self {
+        Self { network: Some(id), ..self }
+    }
+
+    /// Creates missing networks named by hosts, with the id as name. Default: such hosts are refused.
+    ///
+    /// A network is created even if its host is refused for another reason. On behalf of a caller, it requires a session
+    /// of an Admin or Owner.
+    #[must_use]
+    pub fn create_missing_networks(self) -> Self {
+        Self { create_networks: true, ..self }
+    }
+
+    /// Checks every line and stores nothing. The report is that of an import.
+    ///
+    /// Each group of a few hundred lines is checked against the store as it is. Therefore lines that depend on an earlier
+    /// group count as if that group had not been imported: a repeated host is not counted as replaced, and a port
+    /// that two groups claim is not refused. The ids in [`reassignments`](ImportReport::reassignments) are examples.
+    #[must_use]
+    pub fn dry_run(self) -> Self {
+        Self { dry_run: true, ..self }
+    }
+
+    /// Sets the maximum line length in bytes; longer lines are refused. Memory use is a few times this.
+    #[must_use]
+    pub fn max_line(self, bytes: usize) -> Self {
+        Self { max_line: bytes, ..self }
+    }
+
+    /// Calls `progress` with the report so far after every few hundred lines.
+    ///
+    /// Also called before an import fails, with everything that it has stored.
+    #[must_use]
+    pub fn on_progress(self, call: impl FnMut(&ImportReport) + Send + 'p) -> Self {
+        Self { on_progress: Box::new(call), ..self }
+    }
+}
+
+impl fmt::Debug for Import<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Import")
+            .field("network", &self.network)
+            .field("create_networks", &self.create_networks)
+            .field("dry_run", &self.dry_run)
+            .field("max_line", &self.max_line)
+            .finish_non_exhaustive()
+    }
+}

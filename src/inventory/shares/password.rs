@@ -1,0 +1,237 @@
+//! Passwords of shares, and the tokens that stand for them.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::not_found;
+use crate::access::{Caller, ClientPrefix, ShareSecret};
+use crate::inventory::schema::{decode, encode, facets, share_key, share_password_key};
+use crate::inventory::sessions::bounded;
+use crate::inventory::{Error, ErrorKind, Inventory, validate};
+use crate::model::{Share, Timestamp};
+use crate::store::{Batch, Precondition};
+
+/// The time for which a token opens a share, in microseconds: 12 hours.
+const TOKEN_LIFETIME_MICROS: i64 = 12 * 60 * 60 * 1_000_000;
+
+/// What an update does with a share's password.
+#[derive(Clone, Default)]
+pub enum PasswordChange {
+    /// Leaves the password, if there is one.
+    #[default]
+    Keep,
+    /// Sets the password, of 10 to 1,000 characters. Tokens for an earlier one end.
+    Set(String),
+    /// Removes the password, so that none is required.
+    Clear,
+}
+
+/// Omits the password.
+impl fmt::Debug for PasswordChange {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Keep => "Keep",
+            Self::Set(_) => "Set(..)",
+            Self::Clear => "Clear",
+        })
+    }
+}
+
+/// A token that opens a share in place of its password.
+#[derive(Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct ShareToken {
+    /// The token, in base64url.
+    pub token: String,
+    /// When the token expires: 12 hours after it was issued.
+    pub expires_at: Timestamp,
+}
+
+/// Omits the token.
+impl fmt::Debug for ShareToken {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("ShareToken").field("expires_at", &self.expires_at).finish_non_exhaustive()
+    }
+}
+
+/// The body of a [`SHARE_PASSWORD`](crate::inventory::schema::SHARE_PASSWORD) record.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct SharePassword {
+    hash: String,
+    /// Replaced together with the hash, so that a new password ends all tokens.
+    secret: ShareSecret,
+}
+
+impl SharePassword {
+    /// Adds the password of a share to a batch, in place of an earlier one.
+    pub(super) fn put(&self, share: &Share, batch: &mut Batch) -> Result<(), Error> {
+        let facets = facets(share.organization_id, share.created_at);
+        batch.put(share_password_key(share.id), Precondition::Any, facets, encode(self)?);
+        Ok(())
+    }
+}
+
+impl Inventory {
+    /// Updates a share and its password on behalf of a caller.
+    ///
+    /// Without a change of the password, the same as [`update_as`](Self::update_as).
+    ///
+    /// ```
+    /// # use toposcope::access::{Caller, Scope};
+    /// # use toposcope::inventory::{Inventory, NewShare, PasswordChange};
+    /// # use toposcope::model::Permission;
+    /// # use toposcope::store::MemoryStore;
+    /// # use uuid::Uuid;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// # let organization = inventory.create_organization("Example").await?;
+    /// # let network = inventory.create_network(organization.id, "Office").await?;
+    /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
+    /// let mut new = NewShare::new(organization.id, "The office");
+    /// new.network_id = Some(network.id);
+    /// let share = inventory.create_share_as(&caller, new).await?;
+    ///
+    /// let password = PasswordChange::Set("correct horse".to_owned());
+    /// let share = inventory.update_share_as(&caller, share.id, password, |_| Ok(())).await?;
+    /// assert!(share.requires_password);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`update_as`](Self::update_as); `Invalid` for the password.
+    pub async fn update_share_as(
+        &self,
+        caller: &Caller,
+        id: Uuid,
+        password: PasswordChange,
+        change: impl Fn(&mut Share) -> Result<(), Error> + Send + Sync,
+    ) -> Result<Share, Error> {
+        let password = match password {
+            PasswordChange::Keep => return self.update_as(caller, id, change).await,
+            PasswordChange::Clear => None,
+            PasswordChange::Set(password) => {
+                validate::password("password", &password)?;
+                // Refused before hashing, so that only an acceptable update makes the server work.
+                change(&mut self.get_as::<Share>(caller, id).await?)?;
+                Some(self.protect(password).await?)
+            }
+        };
+        let set = |share: &mut Share, batch: &mut Batch| {
+            let had_password = std::mem::replace(&mut share.requires_password, password.is_some());
+            match &password {
+                Some(password) => password.put(share, batch)?,
+                None if had_password => {
+                    batch.delete(share_password_key(id), Precondition::Any);
+                }
+                None => {}
+            }
+            Ok(())
+        };
+        self.update_with(caller, id, change, set).await
+    }
+
+    /// Hashes a new password and generates the secret of its tokens.
+    pub(super) async fn protect(&self, password: String) -> Result<SharePassword, Error> {
+        let secret = ShareSecret::generate(&*self.random)?;
+        Ok(SharePassword { hash: self.passwords.hash(password).await?, secret })
+    }
+
+    /// Returns the password of a share that is enabled and has not expired; `None` if it requires none.
+    async fn password_of_open_share(&self, id: Uuid) -> Result<Option<SharePassword>, Error> {
+        // One call, so that both are of one state of the store.
+        let records = self.store.get(&[share_key(id), share_password_key(id)]).await?;
+        let [Some(share), password] = records.as_slice() else { return Err(not_found(id)) };
+        let share: Share = decode(share)?;
+        if !self.is_open(&share) {
+            return Err(not_found(id));
+        }
+        if !share.requires_password {
+            return Ok(None);
+        }
+        decode(password.as_ref().ok_or_else(|| not_found(id))?).map(Some)
+    }
+
+    /// Verifies a share's password. Any password opens a share that requires none.
+    ///
+    /// Does not limit attempts; [`issue_share_token`](Self::issue_share_token) does.
+    ///
+    /// # Errors
+    /// `NotFound`, also for disabled and expired shares.
+    pub async fn verify_share_password(&self, id: Uuid, password: String) -> Result<bool, Error> {
+        match self.password_of_open_share(id).await? {
+            Some(stored) => Ok(self.passwords.verify(bounded(password), stored.hash).await?),
+            None => Ok(true),
+        }
+    }
+
+    /// Issues a token that opens a share for 12 hours, if the password is correct.
+    ///
+    /// Five wrong passwords for a share from a client within 15 minutes lock that client out of the share;
+    /// [`with_login_limits`](Self::with_login_limits) changes both numbers. `None` stands for all clients without an
+    /// address. Any password opens a share that requires none.
+    ///
+    /// ```
+    /// # use toposcope::inventory::{Inventory, NewShare};
+    /// # use toposcope::store::MemoryStore;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// # let organization = inventory.create_organization("Example").await?;
+    /// let mut new = NewShare::new(organization.id, "The office");
+    /// new.password = Some("correct horse".to_owned());
+    /// let share = inventory.create_share(new).await?;
+    ///
+    /// let issued = inventory.issue_share_token(share.id, "correct horse".to_owned(), None).await?;
+    /// assert!(inventory.check_share_token(share.id, &issued.token).await?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `NotFound`, also for disabled and expired shares; `SharePasswordIncorrect`; `TooManyAttempts`; `Busy` when too
+    /// many passwords are being verified, in total, for this share or for this client.
+    pub async fn issue_share_token(
+        &self,
+        id: Uuid,
+        password: String,
+        client: Option<ClientPrefix>,
+    ) -> Result<ShareToken, Error> {
+        let secret = if self.password_of_open_share(id).await?.is_some() {
+            // Places are shared fairly between shares as between the domains of e-mail addresses.
+            let name = format!("{client:?}@{id}");
+            let attempt = self.verify_attempt(id, bounded(password));
+            self.limit_attempts(&self.share_attempts, client, &name, attempt).await?
+        } else {
+            ShareSecret::generate(&*self.random)?
+        };
+        let expires_at = self.now().plus_micros(TOKEN_LIFETIME_MICROS);
+        Ok(ShareToken { token: secret.issue(id, expires_at), expires_at })
+    }
+
+    /// Returns the secret of a share's tokens if the password is correct.
+    async fn verify_attempt(&self, id: Uuid, password: String) -> Result<ShareSecret, Error> {
+        // Read after waiting for the turn: the password may have changed.
+        let Some(SharePassword { hash, secret }) = self.password_of_open_share(id).await? else {
+            return Ok(ShareSecret::generate(&*self.random)?);
+        };
+        if self.passwords.verify(password, hash).await? {
+            Ok(secret)
+        } else {
+            Err(ErrorKind::SharePasswordIncorrect.into())
+        }
+    }
+
+    /// Returns whether a token opens a share. Any token opens a share that requires no password.
+    ///
+    /// # Errors
+    /// `NotFound`, also for disabled and expired shares.
+    pub async fn check_share_token(&self, id: Uuid, token: &str) -> Result<bool, Error> {
+        let password = self.password_of_open_share(id).await?;
+        Ok(password.is_none_or(|password| password.secret.verifies(id, token, self.now())))
+    }
+}
