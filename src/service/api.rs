@@ -12,6 +12,7 @@ use http_body::Body;
 use super::body::{ListSlots, ResponseBody};
 use super::client_address::{ClientAddressSource, ClientPrefixes};
 use super::credentials::{CookiePathError, CrossSitePolicy, SessionCookie};
+use super::health::Health;
 use super::input::box_body;
 use super::page_cache::PageCache;
 use super::rate_limit::{Buckets, RateLimit};
@@ -127,6 +128,8 @@ pub struct ApiBuilder {
     client_address: ClientAddressSource,
     client_prefixes: PrefixLengths,
     body_limit: usize,
+    bulk_body_limit: usize,
+    import_body_limit: Option<u64>,
     allowed_origins: Vec<String>,
     session_cookie: SessionCookie,
     whole_list_limit: Option<u64>,
@@ -137,6 +140,9 @@ pub struct ApiBuilder {
 
 /// Default maximum size of a request body, in bytes.
 const BODY_LIMIT: usize = 1024 * 1024;
+
+/// Default maximum size of the body of a bulk request, in bytes.
+const BULK_BODY_LIMIT: usize = 16 * 1024 * 1024;
 
 /// Default capacity of the page cache, in bytes.
 const PAGE_CACHE: usize = 16 * 1024 * 1024;
@@ -159,6 +165,8 @@ impl ApiBuilder {
             client_address: ClientAddressSource::default(),
             client_prefixes: PrefixLengths::default(),
             body_limit: BODY_LIMIT,
+            bulk_body_limit: BULK_BODY_LIMIT,
+            import_body_limit: None,
             allowed_origins: Vec::new(),
             session_cookie: SessionCookie::default(),
             whole_list_limit: None,
@@ -208,6 +216,22 @@ impl ApiBuilder {
     #[must_use]
     pub fn body_limit(self, bytes: usize) -> Self {
         Self { body_limit: bytes, ..self }
+    }
+
+    /// Sets the maximum size of the body of a bulk request, which creates or replaces up to 1,000 hosts, in bytes.
+    ///
+    /// Default: 16 MiB.
+    #[must_use]
+    pub fn bulk_body_limit(self, bytes: usize) -> Self {
+        Self { bulk_body_limit: bytes, ..self }
+    }
+
+    /// Sets the maximum size of the body of an import, in bytes.
+    ///
+    /// Default: `None`, any size. An import is read as it comes and takes a bounded amount of memory.
+    #[must_use]
+    pub fn import_body_limit(self, bytes: impl Into<Option<u64>>) -> Self {
+        Self { import_body_limit: bytes.into(), ..self }
     }
 
     /// Sets additional origins, such as `https://app.example.net`, whose pages may write with a session.
@@ -303,12 +327,15 @@ impl ApiBuilder {
             buckets: self.rate_limit.map(Buckets::new),
             client_prefixes: ClientPrefixes::new(self.client_address, self.client_prefixes),
             body_limit: self.body_limit,
+            bulk_body_limit: self.bulk_body_limit,
+            import_body_limit: self.import_body_limit,
             cross_site: CrossSitePolicy::new(self.allowed_origins),
             session_cookie: self.session_cookie,
             whole_list_limit: self.whole_list_limit,
             list_slots: ListSlots::new(lists_per_user, lists_total),
             whole_list_patience: self.whole_list_patience,
             page_cache: PageCache::new(self.page_cache),
+            health: Health::default(),
         };
         Api { state: Arc::new(state) }
     }

@@ -7,25 +7,33 @@ use http::request::Parts;
 use http::{HeaderValue, Method, Response, StatusCode};
 
 use super::body::ResponseBody;
+use super::credentials;
 use super::error::{ApiError, catch_panic};
 use super::input::{Input, RequestBody};
 use super::response::{Outcome, add_allowance};
-use super::route::Route;
+use super::routes::{Access, BodyLimit, Call, PathParameters, Route, RouteTable};
 use super::state::ApiState;
-use super::{credentials, endpoints, hosts};
 use crate::access::Caller;
 use crate::inventory::{Error, ErrorKind};
 
 impl ApiState {
     pub(super) async fn respond(&self, request: &Parts, body: RequestBody) -> Response<ResponseBody> {
-        let route = Route::find(&request.method, request.uri.path());
-        let caller = catch_panic(pin!(self.caller(route.as_ref().ok(), request))).await;
-        let allowance = self.allowance(request, caller.as_ref().ok());
+        let found = RouteTable::find(&request.method, request.uri.path());
+        let access = found.as_ref().ok().map(|(route, _)| route.access);
+        let caller = catch_panic(pin!(self.caller(access, request))).await;
+        let allowance = match access {
+            Some(Access::Unlimited) => None,
+            _ => self.allowance(request, caller.as_ref().ok()),
+        };
         let outcome = match allowance.and_then(|allowance| allowance.retry_after) {
             Some(seconds) => Err(ApiError::rate_limit_exceeded(seconds)),
             None => {
-                let input = Input { request, body, body_limit: self.body_limit };
-                catch_panic(pin!(self.handle(route, caller, input))).await
+                let body_limit = match found.as_ref().map(|(route, _)| route.body_limit) {
+                    Ok(BodyLimit::Bulk) => self.bulk_body_limit,
+                    _ => self.body_limit,
+                };
+                let input = Input { request, body, body_limit };
+                catch_panic(pin!(self.handle(found, caller, input))).await
             }
         };
         let mut response = self.responder.respond(outcome);
@@ -35,40 +43,32 @@ impl ApiState {
         if request.method == Method::HEAD { without_body(response) } else { response }
     }
 
-    /// Identifies the caller by the credentials that the route uses.
-    async fn caller(&self, route: Option<&Route<'_>>, request: &Parts) -> Result<Caller, Error> {
-        match (credentials::set_by_host_application(request), route) {
+    /// Identifies the caller by the credentials that the endpoint looks at.
+    async fn caller(&self, access: Option<Access>, request: &Parts) -> Result<Caller, Error> {
+        match (credentials::set_by_host_application(request), access) {
             (Some(caller), _) => Ok(caller.clone()),
-            (None, Some(route)) if route.is_public() => Err(ErrorKind::NotAuthenticated.into()),
-            (None, Some(Route::LogOut)) => credentials::identify_by_cookie(&self.inventory, request).await,
+            (None, Some(Access::Public | Access::Unlimited)) => Err(ErrorKind::NotAuthenticated.into()),
+            (None, Some(Access::Session)) => credentials::identify_by_cookie(&self.inventory, request).await,
             _ => credentials::identify(&self.inventory, request).await,
         }
     }
 
-    async fn handle(
-        &self,
-        route: Result<Route<'_>, ApiError>,
+    async fn handle<'r>(
+        &'r self,
+        found: Result<(&'static Route, PathParameters<'r>), ApiError>,
         caller: Result<Caller, Error>,
-        input: Input<'_>,
+        input: Input<'r>,
     ) -> Result<Outcome, ApiError> {
-        let caller = || self.admit(caller, input.request);
-        match route? {
-            Route::Version => endpoints::version(&self.responder, input.query()),
-            Route::ListHosts => hosts::list(self, &caller()?, input.request).await,
-            // Boxed, so that the future of the most frequent requests stays small.
-            Route::LogIn => Box::pin(endpoints::log_in(self, input)).await,
-            Route::LogOut => Box::pin(endpoints::log_out(self, input)).await,
-            Route::UpdatePort(id) => Box::pin(endpoints::update_port(self, &caller()?, id, input)).await,
-            Route::CreateDaemonKey => Box::pin(endpoints::create_daemon_key(self, &caller()?, input)).await,
-            Route::UpdateUserKey(id) => {
-                Box::pin(endpoints::update_user_key(self, &caller()?, id, input)).await
+        let (route, path) = found?;
+        let caller = match route.access {
+            Access::Public | Access::Unlimited | Access::Session => None,
+            Access::Caller(_) => {
+                let caller = self.admit(caller, input.request)?;
+                route.access.check(&caller)?;
+                Some(caller)
             }
-            Route::DeleteUserKey(id) => {
-                Box::pin(endpoints::delete_user_key(self, &caller()?, id, input)).await
-            }
-            Route::ShareMetadata(id) => Box::pin(endpoints::share_metadata(self, id, input.query())).await,
-            Route::SubmitReferral => Box::pin(endpoints::submit_referral(self, &caller()?, input)).await,
-        }
+        };
+        (route.handler)(Call::new(self, route, path, caller, input)).await
     }
 }
 

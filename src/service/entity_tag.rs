@@ -1,10 +1,13 @@
 use base64ct::{Base64UrlUnpadded, Encoding};
-use http::HeaderValue;
-use http::header::IF_NONE_MATCH;
+use http::header::{IF_MATCH, IF_NONE_MATCH};
 use http::request::Parts;
+use http::{HeaderName, HeaderValue};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use super::error::ApiError;
 use crate::access::Caller;
+use crate::inventory::Error;
 use crate::store::Revision;
 
 /// Number of bytes of the digest in a tag.
@@ -12,48 +15,106 @@ use crate::store::Revision;
 /// With 144 bits, tags of different states do not collide by chance.
 const LENGTH: usize = 18;
 
-/// The `ETag` of one state of a list.
+/// The `ETag` of one state of a list or of a record.
 ///
-/// It is a digest of everything that the response is made from: the revision of the records, the caller's
-/// organization and scope, the query and the versions. It reveals none of these. It is weak, because an intermediary
-/// may compress the response.
+/// That of a list is a digest of everything that the response is made from: the revision of the records, the caller's
+/// organization and scope, the query and the versions. It reveals none of these. It is weak, because an
+/// intermediary may compress the response. That of a record is a digest of the record, and strong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct EntityTag(HeaderValue);
 
 impl EntityTag {
-    pub(super) fn new(
+    /// Creates the tag of a list that all callers with the same organization and scope see alike.
+    pub(super) fn of_list(
         revision: Revision,
         caller: &Caller,
-        query: Option<&str>,
+        request: &Parts,
         server_version: &str,
     ) -> Option<Self> {
-        let mut digest = Sha256::new();
-        digest.update(revision.number().to_be_bytes());
-        digest.update(caller.organization_id());
-        // No restricted scope has the all-zero digest, which stands for the whole organization.
-        digest.update(caller.scope().digest().unwrap_or_default());
-        for text in [env!("CARGO_PKG_VERSION"), server_version, query.unwrap_or_default()] {
-            digest.update((text.len() as u64).to_be_bytes());
-            digest.update(text);
+        weak(digest_of_list(revision, caller, request, server_version))
+    }
+
+    /// Creates the tag of a list that depends on who the caller is.
+    pub(super) fn of_personal_list(
+        revision: Revision,
+        caller: &Caller,
+        request: &Parts,
+        server_version: &str,
+    ) -> Option<Self> {
+        let mut digest = digest_of_list(revision, caller, request, server_version);
+        digest.update(caller.user_id());
+        digest.update(caller.permission().to_string());
+        weak(digest)
+    }
+
+    /// Returns the tag of the same list as JSON Lines.
+    pub(super) fn of_lines(self) -> Option<Self> {
+        weak(Sha256::new().chain_update("lines").chain_update(self.0.as_bytes()))
+    }
+
+    /// Creates the tag of a record, from the JSON that the record is shown as.
+    pub(super) fn of_document(document: &[u8]) -> Result<Self, ApiError> {
+        let text = text_of(Sha256::new().chain_update(document));
+        HeaderValue::try_from(format!("\"{text}\"")).map(Self).map_err(|_| ApiError::internal())
+    }
+
+    /// Creates the tag of a record.
+    pub(super) fn of_record(record: &impl Serialize) -> Result<Self, ApiError> {
+        Self::of_document(&serde_json::to_vec(record).map_err(|_| ApiError::internal())?)
+    }
+
+    /// Returns whether the request's `If-Match`, if it has one, names the tag of a record or `*`.
+    ///
+    /// Weak tags never match.
+    pub(super) fn allows(request: &Parts, record: &impl Serialize) -> Result<bool, Error> {
+        if !request.headers.contains_key(IF_MATCH) {
+            return Ok(true);
         }
-        let digest = digest.finalize();
-        let text = Base64UrlUnpadded::encode_string(digest.get(..LENGTH)?);
-        HeaderValue::try_from(format!("W/\"{text}\"")).ok().map(Self)
+        let tag = Self::of_record(record).map_err(|_| Error::internal("a record has no tag"))?;
+        Ok(is_listed(request, &IF_MATCH, |listed| listed == tag.0.as_bytes()))
     }
 
     /// Returns whether the request's `If-None-Match` contains this tag or `*`.
     pub(super) fn matches(&self, request: &Parts) -> bool {
         let own = opaque_tag(self.0.as_bytes());
-        request.headers.get_all(IF_NONE_MATCH).iter().any(|header| {
-            let tags = header.as_bytes().trim_ascii();
-            // A foreign tag may be split inside quotes; that is harmless, because no own tag contains a comma.
-            tags == b"*" || tags.split(|byte| *byte == b',').any(|tag| opaque_tag(tag.trim_ascii()) == own)
-        })
+        is_listed(request, &IF_NONE_MATCH, |tag| opaque_tag(tag) == own)
     }
 
     pub(super) fn header(&self) -> HeaderValue {
         self.0.clone()
     }
+}
+
+fn digest_of_list(revision: Revision, caller: &Caller, request: &Parts, server_version: &str) -> Sha256 {
+    let mut digest = Sha256::new();
+    digest.update(revision.number().to_be_bytes());
+    digest.update(caller.organization_id());
+    // No restricted scope has the all-zero digest, which stands for the whole organization.
+    digest.update(caller.scope().digest().unwrap_or_default());
+    // Clients compare tags of one path only.
+    for text in [env!("CARGO_PKG_VERSION"), server_version, request.uri.query().unwrap_or_default()] {
+        digest.update((text.len() as u64).to_be_bytes());
+        digest.update(text);
+    }
+    digest
+}
+
+fn weak(digest: Sha256) -> Option<EntityTag> {
+    HeaderValue::try_from(format!("W/\"{}\"", text_of(digest))).ok().map(EntityTag)
+}
+
+/// Returns the text of a tag, without quotes.
+fn text_of(digest: Sha256) -> String {
+    Base64UrlUnpadded::encode_string(digest.finalize().get(..LENGTH).unwrap_or_default())
+}
+
+/// Returns whether a header lists a tag that matches, or `*`.
+fn is_listed(request: &Parts, header: &HeaderName, matches: impl Fn(&[u8]) -> bool) -> bool {
+    request.headers.get_all(header).iter().any(|header| {
+        let tags = header.as_bytes().trim_ascii();
+        // A foreign tag may be split inside quotes; that is harmless, because no own tag contains a comma.
+        tags == b"*" || tags.split(|byte| *byte == b',').any(|tag| matches(tag.trim_ascii()))
+    })
 }
 
 /// Strips the weakness mark, which `If-None-Match` ignores.

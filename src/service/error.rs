@@ -87,8 +87,8 @@ impl ApiError {
         Self::new(ErrorCode::RequestTooLarge, message, json!({"limit": limit}))
     }
 
-    pub(crate) fn unsupported_media_type() -> Self {
-        let message = "The body must be JSON with the `Content-Type` header `application/json`.";
+    pub(crate) fn unsupported_media_type(expected: &str) -> Self {
+        let message = format!("The body must have the `Content-Type` header `{expected}`.");
         Self::new(ErrorCode::RequestUnsupportedMediaType, message, Value::Null)
     }
 
@@ -133,6 +133,7 @@ fn code_and_params(kind: &ErrorKind) -> (ErrorCode, Value) {
         ErrorKind::Disabled { entity } => (ErrorCode::EntityDisabled, entity_params(*entity)),
         ErrorKind::SessionExpired => (ErrorCode::AuthSessionExpired, Value::Null),
         ErrorKind::InvalidCredentials => (ErrorCode::AuthInvalidCredentials, Value::Null),
+        ErrorKind::SharePasswordIncorrect => (ErrorCode::SharePasswordIncorrect, Value::Null),
         ErrorKind::TooManyAttempts { retry_after } => {
             (ErrorCode::AuthTooManyAttempts, json!({"retry_after": retry_after}))
         }
@@ -161,6 +162,9 @@ fn code_and_params(kind: &ErrorKind) -> (ErrorCode, Value) {
         ErrorKind::TooLarge { entity, limit } => {
             (ErrorCode::QuotaExceeded, json!({"entity": entity.as_str(), "limit": limit}))
         }
+        ErrorKind::PreconditionFailed { entity, id } => {
+            (ErrorCode::PreconditionFailed, json!({"entity": entity.as_str(), "id": id}))
+        }
         ErrorKind::Conflict { entity, id } => {
             (ErrorCode::EntityConflict, json!({"entity": entity.as_str(), "id": id}))
         }
@@ -171,6 +175,7 @@ fn code_and_params(kind: &ErrorKind) -> (ErrorCode, Value) {
 
 fn problem_code_and_params(field: &str, problem: &Problem) -> (ErrorCode, Value) {
     match problem {
+        Problem::Unsupported => (ErrorCode::ValidationUnknownParameter, json!({"field": field})),
         Problem::Required => (ErrorCode::ValidationRequired, json!({"field": field})),
         Problem::Empty => (ErrorCode::ValidationEmpty, json!({"field": field})),
         Problem::MaxLength { max } => (ErrorCode::ValidationMaxLength, json!({"field": field, "max": max})),

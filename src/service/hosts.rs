@@ -1,138 +1,213 @@
-//! The list of hosts: pages, and whole lists (`limit=0`).
-//!
-//! A whole list is sent while it is read from the store.
-
-use std::pin::pin;
+//! Endpoints of single hosts and of their parts: interfaces, ports, services and interface entries.
 
 use http::request::Parts;
+use serde::Serialize;
+use uuid::Uuid;
 
-use super::body::{NextPart, Part, ResponseBody};
-use super::credentials;
+use super::collections::BulkDeletion;
 use super::entity_tag::EntityTag;
-use super::error::{ApiError, catch_panic};
-use super::input::read_hosts_query;
-use super::response::{Outcome, Responder};
-use super::state::ApiState;
-use crate::access::Caller;
-use crate::inventory::{Error, ErrorKind, HostPages, HostQuery, Inventory};
-use crate::wire::Pagination;
+use super::input::{Fields, read_id, read_ids, read_no_query, read_parts_query};
+use super::lists::page;
+use super::response::Outcome;
+use super::routes::{Call, Pending};
+use crate::inventory::{Entity, Error, ErrorKind, Part, parse_host};
+use crate::model::{Host, Port};
 
-/// `GET /api/v1/hosts`, for any level.
-pub(super) async fn list(state: &ApiState, caller: &Caller, request: &Parts) -> Result<Outcome, ApiError> {
-    let (query, limit) = read_hosts_query(request.uri.query())?;
-    // The tag is read before the list: a tag newer than its list would hide changes from the client.
-    let tag = entity_tag(state, caller, request).await?;
-    if let Some(tag) = tag.as_ref().filter(|tag| tag.matches(request)) {
-        return Ok(Outcome::not_modified(tag));
-    }
-    if query.limit.is_none() {
-        return Ok(begin_whole_list(state, caller, request, &query).await?.with_tag(tag));
-    }
-    if let Some(body) = tag.as_ref().and_then(|tag| state.page_cache.get(tag)) {
-        return Ok(Outcome::new(body).with_tag(tag));
-    }
-    let page = state.inventory.listed_hosts(caller, &query).await?;
-    let pagination = Pagination::new(page.total, limit, query.offset, page.bodies.len() as u64);
-    let body = state.responder.page(page.bodies, pagination)?;
-    let body = match &tag {
-        Some(tag) => state.page_cache.insert(tag, body),
-        None => body,
-    };
-    Ok(Outcome::new(body).with_tag(tag))
-}
-
-/// Returns the tag of the list's state, or `None` if the store has no revisions.
-async fn entity_tag(
-    state: &ApiState,
-    caller: &Caller,
-    request: &Parts,
-) -> Result<Option<EntityTag>, ApiError> {
-    let revision = state.inventory.hosts_revision(caller).await?;
-    let server_version = state.responder.server_version();
-    Ok(revision.and_then(|revision| EntityTag::new(revision, caller, request.uri.query(), server_version)))
-}
-
-/// A whole list that is being sent.
-struct WholeList {
-    inventory: Inventory,
-    responder: Responder,
-    request: Parts,
-    caller: Caller,
-    pages: HostPages,
-    offset: u64,
-    /// Number of hosts sent so far.
-    sent: u64,
-}
-
-/// Reads the first hosts of a whole list and returns a body that streams the rest.
-///
-/// Errors up to here get an error response; later ones abort the body. A list that these hosts complete is sent as an
-/// ordinary page.
-async fn begin_whole_list(
-    state: &ApiState,
-    caller: &Caller,
-    request: &Parts,
-    query: &HostQuery,
-) -> Result<Outcome, ApiError> {
-    let mut pages = state.inventory.host_pages(caller, query);
-    let first = pages.next().await?;
-    if let Some(max) = state.whole_list_limit
-        && first.total.saturating_sub(query.offset) > max
-    {
-        return Err(ApiError::list_too_long(max));
-    }
-    let sent = first.bodies.len() as u64;
-    if pages.is_finished() {
-        let pagination = Pagination::new(first.total, 0, query.offset, sent);
-        return Ok(Outcome::new(state.responder.page(first.bodies, pagination)?));
-    }
-    let slot = state.list_slots.acquire(caller.user_id())?;
-    let list = WholeList {
-        inventory: state.inventory.clone(),
-        responder: state.responder.clone(),
-        request: request.clone(),
-        caller: caller.clone(),
-        pages,
-        offset: query.offset,
-        sent,
-    };
-    let body = ResponseBody::list(first.bodies, next_part(list), slot, state.whole_list_patience);
-    Ok(Outcome::new(body))
-}
-
-fn next_part(list: WholeList) -> NextPart {
+/// `GET /api/v1/hosts/{id}`.
+pub(super) fn get_host(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
-        let part = catch_panic(pin!(list.read_next())).await;
-        part.inspect_err(|error| {
-            tracing::warn!("a list without a limit was aborted: {}", error.with_causes());
-        })
+        let id = read_id(&call.path)?;
+        read_no_query(&call.input)?;
+        let (state, request) = (call.state, call.input.request);
+        let document = state.inventory.host_document_as(&call.into_caller()?, id).await?;
+        let tag = EntityTag::of_document(&document)?;
+        if tag.matches(request) {
+            return Ok(Outcome::not_modified(&tag));
+        }
+        Ok(state.responder.stored_document(&document)?.with_tag(Some(tag)))
     })
 }
 
-impl WholeList {
-    async fn read_next(mut self) -> Result<Part, Error> {
-        if self.pages.is_finished() {
-            let tail = self.responder.tail(self.pagination());
-            return tail.map(Part::Tail).map_err(|_| Error::internal("the end of a list cannot be encoded"));
+/// `POST /api/v1/hosts`.
+pub(super) fn create_host(mut call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let (body, caller) = call.read().await?;
+        Fields::read(&body, call.route.body)?;
+        let host = call.state.inventory.create_host_as(&caller, parse_host(&body)?).await?;
+        let tag = EntityTag::of_record(&host)?;
+        call.state.responder.record(host, tag)
+    })
+}
+
+/// `PUT /api/v1/hosts/{id}`. Parts are replaced only where the body has their list.
+pub(super) fn update_host(mut call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let id = read_id(&call.path)?;
+        let (body, caller) = call.read().await?;
+        let fields = Fields::read(&body, call.route.body)?;
+        let given = parse_host(&body)?;
+        let names: Vec<&str> = fields.names().collect();
+        let request = call.input.request;
+        let change = |host: &mut Host| {
+            check_precondition(request, Entity::Host, id, host)?;
+            for name in &names {
+                set_field(host, &given, name);
+            }
+            Ok(())
+        };
+        let host = call.state.inventory.update_host_as(&caller, id, change).await?;
+        let tag = EntityTag::of_record(&host)?;
+        call.state.responder.record(host, tag)
+    })
+}
+
+/// Sets the field of a host that a body contains.
+fn set_field(host: &mut Host, given: &Host, name: &str) {
+    match name {
+        "network_id" => host.network_id = given.network_id,
+        "name" => host.name.clone_from(&given.name),
+        "hostname" => host.hostname.clone_from(&given.hostname),
+        "description" => host.description.clone_from(&given.description),
+        "hidden" => host.hidden = given.hidden,
+        "tags" => host.tags.clone_from(&given.tags),
+        "source" => host.source.clone_from(&given.source),
+        "virtualization" => host.virtualization.clone_from(&given.virtualization),
+        "credential_assignments" => host.credential_assignments.clone_from(&given.credential_assignments),
+        "interfaces" => host.interfaces.clone_from(&given.interfaces),
+        "ports" => host.ports.clone_from(&given.ports),
+        "services" => host.services.clone_from(&given.services),
+        "if_entries" => host.if_entries.clone_from(&given.if_entries),
+        _ => {}
+    }
+}
+
+/// `DELETE /api/v1/hosts/{id}`.
+pub(super) fn delete_host(call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let id = read_id(&call.path)?;
+        read_no_query(&call.input)?;
+        let (state, request) = (call.state, call.input.request);
+        let check = |host: &Host| check_precondition(request, Entity::Host, id, host);
+        state.inventory.delete_host_as(&call.into_caller()?, id, check).await?;
+        state.responder.empty()
+    })
+}
+
+/// `POST /api/v1/hosts/bulk-delete`.
+pub(super) fn bulk_delete_hosts(mut call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let (body, caller) = call.read().await?;
+        let ids = read_ids(&body)?;
+        let deleted_count = call.state.inventory.delete_hosts_as(&caller, &ids).await? as u64;
+        call.state.responder.value(BulkDeletion { deleted_count, requested_count: ids.len() })
+    })
+}
+
+/// `GET /api/v1/{parts}`: those of one host.
+pub(super) fn list_parts<P: Part>(call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let (state, request) = (call.state, call.input.request);
+        let (host, query, paging) = read_parts_query(request.uri.query(), call.route)?;
+        let caller = call.into_caller()?;
+        let revision = state.inventory.hosts_revision(&caller).await?;
+        let version = state.responder.server_version();
+        let tag = revision.and_then(|revision| EntityTag::of_list(revision, &caller, request, version));
+        if let Some(tag) = tag.as_ref().filter(|tag| tag.matches(request)) {
+            return Ok(Outcome::not_modified(tag));
         }
-        self.require_caller().await?;
-        let page = self.pages.next().await?;
-        self.sent += page.bodies.len() as u64;
-        Ok(Part::Documents(page.bodies, next_part(self)))
-    }
+        let documents = state.inventory.list_parts_as::<P>(&caller, host, &query).await?.into_documents()?;
+        Ok(Outcome::new(page(state, documents, paging)?).with_tag(tag))
+    })
+}
 
-    /// Checks the credential again.
-    ///
-    /// A slow client must not receive hosts that the caller may no longer see.
-    async fn require_caller(&self) -> Result<(), Error> {
-        let caller = credentials::identify(&self.inventory, &self.request).await?;
-        if caller == self.caller { Ok(()) } else { Err(ErrorKind::NotAuthenticated.into()) }
-    }
+/// `GET /api/v1/{parts}/{id}`.
+pub(super) fn get_part<P: Part>(call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let id = read_id(&call.path)?;
+        read_no_query(&call.input)?;
+        let (state, request) = (call.state, call.input.request);
+        let part = state.inventory.part_as::<P>(&call.into_caller()?, id).await?;
+        let tag = EntityTag::of_record(&part)?;
+        if tag.matches(request) {
+            return Ok(Outcome::not_modified(&tag));
+        }
+        state.responder.record(part, tag)
+    })
+}
 
-    /// Returns the pagination of the hosts sent so far.
-    ///
-    /// Its total agrees with the list even if hosts were added or deleted meanwhile.
-    fn pagination(&self) -> Pagination {
-        Pagination::new(self.offset + self.sent, 0, self.offset, self.sent)
+/// `POST /api/v1/{parts}`.
+pub(super) fn create_part<P: Part>(mut call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let (body, caller) = call.read().await?;
+        let fields = Fields::read(&body, call.route.body)?;
+        let part = P::parse(&body)?.on_host(fields.required("host_id")?, fields.required("network_id")?);
+        let part = call.state.inventory.create_part_as(&caller, part).await?;
+        let tag = EntityTag::of_record(&part)?;
+        call.state.responder.record(part, tag)
+    })
+}
+
+/// `PUT /api/v1/{parts}/{id}`.
+pub(super) fn update_part<P: Part>(mut call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let id = read_id(&call.path)?;
+        let (body, caller) = call.read().await?;
+        let fields = Fields::read(&body, call.route.body)?;
+        let (host, network): (Uuid, Uuid) = (fields.required("host_id")?, fields.required("network_id")?);
+        let request = call.input.request;
+        let change = |part: &mut P| {
+            check_precondition(request, P::ENTITY, id, part)?;
+            let text = serde_json::to_vec(&fields.merged_with(part)?).map_err(Error::internal)?;
+            *part = P::parse(&text)?.on_host(host, network);
+            Ok(())
+        };
+        let part = call.state.inventory.update_part_as(&caller, id, change).await?;
+        let tag = EntityTag::of_record(&part)?;
+        call.state.responder.record(part, tag)
+    })
+}
+
+/// `PUT /api/v1/ports/{id}`. All fields of a port are required, so there is nothing to merge.
+pub(super) fn update_port(mut call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let id = read_id(&call.path)?;
+        let (body, caller) = call.read().await?;
+        let fields = Fields::read(&body, call.route.body)?;
+        let (host_id, network_id) = (fields.required("host_id")?, fields.required("network_id")?);
+        let (number, protocol) = (fields.required("number")?, fields.required("protocol")?);
+        let request = call.input.request;
+        let change = |port: &mut Port| {
+            check_precondition(request, Entity::Port, id, port)?;
+            *port = Port { host_id, network_id, number, protocol, ..port.clone() };
+            Ok(())
+        };
+        let port = call.state.inventory.update_part_as(&caller, id, change).await?;
+        let tag = EntityTag::of_record(&port)?;
+        call.state.responder.record(port, tag)
+    })
+}
+
+/// `DELETE /api/v1/{parts}/{id}`.
+pub(super) fn delete_part<P: Part>(call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let id = read_id(&call.path)?;
+        read_no_query(&call.input)?;
+        let (state, request) = (call.state, call.input.request);
+        let check = |part: &P| check_precondition(request, P::ENTITY, id, part);
+        state.inventory.delete_part_as(&call.into_caller()?, id, check).await?;
+        state.responder.empty()
+    })
+}
+
+/// Checks the `If-Match` of a request against the present record.
+fn check_precondition(
+    request: &Parts,
+    entity: Entity,
+    id: Uuid,
+    record: &impl Serialize,
+) -> Result<(), Error> {
+    if EntityTag::allows(request, record)? {
+        return Ok(());
     }
+    Err(ErrorKind::PreconditionFailed { entity, id }.into())
 }

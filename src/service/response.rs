@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_TYPE, ETAG, RETRY_AFTER, SET_COOKIE, WWW_AUTHENTICATE,
+    ALLOW, CACHE_CONTROL, CONTENT_TYPE, ETAG, RETRY_AFTER, SET_COOKIE, VARY, WWW_AUTHENTICATE,
     X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderName, HeaderValue, Response, StatusCode};
@@ -13,6 +13,7 @@ use super::body::ResponseBody;
 use super::entity_tag::EntityTag;
 use super::error::ApiError;
 use super::rate_limit::Allowance;
+use super::shape::LINES;
 use crate::access::Clock;
 use crate::wire::{API_VERSION, ErrorCode, Failure, Meta, Pagination, Success};
 
@@ -21,24 +22,46 @@ const RATE_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remainin
 const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
 /// Maximum number of headers in a response.
-const MAX_HEADERS: usize = 9;
+const MAX_HEADERS: usize = 10;
 
 /// The successful result of an endpoint: the parts of its response that are not fixed.
 pub(super) struct Outcome {
     /// `None` if the client already has the current state (304).
     body: Option<ResponseBody>,
+    status: StatusCode,
+    content_type: &'static str,
     cookie: Option<HeaderValue>,
     tag: Option<HeaderValue>,
+    /// Whether the `Accept` header decides about the representation.
+    varies: bool,
 }
+
+const JSON: &str = "application/json";
 
 impl Outcome {
     pub(super) const fn new(body: ResponseBody) -> Self {
-        Self { body: Some(body), cookie: None, tag: None }
+        let status = StatusCode::OK;
+        Self { body: Some(body), status, content_type: JSON, cookie: None, tag: None, varies: false }
+    }
+
+    /// Creates a JSON response without an envelope.
+    pub(super) fn document(status: StatusCode, document: Bytes) -> Self {
+        Self { status, ..Self::new(ResponseBody::full(document)) }
     }
 
     /// Creates a 304: the client already has the state with this tag.
     pub(super) fn not_modified(tag: &EntityTag) -> Self {
-        Self { body: None, cookie: None, tag: Some(tag.header()) }
+        Self { body: None, tag: Some(tag.header()), ..Self::new(ResponseBody::default()) }
+    }
+
+    /// Creates a response of JSON Lines.
+    pub(super) fn lines(body: ResponseBody) -> Self {
+        Self { content_type: LINES, ..Self::new(body) }
+    }
+
+    /// Adds `Vary: Accept`.
+    pub(super) fn vary_by_accept(self) -> Self {
+        Self { varies: true, ..self }
     }
 
     /// Adds an `ETag`, if there is one.
@@ -73,6 +96,18 @@ impl Responder {
     pub(super) fn value(&self, data: impl Serialize) -> Result<Outcome, ApiError> {
         let envelope = Success { success: true, data, meta: self.meta(None) };
         Ok(Outcome::new(ResponseBody::full(encode(&envelope)?)))
+    }
+
+    /// Encodes a record in its envelope. The tag is that of the record.
+    pub(super) fn record(&self, record: impl Serialize, tag: EntityTag) -> Result<Outcome, ApiError> {
+        Ok(self.value(record)?.with_tag(Some(tag)))
+    }
+
+    /// Encodes the envelope of a stored JSON document.
+    pub(super) fn stored_document(&self, document: &[u8]) -> Result<Outcome, ApiError> {
+        let meta = encode(&self.meta(None))?;
+        let parts: [&[u8]; 5] = [b"{\"success\":true,\"data\":", document, b",\"meta\":", &meta, b"}"];
+        Ok(Outcome::new(ResponseBody::full(parts.concat().into())))
     }
 
     /// Encodes the envelope of a success without data.
@@ -113,8 +148,8 @@ impl Responder {
             meta: self.meta(None),
         };
         // Strings and numbers always encode; if they did not, the status would still be right.
-        let mut response = with_body(ResponseBody::full(encode(&envelope).unwrap_or_default()));
-        *response.status_mut() = error.code.status();
+        let body = ResponseBody::full(encode(&envelope).unwrap_or_default());
+        let mut response = with_body(error.code.status(), JSON, body);
         let headers = response.headers_mut();
         if error.code.status() == StatusCode::UNAUTHORIZED {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
@@ -143,8 +178,13 @@ impl Responder {
 }
 
 fn success(outcome: Outcome) -> Response<ResponseBody> {
+    let (status, content_type) = (outcome.status, outcome.content_type);
+    let with_body = |body| with_body(status, content_type, body);
     let mut response = outcome.body.map_or_else(not_modified, with_body);
     let headers = response.headers_mut();
+    if outcome.varies {
+        headers.insert(VARY, HeaderValue::from_static("Accept"));
+    }
     if let Some(cookie) = outcome.cookie {
         headers.insert(SET_COOKIE, cookie);
     }
@@ -173,9 +213,10 @@ fn with_fixed_headers(body: ResponseBody) -> Response<ResponseBody> {
     response
 }
 
-fn with_body(body: ResponseBody) -> Response<ResponseBody> {
+fn with_body(status: StatusCode, content_type: &'static str, body: ResponseBody) -> Response<ResponseBody> {
     let mut response = with_fixed_headers(body);
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     response
 }
 

@@ -7,6 +7,7 @@ use super::body::ListSlots;
 use super::client_address::ClientPrefixes;
 use super::credentials::{CrossSitePolicy, SessionCookie};
 use super::error::ApiError;
+use super::health::Health;
 use super::page_cache::PageCache;
 use super::rate_limit::{Allowance, Buckets, Client};
 use super::response::Responder;
@@ -22,6 +23,10 @@ pub(super) struct ApiState {
     pub(super) client_prefixes: ClientPrefixes,
     /// Maximum size of a request body, in bytes.
     pub(super) body_limit: usize,
+    /// Maximum size of the body of a bulk request, in bytes.
+    pub(super) bulk_body_limit: usize,
+    /// Maximum size of the body of an import, in bytes; `None` means any size.
+    pub(super) import_body_limit: Option<u64>,
     pub(super) cross_site: CrossSitePolicy,
     pub(super) session_cookie: SessionCookie,
     /// Maximum number of hosts in a list without a limit; `None` means any number.
@@ -30,6 +35,7 @@ pub(super) struct ApiState {
     /// Time after which a stalled list without a limit is aborted; `None` means never.
     pub(super) whole_list_patience: Option<Duration>,
     pub(super) page_cache: PageCache,
+    pub(super) health: Health,
 }
 
 impl ApiState {

@@ -53,6 +53,21 @@ impl ResponseBody {
         Self(Kind::List(ListBody::new(Pieces::list(documents), next, slot, patience)))
     }
 
+    /// Creates a body of lines.
+    pub(super) fn lines(lines: Vec<Bytes>) -> Self {
+        Self(Kind::Pieces(Pieces::lines(lines)))
+    }
+
+    /// Creates the body of a list without a limit as lines, like [`list`](Self::list).
+    pub(super) fn list_of_lines(
+        lines: Vec<Bytes>,
+        next: NextPart,
+        slot: ListSlot,
+        patience: Option<Duration>,
+    ) -> Self {
+        Self(Kind::List(ListBody::new(Pieces::lines(lines), next, slot, patience)))
+    }
+
     /// Joins the pieces of a body that is in memory. Returns any other body unchanged.
     pub(super) fn into_bytes(self) -> Result<Bytes, Self> {
         match self.0 {

@@ -46,6 +46,14 @@ impl Pieces {
         pieces
     }
 
+    /// Creates the pieces of a body of lines, to which further ones may be added.
+    pub(super) fn lines(lines: Vec<Bytes>) -> Self {
+        // No line begins with a comma that would have to go.
+        let mut pieces = Self { has_first: true, ..Self::default() };
+        pieces.add_documents(lines);
+        pieces
+    }
+
     /// Joins all pieces.
     pub(super) fn into_bytes(self) -> Bytes {
         let mut bytes = Vec::with_capacity(usize::try_from(self.remaining).unwrap_or_default());

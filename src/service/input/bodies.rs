@@ -1,100 +1,48 @@
-//! Request bodies, one function for each endpoint that has one.
+//! Request bodies: their fields, and the values made from them.
 //!
 //! Fields that only the server sets, and unknown ones, are ignored.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use crate::inventory::{Error, NewDaemonApiKey, PortUpdate, Problem, UserApiKeyUpdate, dotted};
-use crate::model::PortNumber;
+use crate::inventory::{Error, MAX_BULK, Problem, dotted};
+use crate::model::Timestamp;
 use crate::service::error::ApiError;
+use crate::service::routes::{Kind, MAX_NAME, Parameter, Presence, RequestContent};
 
 /// Returns the e-mail address and the password.
-pub(in crate::service) fn read_login(body: &[u8]) -> Result<(String, String), ApiError> {
-    let fields = Fields::read(body, &["email", "password"])?;
-    Ok((non_empty(&fields, "email")?, non_empty(&fields, "password")?))
-}
-
-pub(in crate::service) fn read_daemon_key(body: &[u8]) -> Result<NewDaemonApiKey, ApiError> {
-    let fields = Fields::read(body, &["name", "network_id", "tags", "expires_at", "is_enabled"])?;
-    let name: String = fields.required("name")?;
-    let mut key = NewDaemonApiKey::new(fields.required("network_id")?, name);
-    key.tags = fields.required("tags")?;
-    key.expires_at = fields.optional("expires_at")?;
-    key.is_enabled = fields.optional("is_enabled")?.unwrap_or(key.is_enabled);
-    Ok(key)
-}
-
-pub(in crate::service) fn read_port_update(body: &[u8]) -> Result<PortUpdate, ApiError> {
-    let fields = Fields::read(body, &["host_id", "network_id", "number", "protocol"])?;
-    Ok(PortUpdate::new(
-        fields.required("host_id")?,
-        fields.required("network_id")?,
-        port_number(&fields, "number")?,
-        variant(&fields, "protocol")?.ok_or_else(|| required("protocol"))?,
-    ))
-}
-
-pub(in crate::service) fn read_user_key_update(body: &[u8]) -> Result<UserApiKeyUpdate, ApiError> {
-    let known = [
-        "name",
-        "organization_id",
-        "user_id",
-        "tags",
-        "expires_at",
-        "is_enabled",
-        "network_ids",
-        "permissions",
-    ];
-    let fields = Fields::read(body, &known)?;
-    let name: String = fields.required("name")?;
-    let (organization, user) = (fields.required("organization_id")?, fields.required("user_id")?);
-    let tags: Vec<Uuid> = fields.required("tags")?;
-    let mut update = UserApiKeyUpdate::new(organization, user, name, tags);
-    update.expires_at = fields.nullable("expires_at")?;
-    update.is_enabled = fields.optional("is_enabled")?;
-    update.network_ids = fields.optional("network_ids")?;
-    update.permissions = variant(&fields, "permissions")?;
-    Ok(update)
+pub(in crate::service) fn read_login(fields: &Fields<'_>) -> Result<(String, String), Error> {
+    Ok((non_empty(fields, "email")?, non_empty(fields, "password")?))
 }
 
 /// Returns the referral source and its optional free-text detail.
-pub(in crate::service) fn read_referral(body: &[u8]) -> Result<(String, Option<String>), ApiError> {
-    let fields = Fields::read(body, &["referral_source", "referral_source_other"])?;
+pub(in crate::service) fn read_referral(fields: &Fields<'_>) -> Result<(String, Option<String>), Error> {
     Ok((fields.required("referral_source")?, fields.optional("referral_source_other")?))
 }
 
-fn non_empty(fields: &Fields<'_>, field: &'static str) -> Result<String, ApiError> {
+/// Reads the body of a bulk deletion: a list of ids.
+pub(in crate::service) fn read_ids(body: &[u8]) -> Result<Vec<Uuid>, ApiError> {
+    let text = as_text(body)?;
+    let values: Vec<&RawValue> = serde_json::from_str(text).map_err(|error| malformed(&error))?;
+    if values.is_empty() {
+        return Err(Error::invalid("ids", Problem::Empty).into());
+    }
+    if values.len() > MAX_BULK {
+        return Err(Error::invalid("ids", Problem::MaxLength { max: MAX_BULK }).into());
+    }
+    let ids = values.iter().enumerate().map(|(index, id)| parse(&format!("ids.{index}"), id.get()));
+    Ok(ids.collect::<Result<_, _>>()?)
+}
+
+fn non_empty(fields: &Fields<'_>, field: &'static str) -> Result<String, Error> {
     let text: String = fields.required(field)?;
-    if text.is_empty() { Err(Error::invalid(field, Problem::Empty).into()) } else { Ok(text) }
-}
-
-/// Reads a string that is one of a fixed set. Serde alone would also accept an object.
-fn variant<T: DeserializeOwned>(fields: &Fields<'_>, field: &'static str) -> Result<Option<T>, ApiError> {
-    match fields.text(field) {
-        Some(text) if text.starts_with('{') => Err(Error::invalid(field, Problem::InvalidFormat).into()),
-        _ => fields.optional(field),
-    }
-}
-
-/// Reads a port number. An integer too large for any Rust type is out of range, not malformed.
-fn port_number(fields: &Fields<'_>, field: &'static str) -> Result<PortNumber, ApiError> {
-    let text = fields.text(field).filter(|text| *text != "null").ok_or_else(|| required(field))?;
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(Error::invalid(field, Problem::InvalidFormat).into());
-    }
-    let number = text.parse::<u16>().ok().and_then(|number| PortNumber::try_from(number).ok());
-    let out_of_range = Problem::OutOfRange { min: 1, max: i64::from(u16::MAX) };
-    number.ok_or_else(|| Error::invalid(field, out_of_range).into())
-}
-
-fn required(field: &'static str) -> ApiError {
-    Error::invalid(field, Problem::Required).into()
+    if text.is_empty() { Err(Error::invalid(field, Problem::Empty)) } else { Ok(text) }
 }
 
 /// The fields of a JSON body that an endpoint knows, each as unparsed JSON text.
@@ -102,62 +50,165 @@ fn required(field: &'static str) -> ApiError {
 /// Each field is parsed on its own, so that an error names the field. Other fields are skipped; only their syntax is
 /// checked.
 #[derive(Debug)]
-struct Fields<'b>(Vec<(&'static str, &'b RawValue)>);
+pub(in crate::service) struct Fields<'b>(Vec<(&'static Parameter, &'b RawValue)>);
 
 impl<'b> Fields<'b> {
-    /// Splits a body into its fields.
+    /// Splits a body into its fields, and checks what the route table says about them.
     ///
     /// # Errors
     /// `validation_malformed_json` if the body is not a JSON object; `validation_invalid_format` if a known field is
-    /// repeated.
-    fn read(body: &'b [u8], known: &[&'static str]) -> Result<Self, ApiError> {
-        let text = std::str::from_utf8(body).map_err(|error| {
-            let (valid, _) = body.split_at_checked(error.valid_up_to()).unwrap_or_default();
-            let (line, column) = position_after(valid);
-            ApiError::malformed_json(line, column)
-        })?;
+    /// repeated; `validation_required` for a missing field; the errors of the values.
+    pub(in crate::service) fn read(body: &'b [u8], content: RequestContent) -> Result<Self, ApiError> {
+        let RequestContent::Fields(known) = content else { return Err(ApiError::internal()) };
+        let text = as_text(body)?;
         let mut deserializer = serde_json::Deserializer::from_str(text);
         let read = deserializer.deserialize_map(KnownFields { known });
         let fields = read.and_then(|fields| deserializer.end().map(|()| fields));
-        let fields = fields.map_err(|error| ApiError::malformed_json(error.line(), error.column().max(1)))?;
-        for (index, (name, _)) in fields.iter().enumerate() {
-            if fields.iter().take(index).any(|(other, _)| other == name) {
-                return Err(Error::invalid(*name, Problem::Duplicate).into());
+        let fields = Self(fields.map_err(|error| malformed(&error))?);
+        for (index, (parameter, _)) in fields.0.iter().enumerate() {
+            if fields.0.iter().take(index).any(|(other, _)| other.name == parameter.name) {
+                return Err(Error::invalid(parameter.name, Problem::Duplicate).into());
             }
         }
-        Ok(Self(fields))
+        let is_missing = |parameter: &&Parameter| {
+            parameter.presence == Presence::Required && fields.text(parameter.name).is_none()
+        };
+        if let Some(parameter) = known.iter().find(is_missing) {
+            return Err(Error::invalid(parameter.name, Problem::Required).into());
+        }
+        for parameter in known {
+            fields.check(parameter)?;
+        }
+        Ok(fields)
+    }
+
+    /// Checks a value as far as its kind determines it: a faulty body is reported before what the records say.
+    fn check(&self, parameter: &Parameter) -> Result<(), Error> {
+        let Some(text) = self.text(parameter.name) else { return Ok(()) };
+        let name = parameter.name;
+        match parameter.kind {
+            Kind::Id => parse::<Uuid>(name, text).map(drop),
+            Kind::Ids(_) => parse::<Vec<Uuid>>(name, text).map(drop),
+            Kind::Boolean => parse::<bool>(name, text).map(drop),
+            Kind::Time => parse::<Timestamp>(name, text).map(drop),
+            Kind::Name => check_name(name, text),
+            Kind::Text { .. } => parse::<Cow<'_, str>>(name, text).map(drop),
+            Kind::Number { min, max, .. } => check_number(name, text, min, max),
+            // Serde alone would also accept an object.
+            Kind::Choice(choices) => match parse::<Cow<'_, str>>(name, text) {
+                Ok(chosen) if choices.contains(&&*chosen) => Ok(()),
+                _ => Err(Error::invalid(name, Problem::InvalidFormat)),
+            },
+            Kind::Texts { .. } | Kind::Schema(_) | Kind::Schemas(_) => Ok(()),
+        }
+    }
+
+    /// Returns the names of the fields that the body sets. A null that clears nothing sets nothing.
+    pub(in crate::service) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.set().map(|(parameter, _)| parameter.name)
+    }
+
+    fn set(&self) -> impl Iterator<Item = &(&'static Parameter, &'b RawValue)> {
+        let is_set = |parameter: &Parameter, value: &RawValue| {
+            value.get() != "null" || parameter.presence == Presence::Nullable
+        };
+        self.0.iter().filter(move |(parameter, value)| is_set(parameter, value))
+    }
+
+    /// Sets the fields of a record that the body contains. Fields that it leaves out keep their value.
+    pub(in crate::service) fn apply<T: Serialize + DeserializeOwned>(
+        &self,
+        record: &mut T,
+    ) -> Result<(), Error> {
+        *record = serde_path_to_error::deserialize(self.merged_with(record)?).map_err(|error| {
+            Error::invalid(dotted(error.path()).unwrap_or_default(), Problem::InvalidFormat)
+        })?;
+        Ok(())
+    }
+
+    /// Returns a record as JSON, with the fields that the body contains in place of its own.
+    pub(in crate::service) fn merged_with(&self, record: &impl Serialize) -> Result<Value, Error> {
+        let mut document = serde_json::to_value(record).map_err(Error::internal)?;
+        let Value::Object(members) = &mut document else {
+            return Err(Error::internal("a record is not a JSON object"));
+        };
+        for (parameter, value) in self.set() {
+            members.insert(parameter.name.to_owned(), parse(parameter.name, value.get())?);
+        }
+        Ok(document)
     }
 
     /// Parses a field that must be present and not null.
-    fn required<T: Deserialize<'b>>(&self, field: &'static str) -> Result<T, ApiError> {
-        self.optional(field)?.ok_or_else(|| Error::invalid(field, Problem::Required).into())
+    pub(in crate::service) fn required<T: Deserialize<'b>>(&self, field: &'static str) -> Result<T, Error> {
+        self.optional(field)?.ok_or_else(|| Error::invalid(field, Problem::Required))
     }
 
     /// Parses a field that may be missing or null; both give `None`.
-    fn optional<T: Deserialize<'b>>(&self, field: &'static str) -> Result<Option<T>, ApiError> {
-        Ok(self.nullable(field)?.flatten())
-    }
-
-    /// Parses a field for which missing (`None`) and null (`Some(None)`) mean different things.
-    fn nullable<T: Deserialize<'b>>(&self, field: &'static str) -> Result<Option<Option<T>>, ApiError> {
+    pub(in crate::service) fn optional<T: Deserialize<'b>>(
+        &self,
+        field: &'static str,
+    ) -> Result<Option<T>, Error> {
         self.text(field).map(|text| parse(field, text)).transpose()
     }
 
-    /// Returns the unparsed JSON text of a field.
+    /// Parses a field for which missing (`None`) and null (`Some(None)`) mean different things.
+    pub(in crate::service) fn nullable<T: Deserialize<'b>>(
+        &self,
+        field: &'static str,
+    ) -> Result<Option<Option<T>>, Error> {
+        let given = self.0.iter().find(|(parameter, _)| parameter.name == field);
+        given.map(|(_, value)| parse(field, value.get())).transpose()
+    }
+
+    /// Returns the unparsed JSON text of a field that is present and not null.
     fn text(&self, field: &str) -> Option<&'b str> {
-        self.0.iter().find(|(name, _)| *name == field).map(|(_, value)| value.get())
+        let given = self.0.iter().find(|(parameter, _)| parameter.name == field);
+        given.map(|(_, value)| value.get()).filter(|text| *text != "null")
     }
 }
 
-fn parse<'b, T: Deserialize<'b>>(field: &str, text: &'b str) -> Result<T, ApiError> {
+/// Checks a name, which has 1 to 100 characters between white space.
+fn check_name(field: &str, text: &str) -> Result<(), Error> {
+    let name: Cow<'_, str> = parse(field, text)?;
+    match name.trim().chars().count() {
+        0 => Err(Error::invalid(field, Problem::Empty)),
+        length if length > MAX_NAME => Err(Error::invalid(field, Problem::MaxLength { max: MAX_NAME })),
+        _ => Ok(()),
+    }
+}
+
+/// Checks an integer. One that is too large for any Rust type is out of range, not malformed.
+fn check_number(field: &str, text: &str, min: i64, max: i64) -> Result<(), Error> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(Error::invalid(field, Problem::InvalidFormat));
+    }
+    let is_within = text.parse::<i64>().is_ok_and(|number| (min..=max).contains(&number));
+    if is_within { Ok(()) } else { Err(Error::invalid(field, Problem::OutOfRange { min, max })) }
+}
+
+fn parse<'b, T: Deserialize<'b>>(field: &str, text: &'b str) -> Result<T, Error> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let field = match dotted(error.path()) {
             Some(inner) => format!("{field}.{inner}"),
             None => field.to_owned(),
         };
-        Error::invalid(field, Problem::InvalidFormat).into()
+        Error::invalid(field, Problem::InvalidFormat)
     })
+}
+
+/// Returns the text of a body.
+fn as_text(body: &[u8]) -> Result<&str, ApiError> {
+    std::str::from_utf8(body).map_err(|error| {
+        let (valid, _) = body.split_at_checked(error.valid_up_to()).unwrap_or_default();
+        let (line, column) = position_after(valid);
+        ApiError::malformed_json(line, column)
+    })
+}
+
+fn malformed(error: &serde_json::Error) -> ApiError {
+    ApiError::malformed_json(error.line(), error.column().max(1))
 }
 
 /// Returns the line and column right after a text, counted from 1 as serde_json does.
@@ -167,12 +218,12 @@ fn position_after(text: &[u8]) -> (usize, usize) {
 }
 
 /// Deserializes the known fields of an object, in the order of the body.
-struct KnownFields<'k> {
-    known: &'k [&'static str],
+struct KnownFields {
+    known: &'static [Parameter],
 }
 
-impl<'de> Visitor<'de> for KnownFields<'_> {
-    type Value = Vec<(&'static str, &'de RawValue)>;
+impl<'de> Visitor<'de> for KnownFields {
+    type Value = Vec<(&'static Parameter, &'de RawValue)>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("an object")
@@ -181,8 +232,8 @@ impl<'de> Visitor<'de> for KnownFields<'_> {
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
         let mut fields = Vec::new();
         while let Some(name) = map.next_key::<String>()? {
-            match self.known.iter().find(|known| **known == name) {
-                Some(known) => fields.push((*known, map.next_value()?)),
+            match self.known.iter().find(|known| known.name == name) {
+                Some(known) => fields.push((known, map.next_value()?)),
                 None => {
                     map.next_value::<IgnoredAny>()?;
                 }

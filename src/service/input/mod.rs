@@ -4,6 +4,7 @@ mod bodies;
 mod parameters;
 
 use crate::service::error::ApiError;
+use crate::service::shape::LINES;
 use std::error::Error as StdError;
 
 use bytes::{Buf, Bytes};
@@ -13,17 +14,18 @@ use http_body::Body;
 use http_body_util::BodyExt;
 use http_body_util::combinators::UnsyncBoxBody;
 
-pub(super) use self::bodies::{
-    read_daemon_key, read_login, read_port_update, read_referral, read_user_key_update,
+pub(super) use self::bodies::{Fields, read_ids, read_login, read_referral};
+pub(super) use self::parameters::{
+    HOST_FIELDS, MAX_IDS, MAX_OFFSET, MAX_TERMS, Paging, read_hosts_query, read_id, read_import_query,
+    read_list_query, read_no_query, read_parts_query,
 };
-pub(super) use self::parameters::{read_hosts_query, read_id, read_no_query};
 
 /// A request body of any type; `None` if it is known to be empty.
 pub(super) type RequestBody = Option<BoxedBody>;
 
 /// A type-erased request body.
 pub(super) struct BoxedBody {
-    body: UnsyncBoxBody<Bytes, BodyReadError>,
+    pub(super) body: UnsyncBoxBody<Bytes, BodyReadError>,
     /// The minimum size in bytes, by the size hint of the original body. The boxed body loses that hint.
     min_size: u64,
 }
@@ -61,16 +63,26 @@ impl<'r> Input<'r> {
         self.request.uri.query()
     }
 
+    /// Returns the body, to be read as it comes. The `Content-Type` must be JSON Lines.
+    ///
+    /// # Errors
+    /// `request_unsupported_media_type`.
+    pub(super) fn lines(&mut self) -> Result<RequestBody, ApiError> {
+        let is_lines = media_type(self.request).is_some_and(|essence| essence == LINES);
+        if is_lines { Ok(self.body.take()) } else { Err(ApiError::unsupported_media_type(LINES)) }
+    }
+
     /// Reads the body. The `Content-Type` must be JSON; the syntax is not checked.
     ///
     /// # Errors
     /// `request_unsupported_media_type`; `request_too_large` as soon as the limit is exceeded, without reading the
     /// rest; `validation_malformed_json` if the body ends early.
-    pub(super) async fn json(self) -> Result<Vec<u8>, ApiError> {
+    pub(super) async fn json(&mut self) -> Result<Vec<u8>, ApiError> {
         if !has_json_type(self.request) {
-            return Err(ApiError::unsupported_media_type());
+            return Err(ApiError::unsupported_media_type("application/json"));
         }
-        let Self { body: Some(BoxedBody { mut body, min_size }), body_limit, .. } = self else {
+        let body_limit = self.body_limit;
+        let Some(BoxedBody { mut body, min_size }) = self.body.take() else {
             return Ok(Vec::new());
         };
         let is_too_large = |size: u64| size > body_limit as u64;
@@ -94,10 +106,7 @@ impl<'r> Input<'r> {
 
 /// Returns whether the only `Content-Type` is `application/json` or has the suffix `+json`.
 fn has_json_type(request: &Parts) -> bool {
-    let mut values = request.headers.get_all(CONTENT_TYPE).iter();
-    let (Some(value), None) = (values.next(), values.next()) else { return false };
-    let essence = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
-    let essence = essence.to_ascii_lowercase();
+    let Some(essence) = media_type(request) else { return false };
     match essence.split_once('/') {
         Some(("application", "json")) => true,
         Some((kind, subtype)) => {
@@ -105,4 +114,12 @@ fn has_json_type(request: &Parts) -> bool {
         }
         None => false,
     }
+}
+
+/// Returns the only `Content-Type` without its parameters, in lower case.
+fn media_type(request: &Parts) -> Option<String> {
+    let mut values = request.headers.get_all(CONTENT_TYPE).iter();
+    let (Some(value), None) = (values.next(), values.next()) else { return None };
+    let essence = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    Some(essence.to_ascii_lowercase())
 }

@@ -1,50 +1,167 @@
 //! Parameters of paths and queries.
 
 use std::borrow::Cow;
+use std::net::IpAddr;
 use std::str::FromStr;
 
 use uuid::Uuid;
 
-use crate::inventory::{Error, HostQuery, Problem};
+use super::Input;
+use crate::inventory::{Error, HostQuery, ListQuery, PageCursor, Problem};
+use crate::model::{Cidr, CidrError};
 use crate::service::error::ApiError;
+use crate::service::routes::{Parameter, PathParameters, Route};
+use crate::service::shape::FieldNames;
 use crate::wire::MAX_LIMIT;
 
-const HOSTS_PARAMETERS: [&str; 8] =
-    ["network_id", "ids", "tag_ids", "group_by", "order_by", "order_direction", "limit", "offset"];
 const DEFAULT_LIMIT: u32 = 50;
 /// The API defines an offset as a 32-bit signed integer.
-const MAX_OFFSET: u32 = i32::MAX as u32;
+pub(in crate::service) const MAX_OFFSET: u32 = i32::MAX as u32;
 /// Maximum number of values of `ids` and of `tag_ids`.
-const MAX_IDS: usize = 1000;
+pub(in crate::service) const MAX_IDS: usize = 1000;
+/// Maximum number of values of a filter other than one of ids.
+pub(in crate::service) const MAX_TERMS: usize = 100;
+const CURSOR: &str = "cursor";
 
-/// Parses the id in the last segment of a path.
-pub(in crate::service) fn read_id(segment: &str) -> Result<Uuid, ApiError> {
-    segment.parse().map_err(|_| invalid_format("id"))
+/// The page of a list that a request asks for, as its response states it.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::service) struct Paging {
+    /// The maximum number of items; 0: no limit.
+    pub(in crate::service) limit: u64,
+    pub(in crate::service) offset: u64,
+    pub(in crate::service) is_by_cursor: bool,
+}
+
+/// Parses the id in a path.
+pub(in crate::service) fn read_id(path: &PathParameters<'_>) -> Result<Uuid, ApiError> {
+    path.get("id").unwrap_or_default().parse().map_err(|_| invalid_format("id"))
 }
 
 /// Checks the query of an endpoint that has no parameters.
-pub(in crate::service) fn read_no_query(query: Option<&str>) -> Result<(), ApiError> {
-    QueryValues::read(query, &[]).map(|_| ())
+pub(in crate::service) fn read_no_query(input: &Input<'_>) -> Result<(), ApiError> {
+    QueryValues::read(input.query(), &[]).map(|_| ())
 }
 
-/// Parses the query of `GET /api/v1/hosts`. Also returns the limit as the response states it: 0 for no limit.
-pub(in crate::service) fn read_hosts_query(query: Option<&str>) -> Result<(HostQuery, u64), ApiError> {
-    let values = QueryValues::read(query, &HOSTS_PARAMETERS)?;
-    let limit = values.number("limit", MAX_LIMIT)?.unwrap_or(DEFAULT_LIMIT);
+/// Parses the query of `GET /api/v1/hosts`.
+pub(in crate::service) fn read_hosts_query(
+    query: Option<&str>,
+    route: &Route,
+) -> Result<(HostQuery, Paging, Option<FieldNames>), ApiError> {
+    let values = QueryValues::read(query, &route.query)?;
+    let (paging, cursor) = values.paging()?;
+    let fields: Option<FieldNames> = values.list("fields", HOST_FIELDS.len())?;
+    let is_unknown = |field: &String| !HOST_FIELDS.contains(&field.as_str());
+    if fields.iter().flatten().any(is_unknown) {
+        return Err(invalid_format("fields"));
+    }
     let query = HostQuery {
         network_id: values.value("network_id")?,
         ids: values.list("ids", MAX_IDS)?,
         tag_ids: values.list("tag_ids", MAX_IDS)?,
+        ips: values
+            .list("ip", MAX_TERMS)?
+            .map(|prefixes| prefixes.into_iter().map(|AddressOrCidr(cidr)| cidr).collect()),
+        macs: values.list("mac", MAX_TERMS)?,
+        ports: values.list("port", MAX_TERMS)?,
+        service_definitions: values.list("service_definition", MAX_TERMS)?,
+        subnet_ids: values.list("subnet_id", MAX_IDS)?,
+        sources: values.list("source", MAX_TERMS)?,
+        hidden: values.value("hidden")?,
+        search: values.text("search")?.map(str::to_owned),
         group_by: values.value("group_by")?,
         order_by: values.value("order_by")?,
         order_direction: values.value("order_direction")?.unwrap_or_default(),
-        limit: if limit == 0 { None } else { usize::try_from(limit).ok() },
-        offset: values.number("offset", MAX_OFFSET)?.unwrap_or_default().into(),
+        limit: paging.items(),
+        offset: paging.offset,
+        cursor,
     };
-    Ok((query, limit.into()))
+    Ok((query, paging, fields))
 }
 
-/// The names and values of a query string. Parameters with an empty value are left out.
+/// The top-level fields of a host.
+pub(in crate::service) const HOST_FIELDS: &[&str] = &[
+    "id",
+    "network_id",
+    "name",
+    "hostname",
+    "description",
+    "hidden",
+    "created_at",
+    "updated_at",
+    "tags",
+    "source",
+    "virtualization",
+    "credential_assignments",
+    "interfaces",
+    "ports",
+    "services",
+    "if_entries",
+];
+
+/// An IP prefix, or an address as the prefix that contains only it.
+struct AddressOrCidr(Cidr);
+
+impl FromStr for AddressOrCidr {
+    type Err = CidrError;
+
+    fn from_str(text: &str) -> Result<Self, CidrError> {
+        match text.parse::<IpAddr>() {
+            Ok(address) => Cidr::containing(address, if address.is_ipv4() { 32 } else { 128 }).map(Self),
+            Err(_) => text.parse().map(Self),
+        }
+    }
+}
+
+/// Parses the query of a list of other records. Filters that the list does not have are refused as unknown.
+pub(in crate::service) fn read_list_query(
+    query: Option<&str>,
+    route: &Route,
+) -> Result<(ListQuery, Paging), ApiError> {
+    let values = QueryValues::read(query, &route.query)?;
+    let (paging, cursor) = values.paging()?;
+    let query = ListQuery {
+        network_id: values.value("network_id")?,
+        ids: values.list("ids", MAX_IDS)?,
+        tag_ids: values.list("tag_ids", MAX_IDS)?,
+        contains: values.value("contains")?,
+        order_by: values.value("order_by")?.unwrap_or_default(),
+        order_direction: values.value("order_direction")?.unwrap_or_default(),
+        limit: paging.items(),
+        offset: paging.offset,
+        cursor,
+    };
+    Ok((query, paging))
+}
+
+/// Parses the query of an import: the only network, and whether nothing is to be stored.
+pub(in crate::service) fn read_import_query(
+    query: Option<&str>,
+    route: &Route,
+) -> Result<(Option<Uuid>, bool), ApiError> {
+    let values = QueryValues::read(query, &route.query)?;
+    Ok((values.value("network_id")?, values.value("dry_run")?.unwrap_or_default()))
+}
+
+/// Parses the query of a list of the parts of one host. Also returns the host.
+pub(in crate::service) fn read_parts_query(
+    query: Option<&str>,
+    route: &Route,
+) -> Result<(Uuid, ListQuery, Paging), ApiError> {
+    let values = QueryValues::read(query, &route.query)?;
+    let host = values.value("host_id")?.ok_or_else(|| Error::invalid("host_id", Problem::Required))?;
+    let (query, paging) = read_list_query(query, route)?;
+    Ok((host, query, paging))
+}
+
+impl Paging {
+    /// Returns the maximum number of items, `None` for no limit.
+    fn items(self) -> Option<usize> {
+        if self.limit == 0 { None } else { usize::try_from(self.limit).ok() }
+    }
+}
+
+/// The names and values of a query string. Parameters with an empty value are left out, except for a cursor: the empty one
+/// begins a list.
 #[derive(Debug)]
 struct QueryValues<'q>(Vec<(Cow<'q, str>, Cow<'q, str>)>);
 
@@ -53,17 +170,28 @@ impl<'q> QueryValues<'q> {
     ///
     /// # Errors
     /// `validation_unknown_parameter` for the first parameter that is not in `known`.
-    fn read(query: Option<&'q str>, known: &[&str]) -> Result<Self, ApiError> {
+    fn read(query: Option<&'q str>, known: &[&[Parameter]]) -> Result<Self, ApiError> {
         let mut values = Vec::new();
         for (name, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
-            if !known.contains(&name.as_ref()) {
+            if !known.iter().copied().flatten().any(|parameter| parameter.name == name) {
                 return Err(ApiError::unknown_parameter(&name));
             }
-            if !value.is_empty() {
+            if !value.is_empty() || name == CURSOR {
                 values.push((name, value));
             }
         }
         Ok(Self(values))
+    }
+
+    fn paging(&self) -> Result<(Paging, Option<PageCursor>), ApiError> {
+        let limit = self.number("limit", MAX_LIMIT)?.unwrap_or(DEFAULT_LIMIT);
+        let offset = self.number("offset", MAX_OFFSET)?;
+        let cursor: Option<PageCursor> = self.value(CURSOR)?;
+        if cursor.is_some() && offset.is_some() {
+            return Err(invalid_format(CURSOR));
+        }
+        let offset = offset.unwrap_or_default().into();
+        Ok((Paging { limit: limit.into(), offset, is_by_cursor: cursor.is_some() }, cursor))
     }
 
     /// Returns the value of a parameter that may be given at most once.

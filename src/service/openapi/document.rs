@@ -1,0 +1,79 @@
+//! The document as a whole.
+
+use serde_json::{Map, Value, json};
+
+use super::inputs::Inputs;
+use super::operation::{Errors, operation};
+use super::parameters::set;
+use super::schemas;
+use crate::service::routes::{Route, RouteTable};
+
+/// Builds the document. The server URL is the way from the document to the root of the API.
+pub(super) fn build(server: &str) -> Value {
+    let routes: Vec<&Route> = RouteTable::all().iter().filter(|route| route.operation_id.is_some()).collect();
+    let mut components = schemas::of_records(&routes);
+    let inputs = Inputs::new(&routes, &components);
+    let (mut paths, mut errors) = (Map::new(), Errors::new());
+    let mut tags: Vec<&str> = Vec::new();
+    for route in &routes {
+        let operations = paths.entry(route.path).or_insert_with(|| json!({}));
+        if let Value::Object(operations) = operations {
+            let method = route.method.as_str().to_ascii_lowercase();
+            operations.insert(method, operation(route, &components, &inputs, &mut errors));
+        }
+        if !tags.contains(&route.tag()) {
+            tags.push(route.tag());
+        }
+    }
+    components.extend(inputs.into_schemas());
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Toposcope",
+            "summary": "Network inventory and topology.",
+            "version": env!("CARGO_PKG_VERSION"),
+            "license": {"name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0"},
+        },
+        "servers": [{"url": server}],
+        "tags": tags.into_iter().map(|tag| json!({"name": tag})).collect::<Value>(),
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "responses": errors,
+            "headers": headers(),
+            "securitySchemes": {
+                "api_key": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "A user's API key. The organization must have API access.",
+                },
+                "session": {
+                    "type": "apiKey",
+                    "in": "cookie",
+                    "name": "session_id",
+                    "description": "The session that a login begins.",
+                },
+            },
+        },
+    })
+}
+
+/// Returns the headers that several responses share.
+fn headers() -> Value {
+    let number = |description: &str| json!({"description": description, "required": true, "schema": {"type": "integer", "minimum": 0}});
+    let text = |description: &str| json!({"description": description, "required": true, "schema": {"type": "string"}});
+    let optional = |header: Value| {
+        let mut header = header;
+        set(&mut header, "required", json!(false));
+        header
+    };
+    json!({
+        "ETag": optional(text("The state of the response, for `If-None-Match` and `If-Match`.")),
+        "RetryAfter": number("Seconds after which the client may retry."),
+        "WwwAuthenticate": text("The scheme of the `Authorization` header: `Bearer`."),
+        "SetCookie": text("The session cookie; one of age 0 ends the session."),
+        "RateLimitLimit": optional(number("Requests a minute.")),
+        "RateLimitRemaining": optional(number("Requests that are left.")),
+        "RateLimitReset": optional(number("Seconds until the client has its whole burst again.")),
+    })
+}

@@ -1,0 +1,147 @@
+//! The errors that an endpoint can answer with, as they follow from its row of the route table.
+
+use std::collections::BTreeMap;
+
+use http::Method;
+use serde_json::{Map, Value};
+
+use crate::model::Permission;
+use crate::service::routes::{Access, Answer, Kind, Parameter, Presence, RequestContent, Route};
+use crate::wire::ErrorCode;
+
+/// Returns the codes of an endpoint's errors by status. `records` are the schemas of responses.
+pub(super) fn codes(route: &Route, records: &Map<String, Value>) -> BTreeMap<u16, Vec<&'static str>> {
+    let mut codes = vec![ErrorCode::ValidationUnknownParameter, ErrorCode::InternalError];
+    codes.extend(route.errors);
+    codes.extend(of_access(route));
+    codes.extend(of_path(route, records));
+    codes.extend(route.query.iter().copied().flatten().flat_map(of_parameter));
+    codes.extend(of_body(route));
+    let mut by_status: BTreeMap<u16, Vec<&'static str>> = BTreeMap::new();
+    for code in codes {
+        by_status.entry(code.status().as_u16()).or_default().push(code.as_str());
+    }
+    for codes in by_status.values_mut() {
+        codes.sort_unstable();
+        codes.dedup();
+    }
+    by_status
+}
+
+fn of_access(route: &Route) -> Vec<ErrorCode> {
+    let mut codes = Vec::new();
+    if !matches!(route.access, Access::Unlimited) {
+        codes.push(ErrorCode::RateLimitExceeded);
+    }
+    if !matches!(route.answer, Answer::Document(_)) {
+        codes.push(ErrorCode::StoreUnavailable);
+    }
+    if matches!(route.access, Access::Caller(_) | Access::Session) && route.method != Method::GET {
+        codes.push(ErrorCode::AuthCrossSiteRequest);
+    }
+    if let Access::Caller(requirement) = route.access {
+        codes.extend([
+            ErrorCode::AuthNotAuthenticated,
+            ErrorCode::AuthSessionExpired,
+            ErrorCode::EntityDisabled,
+            ErrorCode::EntityExpired,
+            ErrorCode::AuthUserContextRequired,
+            ErrorCode::BillingFeatureNotAvailable,
+        ]);
+        if requirement.permission() > Permission::Viewer {
+            codes.push(ErrorCode::AuthPermissionDenied);
+        }
+    }
+    if route.method != Method::GET {
+        codes.push(ErrorCode::EntityConflict);
+    }
+    codes
+}
+
+/// Schemas without a field for the network by which access is restricted.
+const RESTRICTED: [&str; 2] = ["Network", "IssuedDaemonApiKey"];
+
+fn of_path(route: &Route, records: &Map<String, Value>) -> Vec<ErrorCode> {
+    if !route.path.contains('{') {
+        return Vec::new();
+    }
+    let mut codes = vec![ErrorCode::ValidationInvalidFormat, ErrorCode::EntityNotFound];
+    let record = route.subject().or(match route.answer {
+        Answer::Value(schema) | Answer::Page(schema) => Some(schema.to_owned()),
+        Answer::Empty | Answer::List(_) | Answer::Document(_) => None,
+    });
+    let is_restricted = record.as_deref().is_some_and(|name| RESTRICTED.contains(&name));
+    let record = record.and_then(|name| records.get(&name)?.get("properties"));
+    let has_network = is_restricted || record.is_some_and(|record| record.get("network_id").is_some());
+    if has_network && matches!(route.access, Access::Caller(_)) {
+        codes.push(ErrorCode::EntityAccessDenied);
+    }
+    codes
+}
+
+fn of_body(route: &Route) -> Vec<ErrorCode> {
+    let mut codes = match route.body {
+        RequestContent::Nothing => return Vec::new(),
+        RequestContent::Fields(fields) => fields.iter().flat_map(of_field).collect(),
+        RequestContent::Ids => vec![ErrorCode::ValidationEmpty, ErrorCode::ValidationMaxLength],
+        RequestContent::HostLines => {
+            return vec![ErrorCode::ValidationMalformedJson, ErrorCode::RequestUnsupportedMediaType];
+        }
+    };
+    codes.extend([
+        ErrorCode::ValidationInvalidFormat,
+        ErrorCode::ValidationMalformedJson,
+        ErrorCode::RequestTooLarge,
+        ErrorCode::RequestUnsupportedMediaType,
+    ]);
+    if let (RequestContent::Fields(_), Access::Caller(_)) = (route.body, route.access) {
+        codes.push(ErrorCode::QuotaExceeded);
+    }
+    codes
+}
+
+/// Returns the errors of a value of any parameter or field.
+fn of_parameter(parameter: &Parameter) -> Vec<ErrorCode> {
+    let mut codes = vec![ErrorCode::ValidationInvalidFormat];
+    if parameter.presence == Presence::Required {
+        codes.push(ErrorCode::ValidationRequired);
+    }
+    match parameter.kind {
+        Kind::Ids(_) | Kind::Texts { .. } => codes.push(ErrorCode::ValidationMaxLength),
+        Kind::Number { .. } | Kind::Time => codes.push(ErrorCode::ValidationOutOfRange),
+        Kind::Name => codes.extend([ErrorCode::ValidationEmpty, ErrorCode::ValidationMaxLength]),
+        Kind::Text { min, max } if min < max => {
+            codes.push(ErrorCode::ValidationMaxLength);
+            match min {
+                0 => {}
+                1 => codes.push(ErrorCode::ValidationEmpty),
+                _ => codes.push(ErrorCode::ValidationMinLength),
+            }
+        }
+        _ => {}
+    }
+    codes
+}
+
+/// Returns the errors of a value that may refer to other records.
+fn of_field(field: &Parameter) -> Vec<ErrorCode> {
+    let mut codes = of_parameter(field);
+    match field.kind {
+        Kind::Id | Kind::Ids(_) => codes.push(ErrorCode::EntityReferenceInvalid),
+        // Records have texts, numbers and references of their own.
+        Kind::Schema(_) | Kind::Schemas(_) => codes.extend([
+            ErrorCode::EntityReferenceInvalid,
+            ErrorCode::ValidationEmpty,
+            ErrorCode::ValidationMaxLength,
+            ErrorCode::ValidationOutOfRange,
+        ]),
+        _ => {}
+    }
+    match field.name {
+        "network_id" => codes.extend([ErrorCode::EntityAccessDenied, ErrorCode::EntityNetworkMismatch]),
+        "network_ids" => codes.push(ErrorCode::EntityAccessDenied),
+        "permissions" => codes.push(ErrorCode::AuthPermissionDenied),
+        _ => {}
+    }
+    codes
+}

@@ -1,0 +1,235 @@
+//! Schemas of request bodies, made from the fields that the route table lists.
+//!
+//! They are separate from the schemas of responses, which require every field: a client sends only what it may set.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::parameters::{SCHEMAS, reference, schema_of, set};
+use crate::service::routes::{Kind, Parameter, Presence, RequestContent, Route};
+
+/// The schemas of request bodies by name, and the name for each operation.
+pub(super) struct Inputs {
+    schemas: Map<String, Value>,
+    names: BTreeMap<String, String>,
+}
+
+impl Inputs {
+    /// Creates the schemas of all bodies. `records` are the schemas of responses.
+    pub(super) fn new(routes: &[&Route], records: &Map<String, Value>) -> Self {
+        let mut schemas = Map::new();
+        let mut names = BTreeMap::new();
+        let bodies: Vec<(&Route, Value)> =
+            routes.iter().filter_map(|route| Some((*route, body_of(route, records)?))).collect();
+        for (route, schema) in &bodies {
+            let Some(operation) = &route.operation_id else { continue };
+            let subject = route.subject();
+            let is_shared = bodies.iter().all(|(other, body)| other.subject() != subject || body == schema);
+            let name = match subject.filter(|_| is_shared) {
+                Some(subject) => format!("{subject}Input"),
+                None => format!("{}Input", pascal_case(operation)),
+            };
+            schemas.insert(name.clone(), schema.clone());
+            names.insert(operation.clone(), name);
+        }
+        for route in routes {
+            let RequestContent::Fields(fields) = route.body else { continue };
+            for field in fields {
+                if let Kind::Schema(name) | Kind::Schemas(name) = field.kind {
+                    add_item(name, routes, records, &mut schemas);
+                }
+            }
+        }
+        Self { schemas, names }
+    }
+
+    /// Returns the name of the schema of an operation's body.
+    pub(super) fn name(&self, operation: &str) -> Option<&str> {
+        self.names.get(operation).map(String::as_str)
+    }
+
+    pub(super) fn into_schemas(self) -> Map<String, Value> {
+        self.schemas
+    }
+}
+
+impl Route {
+    /// Returns the schema of the record that the endpoint creates, updates or deletes.
+    pub(super) fn subject(&self) -> Option<String> {
+        let operation = self.operation_id.as_deref()?;
+        let singular =
+            ["create_", "update_", "delete_"].iter().find_map(|verb| operation.strip_prefix(verb))?;
+        Some(pascal_case(singular))
+    }
+}
+
+/// Converts `user_api_key` to `UserApiKey`.
+fn pascal_case(name: &str) -> String {
+    let words = name.split('_').map(|word| word.split_at_checked(1).unwrap_or((word, "")));
+    words.map(|(first, rest)| first.to_ascii_uppercase() + rest).collect()
+}
+
+fn body_of(route: &Route, records: &Map<String, Value>) -> Option<Value> {
+    let RequestContent::Fields(fields) = route.body else { return None };
+    let item = |name: &str| reference(&item_name(name, records));
+    let properties: Map<String, Value> =
+        fields.iter().map(|field| (field.name.to_owned(), property(field, &item))).collect();
+    let example = route.subject().and_then(|subject| records.get(&subject)?.get("examples")?.get(0));
+    let example = fields.iter().map(|field| {
+        let value = example.and_then(|example| example.get(field.name)).cloned();
+        let value = value.unwrap_or_else(|| example_of(field, records));
+        (field.name.to_owned(), without_times(value))
+    });
+    let example: Map<String, Value> = example.collect();
+    Some(json!({
+        "type": "object",
+        "properties": properties,
+        "required": required(fields).collect::<Value>(),
+        "examples": [example],
+    }))
+}
+
+fn required(fields: &[Parameter]) -> impl Iterator<Item = &str> {
+    fields.iter().filter(|field| field.presence == Presence::Required).map(|field| field.name)
+}
+
+fn property(field: &Parameter, item: &dyn Fn(&str) -> Value) -> Value {
+    let mut schema = schema_of(field.kind, item);
+    if field.presence == Presence::Nullable {
+        schema = or_null(schema);
+    }
+    set(&mut schema, "description", json!(field.description));
+    schema
+}
+
+fn or_null(mut schema: Value) -> Value {
+    if let Some(Value::Array(values)) = schema.get_mut("enum") {
+        values.push(Value::Null);
+    }
+    match schema.get_mut("type") {
+        Some(kind) => {
+            *kind = json!([kind, "null"]);
+            schema
+        }
+        None => json!({"anyOf": [schema, {"type": "null"}]}),
+    }
+}
+
+/// Returns an example of a field that no record has.
+fn example_of(field: &Parameter, records: &Map<String, Value>) -> Value {
+    match (field.kind, field.name) {
+        (Kind::Id, _) => json!("0192f0c1-5a3e-7b64-9d0f-3c1b2a4d5e6f"),
+        (Kind::Boolean, _) => json!(true),
+        (Kind::Time, _) => json!("2027-01-01T00:00:00Z"),
+        (Kind::Text { .. }, "email") => json!("ann@example.net"),
+        (Kind::Name | Kind::Text { .. }, _) => json!("an example"),
+        (Kind::Number { min, .. }, _) => json!(min),
+        (Kind::Choice([.., last]), _) => json!(last),
+        (Kind::Schema(name), _) => example_of_schema(record_name(name), records),
+        (Kind::Schemas(name), _) => json!([example_of_schema(record_name(name), records)]),
+        (Kind::Ids(_) | Kind::Choice(_) | Kind::Texts { .. }, _) => json!([]),
+    }
+}
+
+fn example_of_schema(name: &str, records: &Map<String, Value>) -> Value {
+    let example = records.get(name).and_then(|schema| schema.get("examples")?.get(0));
+    example.cloned().unwrap_or_default()
+}
+
+/// Returns whether a schema is that of a record, with fields that only the server sets.
+fn is_record(name: &str, records: &Map<String, Value>) -> bool {
+    let properties = records.get(name).and_then(|schema| schema.get("properties"));
+    properties.is_some_and(|properties| properties.get("updated_at").is_some())
+}
+
+/// Returns the schema of a value within a body.
+fn item_name(name: &str, records: &Map<String, Value>) -> String {
+    let record = record_name(name);
+    if is_record(record, records) { format!("{record}ItemInput") } else { name.to_owned() }
+}
+
+/// Returns the record of which a schema is the form in bodies.
+fn record_name(name: &str) -> &str {
+    name.strip_suffix("Input").unwrap_or(name)
+}
+
+/// Adds the schema of a record within a body, and those of the records within it.
+///
+/// All its fields may be given that any client may set, and its id, to which other parts of the body refer. Required
+/// are those that the endpoint requires that creates such a record alone, except for the records that contain it.
+fn add_item(name: &str, routes: &[&Route], records: &Map<String, Value>, schemas: &mut Map<String, Value>) {
+    let item = item_name(name, records);
+    let name = record_name(name);
+    if item == name || schemas.contains_key(&item) {
+        return;
+    }
+    let Some(record) = records.get(name) else { return };
+    let mut properties = record.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
+    // Clients may send a port's type, which is ignored.
+    properties
+        .retain(|field, property| field == "id" || field == "type" || property.get("readOnly").is_none());
+    let mut inner = Vec::new();
+    for property in properties.values_mut() {
+        if let Value::Object(property) = property {
+            property.remove("readOnly");
+        }
+        refer_to_items(property, records, &mut inner);
+    }
+    let owners: &[&str] = if properties.contains_key("host_id") { &["host_id", "network_id"] } else { &[] };
+    let fields = fields_of_new(name, routes);
+    let mut required: Vec<&str> = required(fields).filter(|field| !owners.contains(field)).collect();
+    if fields.is_empty() && properties.contains_key("type") {
+        required.push("type");
+    }
+    let example = without_times(example_of_schema(name, records));
+    schemas.insert(
+        item,
+        json!({"type": "object", "properties": properties, "required": required, "examples": [example]}),
+    );
+    for name in inner {
+        add_item(&name, routes, records, schemas);
+    }
+}
+
+/// Replaces references to records by those to their forms in bodies, and notes the names of the records.
+fn refer_to_items(schema: &mut Value, records: &Map<String, Value>, found: &mut Vec<String>) {
+    match schema {
+        Value::Object(members) => {
+            if let Some(Value::String(target)) = members.get_mut("$ref")
+                && let Some(name) = target.strip_prefix(SCHEMAS).map(str::to_owned)
+            {
+                *target = format!("{SCHEMAS}{}", item_name(&name, records));
+                found.push(name);
+            }
+            members.values_mut().for_each(|member| refer_to_items(member, records, found));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| refer_to_items(item, records, found)),
+        _ => {}
+    }
+}
+
+/// Returns the fields of the endpoint that creates a kind of record.
+fn fields_of_new(name: &str, routes: &[&Route]) -> &'static [Parameter] {
+    let creates = |route: &&&Route| {
+        route.operation_id.as_deref().is_some_and(|id| id.starts_with("create_"))
+            && route.subject().is_some_and(|subject| subject == name)
+    };
+    routes.iter().find(creates).map_or(&[], |route| match route.body {
+        RequestContent::Fields(fields) => fields,
+        _ => &[],
+    })
+}
+
+/// Removes the times that only the server sets.
+fn without_times(mut example: Value) -> Value {
+    match &mut example {
+        Value::Object(members) => {
+            members.retain(|name, _| name != "created_at" && name != "updated_at");
+            members.values_mut().for_each(|member| *member = without_times(member.take()));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| *item = without_times(item.take())),
+        _ => {}
+    }
+    example
+}

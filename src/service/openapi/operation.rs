@@ -1,0 +1,191 @@
+//! The description of one endpoint.
+
+use http::{Method, StatusCode};
+use serde_json::{Map, Value, json};
+
+use super::errors;
+use super::inputs::Inputs;
+use super::parameters::{in_header, in_path, in_query, reference, set};
+use crate::inventory::MAX_BULK;
+use crate::service::routes::{Access, Answer, RequestContent, Route};
+use crate::wire::ErrorCode;
+
+impl Route {
+    /// Returns the name under which tools group the endpoint: its collection.
+    pub(super) fn tag(&self) -> &'static str {
+        let path = self.path.trim_start_matches('/');
+        let path = path.strip_prefix("api/").unwrap_or(path);
+        match path.strip_prefix("v1/") {
+            Some(path) if path.starts_with("auth/keys") => "user-api-keys",
+            Some(path) if path.starts_with("auth/daemon") => "daemon-api-keys",
+            Some(path) => path.split('/').next().unwrap_or(path),
+            None if path.starts_with("auth/") => "auth",
+            None => "server",
+        }
+    }
+}
+
+/// The error responses by name. Endpoints with the same errors share them.
+pub(super) type Errors = Map<String, Value>;
+
+/// Describes an endpoint. `records` are the schemas of responses.
+pub(super) fn operation(
+    route: &Route,
+    records: &Map<String, Value>,
+    inputs: &Inputs,
+    errors: &mut Errors,
+) -> Value {
+    let mut operation = json!({
+        "operationId": route.operation_id,
+        "summary": route.summary,
+        "tags": [route.tag()],
+        "security": security(route.access),
+        "parameters": parameters(route),
+        "responses": responses(route, records, errors),
+    });
+    if let Some(content) = body(route, inputs) {
+        set(&mut operation, "requestBody", json!({"required": true, "content": content}));
+    }
+    operation
+}
+
+fn security(access: Access) -> Value {
+    match access {
+        Access::Public | Access::Unlimited => json!([]),
+        Access::Session => json!([{}, {"session": []}]),
+        Access::Caller(requirement) if requirement.needs_session() => json!([{"session": []}]),
+        Access::Caller(_) => json!([{"api_key": []}, {"session": []}]),
+    }
+}
+
+fn parameters(route: &Route) -> Value {
+    let names = route.path.split('{').skip(1).filter_map(|rest| rest.split('}').next());
+    let mut parameters: Vec<Value> = names.map(in_path).collect();
+    parameters.extend(route.query.iter().copied().flatten().map(in_query));
+    if is_conditional(route) {
+        parameters.push(in_header("If-None-Match", "Entity tags of states that the client has already."));
+    }
+    if route.errors.contains(&ErrorCode::PreconditionFailed) {
+        parameters.push(in_header("If-Match", "Entity tags of the states that the request may change."));
+    }
+    parameters.into()
+}
+
+fn is_conditional(route: &Route) -> bool {
+    route.is_tagged && route.method == Method::GET
+}
+
+fn body(route: &Route, inputs: &Inputs) -> Option<Value> {
+    match route.body {
+        RequestContent::Nothing => None,
+        RequestContent::Fields(_) => {
+            let name = inputs.name(route.operation_id.as_deref()?)?;
+            Some(json!({"application/json": {"schema": reference(name)}}))
+        }
+        RequestContent::Ids => {
+            let id = json!({"type": "string", "format": "uuid"});
+            let ids = json!({"type": "array", "items": id, "minItems": 1, "maxItems": MAX_BULK});
+            Some(json!({"application/json": {"schema": ids}}))
+        }
+        RequestContent::HostLines => {
+            let lines = json!({"type": "string", "description": "A host a line, each as one JSON object."});
+            Some(json!({"application/x-ndjson": {"schema": lines}}))
+        }
+    }
+}
+
+fn responses(route: &Route, records: &Map<String, Value>, errors: &mut Errors) -> Value {
+    let mut responses = Map::new();
+    let schema = match route.answer {
+        Answer::Empty => envelope(&json!({"type": "object", "maxProperties": 0}), &reference("Meta")),
+        Answer::Value(schema) => envelope(&reference(schema), &reference("Meta")),
+        Answer::List(schema) => {
+            envelope(&json!({"type": "array", "items": reference(schema)}), &reference("Meta"))
+        }
+        Answer::Page(schema) => {
+            let paged = json!({"type": "object", "required": ["pagination"]});
+            let items = json!({"type": "array", "items": item(route, schema)});
+            envelope(&items, &json!({"allOf": [reference("Meta"), paged]}))
+        }
+        Answer::Document(schema) => reference(schema),
+    };
+    let mut success = response(route, 200, Some(&schema));
+    if matches!(route.answer, Answer::Page("Host")) {
+        let lines = "With `limit=0`, where `Accept` names this type: a host a line.";
+        let lines = json!({"schema": {"type": "string", "description": lines}});
+        if let Some(content) = success.get_mut("content") {
+            set(content, "application/x-ndjson", lines);
+        }
+    }
+    responses.insert("200".to_owned(), success);
+    if is_conditional(route) {
+        responses.insert("304".to_owned(), response(route, 304, None));
+    }
+    for (status, codes) in errors::codes(route, records) {
+        let code = json!({"type": "object", "properties": {"code": {"enum": codes}}});
+        let failure = json!({"allOf": [reference("Failure"), code]});
+        let name = share(response(route, status, Some(&failure)), errors);
+        responses.insert(status.to_string(), json!({"$ref": format!("#/components/responses/{name}")}));
+    }
+    if let (Answer::Document(_), Access::Unlimited) = (route.answer, route.access) {
+        responses.insert("503".to_owned(), response(route, 503, Some(&schema)));
+    }
+    responses.into()
+}
+
+/// Returns the schema of an item of a page, which may have only the fields that the client asks for.
+fn item(route: &Route, schema: &str) -> Value {
+    if route.query.iter().copied().flatten().any(|parameter| parameter.name == "fields") {
+        let part = json!({"type": "object", "description": "Only the fields that `fields` names."});
+        json!({"anyOf": [reference(schema), part]})
+    } else {
+        reference(schema)
+    }
+}
+
+/// Adds a response to the shared ones, unless it is there, and returns its name.
+fn share(response: Value, errors: &mut Errors) -> String {
+    let reason = response.get("description").and_then(Value::as_str).unwrap_or_default().replace(' ', "");
+    let mut name = reason.clone();
+    let mut number = 1;
+    while errors.get(&name).is_some_and(|other| *other != response) {
+        number += 1;
+        name = format!("{reason}{number}");
+    }
+    errors.insert(name.clone(), response);
+    name
+}
+
+/// Returns the schema of a success with this data.
+fn envelope(data: &Value, meta: &Value) -> Value {
+    json!({
+        "type": "object",
+        "properties": {"success": {"type": "boolean", "const": true}, "data": data, "meta": meta},
+        "required": ["success", "data", "meta"],
+    })
+}
+
+fn response(route: &Route, status: u16, schema: Option<&Value>) -> Value {
+    let reason = StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
+    let mut response = json!({"description": reason.unwrap_or_default(), "headers": headers(route, status)});
+    if let Some(schema) = schema {
+        set(&mut response, "content", json!({"application/json": {"schema": schema}}));
+    }
+    response
+}
+
+fn headers(route: &Route, status: u16) -> Value {
+    let is_limited = !matches!(route.access, Access::Unlimited);
+    let sets_cookie = route.path.starts_with("/api/auth/log");
+    let named = [
+        ("ETag", "ETag", route.is_tagged && (status == 200 || status == 304)),
+        ("Set-Cookie", "SetCookie", sets_cookie && status == 200),
+        ("WWW-Authenticate", "WwwAuthenticate", status == 401),
+        ("Retry-After", "RetryAfter", status == 429 || (status == 503 && is_limited)),
+        ("X-RateLimit-Limit", "RateLimitLimit", is_limited),
+        ("X-RateLimit-Remaining", "RateLimitRemaining", is_limited),
+        ("X-RateLimit-Reset", "RateLimitReset", is_limited),
+    ];
+    let sent = named.into_iter().filter(|(_, _, is_sent)| *is_sent);
+    sent.map(|(header, name, _)| (header, json!({"$ref": format!("#/components/headers/{name}")}))).collect()
+}

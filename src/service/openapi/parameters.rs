@@ -1,0 +1,85 @@
+//! Parameters of paths, queries and headers, and the schemas of their values.
+
+use serde_json::{Value, json};
+
+use crate::service::routes::{Kind, MAX_NAME, Parameter, Presence};
+
+/// Where the document has its schemas.
+pub(super) const SCHEMAS: &str = "#/components/schemas/";
+
+/// Returns the reference to a schema.
+pub(super) fn reference(schema: &str) -> Value {
+    json!({"$ref": format!("{SCHEMAS}{schema}")})
+}
+
+/// Sets a member of an object.
+pub(super) fn set(object: &mut Value, name: &str, value: Value) {
+    if let Value::Object(members) = object {
+        members.insert(name.to_owned(), value);
+    }
+}
+
+/// Returns the schema of a value; `item` makes those of JSON values.
+pub(super) fn schema_of(kind: Kind, item: &dyn Fn(&str) -> Value) -> Value {
+    match kind {
+        Kind::Id => id(),
+        Kind::Ids(max) => json!({"type": "array", "items": id(), "maxItems": max}),
+        Kind::Boolean => json!({"type": "boolean"}),
+        Kind::Time => json!({"type": "string", "format": "date-time"}),
+        Kind::Name => json!({"type": "string", "minLength": 1, "maxLength": MAX_NAME}),
+        Kind::Text { min: 0, max } => json!({"type": "string", "maxLength": max}),
+        Kind::Text { min, max } => json!({"type": "string", "minLength": min, "maxLength": max}),
+        Kind::Number { min, max, .. } => {
+            let format = if i32::try_from(min).and(i32::try_from(max)).is_ok() { "int32" } else { "int64" };
+            json!({"type": "integer", "format": format, "minimum": min, "maximum": max})
+        }
+        Kind::Choice(values) => json!({"type": "string", "enum": values}),
+        Kind::Texts { format, max } => {
+            json!({"type": "array", "items": {"type": "string", "format": format}, "maxItems": max})
+        }
+        Kind::Schema(name) => item(name),
+        Kind::Schemas(name) => json!({"type": "array", "items": item(name)}),
+    }
+}
+
+fn id() -> Value {
+    json!({"type": "string", "format": "uuid"})
+}
+
+/// Returns the description of a query parameter.
+pub(super) fn in_query(parameter: &Parameter) -> Value {
+    let mut schema = schema_of(parameter.kind, &reference);
+    if let Some(default) = default_of(parameter) {
+        set(&mut schema, "default", default);
+    }
+    let mut described = json!({
+        "name": parameter.name,
+        "in": "query",
+        "required": parameter.presence == Presence::Required,
+        "description": parameter.description,
+        "schema": schema,
+    });
+    if matches!(parameter.kind, Kind::Ids(_) | Kind::Texts { .. }) {
+        set(&mut described, "style", json!("form"));
+        set(&mut described, "explode", json!(true));
+    }
+    described
+}
+
+fn default_of(parameter: &Parameter) -> Option<Value> {
+    match (parameter.kind, parameter.presence) {
+        (Kind::Number { default, .. }, _) => default.map(Value::from),
+        (Kind::Choice([first, ..]), Presence::Optional) => Some(json!(first)),
+        _ => None,
+    }
+}
+
+/// Returns the description of a parameter of a path: an id.
+pub(super) fn in_path(name: &str) -> Value {
+    json!({"name": name, "in": "path", "required": true, "schema": id()})
+}
+
+/// Returns the description of a header with entity tags.
+pub(super) fn in_header(name: &str, description: &str) -> Value {
+    json!({"name": name, "in": "header", "description": description, "schema": {"type": "string"}})
+}

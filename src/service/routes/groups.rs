@@ -1,0 +1,289 @@
+//! Groups of query parameters and the fields of bodies, which the rows of the route table share.
+
+use super::parameter::{Kind, Parameter};
+use crate::service::input::{HOST_FIELDS, MAX_IDS, MAX_OFFSET, MAX_TERMS};
+use crate::wire::MAX_LIMIT;
+
+const fn text(min: usize, max: usize) -> Kind {
+    Kind::Text { min, max }
+}
+
+/// Texts of hosts, which devices send.
+const DEVICE_TEXT: Kind = text(0, 65_536);
+const NAME: Kind = Kind::Name;
+const DESCRIPTION: Parameter = Parameter::nullable("description", text(0, 500), "Free text.");
+const TAG_IDS: Kind = Kind::Ids(MAX_IDS);
+const IS_ENABLED: Parameter = Parameter::optional("is_enabled", Kind::Boolean, "Whether it is accepted.");
+const EXPIRES_AT: Parameter = Parameter::nullable("expires_at", Kind::Time, "When it expires; null: never.");
+const PERMISSIONS: Kind = Kind::Choice(&["Viewer", "Member", "Admin", "Owner"]);
+const PASSWORD: Kind = text(10, 1_000);
+const DIRECTIONS: Kind = Kind::Choice(&["asc", "desc"]);
+
+pub(super) const PAGE: &[Parameter] = &[
+    Parameter::optional(
+        "limit",
+        Kind::Number { min: 0, max: MAX_LIMIT as i64, default: Some(50) },
+        "The maximum number of items; 0: no limit.",
+    ),
+    Parameter::optional(
+        "offset",
+        Kind::Number { min: 0, max: MAX_OFFSET as i64, default: Some(0) },
+        "The number of items to skip.",
+    ),
+    Parameter::optional(
+        "cursor",
+        text(0, 2_048),
+        "The `next_cursor` of the previous page, in place of an offset; empty: the start of the list.",
+    ),
+];
+
+pub(super) const IDS: &[Parameter] =
+    &[Parameter::optional("ids", TAG_IDS, "Only items with these ids, repeated or separated by commas.")];
+
+pub(super) const NETWORK: &[Parameter] =
+    &[Parameter::optional("network_id", Kind::Id, "Only items of this network.")];
+
+pub(super) const TAGS: &[Parameter] =
+    &[Parameter::optional("tag_ids", TAG_IDS, "Only items with any of these tags.")];
+
+pub(super) const ORDER: &[Parameter] = &[
+    Parameter::optional(
+        "order_by",
+        Kind::Choice(&["created_at", "updated_at", "name"]),
+        "The field to order by.",
+    ),
+    Parameter::optional("order_direction", DIRECTIONS, "The direction of the order."),
+];
+
+pub(super) const ORDER_BY_TIME: &[Parameter] = &[
+    Parameter::optional("order_by", Kind::Choice(&["created_at", "updated_at"]), "The field to order by."),
+    Parameter::optional("order_direction", DIRECTIONS, "The direction of the order."),
+];
+
+pub(super) const HOST_ID: &[Parameter] =
+    &[Parameter::required("host_id", Kind::Id, "The host whose parts are listed.")];
+
+const HOST_ORDER_FIELDS: Kind = Kind::Choice(&[
+    "created_at",
+    "updated_at",
+    "name",
+    "hostname",
+    "network_id",
+    "virtualized_by",
+    "interface_ip",
+]);
+
+pub(super) const HOST_ORDER: &[Parameter] = &[
+    Parameter::nullable("group_by", HOST_ORDER_FIELDS, "The primary order field, always ascending."),
+    Parameter::optional("order_by", HOST_ORDER_FIELDS, "The field to order by, within groups."),
+    Parameter::optional("order_direction", DIRECTIONS, "The direction of `order_by`."),
+];
+
+const fn texts(format: &'static str) -> Kind {
+    Kind::Texts { format, max: MAX_TERMS }
+}
+
+pub(super) const HOST_FILTERS: &[Parameter] = &[
+    Parameter::optional("ip", texts("cidr"), "Only hosts with an address in any of these prefixes."),
+    Parameter::optional("mac", texts("mac-prefix"), "Only hosts with a MAC address that begins so."),
+    Parameter::optional("port", texts("port"), "Only hosts with any of these ports, such as 443 or 443/Tcp."),
+    Parameter::optional("service_definition", texts("text"), "Only hosts with any of these services."),
+    Parameter::optional("subnet_id", TAG_IDS, "Only hosts with an interface in any of these subnets."),
+    Parameter::optional("source", texts("source"), "Only hosts with any of these types of source."),
+    Parameter::optional("hidden", Kind::Boolean, "Only hidden hosts, or only the others."),
+    Parameter::optional("search", text(2, 100), "Only hosts that are found by every word of this text."),
+];
+
+pub(super) const FIELDS: &[Parameter] = &[Parameter::optional(
+    "fields",
+    Kind::Texts { format: "field", max: HOST_FIELDS.len() },
+    "Returns only these top-level fields of each host.",
+)];
+
+pub(super) const BULK: &[Parameter] = &[
+    Parameter::required("hosts", Kind::Schemas("Host"), "1 to 1,000 hosts, with or without ids."),
+    Parameter::optional("atomic", Kind::Boolean, "Whether all or none are stored. Default: true."),
+];
+
+pub(super) const IMPORT: &[Parameter] = &[
+    Parameter::optional("network_id", Kind::Id, "Refuses hosts of other networks."),
+    Parameter::optional("dry_run", Kind::Boolean, "Checks everything and stores nothing."),
+];
+
+pub(super) const LOGIN: &[Parameter] = &[
+    Parameter::required("email", text(1, 254), "The e-mail address, in any case."),
+    Parameter::required("password", text(1, 1_000), "The password."),
+];
+
+const OF_HOST: Parameter = Parameter::required("host_id", Kind::Id, "The host of the part.");
+const ON_NETWORK: Parameter = Parameter::required("network_id", Kind::Id, "The network of that host.");
+const MAC: Kind = text(12, 17);
+const INTEGER: Kind = Kind::Number { min: i64::MIN, max: i64::MAX, default: None };
+const POSITION: Parameter = Parameter::optional("position", INTEGER, "The display position.");
+
+const fn device_text(name: &'static str, description: &'static str) -> Parameter {
+    Parameter::nullable(name, DEVICE_TEXT, description)
+}
+
+pub(super) const HOST: &[Parameter] = &[
+    Parameter::required("network_id", Kind::Id, "The network the host is on."),
+    Parameter::required("name", DEVICE_TEXT, "The display name."),
+    device_text("hostname", "The DNS name, or the name the device reports for itself."),
+    device_text("description", "Free text."),
+    Parameter::optional("hidden", Kind::Boolean, "Whether user interfaces should hide the host."),
+    Parameter::optional("tags", TAG_IDS, "The ids of the host's tags."),
+    Parameter::optional("source", Kind::Schema("Source"), "The origin of the record."),
+    Parameter::nullable("virtualization", Kind::Schema("HostVirtualization"), "The hypervisor service."),
+    Parameter::optional("credential_assignments", Kind::Schemas("CredentialAssignment"), "Credentials."),
+    Parameter::optional("interfaces", Kind::Schemas("InterfaceInput"), "The host's addresses."),
+    Parameter::optional("ports", Kind::Schemas("PortInput"), "The host's open ports."),
+    Parameter::optional("services", Kind::Schemas("ServiceInput"), "The services of the host."),
+    Parameter::optional("if_entries", Kind::Schemas("IfEntryInput"), "The SNMP interface table."),
+];
+
+pub(super) const INTERFACE: &[Parameter] = &[
+    OF_HOST,
+    ON_NETWORK,
+    Parameter::required("ip_address", Kind::Schema("IpAddress"), "The IP address."),
+    Parameter::nullable("subnet_id", Kind::Id, "The subnet that contains the address."),
+    device_text("name", "The interface's name on the device."),
+    Parameter::nullable("mac_address", MAC, "The MAC address."),
+    POSITION,
+];
+
+pub(super) const SERVICE: &[Parameter] = &[
+    OF_HOST,
+    ON_NETWORK,
+    Parameter::required("name", DEVICE_TEXT, "The display name."),
+    Parameter::required("service_definition", text(1, 65_536), "The name of the definition."),
+    POSITION,
+    Parameter::optional("source", Kind::Schema("Source"), "The origin of the record."),
+    Parameter::optional("tags", TAG_IDS, "The ids of the service's tags."),
+    Parameter::nullable("virtualization", Kind::Schema("ServiceVirtualization"), "The container."),
+    Parameter::optional("bindings", Kind::Schemas("BindingInput"), "Where the service listens."),
+];
+
+pub(super) const IF_ENTRY: &[Parameter] = &[
+    OF_HOST,
+    ON_NETWORK,
+    Parameter::required("if_index", INTEGER, "`ifIndex`."),
+    Parameter::required("if_descr", DEVICE_TEXT, "`ifDescr`."),
+    Parameter::nullable("interface_id", Kind::Id, "The host's interface on this port."),
+    device_text("if_name", "`ifName`."),
+    device_text("if_alias", "`ifAlias`."),
+    Parameter::nullable("if_type", INTEGER, "`ifType`."),
+    Parameter::nullable("speed_bps", Kind::Schema("Speed"), "The speed in bits per second."),
+    Parameter::nullable("mac_address", MAC, "The MAC address."),
+    Parameter::nullable("admin_status", Kind::Schema("AdminStatus"), "The configured state."),
+    Parameter::nullable("oper_status", Kind::Schema("OperStatus"), "The current state."),
+    Parameter::nullable("neighbor", Kind::Schema("Neighbor"), "The neighbor, if it is a known host."),
+    device_text("cdp_address", "The neighbor's address by CDP."),
+    device_text("cdp_device_id", "The neighbor's device id by CDP."),
+    device_text("cdp_platform", "The neighbor's model by CDP."),
+    device_text("cdp_port_id", "The neighbor's port by CDP."),
+    Parameter::nullable("lldp_chassis_id", Kind::Schema("LldpChassisId"), "The neighbor's chassis."),
+    device_text("lldp_mgmt_addr", "The neighbor's management address by LLDP."),
+    device_text("lldp_port_desc", "The neighbor's port description by LLDP."),
+    Parameter::nullable("lldp_port_id", Kind::Schema("LldpPortId"), "The neighbor's port by LLDP."),
+    device_text("lldp_sys_desc", "The neighbor's system description by LLDP."),
+    device_text("lldp_sys_name", "The neighbor's system name by LLDP."),
+];
+
+pub(super) const PORT: &[Parameter] = &[
+    Parameter::required("host_id", Kind::Id, "The host on which the port is open."),
+    Parameter::required("network_id", Kind::Id, "The network of that host."),
+    Parameter::required("number", Kind::Number { min: 1, max: 65_535, default: None }, "The port number."),
+    Parameter::required("protocol", Kind::Choice(&["Tcp", "Udp"]), "The transport protocol."),
+];
+
+pub(super) const ORGANIZATION: &[Parameter] = &[Parameter::required("name", NAME, "The display name.")];
+
+pub(super) const NETWORK_FIELDS: &[Parameter] = &[
+    Parameter::required("name", NAME, "The display name."),
+    DESCRIPTION,
+    Parameter::optional("tags", TAG_IDS, "The ids of the network's tags."),
+];
+
+pub(super) const SUBNET: &[Parameter] = &[
+    Parameter::required("network_id", Kind::Id, "The network that the subnet belongs to."),
+    Parameter::required("name", NAME, "The display name."),
+    Parameter::required("cidr", text(4, 43), "The addresses, such as 192.0.2.0/24; host bits must be zero."),
+    DESCRIPTION,
+    Parameter::optional("subnet_type", Kind::Schema("SubnetType"), "What the subnet is used for."),
+    Parameter::optional("source", Kind::Schema("Source"), "The origin of the record."),
+    Parameter::optional("tags", TAG_IDS, "The ids of the subnet's tags."),
+];
+
+pub(super) const CONTAINS: &[Parameter] =
+    &[Parameter::optional("contains", Kind::Schema("IpAddress"), "Only subnets that contain this address.")];
+
+pub(super) const TAG: &[Parameter] = &[
+    Parameter::required("name", NAME, "The tag's text."),
+    DESCRIPTION,
+    Parameter::nullable("color", text(7, 7), "The color of the tag, as #rrggbb."),
+];
+
+pub(super) const NEW_DAEMON_KEY: &[Parameter] = &[
+    Parameter::required("name", NAME, "The display name."),
+    Parameter::required("network_id", Kind::Id, "The network the key may report to."),
+    Parameter::required("tags", TAG_IDS, "The ids of the key's tags."),
+    EXPIRES_AT,
+    IS_ENABLED,
+];
+
+pub(super) const NEW_USER: &[Parameter] = &[
+    Parameter::required("email", text(3, 254), "The e-mail address."),
+    Parameter::required("permissions", PERMISSIONS, "The permission level."),
+    Parameter::required("network_ids", TAG_IDS, "The networks granted to a Member or Viewer."),
+    Parameter::optional("password", PASSWORD, "The password; without one, the user cannot log in."),
+];
+
+pub(super) const USER: &[Parameter] = &[
+    Parameter::required("permissions", PERMISSIONS, "The permission level."),
+    Parameter::required("network_ids", TAG_IDS, "The networks granted to a Member or Viewer."),
+    Parameter::optional("is_enabled", Kind::Boolean, "Whether the user may log in."),
+];
+
+pub(super) const PASSWORD_CHANGE: &[Parameter] = &[
+    Parameter::required("current_password", text(1, 1_000), "The present password."),
+    Parameter::required("new_password", PASSWORD, "The new password."),
+];
+
+pub(super) const SHARE: &[Parameter] = &[
+    Parameter::required("name", NAME, "The display name."),
+    Parameter::required("network_id", Kind::Id, "The network the share shows."),
+    IS_ENABLED,
+    EXPIRES_AT,
+    Parameter::nullable("password", PASSWORD, "The password of the view; null: none."),
+    Parameter::optional("options", Kind::Schema("ShareOptions"), "The controls that the view shows."),
+    Parameter::optional("view", Kind::Choice(&["l2", "l3", "workloads"]), "The topology view."),
+    Parameter::optional("redact", Kind::Schemas("Redaction"), "What is replaced by pseudonyms."),
+];
+
+pub(super) const SHARE_PASSWORD: &[Parameter] =
+    &[Parameter::required("password", text(0, 1_000), "The password of the share.")];
+
+pub(super) const NEW_USER_KEY: &[Parameter] = &[
+    Parameter::required("name", NAME, "The display name."),
+    Parameter::required("permissions", PERMISSIONS, "The highest permission level of the key."),
+    Parameter::required("network_ids", TAG_IDS, "The networks the key may reach."),
+    Parameter::optional("tags", TAG_IDS, "The ids of the key's tags."),
+    EXPIRES_AT,
+    IS_ENABLED,
+];
+
+pub(super) const USER_KEY: &[Parameter] = &[
+    Parameter::required("name", NAME, "The display name."),
+    Parameter::required("organization_id", Kind::Id, "The organization, which cannot change."),
+    Parameter::required("user_id", Kind::Id, "The owner, who cannot change."),
+    Parameter::required("tags", TAG_IDS, "The ids of the key's tags."),
+    EXPIRES_AT,
+    IS_ENABLED,
+    Parameter::optional("network_ids", TAG_IDS, "The networks the key may reach."),
+    Parameter::optional("permissions", PERMISSIONS, "The highest permission level of the key."),
+];
+
+pub(super) const REFERRAL: &[Parameter] = &[
+    Parameter::required("referral_source", text(1, 100), "One of the known sources, or any other text."),
+    Parameter::nullable("referral_source_other", text(0, 500), "Details in the user's own words."),
+];

@@ -1,0 +1,148 @@
+//! Users, API keys and shares.
+
+use http::Method;
+
+use super::collection::Collection;
+use super::{ANY_SESSION, groups, route};
+use crate::model::{DaemonApiKey, Share, User, UserApiKey};
+use crate::service::routes::{Access, Route};
+use crate::service::{accounts, endpoints};
+use crate::wire::ErrorCode;
+
+pub(super) fn users() -> Vec<Route> {
+    let users = Collection {
+        path: "/api/v1/users",
+        item: "/api/v1/users/{id}",
+        bulk_delete: "",
+        singular: "user",
+        plural: "users",
+        one: "a user",
+        many: "users",
+        schema: "User",
+    };
+    let create = users.create_with::<User>(groups::NEW_USER, accounts::create_user);
+    vec![
+        users.list::<User>(&[groups::PAGE, groups::IDS, groups::ORDER]),
+        users.get::<User>(),
+        create,
+        users.update::<User>(groups::USER),
+        users.delete::<User>(),
+        route(Method::GET, "/api/auth/me", "get_current_user", "Returns the user.", accounts::me)
+            .errors(&[ErrorCode::EntityNotFound])
+            .value("User"),
+        route(
+            Method::POST,
+            "/api/auth/me",
+            "get_current_user_by_post",
+            "Returns the user, for clients that expect this method.",
+            accounts::me,
+        )
+        .errors(&[ErrorCode::EntityNotFound])
+        .value("User"),
+        route(
+            Method::POST,
+            "/api/auth/password",
+            "change_password",
+            "Changes the user's password.",
+            accounts::change_password,
+        )
+        .access(ANY_SESSION)
+        .fields(groups::PASSWORD_CHANGE)
+        .errors(&[
+            ErrorCode::AuthInvalidCredentials,
+            ErrorCode::AuthTooManyAttempts,
+            ErrorCode::EntityNotFound,
+        ]),
+    ]
+}
+
+pub(super) fn user_keys() -> Vec<Route> {
+    let keys = Collection {
+        path: "/api/v1/auth/keys",
+        item: "/api/v1/auth/keys/{id}",
+        bulk_delete: "/api/v1/auth/keys/bulk-delete",
+        singular: "user_api_key",
+        plural: "user_api_keys",
+        one: "one of the caller's API keys",
+        many: "the caller's API keys",
+        schema: "UserApiKey",
+    };
+    vec![
+        keys.list::<UserApiKey>(&[groups::PAGE, groups::IDS, groups::TAGS, groups::ORDER]),
+        keys.get::<UserApiKey>(),
+        keys.create_with::<UserApiKey>(groups::NEW_USER_KEY, accounts::create_user_key)
+            .errors(&[ErrorCode::EntityNotFound])
+            .value("IssuedUserApiKey"),
+        keys.update::<UserApiKey>(groups::USER_KEY)
+            .errors(&[ErrorCode::EntityUpdateForbidden, ErrorCode::PreconditionFailed]),
+        keys.delete::<UserApiKey>(),
+        keys.bulk_delete::<UserApiKey>(),
+        keys.rotate::<UserApiKey>("/api/v1/auth/keys/{id}/rotate", accounts::rotate_user_key)
+            .value("IssuedUserApiKey"),
+    ]
+}
+
+pub(super) fn daemon_keys() -> Vec<Route> {
+    let keys = Collection {
+        path: "/api/v1/auth/daemon",
+        item: "/api/v1/auth/daemon/{id}",
+        bulk_delete: "/api/v1/auth/daemon/bulk-delete",
+        singular: "daemon_api_key",
+        plural: "daemon_api_keys",
+        one: "a daemon API key",
+        many: "daemon API keys",
+        schema: "DaemonApiKey",
+    };
+    vec![
+        keys.list::<DaemonApiKey>(&[groups::PAGE, groups::IDS, groups::NETWORK, groups::TAGS, groups::ORDER]),
+        keys.get::<DaemonApiKey>(),
+        keys.create_with::<DaemonApiKey>(groups::NEW_DAEMON_KEY, accounts::create_daemon_key)
+            .value("IssuedDaemonApiKey"),
+        keys.update::<DaemonApiKey>(groups::NEW_DAEMON_KEY),
+        keys.delete::<DaemonApiKey>(),
+        keys.bulk_delete::<DaemonApiKey>(),
+        keys.rotate::<DaemonApiKey>("/api/v1/auth/daemon/{id}/rotate", accounts::rotate_daemon_key)
+            .value("IssuedDaemonApiKey"),
+    ]
+}
+
+pub(super) fn shares() -> Vec<Route> {
+    let shares = Collection {
+        path: "/api/v1/shares",
+        item: "/api/v1/shares/{id}",
+        bulk_delete: "/api/v1/shares/bulk-delete",
+        singular: "share",
+        plural: "shares",
+        one: "a share",
+        many: "shares",
+        schema: "Share",
+    };
+    vec![
+        shares.list::<Share>(&[groups::PAGE, groups::IDS, groups::NETWORK, groups::ORDER]),
+        shares.get::<Share>(),
+        shares.create_with::<Share>(groups::SHARE, accounts::create_share),
+        Route { handler: accounts::update_share, ..shares.update::<Share>(groups::SHARE) },
+        shares.delete::<Share>(),
+        shares.bulk_delete::<Share>(),
+        route(
+            Method::GET,
+            "/api/v1/shares/public/{id}",
+            "get_public_share_metadata",
+            "Returns the public metadata of a share.",
+            endpoints::share_metadata,
+        )
+        .access(Access::Public)
+        .value("ShareMetadata"),
+        route(
+            Method::POST,
+            "/api/v1/shares/public/{id}/verify",
+            "verify_share_password",
+            "Exchanges the password of a share for a token.",
+            accounts::verify_share,
+        )
+        .access(Access::Public)
+        .fields(groups::SHARE_PASSWORD)
+        .value("ShareToken")
+        .errors(&[ErrorCode::SharePasswordIncorrect, ErrorCode::AuthTooManyAttempts]),
+    ]
+}

@@ -1,0 +1,204 @@
+//! Hosts and their parts.
+
+use http::Method;
+
+use super::{CREATE_ERRORS, DELETE_ERRORS, MEMBER, UPDATE_ERRORS, groups, route};
+use crate::inventory::Part;
+use crate::model::{IfEntry, Interface, Port, Service};
+use crate::service::routes::{Answer, BodyLimit, Handler, Parameter, RequestContent, Route};
+use crate::service::{hosts, lists, many};
+use crate::wire::ErrorCode;
+
+/// Unlike ports, the other parts stay on their host.
+const PART_UPDATE_ERRORS: &[ErrorCode] = &[
+    ErrorCode::EntityAlreadyExists,
+    ErrorCode::EntityInUse,
+    ErrorCode::EntityUpdateForbidden,
+    ErrorCode::PreconditionFailed,
+];
+
+pub(super) fn hosts() -> Vec<Route> {
+    let query = [
+        groups::PAGE,
+        groups::IDS,
+        groups::NETWORK,
+        groups::TAGS,
+        groups::HOST_FILTERS,
+        groups::HOST_ORDER,
+        groups::FIELDS,
+    ];
+    let list =
+        |path, id| route(Method::GET, path, id, "Lists hosts.", lists::list_hosts).query(&query).page("Host");
+    // Older clients know the list by another path, which is not documented.
+    let alias = Route { operation_id: None, ..list("/api/hosts", "") };
+    let item = "/api/v1/hosts/{id}";
+    let bulk_delete = "/api/v1/hosts/bulk-delete";
+    vec![
+        list("/api/v1/hosts", "get_all_hosts"),
+        alias,
+        route(Method::POST, "/api/v1/hosts", "create_host", "Creates a host.", hosts::create_host)
+            .access(MEMBER)
+            .fields(groups::HOST)
+            .value("Host")
+            .tagged()
+            .errors(CREATE_ERRORS),
+        route(Method::GET, item, "get_host_by_id", "Returns a host.", hosts::get_host).value("Host").tagged(),
+        route(Method::PUT, item, "update_host", "Updates a host.", hosts::update_host)
+            .access(MEMBER)
+            .fields(groups::HOST)
+            .value("Host")
+            .tagged()
+            .errors(UPDATE_ERRORS),
+        route(Method::DELETE, item, "delete_host", "Deletes a host.", hosts::delete_host)
+            .access(MEMBER)
+            .errors(DELETE_ERRORS),
+        route(Method::POST, bulk_delete, "bulk_delete_hosts", "Deletes hosts.", hosts::bulk_delete_hosts)
+            .access(MEMBER)
+            .ids()
+            .value("BulkDeletion")
+            .errors(&[ErrorCode::EntityInUse]),
+        Route {
+            body_limit: BodyLimit::Bulk,
+            answer: Answer::List("BulkResult"),
+            ..route(
+                Method::POST,
+                "/api/v1/hosts/bulk",
+                "bulk_put_hosts",
+                "Stores hosts.",
+                many::bulk_put_hosts,
+            )
+            .access(MEMBER)
+            .fields(groups::BULK)
+            .errors(&[
+                ErrorCode::EntityAccessDenied,
+                ErrorCode::EntityAlreadyExists,
+                ErrorCode::EntityInUse,
+                ErrorCode::EntityNetworkMismatch,
+            ])
+        },
+        Route {
+            body: RequestContent::HostLines,
+            ..route(
+                Method::POST,
+                "/api/v1/hosts/import",
+                "import_hosts",
+                "Imports hosts.",
+                many::import_hosts,
+            )
+            .access(MEMBER)
+            .query(&[groups::IMPORT])
+            .value("ImportReport")
+            .errors(&[
+                ErrorCode::EntityAccessDenied,
+                ErrorCode::EntityReferenceInvalid,
+                ErrorCode::RequestTooLarge,
+                ErrorCode::ValidationMalformedJson,
+            ])
+        },
+    ]
+}
+
+/// The names of a kind of part, for its rows.
+struct Parts {
+    path: &'static str,
+    item: &'static str,
+    /// In operation ids.
+    singular: &'static str,
+    plural: &'static str,
+    /// In sentences.
+    one: &'static str,
+    many: &'static str,
+    schema: &'static str,
+    fields: &'static [Parameter],
+    order: &'static [Parameter],
+}
+
+impl Parts {
+    fn routes<P: Part>(&self, update: Handler) -> Vec<Route> {
+        let Self { path, item, singular, plural, one, many, schema, fields, order } = *self;
+        let update_errors = if schema == "Port" { UPDATE_ERRORS } else { PART_UPDATE_ERRORS };
+        let route =
+            |method, path, id: String, summary: String, handler| route(method, path, &id, &summary, handler);
+        let list_summary = format!("Lists the {many} of a host.");
+        let by_id = format!("get_{singular}_by_id");
+        let (create_summary, create) = (format!("Creates {one}."), hosts::create_part::<P>);
+        let (delete_summary, delete) = (format!("Deletes {one}."), hosts::delete_part::<P>);
+        vec![
+            route(Method::GET, path, format!("get_all_{plural}"), list_summary, hosts::list_parts::<P>)
+                .query(&[groups::HOST_ID, groups::PAGE, groups::IDS, order])
+                .page(schema),
+            route(Method::POST, path, format!("create_{singular}"), create_summary, create)
+                .access(MEMBER)
+                .fields(fields)
+                .value(schema)
+                .tagged()
+                .errors(CREATE_ERRORS),
+            route(Method::GET, item, by_id, format!("Returns {one}."), hosts::get_part::<P>)
+                .value(schema)
+                .tagged(),
+            route(Method::PUT, item, format!("update_{singular}"), format!("Updates {one}."), update)
+                .access(MEMBER)
+                .fields(fields)
+                .value(schema)
+                .tagged()
+                .errors(update_errors),
+            route(Method::DELETE, item, format!("delete_{singular}"), delete_summary, delete)
+                .access(MEMBER)
+                .errors(DELETE_ERRORS),
+        ]
+    }
+}
+
+pub(super) fn parts() -> Vec<Route> {
+    let interfaces = Parts {
+        path: "/api/v1/interfaces",
+        item: "/api/v1/interfaces/{id}",
+        singular: "interface",
+        plural: "interfaces",
+        one: "an interface",
+        many: "interfaces",
+        schema: "Interface",
+        fields: groups::INTERFACE,
+        order: groups::ORDER,
+    };
+    let ports = Parts {
+        path: "/api/v1/ports",
+        item: "/api/v1/ports/{id}",
+        singular: "port",
+        plural: "ports",
+        one: "a port",
+        many: "ports",
+        schema: "Port",
+        fields: groups::PORT,
+        order: groups::ORDER_BY_TIME,
+    };
+    let services = Parts {
+        path: "/api/v1/services",
+        item: "/api/v1/services/{id}",
+        singular: "service",
+        plural: "services",
+        one: "a service",
+        many: "services",
+        schema: "Service",
+        fields: groups::SERVICE,
+        order: groups::ORDER,
+    };
+    let entries = Parts {
+        path: "/api/v1/if-entries",
+        item: "/api/v1/if-entries/{id}",
+        singular: "if_entry",
+        plural: "if_entries",
+        one: "an interface entry",
+        many: "interface entries",
+        schema: "IfEntry",
+        fields: groups::IF_ENTRY,
+        order: groups::ORDER,
+    };
+    let routes = [
+        interfaces.routes::<Interface>(hosts::update_part::<Interface>),
+        ports.routes::<Port>(hosts::update_port),
+        services.routes::<Service>(hosts::update_part::<Service>),
+        entries.routes::<IfEntry>(hosts::update_part::<IfEntry>),
+    ];
+    routes.into_iter().flatten().collect()
+}

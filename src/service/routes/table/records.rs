@@ -1,0 +1,125 @@
+//! Organizations, networks, subnets and tags.
+
+use http::Method;
+use uuid::Uuid;
+
+use super::collection::Collection;
+use super::{ANY_SESSION, groups, route};
+use crate::model::{Cidr, Network, Organization, Subnet, Tag};
+use crate::service::collections::Template;
+use crate::service::endpoints;
+use crate::service::routes::Route;
+
+pub(super) fn organizations() -> Vec<Route> {
+    let organizations = Collection {
+        path: "/api/v1/organizations",
+        item: "/api/v1/organizations/{id}",
+        bulk_delete: "",
+        singular: "organization",
+        plural: "organizations",
+        one: "the caller's organization",
+        many: "the caller's organization",
+        schema: "Organization",
+    };
+    vec![
+        organizations.list::<Organization>(&[groups::PAGE, groups::IDS, groups::ORDER]),
+        organizations.get::<Organization>(),
+        organizations.update::<Organization>(groups::ORGANIZATION),
+        route(
+            Method::POST,
+            "/api/v1/organizations/referral-source",
+            "submit_referral_source",
+            "Records where the user heard of the product.",
+            endpoints::submit_referral,
+        )
+        .access(ANY_SESSION)
+        .fields(groups::REFERRAL),
+    ]
+}
+
+pub(super) fn networks() -> Vec<Route> {
+    let networks = Collection {
+        path: "/api/v1/networks",
+        item: "/api/v1/networks/{id}",
+        bulk_delete: "",
+        singular: "network",
+        plural: "networks",
+        one: "a network",
+        many: "networks",
+        schema: "Network",
+    };
+    vec![
+        networks.list::<Network>(&[groups::PAGE, groups::IDS, groups::TAGS, groups::ORDER]),
+        networks.get::<Network>(),
+        networks.create::<Network>(groups::NETWORK_FIELDS),
+        networks.update::<Network>(groups::NETWORK_FIELDS),
+        networks.delete::<Network>(),
+    ]
+}
+
+impl Template for Network {
+    fn template() -> Self {
+        Self::new("")
+    }
+}
+
+pub(super) fn subnets() -> Vec<Route> {
+    let subnets = Collection {
+        path: "/api/v1/subnets",
+        item: "/api/v1/subnets/{id}",
+        bulk_delete: "/api/v1/subnets/bulk-delete",
+        singular: "subnet",
+        plural: "subnets",
+        one: "a subnet",
+        many: "subnets",
+        schema: "Subnet",
+    };
+    vec![
+        subnets.list::<Subnet>(&[
+            groups::PAGE,
+            groups::IDS,
+            groups::NETWORK,
+            groups::TAGS,
+            groups::CONTAINS,
+            groups::ORDER,
+        ]),
+        subnets.get::<Subnet>(),
+        subnets.create::<Subnet>(groups::SUBNET),
+        subnets.update::<Subnet>(groups::SUBNET),
+        subnets.delete::<Subnet>(),
+        subnets.bulk_delete::<Subnet>(),
+    ]
+}
+
+impl Template for Subnet {
+    fn template() -> Self {
+        Self::new(Uuid::nil(), "", Cidr::DEFAULT_ROUTE)
+    }
+}
+
+pub(super) fn tags() -> Vec<Route> {
+    let tags = Collection {
+        path: "/api/v1/tags",
+        item: "/api/v1/tags/{id}",
+        bulk_delete: "/api/v1/tags/bulk-delete",
+        singular: "tag",
+        plural: "tags",
+        one: "a tag",
+        many: "tags",
+        schema: "Tag",
+    };
+    vec![
+        tags.list::<Tag>(&[groups::PAGE, groups::IDS, groups::ORDER]),
+        tags.get::<Tag>(),
+        tags.create::<Tag>(groups::TAG),
+        tags.update::<Tag>(groups::TAG),
+        tags.delete::<Tag>(),
+        tags.bulk_delete::<Tag>(),
+    ]
+}
+
+impl Template for Tag {
+    fn template() -> Self {
+        Self::new("")
+    }
+}

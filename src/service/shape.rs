@@ -1,0 +1,125 @@
+//! The shape in which a list of hosts is sent: some of their fields, in an envelope or as JSON Lines.
+
+use std::fmt;
+
+use bytes::Bytes;
+use http::header::ACCEPT;
+use http::request::Parts;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::input::Paging;
+use crate::inventory::{DocumentPages, Documents, Error};
+
+/// The media type of JSON Lines.
+pub(super) const LINES: &str = "application/x-ndjson";
+
+/// How documents are joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Representation {
+    /// As a list in an envelope.
+    Envelope,
+    /// Each on a line of its own.
+    Lines,
+}
+
+impl Representation {
+    /// Returns the representation that a request asks for. Only whole lists are sent as lines.
+    pub(super) fn of(request: &Parts, paging: Paging) -> Self {
+        let is_asked_for = request.headers.get_all(ACCEPT).iter().any(|header| {
+            let mut types = header.as_bytes().split(|byte| matches!(byte, b',' | b';'));
+            types.any(|media_type| media_type.trim_ascii().eq_ignore_ascii_case(LINES.as_bytes()))
+        });
+        if is_asked_for && paging.limit == 0 { Self::Lines } else { Self::Envelope }
+    }
+}
+
+/// Top-level fields of hosts.
+pub(super) type FieldNames = Vec<String>;
+
+/// Pages of documents in a shape.
+pub(super) struct Shaped<P> {
+    pub(super) pages: P,
+    /// The fields to keep; `None`: all.
+    pub(super) fields: Option<FieldNames>,
+    pub(super) representation: Representation,
+}
+
+impl<P: DocumentPages> DocumentPages for Shaped<P> {
+    fn is_finished(&self) -> bool {
+        self.pages.is_finished()
+    }
+
+    async fn next(&mut self) -> Result<Documents, Error> {
+        let documents = self.pages.next().await?;
+        shape(documents, self.fields.as_ref(), self.representation)
+    }
+}
+
+/// Brings documents into a shape.
+pub(super) fn shape(
+    documents: Documents,
+    fields: Option<&FieldNames>,
+    representation: Representation,
+) -> Result<Documents, Error> {
+    if fields.is_none() && representation == Representation::Envelope {
+        return Ok(documents);
+    }
+    let bodies = documents.bodies.iter().map(|body| shape_document(body, fields, representation));
+    Ok(Documents { bodies: bodies.collect::<Result<_, _>>()?, ..documents })
+}
+
+/// Shapes a document that is preceded by a comma.
+fn shape_document(
+    body: &Bytes,
+    fields: Option<&FieldNames>,
+    representation: Representation,
+) -> Result<Bytes, Error> {
+    let document = body.strip_prefix(b",").unwrap_or(body);
+    let mut shaped = Vec::with_capacity(if fields.is_some() { 256 } else { body.len() + 1 });
+    if representation == Representation::Envelope {
+        shaped.push(b',');
+    }
+    match fields {
+        Some(fields) => {
+            let mut deserializer = serde_json::Deserializer::from_slice(document);
+            let selection = Selection { fields, selected: &mut shaped };
+            deserializer.deserialize_map(selection).map_err(Error::internal)?;
+        }
+        None => shaped.extend_from_slice(document),
+    }
+    if representation == Representation::Lines {
+        shaped.push(b'\n');
+    }
+    Ok(shaped.into())
+}
+
+/// Copies some fields of an object, in its order.
+struct Selection<'s> {
+    fields: &'s FieldNames,
+    selected: &'s mut Vec<u8>,
+}
+
+impl<'de> Visitor<'de> for Selection<'_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
+        let mut separator = b'{';
+        while let Some((name, value)) = map.next_entry::<&str, &RawValue>()? {
+            if self.fields.iter().any(|field| field == name) {
+                self.selected.push(separator);
+                separator = b',';
+                self.selected.extend([b"\"", name.as_bytes(), b"\":", value.get().as_bytes()].concat());
+            }
+        }
+        if separator == b'{' {
+            self.selected.push(b'{');
+        }
+        self.selected.push(b'}');
+        Ok(())
+    }
+}
