@@ -1,0 +1,119 @@
+//! Sessions, the present user, and the creation of users.
+
+use http::header::SET_COOKIE;
+use http::{HeaderMap, HeaderValue};
+use serde::Serialize;
+use serde::de::IgnoredAny;
+use uuid::Uuid;
+
+use super::call::Call;
+use super::{Client, ClientError, Collection, Credential, HttpService, Tagged, secret_header};
+use crate::inventory::NewUser;
+use crate::model::{Permission, User};
+
+/// The name of the session cookie.
+pub(super) const COOKIE_NAME: &str = "session_id";
+
+impl<S: HttpService> Client<S> {
+    /// Begins a session, which replaces the credential of this client. Returns the user.
+    ///
+    /// ```
+    /// # use toposcope::client::{Client, ClientError, HttpService};
+    /// # async fn example<S: HttpService>(mut client: Client<S>) -> Result<(), ClientError> {
+    /// let user = client.log_in("me@example.net", "correct horse battery").await?;
+    /// assert_eq!(client.me().await?, user);
+    /// client.log_out().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `auth_invalid_credentials`, `auth_too_many_attempts`.
+    pub async fn log_in(&mut self, email: &str, password: &str) -> Result<User, ClientError> {
+        #[derive(Serialize)]
+        struct Login<'a> {
+            email: &'a str,
+            password: &'a str,
+        }
+        let call = Call::post("/api/auth/login").json(&Login { email, password })?;
+        let (envelope, headers) = self.envelope(call).await?;
+        self.credential = Credential::Session(session_cookie(&headers)?);
+        Ok(envelope.data)
+    }
+
+    /// Ends the session, and removes the credential from this client.
+    ///
+    /// # Errors
+    /// If the server does not answer with success, the credential stays.
+    pub async fn log_out(&mut self) -> Result<(), ClientError> {
+        self.value::<IgnoredAny>(Call::post("/api/auth/logout")).await?;
+        self.credential = Credential::None;
+        Ok(())
+    }
+
+    /// Returns the user of the credential.
+    ///
+    /// # Errors
+    /// `auth_not_authenticated`.
+    pub async fn me(&self) -> Result<User, ClientError> {
+        self.value(Call::get("/api/auth/me")).await
+    }
+
+    /// Changes the user's password, and ends the user's other sessions. Requires a session.
+    ///
+    /// # Errors
+    /// `auth_invalid_credentials`, `auth_user_context_required`, `validation_…`.
+    pub async fn change_password(&self, current: &str, new: &str) -> Result<(), ClientError> {
+        #[derive(Serialize)]
+        struct Change<'a> {
+            current_password: &'a str,
+            new_password: &'a str,
+        }
+        let change = Change { current_password: current, new_password: new };
+        let call = Call::post("/api/auth/password").json(&change)?;
+        self.value::<IgnoredAny>(call).await.map(|_| ())
+    }
+
+    /// Creates a user in the caller's organization; `organization_id` is ignored. Requires a session.
+    ///
+    /// # Errors
+    /// `auth_permission_denied`, `entity_already_exists`, `validation_…`.
+    pub async fn create_user(&self, new: &NewUser) -> Result<Tagged<User>, ClientError> {
+        #[derive(Serialize)]
+        struct Body<'a> {
+            email: &'a str,
+            permissions: Permission,
+            network_ids: &'a [Uuid],
+            #[serde(skip_serializing_if = "Option::is_none")]
+            password: Option<&'a str>,
+        }
+        let NewUser { organization_id: _, email, permissions, password, network_ids } = new;
+        let (permissions, password) = (*permissions, password.as_deref());
+        self.tagged(Call::post(User::PATH).json(&Body { email, permissions, network_ids, password })?).await
+    }
+
+    /// Records where the user heard of the product. Requires a session.
+    ///
+    /// # Errors
+    /// `auth_user_context_required`, `validation_…`.
+    pub async fn submit_referral(&self, source: &str, details: Option<&str>) -> Result<(), ClientError> {
+        #[derive(Serialize)]
+        struct Referral<'a> {
+            referral_source: &'a str,
+            referral_source_other: Option<&'a str>,
+        }
+        let referral = Referral { referral_source: source, referral_source_other: details };
+        let call = Call::post("/api/v1/organizations/referral-source").json(&referral)?;
+        self.value::<IgnoredAny>(call).await.map(|_| ())
+    }
+}
+
+/// Returns the session cookie that an answer sets, as a value of the `Cookie` header.
+fn session_cookie(headers: &HeaderMap) -> Result<HeaderValue, ClientError> {
+    let cookies = headers.get_all(SET_COOKIE).iter().filter_map(|cookie| cookie.to_str().ok());
+    let pairs = cookies.filter_map(|cookie| cookie.split(';').next());
+    let session =
+        pairs.map(str::trim).find(|pair| pair.split_once('=').is_some_and(|(name, _)| name == COOKIE_NAME));
+    let session = session.ok_or_else(|| ClientError::unexpected("The answer has no session cookie."))?;
+    secret_header(session)
+}

@@ -1,0 +1,292 @@
+//! The collections of the API, and the operations that they share.
+
+use std::fmt;
+use std::str::FromStr;
+
+use http::header::{ETAG, IF_MATCH, IF_NONE_MATCH};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use uuid::Uuid;
+
+use super::call::{Call, decode};
+use super::query::query_text;
+use super::{Client, ClientError, HttpService, Parameters, PartQuery};
+use crate::inventory::{HostQuery, ListQuery, PageCursor};
+use crate::model::{
+    DaemonApiKey, Host, IfEntry, Interface, Network, Organization, Port, Service, Share, Subnet, Tag, User,
+    UserApiKey,
+};
+use crate::wire::Pagination;
+
+/// A kind of record that a [`Client`] lists, reads and updates.
+///
+/// Implemented by the records of the API; not implementable outside of this crate.
+pub trait Collection: Serialize + DeserializeOwned + Sealed + Send + 'static {
+    /// The path of the collection.
+    const PATH: &'static str;
+    /// The filters, the order and the page of its list.
+    type Query: Parameters;
+
+    /// Returns the record's id.
+    fn id(&self) -> Uuid;
+}
+
+/// A kind of record that [`Client::create`] creates from its fields alone.
+///
+/// Users, API keys and shares have methods of their own, because a secret comes with them.
+pub trait Creatable: Collection {}
+
+/// A kind of record that [`Client::delete`] deletes.
+pub trait Deletable: Collection {}
+
+/// A kind of record that [`Client::delete_many`] deletes.
+pub trait BulkDeletable: Deletable {}
+
+pub trait Sealed {}
+
+/// Implements [`Collection`], which differs in nothing but the path and the query.
+macro_rules! collections {
+    ($($record:ty: $path:literal, $query:ty, [$($operation:ident),*];)*) => {$(
+        impl Sealed for $record {}
+
+        impl Collection for $record {
+            const PATH: &'static str = $path;
+            type Query = $query;
+
+            fn id(&self) -> Uuid {
+                self.id
+            }
+        }
+
+        $(impl $operation for $record {})*
+    )*};
+}
+
+collections! {
+    Organization: "/api/v1/organizations", ListQuery, [];
+    User: "/api/v1/users", ListQuery, [Deletable];
+    Network: "/api/v1/networks", ListQuery, [Creatable, Deletable];
+    Subnet: "/api/v1/subnets", ListQuery, [Creatable, Deletable, BulkDeletable];
+    Tag: "/api/v1/tags", ListQuery, [Creatable, Deletable, BulkDeletable];
+    Host: "/api/v1/hosts", HostQuery, [Creatable, Deletable, BulkDeletable];
+    Interface: "/api/v1/interfaces", PartQuery, [Creatable, Deletable];
+    Port: "/api/v1/ports", PartQuery, [Creatable, Deletable];
+    Service: "/api/v1/services", PartQuery, [Creatable, Deletable];
+    IfEntry: "/api/v1/if-entries", PartQuery, [Creatable, Deletable];
+    UserApiKey: "/api/v1/auth/keys", ListQuery, [Deletable, BulkDeletable];
+    DaemonApiKey: "/api/v1/auth/daemon", ListQuery, [Deletable, BulkDeletable];
+    Share: "/api/v1/shares", ListQuery, [Deletable, BulkDeletable];
+}
+
+/// A page of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Page<T> {
+    /// The records, in the requested order.
+    pub records: Vec<T>,
+    /// The number of records that match the filters, wherever the page starts and ends.
+    pub total: u64,
+    /// Whether records follow the page.
+    pub has_more: bool,
+    /// The position after the page, for the query of the next one.
+    ///
+    /// `None`: no records follow, or the query has an offset.
+    pub next: Option<PageCursor>,
+}
+
+/// A record with the entity tag of its present state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Tagged<T> {
+    /// The record.
+    pub record: T,
+    /// The tag, for [`Client::update`]; `None` if the server sends none.
+    pub tag: Option<EntityTag>,
+}
+
+/// The entity tag of one state of a record. Its text form includes the quotes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct EntityTag(HeaderValue);
+
+/// The error for text that is not an entity tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not an entity tag in quotes")]
+#[non_exhaustive]
+pub struct EntityTagError;
+
+impl EntityTag {
+    pub(super) fn of(headers: &HeaderMap) -> Option<Self> {
+        headers.get(ETAG)?.to_str().ok()?.parse().ok()
+    }
+}
+
+impl FromStr for EntityTag {
+    type Err = EntityTagError;
+
+    fn from_str(text: &str) -> Result<Self, EntityTagError> {
+        let opaque = text.strip_prefix("W/").unwrap_or(text);
+        let is_quoted = opaque.len() >= 2 && opaque.starts_with('"') && opaque.ends_with('"');
+        let header = is_quoted.then(|| HeaderValue::from_str(text).ok()).flatten();
+        header.map(Self).ok_or(EntityTagError)
+    }
+}
+
+impl fmt::Display for EntityTag {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.0.to_str().unwrap_or_default())
+    }
+}
+
+impl<S: HttpService> Client<S> {
+    /// Returns one page of a list.
+    ///
+    /// A query without a limit asks for the whole list in one answer; [`records`](Self::records) reads lists of any
+    /// length.
+    ///
+    /// ```
+    /// # use toposcope::client::{Client, ClientError, HttpService};
+    /// # use toposcope::inventory::HostQuery;
+    /// # use toposcope::model::Host;
+    /// # async fn example<S: HttpService>(client: Client<S>) -> Result<(), ClientError> {
+    /// let mut query = HostQuery::default();
+    /// query.limit = Some(50);
+    /// let first = client.list::<Host>(&query).await?;
+    /// if first.has_more {
+    ///     query.cursor = first.next;
+    ///     let second = client.list::<Host>(&query).await?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `Request` for filters that are empty, texts with a comma in a list, and a limit of 0.
+    pub async fn list<T: Collection>(&self, query: &T::Query) -> Result<Page<T>, ClientError> {
+        let (documents, pagination) = self.raw_page::<T>(query).await?;
+        let records = documents.iter().map(|document| decode(document.get().as_bytes()));
+        let next = next_of(&pagination)?;
+        let (records, Pagination { total_count: total, has_more, .. }) =
+            (records.collect::<Result<_, _>>()?, pagination);
+        Ok(Page { records, total, has_more, next })
+    }
+
+    pub(super) async fn raw_page<T: Collection>(
+        &self,
+        query: &T::Query,
+    ) -> Result<(Vec<Box<RawValue>>, Pagination), ClientError> {
+        let call = Call::get(format!("{}?{}", T::PATH, query_text(query)?));
+        let success = self.envelope::<Vec<Box<RawValue>>>(call).await?.0;
+        let pagination = success.meta.pagination;
+        let pagination = pagination.ok_or_else(|| ClientError::unexpected("The list has no pagination."))?;
+        Ok((success.data, pagination))
+    }
+
+    /// Returns the record with this id.
+    ///
+    /// # Errors
+    /// `entity_not_found`, `entity_access_denied`.
+    pub async fn get<T: Collection>(&self, id: Uuid) -> Result<Tagged<T>, ClientError> {
+        self.tagged(Call::get(item::<T>(id))).await
+    }
+
+    /// Returns the record with this id, or `None` if it still has this tag.
+    ///
+    /// # Errors
+    /// Those of [`get`](Self::get).
+    pub async fn get_if_changed<T: Collection>(
+        &self,
+        id: Uuid,
+        tag: &EntityTag,
+    ) -> Result<Option<Tagged<T>>, ClientError> {
+        let call = Call::get(item::<T>(id)).header(IF_NONE_MATCH, tag.0.clone());
+        match self.tagged(call).await {
+            Ok(record) => Ok(Some(record)),
+            Err(error) if error.status() == Some(StatusCode::NOT_MODIFIED) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Creates a record. The server chooses its id and its times, and ignores those of `record`.
+    ///
+    /// # Errors
+    /// `validation_…`, `entity_reference_invalid`, `entity_already_exists`, `quota_exceeded`.
+    pub async fn create<T: Creatable>(&self, record: &T) -> Result<Tagged<T>, ClientError> {
+        self.tagged(Call::post(T::PATH).json(record)?).await
+    }
+
+    /// Replaces the record with this id. Fields that only the server sets are ignored.
+    ///
+    /// With a tag, the server refuses the update if the record has changed since.
+    ///
+    /// ```
+    /// # use toposcope::client::{Client, ClientError, HttpService};
+    /// # use toposcope::model::Tag;
+    /// # use uuid::Uuid;
+    /// # async fn example<S: HttpService>(client: Client<S>, id: Uuid) -> Result<(), ClientError> {
+    /// let mut found = client.get::<Tag>(id).await?;
+    /// found.record.name = "critical".to_owned();
+    /// client.update(&found.record, found.tag.as_ref()).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `precondition_failed`; those of [`get`](Self::get) and [`create`](Self::create).
+    pub async fn update<T: Collection>(
+        &self,
+        record: &T,
+        if_match: Option<&EntityTag>,
+    ) -> Result<Tagged<T>, ClientError> {
+        self.tagged(Call::put(item::<T>(record.id())).json(record)?.if_match(if_match)).await
+    }
+
+    /// Deletes the record with this id; with a tag, only if the record has not changed since.
+    ///
+    /// # Errors
+    /// `precondition_failed`, `entity_in_use`; those of [`get`](Self::get).
+    pub async fn delete<T: Deletable>(
+        &self,
+        id: Uuid,
+        if_match: Option<&EntityTag>,
+    ) -> Result<(), ClientError> {
+        let call = Call::new(Method::DELETE, item::<T>(id)).if_match(if_match);
+        self.value::<IgnoredAny>(call).await.map(|_| ())
+    }
+
+    /// Deletes up to 1,000 records, all or none. Returns how many there were.
+    ///
+    /// Ids that are unknown or not visible to the caller are skipped.
+    ///
+    /// # Errors
+    /// `entity_in_use`; `validation_…` for no ids or too many.
+    pub async fn delete_many<T: BulkDeletable>(&self, ids: &[Uuid]) -> Result<u64, ClientError> {
+        #[derive(Deserialize)]
+        struct Deletion {
+            deleted_count: u64,
+        }
+        let call = Call::post(format!("{}/bulk-delete", T::PATH)).json(ids)?;
+        Ok(self.value::<Deletion>(call).await?.deleted_count)
+    }
+}
+
+impl Call {
+    fn if_match(self, tag: Option<&EntityTag>) -> Self {
+        match tag {
+            Some(tag) => self.header(IF_MATCH, tag.0.clone()),
+            None => self,
+        }
+    }
+}
+
+pub(super) fn item<T: Collection>(id: Uuid) -> String {
+    format!("{}/{id}", T::PATH)
+}
+
+/// Returns the position after a page.
+pub(super) fn next_of(pagination: &Pagination) -> Result<Option<PageCursor>, ClientError> {
+    let text = pagination.next_cursor.as_ref().and_then(Option::as_ref);
+    let invalid = |error| ClientError::unexpected("The next cursor is not one of this API.").caused_by(error);
+    text.map(|text| text.parse().map_err(invalid)).transpose()
+}

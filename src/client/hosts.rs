@@ -1,0 +1,184 @@
+//! Many hosts at once, and the update of a port.
+
+use form_urlencoded::Serializer;
+use http::HeaderValue;
+use http::header::{ACCEPT, CONTENT_TYPE};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use super::call::Call;
+use super::collection::item;
+use super::query::query_text;
+use super::{Client, ClientError, Collection, Download, HttpService, RequestBody};
+use crate::inventory::{Atomicity, HostQuery, PortUpdate};
+use crate::model::{Host, Port, PortNumber, Protocol};
+
+const JSON_LINES: &str = "application/x-ndjson";
+
+/// What became of one host of [`Client::put_hosts`].
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct HostOutcome {
+    /// The position of the host in the request, from 0.
+    pub index: usize,
+    /// The id of the host; `None` if it has none.
+    pub id: Option<Uuid>,
+    /// The outcome.
+    pub outcome: Outcome,
+    /// The error of a host that was not stored.
+    pub error: Option<OutcomeError>,
+}
+
+/// The outcome of storing one of many hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Outcome {
+    /// The host is new.
+    Created,
+    /// The host was replaced.
+    Updated,
+    /// The host was stored exactly so already.
+    Unchanged,
+    /// The host was not stored.
+    Failed,
+    /// Unknown to this version.
+    #[serde(other)]
+    Unknown,
+}
+
+/// The error of one of many hosts.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct OutcomeError {
+    /// The error code as text; see [`ErrorCode`](crate::wire::ErrorCode).
+    pub code: String,
+    /// A sentence that describes the error to a person.
+    pub error: String,
+    /// Details of the error.
+    #[serde(default)]
+    pub params: Map<String, Value>,
+}
+
+/// Options of [`Client::import_hosts`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct ImportOptions {
+    /// Refuses lines of other networks than this one. Default: each line is imported on its own network.
+    pub network_id: Option<Uuid>,
+    /// Checks the lines and stores nothing.
+    pub dry_run: bool,
+}
+
+/// The result of an import.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct ImportSummary {
+    /// Lines read, blank ones included.
+    pub lines: u64,
+    /// Hosts stored.
+    pub imported: u64,
+    /// The number of stored hosts that replaced existing ones.
+    pub replaced: u64,
+    /// Lines refused.
+    pub refused: u64,
+    /// The first refused lines, with reasons.
+    pub refusals: Vec<RefusedLine>,
+}
+
+/// A line that was not imported.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct RefusedLine {
+    /// The line number, from 1.
+    pub line: u64,
+    /// The dotted path of the faulty value; `None`: not a single value.
+    pub field: Option<String>,
+    /// What is wrong with the line.
+    pub reason: String,
+}
+
+impl<S: HttpService> Client<S> {
+    /// Creates or replaces up to 1,000 hosts by id.
+    ///
+    /// # Errors
+    /// Of all hosts together, those of [`create`](Self::create); the field of a `validation_…` error begins with
+    /// `hosts.` and the position of the host.
+    pub async fn put_hosts(
+        &self,
+        hosts: &[Host],
+        atomicity: Atomicity,
+    ) -> Result<Vec<HostOutcome>, ClientError> {
+        #[derive(Serialize)]
+        struct Body<'a> {
+            hosts: &'a [Host],
+            atomic: bool,
+        }
+        let body = Body { hosts, atomic: atomicity == Atomicity::AllOrNothing };
+        self.value(Call::post(format!("{}/bulk", Host::PATH)).json(&body)?).await
+    }
+
+    /// Imports hosts from JSON Lines of any length, which are read while they are sent.
+    ///
+    /// ```
+    /// # use toposcope::client::{Client, ClientError, HttpService, ImportOptions, RequestBody};
+    /// # use toposcope::inventory::HostQuery;
+    /// # async fn example<S: HttpService>(old: Client<S>, new: Client<S>) -> Result<(), ClientError> {
+    /// let hosts = old.export_hosts(&HostQuery::default()).await?;
+    /// let summary = new.import_hosts(RequestBody::stream(hosts), ImportOptions::default()).await?;
+    /// println!("{} hosts imported, {} lines refused", summary.imported, summary.refused);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `entity_not_found`, `entity_access_denied`: of the network. A line that is not imported is no error.
+    pub async fn import_hosts(
+        &self,
+        lines: RequestBody,
+        options: ImportOptions,
+    ) -> Result<ImportSummary, ClientError> {
+        let mut query = Serializer::new(String::new());
+        if let Some(network) = options.network_id {
+            query.append_pair("network_id", &network.to_string());
+        }
+        query.append_pair("dry_run", &options.dry_run.to_string());
+        let call = Call::post(format!("{}/import?{}", Host::PATH, query.finish()));
+        self.value(call.body(HeaderValue::from_static(JSON_LINES), lines)).await
+    }
+
+    /// Returns all hosts of a list as JSON Lines: one host a line. The query's limit and offset are ignored.
+    ///
+    /// # Errors
+    /// `Request` for filters that [`list`](Self::list) refuses.
+    pub async fn export_hosts(&self, query: &HostQuery) -> Result<Download, ClientError> {
+        let whole = HostQuery { limit: None, offset: 0, ..query.clone() };
+        let json_lines = HeaderValue::from_static(JSON_LINES);
+        let call = Call::get(format!("{}?{}", Host::PATH, query_text(&whole)?)).header(ACCEPT, json_lines);
+        let answer = self.send(call).await?;
+        let content_type = answer.parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        if !content_type.is_some_and(|content_type| content_type.starts_with(JSON_LINES)) {
+            let error = ClientError::unexpected("The server cannot export hosts as JSON Lines.");
+            return Err(error.with_status(answer.parts.status));
+        }
+        Ok(answer.into_download())
+    }
+
+    /// Updates the number and the protocol of a port.
+    ///
+    /// # Errors
+    /// `entity_already_exists`, `entity_in_use`; those of [`get`](Self::get).
+    pub async fn update_port(&self, id: Uuid, update: PortUpdate) -> Result<Port, ClientError> {
+        #[derive(Serialize)]
+        struct Body {
+            host_id: Uuid,
+            network_id: Uuid,
+            number: PortNumber,
+            protocol: Protocol,
+        }
+        let PortUpdate { host_id, network_id, number, protocol } = update;
+        let body = Body { host_id, network_id, number, protocol };
+        self.value(Call::put(item::<Port>(id)).json(&body)?).await
+    }
+}

@@ -1,0 +1,104 @@
+//! The creation and rotation of API keys.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::call::Call;
+use super::collection::item;
+use super::{Client, ClientError, Collection, HttpService};
+use crate::inventory::{NewDaemonApiKey, NewUserApiKey};
+use crate::model::{DaemonApiKey, Permission, Timestamp, UserApiKey};
+
+/// An API key just created or rotated, with its plaintext, which cannot be retrieved later.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+pub struct CreatedKey<R> {
+    api_key: R,
+    key: String,
+}
+
+impl<R> CreatedKey<R> {
+    /// Returns the record, as the server sent it: its `key` may be the plaintext.
+    #[must_use]
+    pub const fn record(&self) -> &R {
+        &self.api_key
+    }
+
+    /// Returns the plaintext key. Hand it to its owner and do not store it.
+    #[must_use]
+    pub fn plaintext(&self) -> &str {
+        &self.key
+    }
+}
+
+/// Omits the record and the plaintext.
+impl<R> fmt::Debug for CreatedKey<R> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("CreatedKey").finish_non_exhaustive()
+    }
+}
+
+impl<S: HttpService> Client<S> {
+    /// Creates an API key of the caller; `user_id` is ignored. Requires a session.
+    ///
+    /// # Errors
+    /// `auth_user_context_required`, `auth_permission_denied`, `quota_exceeded`, `validation_…`.
+    pub async fn create_user_key(&self, new: &NewUserApiKey) -> Result<CreatedKey<UserApiKey>, ClientError> {
+        #[derive(Serialize)]
+        struct Body<'a> {
+            name: &'a str,
+            tags: &'a [Uuid],
+            expires_at: Option<Timestamp>,
+            is_enabled: bool,
+            network_ids: &'a [Uuid],
+            permissions: Permission,
+        }
+        let NewUserApiKey { user_id: _, name, permissions, network_ids, tags, expires_at, is_enabled } = new;
+        let (permissions, expires_at, is_enabled) = (*permissions, *expires_at, *is_enabled);
+        let body = Body { name, tags, expires_at, is_enabled, network_ids, permissions };
+        self.value(Call::post(UserApiKey::PATH).json(&body)?).await
+    }
+
+    /// Replaces the secret of one of the caller's API keys. The old one stops at once. Requires a session.
+    ///
+    /// # Errors
+    /// `auth_user_context_required`, `entity_not_found`.
+    pub async fn rotate_user_key(&self, id: Uuid) -> Result<CreatedKey<UserApiKey>, ClientError> {
+        self.rotate(id).await
+    }
+
+    /// Creates an API key of a discovery daemon.
+    ///
+    /// # Errors
+    /// `entity_reference_invalid`, `entity_access_denied`, `quota_exceeded`, `validation_…`.
+    pub async fn create_daemon_key(
+        &self,
+        new: &NewDaemonApiKey,
+    ) -> Result<CreatedKey<DaemonApiKey>, ClientError> {
+        #[derive(Serialize)]
+        struct Body<'a> {
+            name: &'a str,
+            network_id: Uuid,
+            tags: &'a [Uuid],
+            expires_at: Option<Timestamp>,
+            is_enabled: bool,
+        }
+        let NewDaemonApiKey { network_id, name, tags, expires_at, is_enabled } = new;
+        let (network_id, expires_at, is_enabled) = (*network_id, *expires_at, *is_enabled);
+        let body = Body { name, network_id, tags, expires_at, is_enabled };
+        self.value(Call::post(DaemonApiKey::PATH).json(&body)?).await
+    }
+
+    /// Replaces the secret of a daemon's API key. The old one stops at once.
+    ///
+    /// # Errors
+    /// `entity_not_found`, `entity_access_denied`.
+    pub async fn rotate_daemon_key(&self, id: Uuid) -> Result<CreatedKey<DaemonApiKey>, ClientError> {
+        self.rotate(id).await
+    }
+
+    async fn rotate<T: Collection>(&self, id: Uuid) -> Result<CreatedKey<T>, ClientError> {
+        self.value(Call::post(format!("{}/rotate", item::<T>(id)))).await
+    }
+}

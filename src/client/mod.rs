@@ -1,0 +1,183 @@
+//! A typed client for the API, over any `tower::Service` that speaks HTTP (feature `client`).
+//!
+//! [`Client`] sends its requests to an [`Api`](crate::Api) in process, or to a server through an HTTP client. Each operation
+//! is a method; the types of records are those of [`model`](crate::model), and lists take the query types of
+//! [`inventory`](crate::inventory).
+//!
+//! ```
+//! use toposcope::client::Client;
+//! use toposcope::inventory::{Bootstrap, ListQuery};
+//! use toposcope::model::Tag;
+//! use toposcope::wire::ErrorCode;
+//! use toposcope::{Api, Inventory, MemoryStore};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let inventory = Inventory::new(MemoryStore::new());
+//! let start = inventory.bootstrap(Bootstrap::new("Example", "me@example.net")).await?;
+//! let key = start.issued_key.ok_or("only the first start issues a key")?;
+//! let client = Client::new(Api::builder(inventory).build()).with_api_key(key.plaintext())?;
+//!
+//! let mut created = client.create(&Tag::new("critical")).await?;
+//! created.record.name = "important".to_owned();
+//! let renamed = client.update(&created.record, created.tag.as_ref()).await?;
+//!
+//! // The record is no longer the one that this tag stands for.
+//! let error = client.delete::<Tag>(renamed.record.id, created.tag.as_ref()).await.unwrap_err();
+//! assert_eq!(error.code(), Some(ErrorCode::PreconditionFailed));
+//!
+//! let mut tags = client.records::<Tag>(ListQuery::default());
+//! while let Some(tag) = tags.next().await {
+//!     assert_eq!(tag?.name, "important");
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Layers
+//! A client repeats no request and has no time limit of its own: tower's layers between it and its service have both. Each
+//! request is sent on a clone of the service, once that clone is ready.
+//!
+//! # Memory
+//! An answer of more than 64 MiB is an error; [`Client::with_answer_limit`] sets another limit. [`Client::records`] reads
+//! one page at a time, and [`Client::export_hosts`] and [`Client::import_hosts`] stream.
+
+mod accounts;
+mod call;
+mod collection;
+mod error;
+mod hosts;
+mod keys;
+mod query;
+mod records;
+mod server;
+mod shares;
+mod transport;
+
+use std::fmt;
+
+use http::{HeaderValue, Uri};
+
+pub use self::collection::{
+    BulkDeletable, Collection, Creatable, Deletable, EntityTag, EntityTagError, Page, Tagged,
+};
+pub use self::error::{ClientError, ClientErrorKind};
+pub use self::hosts::{HostOutcome, ImportOptions, ImportSummary, Outcome, OutcomeError, RefusedLine};
+pub use self::keys::CreatedKey;
+use self::query::PagedQuery;
+pub use self::query::{Parameters, PartQuery};
+pub use self::records::Records;
+pub use self::server::Versions;
+pub use self::shares::ShareAccess;
+pub use self::transport::{Download, HttpService, RequestBody};
+
+/// A typed client for the API over a service.
+///
+/// Cloning it clones the service. A clone has the same credential, but further logins do not affect it.
+///
+/// # Errors
+/// In addition to the errors listed for a method, every method may fail with every other [kind](ClientErrorKind) of error
+/// and with the codes that any request can get, such as `auth_not_authenticated` and `rate_limit_exceeded`.
+#[derive(Clone)]
+pub struct Client<S> {
+    service: S,
+    /// What precedes the path of each request. Empty in process.
+    base_url: String,
+    credential: Credential,
+    user_agent: HeaderValue,
+    answer_limit: usize,
+}
+
+/// What identifies the caller, as the value of a header.
+#[derive(Clone)]
+enum Credential {
+    None,
+    ApiKey(HeaderValue),
+    Session(HeaderValue),
+}
+
+const DEFAULT_ANSWER_LIMIT: usize = 64 * 1024 * 1024;
+const USER_AGENT: &str = concat!("toposcope/", env!("CARGO_PKG_VERSION"));
+
+impl<S> Client<S> {
+    /// Creates a client without a credential, for a service that needs no base URL.
+    #[must_use]
+    pub fn new(service: S) -> Self {
+        Self {
+            service,
+            base_url: String::new(),
+            credential: Credential::None,
+            user_agent: HeaderValue::from_static(USER_AGENT),
+            answer_limit: DEFAULT_ANSWER_LIMIT,
+        }
+    }
+
+    /// Sets the URL that precedes `/api/…`, such as `https://example.net` or `https://example.net/inventory`.
+    ///
+    /// # Errors
+    /// `Request` unless it has a scheme and a host, and neither user information nor a query.
+    pub fn with_base_url(self, url: &str) -> Result<Self, ClientError> {
+        let message = "The base URL must have a scheme and a host, and no user information and no query.";
+        let uri: Uri = url.parse().map_err(|error| ClientError::request(message).caused_by(error))?;
+        let authority = uri.authority().filter(|authority| !authority.as_str().contains('@'));
+        let (Some(scheme), Some(authority), None) = (uri.scheme_str(), authority, uri.query()) else {
+            return Err(ClientError::request(message));
+        };
+        let base_url = format!("{scheme}://{authority}{}", uri.path().trim_end_matches('/'));
+        Ok(Self { base_url, ..self })
+    }
+
+    /// Sets a user's API key, in place of any other credential.
+    ///
+    /// # Errors
+    /// `Request` if the text cannot be sent in a header.
+    pub fn with_api_key(self, key: &str) -> Result<Self, ClientError> {
+        Ok(Self { credential: Credential::ApiKey(secret_header(&format!("Bearer {key}"))?), ..self })
+    }
+
+    /// Sets the plaintext of a session, in place of any other credential.
+    ///
+    /// # Errors
+    /// `Request` if the text cannot be sent in a header.
+    pub fn with_session(self, session: &str) -> Result<Self, ClientError> {
+        let cookie = format!("{}={session}", accounts::COOKIE_NAME);
+        Ok(Self { credential: Credential::Session(secret_header(&cookie)?), ..self })
+    }
+
+    /// Sets the `User-Agent` header. Default: `toposcope/` and the version of this crate.
+    ///
+    /// # Errors
+    /// `Request` if the text cannot be sent in a header.
+    pub fn with_user_agent(self, user_agent: &str) -> Result<Self, ClientError> {
+        Ok(Self { user_agent: header(user_agent)?, ..self })
+    }
+
+    /// Sets the maximum size of an answer, in bytes. Default: 64 MiB. Downloads are not limited.
+    #[must_use]
+    pub fn with_answer_limit(self, bytes: usize) -> Self {
+        Self { answer_limit: bytes, ..self }
+    }
+}
+
+/// Omits the credential.
+impl<S> fmt::Debug for Client<S> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Client")
+            .field("base_url", &self.base_url)
+            .field("user_agent", &self.user_agent)
+            .field("answer_limit", &self.answer_limit)
+            .finish_non_exhaustive()
+    }
+}
+
+fn header(text: &str) -> Result<HeaderValue, ClientError> {
+    let invalid = |_| ClientError::request("The text contains characters that a header cannot have.");
+    HeaderValue::from_str(text).map_err(invalid)
+}
+
+fn secret_header(text: &str) -> Result<HeaderValue, ClientError> {
+    let mut header = header(text)?;
+    header.set_sensitive(true);
+    Ok(header)
+}

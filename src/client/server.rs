@@ -1,0 +1,41 @@
+//! The state of the server.
+
+use serde::Deserialize;
+
+use super::call::{Call, decode};
+use super::{Client, ClientError, HttpService};
+
+/// The versions of a server.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct Versions {
+    /// The version of the API; this crate implements [`API_VERSION`](crate::wire::API_VERSION).
+    pub api_version: u32,
+    /// The version of the application that embeds the API.
+    pub server_version: String,
+}
+
+impl<S: HttpService> Client<S> {
+    /// Returns the versions of the server. Needs no credential.
+    ///
+    /// # Errors
+    /// None of its own.
+    pub async fn version(&self) -> Result<Versions, ClientError> {
+        self.value(Call::get("/api/version")).await
+    }
+
+    /// Checks that the server can reach its store, and returns the server's name and version. Needs no credential.
+    ///
+    /// # Errors
+    /// Status 503, without a code, if the store does not answer.
+    pub async fn health(&self) -> Result<String, ClientError> {
+        // This answer alone has no metadata.
+        #[derive(Deserialize)]
+        struct Health {
+            data: String,
+        }
+        let (parts, body) = self.send(Call::get("/api/health")).await?.read(self.answer_limit).await?;
+        let health = decode::<Health>(&body).map_err(|error| error.with_status(parts.status))?;
+        Ok(health.data)
+    }
+}

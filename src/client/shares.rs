@@ -1,0 +1,110 @@
+//! Shares: their creation, their passwords, and what is public about them.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::call::Call;
+use super::collection::item;
+use super::{Client, ClientError, Collection, HttpService, Tagged};
+use crate::inventory::NewShare;
+use crate::model::{Redaction, Share, ShareMetadata, ShareOptions, Timestamp, TopologyView};
+
+/// The access to a share with a password, for a limited time.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct ShareAccess {
+    /// The token that takes the place of the password.
+    pub token: String,
+    /// When the token expires.
+    pub expires_at: Timestamp,
+}
+
+/// Omits the token.
+impl fmt::Debug for ShareAccess {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("ShareAccess").field("expires_at", &self.expires_at).finish_non_exhaustive()
+    }
+}
+
+impl<S: HttpService> Client<S> {
+    /// Creates a share in the caller's organization; `organization_id` is ignored.
+    ///
+    /// # Errors
+    /// `validation_required` without a network; `entity_access_denied`, `entity_reference_invalid`, `validation_…`.
+    pub async fn create_share(&self, new: &NewShare) -> Result<Tagged<Share>, ClientError> {
+        #[derive(Serialize)]
+        struct Body<'a> {
+            name: &'a str,
+            network_id: Option<Uuid>,
+            password: Option<&'a str>,
+            options: ShareOptions,
+            is_enabled: bool,
+            expires_at: Option<Timestamp>,
+            view: TopologyView,
+            redact: &'a [Redaction],
+        }
+        // Every field is named, so that a new one cannot be forgotten here.
+        let NewShare {
+            organization_id: _,
+            network_id,
+            name,
+            password,
+            options,
+            is_enabled,
+            expires_at,
+            view,
+            redact,
+        } = new;
+        let body = Body {
+            name,
+            network_id: *network_id,
+            password: password.as_deref(),
+            options: *options,
+            is_enabled: *is_enabled,
+            expires_at: *expires_at,
+            view: *view,
+            redact,
+        };
+        self.tagged(Call::post(Share::PATH).json(&body)?).await
+    }
+
+    /// Replaces a share and its password; `None` removes the password. [`update`](Self::update) keeps it.
+    ///
+    /// # Errors
+    /// Those of [`update`](Self::update).
+    pub async fn update_share_password(
+        &self,
+        share: &Share,
+        password: Option<&str>,
+    ) -> Result<Tagged<Share>, ClientError> {
+        #[derive(Serialize)]
+        struct Body<'a> {
+            #[serde(flatten)]
+            share: &'a Share,
+            password: Option<&'a str>,
+        }
+        self.tagged(Call::put(item::<Share>(share.id)).json(&Body { share, password })?).await
+    }
+
+    /// Returns the public metadata of a share. Needs no credential.
+    ///
+    /// # Errors
+    /// `entity_not_found`.
+    pub async fn share_metadata(&self, id: Uuid) -> Result<ShareMetadata, ClientError> {
+        self.value(Call::get(format!("{}/public/{id}", Share::PATH))).await
+    }
+
+    /// Opens a share with its password. Needs no credential.
+    ///
+    /// # Errors
+    /// `share_password_incorrect`; `rate_limit_exceeded` after too many failures; `entity_not_found`.
+    pub async fn verify_share_password(&self, id: Uuid, password: &str) -> Result<ShareAccess, ClientError> {
+        #[derive(Serialize)]
+        struct Body<'a> {
+            password: &'a str,
+        }
+        self.value(Call::post(format!("{}/public/{id}/verify", Share::PATH)).json(&Body { password })?).await
+    }
+}
