@@ -11,9 +11,12 @@
 )]
 
 mod backend;
+#[cfg(feature = "client")]
+mod client;
 mod common;
 mod concurrency;
 mod isolation;
+mod management;
 #[cfg(feature = "sled")]
 #[path = "../support/place.rs"]
 mod place;
@@ -23,6 +26,7 @@ mod robustness;
 mod access {
     mod credentials;
     mod cross_site;
+    mod endpoints;
     mod keys;
     mod levels;
     mod logins;
@@ -32,6 +36,7 @@ mod access {
 }
 
 mod endpoints {
+    mod collections;
     mod others;
     mod ports;
     mod user_keys;
@@ -64,8 +69,11 @@ mod lists {
 }
 
 mod service {
+    #[cfg(feature = "openapi")]
+    mod description;
     mod embedding;
     mod envelope;
+    mod health;
     mod precedence;
 }
 

@@ -10,6 +10,11 @@
 )]
 
 mod access;
+#[allow(dead_code, reason = "shared with the tests of the API")]
+#[path = "../api/backend.rs"]
+mod backend;
+mod bulk;
+mod collections;
 mod faults;
 mod hosts;
 mod import;
@@ -17,8 +22,12 @@ mod keys;
 mod logins;
 mod model;
 mod organizations;
+#[cfg(feature = "sled")]
+#[path = "../support/place.rs"]
+mod place;
 mod ports;
 mod real;
 mod secrets;
+mod shares;
 mod support;
 mod users;

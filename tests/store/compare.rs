@@ -62,10 +62,11 @@ fn generated(seed: u64, length: usize) -> Vec<u8> {
     body
 }
 
-/// Returns facets as a store must return them: links and unique keys without duplicates, no empty sort keys.
+/// Returns facets as a store must return them: links, terms and unique keys without duplicates, no empty sort keys.
 fn normalized(facets: Facets) -> Facets {
     let mut facets = in_order(facets);
     facets.links.dedup();
+    facets.terms.dedup();
     facets.unique_keys.dedup();
     facets.sort_keys.retain(|key| !key.value.is_empty());
     facets

@@ -72,6 +72,7 @@ pub(crate) async fn contents(store: &(impl Store + ?Sized)) -> BTreeMap<Key, (Fa
 /// Returns facets in the order in which they are compared; a store returns them in any order.
 pub(crate) fn in_order(mut facets: Facets) -> Facets {
     facets.links.sort_unstable();
+    facets.terms.sort_unstable();
     facets.unique_keys.sort_unstable();
     facets.sort_keys.sort_unstable_by_key(|key| key.name);
     facets

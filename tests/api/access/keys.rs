@@ -177,7 +177,7 @@ fn last_used_is_shown_and_does_not_change_updated_at() {
         let key = fixture.inventory.user_api_key(fixture.member_key_id).await.unwrap();
         assert_eq!((key.last_used, key.updated_at), (Some(at(5)), at(0)));
         fixture.clock.set(at(6));
-        let reply = fixture.send(fixture.put_own_key(&fixture.key_body())).await;
+        let reply = fixture.send(fixture.put_own_key(&with(&fixture.key_body(), "name", "renamed"))).await;
         assert_eq!(reply.data()["last_used"], at(5).to_string());
         assert_eq!(reply.data()["updated_at"], at(6).to_string());
     });

@@ -25,6 +25,7 @@ fn login_returns_the_user_and_a_session_cookie() {
                 "organization_id": fixture.home.organization.id,
                 "permissions": level.to_string(),
                 "network_ids": networks,
+                "is_enabled": true,
                 "created_at": at(9),
                 "updated_at": at(9),
             });

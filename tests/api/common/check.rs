@@ -10,7 +10,7 @@ use toposcope::wire::{Failure, Success};
 use super::{Reply, Server, VERSION};
 
 /// Every error code with its status and the keys of its params, as the contract lists them.
-pub(crate) const CODES: [(u16, &str, &[&str]); 34] = [
+pub(crate) const CODES: [(u16, &str, &[&str]); 36] = [
     (400, "validation_required", &["field"]),
     (400, "validation_empty", &["field"]),
     (400, "validation_max_length", &["field", "max"]),
@@ -29,6 +29,7 @@ pub(crate) const CODES: [(u16, &str, &[&str]); 34] = [
     (403, "auth_permission_denied", &[]),
     (403, "auth_user_context_required", &[]),
     (403, "auth_cross_site_request", &[]),
+    (403, "share_password_incorrect", &[]),
     (403, "billing_feature_not_available", &["feature"]),
     (403, "entity_access_denied", &["entity", "id"]),
     (403, "entity_update_forbidden", &["entity"]),
@@ -39,12 +40,31 @@ pub(crate) const CODES: [(u16, &str, &[&str]); 34] = [
     (409, "entity_in_use", &["entity", "name", "used_by"]),
     (409, "entity_conflict", &["entity", "id"]),
     (409, "quota_exceeded", &["entity", "limit"]),
+    (412, "precondition_failed", &["entity", "id"]),
     (413, "request_too_large", &["limit"]),
     (415, "request_unsupported_media_type", &[]),
     (429, "rate_limit_exceeded", &["retry_after"]),
     (429, "auth_too_many_attempts", &["retry_after"]),
     (500, "internal_error", &[]),
     (503, "store_unavailable", &[]),
+];
+
+/// The paths of lists.
+const LISTS: [&str; 14] = [
+    "/api/hosts",
+    "/api/v1/hosts",
+    "/api/v1/interfaces",
+    "/api/v1/ports",
+    "/api/v1/services",
+    "/api/v1/if-entries",
+    "/api/v1/organizations",
+    "/api/v1/users",
+    "/api/v1/networks",
+    "/api/v1/subnets",
+    "/api/v1/tags",
+    "/api/v1/shares",
+    "/api/v1/auth/keys",
+    "/api/v1/auth/daemon",
 ];
 
 /// Words that may appear in the log but in no answer.
@@ -89,7 +109,23 @@ impl Asked {
     }
 
     fn is_list(&self) -> bool {
-        self.path == "/api/v1/hosts"
+        let is_reading = self.method == Method::GET || self.method == Method::HEAD;
+        is_reading && LISTS.contains(&self.path.as_str())
+    }
+
+    /// Returns whether the answer has no envelope and counts for no rate limit.
+    fn is_health(&self) -> bool {
+        self.path == "/api/health" && (self.method == Method::GET || self.is_head())
+    }
+
+    /// Returns whether the answer is the OpenAPI document.
+    fn is_description(&self) -> bool {
+        matches!(self.path.as_str(), "/openapi.json" | "/api/openapi.json")
+    }
+
+    /// Returns whether the request asks for a list by cursor.
+    fn is_by_cursor(&self) -> bool {
+        self.is_list() && form_urlencoded::parse(self.query.as_bytes()).any(|(name, _)| name == "cursor")
     }
 
     /// Returns whether the request asks for a list without a limit.
@@ -101,12 +137,19 @@ impl Asked {
 }
 
 pub(super) fn check_response(asked: &Asked, reply: &Reply, limit: Option<RateLimit>) {
+    #[cfg(feature = "openapi")]
+    super::description::check_described(&asked.method, &asked.path, reply);
+    let limit = limit.filter(|_| !asked.is_health());
     check_headers(asked, reply, limit.is_some());
     if let Some(limit) = limit {
         check_allowance(reply, limit);
     }
     if asked.is_head() || reply.status == 304 {
         assert_eq!(reply.body.len(), 0, "there is no body: {asked:?}");
+    } else if asked.is_health() && reply.status != 400 {
+        assert_eq!(keys(&reply.json), ["data", "error", "success"]);
+    } else if asked.is_description() && reply.status == 200 {
+        assert_eq!(reply.json["openapi"], "3.1.0");
     } else if reply.status == 200 {
         check_success(asked, reply);
     } else {
@@ -121,10 +164,17 @@ fn check_headers(asked: &Asked, reply: &Reply, is_limited: bool) {
         expected.insert("content-type");
         assert_eq!(reply.header("content-type"), "application/json");
     }
-    let is_tagged = asked.is_list() && (status == 200 || status == 304);
+    let is_list = asked.is_list() && (status == 200 || status == 304);
+    let is_tagged = is_list || reply.headers.contains_key("etag");
     if is_tagged {
         expected.insert("etag");
-        assert!(reply.header("etag").starts_with("W/\"") && reply.header("etag").ends_with('"'));
+        assert!(status == 200 || status == 304);
+        let start = if is_list { "W/\"" } else { "\"" };
+        assert!(reply.header("etag").starts_with(start) && reply.header("etag").ends_with('"'));
+    }
+    if is_list && asked.is_whole_list() && asked.path.ends_with("/hosts") {
+        expected.insert("vary");
+        assert_eq!(reply.header("vary"), "Accept");
     }
     if is_limited {
         expected.extend(["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"]);
@@ -132,7 +182,7 @@ fn check_headers(asked: &Asked, reply: &Reply, is_limited: bool) {
     match status {
         401 => expected.insert("www-authenticate"),
         405 => expected.insert("allow"),
-        429 | 503 => expected.insert("retry-after"),
+        429 | 503 if !asked.is_health() => expected.insert("retry-after"),
         200 if asked.sets_cookie() => expected.insert("set-cookie"),
         _ => false,
     };
@@ -148,7 +198,7 @@ fn check_headers(asked: &Asked, reply: &Reply, is_limited: bool) {
     if status == 401 {
         assert_eq!(reply.header("www-authenticate"), "Bearer");
     }
-    if status == 429 || status == 503 {
+    if (status == 429 || status == 503) && !asked.is_health() {
         assert!(reply.number("retry-after") >= 1);
     }
     if !asked.is_head() && reply.headers.contains_key("content-length") {
@@ -185,14 +235,21 @@ fn check_success(asked: &Asked, reply: &Reply) {
     let typed: Success<Value> = serde_json::from_slice(&reply.body).unwrap();
     assert_eq!(typed.data, json["data"]);
     if !asked.is_list() {
-        assert!(json["data"].is_object());
+        assert_eq!(json["data"].is_array(), asked.path == "/api/v1/hosts/bulk");
         return;
     }
     let pagination = &json["meta"]["pagination"];
+    let items = json["data"].as_array().expect("the data of a list is an array").len() as u64;
+    if asked.is_by_cursor() {
+        assert_eq!(keys(pagination), ["has_more", "limit", "next_cursor", "offset", "total_count"]);
+        let limit = pagination["limit"].as_u64().unwrap();
+        assert!(limit == 0 || items <= limit);
+        assert_eq!(pagination["has_more"], pagination["next_cursor"].is_string());
+        return;
+    }
     assert_eq!(keys(pagination), ["has_more", "limit", "offset", "total_count"]);
     let number = |name: &str| pagination[name].as_u64().unwrap_or_else(|| panic!("{name}: {pagination}"));
     let (limit, offset, total) = (number("limit"), number("offset"), number("total_count"));
-    let items = json["data"].as_array().expect("the data of a list is an array").len() as u64;
     assert_eq!(pagination["has_more"], limit > 0 && offset + items < total, "{pagination}");
     let rest = total.saturating_sub(offset);
     assert_eq!(items, if limit == 0 { rest } else { rest.min(limit) }, "{pagination}");

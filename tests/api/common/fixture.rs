@@ -195,8 +195,9 @@ impl Site {
         let networks = [0, 1, 2].map(|number| Uuid::from_u128(first + number));
         let mut tags = [Uuid::nil(); 3];
         for (network, tag) in networks.into_iter().zip(&mut tags) {
-            inventory.create_network_with_id(organization.id, network, "a network").await.unwrap();
-            *tag = inventory.create_tag(organization.id, "a tag").await.unwrap().id;
+            let name = format!("network {network}");
+            inventory.create_network_with_id(organization.id, network, &name).await.unwrap();
+            *tag = inventory.create_tag(organization.id, &format!("tag {network}")).await.unwrap().id;
         }
         tags.sort_unstable();
         Self { organization, networks, tags }

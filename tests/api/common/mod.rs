@@ -1,12 +1,16 @@
 //! Shared fixtures: a [`Fixture`] of organizations and their records, and a [`Server`] that checks its answers.
 
 mod check;
+#[cfg(feature = "openapi")]
+mod description;
 mod fixture;
 mod hook;
 mod records;
 mod server;
 
 pub(crate) use check::{CODES, Produced, Row, check, produced_by};
+#[cfg(feature = "openapi")]
+pub(crate) use description::validator;
 pub(crate) use fixture::{Fixture, PASSWORD, Site, cheap_passwords, key_for};
 pub(crate) use hook::{Fault, Hook, InProgress, WatchedStore};
 pub(crate) use records::*;

@@ -38,7 +38,7 @@ fn changes(fixture: &Populated) -> [(Request<String>, &'static str, &'static str
         (fixture.put_port(PORT, &port_body()), "host", "Port", Some(PORT)),
         (fixture.create_daemon_key(&daemon_body()), "daemon_api_key", "Daemon API Key", None),
         (
-            fixture.put_own_key(&fixture.key_body()),
+            fixture.put_own_key(&with(&fixture.key_body(), "name", "renamed")),
             "user_api_key",
             "User API Key",
             Some(fixture.member_key_id),
@@ -236,7 +236,7 @@ fn requests_are_refused_without_the_store_where_it_is_not_needed() {
         let bad_query = with_caller(get("/api/v1/hosts?limit=x"), caller);
         for (request, status, code) in [
             (with_key(get("/nothing"), &fixture.key), 404, "route_not_found"),
-            (with_key(bare("POST", HOSTS), &fixture.key), 405, "method_not_allowed"),
+            (with_key(bare("PATCH", HOSTS), &fixture.key), 405, "method_not_allowed"),
             (get(HOSTS), 401, "auth_not_authenticated"),
             (with_key(get(HOSTS), "nonsense"), 401, "auth_not_authenticated"),
             (bad_query, 400, "validation_invalid_format"),

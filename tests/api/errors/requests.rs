@@ -11,6 +11,7 @@ use bytes::Bytes;
 use http::{HeaderValue, Method, Request};
 use http_body::{Body, Frame, SizeHint};
 use serde_json::{Value, json};
+use toposcope::inventory::NewShare;
 use toposcope::inventory::Quotas;
 use toposcope::service::RateLimit;
 use toposcope::wire::ErrorCode;
@@ -23,15 +24,15 @@ use crate::common::{
 
 /// Paths that do not exist; `{id}` stands for an id.
 const UNKNOWN_PATHS: &str = "
-    / /api/v1/ports /api/v1/ports/ /api/v1/ports/{id}/ /api/v1/ports/{id}/x /api/v1/Ports/{id}
-    /api/v1/auth /api/v1/auth/daemon/ /api/v1/auth/daemon/{id} /api/v1/auth/keys /api/v1/auth/keys/
-    /api/v1/auth/keys/{id}/ /api/v1/shares/public /api/v1/shares/public/ /api/v1/shares/{id}
-    /api/v1/shares/public/{id}/x /api/v1/organizations /api/v1/organizations/referral-source/
-    /api/v1/organizations/referral_source /api/auth/login/ /api/auth/Login /api/v1/auth/login /api/auth
+    / /api/v1/ports/ /api/v1/ports/{id}/ /api/v1/ports/{id}/x /api/v1/Ports/{id}
+    /api/v1/auth /api/v1/auth/daemon/ /api/v1/auth/keys/
+    /api/v1/auth/keys/{id}/ /api/v1/shares/public/
+    /api/v1/shares/public/{id}/x /api/v1/organizations/referral-source/
+    /api/auth/login/ /api/auth/Login /api/v1/auth/login /api/auth
     /api/auth/logout/ /api /api/ /api/v1 /api/v1/ /api/v1/host /api/v1/hosts/ /api/v1/hosts//
-    /api/v1//hosts /api//v1/hosts //api/v1/hosts /api/v1/hosts/00000000-0000-0000-0000-000000000001
+    /api/v1//hosts /api//v1/hosts //api/v1/hosts
     /API/v1/hosts /api/V1/hosts /api/v1/Hosts /api/v1/host%73 /api/v1%2Fhosts /api/v1/hosts%20
-    /api/v1/hosts%00 /api/v1/hosts;limit=1 /api/v1/./hosts /api/v1/x/../hosts /api/v2/hosts /api/hosts
+    /api/v1/hosts%00 /api/v1/hosts;limit=1 /api/v1/./hosts /api/v1/x/../hosts /api/v2/hosts
     /v1/hosts /api/v1/version /api/version/ /api/Version /api/versions /favicon.ico
 ";
 
@@ -54,10 +55,10 @@ fn paths(fixture: &Populated) -> [(String, &'static str); 9] {
         ("/api/version".to_owned(), "GET, HEAD"),
         (LOG_IN.to_owned(), "POST"),
         (LOG_OUT.to_owned(), "POST"),
-        (HOSTS.to_owned(), "GET, HEAD"),
-        ("/api/v1/auth/daemon".to_owned(), "POST"),
-        (format!("/api/v1/ports/{PORT}"), "PUT"),
-        (format!("/api/v1/auth/keys/{}", fixture.member_key_id), "PUT, DELETE"),
+        (HOSTS.to_owned(), "GET, HEAD, POST"),
+        ("/api/v1/auth/daemon".to_owned(), "GET, HEAD, POST"),
+        (format!("/api/v1/ports/{PORT}"), "GET, HEAD, PUT, DELETE"),
+        (format!("/api/v1/auth/keys/{}", fixture.member_key_id), "GET, HEAD, PUT, DELETE"),
         (format!("/api/v1/shares/public/{}", fixture.share_id), "GET, HEAD"),
         ("/api/v1/organizations/referral-source".to_owned(), "POST"),
     ]
@@ -269,7 +270,7 @@ fn body_is_read_only_after_all_other_checks() {
             (fixture.by_key(put_port("x", &port_body())), 400, "validation_invalid_format"),
             (fixture.by_key(put_key(fixture.member_key_id, &json!({}))), 403, "auth_user_context_required"),
             (bare("POST", "/nothing"), 404, "route_not_found"),
-            (bare("POST", HOSTS), 405, "method_not_allowed"),
+            (bare("PATCH", HOSTS), 405, "method_not_allowed"),
         ] {
             assert_eq!(taken(&fixture.server, request, SizeHint::new(), status, code).await, 0, "{code}");
         }
@@ -355,6 +356,22 @@ fn version_needs_no_credential() {
     });
 }
 
+/// A record that has changed since it was read, and a share with another password.
+async fn changed_and_protected() -> Produced {
+    let fixture = Populated::new().await;
+    let stale = with_header(fixture.put_own_key(&fixture.key_body()), "if-match", "\"another\"");
+    let mut new = NewShare::new(fixture.member.organization_id, "a share");
+    new.password = Some("correct horse".to_owned());
+    let share = fixture.inventory.create_share(new).await.unwrap();
+    let path = format!("/api/v1/shares/public/{}/verify", share.id);
+    let guess = send_json("POST", &path, &json!({"password": "wrong horse"}));
+    let mut produced = Produced::new();
+    for request in [stale, guess] {
+        produced.extend(produced_by(&fixture.send(request).await));
+    }
+    produced
+}
+
 #[test]
 fn rows_produce_every_error_of_the_contract_and_no_other() {
     run(async || {
@@ -364,6 +381,7 @@ fn rows_produce_every_error_of_the_contract_and_no_other() {
         produced.extend(super::json::rows().await);
         produced.extend(super::records::rows().await);
         produced.extend(rows().await);
+        produced.extend(changed_and_protected().await);
         let keys = |params: &[&str]| params.iter().map(|key| (*key).to_owned()).collect();
         let expected: Produced =
             CODES.iter().map(|(status, code, params)| (*status, (*code).to_owned(), keys(params))).collect();

@@ -71,7 +71,7 @@ fn service(host: &Host, service: &Service) -> Value {
         "position": service.position, "service_definition": "Proxmox VE", "source": {"type": "System"},
         "tags": service.tags, "virtualization": null,
         "bindings": bindings.iter().map(|part| binding(host, service, part)).collect::<Vec<_>>(),
-        "created_at": host.created_at, "updated_at": host.created_at,
+        "created_at": host.created_at, "updated_at": service.untagged_at.unwrap_or(host.created_at),
     })
 }
 
@@ -122,7 +122,7 @@ pub(crate) fn key(key: &Key, last_used: Option<Timestamp>) -> Value {
 pub(crate) fn user(user: &User) -> Value {
     json!({
         "id": user.id, "email": user.email, "organization_id": user.organization,
-        "permissions": user.level.to_string(), "network_ids": user.networks,
+        "permissions": user.level.to_string(), "network_ids": user.networks, "is_enabled": !user.is_disabled,
         "created_at": user.created_at, "updated_at": user.updated_at,
     })
 }

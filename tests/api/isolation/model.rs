@@ -185,6 +185,8 @@ pub(crate) struct Service {
     pub(crate) position: i64,
     pub(crate) tags: Vec<Uuid>,
     pub(crate) bindings: Vec<Binding>,
+    /// When a tag of it was last deleted.
+    pub(crate) untagged_at: Option<Timestamp>,
 }
 
 /// A binding to a port, or to an interface if there is no port.
@@ -263,6 +265,28 @@ impl Model {
 
     pub(crate) fn daemon_keys(&self) -> Vec<&Key> {
         self.keys.iter().filter(|key| key.user.is_none()).collect()
+    }
+
+    /// Removes a tag, also from the records that have it.
+    pub(crate) fn delete_tag(&mut self, id: Uuid) {
+        self.tags.retain(|tag| tag.id != id);
+        for host in &mut self.hosts {
+            let services = host.services.iter_mut().filter(|service| service.tags.contains(&id));
+            let mut is_changed = host.tags.contains(&id);
+            for service in services {
+                service.tags.retain(|tag| *tag != id);
+                service.untagged_at = Some(self.now);
+                is_changed = true;
+            }
+            host.tags.retain(|tag| *tag != id);
+            if is_changed {
+                host.updated_at = self.now;
+            }
+        }
+        for key in self.keys.iter_mut().filter(|key| key.tags.contains(&id)) {
+            key.tags.retain(|tag| *tag != id);
+            key.updated_at = self.now;
+        }
     }
 
     /// Returns whether the network exists and belongs to the caller's organization.

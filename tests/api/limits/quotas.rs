@@ -69,8 +69,8 @@ fn tags_of_an_organization_are_limited_exactly() {
         // Three exist before.
         let limited = Limited::new(|quotas| quotas.tags_per_organization = Some(LIMIT)).await;
         let organization = limited.organization();
-        let created = limited.race(Entity::Tag, |inventory, _| async move {
-            inventory.create_tag(organization, "one more").await.map(drop)
+        let created = limited.race(Entity::Tag, |inventory, number| async move {
+            inventory.create_tag(organization, &format!("tag {number}")).await.map(drop)
         });
         assert_eq!(created.await, LIMIT - 3);
         let tags = limited.inventory.tags(organization).await.unwrap();

@@ -217,7 +217,7 @@ fn unknown_parameter_is_refused_with_its_name() {
             ("tag_id=1", "tag_id"),
             ("networkId=1", "networkId"),
             ("page=1", "page"),
-            ("hidden=true", "hidden"),
+            ("hide=true", "hide"),
             ("organization_id=1", "organization_id"),
             ("order_by.name=1", "order_by.name"),
             ("limit=1&gr%C3%B6%C3%9Fe=1", "größe"),

@@ -3,17 +3,21 @@
 //! They are mostly valid. Where one has a fault, it has a single fault, because the API does not specify the order in
 //! which it reports several.
 
+pub(crate) mod author;
 pub(crate) mod bodies;
 pub(crate) mod request;
+pub(crate) mod routes;
 mod selection;
+pub(crate) mod tenant;
 
 use fastrand::Rng;
 use serde_json::json;
 use uuid::Uuid;
 
 use self::request::{ALLOWED_ORIGIN, ApiRequest, Body, OWN_ORIGIN};
+use self::routes::routes;
 use crate::isolation::model::{Caller, Model};
-use crate::isolation::oracle::identify;
+use crate::isolation::oracle::{identify, is_foreseen};
 
 /// Random choices.
 pub(crate) trait Choose {
@@ -164,12 +168,20 @@ impl<'a> Generator<'a> {
 
     /// Replaces the path by an unknown one, or the method by one that the path does not support.
     fn misroute(&mut self, request: &mut ApiRequest) {
-        let id = self.port();
-        let paths = "v1/hosts/|v1/hosts/{id}|v1/ports/{id}/|v1/ports|v1/networks/{id}|v1/ports/{id}|\
-                     v1/auth/keys/{id}|v1/auth/daemon|auth/login|v1/hosts";
-        let path = self.random.choose_part(paths).replace("{id}", &id.to_string());
-        request.path = format!("/api/{path}");
-        request.method = self.random.choose(&["GET", "POST", "PATCH", "DELETE", "OPTIONS"]);
+        let id = self.port().to_string();
+        loop {
+            request.method = self.random.choose(&["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+            request.path = if self.random.bool() {
+                let unknown =
+                    "v1/hosts/|v1/ports/{id}/|v1/network/{id}|v1|hosts/{id}|v1/auth/daemon/{id}/rotat";
+                format!("/api/{}", self.random.choose_part(unknown)).replace("{id}", &id)
+            } else {
+                routes()[self.random.usize(..routes().len())].path.replace("{id}", &id)
+            };
+            if is_foreseen(request.method, &request.path) {
+                return;
+            }
+        }
     }
 
     /// Adds optional parts that any request may have.

@@ -30,6 +30,8 @@ pub(crate) struct ApiRequest {
     pub(crate) origin: Option<&'static str>,
     pub(crate) fetch_site: Option<&'static str>,
     pub(crate) content_type: Option<&'static str>,
+    /// Headers that the oracle does not examine.
+    pub(crate) further_headers: Vec<(HeaderName, String)>,
     pub(crate) body: Body,
 }
 
@@ -38,6 +40,8 @@ pub(crate) enum Body {
     Nothing,
     /// A body that is not a JSON object.
     Malformed(&'static str),
+    /// A list, or JSON Lines.
+    Text(String),
     /// The fields of an object, each with the literal text of its value.
     Fields(Vec<(&'static str, String)>),
 }
@@ -55,6 +59,7 @@ impl ApiRequest {
             origin: None,
             fetch_site: None,
             content_type: None,
+            further_headers: vec![],
             body: Body::Nothing,
         }
     }
@@ -68,6 +73,7 @@ impl ApiRequest {
         match &self.body {
             Body::Nothing => String::new(),
             Body::Malformed(text) => (*text).to_owned(),
+            Body::Text(text) => text.clone(),
             Body::Fields(fields) => {
                 let fields = fields.iter().map(|(name, value)| format!("\"{name}\":{value}"));
                 format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
@@ -92,6 +98,7 @@ impl ApiRequest {
             [(ORIGIN, self.origin), (FETCH_SITE, self.fetch_site), (CONTENT_TYPE, self.content_type)];
         let optional = optional.into_iter().filter_map(|(name, value)| Some((name, value?.to_owned())));
         headers.extend(optional);
+        headers.extend(self.further_headers.iter().cloned());
         headers
     }
 

@@ -14,7 +14,9 @@ use http_body::{Body as HttpBody, Frame, SizeHint};
 use serde_json::Value;
 use toposcope::access::Caller;
 use toposcope::service::ClientAddr;
+use uuid::Uuid;
 
+use crate::requests::author::Author;
 use crate::requests::bodies::VALUES;
 use crate::requests::request::{ApiRequest, BODY_LIMIT, Body, FETCH_SITE};
 use crate::requests::{Choose, Generator};
@@ -51,13 +53,52 @@ const PIECES: &str = "/|/|api|v1|hosts|version|ports|auth|keys|login|logout|/api
     99999999999999999999|%00|%FF|%|%2|%2F|..|+|;|null|é|00000000-0000-0000-0000-000000000001|\
     00000000000040008000000000001000";
 
-/// Returns a request with none or a few faults; `None` if a server could not read its target or headers.
-pub(super) fn damaged(request: &ApiRequest, generator: &mut Generator<'_>) -> Option<Request<Delivery>> {
-    let mut draft = Draft::new(request);
-    for _ in 0..generator.random.usize(..4) {
-        draft.damage(generator);
+/// Where faults take ids and credentials from.
+pub(super) trait Source {
+    fn random(&mut self) -> &mut Rng;
+
+    /// Returns the id of any record, or one that is likely to be special.
+    fn any_id(&mut self) -> Uuid;
+
+    /// Returns a request that has nothing but credentials, valid or not.
+    fn any_credentials(&mut self) -> ApiRequest;
+}
+
+impl Source for Generator<'_> {
+    fn random(&mut self) -> &mut Rng {
+        self.random
     }
-    draft.build(generator.random)
+
+    fn any_id(&mut self) -> Uuid {
+        self.any_id()
+    }
+
+    fn any_credentials(&mut self) -> ApiRequest {
+        self.any_credentials()
+    }
+}
+
+impl Source for Author<'_> {
+    fn random(&mut self) -> &mut Rng {
+        self.random
+    }
+
+    fn any_id(&mut self) -> Uuid {
+        self.any_id()
+    }
+
+    fn any_credentials(&mut self) -> ApiRequest {
+        self.credentials()
+    }
+}
+
+/// Returns a request with none or a few faults; `None` if a server could not read its target or headers.
+pub(super) fn damaged(request: &ApiRequest, source: &mut impl Source) -> Option<Request<Delivery>> {
+    let mut draft = Draft::new(request);
+    for _ in 0..source.random().usize(..4) {
+        draft.damage(source);
+    }
+    draft.build(source.random())
 }
 
 /// A request whose parts may be invalid.
@@ -68,7 +109,7 @@ struct Draft {
     /// The fields of the body, each with the text of its value.
     fields: Vec<(String, String)>,
     /// The body if it is not an object.
-    malformed: &'static str,
+    malformed: String,
     /// Number of times that the text of the body is damaged.
     damages: usize,
     caller: Option<Caller>,
@@ -77,9 +118,8 @@ struct Draft {
 impl Draft {
     fn new(request: &ApiRequest) -> Self {
         let (fields, malformed) = match &request.body {
-            Body::Nothing => (vec![], ""),
-            Body::Malformed(text) => (vec![], *text),
-            Body::Fields(fields) => (fields.clone(), ""),
+            Body::Fields(fields) => (fields.clone(), String::new()),
+            _ => (vec![], request.body_text()),
         };
         Self {
             method: request.method.parse().unwrap(),
@@ -93,8 +133,8 @@ impl Draft {
     }
 
     /// Adds one fault.
-    fn damage(&mut self, generator: &mut Generator<'_>) {
-        let random = &mut *generator.random;
+    fn damage(&mut self, generator: &mut impl Source) {
+        let random = generator.random();
         match random.usize(..20) {
             0 => self.method = random.choose_part(METHODS).parse().unwrap(),
             1 => self.target = any_target(random),
@@ -117,9 +157,9 @@ impl Draft {
     }
 
     /// Names another record, or adds a query that the endpoint does not accept.
-    fn change_target(&mut self, generator: &mut Generator<'_>) {
-        if generator.random.once_in(3) {
-            self.target.extend(generator.random.choose_part("?|?limit=1|&x|?\u{e9}=%FF|/|//|#a").bytes());
+    fn change_target(&mut self, generator: &mut impl Source) {
+        if generator.random().once_in(3) {
+            self.target.extend(generator.random().choose_part("?|?limit=1|&x|?\u{e9}=%FF|/|//|#a").bytes());
         } else if let Some(place) = self.target.iter().rposition(|byte| *byte == b'/') {
             self.target.truncate(place + 1);
             self.target.extend(generator.any_id().to_string().bytes());
@@ -127,7 +167,7 @@ impl Draft {
     }
 
     /// Takes the credentials of another request.
-    fn replace_credentials(&mut self, generator: &mut Generator<'_>) {
+    fn replace_credentials(&mut self, generator: &mut impl Source) {
         let other = generator.any_credentials();
         let is_credential = |name: &HeaderName| [AUTHORIZATION, COOKIE].contains(name);
         self.headers.retain(|(name, _)| !is_credential(name));
@@ -155,9 +195,9 @@ impl Draft {
     }
 
     /// Changes one field: its name, its value, or its number of occurrences.
-    fn damage_fields(&mut self, generator: &mut Generator<'_>) {
+    fn damage_fields(&mut self, generator: &mut impl Source) {
         let odd = odd_value(generator);
-        let random = &mut *generator.random;
+        let random = generator.random();
         if self.fields.is_empty() {
             return self.fields.push(("name".to_owned(), odd));
         }
@@ -222,9 +262,9 @@ fn any_target(random: &mut Rng) -> Vec<u8> {
     target.into_bytes()
 }
 
-fn odd_value(generator: &mut Generator<'_>) -> String {
+fn odd_value(generator: &mut impl Source) -> String {
     let (id, other) = (generator.any_id(), generator.any_id());
-    let random = &mut *generator.random;
+    let random = generator.random();
     match random.usize(..14) {
         0..=3 => format!("\"{id}\""),
         4 => format!("[\"{id}\",\"{other}\"]"),

@@ -1,6 +1,10 @@
-//! Hosts: validity, storage, and concurrent changes.
+//! Hosts: validity, storage, concurrent changes, and their management by users.
 
+mod managed;
+mod parts;
+mod parts_at_random;
 mod races;
+mod setup;
 mod storage;
 mod validity;
 mod virtualized_by;

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use fastrand::Rng;
-use toposcope::inventory::{ErrorKind, Import};
+use toposcope::inventory::{ErrorKind, Import, ImportReport};
 use toposcope::model::Protocol;
 use uuid::Uuid;
 
 use crate::support::{
     Fixture, bare_host, concurrently, documents, guest_of, id, jsonl, numbered_hosts, port, refusal,
-    rich_host,
+    refusal_of_second, rich_host,
 };
 
 #[tokio::test]
@@ -117,19 +117,50 @@ async fn line_with_two_ports_of_one_number_and_protocol_is_refused() {
 }
 
 #[tokio::test]
-async fn line_with_a_host_id_or_tag_of_another_organization_is_refused() {
+async fn line_with_a_tag_of_another_organization_is_refused() {
     let (fixture, foreign) = Fixture::with_foreign().await;
-    let theirs = bare_host(id(2), foreign.network);
-    fixture.inventory.put_host(foreign.organization, theirs.clone()).await.unwrap();
-    let mut hosts = numbered_hosts(fixture.network, 4);
-    hosts[3].tags = vec![foreign.tag];
+    let mut hosts = numbered_hosts(fixture.network, 3);
+    hosts[1].tags = vec![foreign.tag];
     let report = fixture.import(jsonl(&hosts)).await;
-    assert_eq!((report.imported, report.refused), (2, 2), "{report}");
-    let lines: Vec<_> =
-        report.refusals.iter().map(|refusal| (refusal.line, refusal.field.as_deref())).collect();
-    assert_eq!(lines, [(2, None), (4, Some("tags.0"))]);
+    assert_eq!(refusal_of_second(&report, "tag").field.as_deref(), Some("tags.0"));
+}
+
+#[tokio::test]
+async fn host_id_of_another_organization_is_replaced_by_a_random_one_and_reported() {
+    let (fixture, foreign) = Fixture::with_foreign().await;
+    let theirs = rich_host(2, foreign.network, &[]);
+    fixture.inventory.put_host(foreign.organization, theirs.clone()).await.unwrap();
+    let mut hosts: Vec<_> = (1..=3).map(|number| rich_host(number, fixture.network, &fixture.tags)).collect();
+    hosts.extend(numbered_hosts(fixture.network, 600).split_off(3));
+    hosts.push(hosts[1].clone());
+    let report = fixture.import(jsonl(&hosts)).await;
+    assert_eq!((report.imported, report.replaced, report.reassigned), (601, 1, 2), "{report}");
+    let lines: Vec<_> = report.reassignments.iter().map(|known| (known.line, known.given_id)).collect();
+    assert_eq!(lines, [(2, id(2)), (601, id(2))]);
+    let new = report.reassignments[0].id;
+    assert_eq!((report.reassignments[1].id, new.get_version_num()), (new, 4));
+    assert!(report.to_string().contains(&format!("line 2: {} stored as {new}", id(2))), "{report}");
+    let ours = fixture.host(new).await;
+    assert!(ours.ports.iter().all(|port| port.host_id == new));
+    assert_eq!((ours.ports.len(), &ours.tags), (3, &hosts[1].tags));
     assert_eq!(fixture.inventory.host(foreign.organization, id(2)).await.unwrap(), theirs);
-    assert_eq!(documents(&fixture.inventory, foreign.organization).await.len(), 1);
+
+    // Its ports belong to the host that was created before.
+    let again = fixture.import(jsonl(&hosts[..2])).await;
+    assert_eq!((again.imported, again.refused), (1, 1), "{again}");
+    let bare = fixture.import(jsonl([&bare_host(id(2), fixture.network)])).await;
+    assert_ne!(bare.reassignments[0].id, new);
+}
+
+#[tokio::test]
+async fn number_of_listed_reassignments_is_limited_and_the_count_is_not() {
+    let (fixture, foreign) = Fixture::with_foreign().await;
+    fixture.inventory.put_host(foreign.organization, bare_host(id(1), foreign.network)).await.unwrap();
+    let lines = jsonl(&[bare_host(id(1), fixture.network)]).repeat(1100);
+    let report = fixture.import(&lines).await;
+    assert_eq!((report.reassigned, report.reassignments.len()), (1100, ImportReport::MAX_DETAILS));
+    assert!(report.to_string().contains("100 more"));
+    assert_eq!(fixture.documents().await.len(), 1);
 }
 
 /// A port moves to another host if an earlier line removes it from its host. Between neighbouring lines, which are

@@ -97,7 +97,7 @@ async fn user_may_not_delete_the_key_of_another() {
     let owner = fixture.owner().await;
     let namesake = Caller::new(foreign.organization, user.id, Permission::Owner, Scope::all());
     for caller in [in_person(&owner), namesake] {
-        let attempt = fixture.inventory.delete_user_api_key_as(&caller, key);
+        let attempt = fixture.inventory.delete_as::<UserApiKey>(&caller, key, |_| Ok(()));
         assert_eq!(fixture.refusal(attempt).await, not_found(Entity::UserApiKey, key));
     }
 }
@@ -108,7 +108,7 @@ async fn key_may_not_delete_keys() {
     let (owner, issued) = full_key(&fixture).await;
     let caller = through_a_key(&owner);
     for key in [issued.record().id, id(3)] {
-        let attempt = fixture.inventory.delete_user_api_key_as(&caller, key);
+        let attempt = fixture.inventory.delete_as::<UserApiKey>(&caller, key, |_| Ok(()));
         assert_eq!(fixture.refusal(attempt).await, ErrorKind::UserContextRequired);
     }
 }
@@ -119,7 +119,7 @@ async fn second_of_two_concurrent_deletions_finds_no_key() {
         async |fixture: &Fixture| full_key(fixture).await,
         async |inventory, (_, issued)| inventory.delete_user_api_key(issued.record().id).await.unwrap(),
         async |inventory, (owner, issued)| {
-            inventory.delete_user_api_key_as(&in_person(owner), issued.record().id).await
+            inventory.delete_as::<UserApiKey>(&in_person(owner), issued.record().id, |_| Ok(())).await
         },
         async |fixture, (_, issued), result| {
             assert_eq!(refusal(result), not_found(Entity::UserApiKey, issued.record().id));
@@ -256,7 +256,7 @@ async fn keys_of_an_unknown_user_are_not_found() {
     let of_daemon = fixture.daemon_key(|_| {}).await.record().id;
     for unknown in [id(3), owner.id, of_daemon] {
         let (caller, expected) = (in_person(&owner), not_found(Entity::UserApiKey, unknown));
-        let attempt = fixture.inventory.delete_user_api_key_as(&caller, unknown);
+        let attempt = fixture.inventory.delete_as::<UserApiKey>(&caller, unknown, |_| Ok(()));
         assert_eq!(fixture.refusal(attempt).await, expected);
     }
 }
@@ -273,10 +273,10 @@ async fn user_deletes_own_keys() {
         settle().await;
         let key = issued.record().id;
         assert_eq!(fixture.contents().await.len(), before.len() + 3, "the key, its secret and its use");
-        fixture.inventory.delete_user_api_key_as(&caller, key).await.unwrap();
+        fixture.inventory.delete_as::<UserApiKey>(&caller, key, |_| Ok(())).await.unwrap();
         assert_eq!(fixture.contents().await, before);
         assert_eq!(refusal(fixture.by_key(&issued).await), ErrorKind::NotAuthenticated);
-        let again = refusal(fixture.inventory.delete_user_api_key_as(&caller, key).await);
+        let again = refusal(fixture.inventory.delete_as::<UserApiKey>(&caller, key, |_| Ok(())).await);
         assert_eq!(again, not_found(Entity::UserApiKey, key));
     }
 }

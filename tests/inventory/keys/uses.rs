@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use toposcope::access::Clock;
-use toposcope::inventory::{Entity, ErrorKind, UserApiKeyUpdate};
-use toposcope::model::Timestamp;
+use toposcope::inventory::{Entity, ErrorKind};
+use toposcope::model::{Timestamp, UserApiKey};
 use toposcope::store::Version;
 use uuid::Uuid;
 
@@ -157,8 +157,11 @@ async fn every_method_that_returns_a_key_includes_its_last_use() {
         assert_eq!(found.last_used, used.filter(|_| found.id != unused.record().id));
     }
     assert_eq!(inventory.enable_user_api_key(key.id).await.unwrap().last_used, used);
-    let update = UserApiKeyUpdate::new(key.organization_id, key.user_id, "renamed", vec![]);
-    let updated = inventory.update_user_api_key_as(&in_person(&owner), key.id, &update).await.unwrap();
+    let rename = |key: &mut UserApiKey| {
+        key.name = "renamed".to_owned();
+        Ok(())
+    };
+    let updated = inventory.update_as(&in_person(&owner), key.id, rename).await.unwrap();
     assert_eq!(updated.last_used, used);
     let key = daemons.record().id;
     assert_eq!(inventory.daemon_api_key(key).await.unwrap().last_used, used);

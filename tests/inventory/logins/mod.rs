@@ -4,4 +4,5 @@ mod attempts;
 mod concurrency;
 mod equal_work;
 mod login;
+mod passwords;
 mod sessions;

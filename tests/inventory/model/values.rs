@@ -34,6 +34,19 @@ fn timestamp_is_read_with_any_offset_and_written_in_utc_to_the_microsecond() {
 }
 
 #[test]
+fn timestamp_is_written_as_chrono_writes_it() {
+    let mut random = fastrand::Rng::with_seed(1);
+    for unit in [1, 1_000, 1_000_000, 86_400_000_000] {
+        for _ in 0..10_000 {
+            let (min, max) = (Timestamp::MIN.unix_micros(), Timestamp::MAX.unix_micros());
+            let time = Timestamp::from_unix_micros(random.i64(min..=max) / unit * unit).unwrap();
+            let expected = chrono::DateTime::from(time).to_rfc3339_opts(chrono::SecondsFormat::AutoSi, true);
+            assert_eq!(time.to_string(), expected);
+        }
+    }
+}
+
+#[test]
 fn timestamp_outside_the_years_0_to_9999_or_without_a_zone_is_refused() {
     for text in [
         "",
@@ -278,10 +291,14 @@ fn permissions_are_ordered_and_the_upper_two_see_every_network() {
 fn records_around_the_inventory_are_written_in_the_order_of_the_wire() {
     let times = format!(r#""created_at":"{TIME}","updated_at":"{TIME}""#);
     round_trip::<Organization>(&format!(r#"{{"id":"{ID}","name":"a","api_access":true,{times}}}"#));
-    round_trip::<Network>(&format!(r#"{{"id":"{ID}","organization_id":"{ID}","name":"a",{times}}}"#));
-    round_trip::<Tag>(&format!(r#"{{"id":"{ID}","organization_id":"{ID}","name":"a",{times}}}"#));
+    round_trip::<Network>(&format!(
+        r#"{{"id":"{ID}","organization_id":"{ID}","name":"a","description":"b","tags":["{ID}"],{times}}}"#
+    ));
+    round_trip::<Tag>(&format!(
+        r#"{{"id":"{ID}","organization_id":"{ID}","name":"a","description":null,"color":null,{times}}}"#
+    ));
     round_trip::<User>(&format!(
-        r#"{{"id":"{ID}","email":"a@example.org","organization_id":"{ID}","permissions":"Member","network_ids":["{ID}"],{times}}}"#
+        r#"{{"id":"{ID}","email":"a@example.org","organization_id":"{ID}","permissions":"Member","network_ids":["{ID}"],"is_enabled":true,{times}}}"#
     ));
     round_trip::<Session>(&format!(
         r#"{{"id":"{ID}","user_id":"{ID}","organization_id":"{ID}","created_at":"{TIME}","expires_at":"{TIME}"}}"#
@@ -305,7 +322,7 @@ fn records_around_the_inventory_are_written_in_the_order_of_the_wire() {
 fn share_metadata_omits_the_organization_of_the_share() {
     let options = r#"{"show_export_button":true,"show_inspect_panel":false,"show_minimap":true,"show_zoom_controls":false}"#;
     let share: Share = round_trip(&format!(
-        r#"{{"id":"{ID}","organization_id":"{ID}","network_id":null,"name":"a","is_enabled":true,"expires_at":null,"requires_password":true,"options":{options},"created_at":"{TIME}","updated_at":"{TIME}"}}"#
+        r#"{{"id":"{ID}","organization_id":"{ID}","network_id":null,"name":"a","is_enabled":true,"expires_at":null,"requires_password":true,"options":{options},"view":"l3","redact":["macs"],"created_at":"{TIME}","updated_at":"{TIME}"}}"#
     ));
     let metadata: ShareMetadata =
         round_trip(&format!(r#"{{"id":"{ID}","name":"a","requires_password":true,"options":{options}}}"#));

@@ -2,6 +2,7 @@
 //! test here.
 
 mod file;
+mod finding;
 mod imported;
 mod pages;
 

@@ -10,24 +10,28 @@ use toposcope::inventory::{
     NewUserApiKey, Written,
 };
 use toposcope::model::{DaemonApiKey, Host, Permission, User, UserApiKey};
-use toposcope::store::{Batch, Facets, Key, MemoryStore, Precondition, Record, Store, UniqueKey};
+use toposcope::store::{Batch, Facets, Key, Precondition, Record, Store, UniqueKey};
 use toposcope::testing::Interceptor;
 use uuid::Uuid;
+
+use crate::backend::TestStore;
 
 use super::hooks::{Put, Recorder};
 use super::{Fault, NOW, PASSWORD, Probe, Seeded, owner_of, refusal, time};
 
-/// An organization with two networks and two tags, and the means to observe its store.
+/// An organization with two networks and two tags in a store of the current backend, and the means to observe it.
 #[derive(Clone)]
 pub(crate) struct Fixture {
     pub(crate) inventory: Inventory,
     pub(crate) clock: ManualClock,
     random: Arc<Seeded>,
-    pub(crate) store: Arc<Interceptor<MemoryStore, Recorder>>,
+    pub(crate) store: Arc<Interceptor<Arc<dyn Store>, Recorder>>,
     pub(crate) organization: Uuid,
     pub(crate) network: Uuid,
     pub(crate) other_network: Uuid,
     pub(crate) tags: [Uuid; 2],
+    /// Dropped last, because it removes a folder that the others use.
+    _backend: Arc<TestStore>,
 }
 
 /// Another organization in the same store.
@@ -63,7 +67,8 @@ impl Stored {
 
 impl Fixture {
     pub(crate) async fn new() -> Self {
-        let store = Arc::new(Interceptor::new(MemoryStore::new(), Recorder::default()));
+        let backend = Arc::new(TestStore::new().await);
+        let store = Arc::new(Interceptor::new(backend.store(), Recorder::default()));
         let clock = ManualClock::new(time(NOW));
         let random = Arc::new(Seeded::default());
         let inventory = reproducible(store.clone(), &clock, &random);
@@ -74,7 +79,17 @@ impl Fixture {
             inventory.create_tag(organization, "first").await.unwrap().id,
             inventory.create_tag(organization, "second").await.unwrap().id,
         ];
-        Self { inventory, clock, random, store, organization, network, other_network, tags }
+        Self {
+            inventory,
+            clock,
+            random,
+            store,
+            organization,
+            network,
+            other_network,
+            tags,
+            _backend: backend,
+        }
     }
 
     /// Returns a fixture with an Owner.
@@ -219,6 +234,13 @@ impl Fixture {
         let kind = refusal(attempt.await);
         assert_eq!(self.contents().await, before, "a refused operation ({kind:?}) changes nothing");
         kind
+    }
+
+    /// Waits until a use of a key is recorded, which happens in the background.
+    pub(crate) async fn until_used(&self, key: Uuid) {
+        while !self.mentioning(key).await.iter().any(|key| key.kind.as_str() == "key_use") {
+            tokio::task::yield_now().await;
+        }
     }
 
     /// Returns the number of batches that have changed something.

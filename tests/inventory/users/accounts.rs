@@ -201,7 +201,7 @@ async fn change_of_rights_leaves_a_disabled_user_disabled() {
     fixture.inventory.disable_user(user.id).await.unwrap();
     fixture.inventory.set_user_rights(user.id, Permission::Admin, vec![]).await.unwrap();
     assert_eq!(refusal(fixture.by_key(&key).await), ErrorKind::Disabled { entity: Entity::User });
-    assert!(!fixture.inventory.is_user_enabled(user.id).await.unwrap());
+    assert!(!fixture.inventory.user(user.id).await.unwrap().is_enabled);
 }
 
 /// A user with every kind of record that a user can have.

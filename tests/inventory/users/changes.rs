@@ -28,7 +28,7 @@ async fn unknown_user_is_not_changed() {
         let with_unknown_network =
             fixture.inventory.set_user_rights(unknown, Permission::Viewer, vec![id(7)]);
         assert_eq!(fixture.refusal(with_unknown_network).await, expected);
-        assert_eq!(refusal(fixture.inventory.is_user_enabled(unknown).await), expected);
+        assert_eq!(refusal(fixture.inventory.user(unknown).await), expected);
     }
 }
 
@@ -127,7 +127,7 @@ async fn concurrent_changes_of_a_user_both_take_effect() {
                 let inventory = &fixture.inventory;
                 assert_eq!(inventory.user(user.id).await.unwrap().permissions, Permission::Admin);
                 if other == Change::Disable {
-                    assert!(!inventory.is_user_enabled(user.id).await.unwrap());
+                    assert!(!inventory.user(user.id).await.unwrap().is_enabled);
                 } else {
                     inventory.log_in(&user.email, OTHER.to_owned()).await.unwrap();
                 }
@@ -176,12 +176,12 @@ async fn only_the_latest_password_is_the_users() {
 async fn enabling_and_disabling_changes_nothing_else() {
     let fixture = Fixture::new().await;
     let user = fixture.user("a@example.net", Permission::Member, &[fixture.network]).await;
-    assert!(fixture.inventory.is_user_enabled(user.id).await.unwrap());
+    assert!(user.is_enabled);
     let key = fixture.user_key(&user, |_| {}).await;
     let now = time("2026-08-15T00:00:00Z");
     fixture.clock.set(now);
-    let expected = User { updated_at: now, ..user.clone() };
     for is_enabled in [false, false, true, true] {
+        let expected = User { is_enabled, updated_at: now, ..user.clone() };
         assert_eq!(
             if is_enabled {
                 fixture.inventory.enable_user(user.id).await.unwrap()
@@ -190,7 +190,6 @@ async fn enabling_and_disabling_changes_nothing_else() {
             },
             expected
         );
-        assert_eq!(fixture.inventory.is_user_enabled(user.id).await.unwrap(), is_enabled);
         assert_eq!(fixture.inventory.user(user.id).await.unwrap(), expected);
         let users = fixture.inventory.users(fixture.organization).await.unwrap();
         assert_eq!(users, std::slice::from_ref(&expected));

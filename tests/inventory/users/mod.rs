@@ -1,6 +1,7 @@
 //! Users: their logins and their rights.
 
 mod accounts;
+mod callers;
 mod changes;
 
 use toposcope::inventory::{Error, Inventory};

@@ -37,6 +37,7 @@ async fn export_has_the_documented_format() {
         &format!(
             "{{\"kind\":\"note\",\"id\":\"{}\",\"organization\":\"{}\",\"network\":\"{}\",\
              \"expires_at\":\"2030-01-02T03:04:05.678901Z\",\"links\":[[\"parent\",\"{}\"]],\
+             \"terms\":[[\"rank\",\"{secret}\"]],\
              \"sort_keys\":[[\"rank\",\"{secret}\"]],\"unique_keys\":[[\"mail\",\"{secret}\"]],\
              \"body\":{{\"password\": \"hunter2\"}}}}",
             id(1),
@@ -89,6 +90,7 @@ async fn error_of_an_invalid_line_names_its_number_and_field() {
         (Some("expires_at"), format!("{{{NAMES},\"expires_at\":\"hunter2\",\"body\":1}}")),
         (Some("links"), format!("{{{NAMES},\"links\":[[\"hunter2\"]],\"body\":1}}")),
         (Some("links"), format!("{{{NAMES},\"links\":[[\"parent\",\"hunter2\"]],\"body\":1}}")),
+        (Some("terms"), format!("{{{NAMES},\"terms\":[[\"rank\",\"hunter2\"]],\"body\":1}}")),
         (Some("sort_keys"), format!("{{{NAMES},\"sort_keys\":[[\"rank\",\"hunter2\"]],\"body\":1}}")),
         (Some("sort_keys"), format!("{{{NAMES},\"sort_keys\":[[\"rank\",1]],\"body\":1}}")),
         (Some("unique_keys"), format!("{{{NAMES},\"unique_keys\":[[\"mail\",\"AP8\"]],\"body\":1}}")),

@@ -12,7 +12,7 @@ use std::error::Error;
 use bytes::Bytes;
 use toposcope::model::Timestamp;
 use toposcope::store::{
-    Batch, Export, Facets, Key, Link, MemoryStore, Name, Precondition, Restore, SortKey, Store,
+    Batch, Export, Facets, Key, Link, MemoryStore, Name, Precondition, Restore, SortKey, Store, Term,
     TransferError, TransferReport, UniqueKey,
 };
 use uuid::Uuid;
@@ -86,6 +86,7 @@ async fn small_store() -> MemoryStore {
         .with_network(Uuid::from_u128(8))
         .with_expires_at("2030-01-02T03:04:05.678901Z".parse::<Timestamp>().unwrap())
         .with_links([Link::new(PARENT, Uuid::from_u128(2))])
+        .with_terms([Term::new(RANK, SECRET)])
         .with_sort_keys([SortKey::new(RANK, SECRET)])
         .with_unique_keys([UniqueKey::new(MAIL, SECRET)]);
     put(&store, note(1), full, format!("{{\"password\": \"{SECRET}\"}}")).await;

@@ -5,7 +5,7 @@ use std::iter::repeat_with;
 use fastrand::Rng;
 use toposcope::model::Timestamp;
 use toposcope::store::{
-    Batch, Direction, Facets, Key, Link, MemoryStore, Name, Order, Precondition, Query, SortKey, Store,
+    Batch, Direction, Facets, Key, Link, MemoryStore, Name, Order, Precondition, Query, SortKey, Store, Term,
     UniqueKey,
 };
 use uuid::Uuid;
@@ -89,6 +89,10 @@ impl Generator {
             .with_network(self.some(Self::id))
             .with_expires_at(self.some(Self::time))
             .with_links(self.several(|generator| Link::new(generator.name(), generator.id())))
+            .with_terms(self.several(|generator| {
+                let value = generator.bytes();
+                Term::new(generator.name(), &value[..value.len().min(Term::MAX_LENGTH)])
+            }))
             .with_sort_keys(sort_keys)
             .with_unique_keys(self.several(|generator| UniqueKey::new(generator.name(), generator.bytes())))
     }
@@ -105,6 +109,7 @@ async fn record_with_tens_of_thousands_of_unique_keys_and_links_is_restored() {
     let store = MemoryStore::new();
     let mut random = Rng::with_seed(3);
     let facets = Facets::default()
+        .with_terms((0..5_000_u32).map(|number| Term::new(RANK, number.to_be_bytes())))
         .with_links((0..20_000).map(|number| Link::new(PARENT, Uuid::from_u128(number))))
         .with_unique_keys((0..50_000).map(|_| UniqueKey::new(MAIL, bytes(&mut random, 16))));
     put(&store, note(1), facets, "{}").await;

@@ -224,17 +224,20 @@ pub(super) fn update_user_key(model: &Model, request: &ApiRequest, caller: &Call
     if organization != key.organization || Some(user) != key.user {
         return Err(refusal(403, "entity_update_forbidden", json!({"entity": "User API Key"})));
     }
-    if level.is_some_and(|level| rank(level) > rank(caller.level)) {
-        return Err(permission_denied());
-    }
     let wanted = networks.clone().unwrap_or_default();
-    if let Some(place) = wanted.iter().position(|network| !model.is_own_network(caller, *network)) {
+    let is_new = |network: &Uuid| !key.networks.contains(network);
+    let is_unknown = |network: &Uuid| is_new(network) && !model.is_own_network(caller, *network);
+    if let Some(place) = wanted.iter().position(is_unknown) {
         return Err(reference_invalid("Network", &format!("network_ids.{place}")));
     }
-    if let Some(network) = wanted.iter().find(|network| !caller.reaches(**network)) {
+    check_tags(model, caller, &tags)?;
+    if let Some(network) = wanted.iter().find(|network| is_new(network) && !caller.reaches(**network)) {
         return Err(network_denied(*network));
     }
-    check_tags(model, caller, &tags)?;
+    if level.is_some_and(|level| level != key.level && rank(level) > rank(caller.level)) {
+        return Err(permission_denied());
+    }
+    let before = format!("{key:?}");
 
     key.name = name;
     key.tags = each_once(&tags);
@@ -244,7 +247,9 @@ pub(super) fn update_user_key(model: &Model, request: &ApiRequest, caller: &Call
     key.is_enabled = is_enabled.unwrap_or(key.is_enabled);
     key.networks = networks.map_or(key.networks, |networks| each_once(&networks));
     key.level = level.unwrap_or(key.level);
-    key.updated_at = model.now;
+    if format!("{key:?}") != before {
+        key.updated_at = model.now;
+    }
     Ok((Success::Key(Box::new(key.clone())), Change::UserKey(Box::new(key))))
 }
 

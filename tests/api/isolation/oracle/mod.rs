@@ -13,6 +13,7 @@ use self::endpoints::Move;
 use self::values::{Refusal, permission_denied, refusal, user_context_required};
 use super::model::{By, Caller, Key, Model, Referral, rank};
 use crate::requests::request::{ALLOWED_ORIGIN, ApiRequest, OWN_ORIGIN};
+use crate::requests::routes::{Misrouted, Route, route};
 
 /// The expected outcome of a request.
 #[derive(Clone, Debug)]
@@ -60,7 +61,7 @@ pub(crate) enum Change {
 type Outcome = Result<(Success, Change), Refusal>;
 
 pub(crate) fn decide(model: &Model, request: &ApiRequest) -> Decision {
-    let endpoint = route(request.method, &request.path);
+    let endpoint = endpoint_of(request.method, &request.path);
     let is_public =
         matches!(endpoint, Ok(Endpoint::Version | Endpoint::LogIn | Endpoint::LogOut | Endpoint::Share(_)));
     let (caller, used) =
@@ -134,7 +135,7 @@ fn data(value: Value) -> Outcome {
     Ok((Success::Data(value), Change::Nothing))
 }
 
-/// An endpoint, with the literal id in its path.
+/// An endpoint that the oracle knows, with the literal id in its path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Endpoint {
     Version,
@@ -153,27 +154,36 @@ impl Endpoint {
     pub(crate) fn name(&self) -> String {
         format!("{self:?}").split('(').next().unwrap().to_owned()
     }
+
+    fn of(route: &Route, path: &str) -> Option<Self> {
+        let id = || path.rsplit('/').next().unwrap().to_owned();
+        Some(match (route.method, route.path) {
+            ("GET", "/api/version") => Self::Version,
+            ("POST", "/api/auth/login") => Self::LogIn,
+            ("POST", "/api/auth/logout") => Self::LogOut,
+            ("GET", "/api/v1/hosts") => Self::Hosts,
+            ("PUT", "/api/v1/ports/{id}") => Self::Port(id()),
+            ("POST", "/api/v1/auth/daemon") => Self::DaemonKeys,
+            ("PUT" | "DELETE", "/api/v1/auth/keys/{id}") => Self::UserKey(id()),
+            ("GET", "/api/v1/shares/public/{id}") => Self::Share(id()),
+            ("POST", "/api/v1/organizations/referral-source") => Self::Referral,
+            _ => return None,
+        })
+    }
+}
+
+/// Returns whether the oracle can predict the answers to requests with this method and path.
+pub(crate) fn is_foreseen(method: &str, path: &str) -> bool {
+    route(method, path).map_or(true, |route| Endpoint::of(route, path).is_some())
 }
 
 /// Returns the endpoint of a request, or why there is none.
-pub(crate) fn route(method: &str, path: &str) -> Result<Endpoint, Refusal> {
-    const READ: &[&str] = &["GET", "HEAD"];
-    let parts: Vec<&str> = path.split('/').collect();
-    let (methods, endpoint): (&'static [&'static str], Endpoint) = match parts.as_slice() {
-        ["", "api", "version"] => (READ, Endpoint::Version),
-        ["", "api", "auth", "login"] => (&["POST"], Endpoint::LogIn),
-        ["", "api", "auth", "logout"] => (&["POST"], Endpoint::LogOut),
-        ["", "api", "v1", "hosts"] => (READ, Endpoint::Hosts),
-        ["", "api", "v1", "auth", "daemon"] => (&["POST"], Endpoint::DaemonKeys),
-        ["", "api", "v1", "organizations", "referral-source"] => (&["POST"], Endpoint::Referral),
-        ["", "api", "v1", .., ""] => return Err(refusal(404, "route_not_found", json!({}))),
-        ["", "api", "v1", "ports", id] => (&["PUT"], Endpoint::Port((*id).to_owned())),
-        ["", "api", "v1", "auth", "keys", id] => (&["PUT", "DELETE"], Endpoint::UserKey((*id).to_owned())),
-        ["", "api", "v1", "shares", "public", id] => (READ, Endpoint::Share((*id).to_owned())),
-        _ => return Err(refusal(404, "route_not_found", json!({}))),
-    };
-    if methods.contains(&method) {
-        return Ok(endpoint);
+fn endpoint_of(method: &str, path: &str) -> Result<Endpoint, Refusal> {
+    match route(method, path) {
+        Ok(route) => Ok(Endpoint::of(route, path).expect("an endpoint that the oracle knows")),
+        Err(Misrouted::UnknownPath) => Err(refusal(404, "route_not_found", json!({}))),
+        Err(Misrouted::Method(methods)) => {
+            Err(Refusal { allow: Some(methods), ..refusal(405, "method_not_allowed", json!({})) })
+        }
     }
-    Err(Refusal { allow: Some(methods), ..refusal(405, "method_not_allowed", json!({})) })
 }

@@ -1,5 +1,7 @@
 //! Parses the values of paths, queries and bodies, and defines the refusals.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 use toposcope::model::{Permission, Timestamp};
 use uuid::Uuid;
@@ -15,7 +17,7 @@ pub(crate) struct Refusal {
     /// `None` for those of a malformed body: the oracle does not determine the position.
     pub(crate) params: Option<Value>,
     /// The methods in the `Allow` header.
-    pub(crate) allow: Option<&'static [&'static str]>,
+    pub(crate) allow: Option<BTreeSet<&'static str>>,
 }
 
 pub(crate) fn refusal(status: u16, code: &'static str, params: Value) -> Refusal {

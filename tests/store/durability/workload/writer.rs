@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fastrand::Rng;
 use toposcope::model::Timestamp;
-use toposcope::store::{Facets, Key, Link, Name, SortKey, UniqueKey};
+use toposcope::store::{Facets, Key, Link, Name, SortKey, Term, UniqueKey};
 use uuid::Uuid;
 
 use super::WRITERS;
@@ -209,6 +209,7 @@ impl Writer {
             .with_network(random.choice([None, Some(target(10)), Some(target(11))]).unwrap())
             .with_expires_at(if self.purges() { Some(moment(self.done + 1)) } else { None })
             .with_links(links.map(|number| Link::new(Name::new("tag"), target(number))))
+            .with_terms([Term::new(RANK, rank.as_str()), Term::new(RANK, "every")])
             .with_sort_keys([SortKey::new(RANK, rank)])
             .with_unique_keys(unique_keys)
     }

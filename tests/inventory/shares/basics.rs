@@ -1,9 +1,9 @@
-//! Shares: views that anyone can read with their id.
+//! Shares as the host application creates them and as anyone opens them.
 
 use std::time::Duration;
 
 use toposcope::inventory::{Entity, ErrorKind, NewShare, Problem};
-use toposcope::model::{Share, ShareMetadata, ShareOptions};
+use toposcope::model::{Redaction, Share, ShareMetadata, ShareOptions, TopologyView};
 use uuid::Uuid;
 
 use crate::support::{
@@ -11,7 +11,7 @@ use crate::support::{
 };
 
 impl Fixture {
-    async fn share(&self, adapt: impl FnOnce(&mut NewShare)) -> Share {
+    pub(super) async fn share(&self, adapt: impl FnOnce(&mut NewShare)) -> Share {
         let mut new = NewShare::new(self.organization, "the office");
         adapt(&mut new);
         self.inventory.create_share(new).await.unwrap()
@@ -44,6 +44,8 @@ async fn share_is_found_as_created() {
         new.network_id = Some(fixture.network);
         new.password = Some(PASSWORD.to_owned());
         new.options = options;
+        new.view = TopologyView::L3;
+        new.redact = vec![Redaction::Macs, Redaction::Names, Redaction::Macs];
         new.is_enabled = false;
         new.expires_at = Some(time("2026-08-15T00:00:00.000001Z"));
     });
@@ -57,6 +59,8 @@ async fn share_is_found_as_created() {
         expires_at: Some(time("2026-08-15T00:00:00.000001Z")),
         requires_password: true,
         options,
+        view: TopologyView::L3,
+        redact: vec![Redaction::Macs, Redaction::Names],
         created_at: now,
         updated_at: now,
     };

@@ -1,0 +1,191 @@
+//! The requests of operations that change a server in ways of their own, as they are sent.
+
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use http::Request;
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use toposcope::client::{
+    Client, ClientErrorKind, HttpService, ImportOptions, Outcome, PartQuery, RequestBody,
+};
+use toposcope::inventory::{Atomicity, HostQuery, ListQuery, NewShare, NewUser, NewUserApiKey};
+use toposcope::model::{DaemonApiKey, Interface, Permission, Subnet, User};
+use tower::service_fn;
+
+use super::{answered_by, canned, owner, success};
+use crate::common::{HOST, NOBODY, OFFICE, PASSWORD, host};
+
+/// The method, the target and the body of each request.
+type Sent = Arc<Mutex<Vec<(String, Value)>>>;
+
+/// Returns a client of a service that answers each request with this data.
+fn recorded(data: Value) -> (Client<impl HttpService>, Sent) {
+    let sent = Sent::default();
+    let record = Arc::clone(&sent);
+    let service = service_fn(move |request: Request<RequestBody>| {
+        let (record, answer) = (Arc::clone(&record), success(&data, None));
+        async move {
+            let line = format!("{} {}", request.method(), request.uri());
+            let body = request.into_body().collect().await.unwrap().to_bytes();
+            record.lock().unwrap().push((line, serde_json::from_slice(&body).unwrap_or_default()));
+            Ok::<_, Infallible>(answer)
+        }
+    });
+    (Client::new(service), sent)
+}
+
+#[tokio::test]
+async fn operations_send_what_the_contract_names() {
+    let (client, sent) = recorded(json!({}));
+    let mut user = NewUser::new(NOBODY, "new@example.net", Permission::Member);
+    user.network_ids = vec![OFFICE];
+    let mut share = NewShare::new(NOBODY, "a share");
+    (share.network_id, share.password) = (Some(OFFICE), Some(PASSWORD.to_owned()));
+    let key = NewUserApiKey::new(NOBODY, "laptop", Permission::Viewer);
+    let mut contains = ListQuery::default();
+    contains.contains = Some("2001:db8::1".parse().unwrap());
+    let id = HOST;
+
+    // The answers fit none of these, so that only the requests count.
+    let _ = client.me().await;
+    client.change_password(PASSWORD, "another password").await.unwrap();
+    let _ = client.create_user(&user).await;
+    let _ = client.create_user_key(&key).await;
+    let _ = client.rotate_user_key(id).await;
+    let _ = client.rotate_daemon_key(id).await;
+    let _ = client.create_share(&share).await;
+    let _ = client.verify_share_password(id, PASSWORD).await;
+    let _ = client.list::<Subnet>(&contains).await;
+    let _ = client.list::<Interface>(&PartQuery::new(id)).await;
+    client.delete::<User>(id, None).await.unwrap();
+    let _ = client.delete_many::<DaemonApiKey>(&[id]).await;
+
+    let page = "limit=0&cursor=";
+    let order = "order_by=created_at&order_direction=asc";
+    let options = json!({"show_export_button": true, "show_inspect_panel": true, "show_minimap": true, "show_zoom_controls": true});
+    let expected = [
+        ("GET /api/auth/me".to_owned(), Value::Null),
+        (
+            "POST /api/auth/password".to_owned(),
+            json!({"current_password": PASSWORD, "new_password": "another password"}),
+        ),
+        (
+            "POST /api/v1/users".to_owned(),
+            json!({"email": "new@example.net", "permissions": "Member", "network_ids": [OFFICE]}),
+        ),
+        (
+            "POST /api/v1/auth/keys".to_owned(),
+            json!({"name": "laptop", "tags": [], "expires_at": null, "is_enabled": true, "network_ids": [], "permissions": "Viewer"}),
+        ),
+        (format!("POST /api/v1/auth/keys/{id}/rotate"), Value::Null),
+        (format!("POST /api/v1/auth/daemon/{id}/rotate"), Value::Null),
+        (
+            "POST /api/v1/shares".to_owned(),
+            json!({"name": "a share", "network_id": OFFICE, "password": PASSWORD, "options": options, "is_enabled": true, "expires_at": null, "view": "l2", "redact": []}),
+        ),
+        (format!("POST /api/v1/shares/public/{id}/verify"), json!({"password": PASSWORD})),
+        (format!("GET /api/v1/subnets?{page}&contains=2001%3Adb8%3A%3A1&{order}"), Value::Null),
+        (format!("GET /api/v1/interfaces?{page}&host_id={id}&{order}"), Value::Null),
+        (format!("DELETE /api/v1/users/{id}"), Value::Null),
+        ("POST /api/v1/auth/daemon/bulk-delete".to_owned(), json!([id])),
+    ];
+    assert_eq!(*sent.lock().unwrap(), expected);
+}
+
+#[tokio::test]
+async fn password_of_a_share_is_changed_only_on_demand() {
+    let (fixture, _) = owner().await;
+    let share =
+        fixture.inventory.create_share(NewShare::new(fixture.home.organization.id, "a share")).await.unwrap();
+    let (client, sent) = recorded(json!(share));
+    client.update(&share, None).await.unwrap();
+    client.update_share_password(&share, Some(PASSWORD)).await.unwrap();
+    client.update_share_password(&share, None).await.unwrap();
+    let sent = sent.lock().unwrap();
+    let passwords: Vec<Option<&Value>> = sent.iter().map(|(_, body)| body.get("password")).collect();
+    assert_eq!(passwords, [None, Some(&json!(PASSWORD)), Some(&Value::Null)]);
+    assert!(
+        sent.iter()
+            .all(|(line, body)| *line == format!("PUT /api/v1/shares/{}", share.id)
+                && body["name"] == "a share")
+    );
+}
+
+#[tokio::test]
+async fn hosts_are_stored_in_bulk() {
+    let error = json!({"code": "validation_required", "error": "No.", "params": {"field": "name"}});
+    let outcomes = json!([
+        {"index": 0, "id": HOST, "outcome": "created"},
+        {"index": 1, "id": null, "outcome": "failed", "error": error},
+        {"index": 2, "id": HOST, "outcome": "postponed"},
+    ]);
+    let (client, sent) = recorded(outcomes);
+    let hosts = [host(1, OFFICE), host(2, OFFICE)];
+    let outcomes = client.put_hosts(&hosts, Atomicity::PerHost).await.unwrap();
+    assert_eq!(
+        outcomes.iter().map(|host| host.outcome).collect::<Vec<_>>(),
+        [Outcome::Created, Outcome::Failed, Outcome::Unknown]
+    );
+    assert_eq!(
+        (outcomes[1].id, outcomes[1].error.as_ref().unwrap().code.as_str()),
+        (None, "validation_required")
+    );
+    let expected = ("POST /api/v1/hosts/bulk".to_owned(), json!({"hosts": hosts, "atomic": false}));
+    assert_eq!(*sent.lock().unwrap(), [expected]);
+}
+
+#[tokio::test]
+async fn export_of_one_server_is_the_import_of_another() {
+    let lines = "{\"name\": \"one\"}\n{\"name\": \"two\"}\n";
+    let old = answered_by(move |request| {
+        assert_eq!(request.headers()["accept"], "application/x-ndjson");
+        assert_eq!(request.uri().query().unwrap().split('&').next(), Some("limit=0"));
+        canned(200, "application/x-ndjson", lines)
+    });
+    let refusals = json!([{"line": 2, "field": "id", "reason": "A value is required."}]);
+    let report =
+        json!({"lines": 2, "bytes": 34, "imported": 1, "replaced": 0, "refused": 1, "refusals": refusals});
+    let received = Arc::new(Mutex::new(Bytes::new()));
+    let keep = Arc::clone(&received);
+    let new = Client::new(service_fn(move |request: Request<RequestBody>| {
+        let (keep, answer) = (Arc::clone(&keep), success(&report, None));
+        async move {
+            assert_eq!(
+                request.uri().to_string(),
+                format!("/api/v1/hosts/import?network_id={OFFICE}&dry_run=true")
+            );
+            assert_eq!(request.headers()["content-type"], "application/x-ndjson");
+            *keep.lock().unwrap() = request.into_body().collect().await.unwrap().to_bytes();
+            Ok::<_, Infallible>(answer)
+        }
+    }));
+    let mut query = HostQuery::default();
+    (query.limit, query.offset) = (Some(5), 7);
+    let hosts = old.export_hosts(&query).await.unwrap();
+    let mut options = ImportOptions::default();
+    (options.network_id, options.dry_run) = (Some(OFFICE), true);
+    let summary = new.import_hosts(RequestBody::stream(hosts), options).await.unwrap();
+    assert_eq!((summary.imported, summary.refused, summary.refusals[0].line), (1, 1, 2));
+    assert_eq!(*received.lock().unwrap(), lines);
+}
+
+#[tokio::test]
+async fn export_is_not_mistaken_for_an_envelope() {
+    let client = answered_by(|_| success(&json!([]), None));
+    let error = client.export_hosts(&HostQuery::default()).await.unwrap_err();
+    assert_eq!(error.kind(), ClientErrorKind::UnexpectedAnswer);
+}
+
+#[tokio::test]
+async fn health_has_an_envelope_of_its_own() {
+    let health =
+        |status, body: Value| answered_by(move |_| canned(status, "application/json", body.to_string()));
+    let healthy = health(200, json!({"success": true, "data": "Toposcope 7", "error": null}));
+    assert_eq!(healthy.health().await.unwrap(), "Toposcope 7");
+    let ill = health(503, json!({"success": false, "data": null, "error": "The store does not answer."}));
+    let error = ill.health().await.unwrap_err();
+    assert_eq!((error.kind(), error.status().unwrap().as_u16()), (ClientErrorKind::Api, 503));
+    assert_eq!((error.code(), error.message()), (None, "The store does not answer."));
+}

@@ -1,0 +1,125 @@
+//! The OpenAPI document, against which every response is checked.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::{LazyLock, OnceLock};
+
+use http::Method;
+use jsonschema::{Draft, Validator};
+use serde_json::{Value, json};
+
+use super::Reply;
+use crate::requests::routes::matches;
+
+/// Paths that are other names of documented ones.
+const ALIASES: [(&str, &str); 2] = [("/api/hosts", "/api/v1/hosts"), ("/api/openapi.json", "/openapi.json")];
+
+/// Errors of paths and methods that are not documented.
+const ROUTING: [&str; 4] = ["route_not_found", "method_not_allowed", "rate_limit_exceeded", "internal_error"];
+
+static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| operations(&toposcope::openapi()));
+
+/// The schemas of the document, in which objects have no fields but the documented ones.
+static COMPONENTS: LazyLock<Value> = LazyLock::new(|| {
+    let mut components = toposcope::openapi()["components"].take();
+    close(&mut components["schemas"]);
+    components
+});
+
+/// A documented endpoint.
+#[derive(Debug)]
+struct Operation {
+    method: String,
+    path: String,
+    responses: BTreeMap<String, Response>,
+}
+
+#[derive(Debug)]
+struct Response {
+    described: Value,
+    validator: OnceLock<Option<Validator>>,
+}
+
+fn operations(document: &Value) -> Vec<Operation> {
+    let paths = document["paths"].as_object().unwrap();
+    let resolved = |described: &Value| match described["$ref"].as_str() {
+        Some(reference) => document.pointer(reference.trim_start_matches('#')).unwrap().clone(),
+        None => described.clone(),
+    };
+    let operations = paths.iter().flat_map(|(path, methods)| {
+        methods.as_object().unwrap().iter().map(move |(method, operation)| {
+            let responses = operation["responses"].as_object().unwrap().iter();
+            let responses = responses.map(|(status, described)| {
+                let response = Response { described: resolved(described), validator: OnceLock::new() };
+                (status.clone(), response)
+            });
+            let method = method.to_ascii_uppercase();
+            Operation { method, path: path.clone(), responses: responses.collect() }
+        })
+    });
+    operations.collect()
+}
+
+/// Checks that the document describes a response.
+pub(super) fn check_described(method: &Method, path: &str, reply: &Reply) {
+    let Some(operation) = find(method, path) else {
+        let code = reply.json["code"].as_str();
+        let is_routing = code.is_some_and(|code| ROUTING.contains(&code)) || *method == Method::HEAD;
+        assert!(is_routing && reply.status != 200, "{method} {path} is not documented: {reply:?}");
+        return;
+    };
+    let status = reply.status.as_u16();
+    let response = operation.responses.get(status.to_string().as_str());
+    let response = response.unwrap_or_else(|| panic!("{method} {path} has no {status}: {}", reply.json));
+    let headers = response.described["headers"].as_object().unwrap();
+    for name in ["etag", "set-cookie", "retry-after", "www-authenticate", "x-ratelimit-limit"] {
+        let is_documented = headers.keys().any(|header| header.eq_ignore_ascii_case(name));
+        let is_sent = reply.headers.contains_key(name);
+        assert!(is_documented || !is_sent, "{method} {path} {status}: {name}");
+    }
+    if reply.json.is_null() {
+        return;
+    }
+    let validator = response.validator.get_or_init(|| {
+        let schema = response.described.pointer("/content/application~1json/schema")?;
+        Some(validator(schema))
+    });
+    let validator = validator.as_ref().unwrap_or_else(|| panic!("{method} {path} {status} has no body"));
+    if let Some(error) = validator.iter_errors(&reply.json).next() {
+        panic!("{method} {path} {status}: {error} at {}: {}", error.instance_path(), reply.json);
+    }
+}
+
+/// Finds the operation with the most literal path.
+fn find(method: &Method, path: &str) -> Option<&'static Operation> {
+    let aliases: &[_] = if [Method::GET, Method::HEAD].contains(method) { &ALIASES } else { &[] };
+    let path = aliases.iter().find(|(alias, _)| *alias == path).map_or(path, |(_, path)| path);
+    let method = if *method == Method::HEAD { &Method::GET } else { method };
+    let parameters = |operation: &Operation| operation.path.matches('{').count();
+    let of_path = OPERATIONS.iter().filter(|operation| matches(&operation.path, path));
+    let fewest = of_path.clone().map(parameters).min()?;
+    of_path
+        .filter(|operation| parameters(operation) == fewest)
+        .find(|operation| operation.method == method.as_str())
+}
+
+/// Compiles a schema of the document.
+pub(crate) fn validator(schema: &Value) -> Validator {
+    let schema = json!({"allOf": [schema], "components": *COMPONENTS});
+    let options = jsonschema::options().with_draft(Draft::Draft202012).should_validate_formats(true);
+    options.with_format("ip", |text: &str| text.parse::<IpAddr>().is_ok()).build(&schema).unwrap()
+}
+
+/// Forbids undocumented fields.
+fn close(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            members.iter_mut().filter(|(name, _)| *name != "examples").for_each(|(_, member)| close(member));
+            if members.contains_key("properties") && members.get("type") == Some(&json!("object")) {
+                members.insert("additionalProperties".to_owned(), json!(false));
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(close),
+        _ => {}
+    }
+}

@@ -1,0 +1,256 @@
+//! What one organization receives does not depend on what another one does.
+//!
+//! The same requests go to two servers with the same clock and the same random ids and secrets. On one of them,
+//! clients of another organization, who know all the ids, send requests in between.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use fastrand::Rng;
+use http::HeaderValue;
+use tokio::runtime;
+use toposcope::access::{ManualClock, RandomError, RandomSource};
+use toposcope::inventory::Inventory;
+use uuid::Uuid;
+
+use super::OnFailure;
+use crate::backend::{self, Backend};
+use crate::common::{InProgress, Reply, Server, WatchedStore, at, cheap_passwords, from, limit};
+use crate::requests::author::Author;
+use crate::requests::request::{ApiRequest, Body};
+use crate::requests::routes::Route;
+use crate::requests::tenant::Tenant;
+
+const SEEDS: [u64; 4] = [1, 2, 3, 4];
+const HOME: &str = "192.0.2.1";
+const ABROAD: &str = "198.51.100.1";
+
+/// Ids and secrets that follow from the seed set last.
+#[derive(Debug)]
+struct Reseeded(Mutex<Rng>);
+
+impl RandomSource for Reseeded {
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomError> {
+        self.0.lock().unwrap().fill(bytes);
+        Ok(())
+    }
+}
+
+struct Side {
+    store: Arc<WatchedStore>,
+    clock: ManualClock,
+    random: Arc<Reseeded>,
+    inventory: Inventory,
+    server: Server,
+}
+
+impl Side {
+    async fn new() -> Self {
+        let (store, clock) = (InProgress::watched_store().await, ManualClock::new(at(0)));
+        let random = Arc::new(Reseeded(Mutex::new(Rng::with_seed(0))));
+        let inventory = Inventory::new(Arc::clone(&store))
+            .with_clock(Arc::new(clock.clone()))
+            .with_random(Arc::clone(&random) as Arc<dyn RandomSource>)
+            .with_passwords(cheap_passwords());
+        let server = Server::new(inventory.clone(), limit(900, 60));
+        Self { store, clock, random, inventory, server }
+    }
+
+    async fn tenant(&self, letter: char) -> Tenant {
+        self.reseed(letter);
+        Tenant::new(&self.inventory, letter).await
+    }
+
+    fn reseed(&self, seed: impl Hash) {
+        let mut hasher = DefaultHasher::new();
+        seed.hash(&mut hasher);
+        *self.random.0.lock().unwrap() = Rng::with_seed(hasher.finish());
+    }
+
+    async fn send(&self, seed: impl Hash, address: &str, request: &ApiRequest) -> Reply {
+        self.reseed(seed);
+        let reply = self.server.send(from(address, request.to_http())).await;
+        self.store.hook().settle().await;
+        reply
+    }
+}
+
+#[test]
+fn answers_do_not_depend_on_the_requests_of_another_organization() {
+    backend::run(async || {
+        let backend = Backend::current();
+        let steps = backend.effort(400, 25_000);
+        let runs = SEEDS.map(|seed| {
+            thread::spawn(move || {
+                let runtime = runtime::Builder::new_current_thread().enable_time().build().unwrap();
+                runtime.block_on(backend.scope(run(seed, steps)));
+            })
+        });
+        for run in runs {
+            run.join().expect("no answer depends on the other organization");
+        }
+    });
+}
+
+/// What the hostile organization must not receive.
+struct Secrets {
+    marker: String,
+    ids: HashSet<Uuid>,
+    /// Ids that its own records contain, because its clients have put them there.
+    noted: HashSet<Uuid>,
+}
+
+async fn run(seed: u64, steps: usize) {
+    let mut random = Rng::with_seed(seed);
+    let (alone, shared) = (Side::new().await, Side::new().await);
+    let mut home = alone.tenant('a').await;
+    let same = shared.tenant('a').await;
+    assert_eq!((&home.ids, &home.keys), (&same.ids, &same.keys));
+    let mut hostile = shared.tenant('b').await;
+    let ids = home.ids.values().flatten().copied().collect();
+    let mut secrets = Secrets { marker: home.marker.clone(), ids, noted: HashSet::new() };
+    let mut tags = ListTags::default();
+    for step in 0..steps {
+        let pause = Duration::from_micros(random.u64(..400_000));
+        alone.clock.advance(pause);
+        shared.clock.advance(pause);
+        let (route, request) =
+            Author { random: &mut random, own: &mut home, other: &hostile, foreign: 8, is_squatting: false }
+                .request();
+        let mut on_failure = OnFailure(format!("seed {seed}, step {step}: {request:#?}"));
+        let expected = alone.send((seed, step), HOME, &request).await;
+        home.learn(route, &request.sent(), &expected);
+        assert!(!expected.status.is_server_error(), "{}", expected.json);
+        if !route.path.ends_with("openapi.json") {
+            learn_ids(&mut secrets, &hostile, &expected);
+        }
+        for number in 0..random.usize(..4) {
+            let mut author = Author {
+                random: &mut random,
+                own: &mut hostile,
+                other: &home,
+                foreign: 40,
+                is_squatting: true,
+            };
+            let (route, request) = author.request();
+            let _on_failure = OnFailure(format!("seed {seed}, step {step}, hostile: {request:#?}"));
+            let reply = shared.send((seed, step, number), ABROAD, &request).await;
+            check_hostile(&mut secrets, route, &request, &reply);
+            check_twin(&shared, &secrets, route, &request, &reply).await;
+            hostile.learn(route, &request.sent(), &reply);
+        }
+        let given = shared.send((seed, step), HOME, &tags.translated(&request)).await;
+        tags.compare(expected, &given);
+        on_failure.0.clear();
+    }
+    alone.store.hook().verify().await;
+    shared.store.hook().verify().await;
+}
+
+/// The weak entity tags of the server without the other organization, and those of the other server in their place.
+///
+/// A tag is a digest of the list's revision, which is a number of the whole store. Equal lists have equal tags.
+#[derive(Default)]
+struct ListTags(HashMap<String, String>);
+
+impl ListTags {
+    fn translated(&self, request: &ApiRequest) -> ApiRequest {
+        let mut request = request.clone();
+        for (_, value) in &mut request.further_headers {
+            if let Some(translated) = self.0.get(value) {
+                value.clone_from(translated);
+            }
+        }
+        request
+    }
+
+    /// Asserts that two answers are the same.
+    fn compare(&mut self, mut expected: Reply, given: &Reply) {
+        assert_eq!((expected.status, &expected.json), (given.status, &given.json));
+        assert_eq!(expected.body, given.body);
+        if let (Some(tag), Some(other)) = (expected.headers.get("etag"), given.headers.get("etag")) {
+            let (tag, other) = (tag.to_str().unwrap(), other.to_str().unwrap().to_owned());
+            if tag.starts_with("W/") {
+                let known = self.0.entry(tag.to_owned()).or_insert_with(|| other.clone());
+                assert_eq!(*known, other, "the same list has another tag");
+                expected.headers.insert("etag", HeaderValue::from_str(&other).unwrap());
+            }
+        }
+        assert_eq!(expected.headers, given.headers);
+    }
+}
+
+/// Returns the ids in a text.
+fn ids_in(text: &str) -> impl Iterator<Item = Uuid> + '_ {
+    let words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-');
+    words.filter(|word| word.len() == 36).filter_map(|word| word.parse().ok())
+}
+
+fn learn_ids(secrets: &mut Secrets, hostile: &Tenant, reply: &Reply) {
+    if reply.status == 200 {
+        let is_hostile =
+            |id: &Uuid| hostile.organization == *id || hostile.ids.values().flatten().any(|own| own == id);
+        let text = String::from_utf8_lossy(&reply.body);
+        secrets.ids.extend(ids_in(&text).filter(|id| !is_hostile(id)));
+    }
+}
+
+/// Returns whether knowing an id suffices to use an endpoint.
+fn is_public(route: &Route) -> bool {
+    route.path.contains("/public/")
+}
+
+fn check_hostile(secrets: &mut Secrets, route: &Route, request: &ApiRequest, reply: &Reply) {
+    assert!(!reply.status.is_server_error(), "{}", reply.json);
+    let sent = request.sent();
+    if reply.status == 200 && request.method != "GET" && request.method != "HEAD" {
+        let texts = [request.target(), request.body_text()];
+        secrets.noted.extend(texts.iter().flat_map(|text| ids_in(text)));
+    }
+    if is_public(route) {
+        return;
+    }
+    let text = format!("{:?} {}", reply.headers, String::from_utf8_lossy(&reply.body));
+    assert!(!text.contains(&secrets.marker) || sent.contains(&secrets.marker), "{text}");
+    for id in ids_in(&text).filter(|id| secrets.ids.contains(id)) {
+        assert!(secrets.noted.contains(&id) || sent.contains(&id.simple().to_string()), "{id} in {text}");
+    }
+}
+
+/// Asserts that a foreign id is answered as an unknown one.
+async fn check_twin(side: &Side, secrets: &Secrets, route: &Route, request: &ApiRequest, reply: &Reply) {
+    let is_reading = request.method == "GET" || request.method == "HEAD";
+    if is_public(route) || (reply.status == 200 && !is_reading) {
+        return;
+    }
+    let texts = [request.target(), request.body_text()];
+    let named: HashSet<Uuid> = texts.iter().flat_map(|text| ids_in(text)).collect();
+    let foreign: Vec<Uuid> = named.into_iter().filter(|id| secrets.ids.contains(id)).collect();
+    if foreign.is_empty() {
+        return;
+    }
+    let unknown = |id: &Uuid| Uuid::from_u128(id.as_u128() ^ 0xf0f0);
+    let replaced = |text: &str| {
+        foreign
+            .iter()
+            .fold(text.to_owned(), |text, id| text.replace(&id.to_string(), &unknown(id).to_string()))
+    };
+    let mut twin = request.clone();
+    twin.path = replaced(&twin.path);
+    twin.query.iter_mut().for_each(|(_, value)| *value = replaced(value));
+    match &mut twin.body {
+        Body::Fields(fields) => fields.iter_mut().for_each(|(_, value)| *value = replaced(value)),
+        Body::Text(text) => *text = replaced(text),
+        _ => {}
+    }
+    let other = side.send("twin", ABROAD, &twin).await;
+    if reply.status == 429 || other.status == 429 {
+        return;
+    }
+    let _on_failure = OnFailure(format!("the same with an unknown id: {} {}", other.status, other.json));
+    let expected = String::from_utf8_lossy(&reply.body);
+    assert_eq!((other.status, &*String::from_utf8_lossy(&other.body)), (reply.status, &*replaced(&expected)));
+}

@@ -1,0 +1,257 @@
+//! The filters of the list of hosts.
+
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+
+use fastrand::Rng;
+use toposcope::model::Cidr;
+
+use super::*;
+use crate::backend::Backend;
+use crate::requests::Choose;
+
+const ADDRESSES: [&str; 6] = ["10.0.0.1", "10.0.1.2", "10.1.0.1", "2001:db8::1", "2001:db8:1::1", "fe80::1"];
+const MACS: [&str; 4] = ["00:1B:21:00:00:01", "00:1B:21:AA:00:02", "00:1B:22:00:00:03", "AC:DE:48:00:11:22"];
+const NAMES: [&str; 6] =
+    ["Switch-01 core", "Łódź Büro", "printer", "core.example.net", "日本 router", "switch 02"];
+const SUBNETS: [&str; 2] = ["00000000-0000-4000-8000-00000000005a", "00000000-0000-4000-8000-00000000005b"];
+const SOURCES: [&str; 3] = ["Manual", "System", "Unknown"];
+const DEFINITIONS: [&str; 3] = ["Nginx", "nginx", "Proxmox VE"];
+
+/// A random host, as a client sends it.
+fn random_host(random: &mut Rng, tags: &[uuid::Uuid]) -> Value {
+    let mut some = |count: usize, part: &dyn Fn(&mut Rng, usize) -> Value| -> Value {
+        let count = random.usize(..=count);
+        (0..count).map(|index| part(random, index)).collect()
+    };
+    let interfaces = some(2, &|random, _| {
+        let mac = random.bool().then(|| random.choose(&MACS));
+        let subnet = random.bool().then(|| random.choose(&SUBNETS));
+        let name = random.bool().then(|| random.choose(&["eth0", "Gi0/1"]));
+        json!({"ip_address": random.choose(&ADDRESSES), "mac_address": mac, "subnet_id": subnet, "name": name})
+    });
+    let ports = some(
+        2,
+        &|random, index| json!({"number": random.choose(&[22, 443]) + index, "protocol": random.choose(&["Tcp", "Udp"])}),
+    );
+    let services =
+        some(2, &|random, _| json!({"name": "s", "service_definition": random.choose(&DEFINITIONS)}));
+    json!({
+        "network_id": random.choose(&[OFFICE, LAB]),
+        "name": random.choose(&NAMES),
+        "hostname": random.choose(&[None, Some("a.example.net"), Some("b.example.org")]),
+        "description": random.choose(&[None, Some("second floor")]),
+        "hidden": random.bool(),
+        "tags": random.some_of(&tags[..2]),
+        "source": {"type": random.choose(&SOURCES)},
+        "interfaces": interfaces,
+        "ports": ports,
+        "services": services,
+    })
+}
+
+/// A filter: its parameter, a value, and the scan that it stands for.
+type Filter = (&'static str, String, Box<dyn Fn(&Value) -> bool>);
+
+fn list(host: &Value, name: &str) -> Vec<Value> {
+    host[name].as_array().unwrap().clone()
+}
+
+/// Returns the values of a field of the parts of a host.
+fn texts(host: &Value, parts: &str, field: &str) -> Vec<String> {
+    list(host, parts).iter().filter_map(|part| part[field].as_str()).map(str::to_owned).collect()
+}
+
+fn random_filter(random: &mut Rng, tags: &[uuid::Uuid]) -> Filter {
+    match random.usize(..10) {
+        0 => {
+            let address = random.choose(&ADDRESSES).parse().unwrap();
+            let most = if IpAddr::is_ipv4(&address) { 32 } else { 128 };
+            let prefix = Cidr::containing(address, random.choose(&[0, 8, 16, 24, most]).min(most)).unwrap();
+            let text = if prefix.prefix_length() == most { address.to_string() } else { prefix.to_string() };
+            let is_within = move |text: &String| prefix.contains(text.parse().unwrap());
+            ("ip", text, Box::new(move |host| texts(host, "interfaces", "ip_address").iter().any(is_within)))
+        }
+        1 => {
+            let whole = random.choose(&MACS);
+            let prefix = &whole[..random.choose(&[2, 5, 8, 17])];
+            let separator = random.choose(&["", "-", ":"]);
+            let text = prefix.replace(':', separator);
+            let text = if random.bool() { text.to_lowercase() } else { text };
+            let begins = move |mac: &String| mac.starts_with(prefix);
+            ("mac", text, Box::new(move |host| texts(host, "interfaces", "mac_address").iter().any(begins)))
+        }
+        2 => {
+            let (number, protocol) =
+                (random.choose(&[22, 23, 443, 444]), random.choose(&[None, Some("Tcp"), Some("Udp")]));
+            let text = protocol.map_or(number.to_string(), |protocol| format!("{number}/{protocol}"));
+            let is_open = move |port: &Value| {
+                port["number"] == number && protocol.is_none_or(|protocol| port["protocol"] == protocol)
+            };
+            ("port", text, Box::new(move |host| list(host, "ports").iter().any(is_open)))
+        }
+        3 => {
+            let name = random.choose(&DEFINITIONS);
+            let text = name.replace(' ', "%20");
+            let has = move |host: &Value| {
+                texts(host, "services", "service_definition").iter().any(|own| own == name)
+            };
+            ("service_definition", text, Box::new(has))
+        }
+        4 => {
+            let id = random.choose(&SUBNETS);
+            (
+                "subnet_id",
+                id.to_owned(),
+                Box::new(move |host| texts(host, "interfaces", "subnet_id").iter().any(|own| own == id)),
+            )
+        }
+        5 => {
+            let kind = random.choose(&SOURCES);
+            ("source", kind.to_owned(), Box::new(move |host| host["source"]["type"] == kind))
+        }
+        6 => {
+            let hidden = random.bool();
+            ("hidden", hidden.to_string(), Box::new(move |host| host["hidden"] == hidden))
+        }
+        7 => {
+            let network = random.choose(&[OFFICE, LAB]);
+            ("network_id", network.to_string(), Box::new(move |host| host["network_id"] == json!(network)))
+        }
+        8 => {
+            let tag = random.choose(&tags[..2]);
+            ("tag_ids", tag.to_string(), Box::new(move |host| list(host, "tags").contains(&json!(tag))))
+        }
+        _ => {
+            let (text, found) = random.choose(&SEARCHES);
+            ("search", text.to_owned(), Box::new(found))
+        }
+    }
+}
+
+fn is_named(host: &Value, names: &[usize]) -> bool {
+    names.iter().any(|index| host["name"] == NAMES[*index])
+}
+
+fn has(host: &Value, field: &str, value: &str) -> bool {
+    texts(host, "interfaces", field).iter().any(|own| own.starts_with(value))
+}
+
+/// Searches, with the hosts that they find.
+type Search = (&'static str, fn(&Value) -> bool);
+
+const SEARCHES: [Search; 12] = [
+    ("SWITCH", |host| is_named(host, &[0, 5])),
+    ("switch+01", |host| is_named(host, &[0])),
+    ("01", |host| is_named(host, &[0])),
+    ("core", |host| is_named(host, &[0, 3])),
+    ("witch", |_| false),
+    ("lodz+buro", |host| is_named(host, &[1])),
+    ("b%C3%BCr", |host| is_named(host, &[1])),
+    ("%E6%97%A5%E6%9C%AC", |host| is_named(host, &[4])),
+    ("10.0.", |host| has(host, "ip_address", "10.0.")),
+    ("001b21", |host| has(host, "mac_address", "00:1B:21")),
+    ("00:1b:21:aa", |host| has(host, "mac_address", "00:1B:21:AA")),
+    ("second+fl", |host| host["description"] == "second floor"),
+];
+
+/// Compares filters and their combinations with a scan of all hosts, also after hosts have changed.
+#[test]
+fn filters_find_what_a_scan_finds() {
+    run_new(async |fixture| {
+        let (mut random, tags) = (Rng::with_seed(443), fixture.home.tags);
+        let mut hosts = Vec::new();
+        for _ in 0..60 {
+            hosts.push(fixture.post(HOSTS, &random_host(&mut random, &tags)).await);
+        }
+        let rounds = Backend::current().effort(150, 3_000);
+        let (mut found, mut combined) = (0, 0);
+        for round in 0..rounds {
+            if round % 10 == 0 {
+                let index = random.usize(..hosts.len());
+                let body = random_host(&mut random, &tags);
+                let body = with(&body, "network_id", hosts[index]["network_id"].clone());
+                let put = send_json("PUT", &path_of(HOSTS, &hosts[index]), &body);
+                hosts[index] = fixture.ask(put).await.data().clone();
+            }
+            let filters: Vec<Filter> =
+                (0..1 + random.usize(..3)).map(|_| random_filter(&mut random, &tags)).collect();
+            let names: BTreeSet<&str> = filters.iter().map(|(name, ..)| *name).collect();
+            if names.len() < filters.len() {
+                continue;
+            }
+            let query: Vec<String> =
+                filters.iter().map(|(name, value, _)| format!("{name}={value}")).collect();
+            let expected = hosts.iter().filter(|host| filters.iter().all(|(.., matches)| matches(host)));
+            let expected: BTreeSet<&str> = expected.map(|host| host["id"].as_str().unwrap()).collect();
+            let query = query.join("&");
+            let reply = fixture.list(&format!("limit=0&{query}")).await;
+            let listed = reply.data().as_array().unwrap().iter().map(|host| host["id"].as_str().unwrap());
+            assert_eq!(listed.collect::<BTreeSet<_>>(), expected, "{query}");
+            assert_eq!(fixture.list(&format!("limit=1&{query}")).await.total(), expected.len() as u64);
+            found += usize::from(!expected.is_empty());
+            combined += usize::from(filters.len() > 1 && !expected.is_empty());
+        }
+        assert!(found > rounds / 4 && combined > rounds / 20, "{found} and {combined} of {rounds}");
+    });
+}
+
+#[test]
+fn several_values_of_a_filter_mean_any() {
+    run_new(async |fixture| {
+        for (name, port, address) in
+            [("a", 22, "10.0.0.1"), ("b", 443, "2001:db8::1"), ("c", 80, "192.0.2.1")]
+        {
+            let mut host = with(&host_body(), "name", name);
+            host["ports"] = json!([{"number": port, "protocol": "Tcp"}]);
+            host["interfaces"] = json!([{"ip_address": address}]);
+            fixture.post(HOSTS, &host).await;
+        }
+        for (query, total) in [
+            ("port=22,443", 2),
+            ("port=22&port=443/Tcp", 2),
+            ("port=22,443/Udp", 1),
+            ("ip=10.0.0.0/8,2001:db8::/32", 2),
+            ("ip=0.0.0.0/0", 2),
+            ("source=Manual,System", 0),
+            ("source=Unknown,Manual", 3),
+            ("port=22&ip=192.0.2.1", 0),
+            ("port=", 3),
+        ] {
+            assert_eq!(fixture.list(query).await.total(), total, "{query}");
+        }
+    });
+}
+
+#[test]
+fn values_of_filters_are_checked() {
+    run_new(async |fixture| {
+        for (field, values) in [
+            ("ip", &["x", "10.0.0.1/8", "10.0.0.0/33", "10.0.0"][..]),
+            ("mac", &["0", "00:1", "00:1b-21", "00:1b:21:00:00:01:02", "gg"]),
+            ("port", &["0", "65536", "x", "443/tcp", "443/", "-1", "+1"]),
+            ("subnet_id", &["x"]),
+            ("source", &["manual", "x"]),
+            ("hidden", &["1", "True"]),
+            ("search", &["--", "%20%20"]),
+        ] {
+            for value in values {
+                let reply = fixture.list(&format!("{field}={value}")).await;
+                assert_eq!(
+                    *reply.refuses(400, "validation_invalid_format"),
+                    json!({"field": field}),
+                    "{value}"
+                );
+            }
+        }
+        let twice = fixture.list("hidden=true&hidden=true").await;
+        assert_eq!(*twice.refuses(400, "validation_invalid_format"), json!({"field": "hidden"}));
+        let short = fixture.list("search=a").await;
+        assert_eq!(*short.refuses(400, "validation_min_length"), json!({"field": "search", "min": 2}));
+        let long = fixture.list(&format!("search={}", "%C3%A4".repeat(101))).await;
+        assert_eq!(*long.refuses(400, "validation_max_length"), json!({"field": "search", "max": 100}));
+        assert_eq!(fixture.list(&format!("search={}", "%C3%A4".repeat(100))).await.total(), 0);
+        let many = fixture.list(&format!("port={}", ["1"; 101].join(","))).await;
+        assert_eq!(*many.refuses(400, "validation_max_length"), json!({"field": "port", "max": 100}));
+    });
+}

@@ -1,0 +1,186 @@
+//! `POST /api/v1/hosts/import`, and `GET /api/v1/hosts?limit=0` as JSON Lines.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http_body::{Body, Frame};
+use toposcope::model::Host;
+use tower::ServiceExt;
+
+use super::*;
+use crate::common::{FOREIGN_HOST, host, key_for};
+use crate::lists::whole_list::Reading;
+
+const IMPORT: &str = "/api/v1/hosts/import";
+const LINES: &str = "application/x-ndjson";
+
+/// A body that arrives in these frames, with a pause before each. `None` breaks the connection.
+struct Frames(VecDeque<Option<Bytes>>, bool);
+
+impl Body for Frames {
+    type Data = Bytes;
+    type Error = &'static str;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, &'static str>>> {
+        self.1 = !self.1;
+        if self.1 {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        let frame = self.0.pop_front();
+        Poll::Ready(frame.map(|frame| frame.map(Frame::data).ok_or("the connection is lost")))
+    }
+}
+
+/// Returns the request of an import by the Owner, sent in frames of this many bytes.
+fn import(fixture: &Fixture, query: &str, text: &str, size: usize) -> Request<Frames> {
+    let frames = text.as_bytes().chunks(size).map(|frame| Some(Bytes::copy_from_slice(frame))).collect();
+    let request = with_header(bare("POST", &format!("{IMPORT}{query}")), "content-type", LINES);
+    with_key(request, &fixture.key).map(|_| Frames(frames, false))
+}
+
+fn lines(hosts: impl IntoIterator<Item = Host>) -> String {
+    hosts.into_iter().map(|host| serde_json::to_string(&host).unwrap() + "\n").collect()
+}
+
+#[test]
+fn import_reads_lines_however_they_are_framed() {
+    run_new(async |fixture| {
+        let text = lines((1..=20).map(|id| host(id, OFFICE)));
+        for size in [1, 100, 1 << 20] {
+            let reply = fixture.send(import(&fixture, "?dry_run=true", &text, size)).await;
+            assert_eq!((&reply.data()["imported"], &reply.data()["lines"]), (&json!(20), &json!(20)));
+            assert_eq!(fixture.list("").await.total(), 0, "nothing is stored");
+        }
+        let reply = fixture.send(import(&fixture, "", &text, 77)).await;
+        assert_eq!((&reply.data()["imported"], &reply.data()["replaced"]), (&json!(20), &json!(0)));
+        let reply = fixture.send(import(&fixture, "", &text, 77)).await;
+        assert_eq!((&reply.data()["imported"], &reply.data()["replaced"]), (&json!(20), &json!(20)));
+        assert_eq!(fixture.list("").await.total(), 20);
+    });
+}
+
+#[test]
+fn refused_lines_are_reported_and_the_others_stored() {
+    run_new(async |fixture| {
+        fixture.put_abroad(host(FOREIGN_HOST.as_u128(), fixture.abroad.networks[0])).await;
+        let elsewhere = host(4, fixture.abroad.networks[0]);
+        let taken = host(FOREIGN_HOST.as_u128(), OFFICE);
+        let text = lines([host(1, OFFICE), host(2, LAB), elsewhere, taken]) + "{}\nnonsense\n\n";
+        let report = fixture.send(import(&fixture, &format!("?network_id={OFFICE}"), &text, 1_000)).await;
+        let report = report.data();
+        let refused: Vec<&Value> =
+            report["refusals"].as_array().unwrap().iter().map(|refusal| &refusal["line"]).collect();
+        assert_eq!(refused, [2, 3, 5, 6]);
+        assert_eq!((&report["imported"], &report["reassigned"]), (&json!(2), &json!(1)));
+        assert_eq!(report["reassignments"][0]["given_id"], json!(FOREIGN_HOST));
+        assert_eq!(fixture.list("").await.total(), 2);
+    });
+}
+
+#[test]
+fn import_needs_a_member_json_lines_and_a_network_of_the_caller() {
+    run_new(async |fixture| {
+        let text = lines([host(1, OFFICE)]);
+        let viewer = fixture.key(Permission::Viewer, &[OFFICE]).await;
+        let request = with_key(import(&fixture, "", &text, 100), &viewer);
+        fixture.send(request).await.refuses(403, "auth_permission_denied");
+        let stranger = fixture.key(Permission::Member, &[LAB]).await;
+        let report = fixture.send(with_key(import(&fixture, "", &text, 100), &stranger)).await;
+        assert_eq!((&report.data()["imported"], &report.data()["refused"]), (&json!(0), &json!(1)));
+        let request = import(&fixture, &format!("?network_id={OFFICE}"), &text, 100);
+        let reply = fixture.send(with_key(request, &stranger)).await;
+        assert_eq!(*reply.refuses(403, "entity_access_denied"), json!({"entity": "Network", "id": OFFICE}));
+        for network in [NOBODY, fixture.abroad.networks[0]] {
+            let reply = fixture.send(import(&fixture, &format!("?network_id={network}"), &text, 100)).await;
+            let invalid = json!({"entity": "Network", "field": "network_id"});
+            assert_eq!(*reply.refuses(400, "entity_reference_invalid"), invalid);
+        }
+        for kind in ["application/json", "text/plain"] {
+            let request = with_header(import(&fixture, "", &text, 100), "content-type", kind);
+            fixture.send(request).await.refuses(415, "request_unsupported_media_type");
+        }
+        for (query, code) in
+            [("?x=1", "validation_unknown_parameter"), ("?dry_run=1", "validation_invalid_format")]
+        {
+            fixture.send(import(&fixture, query, &text, 100)).await.refuses(400, code);
+        }
+    });
+}
+
+#[test]
+fn import_stops_at_its_limit_or_a_lost_connection() {
+    run_new(async |fixture| {
+        let text = lines((1..=9).map(|id| host(id, OFFICE)));
+        let limit = text.len() as u64;
+        let server = fixture.configured(|builder| builder.import_body_limit(limit).body_limit(1));
+        assert_eq!(server.send(import(&fixture, "", &text, 100)).await.data()["imported"], 9);
+        let server = fixture.configured(|builder| builder.import_body_limit(limit - 1));
+        let reply = server.send(import(&fixture, "", &text, 100)).await;
+        assert_eq!(*reply.refuses(413, "request_too_large"), json!({"limit": limit - 1}));
+        let mut broken = import(&fixture, "", &text, 100);
+        broken.body_mut().0[1] = None;
+        assert_eq!(fixture.send(broken).await.status, 400);
+        assert_eq!(fixture.list("").await.total(), 9);
+    });
+}
+
+fn export(key: &str) -> Request<String> {
+    with_key(with_header(get("/api/v1/hosts?limit=0&order_by=name"), "accept", LINES), key)
+}
+
+#[test]
+fn exported_hosts_can_be_imported() {
+    run_new(async |fixture| {
+        fixture.put((1..=300).map(|id| host(id, OFFICE))).await;
+        let response = fixture.server.api.clone().oneshot(export(&fixture.key)).await.unwrap();
+        let header = |name: &str| response.headers()[name].to_str().unwrap().to_owned();
+        assert_eq!((header("content-type"), header("vary")), (LINES.to_owned(), "Accept".to_owned()));
+        let tag = header("etag");
+        let mut reading = Reading { body: response.into_body(), read: Vec::new() };
+        while reading.read_on().await.unwrap() {}
+        let text = String::from_utf8(reading.read).unwrap();
+        assert_eq!(text.lines().count(), 300);
+        let whole = fixture.list("limit=0&order_by=name").await;
+        let listed: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(json!(listed), *whole.data());
+        assert_ne!(whole.header("etag"), tag);
+        let known = with_header(export(&fixture.key), "if-none-match", &tag);
+        assert_eq!(fixture.send(known).await.status, 304);
+
+        let bulk = send_json(
+            "POST",
+            "/api/v1/hosts/bulk-delete",
+            &listed.iter().map(|host| host["id"].clone()).collect(),
+        );
+        assert_eq!(fixture.ask(bulk).await.data()["deleted_count"], 300);
+        let reply = fixture.send(import(&fixture, "", &text, 5_000)).await;
+        assert_eq!((&reply.data()["imported"], &reply.data()["alterations"]), (&json!(300), &json!({})));
+        assert_eq!(fixture.list("limit=0&order_by=name").await.data(), whole.data());
+    });
+}
+
+#[test]
+fn export_is_aborted_when_the_key_is_revoked() {
+    run_new(async |fixture| {
+        fixture.put((1..=600).map(|id| host(id, OFFICE))).await;
+        let user = fixture.user(&fixture.home, Permission::Member, &[OFFICE]).await;
+        let key = key_for(&user, Permission::Member, &[OFFICE]);
+        let key = fixture.inventory.create_user_api_key(key).await.unwrap();
+        let mut reading = Reading::begin(fixture.server.api.clone(), export(key.plaintext())).await;
+        assert!(reading.read_on().await.unwrap());
+        fixture.inventory.delete_user_api_key(key.record().id).await.unwrap();
+        let aborted = loop {
+            match reading.read_on().await {
+                Ok(true) => {}
+                ended => break ended.is_err(),
+            }
+        };
+        assert!(aborted);
+    });
+}

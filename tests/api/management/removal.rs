@@ -1,0 +1,107 @@
+//! Deletions that change other records, and what keeps a record from being deleted.
+
+use super::*;
+
+const SUBNETS: &str = "/api/v1/subnets";
+
+fn subnet(cidr: &str) -> Value {
+    json!({"network_id": OFFICE, "name": cidr, "cidr": cidr})
+}
+
+#[test]
+fn subnets_are_found_by_an_address_in_them() {
+    run_new(async |fixture| {
+        for cidr in ["10.0.0.0/8", "10.1.0.0/16", "10.1.2.3/32", "0.0.0.0/0", "2001:db8::/32", "::/0"] {
+            fixture.post(SUBNETS, &subnet(cidr)).await;
+        }
+        let rows: [(&str, &[&str]); 5] = [
+            ("10.1.2.3", &["0.0.0.0/0", "10.0.0.0/8", "10.1.0.0/16", "10.1.2.3/32"]),
+            ("10.2.0.0", &["0.0.0.0/0", "10.0.0.0/8"]),
+            ("192.0.2.1", &["0.0.0.0/0"]),
+            ("2001:db8:ffff::1", &["2001:db8::/32", "::/0"]),
+            ("::1", &["::/0"]),
+        ];
+        for (address, expected) in rows {
+            let found = fixture.read(&format!("{SUBNETS}?contains={address}&order_by=name")).await;
+            let found: Vec<&Value> = found.as_array().unwrap().iter().map(|subnet| &subnet["cidr"]).collect();
+            assert_eq!(found, expected, "{address}");
+        }
+        assert_eq!(fixture.read(&format!("{SUBNETS}?contains=10.1.2.3&network_id={LAB}")).await, json!([]));
+        let reply = fixture.ask(get(&format!("{SUBNETS}?contains=10.0.0.0/8"))).await;
+        assert_eq!(*reply.refuses(400, "validation_invalid_format"), json!({"field": "contains"}));
+    });
+}
+
+#[test]
+fn addresses_of_a_subnet_are_canonical() {
+    run_new(async |fixture| {
+        for cidr in ["10.0.0.1/8", "10.0.0.0/33", "10.0.0.0", "2001:db8::1/64", "x", ""] {
+            let body = with(&subnet("10.0.0.0/8"), "cidr", cidr);
+            let reply = fixture.ask(send_json("POST", SUBNETS, &body)).await;
+            assert_eq!(*reply.refuses(400, "validation_invalid_format"), json!({"field": "cidr"}));
+        }
+        let body = with(&subnet("2001:DB8:0::/32"), "subnet_type", "Other");
+        let created = fixture.post(SUBNETS, &body).await;
+        assert_eq!((&created["cidr"], &created["subnet_type"]), (&json!("2001:db8::/32"), &json!("Unknown")));
+        fixture.post(SUBNETS, &with(&subnet("2001:db8::/32"), "network_id", LAB.to_string())).await;
+    });
+}
+
+#[test]
+fn deleted_subnet_and_tag_are_removed_everywhere() {
+    run_new(async |fixture| {
+        let [tag, other, _] = fixture.home.tags;
+        let tags = json!([tag, other]);
+        let subnet = fixture.post(SUBNETS, &with(&subnet("10.0.0.0/8"), "tags", tags.clone())).await;
+        let key = json!({"name": "scanner", "network_id": OFFICE, "tags": tags});
+        let key = fixture.post("/api/v1/auth/daemon", &key).await["api_key"].take();
+        let mut body = with(&host_body(), "tags", tags.clone());
+        body["interfaces"] = json!([{"ip_address": "10.0.0.1", "subnet_id": subnet["id"]}]);
+        body["services"] = json!([{"name": "web", "service_definition": "Nginx", "tags": tags}]);
+        let host = fixture.post(HOSTS, &body).await;
+        let count = async |query: &str| fixture.list(query).await.total();
+        let filters = [format!("tag_ids={tag}"), format!("subnet_id={}", subnet["id"].as_str().unwrap())];
+        assert_eq!((count(&filters[0]).await, count(&filters[1]).await), (1, 1));
+
+        assert_eq!(fixture.ask(bare("DELETE", &format!("/api/v1/tags/{tag}"))).await.status, 200);
+        let left = json!([other]);
+        assert_eq!(fixture.read(&path_of(SUBNETS, &subnet)).await["tags"], left);
+        assert_eq!(fixture.read(&path_of("/api/v1/auth/daemon", &key)).await["tags"], left);
+        let stored = fixture.read(&path_of(HOSTS, &host)).await;
+        assert_eq!((&stored["tags"], &stored["services"][0]["tags"]), (&left, &left));
+        assert_eq!(fixture.ask(bare("DELETE", &path_of(SUBNETS, &subnet))).await.status, 200);
+        let stored = fixture.read(&path_of(HOSTS, &host)).await;
+        assert_eq!(stored["interfaces"][0]["subnet_id"], Value::Null);
+        assert_eq!((count(&filters[0]).await, count(&filters[1]).await), (0, 0));
+        let reply = fixture.ask(send_json("PUT", &path_of(HOSTS, &host), &body)).await;
+        assert_eq!(
+            *reply.refuses(400, "entity_reference_invalid"),
+            json!({"entity": "Tag", "field": "tags.0"})
+        );
+    });
+}
+
+#[test]
+fn network_is_in_use_while_anything_is_on_it() {
+    run_new(async |fixture| {
+        let owner = fixture.user(&fixture.home, Permission::Owner, &[]).await;
+        let session = fixture.sign_in(&owner).await;
+        let delete =
+            || crate::common::with_session(bare("DELETE", &format!("/api/v1/networks/{OFFICE}")), &session);
+        let name = fixture.read(&format!("/api/v1/networks/{OFFICE}")).await["name"].clone();
+        let rows = [
+            (HOSTS, host_body(), "Host"),
+            (SUBNETS, subnet("10.0.0.0/8"), "Subnet"),
+            ("/api/v1/shares", host_body(), "Share"),
+        ];
+        for (path, body, used_by) in rows {
+            let record = fixture.post(path, &body).await;
+            let in_use = json!({"entity": "Network", "name": name, "used_by": used_by});
+            assert_eq!(*fixture.send(delete()).await.refuses(409, "entity_in_use"), in_use);
+            fixture.ask(bare("DELETE", &path_of(path, &record))).await.data();
+        }
+        assert_eq!(*fixture.send(delete()).await.data(), json!({}));
+        let reply = fixture.ask(get(&format!("/api/v1/networks/{OFFICE}"))).await;
+        assert_eq!(*reply.refuses(404, "entity_not_found"), json!({"entity": "Network", "id": OFFICE}));
+    });
+}

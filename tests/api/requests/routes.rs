@@ -1,0 +1,195 @@
+//! Every endpoint of the contract: who may use it and what its requests contain.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use toposcope::model::Permission;
+use toposcope::model::Permission::{Admin, Member, Owner, Viewer};
+
+/// An endpoint.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Route {
+    pub(crate) method: &'static str,
+    /// The path, in which `{id}` stands for an id.
+    pub(crate) path: &'static str,
+    pub(crate) access: Access,
+    pub(crate) needs: Needs,
+}
+
+/// The callers that an endpoint admits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    Anyone,
+    /// Callers of this level or a higher one.
+    Caller(Permission),
+    /// Callers of this level or a higher one who do not use an API key.
+    InPerson(Permission),
+}
+
+/// What a request contains, beside an id in the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Needs {
+    Nothing,
+    /// The query of a list that takes these parameters too, separated by spaces.
+    Query(&'static str),
+    /// A body with the fields of a record of this kind.
+    Fields(&'static str),
+    /// A list of ids of records of the same collection.
+    Ids,
+    /// JSON Lines, each a host.
+    Lines,
+}
+
+/// Why no endpoint answers a request.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Misrouted {
+    UnknownPath,
+    /// The methods that the path supports.
+    Method(BTreeSet<&'static str>),
+}
+
+type Row = (&'static str, &'static str, Access, Needs);
+
+const ANYONE: Access = Access::Anyone;
+const VIEWER: Access = Access::Caller(Viewer);
+const MEMBER: Access = Access::Caller(Member);
+const ADMIN: Access = Access::Caller(Admin);
+const NOTHING: Needs = Needs::Nothing;
+const HOSTS: Needs = Needs::Query(
+    "network_id tag_ids group_by fields ip mac port service_definition subnet_id source hidden search",
+);
+
+#[rustfmt::skip]
+const ROWS: &[Row] = &[
+    ("GET", "/api/version", ANYONE, NOTHING),
+    ("GET", "/api/health", ANYONE, NOTHING),
+    #[cfg(feature = "openapi")]
+    ("GET", "/openapi.json", ANYONE, NOTHING),
+    #[cfg(feature = "openapi")]
+    ("GET", "/api/openapi.json", ANYONE, NOTHING),
+    ("POST", "/api/auth/login", ANYONE, Needs::Fields("login")),
+    ("POST", "/api/auth/logout", ANYONE, NOTHING),
+    ("GET", "/api/auth/me", VIEWER, NOTHING),
+    ("POST", "/api/auth/me", VIEWER, NOTHING),
+    ("POST", "/api/auth/password", Access::InPerson(Viewer), Needs::Fields("password change")),
+    ("GET", "/api/hosts", VIEWER, HOSTS),
+    ("GET", "/api/v1/hosts", VIEWER, HOSTS),
+    ("POST", "/api/v1/hosts", MEMBER, Needs::Fields("host")),
+    ("GET", "/api/v1/hosts/{id}", VIEWER, NOTHING),
+    ("PUT", "/api/v1/hosts/{id}", MEMBER, Needs::Fields("host")),
+    ("DELETE", "/api/v1/hosts/{id}", MEMBER, NOTHING),
+    ("POST", "/api/v1/hosts/bulk-delete", MEMBER, Needs::Ids),
+    ("POST", "/api/v1/hosts/bulk", MEMBER, Needs::Fields("bulk")),
+    ("POST", "/api/v1/hosts/import", MEMBER, Needs::Lines),
+    ("GET", "/api/v1/interfaces", VIEWER, Needs::Query("host_id")),
+    ("POST", "/api/v1/interfaces", MEMBER, Needs::Fields("interface")),
+    ("GET", "/api/v1/interfaces/{id}", VIEWER, NOTHING),
+    ("PUT", "/api/v1/interfaces/{id}", MEMBER, Needs::Fields("interface")),
+    ("DELETE", "/api/v1/interfaces/{id}", MEMBER, NOTHING),
+    ("GET", "/api/v1/ports", VIEWER, Needs::Query("host_id")),
+    ("POST", "/api/v1/ports", MEMBER, Needs::Fields("port")),
+    ("GET", "/api/v1/ports/{id}", VIEWER, NOTHING),
+    ("PUT", "/api/v1/ports/{id}", MEMBER, Needs::Fields("port")),
+    ("DELETE", "/api/v1/ports/{id}", MEMBER, NOTHING),
+    ("GET", "/api/v1/services", VIEWER, Needs::Query("host_id")),
+    ("POST", "/api/v1/services", MEMBER, Needs::Fields("service")),
+    ("GET", "/api/v1/services/{id}", VIEWER, NOTHING),
+    ("PUT", "/api/v1/services/{id}", MEMBER, Needs::Fields("service")),
+    ("DELETE", "/api/v1/services/{id}", MEMBER, NOTHING),
+    ("GET", "/api/v1/if-entries", VIEWER, Needs::Query("host_id")),
+    ("POST", "/api/v1/if-entries", MEMBER, Needs::Fields("if-entry")),
+    ("GET", "/api/v1/if-entries/{id}", VIEWER, NOTHING),
+    ("PUT", "/api/v1/if-entries/{id}", MEMBER, Needs::Fields("if-entry")),
+    ("DELETE", "/api/v1/if-entries/{id}", MEMBER, NOTHING),
+    ("GET", "/api/v1/organizations", VIEWER, Needs::Query("")),
+    ("GET", "/api/v1/organizations/{id}", VIEWER, NOTHING),
+    ("PUT", "/api/v1/organizations/{id}", Access::InPerson(Owner), Needs::Fields("organization")),
+    ("POST", "/api/v1/organizations/referral-source", Access::InPerson(Viewer), Needs::Fields("referral")),
+    ("GET", "/api/v1/networks", VIEWER, Needs::Query("tag_ids")),
+    ("POST", "/api/v1/networks", Access::InPerson(Admin), Needs::Fields("network")),
+    ("GET", "/api/v1/networks/{id}", VIEWER, NOTHING),
+    ("PUT", "/api/v1/networks/{id}", Access::InPerson(Admin), Needs::Fields("network")),
+    ("DELETE", "/api/v1/networks/{id}", Access::InPerson(Admin), NOTHING),
+    ("GET", "/api/v1/subnets", VIEWER, Needs::Query("network_id tag_ids contains")),
+    ("POST", "/api/v1/subnets", MEMBER, Needs::Fields("subnet")),
+    ("GET", "/api/v1/subnets/{id}", VIEWER, NOTHING),
+    ("PUT", "/api/v1/subnets/{id}", MEMBER, Needs::Fields("subnet")),
+    ("DELETE", "/api/v1/subnets/{id}", MEMBER, NOTHING),
+    ("POST", "/api/v1/subnets/bulk-delete", MEMBER, Needs::Ids),
+    ("GET", "/api/v1/users", VIEWER, Needs::Query("")),
+    ("POST", "/api/v1/users", Access::InPerson(Admin), Needs::Fields("user")),
+    ("GET", "/api/v1/users/{id}", VIEWER, NOTHING),
+    ("PUT", "/api/v1/users/{id}", Access::InPerson(Admin), Needs::Fields("user")),
+    ("DELETE", "/api/v1/users/{id}", Access::InPerson(Admin), NOTHING),
+    ("GET", "/api/v1/tags", VIEWER, Needs::Query("")),
+    ("POST", "/api/v1/tags", MEMBER, Needs::Fields("tag")),
+    ("GET", "/api/v1/tags/{id}", VIEWER, NOTHING),
+    ("PUT", "/api/v1/tags/{id}", ADMIN, Needs::Fields("tag")),
+    ("DELETE", "/api/v1/tags/{id}", ADMIN, NOTHING),
+    ("POST", "/api/v1/tags/bulk-delete", ADMIN, Needs::Ids),
+    ("GET", "/api/v1/auth/keys", VIEWER, Needs::Query("tag_ids")),
+    ("GET", "/api/v1/auth/keys/{id}", VIEWER, NOTHING),
+    ("POST", "/api/v1/auth/keys", Access::InPerson(Viewer), Needs::Fields("user key")),
+    ("PUT", "/api/v1/auth/keys/{id}", Access::InPerson(Viewer), Needs::Fields("user key")),
+    ("DELETE", "/api/v1/auth/keys/{id}", Access::InPerson(Viewer), NOTHING),
+    ("POST", "/api/v1/auth/keys/bulk-delete", Access::InPerson(Viewer), Needs::Ids),
+    ("POST", "/api/v1/auth/keys/{id}/rotate", Access::InPerson(Viewer), NOTHING),
+    ("GET", "/api/v1/auth/daemon", MEMBER, Needs::Query("network_id tag_ids")),
+    ("GET", "/api/v1/auth/daemon/{id}", MEMBER, NOTHING),
+    ("POST", "/api/v1/auth/daemon", MEMBER, Needs::Fields("daemon key")),
+    ("PUT", "/api/v1/auth/daemon/{id}", MEMBER, Needs::Fields("daemon key")),
+    ("DELETE", "/api/v1/auth/daemon/{id}", MEMBER, NOTHING),
+    ("POST", "/api/v1/auth/daemon/bulk-delete", MEMBER, Needs::Ids),
+    ("POST", "/api/v1/auth/daemon/{id}/rotate", MEMBER, NOTHING),
+    ("GET", "/api/v1/shares", MEMBER, Needs::Query("network_id")),
+    ("POST", "/api/v1/shares", MEMBER, Needs::Fields("share")),
+    ("GET", "/api/v1/shares/{id}", MEMBER, NOTHING),
+    ("PUT", "/api/v1/shares/{id}", MEMBER, Needs::Fields("share")),
+    ("DELETE", "/api/v1/shares/{id}", MEMBER, NOTHING),
+    ("POST", "/api/v1/shares/bulk-delete", MEMBER, Needs::Ids),
+    ("GET", "/api/v1/shares/public/{id}", ANYONE, NOTHING),
+    ("POST", "/api/v1/shares/public/{id}/verify", ANYONE, Needs::Fields("share password")),
+];
+
+static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
+    ROWS.iter().map(|&(method, path, access, needs)| Route { method, path, access, needs }).collect()
+});
+
+/// Returns every endpoint.
+pub(crate) fn routes() -> &'static [Route] {
+    &ROUTES
+}
+
+/// Returns the endpoint of a request. HEAD is answered where GET is.
+pub(crate) fn route(method: &str, path: &str) -> Result<&'static Route, Misrouted> {
+    let of_path = routes().iter().filter(|route| matches(route.path, path));
+    // A literal segment takes precedence over an id.
+    let ids = |route: &Route| route.path.matches("{id}").count();
+    let fewest = of_path.clone().map(ids).min().ok_or(Misrouted::UnknownPath)?;
+    let of_path = of_path.filter(|route| ids(route) == fewest);
+    let meant = if method == "HEAD" { "GET" } else { method };
+    of_path.clone().find(|route| route.method == meant).ok_or_else(|| {
+        let methods = of_path.flat_map(|route| match route.method {
+            "GET" => vec!["GET", "HEAD"],
+            other => vec![other],
+        });
+        Misrouted::Method(methods.collect())
+    })
+}
+
+/// Returns whether a path is an instance of a template.
+pub(crate) fn matches(template: &str, path: &str) -> bool {
+    let (expected, given) = (template.split('/'), path.split('/'));
+    let is_alike = |(expected, given): (&str, &str)| match expected {
+        parameter if parameter.starts_with('{') => !given.is_empty(),
+        literal => literal == given,
+    };
+    expected.clone().count() == given.clone().count() && expected.zip(given).all(is_alike)
+}
+
+impl Route {
+    /// Returns the method and the path, by which results are counted.
+    pub(crate) fn name(&self) -> String {
+        format!("{} {}", self.method, self.path)
+    }
+}

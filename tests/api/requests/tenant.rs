@@ -1,0 +1,206 @@
+//! An organization whose users know every endpoint, and learn ids, keys and entity tags from the answers.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use toposcope::inventory::{Inventory, NewDaemonApiKey, NewOrganization, NewShare, NewUser, NewUserApiKey};
+use toposcope::model::Permission;
+use uuid::Uuid;
+
+use super::routes::Route;
+use crate::common::{LEVELS, PASSWORD, Reply};
+use crate::isolation::session_of;
+
+/// The collections, by their paths.
+pub(super) const COLLECTIONS: [&str; 13] = [
+    "organizations",
+    "networks",
+    "subnets",
+    "tags",
+    "users",
+    "hosts",
+    "interfaces",
+    "ports",
+    "services",
+    "if-entries",
+    "auth/keys",
+    "auth/daemon",
+    "shares",
+];
+
+/// The maximum number of values of each kind that a client remembers.
+const MEMORY: usize = 40;
+
+/// What the clients of an organization know.
+#[derive(Clone, Debug)]
+pub(crate) struct Tenant {
+    pub(crate) organization: Uuid,
+    /// Contained in every text that these clients send.
+    pub(crate) marker: String,
+    /// The ids of records that exist, by collection.
+    pub(crate) ids: BTreeMap<&'static str, Vec<Uuid>>,
+    /// The `host_id`, or null, and the `network_id` of the records that have one.
+    pub(super) places: BTreeMap<Uuid, [Value; 2]>,
+    /// Ids of deleted records.
+    pub(crate) deleted: Vec<Uuid>,
+    pub(crate) users: Vec<(Uuid, Permission)>,
+    pub(crate) emails: Vec<String>,
+    /// User API keys and daemon API keys.
+    pub(crate) keys: Vec<String>,
+    pub(crate) sessions: Vec<String>,
+    pub(super) cursors: Vec<String>,
+    pub(super) entity_tags: Vec<String>,
+    /// The number of the next text.
+    pub(super) count: usize,
+}
+
+impl Tenant {
+    /// Creates an organization with users of all levels, networks, tags, keys and a share.
+    pub(crate) async fn new(inventory: &Inventory, letter: char) -> Self {
+        let marker = format!("zqzq{letter}");
+        let mut organization = NewOrganization::new(marker.as_str());
+        organization.api_access = true;
+        let organization = inventory.create_organization(organization).await.unwrap().id;
+        let mut tenant = Self {
+            organization,
+            marker,
+            ids: BTreeMap::new(),
+            places: BTreeMap::new(),
+            deleted: vec![],
+            users: vec![],
+            emails: vec![],
+            keys: vec![],
+            sessions: vec![],
+            cursors: vec![],
+            entity_tags: vec![],
+            count: 0,
+        };
+        tenant.note("organizations", organization);
+        for _ in 0..3 {
+            let network = inventory.create_network(organization, &tenant.text()).await.unwrap().id;
+            tenant.note("networks", network);
+            let tag = inventory.create_tag(organization, &tenant.text()).await.unwrap().id;
+            tenant.note("tags", tag);
+            let daemon_key = NewDaemonApiKey::new(network, tenant.text());
+            let daemon_key = inventory.create_daemon_api_key(daemon_key).await.unwrap();
+            tenant.note("auth/daemon", daemon_key.record().id);
+            tenant.keys.push(daemon_key.plaintext().to_owned());
+        }
+        for level in LEVELS {
+            tenant.add_user(inventory, level).await;
+        }
+        let mut share = NewShare::new(organization, tenant.text());
+        (share.network_id, share.password) = (Some(tenant.ids["networks"][0]), Some(PASSWORD.to_owned()));
+        let share = inventory.create_share(share).await.unwrap().id;
+        tenant.note("shares", share);
+        tenant
+    }
+
+    async fn add_user(&mut self, inventory: &Inventory, level: Permission) {
+        let networks = self.ids["networks"].clone();
+        let mut user = NewUser::new(self.organization, self.email(), level);
+        (user.network_ids, user.password) = (networks[..2].to_vec(), Some(PASSWORD.to_owned()));
+        let user = inventory.create_user(user).await.unwrap();
+        self.note("users", user.id);
+        self.users.push((user.id, level));
+        self.emails.push(user.email.clone());
+        let mut key = NewUserApiKey::new(user.id, self.text(), level);
+        key.network_ids = networks[..2].to_vec();
+        let key = inventory.create_user_api_key(key).await.unwrap();
+        self.note("auth/keys", key.record().id);
+        self.keys.push(key.plaintext().to_owned());
+        let session = inventory.log_in(&user.email, PASSWORD.to_owned()).await.unwrap();
+        self.sessions.push(session.plaintext().to_owned());
+    }
+
+    /// Returns a unique text with the marker.
+    pub(super) fn text(&mut self) -> String {
+        self.count += 1;
+        format!("{} {}", self.marker, self.count)
+    }
+
+    /// Returns a new e-mail address.
+    pub(super) fn email(&mut self) -> String {
+        self.text().replace(' ', "-") + "@example.net"
+    }
+
+    fn note(&mut self, collection: &'static str, id: Uuid) {
+        let ids = self.ids.entry(collection).or_default();
+        if !ids.contains(&id) {
+            remember(ids, id);
+        }
+    }
+
+    /// Takes from the answer to a request what later requests may use.
+    pub(crate) fn learn(&mut self, route: &Route, sent: &str, reply: &Reply) {
+        if let Some(entity_tag) = reply.headers.get("etag") {
+            remember(&mut self.entity_tags, entity_tag.to_str().unwrap().to_owned());
+        }
+        if reply.status != 200 {
+            return;
+        }
+        if reply.headers.contains_key("set-cookie") && route.path.ends_with("login") {
+            remember(&mut self.sessions, session_of(reply));
+        }
+        if let Some(cursor) = reply.json["meta"]["pagination"]["next_cursor"].as_str() {
+            remember(&mut self.cursors, cursor.to_owned());
+        }
+        let data = &reply.json["data"];
+        if let Some(key) = data["key"].as_str().filter(|_| data["api_key"].is_object()) {
+            remember(&mut self.keys, key.to_owned());
+        }
+        let Some(collection) = collection_of(route.path) else { return };
+        if route.method == "DELETE" || route.path.ends_with("bulk-delete") {
+            return self.forget(collection, sent);
+        }
+        match data {
+            Value::Array(items) => items.iter().for_each(|item| self.learn_record(collection, item)),
+            other => {
+                self.learn_record(collection, other);
+                self.learn_record(collection, &other["api_key"]);
+            }
+        }
+    }
+
+    fn learn_record(&mut self, collection: &'static str, record: &Value) {
+        if let Some(id) = id_of(record) {
+            self.note(collection, id);
+            if record["network_id"].is_string() {
+                self.places.insert(id, [record["host_id"].clone(), record["network_id"].clone()]);
+            }
+        }
+        let parts = [("interfaces", "interfaces"), ("ports", "ports"), ("services", "services")];
+        for (field, collection) in parts.into_iter().chain([("if_entries", "if-entries")]) {
+            for part in record[field].as_array().into_iter().flatten() {
+                self.learn_record(collection, part);
+            }
+        }
+    }
+
+    /// Forgets the records that a request has deleted.
+    fn forget(&mut self, collection: &str, sent: &str) {
+        let Some(ids) = self.ids.get_mut(collection) else { return };
+        let is_named = |id: &mut Uuid| sent.contains(&id.simple().to_string());
+        for id in ids.extract_if(.., is_named) {
+            remember(&mut self.deleted, id);
+        }
+    }
+}
+
+/// Adds a value to a list of bounded length; the oldest one goes.
+fn remember<T>(values: &mut Vec<T>, value: T) {
+    if values.len() == MEMORY {
+        values.remove(0);
+    }
+    values.push(value);
+}
+
+fn id_of(record: &Value) -> Option<Uuid> {
+    record["id"].as_str()?.parse().ok()
+}
+
+/// Returns the collection that a path belongs to.
+pub(super) fn collection_of(path: &str) -> Option<&'static str> {
+    let rest = path.strip_prefix("/api/v1/").or_else(|| path.strip_prefix("/api/"))?;
+    COLLECTIONS.into_iter().find(|name| rest.strip_prefix(name).is_some_and(|rest| !rest.starts_with('-')))
+}

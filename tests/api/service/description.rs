@@ -1,0 +1,196 @@
+//! The OpenAPI document, compared with what the endpoints do.
+
+use std::collections::BTreeSet;
+
+use http::Request;
+use serde_json::{Value, json};
+use toposcope::model::Permission;
+use toposcope::wire::ErrorCode;
+
+use crate::backend::{run, run_with};
+use crate::common::{
+    Fixture, NOBODY, PASSWORD, Populated, bare, get, log_in, send_json, validator, with_header, with_session,
+};
+
+/// The parts of a documented operation that a request is made from.
+struct Operation {
+    method: String,
+    path: String,
+    described: Value,
+}
+
+impl Operation {
+    fn all() -> Vec<Self> {
+        let document = toposcope::openapi();
+        let paths = document["paths"].as_object().unwrap();
+        let operations = paths.iter().flat_map(|(path, methods)| {
+            methods.as_object().unwrap().iter().map(|(method, described)| Self {
+                method: method.to_ascii_uppercase(),
+                path: path.clone(),
+                described: described.clone(),
+            })
+        });
+        operations.collect()
+    }
+
+    fn id(&self) -> &str {
+        self.described["operationId"].as_str().unwrap()
+    }
+
+    fn target(&self) -> String {
+        self.path.replace("{id}", &NOBODY.to_string())
+    }
+
+    /// Returns a request with this query and body.
+    fn request(&self, query: &str, body: &Value) -> Request<String> {
+        send_json(&self.method, &format!("{}?{query}", self.target()), body)
+    }
+
+    fn is_public(&self) -> bool {
+        let security = self.described["security"].as_array().unwrap();
+        security.is_empty() || security.contains(&json!({}))
+    }
+
+    fn parameters(&self, place: &str) -> Vec<&str> {
+        let parameters = self.described["parameters"].as_array().unwrap().iter();
+        let parameters = parameters.filter(|parameter| parameter["in"] == place);
+        parameters.map(|parameter| parameter["name"].as_str().unwrap()).collect()
+    }
+}
+
+#[test]
+fn document_is_public_and_conditional_at_both_paths() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        for (path, server) in [("/openapi.json", "."), ("/api/openapi.json", "..")] {
+            let reply = fixture.send(get(path)).await;
+            assert_eq!(reply.status, 200);
+            let mut expected = toposcope::openapi();
+            expected["servers"] = json!([{"url": server}]);
+            assert_eq!(reply.json, expected);
+            let tag = reply.header("etag").to_owned();
+            let request = with_header(get(path), "if-none-match", tag);
+            assert_eq!(fixture.send(request).await.status, 304);
+            assert_eq!(fixture.send(bare("HEAD", path)).await.status, 200);
+        }
+    });
+}
+
+#[test]
+fn document_is_consistent() {
+    let document = toposcope::openapi();
+    assert_eq!(document["openapi"], "3.1.0");
+    let mut references = BTreeSet::new();
+    collect_references(&document, &mut references);
+    for reference in &references {
+        assert!(document.pointer(reference.trim_start_matches('#')).is_some(), "{reference}");
+    }
+    let operations = Operation::all();
+    let ids: BTreeSet<&str> = operations.iter().map(Operation::id).collect();
+    assert_eq!(ids.len(), operations.len());
+    for operation in &operations {
+        let in_path: Vec<&str> = if operation.path.contains("{id}") { vec!["id"] } else { vec![] };
+        assert_eq!(operation.parameters("path"), in_path, "{}", operation.id());
+        let names: BTreeSet<&str> = operation.parameters("query").into_iter().collect();
+        assert_eq!(names.len(), operation.parameters("query").len(), "{}", operation.id());
+    }
+    for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
+        for example in schema["examples"].as_array().unwrap_or_else(|| panic!("{name} has no example")) {
+            let errors: Vec<String> =
+                validator(schema).iter_errors(example).map(|error| error.to_string()).collect();
+            assert!(errors.is_empty(), "{name}: {errors:?}");
+        }
+    }
+}
+
+fn collect_references(value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(members) => {
+            found.extend(members.get("$ref").and_then(Value::as_str).map(str::to_owned));
+            members.values().for_each(|member| collect_references(member, found));
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect_references(item, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_error_code_is_documented_with_its_status() {
+    let document = toposcope::openapi();
+    let mut documented = BTreeSet::new();
+    for operation in Operation::all() {
+        for (status, response) in operation.described["responses"].as_object().unwrap() {
+            let Some(shared) = response["$ref"].as_str() else { continue };
+            let response = document.pointer(shared.trim_start_matches('#')).unwrap();
+            let codes = response.pointer("/content/application~1json/schema/allOf/1/properties/code/enum");
+            for code in codes.unwrap().as_array().unwrap() {
+                let typed: ErrorCode = serde_json::from_value(code.clone()).unwrap();
+                assert_eq!(typed.status().as_str(), status);
+                documented.insert(code.as_str().unwrap());
+            }
+        }
+    }
+    let all = document["components"]["schemas"]["ErrorCode"]["enum"].as_array().unwrap();
+    let all = all.iter().map(|code| code.as_str().unwrap());
+    // Errors of routing are no errors of an operation.
+    let expected = all.filter(|code| !["route_not_found", "method_not_allowed"].contains(code));
+    assert_eq!(documented, expected.collect());
+}
+
+#[test]
+fn paths_support_exactly_the_documented_methods() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let operations = Operation::all();
+        let paths: BTreeSet<String> = operations.iter().map(Operation::target).collect();
+        for path in paths {
+            let reply = fixture.send(bare("PATCH", &path)).await;
+            reply.refuses(405, "method_not_allowed");
+            let supported: BTreeSet<&str> = reply.header("allow").split(", ").collect();
+            let at_path = operations.iter().filter(|operation| operation.target() == path);
+            let mut documented: BTreeSet<&str> = at_path.map(|operation| operation.method.as_str()).collect();
+            if documented.contains("GET") {
+                documented.insert("HEAD");
+            }
+            if path == "/api/auth/me" {
+                documented.insert("POST");
+            }
+            assert_eq!(supported, documented, "{path}");
+        }
+    });
+}
+
+#[test]
+fn credentials_parameters_and_fields_are_required_as_documented() {
+    run_with(Populated::new, async |fixture| {
+        let owner = fixture.user(&fixture.home, Permission::Owner, &[]).await;
+        for operation in Operation::all() {
+            let anonymous = fixture.send(operation.request("", &json!({}))).await;
+            let needs_credential = anonymous.json["code"] == "auth_not_authenticated";
+            assert_eq!(needs_credential, !operation.is_public(), "{}", operation.id());
+            // Logging out ends the session, so that each operation has its own.
+            let session = fixture.sign_in(&owner).await;
+            let unknown = with_session(operation.request("no_such=1", &json!({})), &session);
+            fixture.send(unknown).await.refuses(400, "validation_unknown_parameter");
+            for name in operation.parameters("query") {
+                let reply =
+                    fixture.send(with_session(operation.request(&format!("{name}="), &json!({})), &session));
+                assert_ne!(reply.await.json["code"], "validation_unknown_parameter", "{name}");
+            }
+            let schema = operation.described.pointer("/requestBody/content/application~1json/schema/$ref");
+            let Some(schema) = schema.and_then(Value::as_str) else { continue };
+            let document = toposcope::openapi();
+            let schema = document.pointer(schema.trim_start_matches('#')).unwrap();
+            let required: Vec<&Value> = schema["required"].as_array().unwrap().iter().collect();
+            let reply = fixture.send(with_session(operation.request("", &json!({})), &session)).await;
+            match required.first() {
+                Some(_) => {
+                    let params = reply.refuses(400, "validation_required");
+                    assert!(required.contains(&&params["field"]), "{}: {params}", operation.id());
+                }
+                None => assert_ne!(reply.json["code"], "validation_required"),
+            }
+        }
+        assert_eq!(fixture.send(log_in(&owner.email, PASSWORD)).await.status, 200);
+    });
+}

@@ -1,0 +1,95 @@
+use std::sync::Arc;
+
+use toposcope::Inventory;
+use toposcope::access::{Caller, ManualClock, Scope};
+use toposcope::inventory::{Error, ErrorKind};
+use toposcope::model::{Host, Permission};
+use toposcope::store::{MemoryStore, Store};
+use uuid::Uuid;
+
+#[cfg(feature = "sled")]
+use crate::place::Place;
+use crate::support::{NOW, guest_of, id, inventory_in, owner_of, rich_host, time};
+
+pub(super) const LATER: &str = "2026-08-15T00:00:00.000001Z";
+
+/// An organization with three rich hosts, the second of them on another network and run by a service of the first, and
+/// another organization with one.
+pub(super) struct Setup {
+    pub(super) inventory: Inventory,
+    pub(super) clock: ManualClock,
+    pub(super) organization: Uuid,
+    pub(super) networks: [Uuid; 2],
+    pub(super) tags: Vec<Uuid>,
+    pub(super) hosts: Vec<Host>,
+    pub(super) foreign: Host,
+    pub(super) foreign_organization: Uuid,
+}
+
+/// Runs a test in memory and in a folder.
+pub(super) fn on_each_store(test: impl AsyncFn(&Setup)) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async move {
+        test(&Setup::new(Arc::new(MemoryStore::new())).await).await;
+        #[cfg(feature = "sled")]
+        {
+            let place = Place::new();
+            let store = toposcope::SledStore::open(place.path().join("store")).await.unwrap();
+            test(&Setup::new(Arc::new(store)).await).await;
+        }
+    });
+}
+
+impl Setup {
+    pub(super) async fn new(store: Arc<dyn Store>) -> Self {
+        let clock = ManualClock::new(time(NOW));
+        let inventory = inventory_in(store).with_clock(Arc::new(clock.clone()));
+        let organization = inventory.create_organization("Example").await.unwrap().id;
+        let mut networks = [Uuid::nil(); 2];
+        for (network, name) in networks.iter_mut().zip(["Office", "Laboratory"]) {
+            *network = inventory.create_network(organization, name).await.unwrap().id;
+        }
+        let tags = vec![inventory.create_tag(organization, "first").await.unwrap().id];
+        let mut hosts: Vec<Host> = [(1, networks[0]), (2, networks[1]), (3, networks[0])]
+            .map(|(number, network)| rich_host(number, network, &tags))
+            .into();
+        let agent = hosts[0].services[1].id;
+        guest_of(&mut hosts[1], agent);
+        for host in &hosts {
+            inventory.put_host(organization, host.clone()).await.unwrap();
+        }
+        let foreign_organization = inventory.create_organization("Elsewhere").await.unwrap().id;
+        let network = inventory.create_network(foreign_organization, "Theirs").await.unwrap().id;
+        let foreign = rich_host(9, network, &[]);
+        inventory.put_host(foreign_organization, foreign.clone()).await.unwrap();
+        clock.set(time(LATER));
+        Self { inventory, clock, organization, networks, tags, hosts, foreign, foreign_organization }
+    }
+
+    pub(super) fn owner(&self) -> Caller {
+        owner_of(self.organization)
+    }
+
+    /// A caller of this level with access to the network of the first and third host.
+    pub(super) fn near(&self, level: Permission) -> Caller {
+        Caller::new(self.organization, id(1), level, Scope::only([self.networks[0], self.foreign.network_id]))
+    }
+
+    /// Returns a host as stored, and asserts that it is valid.
+    pub(super) async fn host(&self, id: Uuid) -> Host {
+        let host = self.inventory.host(self.organization, id).await.unwrap();
+        self.inventory.put_host(self.organization, host.clone()).await.unwrap();
+        host
+    }
+
+    /// Returns why an operation was refused, and asserts that it changed no host.
+    pub(super) async fn refused<T>(&self, attempt: impl Future<Output = Result<T, Error>>) -> ErrorKind {
+        let error = attempt.await.err().expect("this should have been refused");
+        for host in &self.hosts {
+            assert_eq!(self.inventory.host(self.organization, host.id).await.unwrap(), *host, "{error}");
+        }
+        let theirs = self.inventory.host(self.foreign_organization, self.foreign.id).await.unwrap();
+        assert_eq!(theirs, self.foreign);
+        error.kind().clone()
+    }
+}

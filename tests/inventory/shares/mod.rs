@@ -1,0 +1,5 @@
+//! Shares: views that anyone can read with their id.
+
+mod basics;
+mod callers;
+mod tokens;
