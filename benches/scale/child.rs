@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use crate::finding::Finding;
 use crate::loaded::{LoadedInventory, Spread};
 use crate::passes::in_passes;
-use crate::{filters, lists, ports, whole};
+use crate::{filters, lists, ports, terms, whole};
 
 /// First argument of a child process; the size and the spread follow.
 pub(crate) const CHILD: &str = "child";
@@ -28,12 +28,16 @@ pub(crate) fn run(size: usize, spread: Spread) -> Result<(), Box<dyn Error>> {
     let say = |what: &str| eprintln!("{size} hosts on {} networks: {what}", spread.name());
     say("loading, and the whole list");
     let (mut loaded, mut findings) = whole::load(size, spread)?;
-    loaded.gather()?;
-    say("pages");
-    findings.extend(in_passes(|| lists::measure(&loaded))?);
+    if spread != Spread::TenWithoutTerms {
+        loaded.gather()?;
+        say("pages");
+        findings.extend(in_passes(|| lists::measure(&loaded))?);
+    }
     if spread == Spread::Ten {
         say("filters and groups");
         findings.extend(in_passes(|| filters::measure(&loaded))?);
+        say("addresses, ports, service definitions and words");
+        findings.extend(terms::measure(&loaded)?);
         say("updates of ports");
         findings.extend(ports::measure(&loaded)?);
     }

@@ -12,11 +12,21 @@ pub(crate) enum Family {
     OtherTags,
     Ids,
     Groups,
+    Terms,
+    FewTerms,
 }
 
 impl Family {
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Lists, Self::ManyNetworks, Self::TenthTag, Self::OtherTags, Self::Ids, Self::Groups];
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Lists,
+        Self::ManyNetworks,
+        Self::TenthTag,
+        Self::OtherTags,
+        Self::Ids,
+        Self::Groups,
+        Self::Terms,
+        Self::FewTerms,
+    ];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -26,6 +36,8 @@ impl Family {
             Self::OtherTags => "other tags",
             Self::Ids => "ids",
             Self::Groups => "group_by with order_by",
+            Self::Terms => "ip, mac, port, service_definition, search",
+            Self::FewTerms => "the same, fewer than 50 hosts",
         }
     }
 
@@ -38,8 +50,8 @@ impl Family {
     pub(crate) const fn bar(self) -> Option<f64> {
         match self {
             Self::Lists => Some(2.0),
-            Self::ManyNetworks | Self::TenthTag | Self::Groups => Some(4.0),
-            Self::OtherTags | Self::Ids => None,
+            Self::ManyNetworks | Self::TenthTag | Self::Groups | Self::Terms => Some(4.0),
+            Self::OtherTags | Self::Ids | Self::FewTerms => None,
         }
     }
 }
@@ -49,6 +61,8 @@ impl Family {
 pub(crate) enum Finding {
     /// A page, and the time that a plain copy of its documents takes, in microseconds.
     Page { family: Family, name: String, copy: f64, ratios: Ratios },
+    /// The first request for a list that is found through posting lists, in milliseconds.
+    First { name: String, postings: u64, time: f64, most: f64 },
     /// Any other figure.
     Figure { name: String, value: f64 },
 }
@@ -66,7 +80,7 @@ pub(crate) struct Ratios {
 impl Finding {
     pub(crate) fn name(&self) -> &str {
         match self {
-            Self::Page { name, .. } | Self::Figure { name, .. } => name,
+            Self::Page { name, .. } | Self::First { name, .. } | Self::Figure { name, .. } => name,
         }
     }
 
@@ -83,6 +97,12 @@ impl Finding {
                     read: read.parse()?,
                 },
             }),
+            ["first", name, postings, time, most] => Ok(Self::First {
+                name: name.to_owned(),
+                postings: postings.parse()?,
+                time: time.parse()?,
+                most: most.parse()?,
+            }),
             ["figure", name, value] => Ok(Self::Figure { name: name.to_owned(), value: value.parse()? }),
             _ => Err(format!("the child said: {line}").into()),
         }
@@ -95,6 +115,9 @@ impl fmt::Display for Finding {
             Self::Page { family, name, copy, ratios: Ratios { first, handed_out, read } } => {
                 let first = first.map_or_else(|| "-".to_owned(), |first| first.to_string());
                 write!(formatter, "page\t{}\t{name}\t{copy}\t{first}\t{handed_out}\t{read}", family.name())
+            }
+            Self::First { name, postings, time, most } => {
+                write!(formatter, "first\t{name}\t{postings}\t{time}\t{most}")
             }
             Self::Figure { name, value } => write!(formatter, "figure\t{name}\t{value}"),
         }

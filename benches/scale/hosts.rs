@@ -1,6 +1,7 @@
 //! Creates the hosts: benchmark hosts, of which some have tags or run on others where there are ten networks.
 
 use std::error::Error;
+use std::net::IpAddr;
 
 use toposcope::inventory::Inventory;
 use toposcope::model::{Host, HostVirtualization, ProxmoxVirtualization};
@@ -25,6 +26,8 @@ pub(crate) struct PortOfHost {
     pub(crate) host: Uuid,
     pub(crate) network: Uuid,
     pub(crate) port: Uuid,
+    /// The first address of the host.
+    pub(crate) address: IpAddr,
 }
 
 /// Tags, each named after the number of hosts that have it.
@@ -87,7 +90,8 @@ pub(crate) async fn put(
         }
         // Chosen at random: regular steps would always hit the same network.
         if choice.next().is_multiple_of(size.div_ceil(REMEMBERED) as u64) {
-            remembered.push(PortOfHost { host: host.id, network, port: host.ports[4].id });
+            let (port, address) = (host.ports[4].id, host.interfaces[0].ip_address);
+            remembered.push(PortOfHost { host: host.id, network, port, address });
         }
         inventory.put_host(organization, host).await?;
     }

@@ -12,7 +12,7 @@ use crate::scattered;
 
 pub(crate) fn measure(loaded: &LoadedInventory) -> Result<Vec<Finding>, Box<dyn Error>> {
     let (family, orders) = match loaded.spread {
-        Spread::Ten => (Family::Lists, HostOrderField::ALL),
+        Spread::Ten | Spread::TenWithoutTerms => (Family::Lists, HostOrderField::ALL),
         // Times, text, and a value that is the same throughout a network.
         Spread::Thousand => (
             Family::ManyNetworks,

@@ -19,6 +19,8 @@ pub(crate) enum Spread {
     Ten,
     /// Benchmark hosts only.
     Thousand,
+    /// Like `Ten`, in an inventory without terms; only its memory is measured.
+    TenWithoutTerms,
 }
 
 impl Spread {
@@ -26,17 +28,20 @@ impl Spread {
         match self {
             Self::Ten => "10",
             Self::Thousand => "1,000",
+            Self::TenWithoutTerms => "10 (without terms)",
         }
     }
 
     pub(crate) fn named(name: &str) -> Result<Self, String> {
-        let found = [Self::Ten, Self::Thousand].into_iter().find(|spread| spread.name() == name);
+        let found = [Self::Ten, Self::Thousand, Self::TenWithoutTerms]
+            .into_iter()
+            .find(|spread| spread.name() == name);
         found.ok_or_else(|| format!("there is no inventory of {name} networks"))
     }
 
     const fn networks(self) -> usize {
         match self {
-            Self::Ten => 10,
+            Self::Ten | Self::TenWithoutTerms => 10,
             Self::Thousand => 1_000,
         }
     }
@@ -44,7 +49,7 @@ impl Spread {
     /// Number of networks that each Member sees.
     const fn members(self) -> &'static [usize] {
         match self {
-            Self::Ten => &[10, 3, 1],
+            Self::Ten | Self::TenWithoutTerms => &[10, 3, 1],
             Self::Thousand => &[1_000, 500],
         }
     }
@@ -72,6 +77,10 @@ impl LoadedInventory {
         // Hashing a password at full cost leaves more memory behind than 10,000 hosts take.
         let passwords = PasswordHasher::new().with_cost(PasswordCost::new(8, 1)?);
         let inventory = Inventory::new(MemoryStore::new()).with_passwords(passwords);
+        let inventory = match spread {
+            Spread::Ten | Spread::Thousand => inventory,
+            Spread::TenWithoutTerms => inventory.without_host_terms(),
+        };
         let loading = async {
             let organization = inventory.create_organization("Benchmark").await?.id;
             let mut networks = Vec::new();
@@ -85,7 +94,7 @@ impl LoadedInventory {
                     Reader::member(&inventory, organization, &networks[..*count], spread.name()).await?,
                 );
             }
-            let borne = Some(tags).filter(|_| spread == Spread::Ten);
+            let borne = Some(tags).filter(|_| spread != Spread::Thousand);
             let ports = hosts::put(&inventory, organization, &networks, borne, size).await?;
             Ok::<_, Box<dyn Error>>((tags, readers, ports))
         };

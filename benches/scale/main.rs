@@ -38,6 +38,7 @@ mod ports;
 mod reader;
 mod report;
 mod scattered;
+mod terms;
 mod whole;
 
 use std::error::Error;
@@ -61,6 +62,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for size in sizes {
         let mut findings = child::ask(size, Spread::Ten)?;
         findings.extend(child::ask(size, Spread::Thousand)?);
+        findings.extend(child::ask(size, Spread::TenWithoutTerms)?);
         found.push((size, findings));
     }
     report::print(&found);

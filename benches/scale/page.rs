@@ -149,7 +149,17 @@ pub(crate) fn uri(query: &HostQuery) -> String {
     add("network_id", query.network_id.map(|id| id.to_string()));
     add("tag_ids", query.tag_ids.as_ref().map(list));
     add("ids", query.ids.as_ref().map(list));
+    add("ip", query.ips.as_deref().map(joined));
+    add("mac", query.macs.as_deref().map(joined));
+    add("port", query.ports.as_deref().map(joined));
+    add("service_definition", query.service_definitions.as_deref().map(joined));
+    add("search", query.search.as_ref().map(|text| text.replace(' ', "%20")));
     uri
+}
+
+fn joined(values: &[impl ToString]) -> String {
+    let texts: Vec<String> = values.iter().map(|value| value.to_string().replace(' ', "%20")).collect();
+    texts.join(",")
 }
 
 /// Describes the order of a query in words.

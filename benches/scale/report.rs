@@ -2,7 +2,7 @@
 
 use crate::finding::{Family, Finding, Ratios};
 use crate::ports::{DISTURBED, UPDATE};
-use crate::whole::{TEN, THOUSAND};
+use crate::whole::{TEN, THOUSAND, WITHOUT_TERMS};
 
 /// A number of hosts and all findings about it.
 type Found = (usize, Vec<Finding>);
@@ -15,11 +15,12 @@ enum Bar {
     Growth(f64),
 }
 
-const BARS: [(&str, Bar); 6] = [
+const BARS: [(&str, Bar); 7] = [
     (UPDATE, Bar::Growth(2.0)),
     (DISTURBED, Bar::AtMost(2.0)),
-    (TEN.beside, Bar::AtMost(600.0)),
-    (THOUSAND.beside, Bar::AtMost(600.0)),
+    (TEN.beside, Bar::AtMost(1_000.0)),
+    (THOUSAND.beside, Bar::AtMost(1_000.0)),
+    (WITHOUT_TERMS.beside, Bar::AtMost(600.0)),
     (TEN.whole, Bar::AtMost(64.0)),
     (THOUSAND.whole, Bar::AtMost(64.0)),
 ];
@@ -41,6 +42,7 @@ pub(crate) fn print(found: &[Found]) {
         .iter()
         .filter(|finding| matches!(finding, Finding::Figure { .. }))
         .for_each(|row| print_row(found, row));
+    print_first(found);
     println!(
         "\nThe median and the worst of each family.\n\n\
          | | first | handed out | read | read may be | | worst |\n|---|---|---|---|---|---|---|"
@@ -70,7 +72,20 @@ fn cell(finding: &Finding) -> String {
             let first = first.map_or_else(|| "-".to_owned(), |first| format!("{first:.2}"));
             format!("{copy:.1} / {first} / {handed_out:.2} / {read:.2} |")
         }
-        Finding::Figure { value, .. } => format!("{value:.2} |"),
+        Finding::First { time: value, .. } | Finding::Figure { value, .. } => format!("{value:.2} |"),
+    }
+}
+
+/// Prints the first requests for lists that are found through posting lists.
+fn print_first(found: &[Found]) {
+    println!("\n| first request | hosts | postings | ms | may be | |\n|---|---|---|---|---|---|");
+    for (size, findings) in found {
+        for finding in findings {
+            if let Finding::First { name, postings, time, most } = finding {
+                let verdict = verdict(*time, *most);
+                println!("| {name} | {size} | {postings} | {time:.2} | {most:.2} | {verdict} |");
+            }
+        }
     }
 }
 
@@ -129,6 +144,6 @@ fn growth(found: &[Found], name: &str) -> Option<f64> {
 const fn value(finding: &Finding) -> f64 {
     match finding {
         Finding::Page { copy, ratios, .. } => *copy * ratios.read,
-        Finding::Figure { value, .. } => *value,
+        Finding::First { time: value, .. } | Finding::Figure { value, .. } => *value,
     }
 }

@@ -35,6 +35,14 @@ pub(crate) const THOUSAND: Names = Names {
     whole_time: "1,000 networks: limit=0 of a member, s",
 };
 
+pub(crate) const WITHOUT_TERMS: Names = Names {
+    loading: "10 networks, without terms: loading, s",
+    json: "10 networks, without terms: JSON of a host, bytes",
+    beside: "10 networks, without terms: bytes a host beyond its JSON",
+    whole: "10 networks, without terms: limit=0, MB beyond the store",
+    whole_time: "10 networks, without terms: limit=0, s",
+};
+
 /// Loads an inventory and requests its whole list, frame by frame.
 pub(crate) fn load(size: usize, spread: Spread) -> Result<(LoadedInventory, Vec<Finding>), Box<dyn Error>> {
     let before = memory("VmRSS:")?;
@@ -46,6 +54,7 @@ pub(crate) fn load(size: usize, spread: Spread) -> Result<(LoadedInventory, Vec<
     let (names, reader) = match spread {
         Spread::Ten => (TEN, &loaded.readers[0]),
         Spread::Thousand => (THOUSAND, &loaded.readers[1]),
+        Spread::TenWithoutTerms => (WITHOUT_TERMS, &loaded.readers[0]),
     };
     let request = reader.get("/api/v1/hosts?limit=0")?;
     forget_peak()?;

@@ -1,5 +1,7 @@
 //! The benchmark host.
 
+use std::net::IpAddr;
+
 use toposcope::model::{
     AdminStatus, Binding, BindingTarget, Host, IfEntry, Interface, MacAddress, OperStatus, Port, PortNumber,
     Protocol, Service, ServiceDefinition, Source, Timestamp,
@@ -47,7 +49,7 @@ pub(crate) fn benchmark_host(
             network_id,
             subnet_id: Some(random.uuid()),
             name: Some(format!("GigabitEthernet0/{position}")),
-            ip_address: (random.next() as u32).to_be_bytes().into(),
+            ip_address: address(random),
             mac_address: Some(mac(random)),
             position,
             created_at,
@@ -159,7 +161,14 @@ fn if_entry(
     }
 }
 
+/// Returns an address of 10.0.0.0/8: at a million hosts, about 8,000 in each /16 and 30 in each /24.
+fn address(random: &mut Random) -> IpAddr {
+    let [_, second, third, fourth] = (random.next() as u32).to_be_bytes();
+    [10, second, third, fourth].into()
+}
+
+/// Returns an address of one of 64 vendors.
 fn mac(random: &mut Random) -> MacAddress {
-    let [_, _, bytes @ ..] = random.next().to_be_bytes();
-    MacAddress::new(bytes)
+    let [_, _, vendor, a, b, c, ..] = random.next().to_be_bytes();
+    MacAddress::new([0x00, 0x1B, vendor % 64, a, b, c])
 }

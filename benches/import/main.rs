@@ -1,13 +1,19 @@
-//! Import of a real inventory: its time, and its memory beyond that of the store.
+//! Import of a real inventory: its time, and its memory beyond that of the store; and requests of many hosts.
 //!
-//! `cargo bench --bench import` imports `../shared/data/inventory.jsonl.gz`, or the gzipped JSON lines at the path in
-//! `TOPOSCOPE_INVENTORY`, once and several times with new ids; `-- 20` sets the number of times.
+//! `cargo bench --bench import` puts 100,000 benchmark hosts in requests of 1,000, into memory and into a folder in cargo's
+//! target directory. Then it imports `../shared/data/inventory.jsonl.gz`, or the gzipped JSON lines at the path in
+//! `TOPOSCOPE_INVENTORY`, once and several times with new ids; `-- 20` sets the number of times. `-- bulk` and `-- lines`
+//! select one of them.
 
 #![allow(
     clippy::indexing_slicing,
     clippy::print_stdout,
     reason = "a benchmark stops at its first mistake and prints"
 )]
+
+mod bulk;
+#[path = "../support/host.rs"]
+mod host;
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -24,6 +30,14 @@ use toposcope::store::MemoryStore;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let times = std::env::args().find_map(|argument| argument.parse().ok()).unwrap_or(20);
+    let has = |name: &str| std::env::args().any(|argument| argument == name);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    if !has("lines") {
+        runtime.block_on(bulk::measure())?;
+    }
+    if has("bulk") {
+        return Ok(());
+    }
     let Some(file) = inventory_file() else {
         println!("skipped: no inventory found; set TOPOSCOPE_INVENTORY to a file of gzipped JSON lines");
         return Ok(());
@@ -32,7 +46,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     if !unpacked.status.success() {
         return Err(format!("gzip cannot unpack {}", file.display()).into());
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     println!(
         "| times over | hosts | MB | s | user s | system s | RSS per MB read, quarter by quarter | peak above the end, MB |"
     );
