@@ -26,8 +26,14 @@ TOPOSCOPE_SHARE={share}
 pub(crate) fn advice(address: SocketAddr, given: &Given, secure_cookies: bool) -> String {
     let Given { key, email, password, .. } = given;
     let url = url(address);
-    let hosts =
-        format!("To try it:\n  curl -H \"Authorization: Bearer {key}\" \"{url}/api/v1/hosts?limit=2\"");
+    let description = if cfg!(feature = "openapi") {
+        format!("{url}/openapi.json describes all endpoints.\n")
+    } else {
+        String::new()
+    };
+    let hosts = format!(
+        "{description}To try it:\n  curl -H \"Authorization: Bearer {key}\" \"{url}/api/v1/hosts?limit=2\""
+    );
     let Some(password) = password else {
         return format!(
             "{hosts}\nThe password of {email} was printed when the inventory was created and is unchanged."

@@ -74,7 +74,7 @@ where
     outcome
 }
 
-/// Whatever ends the serving, the store is closed behind it.
+/// Fills the inventory and serves it, and closes the store whatever the outcome.
 async fn open_and_serve<F>(args: Args, serve: impl FnOnce(Ready) -> F) -> Result<(), Failure>
 where
     F: Future<Output = io::Result<()>>,

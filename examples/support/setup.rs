@@ -1,5 +1,5 @@
-//! What has to be there before anybody can ask for anything: a store, an organization with its owner, networks, a tag,
-//! hosts, a key and a share.
+//! The store and the initial records of an example server: an organization with its owner, networks, a tag, hosts, a key
+//! and a share.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -61,7 +61,7 @@ impl Backend {
         }
     }
 
-    /// Returns when the folder is free again. What was acknowledged is kept with or without it.
+    /// Returns once another process may open the folder. Acknowledged commits are kept with or without it.
     pub(crate) async fn close(&self) -> Result<(), Failure> {
         match self {
             Self::Memory(_) => Ok(()),
@@ -108,7 +108,7 @@ pub(crate) async fn fill(inventory: &Inventory, source: Source) -> Result<Given,
     };
     match source {
         Source::Demo(count) if start.is_new => make_up(inventory, organization, tag, count).await?,
-        Source::Demo(_) => note("The inventory is not new: no hosts are made up."),
+        Source::Demo(_) => note("The inventory is not new: no hosts are generated."),
         Source::Import { name, reader } => import(inventory, organization, &name, reader).await?,
     }
     // Again after the import, so that the key reaches the networks that came with it. The store has no plaintext of the
@@ -132,7 +132,7 @@ async fn share(inventory: &Inventory, organization: Uuid, network: Uuid) -> Resu
     Ok(inventory.create_share(share).await?.id)
 }
 
-/// Puts made-up hosts into the inventory.
+/// Stores generated hosts.
 pub(crate) async fn make_up(
     inventory: &Inventory,
     organization: Uuid,
@@ -144,7 +144,7 @@ pub(crate) async fn make_up(
     }
     let mut progress = Progress::begin();
     for (done, host) in demo::hosts(count).enumerate() {
-        let mut host = host.map_err(|error| Failure::because("The made-up hosts are wrong", &*error))?;
+        let mut host = host.map_err(|error| Failure::because("Failed to generate a host", &*error))?;
         if demo::is_monitored(&host) {
             host.tags.push(tag);
         }
@@ -152,14 +152,14 @@ pub(crate) async fn make_up(
         // A store in memory never yields: without this, Ctrl-C would take effect only after the last host.
         yield_now().await;
         if progress.is_due() {
-            note(format_args!("{} of {count} hosts made up …", done + 1));
+            note(format_args!("{} of {count} hosts generated …", done + 1));
         }
     }
-    note(format_args!("Hosts made up: {count}."));
+    note(format_args!("Hosts generated: {count}."));
     Ok(())
 }
 
-/// Puts the hosts of JSON lines into the inventory.
+/// Imports hosts from JSON lines.
 async fn import(
     inventory: &Inventory,
     organization: Uuid,
@@ -180,7 +180,7 @@ async fn import(
     Ok(())
 }
 
-/// Tells once a second that it is time to tell something.
+/// Limits progress messages to one a second.
 struct Progress(Instant);
 
 impl Progress {
@@ -197,11 +197,11 @@ impl Progress {
     }
 }
 
-/// 128 random bits, in digits that no shell and no URL minds.
+/// Returns 128 random bits as hexadecimal digits, which need no escaping in shells and URLs.
 fn generate_password() -> Result<String, Failure> {
     let mut bytes = [0; 16];
     SystemRandom
         .fill(&mut bytes)
-        .map_err(|error| Failure::because("There is no password to be had", &error))?;
+        .map_err(|error| Failure::because("Failed to generate a password", &error))?;
     Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
 }

@@ -1,17 +1,22 @@
 //! The guide: from the first request to operations.
 //!
 //! 1. [Getting started](getting_started): the first inventory, the first host, the first request.
-//! 2. [Embedding](embedding): axum, hyper, in process, and your own authentication.
-//! 3. [Data model](data_model): organizations, networks, hosts and their parts, pagination.
-//! 4. [Access and keys](access): levels, scopes, API keys, sessions, rate limits.
-//! 5. [Writing a store](writing_a_store): the `Store` trait and the conformance suite.
-//! 6. [Performance](performance): the cost of each request, with measurements.
-//! 7. [Durability](durability): the guarantees of `SledStore`, its files and its limits.
-//! 8. [Operations](operations): backup, restore, verification, repair, quotas, logs.
+//! 2. [The API in ten requests](ten_requests): create, find, update, many at once, export and import, with curl.
+//! 3. [Embedding](embedding): axum, hyper, in process, and your own authentication.
+//! 4. [Data model](data_model): organizations, networks, hosts and their parts, lists, changes.
+//! 5. [Access and keys](access): levels, scopes, endpoints, API keys, sessions, shares, rate limits.
+//! 6. [Writing a store](writing_a_store): the `Store` trait and the conformance suite.
+//! 7. [Performance](performance): the cost of each request, with measurements.
+//! 8. [Durability](durability): the guarantees of `SledStore`, its files and its limits.
+//! 9. [Operations](operations): health, backup, restore, verification, repair, quotas, logs.
+#![cfg_attr(feature = "client", doc = "10. [The client](client): requests, errors, layers.")]
 
 #[cfg(any(not(doctest), feature = "sled"))]
 #[doc = include_str!("getting_started.md")]
 pub mod getting_started {}
+
+#[doc = include_str!("ten_requests.md")]
+pub mod ten_requests {}
 
 #[doc = include_str!("embedding.md")]
 pub mod embedding {}
@@ -35,3 +40,7 @@ pub mod durability {}
 #[cfg(any(not(doctest), feature = "sled"))]
 #[doc = include_str!("operations.md")]
 pub mod operations {}
+
+#[cfg(feature = "client")]
+#[doc = include_str!("client.md")]
+pub mod client {}

@@ -1,7 +1,7 @@
 //! The interface tables of generated hosts, and the cables between them.
 
 use toposcope::model::{
-    AdminStatus, IfEntry, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, Neighbor,
+    AdminStatus, Host, IfEntry, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, Neighbor,
     OperStatus,
 };
 
@@ -23,29 +23,30 @@ struct End {
 }
 
 impl Position {
-    pub(super) fn if_entries(self) -> Vec<IfEntry> {
+    /// Returns the interface table of its host.
+    pub(super) fn if_entries(self, host: &Host) -> Vec<IfEntry> {
         match self.device.place {
-            Place::Switch => (1..=UPLINK).map(|port| self.switch_entry(port)).collect(),
+            Place::Switch => (1..=UPLINK).map(|port| self.switch_entry(host, port)).collect(),
             Place::Hypervisor => {
-                let bridge = self.entry(2, "vmbr0", BRIDGE);
+                let bridge = self.entry(host, 2, "vmbr0", BRIDGE);
                 vec![
-                    self.entry(1, "eno1", ETHERNET).wired_to(self.switch_end()),
+                    self.entry(host, 1, "eno1", ETHERNET).wired_to(self.switch_end()),
                     IfEntry { interface_id: Some(self.id(Part::Interface, 0)), ..bridge },
                 ]
             }
             // A guest's cable ends in the hypervisor's bridge, which does not speak LLDP.
-            Place::Guest => vec![self.first_entry()],
-            Place::Discovered | Place::Entered => vec![self.first_entry().wired_to(self.switch_end())],
+            Place::Guest => vec![self.first_entry(host)],
+            Place::Discovered | Place::Entered => vec![self.first_entry(host).wired_to(self.switch_end())],
         }
     }
 
-    fn first_entry(self) -> IfEntry {
-        let entry = self.entry(1, self.interface_name(), ETHERNET);
+    fn first_entry(self, host: &Host) -> IfEntry {
+        let entry = self.entry(host, 1, self.interface_name(), ETHERNET);
         IfEntry { interface_id: Some(self.id(Part::Interface, 0)), ..entry }
     }
 
-    fn switch_entry(self, port: u64) -> IfEntry {
-        let entry = self.entry(port, &port_name(port), ETHERNET);
+    fn switch_entry(self, host: &Host, port: u64) -> IfEntry {
+        let entry = self.entry(host, port, &port_name(port), ETHERNET);
         let end = self.other_end(port);
         let oper_status = Some(if end.is_some() { OperStatus::Up } else { OperStatus::Down });
         let if_alias = end.as_ref().map(|end| end.position.name());
@@ -70,34 +71,19 @@ impl Position {
     }
 
     /// Returns an entry that is up and has no neighbor.
-    fn entry(self, place: u64, name: &str, if_type: i64) -> IfEntry {
+    fn entry(self, host: &Host, place: u64, name: &str, if_type: i64) -> IfEntry {
         IfEntry {
+            // Computed from the position alone, so that the other end of a cable can refer to it.
             id: self.id(Part::IfEntry, place),
-            host_id: self.id(Part::Host, 0),
-            network_id: self.network_id(),
-            interface_id: None,
-            if_index: place.cast_signed(),
             if_name: Some(name.to_owned()),
             if_descr: name.to_owned(),
-            if_alias: None,
             if_type: Some(if_type),
             speed_bps: Some(1_000_000_000),
             mac_address: Some(self.mac_address()),
             admin_status: Some(AdminStatus::Up),
             oper_status: Some(OperStatus::Up),
-            neighbor: None,
-            cdp_address: None,
-            cdp_device_id: None,
-            cdp_platform: None,
-            cdp_port_id: None,
-            lldp_chassis_id: None,
-            lldp_mgmt_addr: None,
-            lldp_port_desc: None,
-            lldp_port_id: None,
-            lldp_sys_desc: None,
-            lldp_sys_name: None,
-            created_at: self.created_at(),
-            updated_at: self.created_at(),
+            updated_at: host.created_at,
+            ..IfEntry::new(host, place.cast_signed())
         }
     }
 }

@@ -66,24 +66,20 @@ impl Position {
         let mut random = random(Part::Chance, self.number(), 0);
         let description = random.choose(self.device.descriptions).map(|text| (*text).to_owned());
         let is_named = self.device.place != Place::Discovered || random.below(3) > 0;
-        Ok(Host {
-            id: self.id(Part::Host, 0),
-            network_id: self.network_id(),
-            name: self.name(),
+        let mut host = Host {
             hostname: is_named.then(|| format!("{}.example.net", self.name())),
             description,
-            hidden: false,
             created_at: self.created_at(),
             updated_at: self.created_at().plus_micros(random.below(MONTH).cast_signed() * SECOND),
-            tags: Vec::new(),
             source: self.source(),
             virtualization: (self.device.place == Place::Guest).then(|| self.virtualization()),
-            credential_assignments: Vec::new(),
             interfaces: self.interfaces(),
             ports: self.ports()?,
             services: self.services()?,
-            if_entries: self.if_entries(),
-        })
+            ..Host::with_id(self.id(Part::Host, 0), self.network_id(), self.name())
+        };
+        host.if_entries = self.if_entries(&host);
+        Ok(host)
     }
 
     const fn number(self) -> u64 {
