@@ -20,10 +20,14 @@ impl ApiState {
     pub(super) async fn respond(&self, request: &Parts, body: RequestBody) -> Response<ResponseBody> {
         let found = RouteTable::find(&request.method, request.uri.path());
         let access = found.as_ref().ok().map(|(route, _)| route.access);
-        let caller = catch_panic(pin!(self.caller(access, request))).await;
+        let caller = match (credentials::set_by_host_application(request), access) {
+            (Some(caller), _) => Some(Ok(caller.clone())),
+            (None, Some(Access::Public | Access::Unlimited)) => None,
+            _ => Some(catch_panic(pin!(self.identify(access, request))).await),
+        };
         let allowance = match access {
             Some(Access::Unlimited) => None,
-            _ => self.allowance(request, caller.as_ref().ok()),
+            _ => self.allowance(request, caller.as_ref().and_then(|caller| caller.as_ref().ok())),
         };
         let outcome = match allowance.and_then(|allowance| allowance.retry_after) {
             Some(seconds) => Err(ApiError::rate_limit_exceeded(seconds)),
@@ -44,11 +48,9 @@ impl ApiState {
     }
 
     /// Identifies the caller by the credentials that the endpoint looks at.
-    async fn caller(&self, access: Option<Access>, request: &Parts) -> Result<Caller, Error> {
-        match (credentials::set_by_host_application(request), access) {
-            (Some(caller), _) => Ok(caller.clone()),
-            (None, Some(Access::Public | Access::Unlimited)) => Err(ErrorKind::NotAuthenticated.into()),
-            (None, Some(Access::Session)) => credentials::identify_by_cookie(&self.inventory, request).await,
+    async fn identify(&self, access: Option<Access>, request: &Parts) -> Result<Caller, Error> {
+        match access {
+            Some(Access::Session) => credentials::identify_by_cookie(&self.inventory, request).await,
             _ => credentials::identify(&self.inventory, request).await,
         }
     }
@@ -56,13 +58,14 @@ impl ApiState {
     async fn handle<'r>(
         &'r self,
         found: Result<(&'static Route, PathParameters<'r>), ApiError>,
-        caller: Result<Caller, Error>,
+        caller: Option<Result<Caller, Error>>,
         input: Input<'r>,
     ) -> Result<Outcome, ApiError> {
         let (route, path) = found?;
         let caller = match route.access {
             Access::Public | Access::Unlimited | Access::Session => None,
             Access::Caller(_) => {
+                let caller = caller.unwrap_or_else(|| Err(ErrorKind::NotAuthenticated.into()));
                 let caller = self.admit(caller, input.request)?;
                 route.access.check(&caller)?;
                 Some(caller)

@@ -54,8 +54,8 @@ impl EntityTag {
 
     /// Creates the tag of a record, from the JSON that the record is shown as.
     pub(super) fn of_document(document: &[u8]) -> Result<Self, ApiError> {
-        let text = text_of(Sha256::new().chain_update(document));
-        HeaderValue::try_from(format!("\"{text}\"")).map(Self).map_err(|_| ApiError::internal())
+        let tag = quoted("", Sha256::new().chain_update(document));
+        tag.map(Self).ok_or_else(ApiError::internal)
     }
 
     /// Creates the tag of a record.
@@ -100,12 +100,15 @@ fn digest_of_list(revision: Revision, caller: &Caller, request: &Parts, server_v
 }
 
 fn weak(digest: Sha256) -> Option<EntityTag> {
-    HeaderValue::try_from(format!("W/\"{}\"", text_of(digest))).ok().map(EntityTag)
+    quoted("W/", digest).map(EntityTag)
 }
 
-/// Returns the text of a tag, without quotes.
-fn text_of(digest: Sha256) -> String {
-    Base64UrlUnpadded::encode_string(digest.finalize().get(..LENGTH).unwrap_or_default())
+/// Returns a tag with the given mark before its quotes.
+fn quoted(mark: &str, digest: Sha256) -> Option<HeaderValue> {
+    let digest = digest.finalize();
+    let mut text = [0; LENGTH.div_ceil(3) * 4];
+    let text = Base64UrlUnpadded::encode(digest.get(..LENGTH)?, &mut text).ok()?;
+    HeaderValue::try_from([mark, "\"", text, "\""].concat()).ok()
 }
 
 /// Returns whether a header lists a tag that matches, or `*`.

@@ -8,6 +8,7 @@ use http::header::{
 };
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 use serde::Serialize;
+use serde_json::json;
 
 use super::body::ResponseBody;
 use super::entity_tag::EntityTag;
@@ -15,12 +16,14 @@ use super::error::ApiError;
 use super::rate_limit::Allowance;
 use super::shape::LINES;
 use crate::access::Clock;
-use crate::wire::{API_VERSION, ErrorCode, Failure, Meta, Pagination, Success};
+use crate::wire::{API_VERSION, ErrorCode, Failure, Meta, Pagination};
 
 const RATE_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const RATE_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
+/// Number of headers of most responses. Space for more takes the allocator noticeably longer.
+const USUAL_HEADERS: usize = 6;
 /// Maximum number of headers in a response.
 const MAX_HEADERS: usize = 10;
 
@@ -37,6 +40,15 @@ pub(super) struct Outcome {
 }
 
 const JSON: &str = "application/json";
+
+/// The text that closes the metadata and the envelope.
+const AFTER_META: &[u8] = b"}}";
+
+/// Number of bytes that the envelope of a small value has at most.
+const USUAL_LENGTH: usize = 256;
+
+/// The text that precedes the data of a success: the beginning of [`Success`](crate::wire::Success).
+const BEFORE_DATA: &[u8] = b"{\"success\":true,\"data\":";
 
 impl Outcome {
     pub(super) const fn new(body: ResponseBody) -> Self {
@@ -83,19 +95,27 @@ struct Empty {}
 #[derive(Clone)]
 pub(super) struct Responder {
     server_version: String,
+    /// The text of the [`Meta`] of a success, up to the place of the pagination.
+    meta: Bytes,
     refusals: Arc<RefusalLog>,
 }
 
 impl Responder {
     /// Creates a responder. The clock limits how often refusals are logged.
     pub(super) fn new(server_version: String, clock: Arc<dyn Clock>) -> Self {
-        Self { server_version, refusals: Arc::new(RefusalLog::new(clock)) }
+        let meta = json!({"api_version": API_VERSION, "server_version": &server_version}).to_string();
+        let meta = format!(",\"meta\":{}", meta.trim_end_matches('}')).into();
+        Self { server_version, meta, refusals: Arc::new(RefusalLog::new(clock)) }
     }
 
     /// Encodes a value in its envelope.
     pub(super) fn value(&self, data: impl Serialize) -> Result<Outcome, ApiError> {
-        let envelope = Success { success: true, data, meta: self.meta(None) };
-        Ok(Outcome::new(ResponseBody::full(encode(&envelope)?)))
+        let mut text = Vec::with_capacity(USUAL_LENGTH);
+        text.extend_from_slice(BEFORE_DATA);
+        serde_json::to_writer(&mut text, &data).map_err(|_| ApiError::internal())?;
+        text.extend_from_slice(&self.meta);
+        text.extend_from_slice(AFTER_META);
+        Ok(Outcome::new(ResponseBody::full(text.into())))
     }
 
     /// Encodes a record in its envelope. The tag is that of the record.
@@ -105,9 +125,7 @@ impl Responder {
 
     /// Encodes the envelope of a stored JSON document.
     pub(super) fn stored_document(&self, document: &[u8]) -> Result<Outcome, ApiError> {
-        let meta = encode(&self.meta(None))?;
-        let parts: [&[u8]; 5] = [b"{\"success\":true,\"data\":", document, b",\"meta\":", &meta, b"}"];
-        Ok(Outcome::new(ResponseBody::full(parts.concat().into())))
+        Ok(Outcome::new(ResponseBody::full([BEFORE_DATA, document, &self.meta, AFTER_META].concat().into())))
     }
 
     /// Encodes the envelope of a success without data.
@@ -134,8 +152,13 @@ impl Responder {
 
     /// Encodes the text that closes the envelope of a list.
     pub(super) fn tail(&self, pagination: Pagination) -> Result<Bytes, ApiError> {
-        let meta = encode(&self.meta(Some(pagination)))?;
-        Ok([b"],\"meta\":", &meta[..], b"}"].concat().into())
+        let mut text = Vec::with_capacity(USUAL_LENGTH);
+        text.push(b']');
+        text.extend_from_slice(&self.meta);
+        text.extend_from_slice(b",\"pagination\":");
+        serde_json::to_writer(&mut text, &pagination).map_err(|_| ApiError::internal())?;
+        text.extend_from_slice(AFTER_META);
+        Ok(text.into())
     }
 
     fn error(&self, error: ApiError) -> Response<ResponseBody> {
@@ -145,11 +168,15 @@ impl Responder {
             error: error.message,
             code: error.code.as_str().to_owned(),
             params: error.params,
-            meta: self.meta(None),
+            meta: Meta {
+                api_version: API_VERSION,
+                server_version: self.server_version.clone(),
+                pagination: None,
+            },
         };
         // Strings and numbers always encode; if they did not, the status would still be right.
-        let body = ResponseBody::full(encode(&envelope).unwrap_or_default());
-        let mut response = with_body(error.code.status(), JSON, body);
+        let body = ResponseBody::full(serde_json::to_vec(&envelope).unwrap_or_default().into());
+        let mut response = with_body(error.code.status(), JSON, body, MAX_HEADERS);
         let headers = response.headers_mut();
         if error.code.status() == StatusCode::UNAUTHORIZED {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
@@ -171,15 +198,13 @@ impl Responder {
             self.refusals.count(error);
         }
     }
-
-    fn meta(&self, pagination: Option<Pagination>) -> Meta {
-        Meta { api_version: API_VERSION, server_version: self.server_version.clone(), pagination }
-    }
 }
 
 fn success(outcome: Outcome) -> Response<ResponseBody> {
     let (status, content_type) = (outcome.status, outcome.content_type);
-    let with_body = |body| with_body(status, content_type, body);
+    let has_more_headers = outcome.varies || outcome.tag.is_some() || outcome.cookie.is_some();
+    let space = if has_more_headers { MAX_HEADERS } else { USUAL_HEADERS };
+    let with_body = |body| with_body(status, content_type, body, space);
     let mut response = outcome.body.map_or_else(not_modified, with_body);
     let headers = response.headers_mut();
     if outcome.varies {
@@ -203,18 +228,23 @@ pub(super) fn add_allowance(response: &mut Response<ResponseBody>, allowance: &A
     headers.insert(RATE_RESET, HeaderValue::from(allowance.reset));
 }
 
-/// Creates a response with the headers that all responses have.
-fn with_fixed_headers(body: ResponseBody) -> Response<ResponseBody> {
+/// Creates a response with the headers that all responses have, and space for some more.
+fn with_fixed_headers(body: ResponseBody, space: usize) -> Response<ResponseBody> {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
-    headers.reserve(MAX_HEADERS);
+    headers.reserve(space);
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
 }
 
-fn with_body(status: StatusCode, content_type: &'static str, body: ResponseBody) -> Response<ResponseBody> {
-    let mut response = with_fixed_headers(body);
+fn with_body(
+    status: StatusCode,
+    content_type: &'static str,
+    body: ResponseBody,
+    space: usize,
+) -> Response<ResponseBody> {
+    let mut response = with_fixed_headers(body, space);
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     response
@@ -222,13 +252,9 @@ fn with_body(status: StatusCode, content_type: &'static str, body: ResponseBody)
 
 /// Creates a 304, which has neither a body nor a `Content-Type`.
 fn not_modified() -> Response<ResponseBody> {
-    let mut response = with_fixed_headers(ResponseBody::default());
+    let mut response = with_fixed_headers(ResponseBody::default(), USUAL_HEADERS);
     *response.status_mut() = StatusCode::NOT_MODIFIED;
     response
-}
-
-fn encode(value: &impl Serialize) -> Result<Bytes, ApiError> {
-    serde_json::to_vec(value).map(Bytes::from).map_err(|_| ApiError::internal())
 }
 
 /// Returns whether an error that is not a server failure protects the server from overload.

@@ -222,13 +222,17 @@ impl<'q> QueryValues<'q> {
 
     /// Parses a list of at most `max` values: a repeated parameter, comma-separated values, or both.
     fn list<T: FromStr>(&self, field: &str, max: usize) -> Result<Option<Vec<T>>, ApiError> {
+        // Most lists are absent, and a request may have many.
+        if self.all(field).next().is_none() {
+            return Ok(None);
+        }
         let texts = || self.all(field).flat_map(|value| value.split(','));
         if texts().nth(max).is_some() {
             return Err(Error::invalid(field, Problem::MaxLength { max }).into());
         }
         let values: Vec<T> =
             texts().map(str::parse).collect::<Result<_, _>>().map_err(|_| invalid_format(field))?;
-        Ok(if values.is_empty() { None } else { Some(values) })
+        Ok(Some(values))
     }
 
     fn all(&self, field: &str) -> impl Iterator<Item = &str> {
