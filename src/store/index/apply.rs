@@ -1,3 +1,5 @@
+use std::collections::HashMap;
+
 use bytes::Bytes;
 
 use super::Index;
@@ -8,9 +10,13 @@ use super::packed::PackedFacets;
 use super::query::{OrderingCache, RowChange};
 use super::rows::{Row, Rows, Slot};
 use super::run::RowId;
+use super::sort::sorted;
 use super::table::Table;
 use crate::model::Timestamp;
 use crate::store::{Facets, Key, Version, Write};
+
+/// Below this number of new rows in a batch, sorting their terms takes longer than it saves.
+const FEW_ROWS: usize = 64;
 
 /// A write, resolved to rows.
 #[derive(Debug)]
@@ -46,6 +52,7 @@ impl Index {
         for change in &changes {
             self.release_unique_keys(change);
         }
+        let mut new = Vec::new();
         for change in changes {
             match change {
                 Change::Delete(id) => {
@@ -56,8 +63,18 @@ impl Index {
                     self.replace(id, row);
                     body_of(id, Some(body));
                 }
-                Change::Put { there: None, row, body } => body_of(self.insert(row), Some(body)),
+                Change::Put { there: None, row, body } => {
+                    let id = self.insert(row);
+                    new.push(id);
+                    body_of(id, Some(body));
+                }
             }
+        }
+        // A batch writes each record once, so nothing else of it concerns the new rows.
+        if new.len() < FEW_ROWS {
+            new.into_iter().for_each(|id| self.insert_terms(id, None));
+        } else {
+            self.insert_terms_of(&new);
         }
     }
 
@@ -128,6 +145,7 @@ impl Index {
         }
     }
 
+    /// Inserts a row, but not its terms.
     fn insert(&mut self, row: Row) -> RowId {
         let slots = self.tables.get(&row.table).map_or(0, Table::slots);
         let id = self.rows.insert(row);
@@ -136,7 +154,6 @@ impl Index {
         self.change_orderings(id, |orderings, rows| orderings.insert_row(rows, id, RowChange::All));
         self.count_change(id);
         self.insert_names_and_expiry(id);
-        self.insert_terms(id, None);
         id
     }
 
@@ -185,6 +202,29 @@ impl Index {
             }
         });
         common.iter().for_each(|value| self.rows.add_common_value(value));
+    }
+
+    /// Inserts the terms of many new rows, in sorted order.
+    pub(super) fn insert_terms_of(&mut self, new: &[RowId]) {
+        let Self { rows, tables, .. } = self;
+        let mut lists: HashMap<_, Vec<(&[u8], RowId)>> = HashMap::new();
+        for id in new {
+            let Some(row) = rows.get(*id) else { continue };
+            let Some(partition) = rows.partitions().get(row.partition) else { continue };
+            for (name, value) in row.facets.terms(rows.common_values()) {
+                lists.entry((row.table, partition.organization, name)).or_default().push((value, *id));
+            }
+        }
+        let mut common = Vec::new();
+        for ((table, organization, name), postings) in lists {
+            let Some(table) = tables.get_mut(&table) else { continue };
+            let value = |place: u32| postings.get(place as usize).map_or(&[][..], |(value, _)| value);
+            let order = sorted(0..postings.len() as u32, value);
+            let in_order = order.iter().filter_map(|place| postings.get(*place as usize).copied());
+            let in_order: Vec<(&[u8], RowId)> = in_order.collect();
+            table.postings_mut(organization).insert_sorted(name, &in_order, &mut common);
+        }
+        common.iter().for_each(|value| rows.add_common_value(value));
     }
 
     /// Removes the terms of a row that it is about to lose.

@@ -71,6 +71,7 @@ mod packed;
 mod query;
 mod rows;
 mod run;
+mod sort;
 mod table;
 mod terms;
 #[cfg(test)]

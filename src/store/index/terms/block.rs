@@ -1,6 +1,5 @@
 //! A block of postings.
 
-#[cfg(feature = "sled")]
 mod merge;
 
 use super::{Posting, rows};

@@ -24,6 +24,9 @@ use super::interner::NameId;
 use super::run::RowId;
 use crate::store::TermRange;
 
+/// Below this number of postings for one block, inserting each takes less time than writing the block anew.
+const FEW: usize = 4;
+
 /// A place in the sequence of postings.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Position {
@@ -70,7 +73,6 @@ impl Postings {
     }
 
     /// Inserts postings of a name, which must be sorted. Values that become common are appended to `common`.
-    #[cfg(feature = "sled")]
     pub(super) fn insert_sorted(
         &mut self,
         name: NameId,
@@ -86,6 +88,12 @@ impl Postings {
             };
             let count = postings.partition_point(is_before);
             let (now, later) = postings.split_at_checked(count).unwrap_or_default();
+            postings = later;
+            if now.len() < FEW {
+                let became_common = now.iter().filter(|(value, row)| self.insert(name, value, *row));
+                common.extend(became_common.map(|(value, _)| value.to_vec()));
+                continue;
+            }
             let found = self.blocks.range_mut((Unbounded, Included(&position))).next_back();
             let following = match found.filter(|(start, _)| start.name == name) {
                 Some((_, block)) => block.insert_sorted(now, common),
@@ -97,7 +105,6 @@ impl Postings {
             let following =
                 following.into_iter().map(|((value, row), block)| (Position { name, value, row }, block));
             self.blocks.extend(following);
-            postings = later;
         }
     }
 
@@ -289,7 +296,6 @@ mod tests {
                 postings.remove(posting.0, &posting.1, posting.2);
                 model.remove(&posting);
             }
-            #[cfg(feature = "sled")]
             if step % 800 == 7 && step < 12_000 {
                 insert_sorted(&mut postings, &mut model, &mut random);
             }
@@ -304,7 +310,6 @@ mod tests {
     }
 
     /// Inserts a batch, in which rows of some values are frequent.
-    #[cfg(feature = "sled")]
     fn insert_sorted(postings: &mut Postings, model: &mut Model, random: &mut fastrand::Rng) {
         let (name, count, frequent) = (random.u16(..4), random.usize(1..4_000), value(random));
         let value = |random: &mut fastrand::Rng| if random.bool() { frequent.clone() } else { value(random) };
@@ -317,7 +322,6 @@ mod tests {
         assert!(common.into_iter().all(|value| rows_of(value) >= common::COMMON));
     }
 
-    #[cfg(feature = "sled")]
     #[test]
     fn sorted_postings_fill_their_blocks_and_number_common_values() {
         let (mut postings, mut common) = (Postings::default(), Vec::new());

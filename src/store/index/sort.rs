@@ -1,0 +1,118 @@
+//! Sorting numbers by keys that are byte strings.
+
+use std::cmp::Ordering;
+
+use super::rows::prefix;
+
+/// Bytes of a key that are kept beside its number.
+const PREFIX: usize = 16;
+
+/// Depth at which whole keys are compared, so that long equal keys do not deepen the recursion.
+const DEEP: usize = 16 * PREFIX;
+
+/// A number to be sorted, with enough of its key to decide nearly every comparison without reading the key.
+#[derive(Clone, Copy, Debug)]
+struct Sorting {
+    high: u64,
+    low: u64,
+    /// Length of the rest of the key, at most one more than [`PREFIX`].
+    length: u32,
+    number: u32,
+}
+
+impl Sorting {
+    /// `rest` is the part of the key that was not compared yet.
+    fn new(number: u32, rest: &[u8]) -> Self {
+        let prefix = prefix(rest);
+        let length = rest.len().min(PREFIX + 1) as u32;
+        Self { high: (prefix >> 64) as u64, low: prefix as u64, length, number }
+    }
+
+    /// Orders a key before its continuations: a key that ends reads as if zeros followed.
+    const fn order(&self) -> (u64, u64, u32, u32) {
+        (self.high, self.low, self.length, self.number)
+    }
+
+    /// Returns whether only later bytes of the keys can order the two.
+    const fn goes_on_like(&self, other: &Self) -> bool {
+        let long = PREFIX as u32 + 1;
+        self.length == long && other.length == long && self.high == other.high && self.low == other.low
+    }
+}
+
+/// Sorts numbers by their keys, and by number among equal keys.
+pub(super) fn sorted<'k>(numbers: impl Iterator<Item = u32>, key_of: impl Fn(u32) -> &'k [u8]) -> Vec<u32> {
+    let mut all: Vec<Sorting> = numbers.map(|number| Sorting::new(number, key_of(number))).collect();
+    sort_from(&mut all, 0, &key_of);
+    all.iter().map(|sorting| sorting.number).collect()
+}
+
+/// Sorts numbers whose keys are equal up to `offset` by the bytes from there on.
+fn sort_from<'k>(all: &mut [Sorting], offset: usize, key_of: &impl Fn(u32) -> &'k [u8]) {
+    all.sort_unstable_by_key(Sorting::order);
+    let offset = offset + PREFIX;
+    let alike = all.chunk_by_mut(Sorting::goes_on_like).filter(|alike| alike.len() > 1);
+    for alike in alike {
+        if offset >= DEEP {
+            alike.sort_unstable_by(|left, right| compare(left.number, right.number, key_of));
+            continue;
+        }
+        for sorting in alike.iter_mut() {
+            let rest = key_of(sorting.number).get(offset..).unwrap_or_default();
+            *sorting = Sorting::new(sorting.number, rest);
+        }
+        sort_from(alike, offset, key_of);
+    }
+}
+
+fn compare<'k>(left: u32, right: u32, key_of: &impl Fn(u32) -> &'k [u8]) -> Ordering {
+    key_of(left).cmp(key_of(right)).then(left.cmp(&right))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn assert_sorted(keys: &[Vec<u8>]) {
+        let mut expected: Vec<u32> = (0..keys.len() as u32).collect();
+        expected.sort_by_key(|number| &keys[*number as usize]);
+        let numbers = (0..keys.len() as u32).rev();
+        assert_eq!(sorted(numbers, |number| &keys[number as usize]), expected);
+    }
+
+    #[test]
+    fn a_key_goes_before_all_that_it_begins_also_where_zeros_follow() {
+        let longest = [0; 3 * PREFIX];
+        let zeros = (0..longest.len()).map(|length| longest[..length].to_vec());
+        let ones = (0..longest.len()).map(|length| [&longest[..length], &[1]].concat());
+        assert_sorted(&zeros.chain(ones).rev().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn keys_that_differ_late_or_never_are_in_order() {
+        let mut keys = Vec::new();
+        for length in [0, 1, 15, 16, 17, 31, 32, 33, 255, 256, 257, 300, 1_000] {
+            let beginning = vec![7; length];
+            for end in [&[][..], &[0], &[1], &[0, 0], &[255; 20], &[]] {
+                keys.push([&beginning, end].concat());
+            }
+        }
+        keys.reverse();
+        assert_sorted(&keys);
+    }
+
+    /// Unlimited recursion over equal keys would overflow the stack.
+    #[test]
+    fn long_keys_that_are_alike_are_in_order() {
+        let mut greatest = vec![7; 4_000_000];
+        let key = greatest.clone();
+        greatest.push(0);
+        assert_sorted(&[greatest, key.clone(), key]);
+    }
+
+    #[test]
+    fn nothing_and_a_single_number_are_in_order() {
+        assert_sorted(&[]);
+        assert_sorted(&[b"alone".to_vec()]);
+    }
+}
