@@ -56,11 +56,17 @@ pub(super) fn future(field: &str, time: Option<Timestamp>, now: Timestamp) -> Re
     Ok(())
 }
 
-/// Returns the dotted path of a value, such as `tags.3`; `None` for the root.
+/// Maximum number of steps of a path. No field lies deeper; the values of a client may.
+const MAX_DEPTH: usize = 8;
+
+/// Maximum number of characters of one step of a path.
+const MAX_STEP: usize = 32;
+
+/// Returns the dotted path of a value, such as `tags.3`; `None` for the root. Paths that are too long are cut.
 pub(crate) fn dotted(path: &Path) -> Option<String> {
-    let steps = path.iter().filter_map(|segment| match segment {
+    let steps = path.iter().take(MAX_DEPTH).filter_map(|segment| match segment {
         Segment::Seq { index } => Some(index.to_string()),
-        Segment::Map { key } => Some(key.clone()),
+        Segment::Map { key } => Some(key.chars().flat_map(char::escape_debug).take(MAX_STEP).collect()),
         Segment::Enum { variant } => Some(variant.clone()),
         Segment::Unknown => None,
     });

@@ -143,7 +143,12 @@ async fn run(seed: u64, steps: usize) {
             hostile.learn(route, &request.sent(), &reply);
         }
         let given = shared.send((seed, step), HOME, &tags.translated(&request)).await;
-        tags.compare(expected, &given);
+        // The view of a share is for everyone, so where there is no other organization, its shares are missing.
+        let is_shown_by_other =
+            is_public(route) && ids_in(&request.target()).any(|id| hostile.ids["shares"].contains(&id));
+        if !is_shown_by_other {
+            tags.compare(expected, &given);
+        }
         on_failure.0.clear();
     }
     alone.store.hook().verify().await;

@@ -107,7 +107,7 @@ fn deeply_nested_body_is_read_to_its_end() {
         let world = common::Fixture::new().await;
         let owner = world.user(&world.home, Permission::Owner, &[]).await;
         let session = world.sign_in(&owner).await;
-        let depth = 150_000;
+        let long_name = format!("{{\"{}\":", "k".repeat(1_000));
         let id = Uuid::nil();
         let endpoints = [
             ("POST", "/api/auth/login".to_owned()),
@@ -115,12 +115,13 @@ fn deeply_nested_body_is_read_to_its_end() {
             ("POST", "/api/v1/auth/daemon".to_owned()),
             ("PUT", format!("/api/v1/auth/keys/{id}")),
             ("POST", "/api/v1/organizations/referral-source".to_owned()),
+            ("POST", "/api/v1/subnets".to_owned()),
         ];
-        for (open, close) in [("[", "]"), ("{\"\":", "}")] {
+        for (open, close, depth) in [("[", "]", 150_000), ("{\"\":", "}", 150_000), (&long_name, "}", 150)] {
             let value = [&*open.repeat(depth), "0", &*close.repeat(depth)].concat();
             for (method, target) in &endpoints {
-                for field in ["name", "tags", "number", "email", "referral_source", "permissions", "unknown"]
-                {
+                let fields = ["name", "tags", "number", "email", "referral_source", "permissions", "unknown"];
+                for field in fields.into_iter().chain(["subnet_type"]) {
                     let mut request = with_session(bare(method, target), &session);
                     request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
                     let request = request.map(|_| format!("{{\"{field}\":{value}}}"));
