@@ -232,7 +232,7 @@ pub(super) const NEW_DAEMON_KEY: &[Parameter] = &[
 ];
 
 pub(super) const NEW_USER: &[Parameter] = &[
-    Parameter::required("email", text(3, 254), "The e-mail address."),
+    Parameter::required("email", text(1, 254), "The e-mail address."),
     Parameter::required("permissions", PERMISSIONS, "The permission level."),
     Parameter::required("network_ids", TAG_IDS, "The networks granted to a Member or Viewer."),
     Parameter::optional("password", PASSWORD, "The password; without one, the user cannot log in."),
