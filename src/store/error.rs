@@ -132,6 +132,14 @@ impl StoreError {
         matches!(self.0.kind, StoreErrorKind::Unavailable)
     }
 
+    /// Returns the same error for another caller, with the text of its source.
+    #[cfg(any(feature = "sled", feature = "postgres"))]
+    pub(crate) fn copy(&self) -> Self {
+        let Inner { kind, detail, source } = &*self.0;
+        let source = source.as_ref().map(|source| source.to_string().into());
+        Self(Box::new(Inner { kind: kind.clone(), detail: detail.clone(), source }))
+    }
+
     fn new(kind: StoreErrorKind, detail: String) -> Self {
         Self(Box::new(Inner { kind, detail, source: None }))
     }

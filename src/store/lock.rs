@@ -18,7 +18,7 @@ pub(super) struct StateLock<T> {
 }
 
 impl<T> StateLock<T> {
-    #[cfg(feature = "sled")]
+    #[cfg(any(feature = "sled", feature = "postgres"))]
     pub(super) fn new(state: T) -> Self {
         Self { state: RwLock::new(state), next_writer: Mutex::new(()) }
     }

@@ -8,6 +8,8 @@ mod batch;
 mod error;
 mod index;
 mod lock;
+#[cfg(any(feature = "sled", feature = "postgres"))]
+mod log;
 mod materializer;
 mod memory;
 mod query;

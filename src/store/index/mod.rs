@@ -62,7 +62,7 @@ mod apply;
 mod check;
 mod index_snapshot;
 mod interner;
-#[cfg(feature = "sled")]
+#[cfg(any(feature = "sled", feature = "postgres"))]
 mod load;
 mod lookup;
 mod merge;
@@ -85,7 +85,7 @@ use uuid::Uuid;
 
 pub(crate) use self::index_snapshot::IndexSnapshot;
 use self::interner::{Interner, NameId};
-#[cfg(feature = "sled")]
+#[cfg(any(feature = "sled", feature = "postgres"))]
 pub(crate) use self::load::Loader;
 use self::lookup::{Ids, Links, UniqueKeys};
 pub(crate) use self::pack::Packs;

@@ -2,8 +2,8 @@ use std::sync::{Arc, Weak};
 
 use tokio::runtime::Handle;
 
-use super::state::closed;
 use crate::store::StoreError;
+use crate::store::log::queue::closed;
 
 /// Runs work on a blocking thread. The work continues when the future is dropped.
 pub(super) async fn blocking<T: Send + 'static>(

@@ -7,11 +7,12 @@ use std::sync::mpsc::{Receiver, SendError, Sender};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use super::codec::{BodyRef, RecordChange};
 use super::files::preallocate;
-use super::state::{Shared, closed};
+use super::state::Shared;
 use super::trees::{Manifest, ScrubProgress, Side, TreePair, TreeWriter};
 use super::wal::{SealedFile, Wal};
+use crate::store::log::codec::{BodyRef, RecordChange};
+use crate::store::log::queue::closed;
 use crate::store::{Key, StoreError};
 
 /// The last change of every record written since the last checkpoint.

@@ -1,10 +1,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::commit::queue::{Job, Queue};
 use super::read::BodyReader;
-use super::state::{Shared, closed};
+use super::state::Shared;
 use crate::store::StoreError;
+use crate::store::log::queue::closed;
+use crate::store::log::queue::{Job, Queue};
 use crate::store::materializer::Materializer;
 
 /// The open store, shared by [`SledStore`](super::SledStore) and its snapshots.
@@ -39,7 +40,7 @@ impl Handle {
         let mut wanted = None;
         loop {
             // Every answer except 0 means that a checkpoint is running, which wakes this task when it ends.
-            let pending = self.queue.submit(Job::Checkpoint).await?;
+            let pending = self.queue.submit(Job::Maintain).await?;
             if pending == 0 {
                 return Ok(());
             }

@@ -35,9 +35,7 @@
 //! committer waits for a checkpoint without holding a lock.
 
 mod blocking;
-mod body_cache;
 mod checkpoint;
-mod codec;
 mod commit;
 mod files;
 mod folder;

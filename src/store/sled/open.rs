@@ -9,20 +9,21 @@ use std::{io, thread};
 
 use tokio::sync::{Mutex, watch};
 
-use super::body_cache::BodyCache;
 use super::checkpoint::{Changes, CheckpointScheduler, CheckpointTask, Checkpointer};
-use super::codec::{BodyRef, RecordChange, RecordHeader, decode_header};
 use super::commit::Committer;
-use super::commit::group_commit::GroupCollector;
-use super::commit::queue::Queue;
 use super::files::sync_directory;
 use super::folder::Folder;
 use super::state::{CheckpointStatus, Shared, State};
 use super::trees::{Manifest, ScrubProgress, TreeCopy, TreePair};
-use super::wal::{AcceptedBatch, DurableLsn, Recovered, ReplayedBatch, Wal, recover};
+use super::wal::{DurableLsn, Recovered, Wal, recover};
 use crate::store::index::Loader;
 use crate::store::lock::StateLock;
-use crate::store::{Facets, Key, StoreError, Version};
+use crate::store::log::batch::{AcceptedBatch, ReplayedBatch};
+use crate::store::log::body_cache::BodyCache;
+use crate::store::log::codec::{BodyRef, RecordChange, RecordHeader, decode_header};
+use crate::store::log::group_commit::GroupCollector;
+use crate::store::log::queue::Queue;
+use crate::store::{Facets, Key, StoreError, Version, Write};
 
 /// Durability guarantee of an acknowledged commit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -278,12 +279,11 @@ struct LatestChange {
 
 fn latest_changes(batches: Vec<ReplayedBatch>) -> HashMap<Key, LatestChange> {
     let mut latest = HashMap::new();
-    for ReplayedBatch { accepted: AcceptedBatch { version, changes }, facets } in batches {
-        let mut facets = facets.into_iter();
-        for (key, change) in changes {
-            let facets = match change {
-                RecordChange::Put { .. } => facets.next().unwrap_or_default(),
-                RecordChange::Delete => Facets::default(),
+    for ReplayedBatch { accepted: AcceptedBatch { version, changes }, writes } in batches {
+        for ((key, change), write) in changes.into_iter().zip(writes) {
+            let facets = match write {
+                Write::Put { facets, .. } => facets,
+                Write::Delete { .. } => Facets::default(),
             };
             latest.insert(key, LatestChange { version, change, facets });
         }

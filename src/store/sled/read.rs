@@ -3,10 +3,11 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 use super::blocking::blocking;
-use super::body_cache::BodyLocation;
-use super::state::{EpochGuard, Located, Shared, State, closed};
+use super::state::{EpochGuard, Located, Shared, State};
 use crate::store::index::{Index, RowId, Selection};
 use crate::store::lock::StateLock;
+use crate::store::log::body_cache::BodyLocation;
+use crate::store::log::queue::closed;
 use crate::store::materializer::Indexed;
 use crate::store::{Cursor, Record, StoreError};
 

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::blocking::blocking;
-use super::codec::{BodyRef, RecordHeader, damaged, decode_header};
 use super::handle::Handle;
 use super::state::Shared;
 use super::trees::{HeaderBatch, Manifest, ScanPosition, ScrubProgress, Side, closed_during_scrub};
 use crate::store::index::RowId;
+use crate::store::log::codec::{BodyRef, RecordHeader, damaged, decode_header};
 use crate::store::{Facets, Key, StoreError};
 
 /// Maximum number of problems listed in [`Verification::problems`].

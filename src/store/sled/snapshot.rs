@@ -4,10 +4,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::blocking::blocking;
-use super::body_cache::BodyLocation;
 use super::handle::Handle;
 use super::state::EpochGuard;
 use crate::store::index::IndexSnapshot;
+use crate::store::log::body_cache::BodyLocation;
 use crate::store::{Entry, Record, Snapshot, StoreError};
 
 /// Maximum size of the bodies returned by one call, in bytes; a single larger record is returned whole.

@@ -3,14 +3,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 use tokio::sync::{Mutex, watch};
 
-use super::body_cache::{BodyCache, BodyLocation};
-use super::codec::{BodyRef, RecordChange};
 use super::folder::Folder;
 use super::trees::{ScrubProgress, TreePair};
-use super::wal::AcceptedBatch;
-use crate::store::index::{Index, Packs, RowId};
+use crate::store::index::{Index, RowId};
 use crate::store::lock::StateLock;
-use crate::store::{Facets, Key, Precondition, Record, StoreError, Version, Write};
+use crate::store::log::batch::AcceptedBatch;
+use crate::store::log::body_cache::{BodyCache, BodyLocation};
+use crate::store::{Key, Record, Version, Write};
 
 /// What readers see: the index and the body cache.
 ///
@@ -65,26 +64,11 @@ impl State {
     /// Applies a batch, and appends the bodies that leave memory to `dropped`.
     ///
     /// The caller drops those after it has released the lock.
-    pub(super) fn apply(&mut self, accepted: &AcceptedBatch, facets: Vec<Facets>, dropped: &mut Vec<Bytes>) {
-        let mut facets = facets.into_iter();
-        let mut body_refs: Vec<BodyRef> = Vec::new();
-        let writes = accepted.changes.iter().map(|(key, change)| match change {
-            RecordChange::Delete => Write::Delete { key: *key, precondition: Precondition::Any },
-            RecordChange::Put { body_ref, body, .. } => {
-                body_refs.push(*body_ref);
-                let facets = facets.next().unwrap_or_default();
-                Write::Put { key: *key, precondition: Precondition::Any, facets, body: body.clone() }
-            }
-        });
-        let writes: Vec<Write> = writes.collect();
-        // `Index::apply` calls back for every put, in the order of the writes.
-        let mut body_refs = body_refs.into_iter();
+    pub(super) fn apply(&mut self, accepted: &AcceptedBatch, writes: &[Write], dropped: &mut Vec<Bytes>) {
         let bodies = &mut self.bodies;
-        self.index.apply(accepted.version, &writes, Packs::default(), |row, body| match body {
+        accepted.apply(writes, &mut self.index, |row, body| match body {
             None => dropped.extend(bodies.remove(row)),
-            Some(body) => {
-                dropped.extend(body_refs.next().and_then(|body_ref| bodies.pin(row, body_ref, body)));
-            }
+            Some((body_ref, body)) => dropped.extend(bodies.pin(row, body_ref, body)),
         });
     }
 }
@@ -115,9 +99,4 @@ pub(super) struct CheckpointStatus {
     pub(super) applied_lsn: u64,
     /// Why the last checkpoint failed; `None` if it succeeded.
     pub(super) failure: Option<String>,
-}
-
-/// Returns the error of every call after the store was closed.
-pub(super) fn closed() -> StoreError {
-    StoreError::unavailable("the store is closed")
 }

@@ -7,7 +7,6 @@ use uuid::Uuid;
 
 use super::blocking::{blocking, cancellable};
 
-use super::commit::queue::Job;
 use super::handle::Handle;
 use super::open::{SledStoreBuilder, open};
 use super::read::{PendingPage, PendingRead};
@@ -15,6 +14,7 @@ use super::repair::{Repair, repair};
 use super::scrub::{Verification, scrub};
 use super::snapshot::SledSnapshot;
 use crate::model::Timestamp;
+use crate::store::log::queue::Job;
 use crate::store::{Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError, UniqueKey};
 
 /// A durable store in a local folder, for one process at a time.

@@ -13,13 +13,14 @@ use bytes::Bytes;
 
 use self::salvage::Sources;
 use super::blocking::Cancellation;
-use super::codec::{RecordChange, RecordHeader};
 use super::files::{self, sync_directory};
 use super::folder::Folder;
 use super::trees::{Manifest, TreeCopy, TreeWriter};
 use super::wal::{DurableLsn, Recovered, Wal, first_lsn, recover};
 use crate::store::index::Loader;
-use crate::store::{Key, StoreError, Version};
+use crate::store::log::batch::AcceptedBatch;
+use crate::store::log::codec::{RecordChange, RecordHeader};
+use crate::store::{Key, StoreError, Version, Write};
 
 /// Maximum number of keys listed in [`Repair::damaged`].
 const MAX_DAMAGED: usize = 100;
@@ -149,16 +150,14 @@ fn replay_wal(
     let mut recovered = recover(wal, from)?;
     recovered.has_gap |= starts_late;
     for replayed in std::mem::take(&mut recovered.batches) {
-        let mut facets = replayed.facets.into_iter();
-        for (key, change) in replayed.accepted.changes {
-            match change {
-                RecordChange::Delete => {
-                    found.remove(&key);
+        let AcceptedBatch { version, changes } = replayed.accepted;
+        for ((key, change), write) in changes.into_iter().zip(replayed.writes) {
+            match (change, write) {
+                (RecordChange::Put { body_ref, body, .. }, Write::Put { facets, .. }) => {
+                    found.insert(key, (RecordHeader { version, body: body_ref, facets }, Some(body)));
                 }
-                RecordChange::Put { body_ref, body, .. } => {
-                    let facets = facets.next().unwrap_or_default();
-                    let header = RecordHeader { version: replayed.accepted.version, body: body_ref, facets };
-                    found.insert(key, (header, Some(body)));
+                _ => {
+                    found.remove(&key);
                 }
             }
         }
@@ -227,10 +226,8 @@ fn write_records(
             repair.report_lost(key);
             continue;
         };
-        writer.write(
-            key,
-            &RecordChange::Put { header: header.encode(key).into(), body_ref: header.body, body },
-        )?;
+        let encoded = RecordHeader::encode(key, header.version, header.body, &header.facets);
+        writer.write(key, &RecordChange::Put { header: encoded.into(), body_ref: header.body, body })?;
         repair.records += 1;
     }
     writer.finish(manifest)

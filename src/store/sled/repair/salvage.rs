@@ -6,9 +6,9 @@ use std::path::Path;
 use bytes::Bytes;
 
 use super::super::blocking::Cancellation;
-use super::super::codec::{BodyRef, RecordHeader, damaged, decode_header};
 use super::super::folder::Folder;
 use super::super::trees::{HeaderBatch, Manifest, ScanPosition, TreeCopy};
+use crate::store::log::codec::{BodyRef, RecordHeader, damaged, decode_header};
 use crate::store::{Key, StoreError};
 
 const UNREADABLE: &str = "neither copy of the records can be read: restore an export into a new folder";

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use uuid::Uuid;
 
-use super::super::codec::{BodyRef, Decoder, put_key};
+use crate::store::log::codec::{BodyRef, Decoder, put_key};
 use crate::store::{Key, Name, StoreError};
 
 /// Applied LSN, highest assigned numbers, and the record count of one copy.

@@ -10,10 +10,10 @@ use std::sync::OnceLock;
 
 use bytes::Bytes;
 
-use super::super::codec::{BodyRef, RecordChange, RecordHeader, decode_header};
 use super::super::folder::Folder;
 use super::layout::{Manifest, ScanPosition};
 use super::tree_copy::{TreeCopy, TreeWriter};
+use crate::store::log::codec::{BodyRef, RecordChange, RecordHeader, decode_header};
 use crate::store::{Key, StoreError};
 
 /// One of the two copies.

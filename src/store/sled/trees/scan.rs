@@ -10,10 +10,10 @@ use std::thread;
 
 use uuid::Uuid;
 
-use super::super::codec::{BodyRef, RecordHeader, decode_header};
 use super::database::{Database, damaged_file};
 use super::layout::{self as keys, Manifest, ScanPosition};
 use super::tree_copy::TreeCopy;
+use crate::store::log::codec::{BodyRef, RecordHeader, decode_header};
 use crate::store::{Key, StoreError};
 
 /// Maximum number of headers in a batch.

@@ -8,10 +8,10 @@ use std::{fs, io};
 
 use bytes::Bytes;
 
-use super::super::codec::{BodyRef, RecordChange, RecordHeader, damaged, decode_header};
 use super::super::files::{self, sync_directory};
 use super::database::{Database, catch_panic, damaged_file, unavailable};
 use super::layout::{self as keys, Manifest};
+use crate::store::log::codec::{BodyRef, RecordChange, RecordHeader, damaged, decode_header};
 use crate::store::{Key, StoreError};
 
 /// One copy of all records: a sled database in its folder, open or closed.

@@ -1,31 +1,9 @@
 //! Disk format of the log: file headers, and frames that each hold one group of batches.
 
-use bytes::Bytes;
 use crc32fast::Hasher;
 
-use super::super::codec::{Decoder, RecordChange, RecordHeader, put_bytes, put_key, put_length};
-use crate::store::{Facets, Key, Version};
-
-/// A batch that passed its preconditions, with its version and body numbers assigned.
-#[derive(Debug)]
-pub(crate) struct AcceptedBatch {
-    pub(crate) version: Version,
-    pub(crate) changes: Vec<(Key, RecordChange)>,
-}
-
-impl AcceptedBatch {
-    /// Returns the highest body number in the batch, or 0.
-    pub(crate) fn last_body_id(&self) -> u64 {
-        let body_refs = self.changes.iter().filter_map(|(_, change)| match change {
-            RecordChange::Put { body_ref, .. } => Some(body_ref.id),
-            RecordChange::Delete => None,
-        });
-        body_refs.max().unwrap_or(0)
-    }
-}
-
-const DELETE: u8 = 0;
-const PUT: u8 = 1;
+use crate::store::log::batch::{AcceptedBatch, Bodies, put_batches};
+use crate::store::log::codec::Decoder;
 
 /// Length of a frame header: salt, LSN, payload length, checksum.
 const FRAME_HEADER_BYTES: usize = 8 + 8 + 8 + 4;
@@ -36,14 +14,7 @@ const FRAME_HEADER_BYTES: usize = 8 + 8 + 8 + 4;
 pub(super) fn write_frame(bytes: &mut Vec<u8>, salt: u64, lsn: u64, group: &[AcceptedBatch]) {
     let start = bytes.len();
     bytes.resize(start + FRAME_HEADER_BYTES, 0);
-    put_length(bytes, group.len());
-    for accepted in group {
-        bytes.extend_from_slice(&accepted.version.0.to_le_bytes());
-        put_length(bytes, accepted.changes.len());
-        for (key, change) in &accepted.changes {
-            write_change(bytes, *key, change);
-        }
-    }
+    put_batches(bytes, group, Bodies::Inline);
     let Some((header, payload)) =
         bytes.get_mut(start..).and_then(|frame| frame.split_at_mut_checked(FRAME_HEADER_BYTES))
     else {
@@ -55,21 +26,6 @@ pub(super) fn write_frame(bytes: &mut Vec<u8>, salt: u64, lsn: u64, group: &[Acc
         [&salt.to_le_bytes()[..], &lsn.to_le_bytes(), &length.to_le_bytes(), &checksum.to_le_bytes()];
     for (target, byte) in header.iter_mut().zip(fields.concat()) {
         *target = byte;
-    }
-}
-
-fn write_change(bytes: &mut Vec<u8>, key: Key, change: &RecordChange) {
-    match change {
-        RecordChange::Delete => {
-            bytes.push(DELETE);
-            put_key(bytes, key);
-        }
-        RecordChange::Put { header, body, .. } => {
-            bytes.push(PUT);
-            put_key(bytes, key);
-            put_bytes(bytes, header);
-            bytes.extend_from_slice(body);
-        }
     }
 }
 
@@ -91,40 +47,6 @@ pub(super) fn read_frame<'b>(decoder: &mut Decoder<'b>, salt: u64, lsn: u64) -> 
     let expected = decoder.u32()?;
     let payload = decoder.take(usize::try_from(length).ok()?)?;
     (frame_checksum(salt, lsn, length, payload) == expected).then_some(payload)
-}
-
-/// A batch read from the log, with the facets of its puts.
-#[derive(Debug)]
-pub(crate) struct ReplayedBatch {
-    pub(crate) accepted: AcceptedBatch,
-    pub(crate) facets: Vec<Facets>,
-}
-
-/// Decodes the batches of a frame's payload; `None` if the payload is not valid.
-pub(super) fn decode_batches(payload: &[u8]) -> Option<Vec<ReplayedBatch>> {
-    let mut decoder = Decoder(payload);
-    let mut group = Vec::new();
-    for _ in 0..decoder.u32()? {
-        let version = Version(decoder.u64()?);
-        let (mut changes, mut facets) = (Vec::new(), Vec::new());
-        for _ in 0..decoder.u32()? {
-            let tag = decoder.u8()?;
-            let key = decoder.key()?;
-            if tag == DELETE {
-                changes.push((key, RecordChange::Delete));
-                continue;
-            }
-            let encoded = decoder.bytes()?;
-            let header = RecordHeader::decode(key, encoded)?;
-            // Copied, so that a cached record does not keep the whole log file in memory.
-            let body = Bytes::copy_from_slice(decoder.take(header.body.length as usize)?);
-            let encoded = Bytes::copy_from_slice(encoded);
-            changes.push((key, RecordChange::Put { header: encoded, body_ref: header.body, body }));
-            facets.push(header.facets);
-        }
-        group.push(ReplayedBatch { accepted: AcceptedBatch { version, changes }, facets });
-    }
-    decoder.0.is_empty().then_some(group)
 }
 
 const MAGIC: u64 = u64::from_le_bytes(*b"topojrnl");

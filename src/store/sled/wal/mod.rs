@@ -11,10 +11,10 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 pub(super) use self::durable_lsn::DurableLsn;
-pub(super) use self::frame::{AcceptedBatch, ReplayedBatch};
-use self::frame::{FileHeader, decode_batches, read_frame, write_frame};
-use super::codec::Decoder;
+use self::frame::{FileHeader, read_frame, write_frame};
 use super::files;
+use crate::store::log::batch::{AcceptedBatch, Bodies, ReplayedBatch, decode_batches};
+use crate::store::log::codec::Decoder;
 
 /// Number of log files: one being written, one being applied, and a spare for a store that restarts after a crash.
 const FILE_COUNT: usize = 3;
@@ -289,11 +289,12 @@ fn replay_file(header: FileHeader, content: &[u8], until: u64, recovered: &mut R
         && let Some(payload) = read_frame(&mut decoder, header.salt, lsn)
     {
         if lsn > recovered.last_lsn {
-            let batches = decode_batches(payload).filter(|_| lsn == recovered.last_lsn + 1);
+            let batches = decode_batches(payload, Bodies::Inline).filter(|_| lsn == recovered.last_lsn + 1);
             let Some(batches) = batches else { return false };
             for replayed in batches {
                 recovered.last_version = recovered.last_version.max(replayed.accepted.version.0);
-                recovered.last_body_id = recovered.last_body_id.max(replayed.accepted.last_body_id());
+                let last_body_id = replayed.accepted.body_refs().map(|body_ref| body_ref.id).max();
+                recovered.last_body_id = recovered.last_body_id.max(last_body_id.unwrap_or(0));
                 recovered.batches.push(replayed);
             }
             recovered.last_lsn = lsn;

@@ -1,20 +1,20 @@
 //! The commit thread: writes batches to the log in groups, shows them to readers, and acknowledges them.
 
-pub(super) mod group_commit;
-pub(super) mod queue;
-
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::Bytes;
 
-use self::group_commit::{CommitGroup, GroupCollector};
-use self::queue::{Job, Responder};
 use super::checkpoint::{Changes, CheckpointScheduler, CheckpointTask};
-use super::state::{Shared, closed};
-use super::wal::{AcceptedBatch, DurableLsn, Wal};
-use crate::store::{Batch, Key, Precondition, StoreError};
+use super::state::Shared;
+use super::wal::{DurableLsn, Wal};
+use crate::store::index::Index;
+use crate::store::log::batch::AcceptedBatch;
+use crate::store::log::group_commit::{Admission, CommitGroup, GroupCollector, deletions};
+use crate::store::log::queue::closed;
+use crate::store::log::queue::{Job, Responder};
+use crate::store::{Batch, StoreError};
 
 /// State of the commit thread.
 #[derive(Debug)]
@@ -69,15 +69,15 @@ impl Committer {
         let mut is_complete = true;
         for job in jobs {
             let deferred = match job {
-                Job::Commit(batch, responder) => group.admit(&state.index, batch, responder),
+                Job::Commit(batch, responder) => admit(&mut group, &state.index, batch, responder),
                 // Expired records are selected only when no earlier write of the group can change them.
                 purge @ Job::Purge(..) if !group.is_empty() => Some(purge),
                 Job::Purge(now, responder) => {
                     let keys = state.index.expired(now);
                     let responder = responder.with_count(keys.len() as u64);
-                    group.admit(&state.index, deletions(keys), responder)
+                    admit(&mut group, &state.index, deletions(keys), responder)
                 }
-                Job::Checkpoint(responder) => {
+                Job::Maintain(responder) => {
                     checkpoint_requests.push(responder);
                     None
                 }
@@ -98,7 +98,7 @@ impl Committer {
             for responder in checkpoint_requests {
                 match &started {
                     Ok(pending) => responder.with_count(*pending).send(Ok(())),
-                    Err(error) => responder.send(Err(copy_error(error))),
+                    Err(error) => responder.send(Err(error.copy())),
                 }
             }
         }
@@ -107,16 +107,16 @@ impl Committer {
 
     /// Writes a group to the log, applies it to the state, and acknowledges it.
     fn commit_group(&mut self, group: CommitGroup) {
-        let CommitGroup { accepted, facets, responders, last_body_id, .. } = group;
+        let CommitGroup { accepted, requests, last_body_id, .. } = group;
         if accepted.is_empty() {
             return;
         }
         let begin = Instant::now();
         let outcome = self.write(&accepted);
-        self.jobs.record_group(begin.elapsed(), responders.len());
+        self.jobs.record_group(begin.elapsed(), requests.len());
         if let Err(error) = outcome {
             tracing::error!(error = &error as &dyn Error, "a commit group cannot be written");
-            for responder in responders {
+            for (_, responder) in requests {
                 responder.send(Err(StoreError::unavailable("the commit cannot be written to disk")));
             }
             return;
@@ -124,11 +124,11 @@ impl Committer {
         self.last_body_id = last_body_id;
         let mut dropped: Vec<Bytes> = Vec::new();
         if let Ok(mut state) = self.shared.state.write() {
-            for (accepted, facets) in accepted.iter().zip(facets) {
-                state.apply(accepted, facets, &mut dropped);
+            for (accepted, (batch, _)) in accepted.iter().zip(&requests) {
+                state.apply(accepted, batch.writes(), &mut dropped);
             }
         }
-        for responder in responders {
+        for (_, responder) in requests {
             responder.send(Ok(()));
         }
         self.changes.extend(accepted.into_iter().flat_map(|accepted| accepted.changes));
@@ -223,15 +223,14 @@ impl Committer {
     }
 }
 
-fn deletions(keys: Vec<Key>) -> Batch {
-    let mut batch = Batch::new();
-    for key in keys {
-        batch.delete(key, Precondition::Any);
+/// Adds a batch to the group, or answers its caller. Returns a batch that has to wait for the next group.
+fn admit(group: &mut CommitGroup, index: &Index, batch: Batch, responder: Responder) -> Option<Job> {
+    match group.admit(index, batch, responder) {
+        Admission::Accepted => None,
+        Admission::Deferred(batch, responder) => Some(Job::Commit(batch, responder)),
+        Admission::Decided(_, responder, outcome) => {
+            responder.send(outcome);
+            None
+        }
     }
-    batch
-}
-
-/// Returns the same error for another caller with the same request.
-fn copy_error(error: &StoreError) -> StoreError {
-    StoreError::unavailable(error.to_string())
 }

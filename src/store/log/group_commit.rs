@@ -1,16 +1,22 @@
 use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
+#[cfg(feature = "postgres")]
+use std::time::Instant;
 
 use bytes::Bytes;
 
-use super::super::codec::{BodyRef, RecordChange, RecordHeader};
-use super::super::wal::AcceptedBatch;
+use super::batch::AcceptedBatch;
+use super::codec::{BodyRef, RecordChange, RecordHeader};
 use super::queue::{GROUP_BYTES, Job, Jobs, Responder};
 use crate::store::index::{Index, Packs};
-use crate::store::{Batch, Facets, Guard, Key, StoreError, UniqueKey, Version, Write};
+use crate::store::{Batch, Facets, Guard, Key, Precondition, StoreError, UniqueKey, Version, Write};
 
 /// Maximum number of jobs in a group.
-const GROUP_JOBS: usize = 256;
+pub(crate) const GROUP_JOBS: usize = 256;
+
+/// Maximum time for which a task yields to those that it waits for.
+#[cfg(feature = "postgres")]
+const MAX_YIELDING: Duration = Duration::from_millis(2);
 
 /// Collects the jobs of the next group.
 ///
@@ -37,8 +43,36 @@ impl GroupCollector {
     }
 
     /// Waits for the next group; empty once the queue is closed. A job that closes the store ends the group.
+    #[cfg(feature = "sled")]
     pub(crate) fn next(&mut self) -> Vec<Job> {
-        self.wait();
+        let backlog = self.backlog();
+        if backlog == 0 {
+            self.jobs.wait();
+        }
+        let expected = self.take_expected();
+        if expected > backlog + self.jobs.len() {
+            self.jobs.wait_for(expected - backlog, self.max_wait);
+        }
+        self.take_group()
+    }
+
+    /// Like `next`, for a committer that is a task.
+    #[cfg(feature = "postgres")]
+    pub(crate) async fn next_async(&mut self) -> Vec<Job> {
+        let backlog = self.backlog();
+        if backlog == 0 {
+            self.jobs.wait_async().await;
+        }
+        let wanted = self.take_expected().saturating_sub(backlog);
+        let (begin, max_wait) = (Instant::now(), self.max_wait.min(MAX_YIELDING));
+        // The timers of the runtime are too coarse: a group often takes less than their resolution of a millisecond.
+        while !self.jobs.has(wanted) && begin.elapsed() < max_wait {
+            tokio::task::yield_now().await;
+        }
+        self.take_group()
+    }
+
+    fn take_group(&mut self) -> Vec<Job> {
         let mut waiting = std::mem::take(&mut self.deferred);
         waiting.append(&mut self.overflow);
         waiting.append(&mut self.jobs.take());
@@ -71,17 +105,9 @@ impl GroupCollector {
         self.max_wait = duration / 2;
     }
 
-    /// Waits for the first job, and then briefly for the expected ones.
-    fn wait(&mut self) {
-        let backlog = self.backlog();
-        if backlog == 0 {
-            self.jobs.wait();
-        }
-        // Reset, so that a group of which nothing was written causes no wait.
-        let expected = std::mem::take(&mut self.expected).min(GROUP_JOBS);
-        if expected > backlog + self.jobs.len() {
-            self.jobs.wait_for(expected - backlog, self.max_wait);
-        }
+    /// Returns how many jobs to wait for. Reset, so that a group of which nothing was written causes no wait.
+    fn take_expected(&mut self) -> usize {
+        std::mem::take(&mut self.expected).min(GROUP_JOBS)
     }
 
     fn backlog(&self) -> usize {
@@ -92,18 +118,28 @@ impl GroupCollector {
 /// Batches that are written together.
 ///
 /// Each batch is checked against the state before the group. Therefore no batch may depend on another: its
-/// preconditions must not concern what an earlier one changes. So readers see only what is on disk, and a group whose
+/// preconditions must not concern what an earlier one changes. So readers see only what is in the log, and a group whose
 /// write fails leaves nothing to undo.
 #[derive(Debug)]
 pub(crate) struct CommitGroup {
     pub(crate) accepted: Vec<AcceptedBatch>,
-    /// For each batch, the facets of each record it puts.
-    pub(crate) facets: Vec<Vec<Facets>>,
-    pub(crate) responders: Vec<Responder>,
+    /// For each batch, the batch as it was submitted, and its caller.
+    pub(crate) requests: Vec<(Batch, Responder)>,
     keys: HashSet<Key>,
     unique_keys: HashSet<UniqueKey>,
     next_version: Version,
     pub(crate) last_body_id: u64,
+}
+
+/// What became of a batch.
+#[derive(Debug)]
+pub(crate) enum Admission {
+    /// The batch is part of the group.
+    Accepted,
+    /// The batch depends on another one of the group, and must wait for the next.
+    Deferred(Batch, Responder),
+    /// Nothing has to be written: a condition is not met, or the batch has no writes.
+    Decided(Batch, Responder, Result<(), StoreError>),
 }
 
 impl CommitGroup {
@@ -111,8 +147,7 @@ impl CommitGroup {
     pub(crate) fn new(next_version: Version, last_body_id: u64) -> Self {
         Self {
             accepted: Vec::new(),
-            facets: Vec::new(),
-            responders: Vec::new(),
+            requests: Vec::new(),
             keys: HashSet::new(),
             unique_keys: HashSet::new(),
             next_version,
@@ -120,22 +155,20 @@ impl CommitGroup {
         }
     }
 
-    /// Adds a batch, or answers its caller with an error. Returns a batch that depends on the group as a job.
-    pub(crate) fn admit(&mut self, index: &Index, batch: Batch, responder: Responder) -> Option<Job> {
+    /// Adds a batch, if it does not depend on the group and its conditions are met.
+    pub(crate) fn admit(&mut self, index: &Index, batch: Batch, responder: Responder) -> Admission {
         if self.depends_on_group(index, &batch) {
-            return Some(Job::Commit(batch, responder));
+            return Admission::Deferred(batch, responder);
         }
         let checked = index
             .check(batch.writes(), &Packs::default(), batch.guards())
             .and_then(|()| check_lengths(batch.writes()));
         if checked.is_err() || batch.writes().is_empty() {
-            responder.send(checked);
-            return None;
+            return Admission::Decided(batch, responder, checked);
         }
-        let (writes, _) = batch.into_parts();
-        self.accept(writes);
-        self.responders.push(responder);
-        None
+        self.accept(batch.writes());
+        self.requests.push((batch, responder));
+        Admission::Accepted
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -164,35 +197,41 @@ impl CommitGroup {
         by_write || by_guard || index.introduces_names(batch.writes())
     }
 
-    fn accept(&mut self, writes: Vec<Write>) {
+    fn accept(&mut self, writes: &[Write]) {
         let version = self.next_version;
         self.next_version = Version(version.0 + 1);
-        let (mut changes, mut all_facets) =
-            (Vec::with_capacity(writes.len()), Vec::with_capacity(writes.len()));
+        let mut changes = Vec::with_capacity(writes.len());
         for write in writes {
-            self.keys.insert(write.key());
-            match write {
-                Write::Delete { key, .. } => changes.push((key, RecordChange::Delete)),
-                Write::Put { key, facets, body, .. } => {
+            let key = write.key();
+            self.keys.insert(key);
+            let change = match write {
+                Write::Delete { .. } => RecordChange::Delete,
+                Write::Put { facets, body, .. } => {
                     self.unique_keys.extend(facets.unique_keys.iter().cloned());
-                    let (change, facets) = self.put(key, version, facets, body);
-                    changes.push((key, change));
-                    all_facets.push(facets);
+                    self.put(key, version, facets, body.clone())
                 }
-            }
+            };
+            changes.push((key, change));
         }
         self.accepted.push(AcceptedBatch { version, changes });
-        self.facets.push(all_facets);
     }
 
-    fn put(&mut self, key: Key, version: Version, facets: Facets, body: Bytes) -> (RecordChange, Facets) {
+    fn put(&mut self, key: Key, version: Version, facets: &Facets, body: Bytes) -> RecordChange {
         self.last_body_id += 1;
         let length = body.len() as u32;
         let body_ref = BodyRef { id: self.last_body_id, length, checksum: crc32fast::hash(&body) };
-        let header = RecordHeader { version, body: body_ref, facets };
-        let encoded = header.encode(key).into();
-        (RecordChange::Put { header: encoded, body_ref, body }, header.facets)
+        let header = RecordHeader::encode(key, version, body_ref, facets).into();
+        RecordChange::Put { header, body_ref, body }
     }
+}
+
+/// Returns the batch that deletes these records.
+pub(crate) fn deletions(keys: Vec<Key>) -> Batch {
+    let mut batch = Batch::new();
+    for key in keys {
+        batch.delete(key, Precondition::Any);
+    }
+    batch
 }
 
 fn check_lengths(writes: &[Write]) -> Result<(), StoreError> {
@@ -206,7 +245,7 @@ fn check_lengths(writes: &[Write]) -> Result<(), StoreError> {
     Ok(())
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "sled"))]
 mod tests {
     use std::pin::pin;
     use std::task::{Context, Waker};

@@ -7,11 +7,11 @@ use crate::store::index::RowId;
 
 /// The bodies in memory, by row of the index.
 ///
-/// Bodies that are not in the trees yet are *pinned*. Others are cached up to the capacity; the CLOCK algorithm
+/// Bodies that exist only in memory and in a log file are *pinned*. Others are cached up to the capacity; the CLOCK algorithm
 /// evicts those that were not read since its hand last passed them. Reading a cached page costs no more than in a
 /// `MemoryStore`.
 #[derive(Debug)]
-pub(super) struct BodyCache {
+pub(crate) struct BodyCache {
     slots: Vec<Slot>,
     capacity: usize,
     /// Size of the bodies that are not pinned, in bytes.
@@ -23,7 +23,7 @@ pub(super) struct BodyCache {
 struct Slot {
     body_ref: BodyRef,
     body: Option<Bytes>,
-    /// Whether the trees lack this body, so that it must stay in memory.
+    /// Whether the database lacks this body, so that it must stay in memory.
     is_pinned: bool,
     /// Set by readers that find the body in memory, so that a body that is read only once is evicted first.
     is_referenced: AtomicBool,
@@ -31,22 +31,22 @@ struct Slot {
 
 /// A body in memory, or where to read it.
 #[derive(Clone, Debug)]
-pub(super) enum BodyLocation {
+pub(crate) enum BodyLocation {
     InMemory(Bytes),
     OnDisk(BodyRef),
 }
 
 impl BodyCache {
-    pub(super) const fn new(capacity: usize) -> Self {
+    pub(crate) const fn new(capacity: usize) -> Self {
         Self { slots: Vec::new(), capacity, evictable_bytes: 0, hand: 0 }
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.slots.len()
     }
 
     /// Returns a body in memory and marks it as referenced.
-    pub(super) fn read(&self, row: RowId) -> Option<&Bytes> {
+    pub(crate) fn read(&self, row: RowId) -> Option<&Bytes> {
         let slot = self.slots.get(row as usize)?;
         let body = slot.body.as_ref()?;
         // Most are marked already; without a write the CPU cache line stays shared.
@@ -57,37 +57,37 @@ impl BodyCache {
     }
 
     /// Returns where a body is, and marks one in memory as referenced.
-    pub(super) fn find(&self, row: RowId) -> Option<BodyLocation> {
+    pub(crate) fn find(&self, row: RowId) -> Option<BodyLocation> {
         let found = self.read(row).cloned().map(BodyLocation::InMemory);
         found.or_else(|| self.body_ref(row).map(BodyLocation::OnDisk))
     }
 
     /// Like [`find`](Self::find) for one-time scans: marks nothing, and returns only pinned bodies from memory.
-    pub(super) fn peek(&self, row: RowId) -> Option<BodyLocation> {
+    pub(crate) fn peek(&self, row: RowId) -> Option<BodyLocation> {
         let slot = self.slots.get(row as usize)?;
         let body = slot.body.as_ref().filter(|_| slot.is_pinned);
         Some(body.map_or(BodyLocation::OnDisk(slot.body_ref), |body| BodyLocation::InMemory(body.clone())))
     }
 
-    /// Returns the reference to the body of a row; it is readable from the trees once the body is not pinned.
-    pub(super) fn body_ref(&self, row: RowId) -> Option<BodyRef> {
+    /// Returns the reference to the body of a row; it is readable from the database once the body is not pinned.
+    pub(crate) fn body_ref(&self, row: RowId) -> Option<BodyRef> {
         self.slots.get(row as usize).map(|slot| slot.body_ref)
     }
 
-    /// Returns whether the body of a row is not in the trees yet.
-    pub(super) fn is_pinned(&self, row: RowId) -> bool {
+    /// Returns whether the body of a row is not in the database yet.
+    pub(crate) fn is_pinned(&self, row: RowId) -> bool {
         self.slots.get(row as usize).is_some_and(|slot| slot.is_pinned)
     }
 
-    /// Sets the body of a row to one that is in the trees.
-    pub(super) fn set_body_ref(&mut self, row: RowId, body_ref: BodyRef) {
+    /// Sets the body of a row to one that is in the database.
+    pub(crate) fn set_body_ref(&mut self, row: RowId, body_ref: BodyRef) {
         if let Some(slot) = self.slot(row) {
             *slot = Slot { body_ref, ..Slot::default() };
         }
     }
 
-    /// Sets a body that is not in the trees yet. Returns the previous one if it was in memory.
-    pub(super) fn pin(&mut self, row: RowId, body_ref: BodyRef, body: Bytes) -> Option<Bytes> {
+    /// Sets a body that is not in the database yet. Returns the previous one if it was in memory.
+    pub(crate) fn pin(&mut self, row: RowId, body_ref: BodyRef, body: Bytes) -> Option<Bytes> {
         let before = self.remove(row);
         if let Some(slot) = self.slot(row) {
             *slot = Slot { body_ref, body: Some(body), is_pinned: true, ..Slot::default() };
@@ -95,7 +95,7 @@ impl BodyCache {
         before
     }
 
-    pub(super) fn remove(&mut self, row: RowId) -> Option<Bytes> {
+    pub(crate) fn remove(&mut self, row: RowId) -> Option<Bytes> {
         let slot = std::mem::take(self.slots.get_mut(row as usize)?);
         if !slot.is_pinned {
             self.evictable_bytes -= slot.body.as_ref().map_or(0, Bytes::len);
@@ -103,8 +103,8 @@ impl BodyCache {
         slot.body
     }
 
-    /// Unpins a body that is in the trees now, so that it may be evicted.
-    pub(super) fn unpin(&mut self, row: RowId, body_ref: BodyRef) {
+    /// Unpins a body that is in the database now, so that it may be evicted.
+    pub(crate) fn unpin(&mut self, row: RowId, body_ref: BodyRef) {
         let Some(slot) = self.slots.get_mut(row as usize) else { return };
         if slot.is_pinned && slot.body_ref.id == body_ref.id {
             slot.is_pinned = false;
@@ -112,8 +112,8 @@ impl BodyCache {
         }
     }
 
-    /// Caches a body that was read from the trees, unless the row has another body by now.
-    pub(super) fn insert(&mut self, row: RowId, body_ref: BodyRef, body: Bytes) {
+    /// Caches a body that was read from the database, unless the row has another body by now.
+    pub(crate) fn insert(&mut self, row: RowId, body_ref: BodyRef, body: Bytes) {
         let Some(slot) = self.slots.get_mut(row as usize) else { return };
         if slot.body_ref.id == body_ref.id && slot.body.is_none() && body.len() <= self.capacity {
             self.evictable_bytes += body.len();
@@ -122,7 +122,7 @@ impl BodyCache {
     }
 
     /// Evicts bodies down to the capacity, and returns them, so that the caller drops them after releasing the lock.
-    pub(super) fn evict(&mut self) -> Vec<Bytes> {
+    pub(crate) fn evict(&mut self) -> Vec<Bytes> {
         let mut evicted = Vec::new();
         while self.evictable_bytes > self.capacity {
             self.hand = if self.hand + 1 < self.slots.len() { self.hand + 1 } else { 0 };

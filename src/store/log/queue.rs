@@ -1,4 +1,4 @@
-//! Queue from the tasks that write to the commit thread.
+//! Queue from the tasks that write to the committer.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
-use super::super::state::closed;
 use crate::model::Timestamp;
 use crate::store::{Batch, StoreError, Write};
 
@@ -16,15 +15,15 @@ const MAX_PENDING: usize = 1024;
 /// Size at which a group is full, in bytes of bodies. It bounds the latency of the first job in the group.
 pub(crate) const GROUP_BYTES: usize = 4 << 20;
 
-/// A request to the commit thread.
+/// A request to the committer.
 #[derive(Debug)]
 pub(crate) enum Job {
     Commit(Batch, Responder),
     Purge(Timestamp, Responder),
-    /// Starts a checkpoint. The answer is the LSN that follows the last one to be applied, or 0 if everything is
-    /// applied.
-    Checkpoint(Responder),
-    /// Applies everything to the trees, and closes the store.
+    /// Does what only this backend needs. The folder store starts a checkpoint; the answer is the LSN that follows
+    /// the last one to be applied, or 0 if everything is applied.
+    Maintain(Responder),
+    /// Completes what was submitted before, and closes the store.
     Close(Responder),
 }
 
@@ -37,7 +36,7 @@ impl Job {
         };
         match self {
             Self::Commit(batch, _) => batch.writes().iter().map(size).sum(),
-            Self::Purge(..) | Self::Checkpoint(_) | Self::Close(_) => 0,
+            Self::Purge(..) | Self::Maintain(_) | Self::Close(_) => 0,
         }
     }
 }
@@ -63,7 +62,7 @@ impl Responder {
     }
 }
 
-/// The sending end of the queue. Dropping it ends the commit thread.
+/// The sending end of the queue. Dropping it ends the committer.
 #[derive(Debug)]
 pub(crate) struct Queue {
     channel: Arc<Channel>,
@@ -92,7 +91,7 @@ impl Queue {
 impl Drop for Queue {
     fn drop(&mut self) {
         self.channel.lock().is_closed = true;
-        self.channel.arrived.notify_one();
+        self.channel.wake();
     }
 }
 
@@ -102,6 +101,7 @@ pub(crate) struct Jobs(Arc<Channel>);
 
 impl Jobs {
     /// Waits until a job is queued or the queue is closed.
+    #[cfg(feature = "sled")]
     pub(crate) fn wait(&self) {
         let mut state = self.0.lock();
         state.wanted = 1;
@@ -109,7 +109,22 @@ impl Jobs {
         waited.unwrap_or_else(PoisonError::into_inner).wanted = 0;
     }
 
+    /// Like `wait`, without blocking the thread.
+    #[cfg(feature = "postgres")]
+    pub(crate) async fn wait_async(&self) {
+        while !self.0.lock().wants(1) {
+            self.0.arrived_async.notified().await;
+        }
+    }
+
+    /// Returns whether this many jobs are queued, or a group is full.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn has(&self, wanted: usize) -> bool {
+        self.0.lock().wants(wanted)
+    }
+
     /// Waits until `wanted` jobs are queued or a group is full, at most for `timeout`.
+    #[cfg(feature = "sled")]
     pub(crate) fn wait_for(&self, wanted: usize, timeout: Duration) {
         let mut state = self.0.lock();
         state.wanted = wanted;
@@ -140,6 +155,9 @@ impl Drop for Jobs {
 struct Channel {
     state: Mutex<QueueState>,
     arrived: Condvar,
+    /// Wakes a committer that is a task instead of a thread.
+    #[cfg(feature = "postgres")]
+    arrived_async: tokio::sync::Notify,
 }
 
 #[derive(Debug, Default)]
@@ -148,7 +166,7 @@ struct QueueState {
     size: usize,
     /// Whether one of the jobs closes the store.
     has_close: bool,
-    /// Number of jobs the commit thread waits for.
+    /// Number of jobs the committer waits for.
     ///
     /// It is woken once for all of them, because waking it for each would take it as long as writing one.
     wanted: usize,
@@ -168,9 +186,15 @@ impl Channel {
         let wakes_committer = was_waiting && !state.must_wait();
         drop(state);
         if wakes_committer {
-            self.arrived.notify_one();
+            self.wake();
         }
         Ok(())
+    }
+
+    fn wake(&self) {
+        self.arrived.notify_one();
+        #[cfg(feature = "postgres")]
+        self.arrived_async.notify_one();
     }
 
     fn lock(&self) -> MutexGuard<'_, QueueState> {
@@ -179,8 +203,24 @@ impl Channel {
 }
 
 impl QueueState {
+    /// Returns whether a wait for this many jobs is over. If not, the next job that ends it wakes the committer.
+    #[cfg(feature = "postgres")]
+    fn wants(&mut self, wanted: usize) -> bool {
+        self.wanted = wanted;
+        let is_over = !self.must_wait();
+        if is_over {
+            self.wanted = 0;
+        }
+        is_over
+    }
+
     fn must_wait(&self) -> bool {
         let is_group = self.size >= GROUP_BYTES || self.has_close;
         self.jobs.len() < self.wanted && !is_group && !self.is_closed
     }
+}
+
+/// Returns the error of every call after the store was closed.
+pub(crate) fn closed() -> StoreError {
+    StoreError::unavailable("the store is closed")
 }

@@ -7,20 +7,20 @@ use uuid::Uuid;
 use crate::model::Timestamp;
 use crate::store::{Facets, Key, Link, Name, SortKey, StoreError, Term, UniqueKey, Version};
 
-/// A record without its key and body: the part that is read when the folder is opened.
+/// A record without its key and body: the part that is read when a store is opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct RecordHeader {
-    pub(super) version: Version,
-    pub(super) body: BodyRef,
-    pub(super) facets: Facets,
+pub(crate) struct RecordHeader {
+    pub(crate) version: Version,
+    pub(crate) body: BodyRef,
+    pub(crate) facets: Facets,
 }
 
 /// Identifies a body and verifies its contents. A body number is never reused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct BodyRef {
-    pub(super) id: u64,
-    pub(super) length: u32,
-    pub(super) checksum: u32,
+pub(crate) struct BodyRef {
+    pub(crate) id: u64,
+    pub(crate) length: u32,
+    pub(crate) checksum: u32,
 }
 
 const ORGANIZATION: u8 = 1;
@@ -30,15 +30,15 @@ const EXPIRES_AT: u8 = 4;
 const TERMS: u8 = 8;
 
 impl RecordHeader {
-    /// Encodes the header. The checksum covers the key too, so that it is never mistaken for another record's.
-    pub(super) fn encode(&self, key: Key) -> Vec<u8> {
-        let Facets { organization, network, expires_at, links, terms, sort_keys, unique_keys } = &self.facets;
+    /// Encodes a header. The checksum covers the key too, so that it is never mistaken for another record's.
+    pub(crate) fn encode(key: Key, version: Version, body: BodyRef, facets: &Facets) -> Vec<u8> {
+        let Facets { organization, network, expires_at, links, terms, sort_keys, unique_keys } = facets;
         let values = links.len() + unique_keys.len() + terms.len();
         let mut bytes = Vec::with_capacity(256 + values * 24);
-        bytes.extend_from_slice(&self.version.0.to_le_bytes());
-        bytes.extend_from_slice(&self.body.id.to_le_bytes());
-        bytes.extend_from_slice(&self.body.length.to_le_bytes());
-        bytes.extend_from_slice(&self.body.checksum.to_le_bytes());
+        bytes.extend_from_slice(&version.0.to_le_bytes());
+        bytes.extend_from_slice(&body.id.to_le_bytes());
+        bytes.extend_from_slice(&body.length.to_le_bytes());
+        bytes.extend_from_slice(&body.checksum.to_le_bytes());
         let has = |there: bool, flag| if there { flag } else { 0 };
         bytes.push(
             has(organization.is_some(), ORGANIZATION)
@@ -76,7 +76,7 @@ impl RecordHeader {
     }
 
     /// Decodes a header. Returns `None` if the bytes differ from what was encoded for this key.
-    pub(super) fn decode(key: Key, bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn decode(key: Key, bytes: &[u8]) -> Option<Self> {
         let (content, checksum) = bytes.split_last_chunk::<4>()?;
         if header_checksum(key, content) != u32::from_le_bytes(*checksum) {
             return None;
@@ -89,7 +89,7 @@ impl RecordHeader {
     }
 
     /// Returns the checksum at the end of an encoded header.
-    pub(super) fn checksum(encoded: &[u8]) -> u32 {
+    pub(crate) fn checksum(encoded: &[u8]) -> u32 {
         encoded.last_chunk().map_or(0, |checksum| u32::from_le_bytes(*checksum))
     }
 }
@@ -102,17 +102,17 @@ fn header_checksum(key: Key, content: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-pub(super) fn put_key(bytes: &mut Vec<u8>, key: Key) {
+pub(crate) fn put_key(bytes: &mut Vec<u8>, key: Key) {
     put_name(bytes, key.kind);
     bytes.extend_from_slice(key.id.as_bytes());
 }
 
 /// Appends a length. It fits into 32 bits: `check_facets` in `store/index/check.rs` limits the facets of a record.
-pub(super) fn put_length(bytes: &mut Vec<u8>, length: usize) {
+pub(crate) fn put_length(bytes: &mut Vec<u8>, length: usize) {
     bytes.extend_from_slice(&u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes());
 }
 
-pub(super) fn put_bytes(bytes: &mut Vec<u8>, content: &[u8]) {
+pub(crate) fn put_bytes(bytes: &mut Vec<u8>, content: &[u8]) {
     put_length(bytes, content.len());
     bytes.extend_from_slice(content);
 }
@@ -140,10 +140,10 @@ fn put_name(bytes: &mut Vec<u8>, name: Name) {
 
 /// Decodes values from the front of a slice. Every method returns `None` at its end and for invalid contents.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Decoder<'b>(pub(super) &'b [u8]);
+pub(crate) struct Decoder<'b>(pub(crate) &'b [u8]);
 
 impl<'b> Decoder<'b> {
-    pub(super) fn take(&mut self, length: usize) -> Option<&'b [u8]> {
+    pub(crate) fn take(&mut self, length: usize) -> Option<&'b [u8]> {
         let (taken, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
         Some(taken)
@@ -153,24 +153,24 @@ impl<'b> Decoder<'b> {
         self.take(N)?.first_chunk().copied()
     }
 
-    pub(super) fn u8(&mut self) -> Option<u8> {
+    pub(crate) fn u8(&mut self) -> Option<u8> {
         self.array().map(u8::from_le_bytes)
     }
 
-    pub(super) fn u32(&mut self) -> Option<u32> {
+    pub(crate) fn u32(&mut self) -> Option<u32> {
         self.array().map(u32::from_le_bytes)
     }
 
-    pub(super) fn u64(&mut self) -> Option<u64> {
+    pub(crate) fn u64(&mut self) -> Option<u64> {
         self.array().map(u64::from_le_bytes)
     }
 
-    pub(super) fn bytes(&mut self) -> Option<&'b [u8]> {
+    pub(crate) fn bytes(&mut self) -> Option<&'b [u8]> {
         let length = self.u32()?;
         self.take(length as usize)
     }
 
-    pub(super) fn key(&mut self) -> Option<Key> {
+    pub(crate) fn key(&mut self) -> Option<Key> {
         Some(Key::new(self.name()?, self.id()?))
     }
 
@@ -225,8 +225,8 @@ impl<'b> Decoder<'b> {
 
 /// The effect of a write on a record.
 #[derive(Clone, Debug)]
-pub(super) enum RecordChange {
-    /// The header is encoded once, for both the log and the trees.
+pub(crate) enum RecordChange {
+    /// The header is encoded once, for both the log and the database.
     Put {
         header: Bytes,
         body_ref: BodyRef,
@@ -237,7 +237,7 @@ pub(super) enum RecordChange {
 
 impl RecordChange {
     /// Returns how many bytes the change writes to a tree.
-    pub(super) fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         match self {
             Self::Put { header, body, .. } => header.len() + body.len(),
             Self::Delete => 0,
@@ -246,18 +246,22 @@ impl RecordChange {
 }
 
 /// Decodes a header, or returns an error that names the record.
-pub(super) fn decode_header(key: Key, bytes: &[u8]) -> Result<RecordHeader, StoreError> {
+pub(crate) fn decode_header(key: Key, bytes: &[u8]) -> Result<RecordHeader, StoreError> {
     RecordHeader::decode(key, bytes).ok_or_else(|| damaged(key))
 }
 
 /// Returns the error for a record whose data differs from what was written.
-pub(super) fn damaged(key: Key) -> StoreError {
+pub(crate) fn damaged(key: Key) -> StoreError {
     StoreError::corrupt(format!("{key} is damaged"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn encode(key: Key, header: &RecordHeader) -> Vec<u8> {
+        RecordHeader::encode(key, header.version, header.body, &header.facets)
+    }
 
     fn header() -> (Key, RecordHeader) {
         let id = Uuid::from_u128;
@@ -288,7 +292,7 @@ mod tests {
         let of_network = Facets { network: full.facets.network, ..Facets::default() };
         for facets in [full.facets, of_network, Facets::default()] {
             let header = RecordHeader { version: full.version, body: full.body, facets };
-            assert_eq!(RecordHeader::decode(key, &header.encode(key)), Some(header));
+            assert_eq!(RecordHeader::decode(key, &encode(key, &header)), Some(header));
         }
     }
 
@@ -302,13 +306,13 @@ mod tests {
         old.extend(header_checksum(key, &old).to_le_bytes());
         let header = RecordHeader::decode(key, &old).unwrap();
         assert_eq!((header.version, &header.facets), (Version(3), &Facets::default()));
-        assert_eq!(header.encode(key), old);
+        assert_eq!(encode(key, &header), old);
     }
 
     #[test]
     fn header_truncated_changed_or_under_another_key_is_rejected() {
         let (key, header) = header();
-        let encoded = header.encode(key);
+        let encoded = encode(key, &header);
         let other = Key::new(key.kind, Uuid::nil());
         assert_eq!(RecordHeader::decode(other, &encoded), None);
         for index in 0..encoded.len() {
