@@ -82,6 +82,8 @@ pub use inventory::Inventory;
 pub use service::Api;
 #[cfg(feature = "openapi")]
 pub use service::openapi;
+#[cfg(feature = "postgres")]
+pub use store::PostgresStore;
 #[cfg(feature = "sled")]
 pub use store::SledStore;
 pub use store::{MemoryStore, Store};

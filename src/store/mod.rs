@@ -12,6 +12,8 @@ mod lock;
 mod log;
 mod materializer;
 mod memory;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod query;
 mod record;
 #[cfg(feature = "sled")]
@@ -34,6 +36,8 @@ pub use record::{Facets, Key, Link, Name, Record, Revision, SortKey, Term, Uniqu
 pub use snapshot::{Entry, Snapshot};
 pub use transfer::{Export, Restore, TransferError, TransferErrorKind, TransferReport};
 
+#[cfg(feature = "postgres")]
+pub use self::postgres::{PostgresStatus, PostgresStore, PostgresStoreBuilder};
 #[cfg(feature = "sled")]
 pub use self::sled::{Durability, Repair, SledStore, SledStoreBuilder, Verification};
 use crate::model::Timestamp;

@@ -140,6 +140,12 @@ impl Index {
         Some((Key::new(self.names.name(row.table)?, row.id), Version(row.version)))
     }
 
+    /// Returns the organization of a row.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn organization(&self, row: RowId) -> Option<Uuid> {
+        self.rows.partitions().get(self.rows.get(row)?.partition)?.organization
+    }
+
     /// Returns the revision of an organization: its number of changes, made unique to this index.
     pub(crate) fn revision(&self, kind: Name, organization: Uuid) -> Revision {
         let table = self.names.find(kind).and_then(|id| self.tables.get(&id));

@@ -45,6 +45,12 @@ impl BodyCache {
         self.slots.len()
     }
 
+    /// Returns the size of the bodies that are not pinned, in bytes.
+    #[cfg(feature = "postgres")]
+    pub(crate) const fn cached_bytes(&self) -> usize {
+        self.evictable_bytes
+    }
+
     /// Returns a body in memory and marks it as referenced.
     pub(crate) fn read(&self, row: RowId) -> Option<&Bytes> {
         let slot = self.slots.get(row as usize)?;

@@ -92,6 +92,14 @@ impl GroupCollector {
         group
     }
 
+    /// Takes all waiting jobs, oldest first.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn take_all(&mut self) -> impl Iterator<Item = Job> + use<> {
+        let waiting =
+            std::mem::take(&mut self.deferred).into_iter().chain(std::mem::take(&mut self.overflow));
+        waiting.chain(self.jobs.take())
+    }
+
     /// Moves a job to the next group.
     pub(crate) fn defer(&mut self, job: Job) {
         self.deferred.push_back(job);

@@ -1,0 +1,135 @@
+//! Appending an entry to the log: one transaction, all of whose statements are sent at once.
+
+use tokio_postgres::error::SqlState;
+use tokio_postgres::{Error, Row};
+use uuid::Uuid;
+
+use super::connection::{Connection, Step};
+use super::entry::{Effect, Entry};
+use super::error::{is_conflict, store_error, undecodable};
+use super::read::{log_row, split};
+use super::replica::{LogRow, Position};
+use super::sql;
+use super::value::Value;
+use crate::store::log::batch::AcceptedBatch;
+use crate::store::log::codec::RecordChange;
+use crate::store::log::queue::Responder;
+use crate::store::{Batch, Key, StoreError};
+
+/// An entry that was checked against the state at a position, to be appended there.
+#[derive(Debug)]
+pub(super) struct Proposal {
+    pub(super) from: Position,
+    pub(super) accepted: Vec<AcceptedBatch>,
+    /// The batches as they were submitted, with their callers.
+    pub(super) requests: Vec<(Batch, Responder)>,
+    pub(super) effect: Effect,
+    pub(super) is_renewal: bool,
+}
+
+/// What became of an entry.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    Committed,
+    /// The log has another entry at this place. Holds the tail of the log if it was asked for.
+    Overtaken(Option<Vec<LogRow>>),
+    /// Nothing was written, and nothing will be.
+    Failed(StoreError),
+    /// The entry may be in the log, now or a little later.
+    Unknown(StoreError),
+}
+
+/// Appends an entry; `with_tail` asks for what others have appended, in case that they were faster.
+pub(super) async fn append(
+    connection: &mut Connection,
+    proposal: &Proposal,
+    nonce: Uuid,
+    with_tail: bool,
+) -> Outcome {
+    let Proposal { from, accepted, effect, is_renewal, .. } = proposal;
+    let entry = Entry::encode(accepted, effect.contents, *is_renewal);
+    let (place, before) = (Value::Number(from.number + 1), Value::Id(from.nonce));
+    let mut steps: Vec<Step<'_>> = vec![
+        (sql::BEGIN, Vec::new()),
+        (sql::APPEND, vec![place, before, Value::Id(nonce), Value::Bytes(&entry)]),
+    ];
+    push_changes(&mut steps, accepted);
+    let (mut organizations, mut kinds): (Vec<Uuid>, Vec<&[u8]>) =
+        effect.touched.iter().map(|(organization, kind)| (*organization, kind.as_str().as_bytes())).unzip();
+    if *is_renewal {
+        organizations.push(Uuid::nil());
+        kinds.push(sql::NO_KIND);
+    }
+    if !organizations.is_empty() {
+        let values = vec![Value::Ids(organizations), Value::ByteStrings(kinds), Value::Id(nonce)];
+        steps.push((sql::PUT_REVISIONS, values));
+    }
+    steps.push((sql::COMMIT, Vec::new()));
+    if with_tail {
+        steps.push((sql::TAIL, vec![Value::Number(from.number)]));
+    }
+    let mut results = match connection.run(steps).await {
+        Ok(results) => results,
+        Err(error) => return Outcome::Unknown(error),
+    };
+    let tail = if with_tail { results.pop() } else { None };
+    outcome(&results, tail)
+}
+
+fn push_changes<'b>(steps: &mut Vec<Step<'b>>, accepted: &'b [AcceptedBatch]) {
+    let (mut deleted, mut put): (Vec<&Key>, Vec<&Key>) = (Vec::new(), Vec::new());
+    let (mut versions, mut bodies, mut facets): (Vec<i64>, Vec<&[u8]>, Vec<&[u8]>) = Default::default();
+    for AcceptedBatch { version, changes } in accepted {
+        for (key, change) in changes {
+            match change {
+                RecordChange::Delete => deleted.push(key),
+                RecordChange::Put { header, body, .. } => {
+                    put.push(key);
+                    versions.push(version.0.cast_signed());
+                    bodies.push(body);
+                    facets.push(header);
+                }
+            }
+        }
+    }
+    let keys = |keys: &[&'b Key]| {
+        let (ids, kinds) = split(keys.iter().copied());
+        vec![Value::Ids(ids), Value::ByteStrings(kinds)]
+    };
+    if !deleted.is_empty() {
+        steps.push((sql::DELETE_BODIES, keys(&deleted)));
+        steps.push((sql::DELETE_FACETS, keys(&deleted)));
+    }
+    if !put.is_empty() {
+        let mut values = keys(&put);
+        values.extend([Value::Numbers(versions), Value::ByteStrings(bodies)]);
+        steps.push((sql::PUT_BODIES, values));
+        let mut values = keys(&put);
+        values.push(Value::ByteStrings(facets));
+        steps.push((sql::PUT_FACETS, values));
+    }
+}
+
+/// Judges the results of the transaction: beginning, entry, changes, commit.
+///
+/// A failed transaction answers a commit without an error, so every result counts.
+fn outcome(results: &[Result<Vec<Row>, Error>], tail: Option<Result<Vec<Row>, Error>>) -> Outcome {
+    let failed = results.iter().enumerate().find_map(|(step, result)| Some((step, result.as_ref().err()?)));
+    let Some((step, error)) = failed else { return Outcome::Committed };
+    let taken = [SqlState::UNIQUE_VIOLATION, SqlState::NOT_NULL_VIOLATION];
+    let is_taken = step == 1 && error.code().is_some_and(|code| taken.contains(code));
+    if is_taken || is_conflict(error) {
+        let rows = tail.and_then(Result::ok).map(|rows| rows.iter().map(log_row).collect());
+        return match rows.transpose() {
+            Ok(tail) => Outcome::Overtaken(tail),
+            Err(_) => Outcome::Failed(undecodable()),
+        };
+    }
+    let is_server_lost =
+        error.code().is_none_or(|code| code.code().starts_with("57P") || code.code().starts_with("08"));
+    if is_server_lost || step + 1 == results.len() {
+        Outcome::Unknown(store_error(error))
+    } else {
+        Outcome::Failed(store_error(error))
+    }
+}

@@ -1,0 +1,173 @@
+use std::fmt;
+use std::time::Duration;
+
+use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
+use tokio_postgres::{Config, NoTls, Socket};
+
+use super::connection::Connector;
+use super::store::{PostgresStore, open};
+use crate::store::StoreError;
+
+/// Time that the server has to report its own timeout, before the client gives up on the connection.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// Fewest log entries that are kept: the outcome of an interrupted commit is read from them.
+const MIN_LOG_ENTRIES: u64 = 10_000;
+
+/// Options for opening a [`PostgresStore`]; returned by [`PostgresStore::builder`].
+#[derive(Clone)]
+pub struct PostgresStoreBuilder {
+    connection: String,
+    options: Options,
+}
+
+/// Options of a store.
+#[derive(Clone, Debug)]
+pub(super) struct Options {
+    pub(super) max_connections: usize,
+    pub(super) acquire_timeout: Duration,
+    pub(super) connect_timeout: Duration,
+    pub(super) statement_timeout: Duration,
+    pub(super) schema: Option<String>,
+    pub(super) body_cache_bytes: usize,
+    pub(super) log_age: Duration,
+    pub(super) log_entries: u64,
+    pub(super) transaction_pooling: bool,
+}
+
+impl Options {
+    /// Maximum time to wait for the answer to a statement.
+    pub(super) fn answer_timeout(&self) -> Duration {
+        self.statement_timeout.saturating_add(GRACE)
+    }
+
+    /// Maximum time to wait for a connection and the answer to a statement.
+    pub(super) fn patience(&self) -> Duration {
+        self.answer_timeout().saturating_add(self.acquire_timeout)
+    }
+}
+
+impl PostgresStoreBuilder {
+    pub(super) fn new(connection: &str) -> Self {
+        let options = Options {
+            max_connections: 8,
+            acquire_timeout: Duration::from_millis(1_500),
+            connect_timeout: Duration::from_millis(1_500),
+            statement_timeout: Duration::from_millis(2_500),
+            schema: None,
+            body_cache_bytes: 64 << 20,
+            log_age: Duration::from_secs(3_600),
+            log_entries: 100_000,
+            transaction_pooling: false,
+        };
+        Self { connection: connection.to_owned(), options }
+    }
+
+    /// Sets the number of connections for reads. The default is 8.
+    ///
+    /// Commits have one connection of their own, and so has each open snapshot, of which there are at most four.
+    #[must_use]
+    pub fn max_connections(mut self, connections: usize) -> Self {
+        self.options.max_connections = connections.max(1);
+        self
+    }
+
+    /// Sets how long a read waits for a free connection. The default is 1.5 seconds.
+    #[must_use]
+    pub fn acquire_timeout(mut self, timeout: Duration) -> Self {
+        self.options.acquire_timeout = timeout;
+        self
+    }
+
+    /// Sets how long opening a connection may take. The default is 1.5 seconds.
+    #[must_use]
+    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
+        self.options.connect_timeout = timeout;
+        self
+    }
+
+    /// Sets how long a statement may take. The default is 2.5 seconds.
+    ///
+    /// A call fails at the latest after this time, the [`acquire_timeout`](Self::acquire_timeout) and half a second.
+    #[must_use]
+    pub fn statement_timeout(mut self, timeout: Duration) -> Self {
+        self.options.statement_timeout = timeout;
+        self
+    }
+
+    /// Sets the schema of the tables, which is created if it does not exist. The default is the one in which the database
+    /// user creates tables.
+    #[must_use]
+    pub fn schema(mut self, name: impl Into<String>) -> Self {
+        self.options.schema = Some(name.into());
+        self
+    }
+
+    /// Sets the memory for cached record bodies, in bytes. The default is 64 MiB.
+    #[must_use]
+    pub fn body_cache_bytes(mut self, bytes: usize) -> Self {
+        self.options.body_cache_bytes = bytes;
+        self
+    }
+
+    /// Sets how long the log is kept. The default is an hour, and at most 100,000 entries.
+    ///
+    /// An instance that was cut off from the database for longer loads all facets again. At least 10,000 entries are kept.
+    #[must_use]
+    pub fn log_retention(mut self, age: Duration, entries: u64) -> Self {
+        (self.options.log_age, self.options.log_entries) = (age, entries.max(MIN_LOG_ENTRIES));
+        self
+    }
+
+    /// Sets whether connections lead to a pooler that lends a server connection for each transaction, such as pgbouncer
+    /// with `pool_mode=transaction`. The default is `false`.
+    ///
+    /// The store then neither prepares statements nor changes settings of the session. Set `statement_timeout` and
+    /// `idle_in_transaction_session_timeout` for the database user instead.
+    #[must_use]
+    pub fn transaction_pooling(mut self, is_pooled: bool) -> Self {
+        self.options.transaction_pooling = is_pooled;
+        self
+    }
+
+    /// Connects without TLS, creates the tables if they do not exist, and loads the index.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database cannot be used. `Invalid` when the connection string cannot be parsed, or the
+    /// database was written by a newer version of this library. `Corrupt` when its data is damaged.
+    pub async fn open(self) -> Result<PostgresStore, StoreError> {
+        self.open_with(NoTls).await
+    }
+
+    /// Like [`open`](Self::open), with TLS as the `sslmode` of the connection string demands it.
+    ///
+    /// The crates `tokio-postgres-rustls` and `postgres-native-tls` provide implementations.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open).
+    pub async fn open_with<T>(self, tls: T) -> Result<PostgresStore, StoreError>
+    where
+        T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,
+        T::Stream: Send + 'static,
+        T::TlsConnect: Send,
+        <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
+    {
+        // The parser's own error may quote a part of the password.
+        let config: Result<Config, _> = self.connection.parse();
+        let mut config = config.map_err(|_| StoreError::invalid("the connection string cannot be parsed"))?;
+        if config.get_application_name().is_none() {
+            config.application_name("toposcope");
+        }
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(self.options.answer_timeout());
+        }
+        open(Connector::new(config, tls, self.options)).await
+    }
+}
+
+/// Omits the connection string, which may contain a password.
+impl fmt::Debug for PostgresStoreBuilder {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("PostgresStoreBuilder").field("options", &self.options).finish_non_exhaustive()
+    }
+}

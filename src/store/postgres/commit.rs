@@ -1,0 +1,312 @@
+//! The committer: a task that appends groups of commits to the log.
+//!
+//! A group is checked against the replica, and appended after the replica's position. If the log has another entry at this
+//! place by then, the replica follows the log and the group is checked again. So commits are serial, whatever the isolation
+//! level of the database, and a check needs no SQL. A batch is accepted in any state, because appending it proves that the
+//! state was current; it is refused only in a state that was current after the batch arrived.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::time::{sleep, timeout};
+use uuid::Uuid;
+
+use super::append::{Outcome, Proposal, append};
+use super::connection::{Connection, Purpose};
+use super::entry::Effect;
+use super::error::{store_error, timed_out, undecodable};
+use super::load::random_id;
+use super::replica::{LogRow, Position, Shared};
+use super::sql;
+use super::value::Value;
+use crate::model::Timestamp;
+use crate::store::log::batch::AcceptedBatch;
+use crate::store::log::group_commit::{Admission, CommitGroup, GroupCollector, deletions};
+use crate::store::log::queue::{Job, Responder};
+use crate::store::{Batch, StoreError, Version, Write};
+
+/// Pause before the database is asked again for the outcome of a commit.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Number of groups that ask for the tail of the log, after one was overtaken.
+const CONTENDED_GROUPS: u32 = 64;
+
+/// Maximum number of records that a purge deletes in one entry.
+const PURGED_RECORDS: usize = 10_000;
+
+/// A batch and its caller.
+type Request = (Batch, Responder);
+
+/// State of the committer.
+#[derive(Debug)]
+pub(super) struct Committer {
+    shared: Arc<Shared>,
+    jobs: GroupCollector,
+    connection: Option<Connection>,
+    /// Number of groups for which other instances are expected to commit at the same time.
+    contended: u32,
+}
+
+impl Committer {
+    pub(super) fn new(shared: Arc<Shared>, jobs: GroupCollector) -> Self {
+        Self { shared, jobs, connection: None, contended: 0 }
+    }
+
+    /// Runs until a job closes the store or the queue is dropped.
+    pub(super) async fn run(mut self) {
+        loop {
+            let mut jobs = VecDeque::from(self.jobs.next_async().await);
+            let (begin, mut failure) = (Instant::now(), None);
+            match jobs.pop_front() {
+                None => return,
+                Some(Job::Commit(batch, responder)) => {
+                    let mut requests = vec![(batch, responder)];
+                    while let Some(job) = jobs.pop_front() {
+                        match job {
+                            Job::Commit(batch, responder) => requests.push((batch, responder)),
+                            other => {
+                                jobs.push_front(other);
+                                break;
+                            }
+                        }
+                    }
+                    failure = self.commit(requests).await.err();
+                }
+                Some(Job::Purge(now, responder)) => self.purge(now, responder).await,
+                Some(Job::Maintain(responder)) => responder.send(self.renew().await),
+                Some(Job::Close(responder)) => {
+                    self.shared.pool.close_idle();
+                    drop(self);
+                    return responder.send(Ok(()));
+                }
+            }
+            jobs.into_iter().for_each(|job| self.jobs.defer(job));
+            if let Some(error) =
+                failure.filter(|_| begin.elapsed() >= self.shared.pool.connector.options.acquire_timeout)
+            {
+                self.fail_waiting(&error);
+            }
+        }
+    }
+
+    /// Answers jobs that have waited for a group which failed late: otherwise each group would wait as long again.
+    fn fail_waiting(&mut self, error: &StoreError) {
+        for job in self.jobs.take_all() {
+            match job {
+                Job::Commit(_, responder) | Job::Purge(_, responder) | Job::Maintain(responder) => {
+                    responder.send(Err(error.copy()));
+                }
+                close @ Job::Close(_) => self.jobs.defer(close),
+            }
+        }
+    }
+
+    /// Commits batches, or answers their callers with an error. Returns an error that concerns all of them.
+    async fn commit(&mut self, mut requests: Vec<Request>) -> Result<(), StoreError> {
+        let mut is_current = false;
+        while !requests.is_empty() {
+            let (proposal, mut undecided) = self.admit(requests, is_current)?;
+            if proposal.accepted.is_empty() {
+                if !undecided.is_empty()
+                    && let Err(error) = self.shared.probe().await
+                {
+                    return Err(fail(undecided, error));
+                }
+                (requests, is_current) = (undecided, true);
+                continue;
+            }
+            let (begin, answered) = (Instant::now(), proposal.requests.len());
+            let (proposed, outcome) = self.propose(proposal).await;
+            self.jobs.record_group(begin.elapsed(), answered);
+            match outcome {
+                Ok(true) => proposed.into_iter().for_each(|(_, responder)| responder.send(Ok(()))),
+                Ok(false) => undecided.extend(proposed),
+                Err(error) => {
+                    undecided.extend(proposed);
+                    return Err(fail(undecided, error));
+                }
+            }
+            (requests, is_current) = (undecided, true);
+        }
+        Ok(())
+    }
+
+    /// Checks batches against the replica. Returns the accepted ones, and those that a current state must decide.
+    fn admit(
+        &mut self,
+        requests: Vec<Request>,
+        is_current: bool,
+    ) -> Result<(Proposal, Vec<Request>), StoreError> {
+        let replica = self.shared.replica.read()?;
+        let from = replica.position;
+        let mut group = new_group(from);
+        let (mut undecided, mut deferred) = (Vec::new(), Vec::new());
+        for (batch, responder) in requests {
+            match group.admit(&replica.index, batch, responder) {
+                Admission::Accepted => {}
+                Admission::Deferred(batch, responder) => deferred.push(Job::Commit(batch, responder)),
+                Admission::Decided(_, responder, outcome) if is_current => responder.send(outcome),
+                Admission::Decided(batch, responder, _) => undecided.push((batch, responder)),
+            }
+        }
+        let CommitGroup { accepted, requests, .. } = group;
+        let effect = Effect::new(&replica.index, replica.contents, pairs(&accepted, &requests));
+        drop(replica);
+        deferred.into_iter().for_each(|job| self.jobs.defer(job));
+        Ok((Proposal { from, accepted, requests, effect, is_renewal: false }, undecided))
+    }
+
+    async fn purge(&mut self, now: Timestamp, mut responder: Responder) {
+        let mut purged = 0;
+        loop {
+            if let Err(error) = self.shared.probe().await {
+                return responder.send(Err(error));
+            }
+            let mut keys = match self.shared.replica.read() {
+                Ok(replica) => replica.index.expired(now),
+                Err(error) => return responder.send(Err(error)),
+            };
+            keys.truncate(PURGED_RECORDS);
+            if keys.is_empty() {
+                return responder.with_count(purged).send(Ok(()));
+            }
+            let count = keys.len() as u64;
+            let proposal = match self.admit(vec![(deletions(keys), responder)], false) {
+                Ok((proposal, _)) => proposal,
+                Err(error) => return tracing::error!("expired records cannot be purged: {error}"),
+            };
+            let (mut proposed, outcome) = self.propose(proposal).await;
+            let Some((_, returned)) = proposed.pop() else { return };
+            responder = returned;
+            match outcome {
+                Ok(is_committed) => purged += if is_committed { count } else { 0 },
+                Err(error) => return responder.send(Err(error)),
+            }
+        }
+    }
+
+    /// Appends an entry that changes all revisions.
+    async fn renew(&mut self) -> Result<(), StoreError> {
+        loop {
+            self.shared.probe().await?;
+            let proposal = {
+                let replica = self.shared.replica.read()?;
+                let effect = Effect::new(&replica.index, replica.contents, std::iter::empty());
+                let (accepted, requests) = (Vec::new(), Vec::new());
+                Proposal { from: replica.position, accepted, requests, effect, is_renewal: true }
+            };
+            if self.propose(proposal).await.1? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Appends an entry and applies it. Returns whether it was appended, or else another one was.
+    async fn propose(&mut self, proposal: Proposal) -> (Vec<Request>, Result<bool, StoreError>) {
+        let patience = self.shared.pool.connector.options.patience();
+        let written = timeout(patience, self.write(&proposal)).await.map_err(|_| timed_out());
+        let Proposal { from, accepted, requests, effect, is_renewal } = proposal;
+        let outcome = written.and_then(|written| written).and_then(|nonce| {
+            let Some(nonce) = nonce else { return Ok(false) };
+            let mut replica = self.shared.replica.write()?;
+            // A probe may have found the entry before.
+            if replica.position == from {
+                let position = Position { number: from.number + 1, nonce, ..from };
+                replica.apply(position, effect, is_renewal, pairs(&accepted, &requests));
+            }
+            Ok(true)
+        });
+        (requests, outcome)
+    }
+
+    /// Appends an entry. Returns its nonce, or `None` when another entry took its place; the replica knows that one.
+    ///
+    /// While it is unknown what became of an attempt, its nonce is remembered. Only one entry can be appended at a place, so
+    /// further attempts at the same place fence the earlier ones.
+    async fn write(&mut self, proposal: &Proposal) -> Result<Option<Uuid>, StoreError> {
+        let mut nonces: Vec<Uuid> = Vec::new();
+        loop {
+            let nonce = random_id()?;
+            match self.attempt(proposal, nonce).await {
+                Outcome::Committed => return Ok(Some(nonce)),
+                Outcome::Overtaken(tail) if nonces.is_empty() => {
+                    self.catch_up(proposal.from, tail).await?;
+                    return Ok(None);
+                }
+                Outcome::Failed(error) if nonces.is_empty() => return Err(error),
+                Outcome::Overtaken(_) => {}
+                Outcome::Failed(error) | Outcome::Unknown(error) => {
+                    tracing::warn!("the outcome of a commit is unknown, so the log is asked: {error}");
+                    nonces.push(nonce);
+                }
+            }
+            let found = loop {
+                match self.nonce_at(proposal.from.number + 1).await {
+                    Ok(found) => break found,
+                    Err(_) => sleep(PAUSE).await,
+                }
+            };
+            match found {
+                Some(found) if nonces.contains(&found) => return Ok(Some(found)),
+                Some(_) => {
+                    self.catch_up(proposal.from, None).await?;
+                    return Ok(None);
+                }
+                None => sleep(PAUSE).await,
+            }
+        }
+    }
+
+    async fn attempt(&mut self, proposal: &Proposal, nonce: Uuid) -> Outcome {
+        let mut connection = match self.connection.take().filter(Connection::is_usable) {
+            Some(connection) => connection,
+            None => match self.shared.pool.connector.connect(Purpose::Work).await {
+                Ok(connection) => connection,
+                Err(error) => return Outcome::Failed(error),
+            },
+        };
+        self.contended = self.contended.saturating_sub(1);
+        let outcome = append(&mut connection, proposal, nonce, self.contended > 0).await;
+        self.connection = Some(connection).filter(Connection::is_usable);
+        outcome
+    }
+
+    /// Has the replica follow the log to the entry that took the place of a proposed one.
+    async fn catch_up(&mut self, from: Position, tail: Option<Vec<LogRow>>) -> Result<(), StoreError> {
+        self.shared.counts.conflicts.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        self.contended = CONTENDED_GROUPS;
+        if let Some(tail) = tail
+            && self.shared.follow_or_load(from, &tail).await?.is_some()
+        {
+            return Ok(());
+        }
+        self.shared.probe().await.map(|_| ())
+    }
+
+    async fn nonce_at(&self, place: i64) -> Result<Option<Uuid>, StoreError> {
+        let rows = self.shared.pool.query(sql::NONCE, vec![Value::Number(place)]).await?;
+        let rows = rows.map_err(|error| store_error(&error))?;
+        rows.first().map(|row| row.try_get(0).map_err(|_| undecodable())).transpose()
+    }
+}
+
+/// Starts the group for the place after a position. Versions and body numbers increase with the position.
+fn new_group(from: Position) -> CommitGroup {
+    let place = from.number.cast_unsigned() + 1;
+    CommitGroup::new(Version(place << 8), place << 32)
+}
+
+fn pairs<'b>(
+    accepted: &'b [AcceptedBatch],
+    requests: &'b [Request],
+) -> impl Iterator<Item = (&'b AcceptedBatch, &'b [Write])> {
+    accepted.iter().zip(requests.iter().map(|(batch, _)| batch.writes()))
+}
+
+fn fail(requests: Vec<Request>, error: StoreError) -> StoreError {
+    for (_, responder) in requests {
+        responder.send(Err(error.copy()));
+    }
+    error
+}

@@ -1,0 +1,171 @@
+//! Creating the tables, and loading the replica from them.
+
+use std::collections::HashMap;
+
+use futures_util::TryStreamExt;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use super::connection::{Connection, Connector, Purpose};
+use super::entry::{Contents, Entry};
+use super::error::{is_conflict, is_missing_table, store_error, timed_out, undecodable};
+use super::read::{key_of, name_of};
+use super::replica::{Position, Replica, Revisions};
+use super::sql;
+use super::value::Value;
+use crate::store::index::Loader;
+use crate::store::log::body_cache::BodyCache;
+use crate::store::log::codec::decode_header;
+use crate::store::log::queue::closed;
+use crate::store::{StoreError, Version};
+
+/// Number of attempts to create the tables: many instances may try it at the same time.
+const ATTEMPTS: usize = 20;
+
+/// Number of rows that are passed to the loading thread at once.
+const CHUNK: usize = 512;
+
+/// Creates the tables if they do not exist, and checks their format.
+pub(super) async fn migrate(connector: &Connector) -> Result<(), StoreError> {
+    let mut connection = connector.connect(Purpose::Work).await?;
+    let mut failure = None;
+    for _ in 0..ATTEMPTS {
+        match connection.query(sql::READ_FORMAT, Vec::new()).await? {
+            Ok(rows) => {
+                if let Some(row) = rows.first() {
+                    return check_format(row.try_get(0).map_err(|_| undecodable())?);
+                }
+            }
+            Err(error) if is_missing_table(&error) || is_conflict(&error) => {}
+            Err(error) => return Err(store_error(&error)),
+        }
+        // Statements fail where another instance executes the same ones: what is missing is created in the next attempt.
+        failure = create_tables(&mut connection).await?.err().or(failure);
+    }
+    Err(failure.unwrap_or_else(timed_out))
+}
+
+fn check_format(format: i64) -> Result<(), StoreError> {
+    if format == sql::FORMAT {
+        return Ok(());
+    }
+    Err(StoreError::invalid(format!(
+        "the tables have format {format}, and this version of the library supports format {}: use the version that \
+         wrote them, or a newer one",
+        sql::FORMAT
+    )))
+}
+
+async fn create_tables(connection: &mut Connection) -> Result<Result<(), StoreError>, StoreError> {
+    let schema = connection.schema().map(sql::create_schema);
+    let first = Value::Id(random_id()?);
+    for statement in schema.iter().map(String::as_str).chain(sql::MIGRATION.iter().copied()) {
+        if let Err(error) = connection.execute(statement).await? {
+            return Ok(Err(store_error(&error)));
+        }
+    }
+    let steps = [
+        (sql::FIRST_ENTRY, vec![first, Value::Bytes(&[])]),
+        (sql::SET_FORMAT, vec![Value::Number(sql::FORMAT)]),
+    ];
+    for (statement, values) in steps {
+        if let Err(error) = connection.query(statement, values).await? {
+            return Ok(Err(store_error(&error)));
+        }
+    }
+    Ok(Ok(()))
+}
+
+/// Loads all facets, as of one position of the log.
+pub(super) async fn load(connector: &Connector, load: u64) -> Result<Replica, StoreError> {
+    let mut connection = connector.connect(Purpose::LongRead).await?;
+    let steps =
+        vec![(sql::BEGIN_SNAPSHOT, Vec::new()), (sql::LAST, Vec::new()), (sql::REVISIONS, Vec::new())];
+    let mut results = Vec::new();
+    for result in connection.run(steps).await? {
+        results.push(result.map_err(|error| store_error(&error))?);
+    }
+    let [_, last, revisions] = &results[..] else { return Err(undecodable()) };
+    let last = last.first().ok_or_else(|| StoreError::unavailable("the log of the database is empty"))?;
+    let get = |_| undecodable();
+    let (number, nonce): (i64, Uuid) = (last.try_get(0).map_err(get)?, last.try_get(1).map_err(get)?);
+    let contents = Entry::decode_contents(last.try_get(2).map_err(get)?).ok_or_else(undecodable)?;
+    let position = Position { load, number, nonce };
+    let revisions = read_revisions(revisions)?;
+
+    let (sender, receiver) = mpsc::channel(4);
+    let cache = BodyCache::new(connector.options.body_cache_bytes);
+    let loading = tokio::task::spawn_blocking(move || build(receiver, cache, position, contents, revisions));
+    let read = read_facets(&mut connection, connector, sender).await;
+    let replica = loading.await.map_err(|_| closed())??;
+    read.map(|()| replica)
+}
+
+fn read_revisions(rows: &[Row]) -> Result<Revisions, StoreError> {
+    let mut revisions = Revisions { tokens: HashMap::with_capacity(rows.len()), base: Uuid::nil() };
+    for row in rows {
+        let get = |column| row.try_get(column).map_err(|_| undecodable());
+        let kind: &[u8] = row.try_get(1).map_err(|_| undecodable())?;
+        if kind == sql::NO_KIND {
+            revisions.base = get(2)?;
+        } else {
+            revisions.tokens.insert((get(0)?, name_of(row, 1)?), get(2)?);
+        }
+    }
+    Ok(revisions)
+}
+
+/// Passes the facets to the loading thread, which ends early if it finds damage.
+async fn read_facets(
+    connection: &mut Connection,
+    connector: &Connector,
+    sender: mpsc::Sender<Vec<Row>>,
+) -> Result<(), StoreError> {
+    let rows = connection.stream(sql::FACETS).await?;
+    let mut chunks = std::pin::pin!(rows.try_chunks(CHUNK));
+    loop {
+        let chunk = timeout(connector.options.answer_timeout(), chunks.try_next()).await;
+        let chunk = chunk.map_err(|_| timed_out())?.map_err(|error| store_error(&error.1))?;
+        let Some(chunk) = chunk else { return Ok(()) };
+        if sender.send(chunk).await.is_err() {
+            return Ok(());
+        }
+    }
+}
+
+/// Builds the replica from rows of facets; blocks.
+fn build(
+    mut rows: mpsc::Receiver<Vec<Row>>,
+    mut bodies: BodyCache,
+    position: Position,
+    expected: Contents,
+    revisions: Revisions,
+) -> Result<Replica, StoreError> {
+    let (mut loader, mut contents) = (Loader::default(), Contents::default());
+    while let Some(rows) = rows.blocking_recv() {
+        for row in &rows {
+            let key = key_of(row, 0)?;
+            let header = decode_header(key, row.try_get(2).map_err(|_| undecodable())?)?;
+            contents.add(key, header.version);
+            bodies.set_body_ref(loader.add(key, header.version, &header.facets)?, header.body);
+        }
+    }
+    if contents != expected {
+        tracing::error!(
+            "the tables were changed without the log: changes other than those of this library are lost"
+        );
+    }
+    let index = loader.finish(Version(position.number.cast_unsigned() << 8));
+    // The contents of the log go on, so that instances that loaded earlier agree.
+    Ok(Replica { index, bodies, position, contents: expected, revisions })
+}
+
+/// Returns a random id.
+pub(super) fn random_id() -> Result<Uuid, StoreError> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| StoreError::unavailable("the system has no random numbers").with_source(error))?;
+    Ok(Uuid::from_bytes(bytes))
+}

@@ -1,0 +1,34 @@
+//! A store in a PostgreSQL database that many instances share.
+//!
+//! The database holds four tables: a log of commit groups, and the facets, bodies and revisions of all records. Each
+//! instance holds a [`replica`] in memory: the index of all facets as of a position of the log.
+//!
+//! * A [`read`] finds its records in the replica, and asks the log, in one statement with the bodies that it lacks,
+//!   whether the replica is current. If not, it applies what is missing and finds its records again.
+//! * A [`commit`] is checked against the replica, and [appended](append) to the log after the replica's position, together
+//!   with others. The primary key of the log allows one entry at each place, so instances that commit at the same time
+//!   are serialized by it.
+//! * Opening [`load`]s all facets. An instance whose replica does not continue the log loads them again: after a failover
+//!   that lost commits, after a backup was restored, or when the log was trimmed beyond its position.
+//!
+//! All tasks and connections live on the runtime on which the store was opened. A call that is dropped leaves its work to
+//! a task, so that it costs no connection.
+
+mod append;
+mod builder;
+mod commit;
+mod connection;
+mod entry;
+mod error;
+mod load;
+mod maintain;
+mod pool;
+mod read;
+mod replica;
+mod snapshot;
+mod sql;
+mod store;
+mod value;
+
+pub use builder::PostgresStoreBuilder;
+pub use store::{PostgresStatus, PostgresStore};

@@ -1,0 +1,106 @@
+//! The connections for single statements.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::timeout;
+use tokio_postgres::{Error, Row};
+
+use super::connection::{Connection, Connector, Purpose, Step};
+use super::error::timed_out;
+use super::value::Value;
+use crate::store::StoreError;
+
+/// A bounded number of connections, which are opened when they are needed.
+#[derive(Debug)]
+pub(super) struct Pool {
+    pub(super) connector: Connector,
+    idle: Mutex<Vec<Connection>>,
+    permits: Semaphore,
+    waiting: AtomicUsize,
+}
+
+impl Pool {
+    pub(super) fn new(connector: Connector) -> Self {
+        let permits = Semaphore::new(connector.options.max_connections);
+        Self { connector, idle: Mutex::default(), permits, waiting: AtomicUsize::new(0) }
+    }
+
+    /// Runs statements that are sent at once on one connection, and returns the result of each.
+    ///
+    /// # Errors
+    /// `Unavailable` when all connections are in use for too long, the database cannot be reached, or it does not answer
+    /// in time. The connection is closed then; the statements may take effect later.
+    pub(super) async fn run(&self, steps: Vec<Step<'_>>) -> Result<Vec<Result<Vec<Row>, Error>>, StoreError> {
+        let patience = self.connector.options.patience();
+        timeout(patience, self.run_patiently(steps)).await.map_err(|_| timed_out())?
+    }
+
+    async fn run_patiently(&self, steps: Vec<Step<'_>>) -> Result<Vec<Result<Vec<Row>, Error>>, StoreError> {
+        let _permit = match self.permits.try_acquire() {
+            Ok(permit) => permit,
+            Err(_) => self.wait().await?,
+        };
+        let mut connection = loop {
+            let idle = self.lock().pop();
+            match idle {
+                Some(connection) if connection.is_usable() => break connection,
+                Some(_) => {}
+                None => break self.connector.connect(Purpose::Work).await?,
+            }
+        };
+        let results = connection.run(steps).await?;
+        if connection.is_usable() {
+            self.lock().push(connection);
+        }
+        Ok(results)
+    }
+
+    /// Runs one statement and returns its rows.
+    pub(super) async fn query(
+        &self,
+        sql: &'static str,
+        values: Vec<Value<'_>>,
+    ) -> Result<Result<Vec<Row>, Error>, StoreError> {
+        self.run(vec![(sql, values)]).await?.pop().ok_or_else(timed_out)
+    }
+
+    /// Returns the number of connections in use, of idle ones, and of callers that wait for one.
+    pub(super) fn usage(&self) -> [usize; 3] {
+        let in_use = self.connector.options.max_connections.saturating_sub(self.permits.available_permits());
+        [in_use, self.lock().len(), self.waiting.load(Ordering::Relaxed)]
+    }
+
+    pub(super) fn close_idle(&self) {
+        self.lock().clear();
+    }
+
+    async fn wait(&self) -> Result<SemaphorePermit<'_>, StoreError> {
+        let _waiting = Waiting::new(&self.waiting);
+        let permit = timeout(self.connector.options.acquire_timeout, self.permits.acquire()).await;
+        permit.ok().and_then(Result::ok).ok_or_else(|| {
+            StoreError::unavailable("all connections of the pool are in use, and no one became free in time")
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Connection>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Counts a caller for as long as it waits, even if it stops early.
+struct Waiting<'p>(&'p AtomicUsize);
+
+impl<'p> Waiting<'p> {
+    fn new(count: &'p AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}

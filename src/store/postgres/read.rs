@@ -1,0 +1,313 @@
+//! Linearizable reads: a read is answered from the replica once a statement that began after the call has found that the
+//! replica is current. The same statement fetches the bodies that are not in memory.
+
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use bytes::Bytes;
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+use tokio_postgres::Row;
+
+use super::error::{is_conflict, store_error, timed_out, undecodable};
+use super::load::load;
+use super::replica::{Followed, Found, Located, LogRow, Position, Shared};
+use super::sql;
+use super::value::Value;
+use crate::store::index::RowId;
+use crate::store::log::queue::closed;
+use crate::store::materializer::Materializer;
+use crate::store::{Cursor, Key, Name, Query, Record, StoreError, UniqueKey, Version};
+
+/// Maximum number of bodies that one statement fetches.
+const MAX_BODIES: usize = 512;
+
+/// Maximum number of statements for a probe, if others commit all the time or the replica has to be loaded again.
+const MAX_ROUNDS: usize = 1_000;
+
+/// Bodies by key and version.
+type Bodies = HashMap<(Key, Version), Bytes>;
+
+/// Reads from a store.
+#[derive(Debug)]
+pub(super) struct Reader {
+    pub(super) shared: Arc<Shared>,
+    pub(super) runtime: Handle,
+    materializer: Materializer,
+    probes: Arc<Mutex<Probes>>,
+}
+
+/// What a call looks up.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Lookup<'l> {
+    Keys(&'l [Key]),
+    UniqueKey(&'l UniqueKey),
+    List(&'l Query),
+}
+
+/// The records that a lookup found. `total` and `next` are those of a list.
+#[derive(Debug)]
+pub(super) struct Records {
+    pub(super) records: Vec<Option<Record>>,
+    pub(super) total: u64,
+    pub(super) next: Option<Cursor>,
+}
+
+/// A caller's answer to a probe.
+type Answer = oneshot::Sender<Result<Position, StoreError>>;
+
+/// Callers that wait for a probe. All those that arrived before it began share it.
+#[derive(Debug, Default)]
+struct Probes {
+    is_running: bool,
+    waiting: Vec<Answer>,
+}
+
+impl Reader {
+    pub(super) fn new(shared: Arc<Shared>, runtime: Handle) -> Self {
+        Self { shared, runtime, materializer: Materializer::default(), probes: Arc::default() }
+    }
+
+    /// Looks records up in a current state.
+    pub(super) async fn read(&self, lookup: Lookup<'_>) -> Result<Records, StoreError> {
+        let begin = Instant::now();
+        let patience = self.shared.pool.connector.options.patience();
+        let mut fetched = Bodies::new();
+        // Everything that was committed before the call.
+        let mut end: Option<Position> = None;
+        loop {
+            let found = self.find(lookup).await?;
+            let missing = found.missing(&fetched);
+            if end.is_some_and(|end| end.load != found.position.load) {
+                end = None;
+            }
+            if end.is_some_and(|end| found.position.covers(end)) && missing.is_empty() {
+                return found.records(&fetched);
+            }
+            if begin.elapsed() > patience {
+                return Err(timed_out());
+            }
+            let confirmed = if missing.is_empty() {
+                self.probe().await?
+            } else {
+                self.fetch(missing, &mut fetched).await?
+            };
+            let end = *end.get_or_insert(confirmed);
+            if found.position.covers(end) && found.missing(&fetched).is_empty() {
+                return found.records(&fetched);
+            }
+        }
+    }
+
+    async fn find(&self, lookup: Lookup<'_>) -> Result<Found, StoreError> {
+        let replica = match lookup {
+            Lookup::List(query) => return self.materializer.list(&self.shared, query).await,
+            _ => self.shared.replica.read()?,
+        };
+        let rows: Vec<Option<RowId>> = match lookup {
+            Lookup::Keys(keys) => keys.iter().map(|key| replica.index.find(*key)).collect(),
+            Lookup::UniqueKey(unique_key) => vec![replica.index.get_by_unique_key(unique_key)],
+            Lookup::List(_) => Vec::new(),
+        };
+        let records = rows.into_iter().map(|row| row.and_then(|row| replica.locate(row))).collect();
+        Ok(Found { position: replica.position, records, total: 0, next: None })
+    }
+
+    /// Waits for a probe that begins after this call; returns the end of the log.
+    pub(super) async fn probe(&self) -> Result<Position, StoreError> {
+        let (sender, answer) = oneshot::channel();
+        let starts = {
+            let mut probes = lock(&self.probes);
+            probes.waiting.push(sender);
+            !std::mem::replace(&mut probes.is_running, true)
+        };
+        if starts {
+            let (shared, probes) = (Arc::clone(&self.shared), Arc::clone(&self.probes));
+            self.runtime.spawn(run_probes(shared, probes));
+        }
+        answer.await.map_err(|_| closed())?
+    }
+
+    /// Fetches bodies, and returns the end of the log that the first statement found.
+    async fn fetch(&self, missing: Vec<Located>, fetched: &mut Bodies) -> Result<Position, StoreError> {
+        let mut end = None;
+        for chunk in missing.chunks(MAX_BODIES) {
+            let (shared, chunk) = (Arc::clone(&self.shared), chunk.to_vec());
+            // A task of its own, so that a dropped call does not cost a connection.
+            let round = self.runtime.spawn(async move { shared.fetch(&chunk).await });
+            let (position, bodies) = round.await.map_err(|_| closed())??;
+            end.get_or_insert(position);
+            fetched.extend(bodies);
+        }
+        end.ok_or_else(timed_out)
+    }
+}
+
+impl Found {
+    /// Returns the records whose bodies are neither in memory nor fetched.
+    fn missing(&self, fetched: &Bodies) -> Vec<Located> {
+        let records = self.records.iter().flatten();
+        let is_missing = |located: &&Located| {
+            located.body.is_none() && !fetched.contains_key(&(located.key, located.version))
+        };
+        records.filter(is_missing).cloned().collect()
+    }
+
+    fn records(self, fetched: &Bodies) -> Result<Records, StoreError> {
+        let record = |Located { key, version, body, .. }| {
+            let body = body.or_else(|| fetched.get(&(key, version)).cloned()).ok_or_else(undecodable)?;
+            Ok(Record { key, version, body })
+        };
+        let records = self.records.into_iter().map(|located| located.map(record).transpose());
+        Ok(Records {
+            records: records.collect::<Result<_, StoreError>>()?,
+            total: self.total,
+            next: self.next,
+        })
+    }
+}
+
+async fn run_probes(shared: Arc<Shared>, probes: Arc<Mutex<Probes>>) {
+    loop {
+        let waiting = {
+            let mut probes = lock(&probes);
+            let waiting = std::mem::take(&mut probes.waiting);
+            probes.is_running = !waiting.is_empty();
+            waiting
+        };
+        if waiting.is_empty() {
+            return;
+        }
+        let outcome = shared.probe().await;
+        for sender in waiting {
+            let copy = outcome.as_ref().map_err(StoreError::copy);
+            let _ = sender.send(copy.copied());
+        }
+    }
+}
+
+fn lock(probes: &Mutex<Probes>) -> std::sync::MutexGuard<'_, Probes> {
+    probes.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    /// Asks the log for what the replica lacks, applies it, and returns the end of the log.
+    pub(super) async fn probe(&self) -> Result<Position, StoreError> {
+        for _ in 0..MAX_ROUNDS {
+            let from = self.replica.read()?.position;
+            let rows = self.round(sql::TAIL, vec![Value::Number(from.number)]).await?;
+            let rows = rows.iter().map(log_row).collect::<Result<Vec<_>, _>>()?;
+            if let Some(end) = self.follow_or_load(from, &rows).await? {
+                return Ok(end);
+            }
+        }
+        Err(timed_out())
+    }
+
+    /// Fetches the bodies of records, and follows the log as [`probe`](Self::probe) does.
+    async fn fetch(&self, missing: &[Located]) -> Result<(Position, Bodies), StoreError> {
+        for _ in 0..MAX_ROUNDS {
+            let from = self.replica.read()?.position;
+            let (ids, kinds) = split(missing.iter().map(|located| &located.key));
+            let values = vec![Value::Number(from.number), Value::Ids(ids), Value::ByteStrings(kinds)];
+            let rows = self.round(sql::TAIL_AND_BODIES, values).await?;
+            let (mut entries, mut bodies) = (Vec::new(), Bodies::new());
+            for row in &rows {
+                let version: Option<i64> = row.try_get(5).map_err(|_| undecodable())?;
+                match version {
+                    None => entries.push(log_row(row)?),
+                    Some(version) => {
+                        let body: &[u8] = row.try_get(6).map_err(|_| undecodable())?;
+                        let version = Version(version.cast_unsigned());
+                        bodies.insert((key_of(row, 3)?, version), Bytes::copy_from_slice(body));
+                    }
+                }
+            }
+            entries.sort_unstable_by_key(|row| row.number);
+            if let Some(end) = self.follow_or_load(from, &entries).await? {
+                self.cache(missing, &bodies)?;
+                return Ok((end, bodies));
+            }
+        }
+        Err(timed_out())
+    }
+
+    /// Follows the log, or loads the replica again. Returns the end of the log if the entries reached it.
+    pub(super) async fn follow_or_load(
+        &self,
+        from: Position,
+        rows: &[LogRow],
+    ) -> Result<Option<Position>, StoreError> {
+        match self.follow(from, rows, sql::MAX_ENTRIES)? {
+            Followed::Current(end) => return Ok(Some(end)),
+            Followed::Partly => {}
+            Followed::Lost => {
+                let _loading = self.loading.lock().await;
+                if self.replica.read()?.position.load == from.load {
+                    tracing::warn!(
+                        "the replica does not continue the log at entry {}: loading it again",
+                        from.number
+                    );
+                    let loaded = load(&self.pool.connector, from.load + 1).await?;
+                    let outdated = std::mem::replace(&mut *self.replica.write()?, loaded);
+                    drop(outdated);
+                    self.counts.loads.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Runs a statement that only reads, again if the isolation of the database demands it.
+    async fn round(&self, sql: &'static str, values: Vec<Value<'_>>) -> Result<Vec<Row>, StoreError> {
+        loop {
+            self.counts.rounds.fetch_add(1, Ordering::Relaxed);
+            match self.pool.query(sql, values.clone()).await? {
+                Ok(rows) => return Ok(rows),
+                Err(error) if is_conflict(&error) => {}
+                Err(error) => return Err(store_error(&error)),
+            }
+        }
+    }
+
+    fn cache(&self, missing: &[Located], bodies: &Bodies) -> Result<(), StoreError> {
+        let mut replica = self.replica.write()?;
+        for located in missing {
+            if let Some(body) = bodies.get(&(located.key, located.version)) {
+                replica.cache(located, body)?;
+            }
+        }
+        let evicted = replica.bodies.evict();
+        drop(replica);
+        drop(evicted);
+        Ok(())
+    }
+}
+
+/// Splits keys into the arrays that a statement takes.
+pub(super) fn split<'k>(keys: impl Iterator<Item = &'k Key>) -> (Vec<uuid::Uuid>, Vec<&'k [u8]>) {
+    keys.map(|key| (key.id, key.kind.as_str().as_bytes())).unzip()
+}
+
+/// Reads a row of the log from the first three columns.
+pub(super) fn log_row(row: &Row) -> Result<LogRow, StoreError> {
+    let read = || {
+        let changes: Option<&[u8]> = row.try_get(2)?;
+        let changes = changes.unwrap_or_default().to_vec();
+        Ok(LogRow { number: row.try_get(0)?, nonce: row.try_get(1)?, changes })
+    };
+    read().map_err(|_: tokio_postgres::Error| undecodable())
+}
+
+/// Reads a key from two columns: the id, and the kind after it.
+pub(super) fn key_of(row: &Row, column: usize) -> Result<Key, StoreError> {
+    let id = row.try_get(column).map_err(|_| undecodable())?;
+    Ok(Key::new(name_of(row, column + 1)?, id))
+}
+
+pub(super) fn name_of(row: &Row, column: usize) -> Result<Name, StoreError> {
+    let name: &[u8] = row.try_get(column).map_err(|_| undecodable())?;
+    std::str::from_utf8(name).ok().and_then(Name::parse).ok_or_else(undecodable)
+}

@@ -1,0 +1,113 @@
+//! Snapshots: a transaction that stays open on a connection of its own.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use tokio::runtime::Handle;
+use tokio::sync::{Mutex, OwnedSemaphorePermit};
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use super::connection::{Connection, Connector, Purpose};
+use super::error::{store_error, undecodable};
+use super::read::key_of;
+use super::sql;
+use super::value::Value;
+use crate::store::log::codec::decode_header;
+use crate::store::log::queue::closed;
+use crate::store::{Entry, Key, Record, Snapshot, StoreError};
+
+/// Size of the bodies, in bytes, at which a piece ends, after the record that reaches it.
+const PIECE_BYTES: i64 = 4 << 20;
+
+/// Maximum number of records in a piece.
+const PIECE_RECORDS: usize = 1_024;
+
+/// The contents of the store when the transaction began.
+pub(super) struct PostgresSnapshot {
+    runtime: Handle,
+    transaction: Arc<Mutex<Transaction>>,
+    /// The last record that was returned.
+    after: Option<Key>,
+}
+
+#[derive(Debug)]
+struct Transaction {
+    connection: Connection,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl PostgresSnapshot {
+    /// Begins the transaction. Must be called on the runtime of the store.
+    pub(super) async fn begin(
+        connector: &Connector,
+        permit: OwnedSemaphorePermit,
+    ) -> Result<Self, StoreError> {
+        let mut connection = connector.connect(Purpose::LongRead).await?;
+        // The first statement after the beginning decides which state the transaction sees.
+        for result in connection.run(vec![(sql::BEGIN_SNAPSHOT, Vec::new()), (sql::LAST, Vec::new())]).await?
+        {
+            result.map_err(|error| store_error(&error))?;
+        }
+        let transaction = Arc::new(Mutex::new(Transaction { connection, _permit: permit }));
+        Ok(Self { runtime: Handle::current(), transaction, after: None })
+    }
+}
+
+#[async_trait]
+impl Snapshot for PostgresSnapshot {
+    async fn next(&mut self, limit: usize) -> Result<Vec<Entry>, StoreError> {
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        let (transaction, after) = (Arc::clone(&self.transaction), self.after);
+        // A task of its own, so that a dropped call leaves the transaction usable.
+        let piece = self.runtime.spawn(async move {
+            let mut transaction = transaction.lock().await;
+            transaction.piece(after, limit.min(PIECE_RECORDS)).await
+        });
+        let piece = piece.await.map_err(|_| closed())??;
+        self.after = piece.last().map(|entry| entry.record.key).or(self.after);
+        Ok(piece)
+    }
+}
+
+impl Transaction {
+    async fn piece(&mut self, after: Option<Key>, limit: usize) -> Result<Vec<Entry>, StoreError> {
+        if !self.connection.is_usable() {
+            return Err(StoreError::unavailable(
+                "the snapshot was lost with its connection: open another one",
+            ));
+        }
+        let kind = after.map(|key| key.kind);
+        let kind = kind.as_ref().map_or(sql::NO_KIND, |kind| kind.as_str().as_bytes());
+        let id = after.map_or(Uuid::nil(), |key| key.id);
+        let limits = [Value::Number(limit as i64), Value::Number(PIECE_BYTES)];
+        let values = [Value::Id(id), Value::Bytes(kind)].into_iter().chain(limits).collect();
+        let rows = self.connection.query(sql::PIECE, values).await?.map_err(|error| store_error(&error))?;
+        rows.iter().map(entry).collect()
+    }
+}
+
+fn entry(row: &Row) -> Result<Entry, StoreError> {
+    let key = key_of(row, 0)?;
+    let header = decode_header(key, row.try_get(2).map_err(|_| undecodable())?)?;
+    let body: &[u8] = row.try_get(3).map_err(|_| undecodable())?;
+    let record = Record { key, version: header.version, body: Bytes::copy_from_slice(body) };
+    let mut facets = header.facets;
+    facets.links.sort_unstable();
+    facets.links.dedup();
+    facets.terms.sort_unstable();
+    facets.terms.dedup();
+    facets.unique_keys.sort_unstable();
+    facets.unique_keys.dedup();
+    Ok(Entry { record, facets })
+}
+
+impl fmt::Debug for PostgresSnapshot {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("PostgresSnapshot").field("after", &self.after).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,127 @@
+//! All SQL of the store, in the subset that PostgreSQL shares with the distributed databases that speak its protocol.
+//!
+//! Names and kinds are `bytea`, so that no collation matters. `id` comes first in the primary keys, because some
+//! databases distribute rows by their first column; the constant `shard` keeps the log in one range of keys. Every
+//! parameter has a cast. A statement that begins with [`TABLE_PREFIX`] in a name is qualified with the schema.
+
+/// Prefix of all tables.
+const TABLE_PREFIX: &str = "topo_";
+
+/// Format of the tables that this version reads and writes.
+pub(super) const FORMAT: i64 = 1;
+
+/// Statements that create the tables, each of which may be repeated. The format is written last.
+pub(super) const MIGRATION: &[&str] = &[
+    "CREATE TABLE IF NOT EXISTS topo_log (shard smallint NOT NULL, position bigint NOT NULL, prev uuid NOT NULL, \
+     nonce uuid NOT NULL, changes bytea NOT NULL, PRIMARY KEY (shard, position))",
+    "CREATE TABLE IF NOT EXISTS topo_facet (id uuid NOT NULL, kind bytea NOT NULL, facets bytea NOT NULL, \
+     PRIMARY KEY (id, kind))",
+    "CREATE TABLE IF NOT EXISTS topo_body (id uuid NOT NULL, kind bytea NOT NULL, version bigint NOT NULL, \
+     body bytea NOT NULL, PRIMARY KEY (id, kind))",
+    "CREATE TABLE IF NOT EXISTS topo_revision (organization uuid NOT NULL, kind bytea NOT NULL, token uuid NOT NULL, \
+     PRIMARY KEY (organization, kind))",
+    "CREATE TABLE IF NOT EXISTS topo_format (shard smallint NOT NULL, format bigint NOT NULL, PRIMARY KEY (shard))",
+];
+
+/// First entry of the log: its position, predecessor and nonce. Only an empty log gets it.
+pub(super) const FIRST_ENTRY: &str = "INSERT INTO topo_log (shard, position, prev, nonce, changes) \
+    SELECT 0, 0, $1::uuid, $1::uuid, $2::bytea WHERE NOT EXISTS (SELECT 1 FROM topo_log) ON CONFLICT DO NOTHING";
+
+pub(super) const SET_FORMAT: &str =
+    "INSERT INTO topo_format (shard, format) SELECT 0, $1::bigint ON CONFLICT DO NOTHING";
+
+pub(super) const READ_FORMAT: &str = "SELECT format FROM topo_format WHERE shard = 0";
+
+pub(super) const BEGIN: &str = "BEGIN";
+
+pub(super) const BEGIN_SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+
+pub(super) const COMMIT: &str = "COMMIT";
+
+/// Maximum number of entries that one statement reads from the log.
+pub(super) const MAX_ENTRIES: usize = 256;
+
+/// The entry at a position, without its changes, and those after it.
+pub(super) const TAIL: &str = "SELECT position, nonce, CASE WHEN position > $1::bigint THEN changes END FROM topo_log \
+    WHERE shard = 0 AND position >= $1::bigint ORDER BY position LIMIT 256";
+
+/// Like [`TAIL`], together with the bodies of records. One statement sees one state of the database.
+pub(super) const TAIL_AND_BODIES: &str = "SELECT position, nonce, changes, NULL::uuid, NULL::bytea, NULL::bigint, \
+    NULL::bytea FROM (SELECT position, nonce, CASE WHEN position > $1::bigint THEN changes END AS changes FROM topo_log \
+    WHERE shard = 0 AND position >= $1::bigint ORDER BY position LIMIT 256) AS tail \
+    UNION ALL SELECT NULL, NULL, NULL, b.id, b.kind, b.version, b.body \
+    FROM unnest($2::uuid[], $3::bytea[]) AS w(id, kind) JOIN topo_body AS b ON b.id = w.id AND b.kind = w.kind";
+
+/// The last entry of the log.
+pub(super) const LAST: &str =
+    "SELECT position, nonce, changes FROM topo_log WHERE shard = 0 ORDER BY position DESC LIMIT 1";
+
+/// The oldest position in the log.
+pub(super) const OLDEST: &str = "SELECT position FROM topo_log WHERE shard = 0 ORDER BY position LIMIT 1";
+
+/// The nonce at a position, if there is an entry.
+pub(super) const NONCE: &str = "SELECT nonce FROM topo_log WHERE shard = 0 AND position = $1::bigint";
+
+/// Appends an entry, unless there is one at the position, or the predecessor is another one than expected.
+pub(super) const APPEND: &str = "INSERT INTO topo_log (shard, position, prev, nonce, changes) SELECT 0, $1::bigint, \
+    (SELECT nonce FROM topo_log WHERE shard = 0 AND position = $1::bigint - 1 AND nonce = $2::uuid), $3::uuid, $4::bytea";
+
+pub(super) const TRIM: &str =
+    "DELETE FROM topo_log WHERE shard = 0 AND position >= $1::bigint AND position < $2::bigint";
+
+pub(super) const DELETE_BODIES: &str =
+    "DELETE FROM topo_body WHERE (id, kind) IN (SELECT * FROM unnest($1::uuid[], $2::bytea[]))";
+
+pub(super) const DELETE_FACETS: &str =
+    "DELETE FROM topo_facet WHERE (id, kind) IN (SELECT * FROM unnest($1::uuid[], $2::bytea[]))";
+
+pub(super) const PUT_BODIES: &str = "INSERT INTO topo_body (id, kind, version, body) \
+    SELECT * FROM unnest($1::uuid[], $2::bytea[], $3::bigint[], $4::bytea[]) \
+    ON CONFLICT (id, kind) DO UPDATE SET version = excluded.version, body = excluded.body";
+
+pub(super) const PUT_FACETS: &str = "INSERT INTO topo_facet (id, kind, facets) \
+    SELECT * FROM unnest($1::uuid[], $2::bytea[], $3::bytea[]) \
+    ON CONFLICT (id, kind) DO UPDATE SET facets = excluded.facets";
+
+pub(super) const PUT_REVISIONS: &str = "INSERT INTO topo_revision (organization, kind, token) \
+    SELECT w.organization, w.kind, $3::uuid FROM unnest($1::uuid[], $2::bytea[]) AS w(organization, kind) \
+    ON CONFLICT (organization, kind) DO UPDATE SET token = excluded.token";
+
+pub(super) const FACETS: &str = "SELECT id, kind, facets FROM topo_facet";
+
+pub(super) const REVISIONS: &str = "SELECT organization, kind, token FROM topo_revision";
+
+/// The records after a key: at most as many as given, and no more once their bodies exceed a number of bytes.
+pub(super) const PIECE: &str = "SELECT f.id, f.kind, f.facets, b.body FROM (SELECT id, kind, \
+    (sum(size) OVER (ORDER BY id, kind))::bigint - size AS before FROM (SELECT id, kind, \
+    octet_length(body)::bigint AS size FROM topo_body WHERE (id, kind) > ($1::uuid, $2::bytea) ORDER BY id, kind \
+    LIMIT $3::bigint) AS sizes) AS piece JOIN topo_facet AS f ON f.id = piece.id AND f.kind = piece.kind \
+    JOIN topo_body AS b ON b.id = piece.id AND b.kind = piece.kind WHERE piece.before < $4::bigint ORDER BY f.id, f.kind";
+
+/// A kind that no record has: before all others in a snapshot, and that of the token which changes all revisions.
+pub(super) const NO_KIND: &[u8] = b"";
+
+/// Returns a statement with its tables in a schema.
+pub(super) fn qualify(sql: &str, schema: Option<&str>) -> String {
+    match schema {
+        Some(schema) => sql.replace(TABLE_PREFIX, &format!("{}.{TABLE_PREFIX}", quote(schema))),
+        None => sql.to_owned(),
+    }
+}
+
+pub(super) fn create_schema(schema: &str) -> String {
+    format!("CREATE SCHEMA IF NOT EXISTS {}", quote(schema))
+}
+
+/// Returns the settings of a session. A server that does not know one of them rejects only that one.
+pub(super) fn settings(statement_timeout_ms: u128, idle_timeout_ms: u128) -> [String; 3] {
+    [
+        format!("SET statement_timeout = {statement_timeout_ms}"),
+        format!("SET idle_in_transaction_session_timeout = {idle_timeout_ms}"),
+        "SET default_toast_compression = 'lz4'".to_owned(),
+    ]
+}
+
+fn quote(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}

@@ -1,0 +1,279 @@
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use async_trait::async_trait;
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+use tokio::task::AbortHandle;
+use tokio::time::timeout;
+use tokio_postgres::Socket;
+use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
+use uuid::Uuid;
+
+use super::builder::PostgresStoreBuilder;
+use super::commit::Committer;
+use super::connection::Connector;
+use super::load::{load, migrate};
+use super::maintain;
+use super::pool::Pool;
+use super::read::{Lookup, Reader, Records};
+use super::replica::{Counts, Shared};
+use super::snapshot::PostgresSnapshot;
+use crate::model::Timestamp;
+use crate::store::lock::StateLock;
+use crate::store::log::group_commit::GroupCollector;
+use crate::store::log::queue::{Job, Queue, closed};
+use crate::store::{Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError, UniqueKey};
+
+/// Maximum number of open snapshots, each of which has a connection.
+const MAX_SNAPSHOTS: usize = 4;
+
+/// A durable store in a PostgreSQL database, which any number of instances in any number of processes share.
+///
+/// PostgreSQL holds a log of commits, the facets and the bodies of all records. Every instance holds the index of all
+/// facets in memory, and asks the log with every read whether the index is current, so a read takes one round trip.
+///
+/// # Guarantees
+/// * **Linearizability.** Once a commit has returned, every read that begins later, on any instance, sees it. Commits are
+///   serializable at every isolation level of the database.
+/// * **Durability.** A commit that has returned `Ok` is as durable as a committed transaction of the server: with its
+///   default settings it survives a crash, and with a synchronous standby also a failover. After a failover to an
+///   asynchronous standby, which may lack the latest commits, the instances load the state of the new server.
+/// * **Atomicity.** A commit whose connection is lost is looked up in the log by a random number before it is answered. It
+///   returns `Unavailable` only while the database does not answer; the batch is then applied completely or not at all.
+/// * **No hangs.** Every call ends after the [timeouts](PostgresStoreBuilder::statement_timeout), by default at the latest
+///   after five seconds, with `Unavailable`. The store works again as soon as the database does.
+///
+/// # Costs
+/// Every instance holds the facets of all records, as a [`MemoryStore`](crate::store::MemoryStore) does, and a cache of
+/// bodies. Opening reads all facets. Commits that wait at the same time share one transaction.
+///
+/// # Limits
+/// * The tables must only be changed by this library: changes behind the log go unseen.
+/// * After a backup was restored, call [`renew`](Self::renew) on one instance, so that clients do not take the restored
+///   records for those that had the same revision.
+/// * It needs a tokio runtime with I/O and time. All its connections live on the runtime on which it was opened.
+///
+/// # Example
+/// ```no_run
+/// use toposcope::store::{Batch, Facets, Key, Name, PostgresStore, Precondition, Store};
+/// use uuid::Uuid;
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let store = PostgresStore::open("postgres://toposcope@localhost/inventory").await?;
+/// let key = Key::new(Name::new("note"), Uuid::nil());
+/// let mut batch = Batch::new();
+/// batch.put(key, Precondition::Any, Facets::default(), "a body");
+/// store.commit(batch).await?;
+/// store.close().await?;
+/// # Ok(())
+/// # }
+/// ```
+pub struct PostgresStore {
+    shared: Arc<Shared>,
+    reader: Reader,
+    queue: Queue,
+    snapshots: Arc<Semaphore>,
+    maintenance: AbortHandle,
+    is_closed: AtomicBool,
+}
+
+/// Figures of a [`PostgresStore`] for the metrics of the host application.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PostgresStatus {
+    /// Connections for reads that are open but not in use.
+    pub connections_idle: usize,
+    /// Connections for reads that are in use.
+    pub connections_in_use: usize,
+    /// Reads that wait for a connection.
+    pub waiting_for_connection: usize,
+    /// Open snapshots, each of which has a connection.
+    pub snapshots: usize,
+    /// Position of the log up to which the index is current.
+    pub log_position: i64,
+    /// Log entries that the index lacked at the last probe.
+    pub lag: u64,
+    /// Log entries in the database when it was last trimmed.
+    pub log_entries: u64,
+    /// Size of the cached bodies, in bytes.
+    pub body_cache_bytes: usize,
+    /// Statements for reads since the store was opened.
+    pub read_rounds: u64,
+    /// Commit groups that another instance overtook, since the store was opened.
+    pub commit_conflicts: u64,
+    /// Times the index was loaded again, since the store was opened.
+    pub reloads: u64,
+}
+
+impl PostgresStore {
+    /// Opens a store with the default options and without TLS; see [`PostgresStoreBuilder::open`].
+    ///
+    /// The connection is a string or a URL as libpq takes it: `host=/run/postgresql user=toposcope`, or
+    /// `postgres://user:password@host/database`.
+    ///
+    /// # Errors
+    /// Those of [`PostgresStoreBuilder::open`].
+    pub async fn open(connection: &str) -> Result<Self, StoreError> {
+        Self::builder(connection).open().await
+    }
+
+    /// Opens a store with the default options and with TLS; see [`PostgresStoreBuilder::open_with`].
+    ///
+    /// # Errors
+    /// Those of [`PostgresStoreBuilder::open`].
+    pub async fn open_with<T>(connection: &str, tls: T) -> Result<Self, StoreError>
+    where
+        T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,
+        T::Stream: Send + 'static,
+        T::TlsConnect: Send,
+        <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
+    {
+        Self::builder(connection).open_with(tls).await
+    }
+
+    /// Returns a builder to open a store with other options.
+    #[must_use]
+    pub fn builder(connection: &str) -> PostgresStoreBuilder {
+        PostgresStoreBuilder::new(connection)
+    }
+
+    /// Completes the commits that were submitted before, and closes the connections.
+    ///
+    /// Every further call on this store returns `Unavailable`. Dropping the store does the same in the background.
+    ///
+    /// # Errors
+    /// `Unavailable` if the store is closed already.
+    pub async fn close(&self) -> Result<(), StoreError> {
+        self.is_closed.store(true, Ordering::Release);
+        self.maintenance.abort();
+        self.queue.submit(Job::Close).await.map(|_| ())
+    }
+
+    /// Gives all records of all organizations new revisions, on every instance.
+    ///
+    /// Call it after a backup of the database was restored. The revisions that clients have may belong to commits that the
+    /// backup does not contain, and the restored database would give them to other states.
+    ///
+    /// # Errors
+    /// `Unavailable` or `Corrupt`.
+    pub async fn renew(&self) -> Result<(), StoreError> {
+        self.queue.submit(Job::Maintain).await.map(|_| ())
+    }
+
+    /// Returns the present figures, without asking the database.
+    #[must_use]
+    pub fn status(&self) -> PostgresStatus {
+        let [connections_in_use, connections_idle, waiting_for_connection] = self.shared.pool.usage();
+        let replica = self.shared.replica.read();
+        let replica = replica.map(|replica| (replica.position.number, replica.bodies.cached_bytes()));
+        let (log_position, body_cache_bytes) = replica.unwrap_or_default();
+        let Counts { rounds, lag, log_entries, conflicts, loads } = &self.shared.counts;
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        PostgresStatus {
+            connections_idle,
+            connections_in_use,
+            waiting_for_connection,
+            snapshots: MAX_SNAPSHOTS.saturating_sub(self.snapshots.available_permits()),
+            log_position,
+            lag: read(lag),
+            log_entries: read(log_entries),
+            body_cache_bytes,
+            read_rounds: read(rounds),
+            commit_conflicts: read(conflicts),
+            reloads: read(loads),
+        }
+    }
+
+    fn require_open(&self) -> Result<(), StoreError> {
+        if self.is_closed.load(Ordering::Acquire) { Err(closed()) } else { Ok(()) }
+    }
+}
+
+/// Opens a store, on a task of its own: a runtime without timers makes it panic.
+pub(super) async fn open(connector: Connector) -> Result<PostgresStore, StoreError> {
+    let runtime = Handle::try_current().map_err(|error| {
+        StoreError::invalid("a PostgresStore needs a tokio runtime: open it from a task").with_source(error)
+    })?;
+    let opening = runtime.spawn(async move {
+        migrate(&connector).await?;
+        let replica = StateLock::new(load(&connector, 0).await?);
+        let loading = tokio::sync::Mutex::new(());
+        let shared =
+            Arc::new(Shared { replica, pool: Pool::new(connector), counts: Counts::default(), loading });
+        let (queue, jobs) = Queue::new();
+        tokio::spawn(Committer::new(Arc::clone(&shared), GroupCollector::new(jobs)).run());
+        let maintenance = tokio::spawn(maintain::run(Arc::downgrade(&shared))).abort_handle();
+        Ok(PostgresStore {
+            reader: Reader::new(Arc::clone(&shared), Handle::current()),
+            shared,
+            queue,
+            snapshots: Arc::new(Semaphore::new(MAX_SNAPSHOTS)),
+            maintenance,
+            is_closed: AtomicBool::new(false),
+        })
+    });
+    opening.await.map_err(|error| {
+        StoreError::invalid("the tokio runtime lacks I/O or time, or was shut down").with_source(error)
+    })?
+}
+
+#[async_trait]
+impl Store for PostgresStore {
+    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, StoreError> {
+        self.require_open()?;
+        self.reader.read(Lookup::Keys(keys)).await.map(|found| found.records)
+    }
+
+    async fn get_by_unique_key(&self, unique_key: &UniqueKey) -> Result<Option<Record>, StoreError> {
+        self.require_open()?;
+        Ok(self.reader.read(Lookup::UniqueKey(unique_key)).await?.records.pop().flatten())
+    }
+
+    async fn list(&self, query: &Query) -> Result<Page, StoreError> {
+        self.require_open()?;
+        let Records { records, total, next } = self.reader.read(Lookup::List(query)).await?;
+        Ok(Page { records: records.into_iter().flatten().collect(), total, next })
+    }
+
+    async fn commit(&self, batch: Batch) -> Result<(), StoreError> {
+        self.queue.submit(|responder| Job::Commit(batch, responder)).await.map(|_| ())
+    }
+
+    async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
+        self.queue.submit(|responder| Job::Purge(now, responder)).await
+    }
+
+    async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
+        self.require_open()?;
+        let (connector, snapshots) = (self.shared.pool.connector.clone(), Arc::clone(&self.snapshots));
+        let begun = self.reader.runtime.spawn(async move {
+            let permit = timeout(connector.options.acquire_timeout, snapshots.acquire_owned()).await;
+            let permit = permit.ok().and_then(Result::ok).ok_or_else(|| {
+                StoreError::unavailable(format!("{MAX_SNAPSHOTS} snapshots are open already"))
+            })?;
+            PostgresSnapshot::begin(&connector, permit).await
+        });
+        Ok(Box::new(begun.await.map_err(|_| closed())??))
+    }
+
+    async fn revision(&self, kind: Name, organization: Uuid) -> Result<Option<Revision>, StoreError> {
+        self.require_open()?;
+        self.reader.probe().await?;
+        Ok(Some(self.shared.replica.read()?.revision(kind, organization)))
+    }
+}
+
+impl Drop for PostgresStore {
+    fn drop(&mut self) {
+        self.maintenance.abort();
+    }
+}
+
+/// Shows the position of the log, but no contents.
+impl fmt::Debug for PostgresStore {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("PostgresStore").field("status", &self.status()).finish_non_exhaustive()
+    }
+}
