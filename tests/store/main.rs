@@ -11,6 +11,10 @@
 
 #[cfg(feature = "sled")]
 mod child;
+#[cfg(all(feature = "postgres", unix))]
+#[allow(dead_code, reason = "other tests and benchmarks use the rest")]
+#[path = "../support/postgres.rs"]
+mod cluster;
 #[cfg(feature = "sled")]
 mod compare;
 #[cfg(feature = "testing")]
@@ -27,5 +31,7 @@ mod one_thread;
 #[cfg(feature = "sled")]
 #[path = "../support/place.rs"]
 mod place;
+#[cfg(all(feature = "postgres", unix))]
+mod postgres;
 #[cfg(feature = "testing")]
 mod transfer;

@@ -42,6 +42,8 @@ fn scene_of_a_child() {
     match scene.as_str() {
         #[cfg(unix)]
         "write" => runtime.block_on(crash::write(&arguments)),
+        #[cfg(all(feature = "postgres", unix))]
+        "cluster" => crate::postgres::hold_cluster(),
         "fault" => runtime.block_on(faults::fault(&arguments)),
         "hold" => runtime.block_on(opening::hold(&arguments)),
         #[cfg(unix)]

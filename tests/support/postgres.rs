@@ -1,0 +1,250 @@
+//! Private PostgreSQL clusters for tests and benchmarks, in a temporary folder and reached through a Unix socket only.
+//!
+//! A cluster never outlives the process that created it: a shell waits for the end of a pipe, which the operating system
+//! closes in any case, then stops the server and removes the folder.
+
+use std::env;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+/// Far longer than a server takes to start, to recover or to stop.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Enough for all stores of a test binary, and little memory.
+const SETTINGS: [&str; 4] =
+    ["listen_addresses=", "max_connections=300", "shared_buffers=64MB", "max_wal_size=512MB"];
+
+/// Stops the server and removes the folder at the end of standard input.
+const WATCH: &str = r#"read -r _; "$1" -D "$2/data" -m immediate stop >/dev/null 2>&1; rm -rf "$2""#;
+
+/// A PostgreSQL server of its own, with its data. Dropping it stops the server and removes the data.
+#[derive(Debug)]
+pub(crate) struct Cluster {
+    installation: Installation,
+    /// Folder of the socket, the log and the data.
+    folder: PathBuf,
+    settings: Vec<String>,
+    server: Child,
+    /// Shell that cleans up once its standard input is closed.
+    watchdog: Child,
+    databases: AtomicUsize,
+}
+
+/// The programs of PostgreSQL, and the user that runs them.
+#[derive(Clone, Debug)]
+struct Installation {
+    programs: PathBuf,
+    /// User and group ids. `None` for the current user; PostgreSQL refuses to run as root.
+    user: Option<(u32, u32)>,
+}
+
+impl Cluster {
+    /// Returns the cluster that all tests of this process share, each in a database of its own.
+    /// `None` if PostgreSQL is not installed: the calling test then says so and returns.
+    pub(crate) fn shared() -> Option<&'static Self> {
+        static SHARED: OnceLock<Option<Cluster>> = OnceLock::new();
+        let shared = SHARED.get_or_init(|| Installation::find().map(|found| Self::create(found, &[])));
+        shared.as_ref().or_else(skipped)
+    }
+
+    /// Creates a cluster with further settings, such as `fsync=off`, for a test that stops or kills the server.
+    /// `None` as in [`shared`](Self::shared).
+    pub(crate) fn start_new(settings: &[&str]) -> Option<Self> {
+        Installation::find().map(|found| Self::create(found, settings)).or_else(skipped)
+    }
+
+    fn create(installation: Installation, settings: &[&str]) -> Self {
+        let folder = TempDir::with_prefix("toposcope-postgres-").unwrap().keep();
+        if let Some((user, group)) = installation.user {
+            chown(&folder, Some(user), Some(group)).unwrap();
+        }
+        let watchdog = installation.watch(&folder);
+        let data = folder.join("data");
+        let mut initdb = installation.command("initdb");
+        run(initdb.args(["-A", "trust", "-N", "-U", "postgres", "-E", "UTF8", "--locale=C", "-D"]).arg(data));
+        let settings: Vec<String> = SETTINGS.iter().chain(settings).map(ToString::to_string).collect();
+        let server = installation.serve(&folder, &settings);
+        let mut cluster =
+            Self { installation, folder, settings, server, watchdog, databases: AtomicUsize::new(0) };
+        cluster.await_ready();
+        cluster
+    }
+
+    /// Creates an empty database, and returns its connection string.
+    pub(crate) fn create_database(&self) -> String {
+        let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
+        self.execute("postgres", &format!("CREATE DATABASE {name}"));
+        self.connection(&name)
+    }
+
+    /// Returns the connection string of a database.
+    pub(crate) fn connection(&self, database: &str) -> String {
+        format!("host={} user=postgres dbname={database}", self.folder.display())
+    }
+
+    /// Executes SQL through `psql`, and returns the rows without headers and padding.
+    pub(crate) fn execute(&self, database: &str, sql: &str) -> String {
+        let mut psql = self.installation.command("psql");
+        psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", sql, &self.connection(database)]);
+        run(&mut psql)
+    }
+
+    /// Starts the server again after [`stop`](Self::stop) or [`kill`](Self::kill), and waits until it accepts connections.
+    pub(crate) fn start(&mut self) {
+        self.server = self.installation.serve(&self.folder, &self.settings);
+        self.await_ready();
+    }
+
+    /// Stops the server in one of the modes of `pg_ctl`: `smart`, `fast` or `immediate`.
+    pub(crate) fn stop(&mut self, mode: &str) {
+        let mut pg_ctl = self.installation.command("pg_ctl");
+        run(pg_ctl.arg("-D").arg(self.folder.join("data")).args(["-m", mode, "stop"]));
+        self.server.wait().unwrap();
+    }
+
+    /// Kills the server with `SIGKILL`. Its processes for connections end on their own, a little later.
+    pub(crate) fn kill(&mut self) {
+        self.server.kill().unwrap();
+        self.server.wait().unwrap();
+    }
+
+    /// Waits until the server accepts connections. After a kill it refuses to start until all processes of its
+    /// predecessor have ended, so that it is started again then.
+    fn await_ready(&mut self) {
+        let deadline = Instant::now() + PATIENCE;
+        while !self.is_ready() {
+            if self.server.try_wait().unwrap().is_some() {
+                self.server = self.installation.serve(&self.folder, &self.settings);
+            }
+            assert!(Instant::now() < deadline, "PostgreSQL does not start: {}", self.log());
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Reads the state that the server keeps in its lock file: the process id first, the status in the eighth line.
+    fn is_ready(&self) -> bool {
+        let text = fs::read_to_string(self.folder.join("data/postmaster.pid")).unwrap_or_default();
+        let mut lines = text.lines().map(str::trim);
+        lines.next() == Some(&self.server.id().to_string()) && lines.nth(6) == Some("ready")
+    }
+
+    /// Returns the folder of the socket, the log and the data.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Returns the log of the server.
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(self.folder.join("log")).unwrap_or_default()
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        drop(self.watchdog.stdin.take());
+        let _ = self.watchdog.wait();
+        let _ = self.server.wait();
+    }
+}
+
+impl Installation {
+    /// Finds the programs on the path, or the newest ones where Debian installs them.
+    fn find() -> Option<Self> {
+        let path = env::var_os("PATH").unwrap_or_default();
+        // A link on the path may lead to one program only: the others are where it leads to.
+        let linked = env::split_paths(&path).filter_map(|folder| folder.join("initdb").canonicalize().ok());
+        let on_path = linked.filter_map(|program| Some(program.parent()?.to_path_buf()));
+        let programs = on_path.chain(debian()).find(|programs| is_complete(programs))?;
+        Some(Self { programs, user: unprivileged_user() })
+    }
+
+    /// Returns a program of PostgreSQL, run by the user of the server.
+    fn command(&self, program: &str) -> Command {
+        self.as_user(Command::new(self.programs.join(program)))
+    }
+
+    fn as_user(&self, mut command: Command) -> Command {
+        if let Some((user, group)) = self.user {
+            command.uid(user).gid(group);
+        }
+        // The current folder may be closed to that user.
+        command.current_dir("/").stdin(Stdio::null());
+        command
+    }
+
+    /// Starts a server. Ctrl-C does not reach it, so that it ends with the watchdog and not before its clients.
+    fn serve(&self, folder: &Path, settings: &[String]) -> Child {
+        let log = File::options().create(true).append(true).open(folder.join("log")).unwrap();
+        let mut postgres = self.command("postgres");
+        postgres.arg("-D").arg(folder.join("data")).arg("-k").arg(folder);
+        postgres.args(settings.iter().flat_map(|setting| ["-c", setting]));
+        postgres.stdout(log.try_clone().unwrap()).stderr(log).process_group(0).spawn().unwrap()
+    }
+
+    fn watch(&self, folder: &Path) -> Child {
+        let mut shell = self.as_user(Command::new("sh"));
+        shell.args(["-c", WATCH, "sh"]).arg(self.programs.join("pg_ctl")).arg(folder);
+        shell
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn()
+            .unwrap()
+    }
+}
+
+/// Returns where Debian installs the programs, the newest version first.
+fn debian() -> impl Iterator<Item = PathBuf> {
+    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let number = |path: &PathBuf| path.file_name()?.to_str()?.parse::<u32>().ok();
+    let mut versions: Vec<PathBuf> = versions.map(|entry| entry.path()).collect();
+    versions.sort_by_key(number);
+    versions.into_iter().rev().map(|version| version.join("bin"))
+}
+
+fn is_complete(programs: &Path) -> bool {
+    ["initdb", "pg_ctl", "postgres", "psql"].iter().all(|program| programs.join(program).is_file())
+}
+
+/// Returns a user and its group that may run PostgreSQL if the current user is root.
+fn unprivileged_user() -> Option<(u32, u32)> {
+    if TempDir::new().unwrap().path().metadata().unwrap().uid() != 0 {
+        return None;
+    }
+    let users = fs::read_to_string("/etc/passwd").unwrap();
+    let find = |name: &str| {
+        let mut fields =
+            users.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(":x:"))?.split(':');
+        Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
+    };
+    Some(find("postgres").or_else(|| find("nobody")).expect("root needs the user postgres or nobody"))
+}
+
+/// Runs a program to its end, and returns what it prints.
+fn run(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {errors}");
+    String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
+}
+
+/// Says that a test is skipped. Unlike `eprintln`, this is shown for tests that pass, too.
+fn skipped<T>() -> Option<T> {
+    let test = thread::current().name().unwrap_or_default().to_owned();
+    let _ = writeln!(
+        io::stderr(),
+        "{test}: SKIPPED, because PostgreSQL is not installed (on Debian and Ubuntu: apt-get install postgresql)"
+    );
+    None
+}
