@@ -25,6 +25,9 @@ mod contents;
 mod durability;
 #[cfg(feature = "sled")]
 mod fixture;
+#[cfg(all(feature = "postgres", unix))]
+#[path = "../support/in_turn.rs"]
+mod in_turn;
 mod long_lists;
 #[cfg(all(feature = "sled", unix))]
 mod one_thread;

@@ -166,9 +166,18 @@ impl Connection {
             });
             return Ok(join_all(running).await);
         }
-        let mut prepared = Vec::with_capacity(steps.len());
+        let (mut prepared, count) = (Vec::with_capacity(steps.len()), steps.len());
         for (sql, values) in steps {
-            prepared.push((self.prepare(sql, &values).await?, values));
+            match self.prepare(sql, &values).await {
+                Ok(statement) => prepared.push((statement, values)),
+                // As if the server had come to this statement; it has not begun.
+                Err(error) if error.as_db_error().is_some() => {
+                    let before = prepared.iter().map(|_| Ok(Vec::new()));
+                    let after = (prepared.len() + 1..count).map(|_| Ok(Vec::new()));
+                    return Ok(before.chain([Err(error)]).chain(after).collect());
+                }
+                Err(error) => return Err(error),
+            }
         }
         let client = &self.client;
         let running = prepared.into_iter().map(async |(statement, values)| {

@@ -1,6 +1,21 @@
 //! `PostgresStore`, on private clusters.
 
 mod cluster;
+#[cfg(feature = "testing")]
+mod conformance;
+#[cfg(feature = "testing")]
+mod proxy;
+
+use toposcope::store::{PostgresStore, PostgresStoreBuilder};
 
 #[cfg(feature = "sled")]
 pub(crate) use self::cluster::hold as hold_cluster;
+
+/// Returns the database name in a connection string.
+fn database_of(connection: &str) -> &str {
+    connection.rsplit_once("dbname=").unwrap().1
+}
+
+async fn open(builder: PostgresStoreBuilder) -> PostgresStore {
+    builder.open().await.unwrap()
+}

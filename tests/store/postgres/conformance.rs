@@ -1,0 +1,99 @@
+//! Runs the conformance suite on one and on several instances, at all isolation levels of the database.
+
+use std::sync::Arc;
+
+use toposcope::store::{PostgresStore, PostgresStoreBuilder, Store};
+use toposcope::testing;
+
+use super::proxy::{Fault, Proxy};
+use super::{database_of, open};
+use crate::cluster::Cluster;
+use crate::in_turn::InTurn;
+
+/// Number of cases that share a database: snapshots contain the records of all of them.
+const CASES: usize = 32;
+
+/// Runs all cases on instances that perform one operation in turn.
+async fn assert_conforms(
+    isolation: &str,
+    instances: usize,
+    options: fn(PostgresStoreBuilder) -> PostgresStoreBuilder,
+    connect: impl Fn(&Cluster, String) -> String,
+) {
+    let Some(cluster) = Cluster::shared() else { return };
+    let (mut current, mut cases) = (None, 0);
+    let make = async || {
+        if cases % CASES == 0 {
+            close(current.take()).await;
+            let connection = cluster.create_database();
+            let database = database_of(&connection);
+            cluster.execute(
+                database,
+                &format!("ALTER DATABASE {database} SET default_transaction_isolation = '{isolation}'"),
+            );
+            let connection = connect(cluster, connection);
+            let mut stores = Vec::new();
+            for _ in 0..instances {
+                stores.push(open(options(PostgresStore::builder(&connection))).await);
+            }
+            current = Some(Arc::new(InTurn::new(stores)));
+        }
+        cases += 1;
+        current.clone().unwrap()
+    };
+    testing::run(make).await.assert_passed();
+    close(current).await;
+}
+
+async fn close(stores: Option<Arc<InTurn<PostgresStore>>>) {
+    for store in stores.iter().flat_map(|stores| stores.stores()) {
+        assert_eq!(store.status().reloads, 0, "the instances disagree");
+        store.close().await.unwrap();
+        assert!(store.get(&[]).await.is_err());
+    }
+}
+
+fn direct(_: &Cluster, connection: String) -> String {
+    connection
+}
+
+#[tokio::test]
+async fn instance_at_read_committed_conforms_on_one_thread() {
+    assert_conforms("read committed", 1, |builder| builder, direct).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn three_instances_at_read_committed_conform() {
+    assert_conforms("read committed", 3, |builder| builder, direct).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn instance_at_repeatable_read_without_cached_bodies_conforms() {
+    assert_conforms("repeatable read", 1, |builder| builder.body_cache_bytes(0), direct).await;
+}
+
+#[tokio::test]
+async fn three_instances_at_repeatable_read_conform_on_one_thread() {
+    assert_conforms("repeatable read", 3, |builder| builder.max_connections(2), direct).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn instance_at_serializable_in_a_schema_conforms() {
+    assert_conforms("serializable", 1, |builder| builder.schema("an \"odd\" schema"), direct).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn three_instances_at_serializable_without_prepared_statements_conform() {
+    assert_conforms("serializable", 3, |builder| builder.transaction_pooling(true), direct).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn instances_whose_commits_lose_their_connection_conform() {
+    let faults = [Fault::CutAnswer { one_in: 8 }, Fault::CutRequest { one_in: 8 }];
+    for fault in faults {
+        let proxied = |cluster: &Cluster, connection: String| {
+            Proxy::start(cluster.folder(), fault).connection(&connection)
+        };
+        assert_conforms("read committed", 2, |builder| builder, proxied).await;
+    }
+}

@@ -1,0 +1,90 @@
+//! A proxy that cuts the connections on which an instance commits.
+
+use std::io::{Read, Write};
+use std::net::Shutdown;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use tempfile::TempDir;
+
+/// Name of the socket of a server in its folder.
+const SOCKET: &str = ".s.PGSQL.5432";
+
+/// The end of the answer to a commit: a message of type `C`, its length, and the name of the command.
+const COMMITTED: &[u8] = b"C\0\0\0\x0bCOMMIT\0";
+
+/// What happens to commits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Fault {
+    /// The server commits, and the answer is lost.
+    CutAnswer { one_in: usize },
+    /// A part of the request reaches the server.
+    CutRequest { one_in: usize },
+}
+
+/// A socket whose connections lead to a server. It serves until the process ends.
+#[derive(Debug)]
+pub(crate) struct Proxy {
+    folder: PathBuf,
+}
+
+impl Proxy {
+    pub(crate) fn start(server: &Path, fault: Fault) -> Self {
+        let folder = TempDir::with_prefix("toposcope-proxy-").unwrap().keep();
+        let listener = UnixListener::bind(folder.join(SOCKET)).unwrap();
+        let server = server.join(SOCKET);
+        thread::spawn(move || {
+            for client in listener.incoming() {
+                let (Ok(client), Ok(server)) = (client, UnixStream::connect(&server)) else { return };
+                serve(&client, &server, fault);
+            }
+        });
+        Self { folder }
+    }
+
+    /// Returns the connection string of a database of the server, through the proxy.
+    pub(crate) fn connection(&self, direct: &str) -> String {
+        let (_, rest) = direct.split_once(' ').unwrap();
+        format!("host={} {rest}", self.folder.display())
+    }
+}
+
+fn serve(client: &UnixStream, server: &UnixStream, fault: Fault) {
+    // Whether the connection has committed: only such connections are cut, since reads are not repeated.
+    let commits = Arc::new(AtomicBool::new(false));
+    let (requests, answers) = (Arc::clone(&commits), commits);
+    let cut_request = move |chunk: &[u8]| {
+        // Whatever is sent after a commit on this connection is another one.
+        let Fault::CutRequest { one_in } = fault else { return None };
+        let is_cut = requests.load(Ordering::Relaxed) && fastrand::usize(..one_in) == 0;
+        is_cut.then(|| fastrand::usize(..chunk.len()))
+    };
+    let cut_answer = move |chunk: &[u8]| {
+        let is_commit = chunk.windows(COMMITTED.len()).any(|window| window == COMMITTED);
+        answers.fetch_or(is_commit, Ordering::Relaxed);
+        let Fault::CutAnswer { one_in } = fault else { return None };
+        (is_commit && fastrand::usize(..one_in) == 0).then_some(0)
+    };
+    forward(client, server, cut_request);
+    forward(server, client, cut_answer);
+}
+
+/// Copies bytes until an end is closed, or `cut` returns how much of a chunk is the last to be copied.
+fn forward(from: &UnixStream, to: &UnixStream, cut: impl Fn(&[u8]) -> Option<usize> + Send + 'static) {
+    let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+    thread::spawn(move || {
+        let mut buffer = vec![0; 64 << 10];
+        while let Ok(length @ 1..) = from.read(&mut buffer) {
+            let chunk = &buffer[..length];
+            let cut = cut(chunk);
+            if to.write_all(&chunk[..cut.unwrap_or(length)]).is_err() || cut.is_some() {
+                break;
+            }
+        }
+        let _ = from.shutdown(Shutdown::Both);
+        let _ = to.shutdown(Shutdown::Both);
+    });
+}
