@@ -1,6 +1,7 @@
 //! Runs the conformance suite on one and on several instances, at all isolation levels of the database.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use toposcope::store::{PostgresStore, PostgresStoreBuilder, Store};
 use toposcope::testing;
@@ -12,6 +13,9 @@ use crate::in_turn::InTurn;
 
 /// Number of cases that share a database: snapshots contain the records of all of them.
 const CASES: usize = 32;
+
+/// Longer than a checkpoint takes on a busy disk: the suite is about what a store answers, not when.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Runs all cases on instances that perform one operation in turn.
 async fn assert_conforms(
@@ -34,7 +38,8 @@ async fn assert_conforms(
             let connection = connect(cluster, connection);
             let mut stores = Vec::new();
             for _ in 0..instances {
-                stores.push(open(options(PostgresStore::builder(&connection))).await);
+                let builder = PostgresStore::builder(&connection).statement_timeout(PATIENCE);
+                stores.push(open(options(builder.acquire_timeout(PATIENCE))).await);
             }
             current = Some(Arc::new(InTurn::new(stores)));
         }

@@ -1,0 +1,93 @@
+//! Opening: creating the tables, and errors of the connection.
+
+use std::time::{Duration, Instant};
+
+use toposcope::store::{Batch, Facets, Key, Name, PostgresStore, Precondition, Store, StoreErrorKind};
+use uuid::Uuid;
+
+use super::database_of;
+use crate::cluster::Cluster;
+
+/// The time within which every call ends with the default options.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+const NOTE: Key = Key::new(Name::new("note"), Uuid::from_u128(1));
+
+fn put(body: &'static str) -> Batch {
+    let mut batch = Batch::new();
+    batch.put(NOTE, Precondition::Any, Facets::default(), body);
+    batch
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn eight_instances_open_an_empty_database_at_the_same_time() {
+    let Some(cluster) = Cluster::shared() else { return };
+    for schema in [None, Some("inventory")] {
+        let connection = cluster.create_database();
+        let opening = (0..8).map(|_| {
+            let builder = PostgresStore::builder(&connection);
+            let builder = schema.map_or(builder.clone(), |schema| builder.schema(schema));
+            tokio::spawn(async move { builder.open().await.unwrap() })
+        });
+        let opening: Vec<_> = opening.collect();
+        let mut stores = Vec::new();
+        for store in opening {
+            stores.push(store.await.unwrap());
+        }
+        stores[0].commit(put("shared")).await.unwrap();
+        for store in &stores {
+            let found = store.get(&[NOTE]).await.unwrap().pop().flatten();
+            assert_eq!(found.map(|record| record.body).as_deref(), Some(&b"shared"[..]));
+        }
+    }
+}
+
+#[tokio::test]
+async fn newer_format_is_refused() {
+    let Some(cluster) = Cluster::shared() else { return };
+    let connection = cluster.create_database();
+    PostgresStore::open(&connection).await.unwrap().close().await.unwrap();
+    cluster.execute(database_of(&connection), "UPDATE topo_format SET format = 2");
+    let error = PostgresStore::open(&connection).await.unwrap_err();
+    assert_eq!(*error.kind(), StoreErrorKind::Invalid);
+    assert!(error.to_string().contains("format 2"), "{error}");
+}
+
+#[tokio::test]
+async fn connection_that_cannot_be_made_is_unavailable_and_names_the_cause() {
+    let Some(cluster) = Cluster::shared() else { return };
+    let folder = cluster.folder().display();
+    let cases = [
+        (format!("host={folder} user=postgres dbname=missing"), "no such database"),
+        (format!("host={folder} user=nobody dbname=postgres"), "rejects the user"),
+        (format!("host={folder}/none user=postgres"), "cannot be reached"),
+        (format!("host={folder} user=postgres sslmode=require"), "cannot be reached"),
+        ("host=192.0.2.1 user=postgres password=secret".to_owned(), ""),
+    ];
+    for (connection, cause) in cases {
+        let begin = Instant::now();
+        let error = PostgresStore::open(&connection).await.unwrap_err();
+        assert!(begin.elapsed() < PATIENCE, "{connection}");
+        assert_eq!(*error.kind(), StoreErrorKind::Unavailable, "{connection}");
+        assert!(error.to_string().contains(cause), "{connection}: {error}");
+        assert!(!format!("{error:?}").contains("secret"), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn invalid_connection_string_is_not_quoted() {
+    for connection in ["host=x password='secret", "password=a secret=b", "postgres://u:secret@:x/"] {
+        let builder = PostgresStore::builder(connection);
+        assert!(!format!("{builder:?}").contains("secret"));
+        let error = builder.open().await.unwrap_err();
+        assert_eq!(*error.kind(), StoreErrorKind::Invalid);
+        assert!(!format!("{error:?}").contains("secret"), "{error:?}");
+    }
+}
+
+#[test]
+fn runtime_without_timers_is_refused() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let error = runtime.block_on(PostgresStore::open("host=/nowhere user=postgres")).unwrap_err();
+    assert_eq!(*error.kind(), StoreErrorKind::Invalid);
+}

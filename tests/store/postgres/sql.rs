@@ -1,0 +1,65 @@
+//! The SQL of the store keeps to what distributed databases understand too.
+
+use std::collections::BTreeSet;
+
+const SQL: &str = include_str!("../../../src/store/postgres/sql.rs");
+
+/// Keywords, functions and types that the statements may use.
+const ALLOWED: &str = "ADD AND AS BEGIN BY CASE COMMIT CONFLICT CREATE DELETE DESC DO ELSE END EXISTS FROM IF IN INSERT INTO \
+    ISOLATION JOIN KEY LEVEL LIMIT NOT NOTHING NULL ON ONLY ORDER OVER PRIMARY READ REPEATABLE SCHEMA SELECT SET TABLE \
+    THEN UNION ALL UPDATE VALUES WHEN WHERE \
+    bigint bytea smallint uuid excluded octet_length sum unnest \
+    default_toast_compression idle_in_transaction_session_timeout statement_timeout lz4";
+
+/// Tables, columns and names within a statement.
+const NAMES: &str = "topo_body topo_facet topo_format topo_log topo_revision topo_ \
+    before body changes facets format id kind nonce organization position prev shard size token version \
+    b f piece sizes tail w";
+
+/// Returns the string literals of the source, without comments.
+fn statements() -> Vec<String> {
+    let lines = SQL.lines().map(str::trim).filter(|line| !line.starts_with("//"));
+    let code = lines.collect::<Vec<_>>().join(" ").replace("\\\"", "'");
+    code.split('"').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+fn words(statement: &str) -> impl Iterator<Item = &str> {
+    let is_word = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    let words = statement.split(move |character| !is_word(character));
+    words.filter(|word| word.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_'))
+}
+
+#[test]
+fn statements_use_only_portable_words() {
+    let allowed: BTreeSet<&str> = words(ALLOWED).chain(words(NAMES)).collect();
+    let statements = statements();
+    assert!(statements.len() > 25, "only {} statements were found", statements.len());
+    for statement in &statements {
+        // What is inserted when the store is opened: numbers, and the quoted name of the schema.
+        let fixed = statement.split('{').map(|part| part.split_once('}').map_or(part, |(_, rest)| rest));
+        for word in fixed.flat_map(words) {
+            assert!(allowed.contains(word), "{word} in: {statement}");
+        }
+    }
+}
+
+#[test]
+fn every_parameter_has_a_cast() {
+    for statement in statements() {
+        for (place, _) in statement.match_indices('$') {
+            let parameter = statement[place + 1..].trim_start_matches(|digit: char| digit.is_ascii_digit());
+            assert!(parameter.starts_with("::"), "{statement}");
+        }
+    }
+}
+
+#[test]
+fn no_other_file_of_the_store_has_sql() {
+    let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src/store/postgres")).unwrap();
+    for file in files.map(|file| file.unwrap().path()).filter(|path| !path.ends_with("sql.rs")) {
+        let source = std::fs::read_to_string(&file).unwrap();
+        for word in ["SELECT ", "INSERT ", "UPDATE ", "DELETE ", "topo_"] {
+            assert!(!source.contains(word), "{word} in {}", file.display());
+        }
+    }
+}
