@@ -35,6 +35,8 @@ pub(super) enum Outcome {
     Overtaken(Option<Vec<LogRow>>),
     /// Nothing was written, and nothing will be.
     Failed(StoreError),
+    /// Like `Failed`, because the server ended the connection before it came to the commit.
+    Interrupted(StoreError),
     /// The entry may be in the log, now or a little later.
     Unknown(StoreError),
 }
@@ -125,11 +127,12 @@ fn outcome(results: &[Result<Vec<Row>, Error>], tail: Option<Result<Vec<Row>, Er
             Err(_) => Outcome::Failed(undecodable()),
         };
     }
-    let is_server_lost =
-        error.code().is_none_or(|code| code.code().starts_with("57P") || code.code().starts_with("08"));
-    if is_server_lost || step + 1 == results.len() {
-        Outcome::Unknown(store_error(error))
-    } else {
-        Outcome::Failed(store_error(error))
+    let code = error.code().map_or("", |code| code.code());
+    let is_before_commit = step + 1 < results.len();
+    match code.get(..3).unwrap_or_default() {
+        "57P" if is_before_commit => Outcome::Interrupted(store_error(error)),
+        "" | "57P" => Outcome::Unknown(store_error(error)),
+        _ if is_before_commit && !code.starts_with("08") => Outcome::Failed(store_error(error)),
+        _ => Outcome::Unknown(store_error(error)),
     }
 }

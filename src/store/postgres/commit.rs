@@ -46,11 +46,13 @@ pub(super) struct Committer {
     connection: Option<Connection>,
     /// Number of groups for which other instances are expected to commit at the same time.
     contended: u32,
+    /// Why the last attempt to append an entry failed, while others follow.
+    last_error: Option<StoreError>,
 }
 
 impl Committer {
     pub(super) fn new(shared: Arc<Shared>, jobs: GroupCollector) -> Self {
-        Self { shared, jobs, connection: None, contended: 0 }
+        Self { shared, jobs, connection: None, contended: 0, last_error: None }
     }
 
     /// Runs until a job closes the store or the queue is dropped.
@@ -205,9 +207,13 @@ impl Committer {
     /// Appends an entry and applies it. Returns whether it was appended, or else another one was.
     async fn propose(&mut self, proposal: Proposal) -> (Vec<Request>, Result<bool, StoreError>) {
         let patience = self.shared.pool.connector.options.patience();
-        let written = timeout(patience, self.write(&proposal)).await.map_err(|_| timed_out());
+        self.last_error = None;
+        let written = match timeout(patience, self.write(&proposal)).await {
+            Ok(written) => written,
+            Err(_) => Err(self.last_error.take().unwrap_or_else(timed_out)),
+        };
         let Proposal { from, accepted, requests, effect, is_renewal } = proposal;
-        let outcome = written.and_then(|written| written).and_then(|nonce| {
+        let outcome = written.and_then(|nonce| {
             let Some(nonce) = nonce else { return Ok(false) };
             let mut replica = self.shared.replica.write()?;
             // A probe may have found the entry before.
@@ -235,9 +241,16 @@ impl Committer {
                     return Ok(None);
                 }
                 Outcome::Failed(error) if nonces.is_empty() => return Err(error),
+                Outcome::Interrupted(error) if nonces.is_empty() => {
+                    self.last_error = Some(error);
+                    sleep(PAUSE).await;
+                    continue;
+                }
                 Outcome::Overtaken(_) => {}
-                Outcome::Failed(error) | Outcome::Unknown(error) => {
+                Outcome::Failed(error) | Outcome::Interrupted(error) => self.last_error = Some(error),
+                Outcome::Unknown(error) => {
                     tracing::warn!("the outcome of a commit is unknown, so the log is asked: {error}");
+                    self.last_error = Some(error);
                     nonces.push(nonce);
                 }
             }

@@ -9,6 +9,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
+use tokio::time::timeout;
 use tokio_postgres::Row;
 
 use super::error::{is_conflict, store_error, timed_out, undecodable};
@@ -136,7 +137,7 @@ impl Reader {
         for chunk in missing.chunks(MAX_BODIES) {
             let (shared, chunk) = (Arc::clone(&self.shared), chunk.to_vec());
             // A task of its own, so that a dropped call does not cost a connection.
-            let round = self.runtime.spawn(async move { shared.fetch(&chunk).await });
+            let round = self.runtime.spawn(async move { shared.in_time(shared.fetch(&chunk)).await });
             let (position, bodies) = round.await.map_err(|_| closed())??;
             end.get_or_insert(position);
             fetched.extend(bodies);
@@ -171,7 +172,7 @@ impl Found {
 
 async fn run_probes(shared: Arc<Shared>, probes: Arc<Mutex<Probes>>) {
     loop {
-        let waiting = {
+        let mut waiting = {
             let mut probes = lock(&probes);
             let waiting = std::mem::take(&mut probes.waiting);
             probes.is_running = !waiting.is_empty();
@@ -181,6 +182,10 @@ async fn run_probes(shared: Arc<Shared>, probes: Arc<Mutex<Probes>>) {
             return;
         }
         let outcome = shared.probe().await;
+        if outcome.is_err() {
+            // Those who came meanwhile get the error too: otherwise they would wait for one timeout after the other.
+            waiting.append(&mut lock(&probes).waiting);
+        }
         for sender in waiting {
             let copy = outcome.as_ref().map_err(StoreError::copy);
             let _ = sender.send(copy.copied());
@@ -194,7 +199,19 @@ fn lock(probes: &Mutex<Probes>) -> std::sync::MutexGuard<'_, Probes> {
 
 impl Shared {
     /// Asks the log for what the replica lacks, applies it, and returns the end of the log.
-    pub(super) async fn probe(&self) -> Result<Position, StoreError> {
+    pub(super) async fn probe(self: &Arc<Self>) -> Result<Position, StoreError> {
+        self.in_time(self.probe_to_end()).await
+    }
+
+    /// Gives up on a read when its caller must be answered.
+    async fn in_time<T>(
+        &self,
+        reading: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        timeout(self.pool.connector.options.patience(), reading).await.map_err(|_| timed_out())?
+    }
+
+    async fn probe_to_end(self: &Arc<Self>) -> Result<Position, StoreError> {
         for _ in 0..MAX_ROUNDS {
             let from = self.replica.read()?.position;
             let rows = self.round(sql::TAIL, vec![Value::Number(from.number)]).await?;
@@ -207,7 +224,7 @@ impl Shared {
     }
 
     /// Fetches the bodies of records, and follows the log as [`probe`](Self::probe) does.
-    async fn fetch(&self, missing: &[Located]) -> Result<(Position, Bodies), StoreError> {
+    async fn fetch(self: &Arc<Self>, missing: &[Located]) -> Result<(Position, Bodies), StoreError> {
         for _ in 0..MAX_ROUNDS {
             let from = self.replica.read()?.position;
             let (ids, kinds) = split(missing.iter().map(|located| &located.key));
@@ -236,7 +253,7 @@ impl Shared {
 
     /// Follows the log, or loads the replica again. Returns the end of the log if the entries reached it.
     pub(super) async fn follow_or_load(
-        &self,
+        self: &Arc<Self>,
         from: Position,
         rows: &[LogRow],
     ) -> Result<Option<Position>, StoreError> {
@@ -244,20 +261,28 @@ impl Shared {
             Followed::Current(end) => return Ok(Some(end)),
             Followed::Partly => {}
             Followed::Lost => {
-                let _loading = self.loading.lock().await;
-                if self.replica.read()?.position.load == from.load {
-                    tracing::warn!(
-                        "the replica does not continue the log at entry {}: loading it again",
-                        from.number
-                    );
-                    let loaded = load(&self.pool.connector, from.load + 1).await?;
-                    let outdated = std::mem::replace(&mut *self.replica.write()?, loaded);
-                    drop(outdated);
-                    self.counts.loads.fetch_add(1, Ordering::Relaxed);
-                }
+                let shared = Arc::clone(self);
+                // A task of its own, because loading takes longer than a caller waits.
+                tokio::spawn(async move { shared.load_again(from).await }).await.map_err(|_| closed())??;
             }
         }
         Ok(None)
+    }
+
+    /// Loads the replica again, unless that was done since a position was read.
+    async fn load_again(&self, from: Position) -> Result<(), StoreError> {
+        let _loading = self.loading.lock().await;
+        if self.replica.read()?.position.load == from.load {
+            tracing::warn!(
+                "the replica does not continue the log at entry {}: loading it again",
+                from.number
+            );
+            let loaded = load(&self.pool.connector, from.load + 1).await?;
+            let outdated = std::mem::replace(&mut *self.replica.write()?, loaded);
+            drop(outdated);
+            self.counts.loads.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(())
     }
 
     /// Runs a statement that only reads, again if the isolation of the database demands it.

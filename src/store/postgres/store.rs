@@ -14,6 +14,7 @@ use uuid::Uuid;
 use super::builder::PostgresStoreBuilder;
 use super::commit::Committer;
 use super::connection::Connector;
+use super::error::timed_out;
 use super::load::{load, migrate};
 use super::maintain;
 use super::pool::Pool;
@@ -253,7 +254,9 @@ impl Store for PostgresStore {
             let permit = permit.ok().and_then(Result::ok).ok_or_else(|| {
                 StoreError::unavailable(format!("{MAX_SNAPSHOTS} snapshots are open already"))
             })?;
-            PostgresSnapshot::begin(&connector, permit).await
+            let begun =
+                timeout(connector.options.answer_timeout(), PostgresSnapshot::begin(&connector, permit));
+            begun.await.map_err(|_| timed_out())?
         });
         Ok(Box::new(begun.await.map_err(|_| closed())??))
     }

@@ -3,8 +3,13 @@
 mod cluster;
 #[cfg(feature = "testing")]
 mod conformance;
+mod faults;
+mod instances;
+mod opening;
 #[cfg(feature = "testing")]
 mod proxy;
+mod secrets;
+mod sql;
 
 use toposcope::store::{PostgresStore, PostgresStoreBuilder};
 

@@ -1,0 +1,179 @@
+//! What callers see while the database fails, and that the store works again as soon as the database does.
+
+use std::time::{Duration, Instant};
+
+use toposcope::store::{
+    Batch, Facets, Key, Name, PostgresStore, PostgresStoreBuilder, Precondition, Store, StoreError,
+    StoreErrorKind,
+};
+use uuid::Uuid;
+
+use super::{database_of, open};
+use crate::cluster::Cluster;
+
+/// The time within which every call ends with the default options.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+const NOTE: Key = Key::new(Name::new("note"), Uuid::from_u128(1));
+
+async fn put(store: &PostgresStore, body: &str) -> Result<(), StoreError> {
+    let mut batch = Batch::new();
+    batch.put(NOTE, Precondition::Any, Facets::default(), body.to_owned());
+    store.commit(batch).await
+}
+
+/// Asserts that both a read and a commit succeed.
+async fn assert_works(store: &PostgresStore, body: &str) {
+    put(store, body).await.unwrap();
+    let found = store.get(&[NOTE]).await.unwrap().pop().flatten().unwrap();
+    assert_eq!(found.body, body);
+}
+
+/// Asserts that a call fails in time, and that its error names the cause.
+fn assert_unavailable<T>(begin: Instant, outcome: Result<T, StoreError>, cause: &str) {
+    let Err(error) = outcome else { panic!("a call succeeds in spite of: {cause}") };
+    assert!(begin.elapsed() < PATIENCE, "{:?}: {error}", begin.elapsed());
+    assert_eq!(*error.kind(), StoreErrorKind::Unavailable, "{error}");
+    assert!(error.to_string().contains(cause), "{error}");
+}
+
+async fn assert_fails(store: &PostgresStore, cause: &str) {
+    let begin = Instant::now();
+    assert_unavailable(begin, store.get(&[NOTE]).await, cause);
+    let begin = Instant::now();
+    assert_unavailable(begin, put(store, "lost").await, cause);
+}
+
+/// A store with short timeouts, and its database.
+async fn open_new(
+    cluster: &Cluster,
+    options: fn(PostgresStoreBuilder) -> PostgresStoreBuilder,
+) -> (PostgresStore, String) {
+    let connection = cluster.create_database();
+    let store = open(options(PostgresStore::builder(&connection))).await;
+    assert_works(&store, "before").await;
+    (store, connection)
+}
+
+/// Opens a connection beside those of a store.
+async fn connect(connection: &str) -> tokio_postgres::Client {
+    let (client, driver) = tokio_postgres::connect(connection, tokio_postgres::NoTls).await.unwrap();
+    tokio::spawn(driver);
+    client
+}
+
+#[tokio::test]
+async fn missing_table_is_unavailable_until_it_is_back() {
+    let Some(cluster) = Cluster::shared() else { return };
+    let (store, connection) = open_new(cluster, |builder| builder).await;
+    for table in ["topo_log", "topo_body"] {
+        let database = database_of(&connection);
+        cluster.execute(database, &format!("ALTER TABLE {table} RENAME TO away"));
+        let begin = Instant::now();
+        assert_unavailable(begin, put(&store, "lost").await, "a table of the store is missing");
+        cluster.execute(database, &format!("ALTER TABLE away RENAME TO {table}"));
+        assert_works(&store, table).await;
+    }
+}
+
+#[tokio::test]
+async fn read_only_server_refuses_commits_and_answers_reads() {
+    let Some(cluster) = Cluster::shared() else { return };
+    let (store, connection) = open_new(cluster, |builder| builder).await;
+    let database = database_of(&connection);
+    let terminate = format!(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{database}' AND pid <> pg_backend_pid()"
+    );
+    for (is_read_only, body) in [("on", None), ("off", Some("after"))] {
+        cluster.execute(
+            "postgres",
+            &format!("ALTER DATABASE {database} SET default_transaction_read_only = {is_read_only}"),
+        );
+        cluster.execute(database, &terminate);
+        match body {
+            None => {
+                assert_unavailable(Instant::now(), put(&store, "lost").await, "read-only");
+                assert!(store.get(&[NOTE]).await.unwrap()[0].is_some());
+            }
+            Some(body) => assert_works(&store, body).await,
+        }
+    }
+}
+
+#[tokio::test]
+async fn locked_log_times_out() {
+    let Some(cluster) = Cluster::shared() else { return };
+    let (store, connection) = open_new(cluster, |builder| builder).await;
+    let locker = connect(&connection).await;
+    locker.batch_execute("BEGIN; LOCK TABLE topo_log IN ACCESS EXCLUSIVE MODE").await.unwrap();
+    let begin = Instant::now();
+    let calls = (store.get(&[NOTE]), store.get(&[NOTE]), put(&store, "late"), store.snapshot());
+    let (one, other, commit, snapshot) = tokio::join!(calls.0, calls.1, calls.2, calls.3);
+    for outcome in [one.map(|_| ()), other.map(|_| ()), commit, snapshot.map(|_| ())] {
+        assert_unavailable(begin, outcome, "");
+    }
+    locker.batch_execute("ROLLBACK").await.unwrap();
+    assert_works(&store, "after").await;
+}
+
+#[tokio::test]
+async fn read_that_finds_no_free_connection_is_unavailable() {
+    let Some(cluster) = Cluster::shared() else { return };
+    let options = |builder: PostgresStoreBuilder| {
+        let builder = builder.max_connections(1).body_cache_bytes(0);
+        builder.acquire_timeout(Duration::from_millis(100))
+    };
+    let (store, connection) = open_new(cluster, options).await;
+    let locker = connect(&connection).await;
+    locker.batch_execute("BEGIN; LOCK TABLE topo_body IN ACCESS EXCLUSIVE MODE").await.unwrap();
+    let keys = [NOTE];
+    let (one, other) = (store.get(&keys), store.get(&keys));
+    tokio::pin!(one, other);
+    let begin = Instant::now();
+    // Whichever read got the connection waits for the lock, and the other one for the connection.
+    let outcome = tokio::select! { outcome = &mut one => outcome, outcome = &mut other => outcome };
+    assert_unavailable(begin, outcome, "all connections of the pool are in use");
+    locker.batch_execute("ROLLBACK").await.unwrap();
+    assert_works(&store, "after").await;
+    assert_eq!(store.status().connections_in_use, 0);
+}
+
+#[tokio::test]
+async fn store_works_again_once_the_server_does() {
+    let Some(mut cluster) = Cluster::start_new(&[]) else { return };
+    let (store, _) = open_new(&cluster, |builder| builder).await;
+    for mode in ["fast", "immediate"] {
+        cluster.stop(mode);
+        assert_fails(&store, "").await;
+        cluster.start();
+        assert_works(&store, mode).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn commits_survive_terminated_connections() {
+    let Some(cluster) = Cluster::shared() else { return };
+    let (store, connection) = open_new(cluster, |builder| builder).await;
+    let admin = connect(&connection).await;
+    let terminator = tokio::spawn(async move {
+        for _ in 0..50 {
+            let terminate = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'toposcope' AND datname = current_database()";
+            admin.batch_execute(terminate).await.unwrap();
+            tokio::task::yield_now().await;
+        }
+    });
+    let mut number = 0_u64;
+    while !terminator.is_finished() {
+        // With a precondition: a commit that was applied twice would conflict with itself.
+        let key = Key::new(Name::new("count"), Uuid::from_u128(number.into()));
+        let mut batch = Batch::new();
+        batch.put(key, Precondition::Absent, Facets::default(), number.to_string());
+        match store.commit(batch).await {
+            Ok(()) => number += 1,
+            Err(error) => assert_eq!(*error.kind(), StoreErrorKind::Unavailable, "{error}"),
+        }
+    }
+    terminator.await.unwrap();
+    assert!(number > 0);
+    assert_works(&store, "after").await;
+}
