@@ -163,7 +163,7 @@ impl Index {
     }
 }
 
-#[cfg(feature = "sled")]
+#[cfg(any(feature = "sled", feature = "postgres"))]
 impl Index {
     /// Checks whether one more record with these facets can be held.
     pub(super) fn check_record(&self, key: Key, facets: &Facets) -> Result<(), StoreError> {

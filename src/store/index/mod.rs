@@ -75,7 +75,7 @@ mod sort;
 mod table;
 mod terms;
 #[cfg(test)]
-#[cfg(feature = "sled")]
+#[cfg(any(feature = "sled", feature = "postgres"))]
 mod tests;
 
 use std::collections::{BTreeSet, HashMap};

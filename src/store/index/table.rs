@@ -191,7 +191,7 @@ impl Table {
     }
 }
 
-#[cfg(feature = "sled")]
+#[cfg(any(feature = "sled", feature = "postgres"))]
 impl Table {
     /// Sets the runs of an organization as a whole, one for each slot.
     pub(super) fn set_organization(&mut self, organization: Option<Uuid>, runs: Runs) {

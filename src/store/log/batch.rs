@@ -48,12 +48,11 @@ pub(crate) struct ReplayedBatch {
 
 /// Where the bodies of the records in an entry are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(dead_code, reason = "each backend uses one of them")]
 pub(crate) enum Bodies {
     /// In the entry.
-    #[cfg(feature = "sled")]
     Inline,
     /// In a table of their own. A decoded entry has empty bodies.
-    #[cfg(feature = "postgres")]
     Apart,
 }
 
@@ -83,9 +82,7 @@ fn put_change(bytes: &mut Vec<u8>, key: Key, change: &RecordChange, bodies: Bodi
             put_key(bytes, key);
             put_bytes(bytes, header);
             match bodies {
-                #[cfg(feature = "sled")]
                 Bodies::Inline => bytes.extend_from_slice(body),
-                #[cfg(feature = "postgres")]
                 Bodies::Apart => {}
             }
         }
@@ -119,9 +116,7 @@ fn decode_change(decoder: &mut Decoder<'_>, bodies: Bodies) -> Option<(RecordCha
     let RecordHeader { body: body_ref, facets, .. } = RecordHeader::decode(key, encoded)?;
     let body = match bodies {
         // Copied, so that a cached record does not keep the whole log file in memory.
-        #[cfg(feature = "sled")]
         Bodies::Inline => Bytes::copy_from_slice(decoder.take(body_ref.length as usize)?),
-        #[cfg(feature = "postgres")]
         Bodies::Apart => Bytes::new(),
     };
     let header = Bytes::copy_from_slice(encoded);

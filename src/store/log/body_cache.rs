@@ -30,6 +30,7 @@ struct Slot {
 }
 
 /// A body in memory, or where to read it.
+#[cfg(feature = "sled")]
 #[derive(Clone, Debug)]
 pub(crate) enum BodyLocation {
     InMemory(Bytes),
@@ -41,6 +42,7 @@ impl BodyCache {
         Self { slots: Vec::new(), capacity, evictable_bytes: 0, hand: 0 }
     }
 
+    #[cfg(feature = "sled")]
     pub(crate) fn len(&self) -> usize {
         self.slots.len()
     }
@@ -63,12 +65,14 @@ impl BodyCache {
     }
 
     /// Returns where a body is, and marks one in memory as referenced.
+    #[cfg(feature = "sled")]
     pub(crate) fn find(&self, row: RowId) -> Option<BodyLocation> {
         let found = self.read(row).cloned().map(BodyLocation::InMemory);
         found.or_else(|| self.body_ref(row).map(BodyLocation::OnDisk))
     }
 
     /// Like [`find`](Self::find) for one-time scans: marks nothing, and returns only pinned bodies from memory.
+    #[cfg(feature = "sled")]
     pub(crate) fn peek(&self, row: RowId) -> Option<BodyLocation> {
         let slot = self.slots.get(row as usize)?;
         let body = slot.body.as_ref().filter(|_| slot.is_pinned);
@@ -81,6 +85,7 @@ impl BodyCache {
     }
 
     /// Returns whether the body of a row is not in the database yet.
+    #[cfg(feature = "sled")]
     pub(crate) fn is_pinned(&self, row: RowId) -> bool {
         self.slots.get(row as usize).is_some_and(|slot| slot.is_pinned)
     }
@@ -93,6 +98,7 @@ impl BodyCache {
     }
 
     /// Sets a body that is not in the database yet. Returns the previous one if it was in memory.
+    #[cfg(feature = "sled")]
     pub(crate) fn pin(&mut self, row: RowId, body_ref: BodyRef, body: Bytes) -> Option<Bytes> {
         let before = self.remove(row);
         if let Some(slot) = self.slot(row) {
@@ -110,6 +116,7 @@ impl BodyCache {
     }
 
     /// Unpins a body that is in the database now, so that it may be evicted.
+    #[cfg(feature = "sled")]
     pub(crate) fn unpin(&mut self, row: RowId, body_ref: BodyRef) {
         let Some(slot) = self.slots.get_mut(row as usize) else { return };
         if slot.is_pinned && slot.body_ref.id == body_ref.id {
@@ -153,6 +160,7 @@ impl BodyCache {
     }
 }
 
+#[cfg(feature = "sled")]
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -89,6 +89,7 @@ impl RecordHeader {
     }
 
     /// Returns the checksum at the end of an encoded header.
+    #[cfg(feature = "sled")]
     pub(crate) fn checksum(encoded: &[u8]) -> u32 {
         encoded.last_chunk().map_or(0, |checksum| u32::from_le_bytes(*checksum))
     }
@@ -237,6 +238,7 @@ pub(crate) enum RecordChange {
 
 impl RecordChange {
     /// Returns how many bytes the change writes to a tree.
+    #[cfg(feature = "sled")]
     pub(crate) fn size(&self) -> usize {
         match self {
             Self::Put { header, body, .. } => header.len() + body.len(),

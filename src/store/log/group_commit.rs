@@ -179,6 +179,7 @@ impl CommitGroup {
         Admission::Accepted
     }
 
+    #[cfg(feature = "sled")]
     pub(crate) fn is_empty(&self) -> bool {
         self.accepted.is_empty()
     }

@@ -228,7 +228,9 @@ fn admit(group: &mut CommitGroup, index: &Index, batch: Batch, responder: Respon
     match group.admit(index, batch, responder) {
         Admission::Accepted => None,
         Admission::Deferred(batch, responder) => Some(Job::Commit(batch, responder)),
-        Admission::Decided(_, responder, outcome) => {
+        Admission::Decided(batch, responder, outcome) => {
+            // Before the caller goes on.
+            drop(batch);
             responder.send(outcome);
             None
         }
