@@ -3,9 +3,15 @@
 //! A backend with a log collects waiting commits into a [group](group_commit), checks them against the in-memory index,
 //! writes the group to its medium as one entry, applies it to the index and to the [body cache](body_cache), and
 //! acknowledges it. [`codec`] encodes records, and [`batch`] the batches of an entry.
+//!
+//! Where several instances share a log, each has a replica, which follows the entries of the others.
 
 pub(crate) mod batch;
 pub(crate) mod body_cache;
 pub(crate) mod codec;
+#[cfg(feature = "postgres")]
+pub(crate) mod entry;
 pub(crate) mod group_commit;
 pub(crate) mod queue;
+#[cfg(feature = "postgres")]
+pub(crate) mod replica;

@@ -5,15 +5,15 @@ use tokio_postgres::{Error, Row};
 use uuid::Uuid;
 
 use super::connection::{Connection, Step};
-use super::entry::{Effect, Entry};
 use super::error::{is_conflict, store_error, undecodable};
 use super::read::{log_row, split};
-use super::replica::{LogRow, Position};
 use super::sql;
 use super::value::Value;
 use crate::store::log::batch::AcceptedBatch;
 use crate::store::log::codec::RecordChange;
+use crate::store::log::entry::{Effect, Entry};
 use crate::store::log::queue::Responder;
+use crate::store::log::replica::{LogRow, Position};
 use crate::store::{Batch, Key, StoreError};
 
 /// An entry that was checked against the state at a position, to be appended there.

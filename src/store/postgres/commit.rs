@@ -14,16 +14,17 @@ use uuid::Uuid;
 
 use super::append::{Outcome, Proposal, append};
 use super::connection::{Connection, Purpose};
-use super::entry::Effect;
 use super::error::{store_error, timed_out, undecodable};
 use super::load::random_id;
-use super::replica::{LogRow, Position, Shared};
+use super::shared::Shared;
 use super::sql;
 use super::value::Value;
 use crate::model::Timestamp;
 use crate::store::log::batch::AcceptedBatch;
+use crate::store::log::entry::Effect;
 use crate::store::log::group_commit::{Admission, CommitGroup, GroupCollector, deletions};
 use crate::store::log::queue::{Job, Responder};
+use crate::store::log::replica::{LogRow, Position};
 use crate::store::{Batch, StoreError, Version, Write};
 
 /// Pause before the database is asked again for the outcome of a commit.

@@ -9,16 +9,16 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use super::connection::{Connection, Connector, Purpose};
-use super::entry::{Contents, Entry};
 use super::error::{is_conflict, is_missing_table, store_error, timed_out, undecodable};
 use super::read::{key_of, name_of};
-use super::replica::{Position, Replica, Revisions};
 use super::sql;
 use super::value::Value;
 use crate::store::index::Loader;
 use crate::store::log::body_cache::BodyCache;
 use crate::store::log::codec::decode_header;
+use crate::store::log::entry::{Contents, Entry};
 use crate::store::log::queue::closed;
+use crate::store::log::replica::{Position, Replica, Revisions};
 use crate::store::{StoreError, Version};
 
 /// Number of attempts to create the tables: many instances may try it at the same time.

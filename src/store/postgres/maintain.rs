@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
 use super::error::{store_error, undecodable};
-use super::replica::Shared;
+use super::shared::Shared;
 use super::sql;
 use super::value::Value;
 use crate::store::StoreError;

@@ -1,7 +1,7 @@
 //! A store in a PostgreSQL database that many instances share.
 //!
 //! The database holds four tables: a log of commit groups, and the facets, bodies and revisions of all records. Each
-//! instance holds a [`replica`] in memory: the index of all facets as of a position of the log.
+//! instance holds a [replica](super::log::replica) in memory: the index of all facets as of a position of the log.
 //!
 //! * A [`read`] finds its records in the replica, and asks the log, in one statement with the bodies that it lacks,
 //!   whether the replica is current. If not, it applies what is missing and finds its records again.
@@ -18,13 +18,12 @@ mod append;
 mod builder;
 mod commit;
 mod connection;
-mod entry;
 mod error;
 mod load;
 mod maintain;
 mod pool;
 mod read;
-mod replica;
+mod shared;
 mod snapshot;
 mod sql;
 mod store;

@@ -14,11 +14,12 @@ use tokio_postgres::Row;
 
 use super::error::{is_conflict, store_error, timed_out, undecodable};
 use super::load::load;
-use super::replica::{Followed, Found, Located, LogRow, Position, Shared};
+use super::shared::Shared;
 use super::sql;
 use super::value::Value;
 use crate::store::index::RowId;
 use crate::store::log::queue::closed;
+use crate::store::log::replica::{Followed, Found, Located, LogRow, Position};
 use crate::store::materializer::Materializer;
 use crate::store::{Cursor, Key, Name, Query, Record, StoreError, UniqueKey, Version};
 
@@ -257,7 +258,8 @@ impl Shared {
         from: Position,
         rows: &[LogRow],
     ) -> Result<Option<Position>, StoreError> {
-        match self.follow(from, rows, sql::MAX_ENTRIES)? {
+        self.counts.lag.store(rows.len().saturating_sub(1) as u64, Ordering::Relaxed);
+        match self.replica.follow(from, rows, sql::MAX_ENTRIES)? {
             Followed::Current(end) => return Ok(Some(end)),
             Followed::Partly => {}
             Followed::Lost => {

@@ -19,7 +19,7 @@ use super::load::{load, migrate};
 use super::maintain;
 use super::pool::Pool;
 use super::read::{Lookup, Reader, Records};
-use super::replica::{Counts, Shared};
+use super::shared::{Counts, Shared};
 use super::snapshot::PostgresSnapshot;
 use crate::model::Timestamp;
 use crate::store::lock::StateLock;

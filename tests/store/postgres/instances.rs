@@ -1,5 +1,7 @@
 //! Several instances on one database: revisions, and loading the index again.
 
+use std::time::{Duration, Instant};
+
 use toposcope::store::{Batch, Facets, Key, Name, PostgresStore, Precondition, Revision, Store};
 use uuid::Uuid;
 
@@ -73,4 +75,28 @@ async fn instance_that_differs_from_the_log_loads_it_again() {
         assert_eq!(other.status().reloads, reloads, "after {id}");
     }
     assert_eq!(one.status().reloads, 0);
+}
+
+#[tokio::test]
+async fn trimmed_log_serves_new_and_old_instances() {
+    let Some(cluster) = Cluster::shared() else { return };
+    let connection = cluster.create_database();
+    let trimming = open(PostgresStore::builder(&connection).log_retention(Duration::ZERO, 0)).await;
+    let reading = open(PostgresStore::builder(&connection)).await;
+    for id in 0..5 {
+        put(&trimming, id, OWNER).await;
+    }
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while cluster.execute(database_of(&connection), "SELECT min(position) = max(position) FROM topo_log")
+        != "t"
+    {
+        assert!(Instant::now() < deadline, "the log is not trimmed");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    put(&reading, 5, OWNER).await;
+    for store in [&trimming, &reading, &open(PostgresStore::builder(&connection)).await] {
+        for id in 0..6 {
+            assert!(store.get(&[Key::new(KIND, Uuid::from_u128(id))]).await.unwrap()[0].is_some());
+        }
+    }
 }

@@ -1,28 +1,28 @@
-//! An entry of the log: the batches of one commit group, without their bodies.
+//! An entry of a log that several instances share: the batches of one commit group, without their bodies.
 
 use std::collections::BTreeSet;
 
 use uuid::Uuid;
 
+use super::batch::{AcceptedBatch, Bodies, ReplayedBatch, decode_batches, put_batches};
+use super::codec::Decoder;
 use crate::store::index::Index;
-use crate::store::log::batch::{AcceptedBatch, Bodies, ReplayedBatch, decode_batches, put_batches};
-use crate::store::log::codec::Decoder;
 use crate::store::{Key, Name, Version, Write};
 
 const RENEWED: u8 = 1;
 
 /// A decoded entry.
 #[derive(Debug, Default)]
-pub(super) struct Entry {
-    pub(super) batches: Vec<ReplayedBatch>,
+pub(crate) struct Entry {
+    pub(crate) batches: Vec<ReplayedBatch>,
     /// Of the store after the entry.
-    pub(super) contents: Contents,
+    pub(crate) contents: Contents,
     /// Whether all revisions change.
-    pub(super) is_renewal: bool,
+    pub(crate) is_renewal: bool,
 }
 
 impl Entry {
-    pub(super) fn encode(batches: &[AcceptedBatch], contents: Contents, is_renewal: bool) -> Vec<u8> {
+    pub(crate) fn encode(batches: &[AcceptedBatch], contents: Contents, is_renewal: bool) -> Vec<u8> {
         let mut bytes = vec![if is_renewal { RENEWED } else { 0 }];
         bytes.extend_from_slice(&contents.records.to_le_bytes());
         bytes.extend_from_slice(&contents.digest.to_le_bytes());
@@ -31,7 +31,7 @@ impl Entry {
     }
 
     /// Decodes an entry; the first one of a log has no bytes.
-    pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         if bytes.is_empty() {
             return Some(Self::default());
         }
@@ -41,7 +41,7 @@ impl Entry {
     }
 
     /// Decodes only the contents of the store after an entry.
-    pub(super) fn decode_contents(bytes: &[u8]) -> Option<Contents> {
+    pub(crate) fn decode_contents(bytes: &[u8]) -> Option<Contents> {
         if bytes.is_empty() {
             Some(Contents::default())
         } else {
@@ -59,14 +59,14 @@ impl Entry {
 
 /// Number of records in a store, and a digest of their keys and versions, by which two instances compare themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Contents {
+pub(crate) struct Contents {
     records: u64,
     /// Exclusive or of the hash of each record.
     digest: u64,
 }
 
 impl Contents {
-    pub(super) fn add(&mut self, key: Key, version: Version) {
+    pub(crate) fn add(&mut self, key: Key, version: Version) {
         self.records = self.records.wrapping_add(1);
         self.digest ^= hash(key, version);
     }
@@ -94,15 +94,15 @@ const fn mix(word: u64) -> u64 {
 
 /// What a group of batches changes beside the records.
 #[derive(Debug)]
-pub(super) struct Effect {
-    pub(super) contents: Contents,
+pub(crate) struct Effect {
+    pub(crate) contents: Contents,
     /// Organizations that gain, change or lose records of a kind.
-    pub(super) touched: BTreeSet<(Uuid, Name)>,
+    pub(crate) touched: BTreeSet<(Uuid, Name)>,
 }
 
 impl Effect {
     /// Returns the effect on the state before the group. No two batches write the same record.
-    pub(super) fn new<'b>(
+    pub(crate) fn new<'b>(
         index: &Index,
         mut contents: Contents,
         batches: impl Iterator<Item = (&'b AcceptedBatch, &'b [Write])>,

@@ -1,0 +1,45 @@
+use std::sync::atomic::AtomicU64;
+
+use super::pool::Pool;
+use crate::store::index::{Index, Selection};
+use crate::store::lock::StateLock;
+use crate::store::log::replica::{Found, Replica};
+use crate::store::materializer::Indexed;
+
+/// What the parts of an open store share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) replica: StateLock<Replica>,
+    pub(crate) pool: Pool,
+    pub(crate) counts: Counts,
+    /// Held while the replica is loaded again.
+    pub(crate) loading: tokio::sync::Mutex<()>,
+}
+
+/// Figures for [`PostgresStatus`](super::PostgresStatus).
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) rounds: AtomicU64,
+    pub(crate) lag: AtomicU64,
+    pub(crate) log_entries: AtomicU64,
+    pub(crate) conflicts: AtomicU64,
+    pub(crate) loads: AtomicU64,
+}
+
+impl Indexed for Shared {
+    type State = Replica;
+    type Page = Found;
+
+    fn state(&self) -> &StateLock<Replica> {
+        &self.replica
+    }
+
+    fn index(replica: &Replica) -> &Index {
+        &replica.index
+    }
+
+    fn page(replica: &Replica, Selection { rows, total, next }: Selection) -> Found {
+        let records = rows.into_iter().map(|row| replica.locate(row)).collect();
+        Found { position: replica.position, records, total, next }
+    }
+}
