@@ -58,6 +58,8 @@
 //! * `openapi`, on by default: `openapi()`, the OpenAPI document of the API, and the endpoints that serve it. It adds
 //!   the crate `schemars`.
 //! * `sled`, on by default: `SledStore`, which keeps all records in a folder.
+//! * `postgres`: `PostgresStore`, which keeps all records in a PostgreSQL database that several processes share. It adds
+//!   the crate `tokio-postgres`.
 //! * `client`: the `client` module. It adds no crate to the tree.
 //! * `testing`: the `testing` module for authors of stores. Any release may add cases to it.
 
