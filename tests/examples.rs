@@ -12,18 +12,28 @@
 mod announce;
 #[path = "../examples/support/args.rs"]
 mod args;
+#[cfg(all(feature = "postgres", unix))]
+#[allow(dead_code, reason = "other tests and benchmarks use the rest")]
+#[path = "support/postgres.rs"]
+mod cluster;
 #[path = "../examples/support/demo/mod.rs"]
 mod demo;
 #[allow(dead_code, reason = "only a program turns a failure into an exit code")]
 #[path = "../examples/support/failure.rs"]
 mod failure;
+#[allow(dead_code, reason = "only a program has arguments")]
+#[path = "../examples/store.rs"]
+mod program;
 #[path = "../examples/support/setup.rs"]
 mod setup;
 
 use std::collections::HashSet;
 use std::fmt::Display;
+use std::fs;
 use std::io::Cursor;
+use std::path::Path;
 
+use serde_json::Value;
 use tempfile::TempDir;
 use toposcope::access::{Credential, PasswordCost, PasswordHasher};
 use toposcope::inventory::{ErrorKind, HostQuery, Inventory, NewUser, NewUserApiKey, Written};
@@ -63,6 +73,9 @@ fn default_flags_give_200_demo_hosts_on_port_8080_of_this_machine() {
     assert_eq!(args(""), expected);
     assert_eq!(args("--memory").store, Place::Memory);
     assert_eq!(args("--data here").store, Place::Folder("here".into()));
+    let url = "postgres://user@host/database?sslmode=disable";
+    assert_eq!(args(&format!("--postgres {url}")).store, Place::Postgres(url.to_owned()));
+    assert_eq!(args(&format!("--postgres={url}")).store, Place::Postgres(url.to_owned()));
 }
 
 #[test]
@@ -95,7 +108,7 @@ fn help_flag_takes_precedence() {
 fn every_flag_in_the_help_exists() {
     let flags: Vec<&str> =
         HELP.lines().filter_map(|line| line.trim_start().split(' ').next()?.strip_prefix("--")).collect();
-    assert_eq!(flags.len(), 9);
+    assert_eq!(flags.len(), 10);
     for flag in flags {
         let outcome = parse(&format!("--{flag}"));
         assert!(!outcome.as_ref().is_err_and(|error| error.contains("Unknown flag")), "{flag}: {outcome:?}");
@@ -111,7 +124,10 @@ fn invalid_arguments_are_explained_in_one_sentence() {
         ("--import", "--import needs a file"),
         ("--import --memory", "--import needs a file"),
         ("--data", "--data needs a folder"),
-        ("--data x --memory", "--data and --memory exclude each other"),
+        ("--postgres", "--postgres needs the URL of a database"),
+        ("--data x --memory", "--data, --memory and --postgres exclude each other"),
+        ("--postgres x --memory", "--data, --memory and --postgres exclude each other"),
+        ("--data x --postgres y", "--data, --memory and --postgres exclude each other"),
         ("--import=", "--import needs a file"),
         (
             "--listen 8080",
@@ -261,6 +277,62 @@ async fn folder_that_is_opened_again_keeps_its_records_and_replaces_its_key() {
     }
 }
 
+/// Returns the records of an export in an order that does not depend on the store.
+///
+/// A store may return records in any order, and likewise the links, terms and keys of each.
+fn records(export: &str) -> Vec<Value> {
+    let lines = export.lines().map(|line| serde_json::from_str(line).unwrap());
+    let mut records: Vec<Value> = lines.filter(|line: &Value| line.get("kind").is_some()).collect();
+    for record in &mut records {
+        for list in record.as_object_mut().unwrap().values_mut().filter_map(Value::as_array_mut) {
+            list.sort_by_key(Value::to_string);
+        }
+    }
+    records.sort_by_key(|record| record["id"].to_string() + &record["kind"].to_string());
+    records
+}
+
+async fn export(place: &program::Place, file: &Path) -> Vec<Value> {
+    program::export(place, Some(file)).await.unwrap();
+    records(&fs::read_to_string(file).unwrap())
+}
+
+async fn assert_copied_through(between: program::Place) {
+    let folder = TempDir::new().unwrap();
+    let (backend, inventory) = open(&folder).await;
+    setup::fill(&inventory, Source::Demo(50)).await.unwrap();
+    backend.close().await.unwrap();
+    let path = |name| folder.path().join(name);
+    let [source, target] = [path("data"), path("copy")].map(program::Place::Folder);
+    program::copy(&source, &between).await.unwrap();
+    program::copy(&between, &target).await.unwrap();
+    let expected = export(&source, &path("source.jsonl")).await;
+    assert!(expected.len() > 50, "{expected:#?}");
+    assert!(export(&target, &path("target.jsonl")).await == expected);
+    let refused = program::copy(&source, &between).await.unwrap_err().to_string();
+    assert!(refused.contains("empty"), "{refused}");
+}
+
+#[tokio::test]
+async fn copy_through_a_folder_keeps_all_records() {
+    let folder = TempDir::new().unwrap();
+    assert_copied_through(program::Place::Folder(folder.path().join("between"))).await;
+}
+
+#[cfg(all(feature = "postgres", unix))]
+#[tokio::test]
+async fn copy_through_a_database_keeps_all_records() {
+    let Some(cluster) = cluster::Cluster::shared() else { return };
+    assert_copied_through(program::Place::Postgres(cluster.create_database())).await;
+}
+
+#[tokio::test]
+async fn store_in_memory_is_only_a_target_of_copies() {
+    let refused =
+        program::copy(&program::Place::Memory, &program::Place::Memory).await.unwrap_err().to_string();
+    assert!(refused.contains("cannot be read from"), "{refused}");
+}
+
 #[tokio::test]
 async fn later_start_keeps_other_keys_and_reaches_every_network_again() {
     let folder = TempDir::new().unwrap();
@@ -309,6 +381,15 @@ async fn creation_of_demo_hosts_yields_to_other_tasks() {
         _ = setup::make_up(&inventory, organization, tag, 50) => panic!("all hosts were created without a yield"),
         () = tokio::task::yield_now() => {}
     }
+}
+
+#[tokio::test]
+async fn database_that_cannot_be_opened_is_explained_without_its_password() {
+    let place = Place::Postgres("postgres://user:hunter2@%2Fno%2Fsuch%2Ffolder/database".to_owned());
+    let reason = Backend::open(&place).await.err().unwrap().to_string();
+    let expected =
+        if cfg!(feature = "postgres") { "The database cannot be opened" } else { "--features postgres" };
+    assert!(reason.contains(expected) && !reason.contains("hunter2"), "{reason}");
 }
 
 fn given() -> Given {

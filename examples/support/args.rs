@@ -12,6 +12,7 @@ Serves a network inventory over HTTP. The inventory is stored in a folder and su
   --listen ADDR          address and port to listen on [127.0.0.1:8080]; port 0 chooses a free port
   --data DIR             folder of the inventory [toposcope-data]; created if it does not exist
   --memory               store the inventory in memory only, instead of in a folder
+  --postgres URL         store the inventory in a PostgreSQL database, which servers can share (feature postgres)
   --import FILE          import hosts, one JSON object per line; replaces hosts with the same id; - for standard input
   --demo N               without --import: fill a new inventory with N generated hosts [200], the same for the same N
   --server-version TEXT  server_version in responses [the version of the library]
@@ -56,6 +57,8 @@ pub(crate) struct Args {
 pub(crate) enum Place {
     Memory,
     Folder(PathBuf),
+    /// A database, by its connection string.
+    Postgres(String),
 }
 
 /// The hosts to add: generated ones (only to a new inventory) or an import.
@@ -84,7 +87,8 @@ impl Command {
             rate_limit: true,
             secure_cookies: true,
         };
-        let (mut demo, mut import, mut folder, mut in_memory) = (None, None, None, false);
+        let (mut demo, mut import) = (None, None);
+        let (mut folder, mut postgres, mut in_memory) = (None, None, false);
         while let Some(argument) = arguments.next() {
             let mut flag = Flag::new(text(argument)?, &mut arguments);
             match flag.name.as_str() {
@@ -92,6 +96,7 @@ impl Command {
                 "--listen" => args.listen = address(flag.value("an address and a port")?)?,
                 "--data" => folder = Some(PathBuf::from(flag.value("a folder")?)),
                 "--memory" => in_memory = flag.alone(true)?,
+                "--postgres" => postgres = Some(flag.value("the URL of a database")?),
                 "--import" => import = Some(input(flag.value("a file")?)),
                 "--demo" => demo = Some(number(&flag.value("a number of hosts")?)?),
                 "--server-version" => args.server_version = flag.value("a version")?,
@@ -103,13 +108,12 @@ impl Command {
                 name => return Err(Failure::usage(format_args!("Unexpected argument {name:?}"))),
             }
         }
-        args.store = match (folder, in_memory) {
-            (Some(_), true) => {
-                return Err(Failure::usage("--data and --memory exclude each other"));
-            }
-            (Some(folder), false) => Place::Folder(folder),
-            (None, true) => Place::Memory,
-            (None, false) => args.store,
+        args.store = match (folder, postgres, in_memory) {
+            (Some(folder), None, false) => Place::Folder(folder),
+            (None, Some(url), false) => Place::Postgres(url),
+            (None, None, true) => Place::Memory,
+            (None, None, false) => args.store,
+            _ => return Err(Failure::usage("--data, --memory and --postgres exclude each other")),
         };
         args.content = match (import, demo) {
             (Some(_), Some(_)) => {

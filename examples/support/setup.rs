@@ -9,6 +9,8 @@ use tokio::io::AsyncRead;
 use tokio::task::yield_now;
 use toposcope::access::{RandomSource, SystemRandom};
 use toposcope::inventory::{Bootstrap, Import, NewShare};
+#[cfg(feature = "postgres")]
+use toposcope::store::PostgresStore;
 use toposcope::{Inventory, MemoryStore, SledStore, Store};
 use uuid::Uuid;
 
@@ -37,6 +39,8 @@ pub(crate) struct Given {
 pub(crate) enum Backend {
     Memory(Arc<MemoryStore>),
     Folder(Arc<SledStore>),
+    #[cfg(feature = "postgres")]
+    Postgres(Arc<PostgresStore>),
 }
 
 impl Backend {
@@ -51,13 +55,30 @@ impl Backend {
                 note(format_args!("The inventory is kept in {name}."));
                 Ok(Self::Folder(Arc::new(store)))
             }
+            Place::Postgres(url) => Self::open_database(url).await,
         }
+    }
+
+    /// Opens a database. The URL may contain a password, so no message repeats it.
+    #[cfg(feature = "postgres")]
+    async fn open_database(url: &str) -> Result<Self, Failure> {
+        let store = PostgresStore::open(url).await;
+        let store = store.map_err(|error| Failure::because("The database cannot be opened", &error))?;
+        note("The inventory is kept in PostgreSQL.");
+        Ok(Self::Postgres(Arc::new(store)))
+    }
+
+    #[cfg(not(feature = "postgres"))]
+    async fn open_database(_: &str) -> Result<Self, Failure> {
+        Err(Failure::new("PostgreSQL is not part of this build. Build the server with --features postgres."))
     }
 
     pub(crate) fn store(&self) -> Arc<dyn Store> {
         match self {
             Self::Memory(store) => Arc::clone(store) as _,
             Self::Folder(store) => Arc::clone(store) as _,
+            #[cfg(feature = "postgres")]
+            Self::Postgres(store) => Arc::clone(store) as _,
         }
     }
 
@@ -67,6 +88,10 @@ impl Backend {
             Self::Memory(_) => Ok(()),
             Self::Folder(store) => store.close().await.map_err(|error| {
                 Failure::because("The folder was not closed in order; nothing is lost", &error)
+            }),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(store) => store.close().await.map_err(|error| {
+                Failure::because("The database was not closed in order; nothing is lost", &error)
             }),
         }
     }

@@ -11,7 +11,7 @@ use crate::child::{Child, Ended, PATIENCE, say};
 use crate::fixture::{Fixture, batch, key, open};
 
 #[allow(dead_code, reason = "only a program has arguments")]
-#[path = "../../../examples/folder.rs"]
+#[path = "../../../examples/store.rs"]
 mod program;
 
 /// Clears the umask, so that every file has the mode that it was created with.
@@ -69,7 +69,8 @@ pub(super) async fn run_part(arguments: &[&str]) {
             assert!(repair.is_complete(), "{repair}");
         }
         "export" => {
-            program::export(folder, Some(&folder.with_extension("jsonl"))).await.unwrap();
+            let place = program::Place::Folder(folder.to_owned());
+            program::export(&place, Some(&folder.with_extension("jsonl"))).await.unwrap();
         }
         _ => panic!("there is no part {part}"),
     }
