@@ -1,4 +1,4 @@
-//! The stores that the tests run on: in memory, and in a folder.
+//! The stores that the tests run on: in memory, in a folder, and in PostgreSQL through two instances in turn.
 
 use std::sync::Arc;
 
@@ -9,6 +9,8 @@ use toposcope::store::{MemoryStore, Store};
 
 #[cfg(feature = "sled")]
 use crate::place::Place;
+#[cfg(all(feature = "postgres", unix))]
+use crate::postgres::Postgres;
 
 tokio::task_local! {
     static CURRENT: Backend;
@@ -20,6 +22,9 @@ pub(crate) enum Backend {
     Memory,
     #[cfg(feature = "sled")]
     Folder,
+    /// Runs only where PostgreSQL is installed.
+    #[cfg(all(feature = "postgres", unix))]
+    Postgres,
 }
 
 /// Runs a test once on each backend. Every fixture that it creates in its own task uses the backend.
@@ -27,6 +32,10 @@ pub(crate) async fn on_each_backend(test: impl AsyncFn()) {
     CURRENT.scope(Backend::Memory, test()).await;
     #[cfg(feature = "sled")]
     CURRENT.scope(Backend::Folder, test()).await;
+    #[cfg(all(feature = "postgres", unix))]
+    if Postgres::is_installed() {
+        CURRENT.scope(Backend::Postgres, test()).await;
+    }
 }
 
 /// Runs a test once on each backend, on a runtime with one thread.
@@ -57,13 +66,27 @@ impl Backend {
         CURRENT.try_get().unwrap_or(Self::Memory)
     }
 
-    /// Selects the number of random requests for debug and for release builds; a folder gets a tenth of the latter.
+    /// Returns whether several processes may use the store at the same time.
+    pub(crate) fn is_shared(self) -> bool {
+        match self {
+            Self::Memory => false,
+            #[cfg(feature = "sled")]
+            Self::Folder => false,
+            #[cfg(all(feature = "postgres", unix))]
+            Self::Postgres => true,
+        }
+    }
+
+    /// Selects the number of random requests for debug and for release builds; a folder and PostgreSQL get a tenth of the
+    /// latter.
     pub(crate) fn effort(self, debug: usize, release: usize) -> usize {
         match self {
             _ if cfg!(debug_assertions) => debug,
             Self::Memory => release,
             #[cfg(feature = "sled")]
             Self::Folder => release / 10,
+            #[cfg(all(feature = "postgres", unix))]
+            Self::Postgres => release / 10,
         }
     }
 }
@@ -72,24 +95,34 @@ impl Backend {
 #[derive(Debug)]
 pub(crate) struct TestStore {
     store: Arc<dyn Store>,
+    place: Kept,
+}
+
+/// What a store needs as long as it lasts.
+#[derive(Debug)]
+enum Kept {
+    Nothing,
     #[cfg(feature = "sled")]
-    folder: Option<Folder>,
+    Folder(Folder),
+    #[cfg(all(feature = "postgres", unix))]
+    Postgres(Postgres),
 }
 
 impl TestStore {
     pub(crate) async fn new() -> Self {
         match Backend::current() {
-            Backend::Memory => Self {
-                store: Arc::new(MemoryStore::new()),
-                #[cfg(feature = "sled")]
-                folder: None,
-            },
+            Backend::Memory => Self { store: Arc::new(MemoryStore::new()), place: Kept::Nothing },
             #[cfg(feature = "sled")]
             Backend::Folder => {
                 let place = Place::new();
                 let builder = SledStore::builder(place.path().join("store")).cache_size(CACHE_SIZE);
                 let store = Arc::new(builder.open().await.unwrap());
-                Self { store: store.clone(), folder: Some(Folder { store, _place: place }) }
+                Self { store: store.clone(), place: Kept::Folder(Folder { store, _place: place }) }
+            }
+            #[cfg(all(feature = "postgres", unix))]
+            Backend::Postgres => {
+                let postgres = Postgres::open().await;
+                Self { store: postgres.store(), place: Kept::Postgres(postgres) }
             }
         }
     }
@@ -100,15 +133,16 @@ impl TestStore {
     }
 
     /// Asserts that every record is stored as it was written. Afterwards a folder reads all records from the disk.
-    #[cfg_attr(
-        not(feature = "sled"),
-        expect(clippy::unused_async, reason = "a store in memory needs no check")
-    )]
     pub(crate) async fn verify(&self) {
-        #[cfg(feature = "sled")]
-        if let Some(folder) = &self.folder {
-            let verification = folder.store.verify().await.unwrap();
-            assert!(verification.is_sound(), "{verification}");
+        match &self.place {
+            Kept::Nothing => {}
+            #[cfg(feature = "sled")]
+            Kept::Folder(folder) => {
+                let verification = folder.store.verify().await.unwrap();
+                assert!(verification.is_sound(), "{verification}");
+            }
+            #[cfg(all(feature = "postgres", unix))]
+            Kept::Postgres(postgres) => postgres.verify().await,
         }
     }
 }

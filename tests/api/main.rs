@@ -13,13 +13,22 @@
 mod backend;
 #[cfg(feature = "client")]
 mod client;
+#[cfg(all(feature = "postgres", unix))]
+#[allow(dead_code, reason = "other tests and benchmarks use the rest")]
+#[path = "../support/postgres.rs"]
+mod cluster;
 mod common;
 mod concurrency;
+#[cfg(all(feature = "postgres", unix))]
+#[path = "../support/in_turn.rs"]
+mod in_turn;
 mod isolation;
 mod management;
 #[cfg(feature = "sled")]
 #[path = "../support/place.rs"]
 mod place;
+#[cfg(all(feature = "postgres", unix))]
+mod postgres;
 mod requests;
 mod robustness;
 

@@ -14,10 +14,17 @@ mod access;
 #[path = "../api/backend.rs"]
 mod backend;
 mod bulk;
+#[cfg(all(feature = "postgres", unix))]
+#[allow(dead_code, reason = "other tests and benchmarks use the rest")]
+#[path = "../support/postgres.rs"]
+mod cluster;
 mod collections;
 mod faults;
 mod hosts;
 mod import;
+#[cfg(all(feature = "postgres", unix))]
+#[path = "../support/in_turn.rs"]
+mod in_turn;
 mod keys;
 mod logins;
 mod model;
@@ -26,6 +33,9 @@ mod organizations;
 #[path = "../support/place.rs"]
 mod place;
 mod ports;
+#[cfg(all(feature = "postgres", unix))]
+#[path = "../api/postgres.rs"]
+mod postgres;
 mod real;
 mod secrets;
 mod shares;

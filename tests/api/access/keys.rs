@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use toposcope::model::{Permission, Timestamp};
 use toposcope::store::{Name, StoreError, Write};
 
-use crate::backend::run_with;
+use crate::backend::{Backend, run_with};
 use crate::common::{
     Fault, HOSTS, Hook, OFFICE, PASSWORD, Populated, Server, at, daemon_body, get, key_for, log_in, with,
     with_key,
@@ -269,9 +269,14 @@ fn request_does_not_wait_for_last_used() {
         let store = Hook::new();
         let server = fixture.server_with(&store);
         list(&fixture, &server).await;
-        assert_eq!(store.take_written().len(), 0);
-        assert!(store.take_calls().iter().all(|call| !call.contains("key_use")));
+        let mut written = store.take_written().len();
+        // While a request waits for a database, the background task may go on.
+        if !Backend::current().is_shared() {
+            assert_eq!(written, 0);
+            assert!(store.take_calls().iter().all(|call| !call.contains("key_use")));
+        }
         fixture.store.hook().settle().await;
-        assert_eq!(store.take_written().len(), 1);
+        written += store.take_written().len();
+        assert_eq!(written, 1);
     });
 }

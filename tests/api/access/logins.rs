@@ -181,7 +181,7 @@ fn is_held_up(reply: &Reply, seconds: u64) {
 /// Applies to the right password and to unknown addresses too.
 #[test]
 fn sixth_login_is_refused_until_the_first_failure_is_fifteen_minutes_old() {
-    run_with(Populated::new, async |fixture| {
+    run_with(Populated::on_one_instance, async |fixture| {
         let member = fixture.member.email.clone();
         for (email, password) in [(&*member, PASSWORD), ("nobody@example.net", PASSWORD), ("no address", "x")]
         {
@@ -205,7 +205,7 @@ fn sixth_login_is_refused_until_the_first_failure_is_fifteen_minutes_old() {
 
 #[test]
 fn window_of_failed_logins_slides() {
-    run_with(Populated::new, async |fixture| {
+    run_with(Populated::on_one_instance, async |fixture| {
         let email = fixture.member.email.clone();
         for _ in 0..5 {
             fails(&fixture, &email).await;
@@ -224,7 +224,7 @@ fn window_of_failed_logins_slides() {
 
 #[test]
 fn successful_login_neither_counts_as_a_failure_nor_resets_them() {
-    run_with(Populated::new, async |fixture| {
+    run_with(Populated::on_one_instance, async |fixture| {
         let email = fixture.member.email.clone();
         for _ in 0..4 {
             fails(&fixture, &email).await;
@@ -239,7 +239,7 @@ fn successful_login_neither_counts_as_a_failure_nor_resets_them() {
 
 #[test]
 fn failed_logins_are_counted_per_normalized_address() {
-    run_with(Populated::new, async |fixture| {
+    run_with(Populated::on_one_instance, async |fixture| {
         let email = fixture.member.email.clone();
         let forms = [
             email.clone(),
@@ -263,7 +263,7 @@ fn failed_logins_are_counted_per_normalized_address() {
 /// Only logins are refused: sessions and keys keep working, and requests that are not attempts do not count.
 #[test]
 fn login_limit_affects_neither_sessions_nor_keys() {
-    run_with(Populated::new, async |fixture| {
+    run_with(Populated::on_one_instance, async |fixture| {
         let email = fixture.member.email.clone();
         for _ in 0..10 {
             send(&fixture, &email, "").await.refuses(400, "validation_empty");

@@ -13,6 +13,8 @@ use toposcope::service::{Api, ApiBuilder};
 use toposcope::store::Store;
 use uuid::Uuid;
 
+use crate::backend::Backend;
+
 use super::{
     Hook, InProgress, NOBODY, OFFICE, Produced, Reply, Row, Server, WatchedStore, ample, at, check, host,
     limit,
@@ -56,11 +58,19 @@ impl Fixture {
         let inventory = inventory_in(store.clone(), &clock);
         let home = Site::new(&inventory, "Home", true, 0x100).await;
         let abroad = Site::new(&inventory, "Abroad", true, 0x200).await;
-        let server = Server::new(inventory.clone(), ample());
+        let mut server = Server::new(inventory.clone(), ample());
+        if Backend::current().is_shared() {
+            server = server.in_turn_with(Server::new(inventory_in(store.clone(), &clock), ample()));
+        }
         let (users, key) = (AtomicU32::new(0), String::new());
         let mut fixture = Self { clock, store, inventory, home, abroad, key, server, users };
         fixture.key = fixture.owner_key(&fixture.home).await;
         fixture
+    }
+
+    /// Lets one server answer all requests, for tests of what every inventory counts for itself.
+    pub(crate) fn on_one_instance(self) -> Self {
+        Self { server: self.server.alone(), ..self }
     }
 
     /// Returns another inventory, in a store that wraps that of the fixture.

@@ -166,6 +166,11 @@ impl Deref for Populated {
 }
 
 impl Populated {
+    pub(crate) async fn on_one_instance() -> Self {
+        let populated = Self::new().await;
+        Self { fixture: populated.fixture.on_one_instance(), ..populated }
+    }
+
     pub(crate) async fn new() -> Self {
         let fixture = Fixture::with(hosts()).await;
         let mut foreign = host(9, ELSEWHERE);

@@ -5,6 +5,7 @@ use std::future::poll_fn;
 use std::io::{self, Write};
 use std::num::NonZeroU32;
 use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use http::header::CONTENT_TYPE;
@@ -37,6 +38,9 @@ pub(crate) fn limit(per_minute: u32, burst: u32) -> RateLimit {
 #[derive(Clone)]
 pub(crate) struct Server {
     pub(crate) api: Api,
+    /// Another API on the same records, which answers every second request.
+    other: Option<Api>,
+    requests: Arc<AtomicUsize>,
     limit: Option<RateLimit>,
 }
 
@@ -60,7 +64,23 @@ impl Server {
     /// Creates a server with further options than its rate limit.
     pub(crate) fn built(builder: ApiBuilder, limit: impl Into<Option<RateLimit>>) -> Self {
         let limit = limit.into();
-        Self { api: builder.server_version(VERSION).rate_limit(limit).build(), limit }
+        let api = builder.server_version(VERSION).rate_limit(limit).build();
+        Self { api, other: None, requests: Arc::default(), limit }
+    }
+
+    /// Lets another server, with an inventory of its own, answer every second request.
+    pub(crate) fn in_turn_with(self, other: Self) -> Self {
+        Self { other: Some(other.api), ..self }
+    }
+
+    /// Returns the first of the servers, which answers all requests.
+    pub(crate) fn alone(self) -> Self {
+        Self { other: None, ..self }
+    }
+
+    fn next(&self) -> Api {
+        let number = self.requests.fetch_add(1, Ordering::Relaxed);
+        self.other.as_ref().filter(|_| number % 2 == 1).unwrap_or(&self.api).clone()
     }
 
     /// Sends a request, and checks what every answer must satisfy.
@@ -71,7 +91,7 @@ impl Server {
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
         let asked = Asked::of(&request);
-        let response = self.api.clone().oneshot(request).await.unwrap();
+        let response = self.next().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
         let (body, frames) = read(body).await;
         let json = if asked.is_head() || parts.status == StatusCode::NOT_MODIFIED {

@@ -10,7 +10,7 @@ use serde_json::json;
 use toposcope::store::{Key, Link, Name, StoreError, UniqueKey};
 use uuid::Uuid;
 
-use crate::backend::{run, run_with};
+use crate::backend::{Backend, run, run_with};
 use crate::common::{
     Fault, Fixture, HOST, HOSTS, Hook, LOG_OUT, NEIGHBOUR, NOBODY, PASSWORD, PORT, Populated, Produced,
     Reply, Row, Server, bare, check, daemon_body, get, key_path, log_in, port_body, produced_by, share_path,
@@ -207,8 +207,11 @@ fn faults_of_a_list_reveal_nothing_to_get_and_head() {
             let length = reply.body.len() as u64;
             assert_eq!((head.status.as_u16(), head.number("content-length")), (status, length));
         }
-        let last = Fault::From(4, || StoreError::unavailable(SECRET));
-        assert_eq!(failing(&fixture, last).send(fixture.by_key(get(HOSTS))).await.status, 200);
+        // While a request waits for a database, the calls of background tasks come between its own.
+        if !Backend::current().is_shared() {
+            let last = Fault::From(4, || StoreError::unavailable(SECRET));
+            assert_eq!(failing(&fixture, last).send(fixture.by_key(get(HOSTS))).await.status, 200);
+        }
     });
 }
 

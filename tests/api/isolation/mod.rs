@@ -112,6 +112,7 @@ fn run_seed(seed: u64, backend: Backend, steps: usize) -> Outcomes {
     let runtime = tokio::runtime::Builder::new_current_thread()
         // Passwords are hashed on other threads.
         .on_thread_start(move || std::mem::forget(tracing::dispatcher::set_default(&on_thread)))
+        .enable_all()
         .build()
         .unwrap();
     let _guard = tracing::dispatcher::set_default(&dispatch);

@@ -167,6 +167,7 @@ fn rotated_key_replaces_the_former_at_once() {
 #[test]
 fn password_of_a_share_is_verified_and_attempts_are_limited() {
     run_new(async |fixture| {
+        let fixture = fixture.on_one_instance();
         let share = fixture.post("/api/v1/shares", &with(&host_body(), "password", PASSWORD)).await;
         assert_eq!((&share["requires_password"], share.get("password")), (&json!(true), None));
         let verify = |password: &str, client: &str| {

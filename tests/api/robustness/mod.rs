@@ -73,7 +73,7 @@ fn run_rounds(backend: Backend) {
     let rounds = backend.effort(4, 400) as u64;
     let next = AtomicU64::new(0);
     let work = || {
-        let runtime = runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let mut tally = Tally::default();
         loop {
             let round = next.fetch_add(1, Ordering::Relaxed);

@@ -111,7 +111,7 @@ fn version_is_that_of_the_application_or_else_of_the_crate() {
 
 #[test]
 fn head_is_the_get_without_its_body_and_counts_as_a_request() {
-    run_with(Populated::new, async |fixture| {
+    run_with(Populated::on_one_instance, async |fixture| {
         let (share, simple) = (share_path(fixture.share_id), share_path(fixture.share_id.simple()));
         let list = format!("{HOSTS}?limit=1&order_by=name&order_direction=desc");
         for (target, key) in [
