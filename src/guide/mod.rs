@@ -9,7 +9,8 @@
 //! 7. [Performance](performance): the cost of each request, with measurements.
 //! 8. [Durability](durability): the guarantees of `SledStore`, its files and its limits.
 //! 9. [Operations](operations): health, backup, restore, verification, repair, quotas, logs.
-#![cfg_attr(feature = "client", doc = "10. [The client](client): requests, errors, layers.")]
+//! 10. [Past one machine](past_one_machine): several processes on one PostgreSQL database.
+#![cfg_attr(feature = "client", doc = "11. [The client](client): requests, errors, layers.")]
 
 #[cfg(any(not(doctest), feature = "sled"))]
 #[doc = include_str!("getting_started.md")]
@@ -40,6 +41,10 @@ pub mod durability {}
 #[cfg(any(not(doctest), feature = "sled"))]
 #[doc = include_str!("operations.md")]
 pub mod operations {}
+
+#[cfg(any(not(doctest), feature = "postgres"))]
+#[doc = include_str!("past_one_machine.md")]
+pub mod past_one_machine {}
 
 #[cfg(feature = "client")]
 #[doc = include_str!("client.md")]
