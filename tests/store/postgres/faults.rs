@@ -8,6 +8,7 @@ use toposcope::store::{
 };
 use uuid::Uuid;
 
+use super::proxy::{Fault, Proxy};
 use super::{database_of, open};
 use crate::cluster::Cluster;
 
@@ -175,5 +176,25 @@ async fn commits_survive_terminated_connections() {
     }
     terminator.await.unwrap();
     assert!(number > 0);
+    assert_works(&store, "after").await;
+}
+
+#[tokio::test]
+async fn server_that_stops_answering_makes_no_call_hang() {
+    let Some(cluster) = Cluster::shared() else { return };
+    let proxy = Proxy::start(cluster.folder(), Fault::Nothing);
+    let store = open(PostgresStore::builder(&proxy.connection(&cluster.create_database()))).await;
+    assert_works(&store, "before").await;
+    proxy.set_stalled(true);
+    let begin = Instant::now();
+    let (keys, renewed) = ([NOTE], store.renew());
+    let (read, commit, snapshot, renewed) =
+        tokio::join!(store.get(&keys), put(&store, "late"), store.snapshot(), renewed);
+    for outcome in [read.map(|_| ()), commit, snapshot.map(|_| ()), renewed] {
+        assert_unavailable(begin, outcome, "does not answer in time");
+    }
+    // New connections stall as well.
+    assert_fails(&store, "does not answer in time").await;
+    proxy.set_stalled(false);
     assert_works(&store, "after").await;
 }

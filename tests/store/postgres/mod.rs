@@ -6,7 +6,6 @@ mod conformance;
 mod faults;
 mod instances;
 mod opening;
-#[cfg(feature = "testing")]
 mod proxy;
 mod secrets;
 mod sql;

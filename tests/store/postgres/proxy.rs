@@ -1,4 +1,4 @@
-//! A proxy that cuts the connections on which an instance commits.
+//! A proxy that cuts the connections on which an instance commits, or stops to forward anything.
 
 use std::io::{Read, Write};
 use std::net::Shutdown;
@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use tempfile::TempDir;
 
@@ -23,12 +24,15 @@ pub(crate) enum Fault {
     CutAnswer { one_in: usize },
     /// A part of the request reaches the server.
     CutRequest { one_in: usize },
+    /// None.
+    Nothing,
 }
 
 /// A socket whose connections lead to a server. It serves until the process ends.
 #[derive(Debug)]
 pub(crate) struct Proxy {
     folder: PathBuf,
+    is_stalled: Arc<AtomicBool>,
 }
 
 impl Proxy {
@@ -36,13 +40,20 @@ impl Proxy {
         let folder = TempDir::with_prefix("toposcope-proxy-").unwrap().keep();
         let listener = UnixListener::bind(folder.join(SOCKET)).unwrap();
         let server = server.join(SOCKET);
+        let is_stalled = Arc::new(AtomicBool::new(false));
+        let stall = Arc::clone(&is_stalled);
         thread::spawn(move || {
             for client in listener.incoming() {
                 let (Ok(client), Ok(server)) = (client, UnixStream::connect(&server)) else { return };
-                serve(&client, &server, fault);
+                serve(&client, &server, fault, &stall);
             }
         });
-        Self { folder }
+        Self { folder, is_stalled }
+    }
+
+    /// Sets whether the proxy accepts bytes and connections without forwarding them.
+    pub(crate) fn set_stalled(&self, is_stalled: bool) {
+        self.is_stalled.store(is_stalled, Ordering::Relaxed);
     }
 
     /// Returns the connection string of a database of the server, through the proxy.
@@ -52,7 +63,7 @@ impl Proxy {
     }
 }
 
-fn serve(client: &UnixStream, server: &UnixStream, fault: Fault) {
+fn serve(client: &UnixStream, server: &UnixStream, fault: Fault, is_stalled: &Arc<AtomicBool>) {
     // Whether the connection has committed: only such connections are cut, since reads are not repeated.
     let commits = Arc::new(AtomicBool::new(false));
     let (requests, answers) = (Arc::clone(&commits), commits);
@@ -68,16 +79,25 @@ fn serve(client: &UnixStream, server: &UnixStream, fault: Fault) {
         let Fault::CutAnswer { one_in } = fault else { return None };
         (is_commit && fastrand::usize(..one_in) == 0).then_some(0)
     };
-    forward(client, server, cut_request);
-    forward(server, client, cut_answer);
+    forward(client, server, is_stalled, cut_request);
+    forward(server, client, is_stalled, cut_answer);
 }
 
 /// Copies bytes until an end is closed, or `cut` returns how much of a chunk is the last to be copied.
-fn forward(from: &UnixStream, to: &UnixStream, cut: impl Fn(&[u8]) -> Option<usize> + Send + 'static) {
+fn forward(
+    from: &UnixStream,
+    to: &UnixStream,
+    is_stalled: &Arc<AtomicBool>,
+    cut: impl Fn(&[u8]) -> Option<usize> + Send + 'static,
+) {
+    let is_stalled = Arc::clone(is_stalled);
     let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
     thread::spawn(move || {
         let mut buffer = vec![0; 64 << 10];
         while let Ok(length @ 1..) = from.read(&mut buffer) {
+            while is_stalled.load(Ordering::Relaxed) {
+                thread::sleep(Duration::from_millis(5));
+            }
             let chunk = &buffer[..length];
             let cut = cut(chunk);
             if to.write_all(&chunk[..cut.unwrap_or(length)]).is_err() || cut.is_some() {
