@@ -25,7 +25,7 @@ mod contents;
 mod durability;
 #[cfg(feature = "sled")]
 mod fixture;
-#[cfg(all(feature = "postgres", unix))]
+#[cfg(all(feature = "postgres", feature = "testing", unix))]
 #[path = "../support/in_turn.rs"]
 mod in_turn;
 mod long_lists;

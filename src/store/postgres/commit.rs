@@ -60,8 +60,8 @@ impl Committer {
     pub(super) async fn run(mut self) {
         loop {
             let mut jobs = VecDeque::from(self.jobs.next_async().await);
-            let (begin, mut failure) = (Instant::now(), None);
-            match jobs.pop_front() {
+            let begin = Instant::now();
+            let failure = match jobs.pop_front() {
                 None => return,
                 Some(Job::Commit(batch, responder)) => {
                     let mut requests = vec![(batch, responder)];
@@ -74,16 +74,21 @@ impl Committer {
                             }
                         }
                     }
-                    failure = self.commit(requests).await.err();
+                    self.commit(requests).await.err()
                 }
-                Some(Job::Purge(now, responder)) => self.purge(now, responder).await,
-                Some(Job::Maintain(responder)) => responder.send(self.renew().await),
+                Some(Job::Purge(now, responder)) => self.purge(now, responder).await.err(),
+                Some(Job::Maintain(responder)) => {
+                    let outcome = self.renew().await;
+                    let failure = outcome.as_ref().err().map(StoreError::copy);
+                    responder.send(outcome);
+                    failure
+                }
                 Some(Job::Close(responder)) => {
                     self.shared.pool.close_idle();
                     drop(self);
                     return responder.send(Ok(()));
                 }
-            }
+            };
             jobs.into_iter().for_each(|job| self.jobs.defer(job));
             if let Some(error) =
                 failure.filter(|_| begin.elapsed() >= self.shared.pool.connector.options.acquire_timeout)
@@ -160,31 +165,30 @@ impl Committer {
         Ok((Proposal { from, accepted, requests, effect, is_renewal: false }, undecided))
     }
 
-    async fn purge(&mut self, now: Timestamp, mut responder: Responder) {
+    /// Deletes expired records, and answers the caller. Returns the same error.
+    async fn purge(&mut self, now: Timestamp, mut responder: Responder) -> Result<(), StoreError> {
         let mut purged = 0;
         loop {
             if let Err(error) = self.shared.probe().await {
-                return responder.send(Err(error));
+                return Err(refuse(responder, error));
             }
             let mut keys = match self.shared.replica.read() {
                 Ok(replica) => replica.index.expired(now),
-                Err(error) => return responder.send(Err(error)),
+                Err(error) => return Err(refuse(responder, error)),
             };
             keys.truncate(PURGED_RECORDS);
             if keys.is_empty() {
-                return responder.with_count(purged).send(Ok(()));
+                responder.with_count(purged).send(Ok(()));
+                return Ok(());
             }
             let count = keys.len() as u64;
-            let proposal = match self.admit(vec![(deletions(keys), responder)], false) {
-                Ok((proposal, _)) => proposal,
-                Err(error) => return tracing::error!("expired records cannot be purged: {error}"),
-            };
+            let (proposal, _) = self.admit(vec![(deletions(keys), responder)], false)?;
             let (mut proposed, outcome) = self.propose(proposal).await;
-            let Some((_, returned)) = proposed.pop() else { return };
+            let Some((_, returned)) = proposed.pop() else { return Ok(()) };
             responder = returned;
             match outcome {
                 Ok(is_committed) => purged += if is_committed { count } else { 0 },
-                Err(error) => return responder.send(Err(error)),
+                Err(error) => return Err(refuse(responder, error)),
             }
         }
     }
@@ -319,8 +323,11 @@ fn pairs<'b>(
 }
 
 fn fail(requests: Vec<Request>, error: StoreError) -> StoreError {
-    for (_, responder) in requests {
-        responder.send(Err(error.copy()));
-    }
+    requests.into_iter().fold(error, |error, (_, responder)| refuse(responder, error))
+}
+
+/// Answers a caller with an error, and returns it.
+fn refuse(responder: Responder, error: StoreError) -> StoreError {
+    responder.send(Err(error.copy()));
     error
 }

@@ -19,6 +19,7 @@ const COMMITTED: &[u8] = b"C\0\0\0\x0bCOMMIT\0";
 
 /// What happens to commits.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(feature = "testing"), allow(dead_code, reason = "the conformance suite needs the rest"))]
 pub(crate) enum Fault {
     /// The server commits, and the answer is lost.
     CutAnswer { one_in: usize },
