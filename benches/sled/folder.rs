@@ -6,6 +6,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
+use toposcope::store::{Durability, SledStore, StoreError};
+
+use crate::record::{InMemory, put_all};
 
 /// A folder for one run, removed at its end.
 #[derive(Debug)]
@@ -69,4 +72,11 @@ fn blocks(metadata: &fs::Metadata) -> u64 {
 #[cfg(not(unix))]
 fn blocks(metadata: &fs::Metadata) -> u64 {
     metadata.len()
+}
+
+/// Writes all records of an inventory to a new folder and closes it.
+pub(crate) async fn copy_to(in_memory: &InMemory, folder: &Path) -> Result<(), StoreError> {
+    let store = SledStore::builder(folder).durability(Durability::Buffered).open().await?;
+    put_all(&store, &in_memory.entries).await?;
+    store.close().await
 }

@@ -31,6 +31,7 @@ mod memory;
 mod opening;
 mod page;
 mod plain;
+#[path = "../support/record.rs"]
 mod record;
 mod size;
 mod verify;

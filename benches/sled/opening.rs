@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 
 use crate::child::Opened;
-use crate::folder::Folder;
+use crate::folder::{Folder, copy_to};
 use crate::record::InMemory;
 
 const ROUNDS: usize = 5;
@@ -31,7 +31,7 @@ pub(crate) fn measure(runtime: &Runtime, folder: &Folder, sizes: &[usize]) -> Re
         eprintln!("opening {size} hosts: loading");
         let place = folder.place(&format!("opening-{size}"));
         runtime
-            .block_on(async { InMemory::load(*size).await?.copy_to(&place).await.map_err(Box::from) })
+            .block_on(async { copy_to(&InMemory::load(*size).await?, &place).await.map_err(Box::from) })
             .map_err(|error: Box<dyn Error>| error)?;
         for left in [Left::Closed, Left::ClosedLongAgo, Left::Killed] {
             measure_left(&place, *size, left)?;

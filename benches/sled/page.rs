@@ -19,7 +19,7 @@ use tower::Service;
 
 use crate::call::{call, each_frame};
 use crate::clock::compare;
-use crate::folder::Folder;
+use crate::folder::{Folder, copy_to};
 use crate::record::{HOST, InMemory};
 
 const PAGE: usize = 50;
@@ -81,7 +81,7 @@ pub(crate) fn measure(runtime: &Runtime, folder: &Folder, sizes: &[usize]) -> Re
         eprintln!("pages of {size} hosts");
         let in_memory = runtime.block_on(InMemory::load(*size))?;
         let place = folder.place(&format!("page-{size}"));
-        runtime.block_on(in_memory.copy_to(&place))?;
+        runtime.block_on(copy_to(&in_memory, &place))?;
         worst = worst.max(measure_size(runtime, &place, *size, &in_memory)?);
     }
     println!("\nWorst ratio: {worst:.2}.\n");

@@ -9,7 +9,7 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 use toposcope::store::{Batch, SledStore, Store, StoreError};
 
-use crate::folder::Folder;
+use crate::folder::{Folder, copy_to};
 use crate::record::{InMemory, Records, Sort};
 
 const ROUNDS: usize = 3;
@@ -38,7 +38,7 @@ pub(crate) fn measure(runtime: &Runtime, folder: &Folder, sizes: &[usize]) -> Re
         let place = folder.place(&format!("verify-{size}"));
         runtime.block_on(async {
             eprintln!("verifying {size} hosts: loading");
-            InMemory::load(*size).await?.copy_to(&place).await?;
+            copy_to(&InMemory::load(*size).await?, &place).await?;
             let store = Arc::new(SledStore::open(&place).await?);
             let records = Arc::new(Mutex::new(Records::new().await?));
             measure_size(&store, &records, *size).await?;

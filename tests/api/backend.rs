@@ -7,6 +7,8 @@ use tokio::runtime::Builder;
 use toposcope::store::SledStore;
 use toposcope::store::{MemoryStore, Store};
 
+#[cfg(all(feature = "postgres", unix))]
+use crate::cluster::is_thorough;
 #[cfg(feature = "sled")]
 use crate::place::Place;
 #[cfg(all(feature = "postgres", unix))]
@@ -27,15 +29,19 @@ pub(crate) enum Backend {
     Postgres,
 }
 
-/// Runs a test once on each backend. Every fixture that it creates in its own task uses the backend.
+/// Runs a test once on each backend: in memory and in a folder, or on PostgreSQL if `TOPOSCOPE_POSTGRES` is `all`. Every
+/// fixture that the test creates in its own task uses the backend.
 pub(crate) async fn on_each_backend(test: impl AsyncFn()) {
+    #[cfg(all(feature = "postgres", unix))]
+    if is_thorough() {
+        if Postgres::is_installed() {
+            CURRENT.scope(Backend::Postgres, test()).await;
+        }
+        return;
+    }
     CURRENT.scope(Backend::Memory, test()).await;
     #[cfg(feature = "sled")]
     CURRENT.scope(Backend::Folder, test()).await;
-    #[cfg(all(feature = "postgres", unix))]
-    if Postgres::is_installed() {
-        CURRENT.scope(Backend::Postgres, test()).await;
-    }
 }
 
 /// Runs a test once on each backend, on a runtime with one thread.

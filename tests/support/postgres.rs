@@ -49,18 +49,28 @@ struct Installation {
 }
 
 impl Cluster {
-    /// Returns the cluster that all tests of this process share, each in a database of its own.
-    /// `None` if PostgreSQL is not installed: the calling test then says so and returns.
+    /// Returns the cluster that all tests of this process share, each in a database of its own. It does not wait for the
+    /// disk. `None` if PostgreSQL is not installed: the calling test then says so and returns.
     pub(crate) fn shared() -> Option<&'static Self> {
         static SHARED: OnceLock<Option<Cluster>> = OnceLock::new();
-        let shared = SHARED.get_or_init(|| Installation::find().map(|found| Self::create(found, &[])));
-        shared.as_ref().or_else(skipped)
+        let settings = ["fsync=off", "full_page_writes=off"];
+        let shared = SHARED.get_or_init(|| Installation::find().map(|found| Self::create(found, &settings)));
+        shared.as_ref().or_else(|| skipped(NOT_INSTALLED))
+    }
+
+    /// Returns the shared cluster for a test that takes long. `None` unless [`is_thorough`] and PostgreSQL is installed.
+    pub(crate) fn shared_if_thorough() -> Option<&'static Self> {
+        if is_thorough() {
+            Self::shared()
+        } else {
+            skipped("it takes long (run with TOPOSCOPE_POSTGRES=all)")
+        }
     }
 
     /// Creates a cluster with further settings, such as `fsync=off`, for a test that stops or kills the server.
     /// `None` as in [`shared`](Self::shared).
     pub(crate) fn start_new(settings: &[&str]) -> Option<Self> {
-        Installation::find().map(|found| Self::create(found, settings)).or_else(skipped)
+        Installation::find().map(|found| Self::create(found, settings)).or_else(|| skipped(NOT_INSTALLED))
     }
 
     fn create(installation: Installation, settings: &[&str]) -> Self {
@@ -239,12 +249,16 @@ fn run(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
 }
 
+/// Returns whether all tests run on PostgreSQL that can, and not only the quick ones of its store.
+pub(crate) fn is_thorough() -> bool {
+    env::var("TOPOSCOPE_POSTGRES").is_ok_and(|value| value == "all")
+}
+
+const NOT_INSTALLED: &str = "PostgreSQL is not installed (on Debian and Ubuntu: apt-get install postgresql)";
+
 /// Says that a test is skipped. Unlike `eprintln`, this is shown for tests that pass, too.
-fn skipped<T>() -> Option<T> {
+fn skipped<T>(reason: &str) -> Option<T> {
     let test = thread::current().name().unwrap_or_default().to_owned();
-    let _ = writeln!(
-        io::stderr(),
-        "{test}: SKIPPED, because PostgreSQL is not installed (on Debian and Ubuntu: apt-get install postgresql)"
-    );
+    let _ = writeln!(io::stderr(), "{test}: SKIPPED, because {reason}");
     None
 }

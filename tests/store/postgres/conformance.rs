@@ -19,12 +19,13 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Runs all cases on instances that perform one operation in turn.
 async fn assert_conforms(
+    cluster: Option<&'static Cluster>,
     isolation: &str,
     instances: usize,
     options: fn(PostgresStoreBuilder) -> PostgresStoreBuilder,
     connect: impl Fn(&Cluster, String) -> String,
 ) {
-    let Some(cluster) = Cluster::shared() else { return };
+    let Some(cluster) = cluster else { return };
     let (mut current, mut cases) = (None, 0);
     let make = async || {
         if cases % CASES == 0 {
@@ -64,32 +65,60 @@ fn direct(_: &Cluster, connection: String) -> String {
 
 #[tokio::test]
 async fn instance_at_read_committed_conforms_on_one_thread() {
-    assert_conforms("read committed", 1, |builder| builder, direct).await;
+    assert_conforms(Cluster::shared_if_thorough(), "read committed", 1, |builder| builder, direct).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn three_instances_at_read_committed_conform() {
-    assert_conforms("read committed", 3, |builder| builder, direct).await;
+    assert_conforms(Cluster::shared(), "read committed", 3, |builder| builder, direct).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn instance_at_repeatable_read_without_cached_bodies_conforms() {
-    assert_conforms("repeatable read", 1, |builder| builder.body_cache_bytes(0), direct).await;
+    assert_conforms(
+        Cluster::shared_if_thorough(),
+        "repeatable read",
+        1,
+        |builder| builder.body_cache_bytes(0),
+        direct,
+    )
+    .await;
 }
 
 #[tokio::test]
 async fn three_instances_at_repeatable_read_conform_on_one_thread() {
-    assert_conforms("repeatable read", 3, |builder| builder.max_connections(2), direct).await;
+    assert_conforms(
+        Cluster::shared_if_thorough(),
+        "repeatable read",
+        3,
+        |builder| builder.max_connections(2),
+        direct,
+    )
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn instance_at_serializable_in_a_schema_conforms() {
-    assert_conforms("serializable", 1, |builder| builder.schema("an \"odd\" schema"), direct).await;
+    assert_conforms(
+        Cluster::shared_if_thorough(),
+        "serializable",
+        1,
+        |builder| builder.schema("an \"odd\" schema"),
+        direct,
+    )
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn three_instances_at_serializable_without_prepared_statements_conform() {
-    assert_conforms("serializable", 3, |builder| builder.transaction_pooling(true), direct).await;
+    assert_conforms(
+        Cluster::shared_if_thorough(),
+        "serializable",
+        3,
+        |builder| builder.transaction_pooling(true),
+        direct,
+    )
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -99,6 +128,6 @@ async fn instances_whose_commits_lose_their_connection_conform() {
         let proxied = |cluster: &Cluster, connection: String| {
             Proxy::start(cluster.folder(), fault).connection(&connection)
         };
-        assert_conforms("read committed", 2, |builder| builder, proxied).await;
+        assert_conforms(Cluster::shared_if_thorough(), "read committed", 2, |builder| builder, proxied).await;
     }
 }

@@ -1,13 +1,11 @@
 //! The written records: small ones, and benchmark hosts with the facets that the inventory gives them.
 
 use std::error::Error;
-use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use toposcope::store::{
-    Batch, Durability, Entry, Facets, Key, MemoryStore, Name, Precondition, SledStore, SortKey, Store,
-    StoreError,
+    Batch, Entry, Facets, Key, MemoryStore, Name, Precondition, SortKey, Store, StoreError,
 };
 use uuid::Uuid;
 
@@ -135,18 +133,11 @@ impl InMemory {
             entries.extend(next);
         }
     }
-
-    /// Writes everything to a new folder and closes it.
-    pub(crate) async fn copy_to(&self, folder: &Path) -> Result<(), StoreError> {
-        let store = SledStore::builder(folder).durability(Durability::Buffered).open().await?;
-        put_all(&store, &self.entries).await?;
-        store.close().await
-    }
 }
 
 /// Writes records in batches of several hundred.
 pub(crate) async fn put_all<'e>(
-    store: &SledStore,
+    store: &dyn Store,
     entries: impl IntoIterator<Item = &'e Entry>,
 ) -> Result<(), StoreError> {
     let mut batch = Batch::new();
