@@ -41,7 +41,11 @@
 //!                        +---------------+---------------+
 //!                   +----v----+     +----v----+     +----v----+
 //!                   | access  |     |  store  |     |  model  |
-//!                   +---------+     +---------+     +---------+
+//!                   +---------+     +---------+     +----^----+
+//!                                                        |
+//!                                                  +-----+-----+
+//!                                                  | discovery |
+//!                                                  +-----------+
 //! ```
 //!
 //! * [`model`]: the records, as plain typed values.
@@ -51,10 +55,12 @@
 //! * [`wire`]: the response envelope and the error codes.
 //! * [`service`]: the API as a `tower::Service`, and the OpenAPI document that describes its endpoints.
 //! * `client` (feature `client`): a typed client for the API, over any tower service that speaks HTTP.
+//! * `discovery` (feature `discovery`): parsers that turn SNMP walks, scans and neighbor tables into reports.
 //! * `testing` (feature `testing`): the conformance suite for stores, and a store for fault injection.
 //! * [`guide`]: getting started, the API in ten requests, embedding, the data model, access, performance, operations.
 //!
 //! # Features
+//! * `discovery`, on by default: the `discovery` module. It adds the crate `quick-xml`.
 //! * `openapi`, on by default: `openapi()`, the OpenAPI document of the API, and the endpoints that serve it. It adds
 //!   the crate `schemars`.
 //! * `sled`, on by default: `SledStore`, which keeps all records in a folder.
@@ -68,6 +74,8 @@
 pub mod access;
 #[cfg(feature = "client")]
 pub mod client;
+#[cfg(feature = "discovery")]
+pub mod discovery;
 mod fair_threads;
 pub mod guide;
 pub mod inventory;

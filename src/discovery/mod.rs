@@ -1,0 +1,23 @@
+//! Reports of scanners, SNMP walks and daemons as input for the inventory.
+//!
+//! [`parse`](fn@parse) turns the output of a tool into a [`Report`]: the devices it describes, and for each device *tables* of
+//! *claims*, such as its interfaces, its neighbors or its forwarding database. Parsing performs no I/O of its own and
+//! knows no store. Nothing here contacts the network.
+//!
+//! | [`Format`] | Input |
+//! |---|---|
+//! | [`Format::Nmap`] | XML of nmap (`-oX`) |
+//! | [`Format::Lldpctl`] | `lldpctl -f json` and `-f json0` |
+//! | [`Format::Snmpwalk`] | output of net-snmp's `snmpwalk`, numeric or symbolic, of one device |
+//! | [`Format::Snmprec`] | a recording of snmpsim, of one device |
+//! | [`Format::Arp`] | `ip -j neigh`, `ip neigh`, `arp -an`, and `show ip arp` of Cisco |
+//! | [`Format::Report`] | a [`Report`] as JSON |
+//!
+//! The MIBs that walks are searched for are SNMPv2-MIB (the system group), IF-MIB, IP-MIB, BRIDGE-MIB, Q-BRIDGE-MIB,
+//! LLDP-MIB, LLDP-V2-MIB, TIMETRA-LLDP-MIB, CISCO-CDP-MIB, IEEE8023-LAG-MIB and ENTITY-MIB.
+
+mod parse;
+pub mod report;
+
+pub use parse::{Format, FormatError, ParseError, ParseErrorKind, ParseOptions, ReporterId, parse};
+pub use report::Report;

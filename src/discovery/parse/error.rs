@@ -1,0 +1,93 @@
+use std::fmt;
+use std::io;
+
+/// The error for input that cannot be parsed.
+///
+/// Displays as the location, followed by what is wrong there: `line 7: not an object identifier and a value`.
+#[derive(Debug)]
+pub struct ParseError {
+    kind: ParseErrorKind,
+    line: Option<u64>,
+    byte: u64,
+}
+
+/// What is wrong with input that cannot be parsed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ParseErrorKind {
+    /// Reading the input failed.
+    Io(io::Error),
+    /// The input does not follow the syntax of its format.
+    Syntax(String),
+    /// The input is well-formed, but is not of this format.
+    WrongFormat(&'static str),
+    /// The document type of an XML file defines entities, which are never expanded.
+    EntityDefinition,
+    /// A single element, or the nesting of elements, is larger than the parser accepts.
+    TooLarge(&'static str),
+    /// The input needs more work than its length justifies.
+    TooComplex,
+    /// The input does not tell which device it comes from, and the options do not either.
+    ReporterRequired,
+}
+
+impl ParseError {
+    pub(super) const fn new(kind: ParseErrorKind, line: Option<u64>, byte: u64) -> Self {
+        Self { kind, line, byte }
+    }
+
+    /// Returns what is wrong.
+    #[must_use]
+    pub const fn kind(&self) -> &ParseErrorKind {
+        &self.kind
+    }
+
+    /// Returns the line, counted from 1; `None` for formats in which only the byte is known.
+    #[must_use]
+    pub const fn line(&self) -> Option<u64> {
+        self.line
+    }
+
+    /// Returns the number of bytes before the fault.
+    ///
+    /// In formats with lines this is the beginning or the end of the faulty line.
+    #[must_use]
+    pub const fn byte(&self) -> u64 {
+        self.byte
+    }
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(formatter, "line {line}: {}", self.kind),
+            None => write!(formatter, "byte {}: {}", self.byte, self.kind),
+        }
+    }
+}
+
+impl std::error::Error for ParseError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.kind {
+            ParseErrorKind::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for ParseErrorKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => write!(formatter, "reading failed: {error}"),
+            Self::Syntax(problem) => formatter.write_str(problem),
+            Self::WrongFormat(expected) => write!(formatter, "not {expected}"),
+            Self::EntityDefinition => {
+                formatter.write_str("the document type defines entities, which are not accepted")
+            }
+            Self::TooLarge(part) => write!(formatter, "{part}"),
+            Self::TooComplex => formatter.write_str("the input takes more work than its length justifies"),
+            Self::ReporterRequired => formatter
+                .write_str("the input does not name the device it comes from; name it in the options"),
+        }
+    }
+}

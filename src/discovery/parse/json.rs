@@ -1,0 +1,128 @@
+//! JSON input with bounded memory, and reports as JSON.
+
+use std::cell::Cell;
+use std::io::{self, BufRead, Read};
+
+use serde::Deserialize;
+use serde_json::error::Category;
+
+use super::meter::Meter;
+use super::{ParseError, ParseErrorKind, ParseOptions};
+use crate::discovery::report::{Report, Reporter};
+
+/// The objects of one row, itself included.
+const OBJECTS_PER_ROW: u64 = 8;
+/// The fields and list elements of one row.
+const ELEMENTS_PER_ROW: u64 = 64;
+
+/// Reads a [`Report`].
+pub(super) fn read_report(
+    reader: &mut dyn BufRead,
+    options: &ParseOptions,
+    meter: &mut Meter,
+) -> Result<Report, ParseError> {
+    let counts = Counts::default();
+    let mut report = Report::new(Reporter::new(""), options.observed_at);
+    let mut deserializer = deserializer(reader, &counts, options);
+    let read = Report::deserialize(&mut deserializer).and_then(|read| {
+        report = read;
+        deserializer.end()
+    });
+    finish(read, &counts, meter)?;
+    // The sender's clock may be ahead, and reports of the future would keep out those of the present.
+    report.observed_at = report.observed_at.min(options.observed_at);
+    Ok(report)
+}
+
+/// Skips white space and returns the byte behind it, without consuming that.
+pub(super) fn first_byte(reader: &mut dyn BufRead, meter: &mut Meter) -> Result<Option<u8>, ParseError> {
+    loop {
+        let chunk = match reader.fill_buf() {
+            Ok(chunk) => chunk,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(meter.error(ParseErrorKind::Io(error))),
+        };
+        let blank = chunk.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let lines = chunk.iter().take(blank).filter(|byte| **byte == b'\n').count();
+        let first = chunk.get(blank).copied();
+        let is_end = chunk.is_empty();
+        reader.consume(blank);
+        meter.add_bytes(blank);
+        (0..lines).for_each(|_| meter.begin_line());
+        if first.is_some() || is_end {
+            return Ok(first);
+        }
+    }
+}
+
+/// What was read from a JSON input.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    bytes: Cell<u64>,
+    objects: Cell<u64>,
+    elements: Cell<u64>,
+    is_too_large: Cell<bool>,
+}
+
+/// Creates a deserializer that fails before the input needs more memory than the rows it may have.
+pub(super) fn deserializer<'r>(
+    reader: &'r mut dyn BufRead,
+    counts: &'r Counts,
+    options: &ParseOptions,
+) -> serde_json::Deserializer<serde_json::de::IoRead<Limited<'r>>> {
+    serde_json::Deserializer::from_reader(Limited { reader, counts, max_rows: options.max_rows })
+}
+
+/// Charges the meter for what was read, and locates an error.
+pub(super) fn finish(
+    result: serde_json::Result<()>,
+    counts: &Counts,
+    meter: &mut Meter,
+) -> Result<(), ParseError> {
+    let bytes = usize::try_from(counts.bytes.get()).unwrap_or(usize::MAX);
+    meter.add_bytes(bytes);
+    meter.add_steps(bytes.saturating_mul(4));
+    let Err(error) = result else { return meter.check() };
+    let line = meter.line() + error.line() as u64;
+    let kind = match error.classify() {
+        _ if counts.is_too_large.get() => ParseErrorKind::TooLarge("the input has too many values"),
+        Category::Io => ParseErrorKind::Io(error.into()),
+        Category::Syntax | Category::Data | Category::Eof => {
+            let problem = error.to_string();
+            // The location precedes the sentence here.
+            let sentence =
+                problem.rsplit_once(" at line ").map_or(problem.as_str(), |(sentence, _)| sentence);
+            ParseErrorKind::Syntax(sentence.to_owned())
+        }
+    };
+    Err(ParseError::new(kind, Some(line), meter.bytes()))
+}
+
+/// A reader that counts objects and elements. Brackets and commas within strings count as well.
+pub(super) struct Limited<'r> {
+    reader: &'r mut dyn BufRead,
+    counts: &'r Counts,
+    max_rows: u64,
+}
+
+impl Read for Limited<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.reader.read(buffer)?;
+        let counts = self.counts;
+        for byte in buffer.get(..length).unwrap_or_default() {
+            match byte {
+                b'{' => counts.objects.set(counts.objects.get() + 1),
+                b'[' | b',' => counts.elements.set(counts.elements.get() + 1),
+                _ => {}
+            }
+        }
+        counts.bytes.set(counts.bytes.get() + length as u64);
+        let max_objects = self.max_rows.saturating_add(16).saturating_mul(OBJECTS_PER_ROW);
+        let max_elements = self.max_rows.saturating_add(16).saturating_mul(ELEMENTS_PER_ROW);
+        if counts.objects.get() > max_objects || counts.elements.get() > max_elements {
+            counts.is_too_large.set(true);
+            return Err(io::Error::other("too many values"));
+        }
+        Ok(length)
+    }
+}

@@ -1,0 +1,77 @@
+//! Lines of bounded length from a reader.
+
+use std::io::BufRead;
+
+use memchr::memchr;
+
+use super::meter::Meter;
+use super::{ParseError, ParseErrorKind};
+use crate::discovery::report::WarningCode;
+
+/// The longest line that is kept whole. SNMP values have at most 64 KiB, which a walk writes as 192 KiB of digits.
+const MAX_LINE: usize = 256 * 1024;
+
+/// Reads lines into one buffer.
+pub(super) struct Lines<'r> {
+    reader: &'r mut dyn BufRead,
+    line: Vec<u8>,
+}
+
+/// A line without its end.
+#[derive(Clone, Copy)]
+pub(super) struct Line<'l> {
+    pub(super) bytes: &'l [u8],
+    /// Whether a newline follows. Without one, the input may be cut off within the line.
+    pub(super) has_newline: bool,
+}
+
+impl<'r> Lines<'r> {
+    pub(super) fn new(reader: &'r mut dyn BufRead) -> Self {
+        Self { reader, line: Vec::new() }
+    }
+
+    /// Reads the next line. Returns `None` at the end of the input.
+    pub(super) fn next(&mut self, meter: &mut Meter) -> Result<Option<Line<'_>>, ParseError> {
+        self.line.clear();
+        let (mut begun, mut has_newline) = (false, false);
+        let mut cut = false;
+        loop {
+            let chunk = match self.reader.fill_buf() {
+                Ok(chunk) => chunk,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(meter.error(ParseErrorKind::Io(error))),
+            };
+            if chunk.is_empty() {
+                break;
+            }
+            if !begun {
+                meter.begin_line();
+                begun = true;
+            }
+            let newline = memchr(b'\n', chunk);
+            let content = chunk.get(..newline.unwrap_or(chunk.len())).unwrap_or_default();
+            let kept = content.len().min(MAX_LINE.saturating_sub(self.line.len()));
+            cut |= kept < content.len();
+            self.line.extend_from_slice(content.get(..kept).unwrap_or_default());
+            let consumed = newline.map_or(content.len(), |position| position + 1);
+            self.reader.consume(consumed);
+            meter.add_bytes(consumed);
+            meter.add_steps(consumed + kept);
+            if newline.is_some() {
+                has_newline = true;
+                break;
+            }
+        }
+        if !begun {
+            return Ok(None);
+        }
+        if cut {
+            meter.warn(WarningCode::ValueTruncated);
+        }
+        meter.check()?;
+        let line = self.line.as_slice();
+        // Some editors begin UTF-8 files with a byte order mark.
+        let line = if meter.line() == 1 { line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line) } else { line };
+        Ok(Some(Line { bytes: line.strip_suffix(b"\r").unwrap_or(line), has_newline }))
+    }
+}

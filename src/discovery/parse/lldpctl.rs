@@ -1,0 +1,159 @@
+//! `lldpctl -f json` and `-f json0`.
+//!
+//! `json0` writes every value as a list of objects. `json` leaves out lists of one element, and uses the names of
+//! interfaces and systems as keys.
+
+mod interface;
+mod node;
+
+use std::cell::Cell;
+use std::fmt;
+use std::io::BufRead;
+
+use serde::Deserializer;
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::meter::Meter;
+use super::{ParseError, ParseErrorKind, ParseOptions, json, named_device};
+use crate::discovery::report::{CdpRow, LldpRow, Report, Reporter, Table, WarningCode};
+use interface::Row;
+use node::{Node, NodeSeed};
+
+/// The values that one interface may have, with all its neighbor sends.
+const MAX_NODES: u32 = 20_000;
+
+/// Reads the neighbors of one device.
+pub(super) fn read(
+    reader: &mut dyn BufRead,
+    options: &ParseOptions,
+    meter: &mut Meter,
+) -> Result<Report, ParseError> {
+    let mut device = named_device(options, meter)?;
+    let mut sink = Sink { meter, lldp: Vec::new(), cdp: Vec::new(), found: false };
+    let counts = json::Counts::default();
+    let mut deserializer = json::deserializer(reader, &counts, options);
+    let level = Level { sink: &mut sink, place: Place::Document };
+    let read = level.deserialize(&mut deserializer).and_then(|()| deserializer.end());
+    let Sink { lldp, cdp, found, .. } = sink;
+    json::finish(read, &counts, meter)?;
+    if !found {
+        return Err(
+            meter.error(ParseErrorKind::WrongFormat("the output of `lldpctl -f json`: it has no `lldp`"))
+        );
+    }
+    let complete = options.complete && !meter.is_truncated();
+    if !cdp.is_empty() {
+        device.tables.cdp = Some(if complete { Table::complete(cdp) } else { Table::truncated(cdp) });
+    }
+    device.tables.lldp = Some(if complete { Table::complete(lldp) } else { Table::truncated(lldp) });
+    let mut report = Report::new(Reporter::new("lldpd"), options.observed_at);
+    report.devices.push(device);
+    Ok(report)
+}
+
+struct Sink<'m> {
+    meter: &'m mut Meter,
+    lldp: Vec<LldpRow>,
+    cdp: Vec<CdpRow>,
+    /// Whether the document has an `lldp`.
+    found: bool,
+}
+
+impl Sink<'_> {
+    fn push(&mut self, name: &str, interface: &Node) {
+        match interface::row(name, interface) {
+            Ok(row) => {
+                if self.meter.admit_row() {
+                    match row {
+                        Row::Lldp(row) => self.lldp.push(row),
+                        Row::Cdp(row) => self.cdp.push(row),
+                    }
+                }
+            }
+            Err(interface::Unusable::Incomplete) => self.meter.skip(WarningCode::RowIncomplete),
+            Err(interface::Unusable::Protocol) => self.meter.skip(WarningCode::ValueInvalid),
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// The whole document.
+    Document,
+    /// The value of `lldp`.
+    Lldp,
+    /// The value of `interface`.
+    Interfaces,
+}
+
+/// A level of the document above the interfaces: an object, or a list of such.
+struct Level<'l, 'm> {
+    sink: &'l mut Sink<'m>,
+    place: Place,
+}
+
+impl<'de> DeserializeSeed<'de> for Level<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Level<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object or a list of objects")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        while let Some(()) = list.next_element_seed(Level { sink: &mut *self.sink, place: self.place })? {}
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        if self.place == Place::Interfaces {
+            return read_interfaces(self.sink, map);
+        }
+        while let Some(key) = map.next_key::<String>()? {
+            match (self.place, key.as_str()) {
+                (Place::Document, "lldp") => {
+                    self.sink.found = true;
+                    map.next_value_seed(Level { sink: &mut *self.sink, place: Place::Lldp })?;
+                }
+                (Place::Lldp, "interface") => {
+                    map.next_value_seed(Level { sink: &mut *self.sink, place: Place::Interfaces })?;
+                }
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads an object of interfaces by name, or one interface that has its name as a field.
+fn read_interfaces<'de, A: MapAccess<'de>>(sink: &mut Sink<'_>, mut map: A) -> Result<(), A::Error> {
+    let mut fields = Vec::new();
+    let budget = Cell::new(MAX_NODES);
+    while let Some(key) = map.next_key::<String>()? {
+        let is_field = matches!(key.as_str(), "name" | "via" | "chassis" | "port");
+        if !is_field {
+            budget.set(MAX_NODES);
+        }
+        let value = map.next_value_seed(NodeSeed { budget: &budget })?;
+        if is_field && !value.is_interface() {
+            if fields.len() < 8 {
+                fields.push((key, value));
+            }
+        } else if value.is_interface() {
+            value.elements().for_each(|interface| sink.push(&key, interface));
+        }
+    }
+    let interface = Node::Object(fields);
+    if interface.is_interface() {
+        let name = interface.get("name").and_then(Node::text).unwrap_or_default().to_owned();
+        sink.push(&name, &interface);
+    }
+    Ok(())
+}

@@ -1,0 +1,145 @@
+//! An interface of lldpd with its neighbor.
+
+use super::node::Node;
+use crate::discovery::parse::text::mac_text;
+use crate::discovery::report::{Capability, CdpRow, LldpRow};
+use crate::model::{LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype};
+
+/// A neighbor, by the protocol that announced it.
+pub(super) enum Row {
+    Lldp(LldpRow),
+    Cdp(CdpRow),
+}
+
+/// Why there is no row for an interface.
+pub(super) enum Unusable {
+    /// The neighbor has no id.
+    Incomplete,
+    /// The protocol is neither LLDP nor CDP.
+    Protocol,
+}
+
+/// Converts the neighbor on an interface.
+pub(super) fn row(name: &str, interface: &Node) -> Result<Row, Unusable> {
+    let (sys_name, chassis) = chassis(interface).ok_or(Unusable::Incomplete)?;
+    let if_name = (!name.is_empty()).then(|| name.to_owned());
+    let port = interface.get("port");
+    match interface.get("via").and_then(Node::text) {
+        None | Some("LLDP") => lldp(if_name, sys_name, chassis, port).map(Row::Lldp),
+        Some(protocol) if protocol.starts_with("CDP") => cdp(if_name, sys_name, chassis, port).map(Row::Cdp),
+        Some(_) => Err(Unusable::Protocol),
+    }
+}
+
+fn lldp(
+    if_name: Option<String>,
+    sys_name: Option<&str>,
+    chassis: &Node,
+    port: Option<&Node>,
+) -> Result<LldpRow, Unusable> {
+    let id = chassis.get("id").ok_or(Unusable::Incomplete)?;
+    let value = identifier(id).ok_or(Unusable::Incomplete)?;
+    let subtype = chassis_subtype(kind(id));
+    let port_text = |name: &str| port.and_then(|port| port.get(name)).and_then(Node::text).map(str::to_owned);
+    let port_id = port
+        .and_then(|port| port.get("id"))
+        .and_then(|id| Some(LldpPortId { subtype: port_subtype(kind(id)), value: identifier(id)? }));
+    Ok(LldpRow {
+        if_name,
+        port_id,
+        port_desc: port_text("descr"),
+        sys_name: sys_name.map(str::to_owned),
+        sys_desc: chassis.get("descr").and_then(Node::text).map(str::to_owned),
+        mgmt_addrs: mgmt_addrs(chassis),
+        capabilities: capabilities(chassis),
+        ..LldpRow::new(LldpChassisId { subtype, value })
+    })
+}
+
+fn cdp(
+    if_name: Option<String>,
+    sys_name: Option<&str>,
+    chassis: &Node,
+    port: Option<&Node>,
+) -> Result<CdpRow, Unusable> {
+    let id = sys_name.or_else(|| chassis.get("id")?.text()).ok_or(Unusable::Incomplete)?;
+    let port_text = |name: &str| port.and_then(|port| port.get(name)).and_then(Node::text).map(str::to_owned);
+    Ok(CdpRow {
+        if_name,
+        port_id: port_text("id").or_else(|| port_text("descr")),
+        version: chassis.get("descr").and_then(Node::text).map(str::to_owned),
+        address: mgmt_addrs(chassis).into_iter().next(),
+        ..CdpRow::new(id)
+    })
+}
+
+/// Returns the neighbor's name and the object with its fields, which may be the value of a key that is the name.
+fn chassis(interface: &Node) -> Option<(Option<&str>, &Node)> {
+    let chassis = interface.get("chassis")?;
+    if chassis.get("id").is_some() {
+        return Some((chassis.get("name").and_then(Node::text), chassis));
+    }
+    let fields = chassis.elements().find_map(Node::fields)?;
+    let (name, named) = fields.iter().find(|(_, value)| value.get("id").is_some())?;
+    Some((Some(name), named))
+}
+
+/// Returns the value of an id. MAC addresses get their usual form.
+fn identifier(id: &Node) -> Option<String> {
+    let value = id.text().filter(|value| !value.is_empty())?;
+    let address = (kind(id) == Some("mac")).then(|| mac_text(value)).flatten();
+    Some(address.map_or_else(|| value.to_owned(), |address| address.to_string()))
+}
+
+fn kind(id: &Node) -> Option<&str> {
+    id.get("type").and_then(Node::text)
+}
+
+fn chassis_subtype(kind: Option<&str>) -> LldpChassisIdSubtype {
+    match kind {
+        Some("mac") => LldpChassisIdSubtype::MacAddress,
+        Some("ip") => LldpChassisIdSubtype::NetworkAddress,
+        Some("ifname") => LldpChassisIdSubtype::InterfaceName,
+        Some("ifalias") => LldpChassisIdSubtype::InterfaceAlias,
+        _ => LldpChassisIdSubtype::LocallyAssigned,
+    }
+}
+
+fn port_subtype(kind: Option<&str>) -> LldpPortIdSubtype {
+    match kind {
+        Some("mac") => LldpPortIdSubtype::MacAddress,
+        Some("ip") => LldpPortIdSubtype::NetworkAddress,
+        Some("ifname") => LldpPortIdSubtype::InterfaceName,
+        Some("ifalias") => LldpPortIdSubtype::InterfaceAlias,
+        _ => LldpPortIdSubtype::LocallyAssigned,
+    }
+}
+
+fn mgmt_addrs(chassis: &Node) -> Vec<String> {
+    let addresses = chassis.get("mgmt-ip").into_iter().flat_map(Node::elements);
+    addresses.filter_map(Node::text).take(16).map(str::to_owned).collect()
+}
+
+fn capabilities(chassis: &Node) -> Vec<Capability> {
+    let all = chassis.get("capability").into_iter().flat_map(Node::elements);
+    let enabled = all.filter(|capability| capability.get("enabled") == Some(&Node::Bool(true)));
+    let mut capabilities: Vec<Capability> =
+        enabled.filter_map(|capability| by_name(capability.get("type")?.text()?)).collect();
+    capabilities.sort_unstable();
+    capabilities.dedup();
+    capabilities
+}
+
+fn by_name(name: &str) -> Option<Capability> {
+    match name {
+        "Other" => Some(Capability::Other),
+        "Repeater" => Some(Capability::Repeater),
+        "Bridge" => Some(Capability::Bridge),
+        "Wlan" => Some(Capability::WlanAccessPoint),
+        "Router" => Some(Capability::Router),
+        "Tel" => Some(Capability::Telephone),
+        "Docsis" => Some(Capability::DocsisCableDevice),
+        "Station" => Some(Capability::StationOnly),
+        _ => None,
+    }
+}

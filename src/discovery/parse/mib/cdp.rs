@@ -1,0 +1,128 @@
+//! CISCO-CDP-MIB.
+
+use std::collections::BTreeMap;
+
+use super::interfaces::Interfaces;
+use super::{Accepted, Value};
+use crate::discovery::parse::meter::Meter;
+use crate::discovery::parse::text;
+use crate::discovery::report::{CdpRow, Device, WarningCode};
+
+#[derive(Debug, Default)]
+pub(super) struct Cdp {
+    device_id: Option<String>,
+    interface_names: BTreeMap<i64, String>,
+    /// By interface index and number of the neighbor.
+    neighbors: BTreeMap<(i64, u64), CdpRow>,
+}
+
+impl Cdp {
+    /// Stores a variable. `rest` follows `ciscoCdpMIBObjects`.
+    pub(super) fn accept(&mut self, rest: &[u64], value: &Value<'_>, meter: &mut Meter) -> Accepted {
+        match rest {
+            [1, 1, 1, 6, index] => {
+                let Ok(index) = i64::try_from(*index) else { return Accepted::InvalidIndex };
+                let Some(bytes) = value.bytes() else { return Accepted::InvalidValue };
+                if !self.interface_names.contains_key(&index) && !meter.admit_row() {
+                    return Accepted::TooMany;
+                }
+                self.interface_names.insert(index, text::text(bytes));
+                Accepted::Yes
+            }
+            [2, 1, 1, column, index, neighbor] => {
+                self.accept_neighbor(*column, (*index, *neighbor), value, meter)
+            }
+            [3, 4, 0] => {
+                let Some(bytes) = value.bytes() else { return Accepted::InvalidValue };
+                self.device_id = text::trimmed(bytes);
+                Accepted::Yes
+            }
+            _ => Accepted::Yes,
+        }
+    }
+
+    fn accept_neighbor(
+        &mut self,
+        column: u64,
+        (index, neighbor): (u64, u64),
+        value: &Value<'_>,
+        meter: &mut Meter,
+    ) -> Accepted {
+        let Ok(index) = i64::try_from(index) else { return Accepted::InvalidIndex };
+        let key = (index, neighbor);
+        meter.add_steps(1);
+        if !self.neighbors.contains_key(&key) && !meter.admit_row() {
+            return Accepted::TooMany;
+        }
+        let row = self.neighbors.entry(key).or_insert_with(|| CdpRow::new(""));
+        if column == 11 {
+            let vlan = value.integer().and_then(|vlan| u16::try_from(vlan).ok());
+            let accepted = Accepted::store(&mut row.native_vlan, vlan);
+            row.native_vlan = row.native_vlan.filter(|vlan| *vlan != 0);
+            return accepted;
+        }
+        let place = match column {
+            4 => {
+                let Some(bytes) = value.bytes() else { return Accepted::InvalidValue };
+                row.address = address(bytes);
+                return Accepted::Yes;
+            }
+            5 => &mut row.version,
+            6 => {
+                let Some(bytes) = value.bytes() else { return Accepted::InvalidValue };
+                row.device_id = device_id(bytes);
+                return Accepted::Yes;
+            }
+            7 => &mut row.port_id,
+            8 => &mut row.platform,
+            _ => return Accepted::Yes,
+        };
+        let Some(bytes) = value.bytes() else { return Accepted::InvalidValue };
+        *place = text::non_empty(bytes);
+        Accepted::Yes
+    }
+
+    /// Returns the interfaces that CDP names, for devices without an interface table.
+    pub(super) fn interfaces(&self) -> impl Iterator<Item = (i64, Option<&str>)> {
+        let named = self.interface_names.iter().map(|(index, name)| (*index, Some(name.as_str())));
+        named.chain(self.neighbors.keys().map(|(index, _)| (*index, None)))
+    }
+
+    pub(super) fn describe(&self, device: &mut Device) {
+        device.cdp_device_id.clone_from(&self.device_id);
+    }
+
+    pub(super) fn into_rows(self, interfaces: &Interfaces, meter: &mut Meter) -> Vec<CdpRow> {
+        meter.add_steps(self.neighbors.len());
+        let mut rows = Vec::new();
+        for ((index, _), row) in self.neighbors {
+            if row.device_id.is_empty() {
+                meter.skip(WarningCode::RowIncomplete);
+                continue;
+            }
+            if !interfaces.contains(index) {
+                meter.warn(WarningCode::LocalPortUnknown);
+            }
+            let if_name = self.interface_names.get(&index).filter(|name| !name.is_empty()).cloned();
+            let if_name = if_name.or_else(|| interfaces.get(index)?.if_name.clone());
+            rows.push(CdpRow { if_index: Some(index), if_name, ..row });
+        }
+        rows
+    }
+}
+
+/// Converts a device id, which some devices send as the 6 bytes of a MAC address.
+fn device_id(bytes: &[u8]) -> String {
+    let is_binary = bytes.len() == 6 && bytes.iter().any(|byte| !byte.is_ascii_graphic());
+    match text::mac(bytes).filter(|_| is_binary) {
+        Some(address) => address.to_string(),
+        None => text::text(bytes),
+    }
+}
+
+fn address(bytes: &[u8]) -> Option<String> {
+    match text::ip(bytes) {
+        Some(address) => Some(address.to_string()),
+        None => (!bytes.is_empty()).then(|| text::hex(bytes)),
+    }
+}

@@ -1,0 +1,229 @@
+//! IF-MIB: `ifTable` and `ifXTable`.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::{Accepted, Value};
+use crate::discovery::parse::meter::Meter;
+use crate::discovery::parse::text;
+use crate::discovery::report::{IfEntryRow, Vlans};
+use crate::model::{AdminStatus, LldpPortId, MacAddress, OperStatus};
+
+/// `ifType` of a link aggregation group.
+pub(super) const LAG_TYPE: i64 = 161;
+
+#[derive(Debug, Default)]
+pub(super) struct Interfaces {
+    rows: BTreeMap<i64, Entry>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    row: IfEntryRow,
+    /// `ifHighSpeed` in bits per second. It replaces `ifSpeed`, which ends at 4.29 Gbit/s.
+    high_speed: Option<u64>,
+}
+
+/// The interfaces that have a name, description, alias or MAC address to themselves.
+#[derive(Debug, Default)]
+pub(super) struct Names<'i> {
+    names: HashMap<&'i str, Option<i64>>,
+    aliases: HashMap<&'i str, Option<i64>>,
+    macs: HashMap<MacAddress, Option<i64>>,
+}
+
+impl Interfaces {
+    pub(super) fn accept(
+        &mut self,
+        column: u64,
+        index: u64,
+        value: &Value<'_>,
+        meter: &mut Meter,
+    ) -> Accepted {
+        if !matches!(column, 1 | 2 | 3 | 5..=8) {
+            return Accepted::Yes;
+        }
+        let entry = match self.entry(index, meter) {
+            Ok(entry) => entry,
+            Err(refused) => return refused,
+        };
+        let row = &mut entry.row;
+        match column {
+            2 => Accepted::store(&mut row.if_descr, value.bytes().map(text::text)),
+            3 => Accepted::store(&mut row.if_type, value.integer()),
+            5 => Accepted::store(&mut row.speed_bps, value.integer().and_then(|speed| speed.try_into().ok())),
+            6 => accept_mac(&mut row.mac_address, value),
+            7 => Accepted::store(&mut row.admin_status, value.integer().and_then(admin_status)),
+            8 => Accepted::store(&mut row.oper_status, value.integer().and_then(oper_status)),
+            _ => Accepted::Yes,
+        }
+    }
+
+    pub(super) fn accept_extended(
+        &mut self,
+        column: u64,
+        index: u64,
+        value: &Value<'_>,
+        meter: &mut Meter,
+    ) -> Accepted {
+        if !matches!(column, 1 | 15 | 18) {
+            return Accepted::Yes;
+        }
+        let entry = match self.entry(index, meter) {
+            Ok(entry) => entry,
+            Err(refused) => return refused,
+        };
+        if column == 15 {
+            let speed = value.integer().and_then(|speed| u64::try_from(speed).ok());
+            return Accepted::store(
+                &mut entry.high_speed,
+                speed.map(|speed| speed.saturating_mul(1_000_000)),
+            );
+        }
+        let Some(bytes) = value.bytes() else { return Accepted::InvalidValue };
+        let place = if column == 1 { &mut entry.row.if_name } else { &mut entry.row.if_alias };
+        *place = text::non_empty(bytes);
+        Accepted::Yes
+    }
+
+    fn entry(&mut self, index: u64, meter: &mut Meter) -> Result<&mut Entry, Accepted> {
+        let index = i64::try_from(index).map_err(|_| Accepted::InvalidIndex)?;
+        meter.add_steps(1);
+        match self.rows.entry(index) {
+            std::collections::btree_map::Entry::Occupied(entry) => Ok(entry.into_mut()),
+            std::collections::btree_map::Entry::Vacant(entry) if meter.admit_row() => {
+                Ok(entry.insert(Entry { row: IfEntryRow::new(index), high_speed: None }))
+            }
+            std::collections::btree_map::Entry::Vacant(_) => Err(Accepted::TooMany),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    pub(super) fn contains(&self, index: i64) -> bool {
+        self.rows.contains_key(&index)
+    }
+
+    pub(super) fn get(&self, index: i64) -> Option<&IfEntryRow> {
+        self.rows.get(&index).map(|entry| &entry.row)
+    }
+
+    /// Adds the ports of an LLDP agent, for devices without an interface table.
+    pub(super) fn add_ports<'p>(
+        &mut self,
+        ports: impl Iterator<Item = (i64, Option<&'p LldpPortId>, Option<&'p str>)>,
+        meter: &mut Meter,
+    ) {
+        use crate::model::LldpPortIdSubtype::{InterfaceAlias, InterfaceName, LocallyAssigned, MacAddress};
+        for (number, id, description) in ports {
+            let Ok(Entry { row, .. }) = self.entry(number.unsigned_abs(), meter) else { continue };
+            row.if_descr = description.map(str::to_owned);
+            let Some(LldpPortId { subtype, value }) = id else { continue };
+            match subtype {
+                InterfaceName | LocallyAssigned => row.if_name = Some(value.clone()),
+                InterfaceAlias => row.if_alias = Some(value.clone()),
+                MacAddress => row.mac_address = value.parse().ok(),
+                _ => {}
+            }
+        }
+    }
+
+    /// Adds interfaces of which only a name is known, for devices without an interface table.
+    pub(super) fn add_named<'n>(
+        &mut self,
+        interfaces: impl Iterator<Item = (i64, Option<&'n str>)>,
+        meter: &mut Meter,
+    ) {
+        for (index, name) in interfaces {
+            let Ok(Entry { row, .. }) = self.entry(index.unsigned_abs(), meter) else { continue };
+            if row.if_name.is_none() {
+                row.if_name = name.map(str::to_owned);
+            }
+        }
+    }
+
+    pub(super) fn set_vlans(&mut self, index: i64, vlans: Vlans) {
+        if let Some(entry) = self.rows.get_mut(&index) {
+            entry.row.vlans = Some(vlans);
+        }
+    }
+
+    pub(super) fn names(&self, meter: &mut Meter) -> Names<'_> {
+        let mut names = Names::default();
+        meter.add_steps(self.rows.len() * 4);
+        for (index, Entry { row, .. }) in &self.rows {
+            for name in [&row.if_name, &row.if_descr].into_iter().flatten() {
+                note(&mut names.names, name.as_str(), *index);
+            }
+            if let Some(alias) = &row.if_alias {
+                note(&mut names.aliases, alias.as_str(), *index);
+            }
+            if let Some(address) = row.mac_address {
+                note(&mut names.macs, address, *index);
+            }
+        }
+        names
+    }
+
+    pub(super) fn into_rows(self, meter: &mut Meter) -> Vec<IfEntryRow> {
+        meter.add_steps(self.rows.len());
+        let rows = self.rows.into_values().map(|Entry { mut row, high_speed }| {
+            row.speed_bps = high_speed.filter(|speed| *speed > 0).or(row.speed_bps);
+            row
+        });
+        rows.collect()
+    }
+}
+
+impl Names<'_> {
+    /// Returns the only interface with this name or description.
+    pub(super) fn by_name(&self, name: &str) -> Option<i64> {
+        self.names.get(name).copied().flatten()
+    }
+
+    /// Returns the only interface with this alias.
+    pub(super) fn by_alias(&self, alias: &str) -> Option<i64> {
+        self.aliases.get(alias).copied().flatten()
+    }
+
+    /// Returns the only interface with this MAC address.
+    pub(super) fn by_mac(&self, address: MacAddress) -> Option<i64> {
+        self.macs.get(&address).copied().flatten()
+    }
+}
+
+/// Notes that an interface has a key. A key of two interfaces leads to none.
+fn note<K: Eq + std::hash::Hash>(keys: &mut HashMap<K, Option<i64>>, key: K, index: i64) {
+    keys.entry(key).and_modify(|held| *held = held.filter(|held| *held == index)).or_insert(Some(index));
+}
+
+/// Stores a MAC address. Tunnels and loopbacks have an empty one, and other link layers longer ones.
+fn accept_mac(place: &mut Option<MacAddress>, value: &Value<'_>) -> Accepted {
+    let Some(bytes) = value.bytes() else { return Accepted::InvalidValue };
+    *place = text::mac(bytes);
+    let none = bytes.is_empty() || bytes.iter().all(|byte| *byte == 0);
+    if place.is_some() || none { Accepted::Yes } else { Accepted::InvalidValue }
+}
+
+const fn admin_status(number: i64) -> Option<AdminStatus> {
+    match number {
+        1 => Some(AdminStatus::Up),
+        2 => Some(AdminStatus::Down),
+        3 => Some(AdminStatus::Testing),
+        _ => None,
+    }
+}
+
+const fn oper_status(number: i64) -> Option<OperStatus> {
+    match number {
+        1 => Some(OperStatus::Up),
+        2 => Some(OperStatus::Down),
+        3 => Some(OperStatus::Testing),
+        4 => Some(OperStatus::Unknown),
+        5 => Some(OperStatus::Dormant),
+        6 => Some(OperStatus::NotPresent),
+        7 => Some(OperStatus::LowerLayerDown),
+        _ => None,
+    }
+}

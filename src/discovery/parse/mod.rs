@@ -1,0 +1,126 @@
+//! Parsers: the bytes of a format become a report.
+
+mod arp;
+mod error;
+mod json;
+mod lines;
+mod lldpctl;
+mod meter;
+mod mib;
+mod nmap;
+mod options;
+mod snmprec;
+mod text;
+mod walk;
+
+use std::io::BufRead;
+
+pub use error::{ParseError, ParseErrorKind};
+pub use options::{Format, FormatError, ParseOptions, ReporterId};
+
+use super::report::{Device, Report, Reporter};
+use lines::Lines;
+use meter::Meter;
+
+/// Parses the output of a scanner or a device to a report.
+///
+/// The input is read once, from front to back. Memory grows with the tables of the report, not with the input. Rows that
+/// cannot be used are skipped and counted in [`Report::warnings`].
+///
+/// ```
+/// use toposcope::discovery::{Format, ParseOptions, parse};
+/// use toposcope::model::Timestamp;
+///
+/// let walk = br#"
+/// .1.3.6.1.2.1.1.5.0 = STRING: "core-1"
+/// .1.3.6.1.2.1.2.2.1.2.7 = STRING: "GigabitEthernet0/7"
+/// .1.3.6.1.2.1.2.2.1.8.7 = INTEGER: up(1)
+/// "#;
+/// let options = ParseOptions::new(Timestamp::now());
+/// let report = parse(Format::Snmpwalk, walk.as_slice(), &options)?;
+///
+/// let device = report.devices.first().ok_or("no device")?;
+/// assert_eq!(device.sys_name.as_deref(), Some("core-1"));
+/// let interfaces = device.tables.if_entries.as_ref().ok_or("no interfaces")?;
+/// assert!(interfaces.rows.len() == 1 && !interfaces.complete);
+///
+/// let error = parse(Format::Nmap, walk.as_slice(), &options).unwrap_err();
+/// assert!(error.to_string().starts_with("byte "));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Returns an error if reading fails, if the input is not of the format or breaks its syntax, and if neither the input
+/// nor the options tell which device it comes from. The error names the line or the byte.
+pub fn parse<R: BufRead>(
+    format: Format,
+    mut reader: R,
+    options: &ParseOptions,
+) -> Result<Report, ParseError> {
+    parse_metered(format, &mut reader, options, &mut Meter::new(options))
+}
+
+fn parse_metered(
+    format: Format,
+    reader: &mut dyn BufRead,
+    options: &ParseOptions,
+    meter: &mut Meter,
+) -> Result<Report, ParseError> {
+    let mut report = match format {
+        Format::Nmap => nmap::read(reader, options, meter),
+        Format::Lldpctl => lldpctl::read(reader, options, meter),
+        Format::Snmpwalk => read_mib("snmpwalk", walk::read, reader, options, meter),
+        Format::Snmprec => read_mib("snmprec", snmprec::read, reader, options, meter),
+        Format::Arp => arp::read(reader, options, meter),
+        Format::Report => json::read_report(reader, options, meter),
+    }?;
+    let tally = meter.take_tally();
+    report.warnings.extend(tally.warnings);
+    report.skipped_rows = report.skipped_rows.saturating_add(tally.skipped_rows);
+    Ok(report)
+}
+
+type ReadVariables = fn(&mut Lines<'_>, &mut mib::Mib, &mut Meter) -> Result<(), ParseError>;
+
+/// Reads the variables of one device and makes them a report.
+fn read_mib(
+    name: &str,
+    read: ReadVariables,
+    reader: &mut dyn BufRead,
+    options: &ParseOptions,
+    meter: &mut Meter,
+) -> Result<Report, ParseError> {
+    let mut mib = mib::Mib::default();
+    read(&mut Lines::new(reader), &mut mib, meter)?;
+    let complete = options.complete && !meter.is_truncated();
+    let mut device = mib.into_device(complete, meter);
+    meter.check()?;
+    identify(&mut device, options.reporter.as_ref());
+    let names_itself =
+        device.sys_name.is_some() || device.chassis_id.is_some() || device.cdp_device_id.is_some();
+    if !names_itself && device.id.is_none() {
+        return Err(meter.error(ParseErrorKind::ReporterRequired));
+    }
+    let mut report = Report::new(Reporter::new(name), options.observed_at);
+    report.devices.push(device);
+    Ok(report)
+}
+
+/// Sets the identity that the options state, unless the device states its own.
+fn identify(device: &mut Device, reporter: Option<&ReporterId>) {
+    match reporter {
+        Some(ReporterId::Host(id)) => device.id = Some(*id),
+        Some(ReporterId::SysName(name)) if device.sys_name.is_none() => device.sys_name = Some(name.clone()),
+        Some(ReporterId::SysName(_)) | None => {}
+    }
+}
+
+/// Creates the device that the options name, for formats that never name it.
+fn named_device(options: &ParseOptions, meter: &Meter) -> Result<Device, ParseError> {
+    let mut device = Device::default();
+    identify(&mut device, options.reporter.as_ref());
+    if device.id.is_none() && device.sys_name.is_none() {
+        return Err(meter.error(ParseErrorKind::ReporterRequired));
+    }
+    Ok(device)
+}

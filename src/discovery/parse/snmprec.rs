@@ -1,0 +1,89 @@
+//! Recordings of snmpsim.
+
+use std::borrow::Cow;
+
+use super::lines::{Line, Lines};
+use super::meter::Meter;
+use super::mib::{Mib, Value};
+use super::walk::parse_numeric;
+use super::{ParseError, ParseErrorKind};
+use crate::discovery::report::WarningCode;
+
+const EXPECTED: &str = "an snmpsim recording: no line has the form `OID|TAG|value`";
+/// The lines without any variable after which the input counts as another format.
+const MAX_LEADING_LINES: u64 = 1_000;
+
+/// Reads all variables of a recording.
+pub(super) fn read(lines: &mut Lines<'_>, mib: &mut Mib, meter: &mut Meter) -> Result<(), ParseError> {
+    let mut arcs = Vec::new();
+    let mut found = false;
+    while let Some(Line { bytes: line, has_newline }) = lines.next(meter)? {
+        if line.trim_ascii().is_empty() || line.starts_with(b"#") {
+            continue;
+        }
+        let Some((oid, rest)) = split(line).filter(|(oid, _)| parse_numeric(oid, &mut arcs)) else {
+            meter.skip(WarningCode::RowMalformed);
+            if !found && meter.line() > MAX_LEADING_LINES {
+                return Err(meter.error(ParseErrorKind::WrongFormat(EXPECTED)));
+            }
+            continue;
+        };
+        meter.add_steps(oid.len());
+        found = true;
+        if !has_newline {
+            // The last value may be cut off.
+            meter.truncate();
+            meter.skip(WarningCode::RowMalformed);
+        } else if Mib::covers(&arcs) {
+            accept(&arcs, rest, mib, meter);
+        }
+    }
+    if !found {
+        return Err(meter.error(ParseErrorKind::WrongFormat(EXPECTED)));
+    }
+    meter.check()
+}
+
+fn split(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let separator = memchr::memchr(b'|', line)?;
+    Some((line.get(..separator)?, line.get(separator + 1..)?))
+}
+
+fn accept(arcs: &[u64], rest: &[u8], mib: &mut Mib, meter: &mut Meter) {
+    meter.add_steps(rest.len().saturating_mul(2) + arcs.len());
+    let Some((tag, text)) = split(rest) else { return meter.skip(WarningCode::RowMalformed) };
+    match value(tag, text) {
+        Some(Some(value)) => mib.accept(arcs, false, &value, meter),
+        Some(None) => {}
+        None => meter.warn(WarningCode::ValueInvalid),
+    }
+}
+
+/// Parses a value. Returns `None` if it is invalid, and `Some(None)` if it has no meaning here.
+fn value<'t>(tag: &[u8], text: &'t [u8]) -> Option<Option<Value<'t>>> {
+    let (tag, is_hex) = tag.strip_suffix(b"x").map_or((tag, false), |tag| (tag, true));
+    let bytes = |text: &'t [u8]| {
+        if is_hex { super::text::hex_digits(text).map(Cow::Owned) } else { Some(Cow::Borrowed(text)) }
+    };
+    let value = match tag {
+        b"2" | b"65" | b"66" | b"67" | b"70" => {
+            Value::Integer(str::from_utf8(text).ok()?.trim().parse().ok()?)
+        }
+        b"4" => Value::Bytes(bytes(text)?),
+        b"6" => {
+            let mut arcs = Vec::new();
+            if !parse_numeric(text.trim_ascii(), &mut arcs) {
+                return None;
+            }
+            Value::Oid(Cow::Owned(arcs))
+        }
+        b"64" if is_hex => Value::Bytes(bytes(text)?),
+        b"64" => {
+            let address: std::net::Ipv4Addr = str::from_utf8(text).ok()?.trim().parse().ok()?;
+            Value::Bytes(Cow::Owned(address.octets().to_vec()))
+        }
+        // Null, opaque values, and the simulator's own ways to compute a value.
+        _ => return Some(None),
+    };
+    Some(Some(value))
+}

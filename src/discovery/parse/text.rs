@@ -1,0 +1,176 @@
+//! Conversion of the bytes that devices send.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use crate::discovery::report::Capability;
+use crate::model::{LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, MacAddress};
+
+/// Converts text. Bytes that are not UTF-8 are taken for ISO 8859-1, which loses none.
+pub(super) fn text(bytes: &[u8]) -> String {
+    str::from_utf8(bytes).map_or_else(|_| bytes.iter().copied().map(char::from).collect(), str::to_owned)
+}
+
+/// Converts text without surrounding white space and NUL. Returns `None` if nothing is left.
+pub(super) fn trimmed(bytes: &[u8]) -> Option<String> {
+    let text = text(bytes);
+    let trimmed = text.trim_matches(|character: char| character.is_whitespace() || character == '\0');
+    (!trimmed.is_empty()).then(|| trimmed.to_owned())
+}
+
+/// Converts text as the device sent it. Returns `None` if it is empty.
+pub(super) fn non_empty(bytes: &[u8]) -> Option<String> {
+    (!bytes.is_empty()).then(|| text(bytes))
+}
+
+/// Reads pairs of hexadecimal digits without separators.
+pub(super) fn hex_digits(digits: &[u8]) -> Option<Vec<u8>> {
+    let digits = digits.trim_ascii();
+    if !digits.len().is_multiple_of(2) {
+        return None;
+    }
+    let pairs = digits.chunks_exact(2);
+    pairs.map(|pair| str::from_utf8(pair).ok().and_then(|pair| u8::from_str_radix(pair, 16).ok())).collect()
+}
+
+/// Converts a MAC address: 6 bytes, or the text of one. All zeros are none.
+pub(super) fn mac(bytes: &[u8]) -> Option<MacAddress> {
+    let address = match <[u8; 6]>::try_from(bytes) {
+        Ok(octets) => MacAddress::new(octets),
+        Err(_) => mac_text(str::from_utf8(bytes).ok()?)?,
+    };
+    (address.octets() != [0; 6]).then_some(address)
+}
+
+/// Reads a MAC address in any usual form: `0:1b:21:3c:4d:5e`, `00-1b-21-3c-4d-5e`, `001b.213c.4d5e`, `001b213c4d5e`.
+pub(super) fn mac_text(text: &str) -> Option<MacAddress> {
+    let text = text.trim();
+    if text.len() > 17 {
+        return None;
+    }
+    if let Ok(address) = text.parse() {
+        return Some(address);
+    }
+    let (separator, length) = if text.contains('.') { ('.', 3) } else { (':', 6) };
+    let groups = || text.split(separator);
+    let width = 12 / length;
+    if groups().count() != length || groups().any(|group| group.is_empty() || group.len() > width) {
+        return None;
+    }
+    if length == 3 && groups().any(|group| group.len() != width) {
+        return None;
+    }
+    let padded: String = groups().map(|group| format!("{group:0>width$}")).collect();
+    padded.parse().ok()
+}
+
+/// Converts the arcs of an index that are bytes of a MAC address.
+pub(super) fn mac_of_arcs(arcs: &[u64]) -> Option<MacAddress> {
+    let octets: [u8; 6] = octets(arcs)?.try_into().ok()?;
+    Some(MacAddress::new(octets))
+}
+
+/// Converts arcs to bytes.
+pub(super) fn octets(arcs: &[u64]) -> Option<Vec<u8>> {
+    arcs.iter().map(|arc| u8::try_from(*arc).ok()).collect()
+}
+
+/// Converts the 4 or 16 bytes of an IP address.
+pub(super) fn ip(bytes: &[u8]) -> Option<IpAddr> {
+    if let Ok(octets) = <[u8; 4]>::try_from(bytes) {
+        return Some(Ipv4Addr::from(octets).into());
+    }
+    <[u8; 16]>::try_from(bytes).ok().map(|octets| Ipv6Addr::from(octets).into())
+}
+
+/// Converts an `InetAddress` of an index: type, length, bytes. A zone index at its end is dropped.
+///
+/// Returns the address and the arcs behind it.
+pub(super) fn inet_address(arcs: &[u64]) -> Option<(IpAddr, &[u64])> {
+    let [kind, length, rest @ ..] = arcs else { return None };
+    let (address, rest) = rest.split_at_checked(usize::try_from(*length).ok()?)?;
+    let length = match (kind, address.len()) {
+        (1, 4) | (3, 8) => 4,
+        (2, 16) | (4, 20) => 16,
+        _ => return None,
+    };
+    Some((ip(&octets(address.get(..length)?)?)?, rest))
+}
+
+/// Converts a chassis id. MAC and network addresses get their usual form, whatever the device declares.
+pub(super) fn chassis_id(subtype: i64, bytes: &[u8]) -> Option<LldpChassisId> {
+    let subtype = match subtype {
+        1 => LldpChassisIdSubtype::ChassisComponent,
+        2 => LldpChassisIdSubtype::InterfaceAlias,
+        3 => LldpChassisIdSubtype::PortComponent,
+        4 => LldpChassisIdSubtype::MacAddress,
+        5 => LldpChassisIdSubtype::NetworkAddress,
+        6 => LldpChassisIdSubtype::InterfaceName,
+        7 => LldpChassisIdSubtype::LocallyAssigned,
+        _ => return None,
+    };
+    let is_mac = subtype == LldpChassisIdSubtype::MacAddress;
+    let value = identifier(bytes, is_mac, subtype == LldpChassisIdSubtype::NetworkAddress)?;
+    Some(LldpChassisId { subtype, value })
+}
+
+/// Converts a port id, like [`chassis_id`].
+pub(super) fn port_id(subtype: i64, bytes: &[u8]) -> Option<LldpPortId> {
+    let subtype = match subtype {
+        1 => LldpPortIdSubtype::InterfaceAlias,
+        2 => LldpPortIdSubtype::PortComponent,
+        3 => LldpPortIdSubtype::MacAddress,
+        4 => LldpPortIdSubtype::NetworkAddress,
+        5 => LldpPortIdSubtype::InterfaceName,
+        6 => LldpPortIdSubtype::AgentCircuitId,
+        7 => LldpPortIdSubtype::LocallyAssigned,
+        _ => return None,
+    };
+    let is_mac = subtype == LldpPortIdSubtype::MacAddress;
+    let value = identifier(bytes, is_mac, subtype == LldpPortIdSubtype::NetworkAddress)?;
+    Some(LldpPortId { subtype, value })
+}
+
+fn identifier(bytes: &[u8], is_mac: bool, is_network_address: bool) -> Option<String> {
+    if bytes.is_empty() {
+        return None;
+    }
+    if is_network_address && let Some(address) = network_address(bytes) {
+        return Some(address.to_string());
+    }
+    let is_text = str::from_utf8(bytes).is_ok_and(|text| !text.chars().all(char::is_control))
+        && !bytes.iter().any(|byte| byte.is_ascii_control() && !matches!(byte, 0 | b'\t' | b'\n' | b'\r'));
+    if (is_mac || (bytes.len() == 6 && !is_text))
+        && let Some(address) = mac(bytes)
+    {
+        return Some(address.to_string());
+    }
+    if is_text && !is_mac {
+        return trimmed(bytes);
+    }
+    if is_text && bytes.len() != 6 {
+        return trimmed(bytes);
+    }
+    Some(hex(bytes))
+}
+
+/// Reads the family of IANA's address family numbers, followed by the address.
+fn network_address(bytes: &[u8]) -> Option<IpAddr> {
+    match bytes {
+        [1, address @ ..] if address.len() == 4 => ip(address),
+        [2, address @ ..] if address.len() == 16 => ip(address),
+        _ => str::from_utf8(bytes).ok()?.parse().ok(),
+    }
+}
+
+/// Writes bytes as hexadecimal digits with colons.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
+    digits.join(":")
+}
+
+/// Converts the bits of `LldpSystemCapabilitiesMap`.
+pub(super) fn capabilities(bytes: &[u8]) -> Vec<Capability> {
+    let first = bytes.first().copied().unwrap_or_default();
+    let all = Capability::ALL.iter().copied().enumerate();
+    all.filter(|(bit, _)| first & (0x80 >> bit) != 0).map(|(_, capability)| capability).collect()
+}

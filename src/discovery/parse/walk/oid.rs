@@ -1,0 +1,128 @@
+//! Object identifiers as net-snmp prints them.
+
+use super::symbols;
+
+/// The longest object identifier that SNMP allows.
+const MAX_ARCS: usize = 128;
+
+/// What became of the text of an object identifier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Resolution {
+    /// The numbers are those that the device sent.
+    Complete,
+    /// The index has text in which net-snmp writes all unprintable bytes as dots.
+    Lossy,
+    /// The object has a name that no table needs.
+    Unknown,
+    /// The text is no object identifier.
+    Malformed,
+}
+
+/// Parses a numeric object identifier, with or without a leading dot. Returns whether it is one.
+pub(in crate::discovery::parse) fn parse_numeric(text: &[u8], arcs: &mut Vec<u64>) -> bool {
+    arcs.clear();
+    let text = text.strip_prefix(b".").unwrap_or(text);
+    for part in text.split(|byte| *byte == b'.') {
+        match number(part) {
+            Some(arc) if arcs.len() < MAX_ARCS => arcs.push(arc),
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// Resolves an object identifier, numeric or symbolic, into numbers.
+pub(super) fn resolve(text: &[u8], arcs: &mut Vec<u64>) -> Resolution {
+    if text.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.') {
+        return if parse_numeric(text, arcs) { Resolution::Complete } else { Resolution::Malformed };
+    }
+    arcs.clear();
+    let text =
+        memchr::memmem::find(text, b"::").and_then(|position| text.get(position + 2..)).unwrap_or(text);
+    let mut rest = text.strip_prefix(b".").unwrap_or(text);
+    let (mut lossy, mut known) = (false, false);
+    while !rest.is_empty() {
+        let Some((part, further)) = take_part(rest) else { return Resolution::Malformed };
+        rest = further;
+        match part {
+            Part::Number(arc) => arcs.push(arc),
+            Part::Name(name) => match symbols::resolve(name) {
+                Some(symbols::Symbol::Object(oid)) => {
+                    arcs.clear();
+                    arcs.extend_from_slice(oid);
+                    known = true;
+                }
+                Some(symbols::Symbol::Value(value)) => arcs.push(value),
+                // A name above the one that counts, if the whole path is printed.
+                None => known = false,
+            },
+            Part::Quoted(text) => lossy |= push_quoted(text, arcs),
+        }
+        if arcs.len() > MAX_ARCS {
+            return Resolution::Malformed;
+        }
+    }
+    match (known, lossy) {
+        (false, _) => Resolution::Unknown,
+        (true, false) => Resolution::Complete,
+        (true, true) => Resolution::Lossy,
+    }
+}
+
+enum Part<'t> {
+    Number(u64),
+    Name(&'t [u8]),
+    Quoted(&'t [u8]),
+}
+
+/// Takes the part before the next dot. Dots within quotes belong to their part.
+fn take_part(text: &[u8]) -> Option<(Part<'_>, &[u8])> {
+    if let [quote @ (b'"' | b'\''), rest @ ..] = text {
+        let end = (0..rest.len()).find(|index| {
+            rest.get(*index) == Some(quote) && matches!(rest.get(index + 1), None | Some(b'.'))
+        })?;
+        let quoted = rest.get(..end)?;
+        return Some((Part::Quoted(quoted), rest.get(end + 2..).unwrap_or_default()));
+    }
+    let end = memchr::memchr(b'.', text).unwrap_or(text.len());
+    let part = text.get(..end)?;
+    let rest = text.get(end + 1..).unwrap_or_default();
+    let part = match number(part) {
+        Some(number) => Part::Number(number),
+        None if part.first()?.is_ascii_alphabetic() => Part::Name(part),
+        None => return None,
+    };
+    Some((part, rest))
+}
+
+/// Appends a quoted index: the bytes of an address if it is one, otherwise the characters. Returns whether bytes are lost.
+fn push_quoted(text: &[u8], arcs: &mut Vec<u64>) -> bool {
+    if let Some(octets) = address(text) {
+        arcs.push(octets.len() as u64);
+        arcs.extend(octets.iter().map(|octet| u64::from(*octet)));
+        return false;
+    }
+    arcs.extend(text.iter().take(MAX_ARCS + 1).map(|byte| u64::from(*byte)));
+    true
+}
+
+/// Reads an address in the form in which net-snmp quotes it: `192.0.2.1`, or `20:01:0d:b8:…` of 16 bytes.
+fn address(text: &[u8]) -> Option<Vec<u8>> {
+    let text = str::from_utf8(text).ok()?;
+    if text.len() > 64 {
+        return None;
+    }
+    if let Ok(address) = text.parse::<std::net::Ipv4Addr>() {
+        return Some(address.octets().to_vec());
+    }
+    let octets: Option<Vec<u8>> = text.split(':').map(|part| u8::from_str_radix(part, 16).ok()).collect();
+    octets.filter(|octets| octets.len() == 16)
+}
+
+fn number(text: &[u8]) -> Option<u64> {
+    if text.is_empty() || text.len() > 19 {
+        return None;
+    }
+    text.iter()
+        .try_fold(0_u64, |number, byte| byte.is_ascii_digit().then(|| number * 10 + u64::from(byte - b'0')))
+}

@@ -1,0 +1,162 @@
+//! Values as net-snmp prints them.
+
+use std::borrow::Cow;
+
+use super::super::mib::Value;
+use super::oid::{Resolution, resolve};
+
+/// The error for a value that does not have the form of its type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Invalid;
+
+#[rustfmt::skip]
+const TYPES: &[&[u8]] = &[
+    b"INTEGER", b"Integer32", b"Gauge32", b"Counter32", b"Counter64", b"UInteger32", b"Unsigned32", b"Timeticks",
+    b"STRING", b"Hex-STRING", b"BITS", b"OID", b"IpAddress", b"Network Address", b"OPAQUE", b"Opaque", b"NULL",
+    b"Wrong Type (should be",
+];
+const ABSENT: &[&[u8]] = &[b"No Such Object", b"No Such Instance", b"No more variables left", b"NULL"];
+
+/// Returns whether a value states its type, or that there is none.
+pub(super) fn is_typed(value: &[u8]) -> bool {
+    let typed = |name: &&[u8]| {
+        let rest = strip_prefix_ignoring_case(value, name);
+        rest.is_some_and(|rest| rest.starts_with(b":") || name.ends_with(b"be"))
+    };
+    value == b"\"\"" || TYPES.iter().any(typed) || ABSENT.iter().any(|text| value.starts_with(text))
+}
+
+/// Parses a value. Returns `None` if the device has none.
+pub(super) fn parse(text: &[u8]) -> Result<Option<Value<'_>>, Invalid> {
+    if ABSENT.iter().any(|absent| text.starts_with(absent)) {
+        return Ok(None);
+    }
+    let text = without_wrong_type(text);
+    let Some((kind, rest)) = split_type(text) else { return Ok(Some(untyped(text))) };
+    let value = match kind {
+        b"STRING" => Value::Bytes(string(rest)),
+        b"Hex-STRING" | b"BITS" => Value::Bytes(Cow::Owned(hex(rest, kind == b"BITS")?)),
+        b"OID" => {
+            let mut arcs = Vec::new();
+            match resolve(rest.trim_ascii(), &mut arcs) {
+                Resolution::Complete => Value::Oid(Cow::Owned(arcs)),
+                _ => return Err(Invalid),
+            }
+        }
+        b"IpAddress" => Value::Bytes(Cow::Owned(dotted(rest)?)),
+        b"Network Address" => {
+            let octets = rest.trim_ascii().split(|byte| *byte == b':').map(hex_number);
+            Value::Bytes(Cow::Owned(octets.collect::<Option<_>>().ok_or(Invalid)?))
+        }
+        b"OPAQUE" | b"Opaque" | b"NULL" => return Ok(None),
+        _ => Value::Integer(integer(rest).ok_or(Invalid)?),
+    };
+    Ok(Some(value))
+}
+
+/// Returns whether a string's closing quote is missing.
+pub(super) fn has_open_quote(text: &[u8]) -> bool {
+    let rest = split_type(text).map_or(text, |(_, rest)| rest);
+    let Some(rest) = rest.strip_prefix(b"\"") else { return false };
+    !closes_quote(rest)
+}
+
+/// Returns whether the last character of a value can only be its end.
+pub(super) fn shows_its_end(text: &[u8]) -> bool {
+    match split_type(text) {
+        Some((b"STRING", rest)) => rest.starts_with(b"\""),
+        Some((b"INTEGER", _)) => text.ends_with(b")"),
+        Some(_) => false,
+        None => text == b"\"\"" || text.ends_with(b"MIB tree)"),
+    }
+}
+
+/// Returns whether text ends with a quote that no odd number of backslashes precedes.
+fn closes_quote(text: &[u8]) -> bool {
+    let Some(content) = text.trim_ascii_end().strip_suffix(b"\"") else { return false };
+    content.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 0
+}
+
+/// Removes the note of net-snmp that the type is not the one of the MIB.
+fn without_wrong_type(text: &[u8]) -> &[u8] {
+    if !text.starts_with(b"Wrong Type (should be") {
+        return text;
+    }
+    memchr::memmem::find(text, b"): ").and_then(|end| text.get(end + 3..)).unwrap_or(text)
+}
+
+fn split_type(text: &[u8]) -> Option<(&'static [u8], &[u8])> {
+    TYPES.iter().find_map(|kind| {
+        let rest = strip_prefix_ignoring_case(text, kind)?.strip_prefix(b":")?;
+        Some((*kind, rest.strip_prefix(b" ").unwrap_or(rest)))
+    })
+}
+
+fn strip_prefix_ignoring_case<'t>(text: &'t [u8], prefix: &[u8]) -> Option<&'t [u8]> {
+    let (head, rest) = text.split_at_checked(prefix.len())?;
+    head.eq_ignore_ascii_case(prefix).then_some(rest)
+}
+
+/// Reads a value whose type net-snmp was told not to print.
+fn untyped(text: &[u8]) -> Value<'_> {
+    match integer(text) {
+        Some(number) if text.iter().all(|byte| byte.is_ascii_digit() || *byte == b'-') => {
+            Value::Integer(number)
+        }
+        _ => Value::Bytes(string(text)),
+    }
+}
+
+/// Removes quotes and the backslashes that net-snmp puts before quotes and backslashes.
+fn string(text: &[u8]) -> Cow<'_, [u8]> {
+    let Some(content) = text.strip_prefix(b"\"") else { return Cow::Borrowed(text) };
+    let content = content.trim_ascii_end();
+    let content = content.strip_suffix(b"\"").unwrap_or(content);
+    if memchr::memchr(b'\\', content).is_none() {
+        return Cow::Borrowed(content);
+    }
+    let mut unescaped = Vec::with_capacity(content.len());
+    let mut bytes = content.iter().copied().peekable();
+    while let Some(byte) = bytes.next() {
+        let escaped = (byte == b'\\').then(|| bytes.next_if(|next| matches!(next, b'"' | b'\\'))).flatten();
+        unescaped.push(escaped.unwrap_or(byte));
+    }
+    Cow::Owned(unescaped)
+}
+
+/// Reads bytes of one or two hexadecimal digits. Names follow the digits of `BITS`.
+fn hex(text: &[u8], is_bits: bool) -> Result<Vec<u8>, Invalid> {
+    let mut octets = Vec::with_capacity(text.len() / 3 + 1);
+    let is_separator = |byte: &u8| byte.is_ascii_whitespace() || *byte == b':';
+    for digits in text.split(is_separator).filter(|digits| !digits.is_empty()) {
+        match hex_number(digits) {
+            Some(octet) => octets.push(octet),
+            None if is_bits => break,
+            None => return Err(Invalid),
+        }
+    }
+    Ok(octets)
+}
+
+fn hex_number(text: &[u8]) -> Option<u8> {
+    let text = str::from_utf8(text).ok()?;
+    text.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u8::from_str_radix(text, 16).ok()).flatten()
+}
+
+fn dotted(text: &[u8]) -> Result<Vec<u8>, Invalid> {
+    let text = str::from_utf8(text.trim_ascii()).map_err(|_| Invalid)?;
+    text.parse::<std::net::Ipv4Addr>().map(|address| address.octets().to_vec()).map_err(|_| Invalid)
+}
+
+/// Reads `6`, `ethernetCsmacd(6)`, `(6) 0:00:00.06`, or a number with a unit.
+fn integer(text: &[u8]) -> Option<i64> {
+    let text = str::from_utf8(text.trim_ascii()).ok()?;
+    let digits = |text: &str| -> Option<i64> {
+        let negative = text.starts_with('-');
+        let text = text.strip_prefix('-').unwrap_or(text);
+        let end = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
+        let number: i64 = text.get(..end)?.parse().ok()?;
+        Some(if negative { -number } else { number })
+    };
+    digits(text).or_else(|| digits(text.split_once('(')?.1))
+}

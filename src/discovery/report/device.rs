@@ -1,0 +1,94 @@
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::Tables;
+use crate::model::{LldpChassisId, MacAddress};
+
+/// A device of a report, with the identities it has and the tables seen by it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Device {
+    /// The id of the host, when the sender of the report knows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<Uuid>,
+    /// `sysName`, or the system name that the device announces by LLDP.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sys_name: Option<String>,
+    /// The DNS name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hostname: Option<String>,
+    /// `sysDescr`: hardware and software, as the device describes them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sys_descr: Option<String>,
+    /// `sysObjectID` in numeric form, without a leading dot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sys_object_id: Option<String>,
+    /// `sysLocation`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sys_location: Option<String>,
+    /// `sysContact`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sys_contact: Option<String>,
+    /// The chassis id that the device announces by LLDP.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chassis_id: Option<LldpChassisId>,
+    /// The device id that the device announces by CDP.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cdp_device_id: Option<String>,
+    /// `dot1dBaseBridgeAddress`: the MAC address that identifies the device as a bridge.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bridge_address: Option<MacAddress>,
+    /// The manufacturer of the chassis.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub manufacturer: Option<String>,
+    /// The model of the chassis.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The serial number of the chassis. Devices also send placeholders.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub serial_number: Option<String>,
+    /// The URL of the device's management interface.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub management_url: Option<String>,
+    /// The capabilities that the device announces as enabled by LLDP.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub capabilities: Vec<Capability>,
+    /// The tables seen by the device, or by the scanner that reached it.
+    pub tables: Tables,
+}
+
+/// A system capability of IEEE 802.1AB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Capability {
+    /// A capability without a name of its own.
+    Other,
+    /// Repeats signals.
+    Repeater,
+    /// Forwards frames by MAC address.
+    Bridge,
+    /// Connects wireless stations.
+    WlanAccessPoint,
+    /// Forwards packets by IP address.
+    Router,
+    /// Is a telephone.
+    Telephone,
+    /// Is a DOCSIS cable modem.
+    DocsisCableDevice,
+    /// Is an end station and nothing else.
+    StationOnly,
+}
+
+impl Capability {
+    /// All capabilities in the order of the bits of `LldpSystemCapabilitiesMap`.
+    pub const ALL: &[Self] = &[
+        Self::Other,
+        Self::Repeater,
+        Self::Bridge,
+        Self::WlanAccessPoint,
+        Self::Router,
+        Self::Telephone,
+        Self::DocsisCableDevice,
+        Self::StationOnly,
+    ];
+}

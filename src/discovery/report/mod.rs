@@ -1,0 +1,118 @@
+//! What a scanner, a device or a daemon reports: the input of discovery.
+//!
+//! The serde implementations define the JSON form. Absent values and tables are omitted, and unknown fields are ignored.
+
+mod device;
+mod rows;
+mod table;
+mod warning;
+
+use serde::{Deserialize, Serialize};
+
+pub use device::{Capability, Device};
+pub use rows::{
+    AddressRow, ArpRow, BridgeId, CdpRow, FdbRow, FdbStatus, IfEntryRow, LagRow, LldpRow, NeighborState,
+    PortRow, StpRow, StpState, Vlans,
+};
+pub use table::{Table, TableKind, TableSummary, Tables};
+pub use warning::{Warning, WarningCode};
+
+use crate::model::{PortNumber, Protocol, Timestamp};
+
+/// The devices that one reporter described at one time.
+///
+/// ```
+/// use toposcope::discovery::report::{ArpRow, Device, Report, Reporter, Table};
+/// use toposcope::model::Timestamp;
+///
+/// let mut router = Device::default();
+/// router.sys_name = Some("edge-1".to_owned());
+/// let row = ArpRow::new("192.0.2.7".parse()?, "00:00:5E:00:53:07".parse()?);
+/// router.tables.arp = Some(Table::complete(vec![row]));
+///
+/// let mut report = Report::new(Reporter::new("collector"), Timestamp::now());
+/// report.devices.push(router);
+/// let json = serde_json::to_string(&report)?;
+/// assert_eq!(serde_json::from_str::<Report>(&json)?, report);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Report {
+    /// The program that produced the report.
+    pub reporter: Reporter,
+    /// When the reported state was observed.
+    pub observed_at: Timestamp,
+    /// The devices, in the order of the input.
+    #[serde(default)]
+    pub devices: Vec<Device>,
+    /// The port numbers that were scanned; empty when unknown. A complete `ports` table is complete for these only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scanned_ports: Vec<PortRange>,
+    /// What the parser could not use, one warning for each code.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
+    /// The number of rows that were skipped.
+    #[serde(default)]
+    pub skipped_rows: u64,
+}
+
+impl Report {
+    /// Creates a report without devices.
+    #[must_use]
+    pub const fn new(reporter: Reporter, observed_at: Timestamp) -> Self {
+        Self {
+            reporter,
+            observed_at,
+            devices: Vec::new(),
+            scanned_ports: Vec::new(),
+            warnings: Vec::new(),
+            skipped_rows: 0,
+        }
+    }
+}
+
+/// The program that produced a report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Reporter {
+    /// The program's name, such as `nmap`.
+    pub name: String,
+    /// The program's version, such as `7.91`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+}
+
+impl Reporter {
+    /// Creates a reporter of unknown version.
+    #[must_use]
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), version: None }
+    }
+}
+
+/// A range of port numbers that were scanned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PortRange {
+    /// The transport protocol.
+    pub protocol: Protocol,
+    /// The first number.
+    pub first: PortNumber,
+    /// The last number, inclusive.
+    pub last: PortNumber,
+}
+
+impl PortRange {
+    /// Creates a range; `last` is inclusive.
+    #[must_use]
+    pub const fn new(protocol: Protocol, first: PortNumber, last: PortNumber) -> Self {
+        Self { protocol, first, last }
+    }
+
+    /// Returns whether the range contains a port.
+    #[must_use]
+    pub fn contains(&self, protocol: Protocol, number: PortNumber) -> bool {
+        self.protocol == protocol && (self.first..=self.last).contains(&number)
+    }
+}

@@ -1,0 +1,161 @@
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{AddressRow, ArpRow, CdpRow, FdbRow, IfEntryRow, LagRow, LldpRow, PortRow, StpRow};
+
+/// The rows of one kind that one device reports.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Table<T> {
+    /// Whether these are all rows. A complete table replaces what is known; a truncated one only adds to it.
+    #[serde(default)]
+    pub complete: bool,
+    /// The rows, in the order of the input or of their keys.
+    pub rows: Vec<T>,
+}
+
+impl<T> Table<T> {
+    /// Creates a table that has all rows.
+    #[must_use]
+    pub const fn complete(rows: Vec<T>) -> Self {
+        Self { complete: true, rows }
+    }
+
+    /// Creates a table that may lack rows.
+    #[must_use]
+    pub const fn truncated(rows: Vec<T>) -> Self {
+        Self { complete: false, rows }
+    }
+}
+
+/// The tables of a device. `None`: the report says nothing about this kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Tables {
+    /// The SNMP interface table.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub if_entries: Option<Table<IfEntryRow>>,
+    /// The device's own addresses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub addresses: Option<Table<AddressRow>>,
+    /// Neighbors by LLDP.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lldp: Option<Table<LldpRow>>,
+    /// Neighbors by CDP.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cdp: Option<Table<CdpRow>>,
+    /// The forwarding database.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fdb: Option<Table<FdbRow>>,
+    /// The ARP cache, and the IPv6 neighbor cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arp: Option<Table<ArpRow>>,
+    /// The spanning tree's ports.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stp: Option<Table<StpRow>>,
+    /// Members of link aggregation groups.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lag: Option<Table<LagRow>>,
+    /// Open ports.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ports: Option<Table<PortRow>>,
+}
+
+impl Tables {
+    /// Returns kind, length and completeness of each table that is present.
+    #[must_use]
+    pub fn summaries(&self) -> Vec<TableSummary> {
+        let all = [
+            summary(TableKind::IfEntries, self.if_entries.as_ref()),
+            summary(TableKind::Addresses, self.addresses.as_ref()),
+            summary(TableKind::Lldp, self.lldp.as_ref()),
+            summary(TableKind::Cdp, self.cdp.as_ref()),
+            summary(TableKind::Fdb, self.fdb.as_ref()),
+            summary(TableKind::Arp, self.arp.as_ref()),
+            summary(TableKind::Stp, self.stp.as_ref()),
+            summary(TableKind::Lag, self.lag.as_ref()),
+            summary(TableKind::Ports, self.ports.as_ref()),
+        ];
+        all.into_iter().flatten().collect()
+    }
+}
+
+fn summary<T>(kind: TableKind, table: Option<&Table<T>>) -> Option<TableSummary> {
+    table.map(|table| TableSummary { kind, rows: table.rows.len(), complete: table.complete })
+}
+
+/// Kind, length and completeness of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct TableSummary {
+    /// The kind of the rows.
+    pub kind: TableKind,
+    /// The number of rows.
+    pub rows: usize,
+    /// Whether these are all rows.
+    pub complete: bool,
+}
+
+/// The kind of a table's rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum TableKind {
+    /// The SNMP interface table.
+    IfEntries,
+    /// The device's own addresses.
+    Addresses,
+    /// Neighbors by LLDP.
+    Lldp,
+    /// Neighbors by CDP.
+    Cdp,
+    /// The forwarding database.
+    Fdb,
+    /// The ARP cache, and the IPv6 neighbor cache.
+    Arp,
+    /// The spanning tree's ports.
+    Stp,
+    /// Members of link aggregation groups.
+    Lag,
+    /// Open ports.
+    Ports,
+}
+
+impl TableKind {
+    /// All kinds.
+    pub const ALL: &[Self] = &[
+        Self::IfEntries,
+        Self::Addresses,
+        Self::Lldp,
+        Self::Cdp,
+        Self::Fdb,
+        Self::Arp,
+        Self::Stp,
+        Self::Lag,
+        Self::Ports,
+    ];
+
+    /// Returns the name used in JSON and query strings.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::IfEntries => "if_entries",
+            Self::Addresses => "addresses",
+            Self::Lldp => "lldp",
+            Self::Cdp => "cdp",
+            Self::Fdb => "fdb",
+            Self::Arp => "arp",
+            Self::Stp => "stp",
+            Self::Lag => "lag",
+            Self::Ports => "ports",
+        }
+    }
+}
+
+impl fmt::Display for TableKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.as_str())
+    }
+}

@@ -1,0 +1,43 @@
+use serde::{Deserialize, Serialize};
+
+/// Something in the input that the parser could not use, counted over the whole input.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Warning {
+    /// What is wrong.
+    pub code: WarningCode,
+    /// How often it occurred.
+    pub count: u64,
+    /// The line of the first occurrence, counted from 1; `None`: unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+}
+
+impl Warning {
+    /// Creates a warning; `line` is that of the first occurrence.
+    #[must_use]
+    pub const fn new(code: WarningCode, count: u64, line: Option<u64>) -> Self {
+        Self { code, count, line }
+    }
+}
+
+/// The kind of a [`Warning`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum WarningCode {
+    /// A line or element that the format does not define was skipped.
+    RowMalformed,
+    /// A row without its key, or without a value that it must have, was skipped.
+    RowIncomplete,
+    /// Rows beyond the limit were skipped.
+    RowLimitReached,
+    /// A value of the wrong type or out of range was ignored.
+    ValueInvalid,
+    /// The end of an overlong value was cut off.
+    ValueTruncated,
+    /// The input ends early, so that no table is complete.
+    InputTruncated,
+    /// A neighbor was seen on a local port that is none of the device's interfaces.
+    LocalPortUnknown,
+}
