@@ -1,0 +1,27 @@
+//! Parsers of scans, walks and tables: their reports, and their behavior on damaged and hostile input.
+//!
+//! `TOPOSCOPE_MUTATIONS` (default 1,000) sets the number of damaged inputs for each sample, `TOPOSCOPE_SEED` their seed:
+//!
+//! ```text
+//! TOPOSCOPE_MUTATIONS=1000000 cargo test --release --test discovery mutations
+//! ```
+
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "helpers of tests are tests"
+)]
+
+mod arp;
+mod hostile;
+mod lldpctl;
+mod mutations;
+mod nmap;
+mod real;
+mod reports;
+mod support;
+mod tables;
+mod walks;

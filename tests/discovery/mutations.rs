@@ -1,0 +1,157 @@
+//! Damaged input: no parser panics, does more work than 64 steps for each byte, or uses memory without bound.
+
+use std::env;
+
+use fastrand::Rng;
+use toposcope::discovery::{Format, ParseErrorKind, parse};
+
+use crate::support::{
+    ARP, IP_NEIGH, JSON, JSON0, RECORDING, SCAN, SYMBOLIC_WALK, WALK, parsed, with_reporter,
+};
+
+/// Bytes that mean something in one of the formats.
+const TOKENS: &[&str] = &[
+    " = ",
+    "STRING: ",
+    "Hex-STRING: ",
+    "INTEGER: ",
+    "OID: ",
+    "BITS: ",
+    "\"",
+    "'",
+    "\\",
+    ".1.3.6.1.2.1.",
+    "iso",
+    "::",
+    "|4x|",
+    "|2|",
+    "\n",
+    "\r\n",
+    "<",
+    ">",
+    "/>",
+    "</",
+    "&",
+    ";",
+    "<![CDATA[",
+    "]]>",
+    "<!--",
+    "<!DOCTYPE x [",
+    "<?",
+    "{",
+    "}",
+    "[",
+    "]",
+    ":",
+    ",",
+    "null",
+    "-1",
+    "99999999999999999999",
+    "4294967295",
+    "0",
+    "\0",
+    "\u{FFFD}",
+    "ipv6.\"",
+    "<host>",
+    "<port>",
+    "(",
+    ")",
+];
+
+#[test]
+fn damaged_walks_are_reported_or_refused() {
+    check(Format::Snmpwalk, WALK);
+    check(Format::Snmpwalk, SYMBOLIC_WALK);
+}
+
+#[test]
+fn damaged_recordings_are_reported_or_refused() {
+    check(Format::Snmprec, RECORDING);
+}
+
+#[test]
+fn damaged_scans_are_reported_or_refused() {
+    check(Format::Nmap, SCAN);
+}
+
+#[test]
+fn damaged_lldpctl_output_is_reported_or_refused() {
+    check(Format::Lldpctl, JSON);
+    check(Format::Lldpctl, JSON0);
+}
+
+#[test]
+fn damaged_arp_tables_are_reported_or_refused() {
+    check(Format::Arp, ARP);
+    check(Format::Arp, IP_NEIGH);
+}
+
+#[test]
+fn damaged_reports_are_reported_or_refused() {
+    check(Format::Report, &serde_json::to_string(&parsed(Format::Snmpwalk, WALK)).unwrap());
+}
+
+fn check(format: Format, sample: &str) {
+    let number = |name: &str| env::var(name).ok().map(|text| text.parse::<u64>().expect("not a number"));
+    let rounds = number("TOPOSCOPE_MUTATIONS").unwrap_or(1_000);
+    let seed = number("TOPOSCOPE_SEED").unwrap_or_else(|| Rng::new().u64(..));
+    println!("TOPOSCOPE_SEED={seed}");
+    let mut random = Rng::with_seed(seed);
+    let before = peak_memory();
+    let mut accepted = 0_u64;
+    for round in 0..rounds {
+        let input = damaged(sample.as_bytes(), &mut random);
+        match parse(format, input.as_slice(), &with_reporter()) {
+            Ok(_) => accepted += 1,
+            Err(error) => {
+                let too_complex = matches!(error.kind(), ParseErrorKind::TooComplex);
+                assert!(!too_complex, "round {round}: {}", String::from_utf8_lossy(&input));
+                assert!(error.byte() <= input.len() as u64, "round {round}: {error}");
+            }
+        }
+    }
+    println!("{format}: {accepted} of {rounds} accepted");
+    if let (Some(before), Some(after)) = (before, peak_memory()) {
+        assert!(after - before <= 64 << 20, "{} bytes more", after - before);
+    }
+}
+
+/// Returns the sample with up to eight faults.
+fn damaged(sample: &[u8], random: &mut Rng) -> Vec<u8> {
+    let mut bytes = sample.to_vec();
+    for _ in 0..random.usize(1..=8) {
+        let length = bytes.len();
+        let place = random.usize(0..=length);
+        let end = (place + random.usize(0..64)).min(length);
+        match random.u8(0..8) {
+            0 => bytes.truncate(place),
+            1 => drop(bytes.drain(place..end)),
+            2 => {
+                let copy = bytes[place..end].to_vec();
+                let target = random.usize(0..=length);
+                bytes.splice(target..target, copy);
+            }
+            3 | 4 => {
+                let token = random.choice(TOKENS).unwrap();
+                let end = if random.bool() { place } else { end };
+                bytes.splice(place..end, token.bytes());
+            }
+            5 => {
+                let repeated = random.u8(..);
+                bytes.splice(place..place, std::iter::repeat_n(repeated, random.usize(1..2_000)));
+            }
+            _ if place < length => {
+                bytes[place] = if random.bool() { random.u8(..) } else { random.u8(b'0'..b'z') }
+            }
+            _ => {}
+        }
+    }
+    bytes
+}
+
+/// Returns the peak memory of this process, where the system tells it.
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().trim_end_matches(" kB").parse::<u64>().ok()? * 1024)
+}

@@ -1,0 +1,68 @@
+//! XML of nmap.
+
+use toposcope::discovery::report::WarningCode;
+use toposcope::discovery::{Format, ParseErrorKind, parse};
+use toposcope::model::{PortNumber, Protocol};
+
+use crate::support::{SCAN, count, is_syntax, options, parsed, refused, rows};
+
+#[test]
+fn hosts_that_are_up_have_addresses_names_and_open_ports() {
+    let report = parsed(Format::Nmap, SCAN);
+    assert_eq!((report.reporter.name.as_str(), report.reporter.version.as_deref()), ("nmap", Some("7.91")));
+    assert_eq!(report.observed_at.to_string(), "2021-04-29T09:26:50Z");
+    assert_eq!(report.devices.len(), 2);
+    let web = &report.devices[0];
+    assert_eq!(web.hostname.as_deref(), Some("www.example.net"));
+    let addresses = rows(web.tables.addresses.as_ref());
+    assert_eq!(addresses[0].ip_address.to_string(), "192.0.2.1");
+    assert_eq!(addresses[0].mac_address.map(|mac| mac.to_string()).as_deref(), Some("00:00:5E:00:53:01"));
+    let ports = rows(web.tables.ports.as_ref());
+    assert_eq!(ports.iter().map(|port| port.number.get()).collect::<Vec<_>>(), [22, 443]);
+    assert_eq!((ports[0].service.as_deref(), ports[0].version.as_deref()), (Some("ssh"), Some("8.4")));
+    assert_eq!((ports[1].product.as_deref(), ports[1].tunnel.as_deref()), (Some("nginx <1>"), Some("ssl")));
+    assert!(report.devices[1].tables.ports.is_none(), "ports of this host were not scanned");
+    assert_eq!(count(&report, WarningCode::ValueInvalid), 2);
+    assert_eq!(report.skipped_rows, 2);
+}
+
+#[test]
+fn scanned_port_ranges_bound_what_a_complete_table_means() {
+    let report = parse(Format::Nmap, SCAN.as_bytes(), &options().with_complete_tables()).unwrap();
+    let scanned = |number: u16| {
+        let number = PortNumber::try_from(number).unwrap();
+        report.scanned_ports.iter().any(|range| range.contains(Protocol::Tcp, number))
+    };
+    assert!(scanned(22) && scanned(443) && !scanned(23) && !scanned(444));
+    assert!(report.devices[0].tables.ports.as_ref().unwrap().complete);
+    assert!(!report.devices[0].tables.addresses.as_ref().unwrap().complete);
+}
+
+#[test]
+fn interrupted_run_keeps_its_hosts_and_truncates_their_tables() {
+    let end = SCAN.find("<host><status state=\"down\"").unwrap();
+    for cut in [end, end - 3, end + 9] {
+        let report = parse(Format::Nmap, &SCAN.as_bytes()[..cut], &options().with_complete_tables()).unwrap();
+        assert_eq!(report.devices.len(), 1, "{cut}");
+        assert!(!report.devices[0].tables.ports.as_ref().unwrap().complete, "{cut}");
+        assert_eq!(count(&report, WarningCode::InputTruncated), 1, "{cut}");
+    }
+}
+
+#[test]
+fn time_in_the_future_is_replaced_by_that_of_the_options() {
+    let scan = SCAN.replace("1619688410", "4102444800");
+    assert_eq!(parsed(Format::Nmap, &scan).observed_at, options().observed_at);
+}
+
+#[test]
+fn broken_xml_is_refused_with_its_byte() {
+    let broken = SCAN.replace("</hostnames>", "</wrong>");
+    let error = refused(Format::Nmap, &broken);
+    assert!(is_syntax(&error), "{error}");
+    assert_eq!(error.byte(), broken.find("</wrong>").unwrap() as u64);
+    let other = refused(Format::Nmap, "<html></html>");
+    assert!(matches!(other.kind(), ParseErrorKind::WrongFormat(_)));
+    assert!(matches!(refused(Format::Nmap, "text").kind(), ParseErrorKind::WrongFormat(_)));
+    assert!(matches!(refused(Format::Nmap, "").kind(), ParseErrorKind::WrongFormat(_)));
+}

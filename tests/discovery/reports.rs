@@ -1,0 +1,62 @@
+//! Reports as JSON.
+
+use toposcope::discovery::{Format, parse};
+
+use crate::support::{JSON, RECORDING, SCAN, SYMBOLIC_WALK, WALK, is_syntax, options, parsed, refused};
+
+#[test]
+fn every_report_survives_its_json_form() {
+    let samples = [
+        (Format::Snmpwalk, WALK),
+        (Format::Snmpwalk, SYMBOLIC_WALK),
+        (Format::Snmprec, RECORDING),
+        (Format::Nmap, SCAN),
+        (Format::Lldpctl, JSON),
+    ];
+    for (format, sample) in samples {
+        let report = parsed(format, sample);
+        let json = serde_json::to_string(&report).unwrap();
+        assert_eq!(parsed(Format::Report, &json), report, "{format}");
+    }
+}
+
+#[test]
+fn absent_values_are_omitted_and_unknown_fields_ignored() {
+    let json = r#"{"reporter": {"name": "collector", "color": "red"}, "observed_at": "2026-10-01T00:00:00Z",
+        "devices": [{"sys_name": "a", "tables": {"lag": {"rows": [{"if_index": 1, "lag_id": 2}]}}}]}"#;
+    let report = parsed(Format::Report, json);
+    assert!(!report.devices[0].tables.lag.as_ref().unwrap().complete);
+    let written = serde_json::to_string(&report).unwrap();
+    assert!(!written.contains("null") && !written.contains("chassis_id"), "{written}");
+}
+
+#[test]
+fn time_in_the_future_is_replaced_by_that_of_the_options() {
+    let json = r#"{"reporter": {"name": "a"}, "observed_at": "2100-01-01T00:00:00Z"}"#;
+    assert_eq!(parsed(Format::Report, json).observed_at, options().observed_at);
+}
+
+#[test]
+fn wrong_type_is_refused_with_its_line() {
+    let error = refused(Format::Report, "{\"reporter\":\n {\"name\": 7}}");
+    assert!(is_syntax(&error));
+    assert_eq!(error.line(), Some(2));
+    let error = refused(
+        Format::Report,
+        "{\"reporter\": {\"name\": \"a\"}, \"observed_at\": \"2026-10-01T00:00:00Z\"} x",
+    );
+    assert!(is_syntax(&error), "text behind the report");
+}
+
+#[test]
+fn more_objects_than_rows_justify_are_refused() {
+    let rows = "{\"mac_address\":\"00:00:5e:00:53:01\"},".repeat(200);
+    let json = format!(
+        "{{\"reporter\":{{\"name\":\"a\"}},\"observed_at\":\"2026-10-01T00:00:00Z\",\
+         \"devices\":[{{\"tables\":{{\"fdb\":{{\"rows\":[{}]}}}}}}]}}",
+        rows.trim_end_matches(',')
+    );
+    assert!(parse(Format::Report, json.as_bytes(), &options()).is_ok());
+    let error = parse(Format::Report, json.as_bytes(), &options().with_max_rows(4)).unwrap_err();
+    assert!(error.to_string().contains("too many"), "{error}");
+}

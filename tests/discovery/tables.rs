@@ -1,0 +1,174 @@
+//! SNMP walks: the tables of the MIBs.
+
+use toposcope::discovery::Format;
+use toposcope::discovery::report::{Capability, FdbStatus, NeighborState, StpState, TableKind};
+use toposcope::model::{AdminStatus, LldpChassisIdSubtype, OperStatus};
+
+use crate::support::{WALK, device, rows};
+
+#[test]
+fn interfaces_join_both_tables() {
+    let rows = rows(device(Format::Snmpwalk, WALK).tables.if_entries.as_ref());
+    assert_eq!(rows.iter().map(|row| row.if_index).collect::<Vec<_>>(), [101, 102, 201]);
+    let first = &rows[0];
+    assert_eq!(first.if_name.as_deref(), Some("Gi0/1"));
+    assert_eq!(first.if_alias.as_deref(), Some("uplink"));
+    assert_eq!(first.if_type, Some(6));
+    assert_eq!(first.speed_bps, Some(10_000_000_000));
+    assert_eq!(
+        (first.admin_status, first.oper_status),
+        (Some(AdminStatus::Up), Some(OperStatus::LowerLayerDown))
+    );
+    assert_eq!(rows[1].mac_address.map(|mac| mac.to_string()).as_deref(), Some("00:00:5E:00:53:02"));
+    assert_eq!((rows[1].speed_bps, rows[1].oper_status), (Some(1_000_000_000), None));
+    assert_eq!(rows[2].mac_address, None);
+}
+
+#[test]
+fn vlans_of_ports_come_from_current_static_and_default_tables() {
+    let rows = rows(device(Format::Snmpwalk, WALK).tables.if_entries.as_ref());
+    let vlans = |index: usize| rows[index].vlans.clone().map(|vlans| (vlans.untagged, vlans.tagged));
+    assert_eq!(vlans(0), Some((Some(10), vec![])));
+    assert_eq!(vlans(1), Some((None, vec![10, 20])));
+    assert_eq!(vlans(2), None);
+}
+
+#[test]
+fn addresses_have_prefix_and_interface_and_no_broadcast() {
+    let rows = rows(device(Format::Snmpwalk, WALK).tables.addresses.as_ref());
+    let found: Vec<_> =
+        rows.iter().map(|row| (row.ip_address.to_string(), row.prefix_length, row.if_index)).collect();
+    let expected =
+        [("192.0.2.1".to_owned(), Some(24), Some(101)), ("2001:db8::1".to_owned(), Some(64), Some(102))];
+    assert_eq!(found, expected);
+    assert_eq!(rows[0].mac_address.map(|mac| mac.to_string()).as_deref(), Some("00:00:5E:00:53:01"));
+}
+
+#[test]
+fn neighbor_caches_leave_out_invalid_entries() {
+    let rows = rows(device(Format::Snmpwalk, WALK).tables.arp.as_ref());
+    let found: Vec<_> =
+        rows.iter().map(|row| (row.ip_address.to_string(), row.if_index, row.state)).collect();
+    let expected = [
+        ("192.0.2.9".to_owned(), Some(101), None),
+        ("2001:db8::9".to_owned(), Some(102), Some(NeighborState::Stale)),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn forwarding_database_maps_ports_and_databases() {
+    let rows = rows(device(Format::Snmpwalk, WALK).tables.fdb.as_ref());
+    let find = |last: u8| rows.iter().find(|row| row.mac_address.octets()[5] == last).unwrap();
+    assert_eq!(rows.len(), 3);
+    let learned = find(0x20);
+    assert_eq!(
+        (learned.vlan, learned.if_index, learned.status),
+        (Some(10), Some(102), Some(FdbStatus::Learned))
+    );
+    let without_vlan = find(0x21);
+    assert_eq!((without_vlan.vlan, without_vlan.fdb_id, without_vlan.if_index), (None, None, Some(101)));
+    // Two VLANs share database 6, and the port is given as an interface index.
+    let shared = find(0x22);
+    assert_eq!((shared.vlan, shared.fdb_id, shared.if_index), (None, Some(6), Some(102)));
+}
+
+#[test]
+fn spanning_tree_ports_have_their_designated_bridge() {
+    let rows = rows(device(Format::Snmpwalk, WALK).tables.stp.as_ref());
+    assert_eq!(rows.len(), 1);
+    assert_eq!(
+        (rows[0].if_index, rows[0].state, rows[0].path_cost),
+        (Some(101), Some(StpState::Forwarding), Some(19))
+    );
+    let bridge = rows[0].designated_bridge.unwrap();
+    assert_eq!((bridge.priority, bridge.mac_address.to_string().as_str()), (0x800A, "00:00:5E:00:53:00"));
+    assert_eq!(rows[0].designated_port, Some(0x8001));
+}
+
+#[test]
+fn aggregates_come_from_attachment_and_from_the_stack() {
+    let rows = rows(device(Format::Snmpwalk, WALK).tables.lag.as_ref());
+    assert_eq!(
+        rows.iter().map(|row| (row.if_index, row.lag_id)).collect::<Vec<_>>(),
+        [(101, 201), (102, 201)]
+    );
+}
+
+#[test]
+fn lldp_neighbor_is_on_the_interface_that_its_local_port_names() {
+    let device = device(Format::Snmpwalk, WALK);
+    assert_eq!(device.chassis_id.unwrap().value, "00:00:5E:00:53:00");
+    assert_eq!(device.capabilities, [Capability::Bridge, Capability::Router]);
+    let rows = rows(device.tables.lldp.as_ref());
+    assert_eq!(rows.len(), 1, "the same neighbor with two time marks is one row");
+    let row = &rows[0];
+    assert_eq!(
+        (row.local_port_number, row.if_index, row.if_name.as_deref()),
+        (Some(7), Some(101), Some("Gi0/1"))
+    );
+    assert_eq!(row.chassis_id.subtype, LldpChassisIdSubtype::MacAddress);
+    assert_eq!(row.chassis_id.value, "00:00:5E:00:53:F0");
+    assert_eq!(row.sys_name.as_deref(), Some("core-9"), "the latest time mark counts");
+    assert_eq!(row.mgmt_addrs, ["192.0.2.254"]);
+    assert_eq!(row.capabilities, [Capability::Router]);
+    assert_eq!(row.local_port_desc.as_deref(), Some("to the core"));
+}
+
+#[test]
+fn cdp_neighbor_has_address_port_and_platform() {
+    let rows = rows(device(Format::Snmpwalk, WALK).tables.cdp.as_ref());
+    let row = &rows[0];
+    assert_eq!((row.if_index, row.if_name.as_deref()), (Some(102), Some("Gi0/2")));
+    assert_eq!(row.device_id, "core-9.example.net");
+    assert_eq!(row.address.as_deref(), Some("192.0.2.254"));
+    assert_eq!((row.platform.as_deref(), row.native_vlan), (Some("EX-48"), Some(10)));
+}
+
+#[test]
+fn chassis_is_described_by_its_physical_entity() {
+    let device = device(Format::Snmpwalk, WALK);
+    assert_eq!(device.serial_number.as_deref(), Some("SN-1"));
+    assert_eq!((device.manufacturer.as_deref(), device.model.as_deref()), (Some("Example"), Some("EX-24")));
+    assert_eq!(device.bridge_address.map(|mac| mac.to_string()).as_deref(), Some("00:00:5E:00:53:00"));
+}
+
+#[test]
+fn newer_lldp_mibs_are_indexed_by_interface() {
+    let mibs = [".1.3.111.2.802.1.1.13.1.4.1.1", ".1.3.6.1.4.1.6527.3.1.2.59.4.1.1"];
+    for (mib, first) in mibs.into_iter().zip([5, 4]) {
+        let walk = format!(
+            ".1.3.6.1.2.1.2.2.1.2.33 = STRING: \"1/1/1\"\n\
+             {mib}.{}.9.33.1.4 = INTEGER: 4\n{mib}.{}.9.33.1.4 = Hex-STRING: 00 00 5E 00 53 F0 \n\
+             {mib}.{}.9.33.1.4 = INTEGER: 7\n{mib}.{}.9.33.1.4 = STRING: \"35700737\"\n",
+            first,
+            first + 1,
+            first + 2,
+            first + 3
+        );
+        let rows = rows(device(Format::Snmpwalk, &walk).tables.lldp.as_ref());
+        assert_eq!(rows[0].if_index, Some(33), "{mib}");
+        assert_eq!(rows[0].port_id.as_ref().map(|id| id.value.as_str()), Some("35700737"), "{mib}");
+    }
+}
+
+#[test]
+fn device_without_interface_table_has_the_ports_of_its_lldp_agent() {
+    let walk = ".1.0.8802.1.1.2.1.3.7.1.2.5 = INTEGER: 7\n.1.0.8802.1.1.2.1.3.7.1.3.5 = STRING: \"5\"\n\
+                .1.0.8802.1.1.2.1.3.7.1.4.5 = STRING: \"xe-0/0/5\"\n\
+                .1.0.8802.1.1.2.1.4.1.1.4.0.5.1 = INTEGER: 7\n.1.0.8802.1.1.2.1.4.1.1.5.0.5.1 = STRING: \"x\"\n";
+    let device = device(Format::Snmpwalk, walk);
+    let entries = rows(device.tables.if_entries.as_ref());
+    assert_eq!((entries[0].if_index, entries[0].if_descr.as_deref()), (5, Some("xe-0/0/5")));
+    assert_eq!(rows(device.tables.lldp.as_ref())[0].if_index, Some(5));
+}
+
+#[test]
+fn summaries_name_kind_length_and_completeness() {
+    let summaries = device(Format::Snmpwalk, WALK).tables.summaries();
+    assert_eq!(summaries.len(), 8);
+    assert_eq!(
+        (summaries[0].kind, summaries[0].rows, summaries[0].complete),
+        (TableKind::IfEntries, 3, false)
+    );
+}
