@@ -1,8 +1,7 @@
 //! Time to parse walks and scans: `cargo bench --bench discovery` prints medians of 15 runs.
 //!
-//! The inputs are generated: a walk of 2 MB with interfaces, counters and a forwarding database, numeric and symbolic; the same
-//! as a recording; a scan of one host with 65,535 open ports, and the
-//! report of that scan as JSON.
+//! The inputs are generated: a walk of 2 MB with interfaces, counters and a forwarding database, numeric and symbolic; a
+//! recording of the same length; a scan of one host with 65,535 open ports, and the report of that scan as JSON.
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
 

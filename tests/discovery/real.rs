@@ -30,10 +30,10 @@ fn real_files_are_refused_only_for_a_missing_reporter() {
 }
 
 #[test]
-fn cut_real_walks_are_accepted_at_any_byte() {
+fn cut_real_walks_are_accepted() {
     for (path, format) in files().into_iter().filter(|(_, format)| *format == Format::Snmpwalk) {
         let bytes = unpacked(&path);
-        for tenth in 1..10 {
+        for tenth in [1, 5, 9] {
             let cut = bytes.len() * tenth / 10;
             let report = parse(format, &bytes[..cut], &with_reporter().with_complete_tables());
             let report = report.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
