@@ -21,7 +21,7 @@ pub(super) fn me(call: Call<'_>) -> Pending<'_> {
         read_no_query(&call.input)?;
         let state = call.state;
         let caller = call.into_caller()?;
-        state.responder.value(state.inventory.get_as::<User>(&caller, caller.user_id()).await?)
+        state.responder.value(&state.inventory.get_as::<User>(&caller, caller.user_id()).await?)
     })
 }
 
@@ -48,7 +48,7 @@ pub(super) fn create_user(mut call: Call<'_>) -> Pending<'_> {
         new.password = fields.optional("password")?;
         let user = call.state.inventory.create_user_as(&caller, new).await?;
         let tag = EntityTag::of_record(&user)?;
-        call.state.responder.record(user, tag)
+        call.state.responder.record(&user, tag)
     })
 }
 
@@ -79,7 +79,7 @@ impl Key for DaemonApiKey {
 
 fn issued<K: Key + Serialize>(state: &ApiState, issued: &IssuedKey<K>) -> Result<Outcome, ApiError> {
     let key = issued.plaintext().to_owned();
-    state.responder.value(Issued { api_key: issued.record().clone().with_plaintext(key.clone()), key })
+    state.responder.value(&Issued { api_key: issued.record().clone().with_plaintext(key.clone()), key })
 }
 
 /// `POST /api/v1/auth/keys`.
@@ -138,7 +138,7 @@ pub(super) fn create_share(mut call: Call<'_>) -> Pending<'_> {
         let new = read_share(&caller, &Fields::read(&body, call.route.body)?)?;
         let share = call.state.inventory.create_share_as(&caller, new).await?;
         let tag = EntityTag::of_record(&share)?;
-        call.state.responder.record(share, tag)
+        call.state.responder.record(&share, tag)
     })
 }
 
@@ -173,7 +173,7 @@ pub(super) fn update_share(mut call: Call<'_>) -> Pending<'_> {
         };
         let share = call.state.inventory.update_share_as(&caller, id, password, change).await?;
         let tag = EntityTag::of_record(&share)?;
-        call.state.responder.record(share, tag)
+        call.state.responder.record(&share, tag)
     })
 }
 
@@ -186,6 +186,6 @@ pub(super) fn verify_share(mut call: Call<'_>) -> Pending<'_> {
         let client = state.client_prefixes.of(call.input.request);
         let body = call.input.json().await?;
         let password: String = Fields::read(&body, call.route.body)?.required("password")?;
-        state.responder.value(state.inventory.issue_share_token(id, password, client).await?)
+        state.responder.value(&state.inventory.issue_share_token(id, password, client).await?)
     })
 }

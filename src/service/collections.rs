@@ -23,7 +23,7 @@ pub(super) fn get<T: Resource>(call: Call<'_>) -> Pending<'_> {
         if tag.matches(request) {
             return Ok(Outcome::not_modified(&tag));
         }
-        state.responder.record(record, tag)
+        state.responder.record(&record, tag)
     })
 }
 
@@ -40,7 +40,7 @@ pub(super) fn create<T: Resource + Template>(mut call: Call<'_>) -> Pending<'_> 
         Fields::read(&body, call.route.body)?.apply(&mut record)?;
         let record = call.state.inventory.create_as(&caller, record).await?;
         let tag = EntityTag::of_record(&record.stored())?;
-        call.state.responder.record(record, tag)
+        call.state.responder.record(&record, tag)
     })
 }
 
@@ -57,7 +57,7 @@ pub(super) fn update<T: Resource>(mut call: Call<'_>) -> Pending<'_> {
         };
         let record = call.state.inventory.update_as(&caller, id, change).await?;
         let tag = EntityTag::of_record(&record.stored())?;
-        call.state.responder.record(record, tag)
+        call.state.responder.record(&record, tag)
     })
 }
 
@@ -89,7 +89,7 @@ pub(super) fn bulk_delete<T: Resource + BulkDeletable>(mut call: Call<'_>) -> Pe
         let (body, caller) = call.read().await?;
         let ids = read_ids(&body)?;
         let deleted_count = call.state.inventory.delete_many_as::<T>(&caller, &ids).await?;
-        call.state.responder.value(BulkDeletion { deleted_count, requested_count: ids.len() })
+        call.state.responder.value(&BulkDeletion { deleted_count, requested_count: ids.len() })
     })
 }
 

@@ -23,7 +23,7 @@ pub(super) fn version(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         read_no_query(&call.input)?;
         let responder = &call.state.responder;
-        responder.value(Versions { api_version: API_VERSION, server_version: responder.server_version() })
+        responder.value(&Versions { api_version: API_VERSION, server_version: responder.server_version() })
     })
 }
 
@@ -70,7 +70,7 @@ pub(super) fn share_metadata(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let id = read_id(&call.path)?;
         read_no_query(&call.input)?;
-        call.state.responder.value(call.state.inventory.share_metadata(id).await?)
+        call.state.responder.value(&call.state.inventory.share_metadata(id).await?)
     })
 }
 

@@ -35,7 +35,7 @@ pub(super) fn create_host(mut call: Call<'_>) -> Pending<'_> {
         Fields::read(&body, call.route.body)?;
         let host = call.state.inventory.create_host_as(&caller, parse_host(&body)?).await?;
         let tag = EntityTag::of_record(&host)?;
-        call.state.responder.record(host, tag)
+        call.state.responder.record(&host, tag)
     })
 }
 
@@ -57,7 +57,7 @@ pub(super) fn update_host(mut call: Call<'_>) -> Pending<'_> {
         };
         let host = call.state.inventory.update_host_as(&caller, id, change).await?;
         let tag = EntityTag::of_record(&host)?;
-        call.state.responder.record(host, tag)
+        call.state.responder.record(&host, tag)
     })
 }
 
@@ -99,7 +99,7 @@ pub(super) fn bulk_delete_hosts(mut call: Call<'_>) -> Pending<'_> {
         let (body, caller) = call.read().await?;
         let ids = read_ids(&body)?;
         let deleted_count = call.state.inventory.delete_hosts_as(&caller, &ids).await? as u64;
-        call.state.responder.value(BulkDeletion { deleted_count, requested_count: ids.len() })
+        call.state.responder.value(&BulkDeletion { deleted_count, requested_count: ids.len() })
     })
 }
 
@@ -131,7 +131,7 @@ pub(super) fn get_part<P: Part>(call: Call<'_>) -> Pending<'_> {
         if tag.matches(request) {
             return Ok(Outcome::not_modified(&tag));
         }
-        state.responder.record(part, tag)
+        state.responder.record(&part, tag)
     })
 }
 
@@ -143,7 +143,7 @@ pub(super) fn create_part<P: Part>(mut call: Call<'_>) -> Pending<'_> {
         let part = P::parse(&body)?.on_host(fields.required("host_id")?, fields.required("network_id")?);
         let part = call.state.inventory.create_part_as(&caller, part).await?;
         let tag = EntityTag::of_record(&part)?;
-        call.state.responder.record(part, tag)
+        call.state.responder.record(&part, tag)
     })
 }
 
@@ -163,7 +163,7 @@ pub(super) fn update_part<P: Part>(mut call: Call<'_>) -> Pending<'_> {
         };
         let part = call.state.inventory.update_part_as(&caller, id, change).await?;
         let tag = EntityTag::of_record(&part)?;
-        call.state.responder.record(part, tag)
+        call.state.responder.record(&part, tag)
     })
 }
 
@@ -183,7 +183,7 @@ pub(super) fn update_port(mut call: Call<'_>) -> Pending<'_> {
         };
         let port = call.state.inventory.update_part_as(&caller, id, change).await?;
         let tag = EntityTag::of_record(&port)?;
-        call.state.responder.record(port, tag)
+        call.state.responder.record(&port, tag)
     })
 }
 

@@ -33,7 +33,7 @@ pub(super) fn bulk_put_hosts(mut call: Call<'_>) -> Pending<'_> {
             Some(true) | None => Atomicity::AllOrNothing,
         };
         let results = call.state.inventory.bulk_put_hosts_as(&caller, hosts.collect(), atomicity).await?;
-        call.state.responder.value(results.into_iter().map(ItemResult::from).collect::<Vec<_>>())
+        call.state.responder.value(&results.into_iter().map(ItemResult::from).collect::<Vec<_>>())
     })
 }
 
@@ -100,7 +100,7 @@ pub(super) fn import_hosts(mut call: Call<'_>) -> Pending<'_> {
         }
         let caller = call.into_caller()?;
         match state.inventory.import_hosts_as(&caller, input, import).await {
-            Ok(report) => state.responder.value(report),
+            Ok(report) => state.responder.value(&report),
             Err(error) => Err(import_error(error, state.import_body_limit)),
         }
     })

@@ -109,17 +109,17 @@ impl Responder {
     }
 
     /// Encodes a value in its envelope.
-    pub(super) fn value(&self, data: impl Serialize) -> Result<Outcome, ApiError> {
+    pub(super) fn value(&self, data: &impl Serialize) -> Result<Outcome, ApiError> {
         let mut text = Vec::with_capacity(USUAL_LENGTH);
         text.extend_from_slice(BEFORE_DATA);
-        serde_json::to_writer(&mut text, &data).map_err(|_| ApiError::internal())?;
+        serde_json::to_writer(&mut text, data).map_err(|_| ApiError::internal())?;
         text.extend_from_slice(&self.meta);
         text.extend_from_slice(AFTER_META);
         Ok(Outcome::new(ResponseBody::full(text.into())))
     }
 
     /// Encodes a record in its envelope. The tag is that of the record.
-    pub(super) fn record(&self, record: impl Serialize, tag: EntityTag) -> Result<Outcome, ApiError> {
+    pub(super) fn record(&self, record: &impl Serialize, tag: EntityTag) -> Result<Outcome, ApiError> {
         Ok(self.value(record)?.with_tag(Some(tag)))
     }
 
@@ -130,7 +130,7 @@ impl Responder {
 
     /// Encodes the envelope of a success without data.
     pub(super) fn empty(&self) -> Result<Outcome, ApiError> {
-        self.value(Empty {})
+        self.value(&Empty {})
     }
 
     pub(super) fn server_version(&self) -> &str {
