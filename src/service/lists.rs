@@ -87,7 +87,7 @@ pub(super) fn page(state: &ApiState, documents: Documents, paging: Paging) -> Re
     } else {
         Pagination::new(total, paging.limit, paging.offset, bodies.len() as u64)
     };
-    state.responder.page(bodies, pagination)
+    state.responder.page(bodies, &pagination)
 }
 
 /// A whole list that is being sent.
@@ -162,7 +162,7 @@ impl<P: DocumentPages> WholeList<P> {
             return Ok(Part::Tail(Bytes::new()));
         }
         if self.pages.is_finished() {
-            let tail = self.responder.tail(self.pagination());
+            let tail = self.responder.tail(&self.pagination());
             return tail.map(Part::Tail).map_err(|_| Error::internal("the end of a list cannot be encoded"));
         }
         self.require_caller().await?;

@@ -141,7 +141,7 @@ impl Responder {
     pub(super) fn page(
         &self,
         documents: Vec<Bytes>,
-        pagination: Pagination,
+        pagination: &Pagination,
     ) -> Result<ResponseBody, ApiError> {
         Ok(ResponseBody::page(documents, self.tail(pagination)?))
     }
@@ -151,12 +151,12 @@ impl Responder {
     }
 
     /// Encodes the text that closes the envelope of a list.
-    pub(super) fn tail(&self, pagination: Pagination) -> Result<Bytes, ApiError> {
+    pub(super) fn tail(&self, pagination: &Pagination) -> Result<Bytes, ApiError> {
         let mut text = Vec::with_capacity(USUAL_LENGTH);
         text.push(b']');
         text.extend_from_slice(&self.meta);
         text.extend_from_slice(b",\"pagination\":");
-        serde_json::to_writer(&mut text, &pagination).map_err(|_| ApiError::internal())?;
+        serde_json::to_writer(&mut text, pagination).map_err(|_| ApiError::internal())?;
         text.extend_from_slice(AFTER_META);
         Ok(text.into())
     }
