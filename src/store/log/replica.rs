@@ -28,6 +28,14 @@ impl Position {
     }
 }
 
+/// Returns the version of the first batch of the entry at a position; the others follow it.
+///
+/// The random part differs between two entries at one position of two logs: after a failover that lost commits, or after a
+/// backup was restored. So a version never names two contents, and callers may compare it with one of the lost log.
+pub(crate) const fn first_version(position: i64, random: u16) -> Version {
+    Version(position.cast_unsigned() << 24 | (random as u64) << 8)
+}
+
 /// The state of an instance.
 #[derive(Debug)]
 pub(crate) struct Replica {

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::append::{Outcome, Proposal, append};
 use super::connection::{Connection, Purpose};
 use super::error::{store_error, timed_out, undecodable};
-use super::load::random_id;
+use super::load::{random, random_id};
 use super::shared::Shared;
 use super::sql;
 use super::value::Value;
@@ -24,8 +24,8 @@ use crate::store::log::batch::AcceptedBatch;
 use crate::store::log::entry::Effect;
 use crate::store::log::group_commit::{Admission, CommitGroup, GroupCollector, deletions};
 use crate::store::log::queue::{Job, Responder};
-use crate::store::log::replica::{LogRow, Position};
-use crate::store::{Batch, StoreError, Version, Write};
+use crate::store::log::replica::{LogRow, Position, first_version};
+use crate::store::{Batch, StoreError, Write};
 
 /// Pause before the database is asked again for the outcome of a commit.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -146,9 +146,13 @@ impl Committer {
         requests: Vec<Request>,
         is_current: bool,
     ) -> Result<(Proposal, Vec<Request>), StoreError> {
+        let random = match random() {
+            Ok(bytes) => u16::from_le_bytes(bytes),
+            Err(error) => return Err(fail(requests, error)),
+        };
         let replica = self.shared.replica.read()?;
         let from = replica.position;
-        let mut group = new_group(from);
+        let mut group = new_group(from, random);
         let (mut undecided, mut deferred) = (Vec::new(), Vec::new());
         for (batch, responder) in requests {
             match group.admit(&replica.index, batch, responder) {
@@ -234,11 +238,13 @@ impl Committer {
     /// Appends an entry. Returns its nonce, or `None` when another entry took its place; the replica knows that one.
     ///
     /// While it is unknown what became of an attempt, its nonce is remembered. Only one entry can be appended at a place, so
-    /// further attempts at the same place fence the earlier ones.
+    /// further attempts at the same place fence the earlier ones. If the log was replaced by one that lacks the predecessor,
+    /// nothing can be appended here, and the error is that of the attempt.
     async fn write(&mut self, proposal: &Proposal) -> Result<Option<Uuid>, StoreError> {
         let mut nonces: Vec<Uuid> = Vec::new();
         loop {
             let nonce = random_id()?;
+            let mut is_overtaken = false;
             match self.attempt(proposal, nonce).await {
                 Outcome::Committed => return Ok(Some(nonce)),
                 Outcome::Overtaken(tail) if nonces.is_empty() => {
@@ -251,7 +257,7 @@ impl Committer {
                     sleep(PAUSE).await;
                     continue;
                 }
-                Outcome::Overtaken(_) => {}
+                Outcome::Overtaken(_) => is_overtaken = true,
                 Outcome::Failed(error) | Outcome::Interrupted(error) => self.last_error = Some(error),
                 Outcome::Unknown(error) => {
                     tracing::warn!("the outcome of a commit is unknown, so the log is asked: {error}");
@@ -271,9 +277,20 @@ impl Committer {
                     self.catch_up(proposal.from, None).await?;
                     return Ok(None);
                 }
-                None => sleep(PAUSE).await,
+                None => {
+                    if is_overtaken && matches!(self.has_another_log(proposal.from).await, Ok(true)) {
+                        return Err(self.last_error.take().unwrap_or_else(timed_out));
+                    }
+                    sleep(PAUSE).await;
+                }
             }
         }
+    }
+
+    /// Returns whether a position is not in the log any more. The replica then has the state of the present log.
+    async fn has_another_log(&self, from: Position) -> Result<bool, StoreError> {
+        self.shared.probe().await?;
+        Ok(self.shared.replica.read()?.position.load != from.load)
     }
 
     async fn attempt(&mut self, proposal: &Proposal, nonce: Uuid) -> Outcome {
@@ -302,17 +319,26 @@ impl Committer {
         self.shared.probe().await.map(|_| ())
     }
 
+    /// Returns the nonce at a place, after everything in the log up to there was made durable.
+    ///
+    /// A commit that was interrupted while it waited for a standby is visible before the standby has it. The confirmation
+    /// waits for the standby.
     async fn nonce_at(&self, place: i64) -> Result<Option<Uuid>, StoreError> {
-        let rows = self.shared.pool.query(sql::NONCE, vec![Value::Number(place)]).await?;
-        let rows = rows.map_err(|error| store_error(&error))?;
-        rows.first().map(|row| row.try_get(0).map_err(|_| undecodable())).transpose()
+        let steps = vec![(sql::NONCE, vec![Value::Number(place)]), (sql::CONFIRM, Vec::new())];
+        let mut nonce = None;
+        for rows in self.shared.pool.run(steps).await? {
+            let rows = rows.map_err(|error| store_error(&error))?;
+            let row = rows.first().map(|row| row.try_get(0).map_err(|_| undecodable()));
+            nonce = nonce.or(row.transpose()?);
+        }
+        Ok(nonce)
     }
 }
 
 /// Starts the group for the place after a position. Versions and body numbers increase with the position.
-fn new_group(from: Position) -> CommitGroup {
-    let place = from.number.cast_unsigned() + 1;
-    CommitGroup::new(Version(place << 8), place << 32)
+fn new_group(from: Position, random: u16) -> CommitGroup {
+    let place = from.number + 1;
+    CommitGroup::new(first_version(place, random), place.cast_unsigned() << 32)
 }
 
 fn pairs<'b>(

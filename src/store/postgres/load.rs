@@ -13,13 +13,13 @@ use super::error::{is_conflict, is_missing_table, store_error, timed_out, undeco
 use super::read::{key_of, name_of};
 use super::sql;
 use super::value::Value;
+use crate::store::StoreError;
 use crate::store::index::Loader;
 use crate::store::log::body_cache::BodyCache;
 use crate::store::log::codec::decode_header;
 use crate::store::log::entry::{Contents, Entry};
 use crate::store::log::queue::closed;
-use crate::store::log::replica::{Position, Replica, Revisions};
-use crate::store::{StoreError, Version};
+use crate::store::log::replica::{Position, Replica, Revisions, first_version};
 
 /// Number of attempts to create the tables: many instances may try it at the same time.
 const ATTEMPTS: usize = 20;
@@ -157,15 +157,19 @@ fn build(
             "the tables were changed without the log: changes other than those of this library are lost"
         );
     }
-    let index = loader.finish(Version(position.number.cast_unsigned() << 8));
+    let index = loader.finish(first_version(position.number + 1, 0));
     // The contents of the log go on, so that instances that loaded earlier agree.
     Ok(Replica { index, bodies, position, contents: expected, revisions })
 }
 
 /// Returns a random id.
 pub(super) fn random_id() -> Result<Uuid, StoreError> {
-    let mut bytes = [0; 16];
+    random().map(Uuid::from_bytes)
+}
+
+pub(super) fn random<const LENGTH: usize>() -> Result<[u8; LENGTH], StoreError> {
+    let mut bytes = [0; LENGTH];
     getrandom::fill(&mut bytes)
         .map_err(|error| StoreError::unavailable("the system has no random numbers").with_source(error))?;
-    Ok(Uuid::from_bytes(bytes))
+    Ok(bytes)
 }

@@ -62,6 +62,9 @@ pub(super) const OLDEST: &str = "SELECT position FROM topo_log WHERE shard = 0 O
 /// The nonce at a position, if there is an entry.
 pub(super) const NONCE: &str = "SELECT nonce FROM topo_log WHERE shard = 0 AND position = $1::bigint";
 
+/// Changes nothing, but commits, which waits until the synchronous standbys have this and all earlier commits.
+pub(super) const CONFIRM: &str = "UPDATE topo_format SET format = format WHERE shard = 0";
+
 /// Appends an entry, unless there is one at the position, or the predecessor is another one than expected.
 pub(super) const APPEND: &str = "INSERT INTO topo_log (shard, position, prev, nonce, changes) SELECT 0, $1::bigint, \
     (SELECT nonce FROM topo_log WHERE shard = 0 AND position = $1::bigint - 1 AND nonce = $2::uuid), $3::uuid, $4::bytea";
