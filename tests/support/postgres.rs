@@ -24,6 +24,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const SETTINGS: [&str; 4] =
     ["listen_addresses=", "max_connections=300", "shared_buffers=64MB", "max_wal_size=512MB"];
 
+/// Setting of a server whose processes may be killed: what they have written is in the operating system, which goes on.
+pub(crate) const UNSYNCED: &[&str] = &["fsync=off"];
+
 /// Stops the server and removes the folder at the end of standard input.
 const WATCH: &str = r#"read -r _; "$1" -D "$2/data" -m immediate stop >/dev/null 2>&1; rm -rf "$2""#;
 
@@ -49,12 +52,12 @@ struct Installation {
 }
 
 impl Cluster {
-    /// Returns the cluster that all tests of this process share, each in a database of its own. It does not wait for the
-    /// disk. `None` if PostgreSQL is not installed: the calling test then says so and returns.
+    /// Returns the cluster that all tests of this process share, each in a database of its own. It never syncs.
+    /// `None` if PostgreSQL is not installed: the calling test then says so and returns.
     pub(crate) fn shared() -> Option<&'static Self> {
         static SHARED: OnceLock<Option<Cluster>> = OnceLock::new();
-        let settings = ["fsync=off", "full_page_writes=off"];
-        let shared = SHARED.get_or_init(|| Installation::find().map(|found| Self::create(found, &settings)));
+        let shared =
+            SHARED.get_or_init(|| Installation::find().map(|found| Self::create(found, UNSYNCED, None)));
         shared.as_ref().or_else(|| skipped(NOT_INSTALLED))
     }
 
@@ -67,21 +70,30 @@ impl Cluster {
         }
     }
 
-    /// Creates a cluster with further settings, such as `fsync=off`, for a test that stops or kills the server.
+    /// Creates a cluster with further settings, such as [`UNSYNCED`], for a benchmark, or a test that stops the server.
     /// `None` as in [`shared`](Self::shared).
     pub(crate) fn start_new(settings: &[&str]) -> Option<Self> {
-        Installation::find().map(|found| Self::create(found, settings)).or_else(|| skipped(NOT_INSTALLED))
+        Installation::find()
+            .map(|found| Self::create(found, settings, None))
+            .or_else(|| skipped(NOT_INSTALLED))
     }
 
-    fn create(installation: Installation, settings: &[&str]) -> Self {
+    /// Creates a server that streams the log of this one, and answers queries.
+    pub(crate) fn start_standby(&self) -> Self {
+        Self::create(self.installation.clone(), UNSYNCED, Some(self))
+    }
+
+    /// Creates a cluster with no data, or with those of a primary.
+    fn create(installation: Installation, settings: &[&str], primary: Option<&Self>) -> Self {
         let folder = TempDir::with_prefix("toposcope-postgres-").unwrap().keep();
         if let Some((user, group)) = installation.user {
             chown(&folder, Some(user), Some(group)).unwrap();
         }
         let watchdog = installation.watch(&folder);
-        let data = folder.join("data");
-        let mut initdb = installation.command("initdb");
-        run(initdb.args(["-A", "trust", "-N", "-U", "postgres", "-E", "UTF8", "--locale=C", "-D"]).arg(data));
+        match primary {
+            None => installation.initialize(&folder),
+            Some(primary) => installation.copy(&primary.folder, &folder),
+        }
         let settings: Vec<String> = SETTINGS.iter().chain(settings).map(ToString::to_string).collect();
         let server = installation.serve(&folder, &settings);
         let mut cluster =
@@ -128,6 +140,53 @@ impl Cluster {
         self.server.wait().unwrap();
     }
 
+    /// Kills all processes of the server with `SIGKILL`, as far as they have begun.
+    pub(crate) fn kill_all(&mut self) {
+        let processes = self.execute("postgres", "SELECT string_agg(pid::text, ' ') FROM pg_stat_activity");
+        let processes = processes.split(' ').map(str::to_owned);
+        // First the one that starts the others.
+        kill([self.server.id().to_string()].into_iter().chain(processes));
+        self.server.wait().unwrap();
+    }
+
+    /// Kills one process of the server with `SIGKILL`: the server then ends all the others, and recovers by itself.
+    pub(crate) fn kill_process(&self, process: &str) {
+        kill([process.to_owned()]);
+    }
+
+    /// Makes a standby the primary.
+    pub(crate) fn promote(&self) {
+        assert_eq!(self.execute("postgres", "SELECT pg_promote()"), "t");
+    }
+
+    /// Starts a killed server as a standby, with the data of a primary instead of its own.
+    pub(crate) fn follow(&mut self, primary: &Self) {
+        fs::remove_dir_all(self.folder.join("data")).unwrap();
+        self.installation.copy(&primary.folder, &self.folder);
+        self.start();
+    }
+
+    /// Sets whether a commit waits until a standby has it.
+    pub(crate) fn set_synchronous(&self, is_synchronous: bool) {
+        let names = if is_synchronous { "*" } else { "" };
+        self.execute("postgres", &format!("ALTER SYSTEM SET synchronous_standby_names = '{names}'"));
+        self.execute("postgres", "SELECT pg_reload_conf()");
+        self.await_answer("SHOW synchronous_standby_names", names);
+    }
+
+    /// Waits until a query returns this text.
+    pub(crate) fn await_answer(&self, sql: &str, expected: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let answer = self.execute("postgres", sql);
+            if answer == expected {
+                return;
+            }
+            assert!(Instant::now() < deadline, "{sql} returns {answer} instead of {expected}");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     /// Waits until the server accepts connections. After a kill it refuses to start until all processes of its
     /// predecessor have ended, so that it is started again then.
     fn await_ready(&mut self) {
@@ -145,7 +204,8 @@ impl Cluster {
     fn is_ready(&self) -> bool {
         let text = fs::read_to_string(self.folder.join("data/postmaster.pid")).unwrap_or_default();
         let mut lines = text.lines().map(str::trim);
-        lines.next() == Some(&self.server.id().to_string()) && lines.nth(6) == Some("ready")
+        lines.next() == Some(&self.server.id().to_string())
+            && matches!(lines.nth(6), Some("ready" | "standby"))
     }
 
     /// Returns the folder of the socket, the log and the data.
@@ -190,6 +250,22 @@ impl Installation {
         // The current folder may be closed to that user.
         command.current_dir("/").stdin(Stdio::null());
         command
+    }
+
+    fn initialize(&self, folder: &Path) {
+        let mut initdb = self.command("initdb");
+        initdb.args(["-A", "trust", "-N", "-U", "postgres", "-E", "UTF8", "--locale=C", "-D"]);
+        run(initdb.arg(folder.join("data")));
+    }
+
+    /// Copies the data of a running server, for a standby of that server.
+    fn copy(&self, primary: &Path, folder: &Path) {
+        let mut copy = self.command("pg_basebackup");
+        run(copy
+            .args(["-R", "-N", "-c", "fast", "-U", "postgres", "-h"])
+            .arg(primary)
+            .arg("-D")
+            .arg(folder.join("data")));
     }
 
     /// Starts a server. Ctrl-C does not reach it, so that it ends with the watchdog and not before its clients.
@@ -239,6 +315,11 @@ fn unprivileged_user() -> Option<(u32, u32)> {
         Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
     };
     Some(find("postgres").or_else(|| find("nobody")).expect("root needs the user postgres or nobody"))
+}
+
+fn kill(processes: impl IntoIterator<Item = String>) {
+    // Some of them may have ended before.
+    Command::new("kill").arg("-KILL").args(processes).stderr(Stdio::null()).status().unwrap();
 }
 
 /// Runs a program to its end, and returns what it prints.

@@ -3,16 +3,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 use toposcope::store::{Durability, SledStore, Store};
 
-use super::workload::{Ledger, Progress, WRITERS, Writer, commit, settle};
+use super::workload::{Ledger, Progress, WRITERS, kill_sometime, settle, write_until_killed};
 use super::{fresh_generator, once_in, rounds, start_runtime};
-use crate::child::{Child, PATIENCE, say};
+use crate::child::{Child, say};
 
 /// Content written into a file that is destroyed.
 const DESTROYED: &[u8] = b"destroyed";
@@ -34,17 +33,6 @@ fn store_of_a_killed_process_holds_every_acknowledged_batch_and_none_in_part() {
     }
 }
 
-/// When a process is killed: some time after one of its messages.
-#[derive(Debug)]
-enum Moment {
-    /// At any time after its start.
-    AtOnce,
-    /// While the store replays the log of its predecessor.
-    Open,
-    /// After this many batches.
-    Done(usize),
-}
-
 /// A folder, and the processes that write to it one after the other.
 #[derive(Debug)]
 struct Series {
@@ -62,41 +50,10 @@ impl Series {
     /// there is one.
     fn round(&mut self, random: &mut Rng) {
         let orders = self.orders(random);
-        let (moment, longest) = match random.u8(..5) {
-            0 => (Moment::AtOnce, 300_000),
-            1 => (Moment::Open, 200_000),
-            _ => (Moment::Done(random.usize(1..=1_000)), 5_000),
-        };
-        let pause = Duration::from_micros(random.u64(..longest));
         let child = Child::start("write", &[&serde_json::to_string(&orders).unwrap()]);
-        if !matches!(moment, Moment::AtOnce) {
-            self.wait(&child, &moment);
-        }
-        let deadline = Instant::now() + pause;
-        while let Some(line) = child.next(deadline.saturating_duration_since(Instant::now())) {
-            self.hear(&line);
-        }
-        let ended = child.kill();
-        ended.lines.iter().for_each(|line| self.hear(line));
-        assert!(!ended.status.success() && ended.status.code().is_none(), "{moment:?}: {ended:?}");
+        kill_sometime(child, 1_000, random, &mut |line| self.hear(line));
         if once_in(random, 3) {
             destroy_a_copy(&self.folder, random);
-        }
-    }
-
-    fn wait(&mut self, child: &Child, moment: &Moment) {
-        let mut done = 0;
-        loop {
-            let line =
-                child.next(PATIENCE).unwrap_or_else(|| panic!("a child hangs, or ended: {:?}", self.folder));
-            done += usize::from(line.starts_with("done "));
-            self.hear(&line);
-            match moment {
-                Moment::AtOnce => return,
-                Moment::Open if line == "open" => return,
-                Moment::Done(wanted) if done == *wanted => return,
-                Moment::Open | Moment::Done(_) => {}
-            }
         }
     }
 
@@ -182,7 +139,7 @@ async fn try_to_write(orders: &Orders) -> Result<(), String> {
     say(&numbers("come", writers.iter().map(|writer| writer.done)));
     let mut tasks = tokio::task::JoinSet::new();
     for writer in writers {
-        tasks.spawn(go_on(Arc::clone(&store), writer));
+        tasks.spawn(write_until_killed(Arc::clone(&store), writer));
     }
     tasks.spawn(look(Arc::clone(&store)));
     tasks.join_next().await.unwrap().map_err(|error| error.to_string())?
@@ -202,17 +159,6 @@ async fn open(orders: &Orders) -> Result<SledStore, String> {
 async fn verify(store: &SledStore) -> Result<(), String> {
     let found = store.verify().await.map_err(|error| format!("verify: {error}"))?;
     if found.is_sound() { Ok(()) } else { Err(format!("not sound: {found}")) }
-}
-
-async fn go_on(store: Arc<SledStore>, mut writer: Writer) -> Result<(), String> {
-    loop {
-        let (number, batch) = (writer.number, writer.done + 1);
-        say(&format!("begin {number} {batch}"));
-        let outcome = commit(&*store, &writer).await;
-        outcome.map_err(|error| format!("batch {batch} of writer {number}: {error} ({error:?})"))?;
-        say(&format!("done {number} {batch}"));
-        writer.go_on();
-    }
 }
 
 /// Reads the store: every value read must be present later too.

@@ -22,7 +22,7 @@ mod modes;
 mod opening;
 mod reopening;
 mod verify;
-mod workload;
+pub(crate) mod workload;
 
 use std::env;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -44,6 +44,8 @@ fn scene_of_a_child() {
         "write" => runtime.block_on(crash::write(&arguments)),
         #[cfg(all(feature = "postgres", unix))]
         "cluster" => crate::postgres::hold_cluster(),
+        #[cfg(all(feature = "postgres", unix))]
+        "instance" => runtime.block_on(crate::postgres::write(&arguments)),
         "fault" => runtime.block_on(faults::fault(&arguments)),
         "hold" => runtime.block_on(opening::hold(&arguments)),
         #[cfg(unix)]
@@ -76,7 +78,7 @@ fn some_of<T: Clone>(random: &mut Rng, values: &[T]) -> Vec<T> {
 }
 
 /// Returns a generator with the seed in `TOPOSCOPE_SEED`, or a new one; prints it, so that a run can be repeated.
-fn fresh_generator() -> Rng {
+pub(crate) fn fresh_generator() -> Rng {
     let seed = match env::var("TOPOSCOPE_SEED") {
         Ok(seed) => seed.parse().expect("TOPOSCOPE_SEED is no number"),
         Err(_) => u64::from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().subsec_nanos()),
@@ -86,7 +88,7 @@ fn fresh_generator() -> Rng {
 }
 
 /// Returns the number of rounds set in the environment, or the usual one.
-fn rounds(variable: &str, usual: usize) -> usize {
+pub(crate) fn rounds(variable: &str, usual: usize) -> usize {
     env::var(variable)
         .map_or(usual, |rounds| rounds.parse().unwrap_or_else(|_| panic!("{variable} is no number")))
 }

@@ -3,6 +3,8 @@
 mod cluster;
 #[cfg(feature = "testing")]
 mod conformance;
+#[cfg(feature = "sled")]
+mod durability;
 mod faults;
 mod instances;
 mod opening;
@@ -14,6 +16,8 @@ use toposcope::store::{PostgresStore, PostgresStoreBuilder};
 
 #[cfg(feature = "sled")]
 pub(crate) use self::cluster::hold as hold_cluster;
+#[cfg(feature = "sled")]
+pub(crate) use self::durability::write;
 
 /// Returns the database name in a connection string.
 fn database_of(connection: &str) -> &str {

@@ -5,7 +5,7 @@ use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -34,6 +34,7 @@ pub(crate) enum Fault {
 pub(crate) struct Proxy {
     folder: PathBuf,
     is_stalled: Arc<AtomicBool>,
+    cuts: Arc<AtomicUsize>,
 }
 
 impl Proxy {
@@ -42,19 +43,26 @@ impl Proxy {
         let listener = UnixListener::bind(folder.join(SOCKET)).unwrap();
         let server = server.join(SOCKET);
         let is_stalled = Arc::new(AtomicBool::new(false));
-        let stall = Arc::clone(&is_stalled);
+        let cuts = Arc::new(AtomicUsize::new(0));
+        let (stall, count) = (Arc::clone(&is_stalled), Arc::clone(&cuts));
         thread::spawn(move || {
             for client in listener.incoming() {
                 let (Ok(client), Ok(server)) = (client, UnixStream::connect(&server)) else { return };
-                serve(&client, &server, fault, &stall);
+                serve(&client, &server, fault, &stall, &count);
             }
         });
-        Self { folder, is_stalled }
+        Self { folder, is_stalled, cuts }
     }
 
     /// Sets whether the proxy accepts bytes and connections without forwarding them.
     pub(crate) fn set_stalled(&self, is_stalled: bool) {
         self.is_stalled.store(is_stalled, Ordering::Relaxed);
+    }
+
+    /// Returns the number of connections cut.
+    #[cfg_attr(not(feature = "sled"), allow(dead_code, reason = "the tests of durability need it"))]
+    pub(crate) fn cuts(&self) -> usize {
+        self.cuts.load(Ordering::Relaxed)
     }
 
     /// Returns the connection string of a database of the server, through the proxy.
@@ -64,7 +72,13 @@ impl Proxy {
     }
 }
 
-fn serve(client: &UnixStream, server: &UnixStream, fault: Fault, is_stalled: &Arc<AtomicBool>) {
+fn serve(
+    client: &UnixStream,
+    server: &UnixStream,
+    fault: Fault,
+    is_stalled: &Arc<AtomicBool>,
+    cuts: &Arc<AtomicUsize>,
+) {
     // Whether the connection has committed: only such connections are cut, since reads are not repeated.
     let commits = Arc::new(AtomicBool::new(false));
     let (requests, answers) = (Arc::clone(&commits), commits);
@@ -80,8 +94,8 @@ fn serve(client: &UnixStream, server: &UnixStream, fault: Fault, is_stalled: &Ar
         let Fault::CutAnswer { one_in } = fault else { return None };
         (is_commit && fastrand::usize(..one_in) == 0).then_some(0)
     };
-    forward(client, server, is_stalled, cut_request);
-    forward(server, client, is_stalled, cut_answer);
+    forward(client, server, is_stalled, cuts, cut_request);
+    forward(server, client, is_stalled, cuts, cut_answer);
 }
 
 /// Copies bytes until an end is closed, or `cut` returns how much of a chunk is the last to be copied.
@@ -89,9 +103,10 @@ fn forward(
     from: &UnixStream,
     to: &UnixStream,
     is_stalled: &Arc<AtomicBool>,
+    cuts: &Arc<AtomicUsize>,
     cut: impl Fn(&[u8]) -> Option<usize> + Send + 'static,
 ) {
-    let is_stalled = Arc::clone(is_stalled);
+    let (is_stalled, cuts) = (Arc::clone(is_stalled), Arc::clone(cuts));
     let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
     thread::spawn(move || {
         let mut buffer = vec![0; 64 << 10];
@@ -101,6 +116,7 @@ fn forward(
             }
             let chunk = &buffer[..length];
             let cut = cut(chunk);
+            cuts.fetch_add(cut.is_some().into(), Ordering::Relaxed);
             if to.write_all(&chunk[..cut.unwrap_or(length)]).is_err() || cut.is_some() {
                 break;
             }

@@ -2,6 +2,8 @@
 //! Everything that a writer does follows from a seed, so the number of its batches determines what the store
 //! must hold.
 
+#[cfg(unix)]
+mod killed;
 mod settle;
 mod writer;
 
@@ -11,6 +13,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use toposcope::store::{SledStore, StoreError, StoreErrorKind};
 
+#[cfg(unix)]
+pub(crate) use self::killed::{kill_sometime, write_until_killed};
 pub(crate) use self::settle::{Ledger, commit, settle};
 pub(crate) use self::writer::{Writer, truth_of};
 use crate::compare::{compare, faults};

@@ -41,6 +41,8 @@ impl Ledger {
 }
 
 /// Commits the next step of a writer, and retries while other writers change the ledger first.
+///
+/// Asserts that they did: after a conflict the ledger must have another version than before.
 pub(crate) async fn commit(store: &impl Store, writer: &Writer) -> Result<(), StoreError> {
     let (changes, in_ledger) = match writer.next_step() {
         Step::Purge(now) => {
@@ -50,6 +52,7 @@ pub(crate) async fn commit(store: &impl Store, writer: &Writer) -> Result<(), St
         }
         Step::Commit { changes, in_ledger } => (changes, in_ledger),
     };
+    let mut conflicting = None;
     loop {
         let mut batch = Batch::new();
         for Change { slot, wanted, kept } in &changes {
@@ -68,23 +71,28 @@ pub(crate) async fn commit(store: &impl Store, writer: &Writer) -> Result<(), St
                 None => batch.delete(key, precondition),
             };
         }
+        let mut expected = None;
         if in_ledger {
-            enter(store, &mut batch, writer).await?;
+            expected = Some(enter(store, &mut batch, writer).await?);
+            assert_ne!(expected, conflicting, "a false conflict of writer {}", writer.number);
         }
         match store.commit(batch).await {
-            Err(error) if *error.kind() == StoreErrorKind::Conflict(Ledger::KEY) => {}
+            Err(error) if *error.kind() == StoreErrorKind::Conflict(Ledger::KEY) => {
+                conflicting = expected;
+            }
             outcome => return outcome,
         }
     }
 }
 
-async fn enter(store: &impl Store, batch: &mut Batch, writer: &Writer) -> Result<(), StoreError> {
+/// Adds the change of the ledger to a batch, and returns the precondition.
+async fn enter(store: &impl Store, batch: &mut Batch, writer: &Writer) -> Result<Precondition, StoreError> {
     let record = read(store, Ledger::KEY).await?;
     let mut ledger = Ledger::read(record.as_ref());
     ledger.0[writer.number as usize] = writer.done + 1;
     let precondition = record.map_or(Precondition::Absent, |record| Precondition::Version(record.version));
     batch.put(Ledger::KEY, precondition, ledger.kept().unwrap().facets, ledger.body());
-    Ok(())
+    Ok(precondition)
 }
 
 async fn read(store: &impl Store, key: Key) -> Result<Option<Record>, StoreError> {

@@ -1,0 +1,245 @@
+//! Instances on one database, and the writers that use them.
+
+use std::mem;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+use toposcope::model::Timestamp;
+use toposcope::store::{
+    Batch, Key, Name, Page, PostgresStore, Precondition, Query, Record, Revision, Snapshot, Store,
+    StoreError, StoreErrorKind, UniqueKey,
+};
+use uuid::Uuid;
+
+use super::super::open;
+use crate::contents::chain;
+use crate::durability::workload::{Ledger, Progress, WRITERS, Writer, commit, settle};
+
+/// Pause before the database is asked again.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// The time within which an instance must work again once the server does.
+const LONGEST_OUTAGE: Duration = Duration::from_secs(3);
+
+/// Far longer than anything takes that a test waits for.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Instances with writers, and what is known about the batches of each writer.
+pub(super) struct Instances {
+    stores: Vec<Arc<Patient>>,
+    /// The writers of this process, between two rounds.
+    writers: Vec<Writer>,
+    pub(super) seed: u64,
+    pub(super) progress: Progress,
+    acknowledged: Arc<AtomicU64>,
+    unknown: usize,
+    slowest: Duration,
+}
+
+impl Instances {
+    /// Opens instances at these connections, and takes the writers with these numbers.
+    pub(super) async fn open(seed: u64, connections: &[String], numbers: impl Iterator<Item = u64>) -> Self {
+        let mut stores = Vec::new();
+        for connection in connections {
+            stores.push(Arc::new(Patient(open(PostgresStore::builder(connection)).await)));
+        }
+        let writers = numbers.map(|number| Writer::new(seed, number)).collect();
+        let (acknowledged, progress) = (Arc::new(AtomicU64::new(0)), Progress::new());
+        Self { stores, writers, seed, progress, acknowledged, unknown: 0, slowest: Duration::ZERO }
+    }
+
+    /// Opens two instances at one connection, with all writers.
+    pub(super) async fn open_two(seed: u64, connection: &str) -> Self {
+        Self::open(seed, &[connection.to_owned(), connection.to_owned()], 0..WRITERS).await
+    }
+
+    /// Lets all writers and a reader of each instance run while something happens to the database.
+    ///
+    /// The progress is then up to date, except for the batches of writers in other processes.
+    pub(super) async fn run_during(&mut self, event: impl AsyncFnOnce(&mut Self)) {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let (mut writing, mut reading) = (JoinSet::new(), JoinSet::new());
+        for writer in mem::take(&mut self.writers) {
+            let store = Arc::clone(&self.stores[writer.number as usize % self.stores.len()]);
+            writing.spawn(go_on(store, writer, Arc::clone(&self.acknowledged), Arc::clone(&is_over)));
+        }
+        for store in &self.stores {
+            reading.spawn(watch(Arc::clone(store), Arc::clone(&is_over)));
+        }
+        event(self).await;
+        is_over.store(true, Ordering::Relaxed);
+        for (writer, is_unknown) in writing.join_all().await {
+            let number = writer.number as usize;
+            self.progress.done[number] = writer.done;
+            self.progress.begun[number] = writer.done + u64::from(is_unknown);
+            self.unknown += usize::from(is_unknown);
+            self.writers.push(writer);
+        }
+        for seen in reading.join_all().await {
+            let pairs = self.progress.seen.iter_mut().zip(seen.0);
+            pairs.for_each(|(before, seen)| *before = seen.max(*before));
+        }
+    }
+
+    /// Verifies that every instance holds what was acknowledged, what was begun completely or not at all, and nothing else.
+    pub(super) async fn verify(&mut self) {
+        for store in &self.stores {
+            let settled = settle(&**store, self.seed, &self.progress).await;
+            let writers = settled.unwrap_or_else(|problem| panic!("{problem}"));
+            // Whatever the first instance has found out must be true of the others.
+            self.progress.come(&writers.iter().map(|writer| writer.done).collect::<Vec<_>>());
+            for own in &mut self.writers {
+                own.clone_from(&writers[own.number as usize]);
+            }
+        }
+    }
+
+    /// Waits until more batches were acknowledged, or all writers are at an end.
+    pub(super) async fn await_batches(&self, count: u64) {
+        let (begin, before) = (Instant::now(), self.acknowledged.load(Ordering::Relaxed));
+        while self.acknowledged.load(Ordering::Relaxed) < before + count {
+            assert!(begin.elapsed() < PATIENCE, "the writers do not come forward");
+            sleep(PAUSE).await;
+        }
+    }
+
+    /// Waits until every instance reads and commits again, from the moment the server accepts connections.
+    pub(super) async fn await_service(&mut self, server: &str) {
+        let begin = Instant::now();
+        while tokio_postgres::connect(server, tokio_postgres::NoTls).await.is_err() {
+            assert!(begin.elapsed() < PATIENCE, "the server does not come back");
+            sleep(PAUSE).await;
+        }
+        let begin = Instant::now();
+        let serving: JoinSet<()> =
+            self.stores.iter().cloned().map(|store| async move { serve(&store.0).await }).collect();
+        serving.join_all().await;
+        let outage = begin.elapsed();
+        assert!(outage < LONGEST_OUTAGE, "an instance works only {outage:?} after the server");
+        self.slowest = self.slowest.max(outage);
+    }
+
+    /// Asserts that every batch of this process has got an answer.
+    pub(super) fn assert_all_known(&self) {
+        assert_eq!(self.unknown, 0, "batches of unknown outcome");
+    }
+
+    /// Prints what has happened, and asserts that no instance had to load the index again.
+    pub(super) fn finish(&self, what: &str) {
+        let (total, unknown, slowest) = (self.progress.total(), self.unknown, self.slowest);
+        let overtaken: u64 = self.stores.iter().map(|store| store.0.status().commit_conflicts).sum();
+        println!(
+            "{what}: {total} batches, none lost, none in part; {unknown} of unknown outcome, {overtaken} groups overtaken; \
+             all instances worked at the latest {slowest:?} after the server"
+        );
+        let reloads: u64 = self.stores.iter().map(|store| store.0.status().reloads).sum();
+        assert_eq!(reloads, 0, "an instance does not continue the log");
+    }
+}
+
+/// Writes until the end of the round, or until the outcome of a batch is unknown.
+async fn go_on(
+    store: Arc<Patient>,
+    mut writer: Writer,
+    acknowledged: Arc<AtomicU64>,
+    is_over: Arc<AtomicBool>,
+) -> (Writer, bool) {
+    while !is_over.load(Ordering::Relaxed) {
+        match commit(&*store, &writer).await {
+            Ok(()) => {
+                writer.go_on();
+                acknowledged.fetch_add(1, Ordering::Relaxed);
+            }
+            Err(error) => {
+                let (number, batch) = (writer.number, writer.done + 1);
+                assert!(is_outage(&error), "batch {batch} of writer {number}: {}", chain(&error));
+                return (writer, true);
+            }
+        }
+    }
+    (writer, false)
+}
+
+/// Reads the ledger all the time: nothing that was seen may be gone later.
+async fn watch(store: Arc<Patient>, is_over: Arc<AtomicBool>) -> Ledger {
+    let mut last = Ledger(vec![0; WRITERS as usize]);
+    while !is_over.load(Ordering::Relaxed) {
+        let record = store.get(&[Ledger::KEY]).await.unwrap().pop().flatten();
+        let ledger = Ledger::read(record.as_ref());
+        let has_lost = ledger.0.iter().zip(&last.0).any(|(now, before)| now < before);
+        assert!(!has_lost, "{ledger:?} after {last:?}");
+        last = ledger;
+        sleep(PAUSE).await;
+    }
+    last
+}
+
+/// Returns once an instance has read and committed.
+async fn serve(store: &PostgresStore) {
+    loop {
+        // The deletion of a record that does not exist is an entry of the log as well.
+        let mut batch = Batch::new();
+        batch.delete(Key::new(Name::new("none"), Uuid::nil()), Precondition::Any);
+        if store.get(&[Ledger::KEY]).await.is_ok() && store.commit(batch).await.is_ok() {
+            return;
+        }
+        sleep(PAUSE).await;
+    }
+}
+
+/// A store whose reads wait while the database is unavailable, so that an error is always that of a commit.
+#[derive(Debug)]
+struct Patient(PostgresStore);
+
+/// Repeats a read while the database is unavailable.
+macro_rules! patiently {
+    ($read:expr) => {{
+        let begin = Instant::now();
+        loop {
+            match $read.await {
+                Err(error) if is_outage(&error) && begin.elapsed() < PATIENCE => sleep(PAUSE).await,
+                outcome => return outcome,
+            }
+        }
+    }};
+}
+
+fn is_outage(error: &StoreError) -> bool {
+    *error.kind() == StoreErrorKind::Unavailable
+}
+
+#[async_trait]
+#[deny(clippy::missing_trait_methods)]
+impl Store for Patient {
+    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, StoreError> {
+        patiently!(self.0.get(keys))
+    }
+
+    async fn get_by_unique_key(&self, unique_key: &UniqueKey) -> Result<Option<Record>, StoreError> {
+        patiently!(self.0.get_by_unique_key(unique_key))
+    }
+
+    async fn list(&self, query: &Query) -> Result<Page, StoreError> {
+        patiently!(self.0.list(query))
+    }
+
+    async fn commit(&self, batch: Batch) -> Result<(), StoreError> {
+        self.0.commit(batch).await
+    }
+
+    async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {
+        self.0.purge_expired(now).await
+    }
+
+    async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
+        patiently!(self.0.snapshot())
+    }
+
+    async fn revision(&self, kind: Name, organization: Uuid) -> Result<Option<Revision>, StoreError> {
+        patiently!(self.0.revision(kind, organization))
+    }
+}
