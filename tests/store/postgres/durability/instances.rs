@@ -155,8 +155,10 @@ async fn go_on(
                 acknowledged.fetch_add(1, Ordering::Relaxed);
             }
             Err(error) => {
-                let (number, batch) = (writer.number, writer.done + 1);
-                assert!(is_outage(&error), "batch {batch} of writer {number}: {}", chain(&error));
+                let problem =
+                    format!("batch {} of writer {}: {}", writer.done + 1, writer.number, chain(&error));
+                assert!(is_outage(&error), "{problem}");
+                println!("{problem}");
                 return (writer, true);
             }
         }
