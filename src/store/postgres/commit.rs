@@ -268,7 +268,10 @@ impl Committer {
             let found = loop {
                 match self.nonce_at(proposal.from.number + 1).await {
                     Ok(found) => break found,
-                    Err(_) => sleep(PAUSE).await,
+                    Err(error) => {
+                        self.last_error = Some(error);
+                        sleep(PAUSE).await;
+                    }
                 }
             };
             match found {
