@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let sizes = if sizes.is_empty() { vec![100_000] } else { sizes };
     let has = |name: &str| arguments.iter().any(|argument| argument == name);
     let has_none = !["commit", "page", "open"].into_iter().any(has);
-    let Some(cluster) = Cluster::start_new(&SETTINGS) else { return Ok(()) };
+    let Some(cluster) = Cluster::create_new(&SETTINGS) else { return Ok(()) };
     if has_none || has("commit") {
         runtime.block_on(commit::measure(&cluster))?;
     }

@@ -8,7 +8,7 @@ use toposcope::store::SledStore;
 use toposcope::store::{MemoryStore, Store};
 
 #[cfg(all(feature = "postgres", unix))]
-use crate::cluster::is_thorough;
+use crate::cluster::is_wanted;
 #[cfg(feature = "sled")]
 use crate::place::Place;
 #[cfg(all(feature = "postgres", unix))]
@@ -33,7 +33,7 @@ pub(crate) enum Backend {
 /// fixture that the test creates in its own task uses the backend.
 pub(crate) async fn on_each_backend(test: impl AsyncFn()) {
     #[cfg(all(feature = "postgres", unix))]
-    if is_thorough() {
+    if is_wanted() {
         if Postgres::is_installed() {
             CURRENT.scope(Backend::Postgres, test()).await;
         }

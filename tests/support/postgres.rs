@@ -53,26 +53,25 @@ struct Installation {
 
 impl Cluster {
     /// Returns the cluster that all tests of this process share, each in a database of its own. It never syncs.
-    /// `None` if PostgreSQL is not installed: the calling test then says so and returns.
+    /// `None` unless [`is_wanted`] and PostgreSQL is installed: the calling test then says so and returns.
     pub(crate) fn shared() -> Option<&'static Self> {
         static SHARED: OnceLock<Option<Cluster>> = OnceLock::new();
+        if !is_wanted() {
+            return skipped(NOT_WANTED);
+        }
         let shared =
             SHARED.get_or_init(|| Installation::find().map(|found| Self::create(found, UNSYNCED, None)));
         shared.as_ref().or_else(|| skipped(NOT_INSTALLED))
     }
 
-    /// Returns the shared cluster for a test that takes long. `None` unless [`is_thorough`] and PostgreSQL is installed.
-    pub(crate) fn shared_if_thorough() -> Option<&'static Self> {
-        if is_thorough() {
-            Self::shared()
-        } else {
-            skipped("it takes long (run with TOPOSCOPE_POSTGRES=all)")
-        }
-    }
-
-    /// Creates a cluster with further settings, such as [`UNSYNCED`], for a benchmark, or a test that stops the server.
+    /// Creates a cluster with further settings, such as [`UNSYNCED`], for a test that stops the server.
     /// `None` as in [`shared`](Self::shared).
     pub(crate) fn start_new(settings: &[&str]) -> Option<Self> {
+        if is_wanted() { Self::create_new(settings) } else { skipped(NOT_WANTED) }
+    }
+
+    /// Creates a cluster with further settings. `None` if PostgreSQL is not installed.
+    pub(crate) fn create_new(settings: &[&str]) -> Option<Self> {
         Installation::find()
             .map(|found| Self::create(found, settings, None))
             .or_else(|| skipped(NOT_INSTALLED))
@@ -330,11 +329,12 @@ fn run(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
 }
 
-/// Returns whether all tests run on PostgreSQL that can, and not only the quick ones of its store.
-pub(crate) fn is_thorough() -> bool {
+/// Returns whether tests run on PostgreSQL.
+pub(crate) fn is_wanted() -> bool {
     env::var("TOPOSCOPE_POSTGRES").is_ok_and(|value| value == "all")
 }
 
+const NOT_WANTED: &str = "tests on PostgreSQL take long (run with TOPOSCOPE_POSTGRES=all)";
 const NOT_INSTALLED: &str = "PostgreSQL is not installed (on Debian and Ubuntu: apt-get install postgresql)";
 
 /// Says that a test is skipped. Unlike `eprintln`, this is shown for tests that pass, too.

@@ -65,7 +65,7 @@ fn direct(_: &Cluster, connection: String) -> String {
 
 #[tokio::test]
 async fn instance_at_read_committed_conforms_on_one_thread() {
-    assert_conforms(Cluster::shared_if_thorough(), "read committed", 1, |builder| builder, direct).await;
+    assert_conforms(Cluster::shared(), "read committed", 1, |builder| builder, direct).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -75,32 +75,20 @@ async fn three_instances_at_read_committed_conform() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn instance_at_repeatable_read_without_cached_bodies_conforms() {
-    assert_conforms(
-        Cluster::shared_if_thorough(),
-        "repeatable read",
-        1,
-        |builder| builder.body_cache_bytes(0),
-        direct,
-    )
-    .await;
+    assert_conforms(Cluster::shared(), "repeatable read", 1, |builder| builder.body_cache_bytes(0), direct)
+        .await;
 }
 
 #[tokio::test]
 async fn three_instances_at_repeatable_read_conform_on_one_thread() {
-    assert_conforms(
-        Cluster::shared_if_thorough(),
-        "repeatable read",
-        3,
-        |builder| builder.max_connections(2),
-        direct,
-    )
-    .await;
+    assert_conforms(Cluster::shared(), "repeatable read", 3, |builder| builder.max_connections(2), direct)
+        .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn instance_at_serializable_in_a_schema_conforms() {
     assert_conforms(
-        Cluster::shared_if_thorough(),
+        Cluster::shared(),
         "serializable",
         1,
         |builder| builder.schema("an \"odd\" schema"),
@@ -112,7 +100,7 @@ async fn instance_at_serializable_in_a_schema_conforms() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn three_instances_at_serializable_without_prepared_statements_conform() {
     assert_conforms(
-        Cluster::shared_if_thorough(),
+        Cluster::shared(),
         "serializable",
         3,
         |builder| builder.transaction_pooling(true),
@@ -128,6 +116,6 @@ async fn instances_whose_commits_lose_their_connection_conform() {
         let proxied = |cluster: &Cluster, connection: String| {
             Proxy::start(cluster.folder(), fault).connection(&connection)
         };
-        assert_conforms(Cluster::shared_if_thorough(), "read committed", 2, |builder| builder, proxied).await;
+        assert_conforms(Cluster::shared(), "read committed", 2, |builder| builder, proxied).await;
     }
 }
