@@ -72,7 +72,7 @@ fn read_lines(reader: &mut dyn BufRead, meter: &mut Meter) -> Result<Vec<ArpRow>
 
 enum Entry {
     Row(ArpRow),
-    /// An address that nobody answered for.
+    /// An address for which no device has answered.
     Incomplete,
     Heading,
     Empty,

@@ -1,4 +1,4 @@
-//! Background work: following the log while nobody reads, and trimming it.
+//! Background work: following the log between reads, and trimming it.
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;

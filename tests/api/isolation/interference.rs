@@ -198,7 +198,7 @@ fn learn_ids(secrets: &mut Secrets, hostile: &Tenant, reply: &Reply) {
         let is_hostile =
             |id: &Uuid| hostile.organization == *id || hostile.ids.values().flatten().any(|own| own == id);
         let text = String::from_utf8_lossy(&reply.body);
-        // Both organizations send the id of nobody, and it shows in records that keep unknown ids.
+        // Both organizations send `NOBODY`, an id that no record has; it shows in records that keep unknown ids.
         secrets.ids.extend(ids_in(&text).filter(|id| *id != NOBODY && !is_hostile(id)));
     }
 }
