@@ -186,7 +186,7 @@ impl Database {
     /// Flushes sled's buffers.
     ///
     /// A write that fails during a flush can leave that flush waiting forever; a second flush wakes it.
-    fn flush(&self) -> Result<(), StoreError> {
+    pub(super) fn flush(&self) -> Result<(), StoreError> {
         let (done, flushed) = channel();
         for attempt in 0..FLUSH_ATTEMPTS {
             let (db, folder, done) = (self.db.clone(), self.folder.clone(), done.clone());

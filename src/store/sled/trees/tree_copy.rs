@@ -182,6 +182,14 @@ impl TreeCopy {
 const MAX_BYTES: usize = 64 << 10;
 const MAX_OPERATIONS: usize = 128;
 
+/// How much is written before the writer waits for sled, in bytes.
+///
+/// sled writes its segments, of half a megabyte, on seven threads that all databases of the process share. A segment
+/// waits for a lock whose holder may wait for a truncation behind it in the same queue, so seven waiting segments
+/// stop all of them for good. sled means to start more threads, and never does: its count of idle threads
+/// underflows.
+const MAX_UNWRITTEN: usize = 1 << 20;
+
 /// Changes to a copy that are applied atomically.
 #[derive(Debug, Default)]
 pub(crate) struct TreeBatch {
@@ -265,11 +273,13 @@ pub(crate) struct TreeWriter<'r> {
     /// Whether a reader may still read a replaced body.
     has_readers: bool,
     batch: TreeBatch,
+    /// Bytes applied since the writer last waited for sled.
+    unwritten: usize,
 }
 
 impl<'r> TreeWriter<'r> {
     pub(crate) fn new(copy: &'r TreeCopy, manifest: Manifest, has_readers: bool) -> Self {
-        Self { copy, manifest, has_readers, batch: TreeBatch::default() }
+        Self { copy, manifest, has_readers, batch: TreeBatch::default(), unwritten: 0 }
     }
 
     /// Returns the manifest, including everything written so far.
@@ -358,6 +368,13 @@ impl<'r> TreeWriter<'r> {
     }
 
     fn flush(&mut self) -> Result<(), StoreError> {
-        self.copy.apply(std::mem::take(&mut self.batch), &self.manifest)
+        let batch = std::mem::take(&mut self.batch);
+        self.unwritten += batch.size;
+        self.copy.apply(batch, &self.manifest)?;
+        if self.unwritten < MAX_UNWRITTEN {
+            return Ok(());
+        }
+        self.unwritten = 0;
+        self.copy.with(Database::flush)
     }
 }
