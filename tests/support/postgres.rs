@@ -49,7 +49,17 @@ struct Installation {
     programs: PathBuf,
     /// User and group ids. `None` for the current user; PostgreSQL refuses to run as root.
     user: Option<(u32, u32)>,
+    /// Whether the server sees a small disk in the folder [`SMALL_DISK`].
+    has_small_disk: bool,
 }
+
+/// Folder of the small disk, in the folder of the cluster.
+const SMALL_DISK: &str = "small";
+
+/// Creates a file system of 24 MB in the folder `$1`, which only the server sees, and starts the server `$4` and following
+/// as the user `$2` and the group `$3`. It is gone with the server.
+const ON_SMALL_DISK: &str = r#"mkdir -p "$1" && mount -t tmpfs -o "size=24m,uid=$2,gid=$3,mode=0700" none "$1" &&
+    user=$2 group=$3 && shift 3 && exec setpriv --reuid "$user" --regid "$group" --clear-groups "$@""#;
 
 impl Cluster {
     /// Returns the cluster that all tests of this process share, each in a database of its own. It never syncs.
@@ -68,6 +78,23 @@ impl Cluster {
     /// `None` as in [`shared`](Self::shared).
     pub(crate) fn start_new(settings: &[&str]) -> Option<Self> {
         if is_wanted() { Self::create_new(settings) } else { skipped(NOT_WANTED) }
+    }
+
+    /// Creates a cluster with a tablespace `small` on a disk of 24 MB. `None` as in [`shared`](Self::shared), and unless the
+    /// current user may mount file systems.
+    pub(crate) fn start_with_small_disk() -> Option<Self> {
+        if !is_wanted() {
+            return skipped(NOT_WANTED);
+        }
+        let installation = Installation::find().or_else(|| skipped(NOT_INSTALLED))?;
+        if installation.user.is_none() || !can_mount() {
+            return skipped("the current user may not mount file systems");
+        }
+        let installation = Installation { has_small_disk: true, ..installation };
+        let cluster = Self::create(installation, UNSYNCED, None);
+        let location = cluster.folder.join(SMALL_DISK);
+        cluster.execute("postgres", &format!("CREATE TABLESPACE small LOCATION '{}'", location.display()));
+        Some(cluster)
     }
 
     /// Creates a cluster with further settings. `None` if PostgreSQL is not installed.
@@ -118,6 +145,16 @@ impl Cluster {
         let mut psql = self.installation.command("psql");
         psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", sql, &self.connection(database)]);
         run(&mut psql)
+    }
+
+    /// Requires a password of a user who connects from now on.
+    pub(crate) fn require_password(&self, user: &str) {
+        let path = self.folder.join("data/pg_hba.conf");
+        let rules = fs::read_to_string(&path).unwrap();
+        fs::write(&path, format!("local all {user} scram-sha-256\n{rules}")).unwrap();
+        self.execute("postgres", "SELECT pg_reload_conf()");
+        let rule = format!("SELECT count(*) FROM pg_hba_file_rules WHERE '{user}' = ANY (user_name)");
+        self.await_answer(&rule, "1");
     }
 
     /// Starts the server again after [`stop`](Self::stop) or [`kill`](Self::kill), and waits until it accepts connections.
@@ -234,7 +271,7 @@ impl Installation {
         let linked = env::split_paths(&path).filter_map(|folder| folder.join("initdb").canonicalize().ok());
         let on_path = linked.filter_map(|program| Some(program.parent()?.to_path_buf()));
         let programs = on_path.chain(debian()).find(|programs| is_complete(programs))?;
-        Some(Self { programs, user: unprivileged_user() })
+        Some(Self { programs, user: unprivileged_user(), has_small_disk: false })
     }
 
     /// Returns a program of PostgreSQL, run by the user of the server.
@@ -270,10 +307,22 @@ impl Installation {
     /// Starts a server. Ctrl-C does not reach it, so that it ends with the watchdog and not before its clients.
     fn serve(&self, folder: &Path, settings: &[String]) -> Child {
         let log = File::options().create(true).append(true).open(folder.join("log")).unwrap();
-        let mut postgres = self.command("postgres");
+        let mut postgres = self.server_command(folder);
         postgres.arg("-D").arg(folder.join("data")).arg("-k").arg(folder);
         postgres.args(settings.iter().flat_map(|setting| ["-c", setting]));
         postgres.stdout(log.try_clone().unwrap()).stderr(log).process_group(0).spawn().unwrap()
+    }
+
+    /// Returns the command of the server, to which its arguments are added.
+    fn server_command(&self, folder: &Path) -> Command {
+        let Some((user, group)) = self.user.filter(|_| self.has_small_disk) else {
+            return self.command("postgres");
+        };
+        let mut unshare = Command::new("unshare");
+        unshare.args(["--mount", "sh", "-c", ON_SMALL_DISK, "sh"]).arg(folder.join(SMALL_DISK));
+        unshare.args([user.to_string(), group.to_string()]).arg(self.programs.join("postgres"));
+        unshare.current_dir("/").stdin(Stdio::null());
+        unshare
     }
 
     fn watch(&self, folder: &Path) -> Child {
@@ -314,6 +363,14 @@ fn unprivileged_user() -> Option<(u32, u32)> {
         Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
     };
     Some(find("postgres").or_else(|| find("nobody")).expect("root needs the user postgres or nobody"))
+}
+
+/// Returns whether a mount namespace with a file system of its own can be created.
+fn can_mount() -> bool {
+    let script = "mount -t tmpfs none /mnt && command -v setpriv";
+    let mut unshare = Command::new("unshare");
+    unshare.args(["--mount", "sh", "-c", script]).stdout(Stdio::null()).stderr(Stdio::null());
+    unshare.status().is_ok_and(|status| status.success())
 }
 
 fn kill(processes: impl IntoIterator<Item = String>) {

@@ -124,7 +124,6 @@ impl Connection {
         self.is_idle = false;
         let patience = self.options.answer_timeout();
         let results = timeout(patience, self.pipeline(steps)).await.map_err(|_| timed_out())?;
-        let results = results.map_err(|error| store_error(&error))?;
         self.is_idle = true;
         Ok(results)
     }
@@ -153,7 +152,7 @@ impl Connection {
         set.into_iter().try_for_each(|outcome| outcome.map(|_| ()))
     }
 
-    async fn pipeline(&mut self, steps: Vec<Step<'_>>) -> Result<Vec<Result<Vec<Row>, Error>>, Error> {
+    async fn pipeline(&mut self, steps: Vec<Step<'_>>) -> Vec<Result<Vec<Row>, Error>> {
         if self.options.transaction_pooling {
             let texts = steps.iter().map(|(sql, _)| sql::qualify(sql, self.options.schema.as_deref()));
             let texts: Vec<String> = texts.collect();
@@ -164,26 +163,25 @@ impl Connection {
                 });
                 self.client.query_typed_raw(text, values).await?.try_collect().await
             });
-            return Ok(join_all(running).await);
+            return join_all(running).await;
         }
         let (mut prepared, count) = (Vec::with_capacity(steps.len()), steps.len());
         for (sql, values) in steps {
             match self.prepare(sql, &values).await {
                 Ok(statement) => prepared.push((statement, values)),
                 // As if the server had come to this statement; it has not begun.
-                Err(error) if error.as_db_error().is_some() => {
+                Err(error) => {
                     let before = prepared.iter().map(|_| Ok(Vec::new()));
                     let after = (prepared.len() + 1..count).map(|_| Ok(Vec::new()));
-                    return Ok(before.chain([Err(error)]).chain(after).collect());
+                    return before.chain([Err(error)]).chain(after).collect();
                 }
-                Err(error) => return Err(error),
             }
         }
         let client = &self.client;
         let running = prepared.into_iter().map(async |(statement, values)| {
             pin!(client.query_raw(&statement, values)).await?.try_collect().await
         });
-        Ok(join_all(running).await)
+        join_all(running).await
     }
 
     async fn prepare(&mut self, sql: &'static str, values: &[Value<'_>]) -> Result<Statement, Error> {

@@ -48,6 +48,12 @@ pub(super) fn is_conflict(error: &Error) -> bool {
     error.code().is_some_and(|code| conflicts.contains(code))
 }
 
+/// Returns whether the server ended the connection, so that the same statement may succeed on another one.
+pub(super) fn is_disconnect(error: &Error) -> bool {
+    let ends = [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN];
+    error.code().map_or(error.is_closed(), |code| ends.contains(code))
+}
+
 /// Returns whether a table or its schema does not exist.
 pub(super) fn is_missing_table(error: &Error) -> bool {
     let missing = [SqlState::UNDEFINED_TABLE, SqlState::INVALID_SCHEMA_NAME];

@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 use tokio_postgres::Row;
 
-use super::error::{is_conflict, store_error, timed_out, undecodable};
+use super::error::{is_conflict, is_disconnect, store_error, timed_out, undecodable};
 use super::load::load;
 use super::shared::Shared;
 use super::sql;
@@ -287,13 +287,19 @@ impl Shared {
         Ok(())
     }
 
-    /// Runs a statement that only reads, again if the isolation of the database demands it.
+    /// Runs a statement that only reads, again if the isolation of the database demands it, and once more if the server
+    /// ended the connection: after a restart or a failover it has ended all that were idle.
     async fn round(&self, sql: &'static str, values: Vec<Value<'_>>) -> Result<Vec<Row>, StoreError> {
+        let mut is_new = false;
         loop {
             self.counts.rounds.fetch_add(1, Ordering::Relaxed);
             match self.pool.query(sql, values.clone()).await? {
                 Ok(rows) => return Ok(rows),
                 Err(error) if is_conflict(&error) => {}
+                Err(error) if is_disconnect(&error) && !is_new => {
+                    self.pool.close_idle();
+                    is_new = true;
+                }
                 Err(error) => return Err(store_error(&error)),
             }
         }

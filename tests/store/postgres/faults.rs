@@ -102,6 +102,64 @@ async fn read_only_server_refuses_commits_and_answers_reads() {
 }
 
 #[tokio::test]
+async fn full_disk_refuses_commits_until_space_is_free() {
+    let Some(cluster) = Cluster::start_with_small_disk() else { return };
+    cluster.execute("postgres", "CREATE DATABASE test TABLESPACE small");
+    let store = open(PostgresStore::builder(&cluster.connection("test"))).await;
+    assert_works(&store, "before").await;
+    let ballast = "CREATE TABLE ballast (text text); ALTER TABLE ballast ALTER text SET STORAGE EXTERNAL; \
+                   INSERT INTO ballast SELECT repeat('x', 1000000) FROM generate_series(1, 6)";
+    cluster.execute("test", ballast);
+    let mut random = fastrand::Rng::with_seed(7);
+    let mut stored = Vec::new();
+    let (begin, refused) = loop {
+        let key = Key::new(Name::new("note"), Uuid::from_u128(random.u128(..)));
+        // Random bytes, because the server compresses others.
+        let body: Vec<u8> = std::iter::repeat_with(|| random.u8(..)).take(200_000).collect();
+        let mut batch = Batch::new();
+        batch.put(key, Precondition::Absent, Facets::default(), body);
+        let begin = Instant::now();
+        match store.commit(batch).await {
+            Ok(()) => stored.push(key),
+            refused => break (begin, refused),
+        }
+    };
+    assert_unavailable(begin, refused, "the disk of the database server is full");
+    assert!(stored.len() > 1, "{}", stored.len());
+    let found = store.get(&stored).await.unwrap();
+    assert!(found.iter().all(Option::is_some), "an acknowledged commit was lost");
+    cluster.execute("test", "DROP TABLE ballast");
+    assert_works(&store, "after").await;
+}
+
+#[tokio::test]
+async fn wrong_password_is_unavailable_and_not_quoted() {
+    let Some(cluster) = Cluster::start_new(&[]) else { return };
+    let connection = cluster.create_database();
+    let database = database_of(&connection);
+    cluster.execute(database, "CREATE ROLE app LOGIN PASSWORD 'the right one'");
+    cluster.execute(database, &format!("ALTER DATABASE {database} OWNER TO app; GRANT ALL ON SCHEMA public TO app"));
+    cluster.require_password("app");
+    let connection = |password: &str| {
+        connection.replace("user=postgres", &format!("user=app password='{password}'"))
+    };
+    let begin = Instant::now();
+    let refused = PostgresStore::open(&connection("the wrong one")).await;
+    assert!(!format!("{refused:?}").contains("the wrong one"));
+    assert_unavailable(begin, refused.map(|_| ()), "rejects the user or the password");
+    let store = open(PostgresStore::builder(&connection("the right one"))).await;
+    assert_works(&store, "before").await;
+
+    // As after a password was changed: connections stay, and new ones are refused.
+    cluster.execute(database, "ALTER ROLE app PASSWORD 'another one'");
+    let terminate = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'app'";
+    cluster.execute(database, terminate);
+    assert_fails(&store, "rejects the user or the password").await;
+    cluster.execute(database, "ALTER ROLE app PASSWORD 'the right one'");
+    assert_works(&store, "after").await;
+}
+
+#[tokio::test]
 async fn locked_log_times_out() {
     let Some(cluster) = Cluster::shared() else { return };
     let (store, connection) = open_new(cluster, |builder| builder).await;
