@@ -1,9 +1,10 @@
-//! Import of a real inventory: its time, and its memory beyond that of the store; and requests of many hosts.
+//! Import of a real inventory: its time, its memory beyond that of the store, and its time over HTTP; and requests of many
+//! hosts.
 //!
 //! `cargo bench --bench import` puts 100,000 benchmark hosts in requests of 1,000, into memory and into a folder in cargo's
 //! target directory. Then it imports `../shared/data/inventory.jsonl.gz`, or the gzipped JSON lines at the path in
 //! `TOPOSCOPE_INVENTORY`, once and several times with new ids; `-- 20` sets the number of times. `-- bulk` and `-- lines`
-//! select one of them.
+//! select one of them, and `-- http` the import over HTTP.
 
 #![allow(
     clippy::indexing_slicing,
@@ -14,6 +15,7 @@
 mod bulk;
 #[path = "../support/host.rs"]
 mod host;
+mod http;
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -32,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let times = std::env::args().find_map(|argument| argument.parse().ok()).unwrap_or(20);
     let has = |name: &str| std::env::args().any(|argument| argument == name);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    if !has("lines") {
+    if !has("lines") && !has("http") {
         runtime.block_on(bulk::measure())?;
     }
     if has("bulk") {
@@ -45,6 +47,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let unpacked = Command::new("gzip").arg("-dc").arg(&file).output()?;
     if !unpacked.status.success() {
         return Err(format!("gzip cannot unpack {}", file.display()).into());
+    }
+    runtime.block_on(http::measure(&unpacked.stdout))?;
+    if has("http") {
+        return Ok(());
     }
     println!(
         "| times over | hosts | MB | s | user s | system s | RSS per MB read, quarter by quarter | peak above the end, MB |"

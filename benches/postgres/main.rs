@@ -53,16 +53,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     if has_none || has("page") || has("open") {
         for size in sizes {
-            eprintln!("{size} hosts: loading");
-            let in_memory = runtime.block_on(record::InMemory::load(size))?;
-            let database = cluster.create_database();
-            runtime.block_on(page::fill(&database, &in_memory))?;
+            let has_pages = has_none || has("page");
+            let databases = runtime.block_on(page::Databases::fill(&cluster, size, has_pages))?;
             if has_none || has("open") {
-                runtime.block_on(opening::measure(&database, size))?;
+                runtime.block_on(opening::measure(&databases.store, size))?;
             }
-            if has_none || has("page") {
-                runtime.block_on(page::measure(&cluster, &database, size, &in_memory))?;
-            }
+            runtime.block_on(page::measure(&databases, size))?;
         }
     }
     Ok(())

@@ -1,18 +1,24 @@
 //! Pages of 50 hosts: with bodies from the database and from the cache, and by SQL over indexes.
 
 use std::error::Error;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use toposcope::store::{Direction, Entry, Link, LinkFilter, Name, Order, PostgresStore, Query, Start, Store};
+use toposcope::store::{
+    Direction, Link, LinkFilter, MemoryStore, Name, Order, PostgresStore, Query, Start, Store,
+};
 use uuid::Uuid;
 
+use crate::load::load;
 use crate::plain::PlainTable;
 use crate::postgres::Cluster;
-use crate::record::{HOST, InMemory, put_all};
+use crate::record::{HOST, put_all};
 use crate::{median, milliseconds};
 
 pub(crate) const TAG: Name = Name::new("tag");
 const PAGE: usize = 50;
+/// Number of records that are copied at a time: a multiple of ten.
+const TOGETHER: usize = 1_000;
 const ROUNDS: usize = 41;
 /// SQL takes long for some pages.
 const PLAIN_ROUNDS: usize = 5;
@@ -27,42 +33,72 @@ pub(crate) struct Asked {
     pub(crate) is_descending: bool,
 }
 
-/// Copies all records into a database, and tags every tenth host.
-pub(crate) async fn fill(database: &str, in_memory: &InMemory) -> Result<(), Box<dyn Error>> {
-    let store = PostgresStore::open(database).await?;
-    let entries: Vec<Entry> = tagged(&in_memory.entries).collect();
-    put_all(&store, &entries).await?;
-    store.close().await?;
-    Ok(())
+/// The same records in the tables of a store and in an ordinary table.
+#[derive(Debug)]
+pub(crate) struct Databases {
+    pub(crate) store: String,
+    plain: Option<PlainTable>,
+    organization: Option<Uuid>,
+    networks: Vec<Uuid>,
 }
 
-fn tagged(entries: &[Entry]) -> impl Iterator<Item = Entry> + '_ {
-    entries.iter().enumerate().map(|(number, entry)| {
-        let mut entry = entry.clone();
-        if number % 10 == 0 && entry.record.key.kind == HOST {
-            entry.facets.links.push(Link::new(TAG, Uuid::max()));
+impl Databases {
+    /// Fills the tables of a store, and an ordinary table if pages are to be measured. Every tenth host gets a tag.
+    ///
+    /// The records come from a store in memory, piece by piece: a million of them would fill the memory twice.
+    pub(crate) async fn fill(
+        cluster: &Cluster,
+        hosts: usize,
+        has_pages: bool,
+    ) -> Result<Self, Box<dyn Error>> {
+        let memory = Arc::new(MemoryStore::new());
+        eprintln!("{hosts} hosts: loading");
+        let networks = load(Arc::clone(&memory) as Arc<dyn Store>, hosts).await?.networks;
+        let database = cluster.create_database();
+        let store = PostgresStore::open(&database).await?;
+        let mut plain = None;
+        let mut organization = None;
+        let mut snapshot = memory.snapshot().await?;
+        loop {
+            let mut entries = snapshot.next(TOGETHER).await?;
+            if entries.is_empty() {
+                break;
+            }
+            for (number, entry) in entries.iter_mut().enumerate() {
+                organization = organization.or(entry.facets.organization);
+                if number % 10 == 0 && entry.record.key.kind == HOST {
+                    entry.facets.links.push(Link::new(TAG, Uuid::max()));
+                }
+            }
+            put_all(&store, &entries).await?;
+            entries.retain(|entry| entry.record.key.kind == HOST);
+            if has_pages && let Some(first) = entries.first() {
+                if plain.is_none() {
+                    plain = Some(PlainTable::create(&cluster.create_database(), first).await?);
+                }
+                if let Some(plain) = &plain {
+                    plain.insert(&entries).await?;
+                }
+            }
         }
-        entry
-    })
+        store.close().await?;
+        if let Some(plain) = &plain {
+            eprintln!("{hosts} hosts: creating the indexes of the ordinary table");
+            plain.create_indexes().await?;
+        }
+        Ok(Self { store: database, plain, organization, networks })
+    }
 }
 
-pub(crate) async fn measure(
-    cluster: &Cluster,
-    database: &str,
-    size: usize,
-    in_memory: &InMemory,
-) -> Result<(), Box<dyn Error>> {
-    eprintln!("pages of {size} hosts: filling an ordinary table");
-    let entries: Vec<Entry> = tagged(&in_memory.entries).collect();
-    let plain = PlainTable::fill(&cluster.create_database(), &entries).await?;
-    let cached = PostgresStore::open(database).await?;
-    let uncached = PostgresStore::builder(database).body_cache_bytes(0).open().await?;
+pub(crate) async fn measure(databases: &Databases, size: usize) -> Result<(), Box<dyn Error>> {
+    let Some(plain) = &databases.plain else { return Ok(()) };
+    let cached = PostgresStore::open(&databases.store).await?;
+    let uncached = PostgresStore::builder(&databases.store).body_cache_bytes(0).open().await?;
     println!("| hosts | page | bodies read, ms | bodies cached, ms | by SQL over indexes, ms |");
     println!("|---|---|---|---|---|");
     let mut worst = [Duration::ZERO; 3];
-    let organization = entries.iter().find_map(|entry| entry.facets.organization);
-    for mut asked in pages(size, &in_memory.loaded.networks) {
-        asked.query.organization = organization;
+    for mut asked in pages(size, &databases.networks) {
+        asked.query.organization = databases.organization;
         let times = [
             time(&uncached, &asked).await?,
             time(&cached, &asked).await?,

@@ -1,6 +1,7 @@
 //! What the same costs without the store: rows of an ordinary table, found by indexes of the database.
 
 use std::error::Error;
+use std::fmt;
 use std::time::{Duration, Instant};
 
 use tokio_postgres::types::ToSql;
@@ -10,10 +11,6 @@ use uuid::Uuid;
 
 use crate::host::Random;
 use crate::page::{Asked, TAG};
-use crate::record::HOST;
-
-/// Number of rows that one statement inserts.
-const TOGETHER: usize = 1_000;
 
 /// A connection to the database.
 pub(crate) async fn connect(database: &str) -> Result<Client, Box<dyn Error>> {
@@ -61,19 +58,28 @@ impl ToSql for Id {
     tokio_postgres::types::to_sql_checked!();
 }
 
-/// An ordinary table of hosts with an index for each order, over all hosts and in each network.
-#[derive(Debug)]
+/// An ordinary table of hosts.
 pub(crate) struct PlainTable {
     client: Client,
+    /// The columns of the orders.
+    orders: Vec<String>,
+    /// Inserts a host, and a tag of one.
+    insert: [Statement; 2],
+}
+
+impl fmt::Debug for PlainTable {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("PlainTable").field("orders", &self.orders).finish_non_exhaustive()
+    }
 }
 
 impl PlainTable {
-    pub(crate) async fn fill(database: &str, entries: &[Entry]) -> Result<Self, Box<dyn Error>> {
+    /// Creates the table with a column for each order that the first host has.
+    pub(crate) async fn create(database: &str, first: &Entry) -> Result<Self, Box<dyn Error>> {
         let client = connect(database).await?;
-        let hosts: Vec<&Entry> = entries.iter().filter(|entry| entry.record.key.kind == HOST).collect();
-        let orders: Vec<&str> =
-            hosts[0].facets.sort_keys.iter().map(|sort_key| sort_key.name.as_str()).collect();
-        let columns: String = orders.iter().map(|order| format!(", {} bytea", column(order))).collect();
+        let orders = first.facets.sort_keys.iter().map(|sort_key| sort_key.name.as_str());
+        let orders: Vec<String> = orders.map(column).collect();
+        let columns: String = orders.iter().map(|column| format!(", {column} bytea")).collect();
         client
             .batch_execute(&format!(
                 "CREATE TABLE plain_host (id uuid PRIMARY KEY, network uuid{columns}, body bytea); \
@@ -81,27 +87,31 @@ impl PlainTable {
             ))
             .await?;
         let places: String = (0..orders.len() + 3).map(|place| format!(", ${}", place + 1)).collect();
-        let insert = client
-            .prepare(&format!("INSERT INTO plain_host VALUES ({})", places.trim_start_matches(", ")))
-            .await?;
+        let host = format!("INSERT INTO plain_host VALUES ({})", places.trim_start_matches(", "));
+        let host = client.prepare(&host).await?;
         let tag = client.prepare("INSERT INTO plain_tag VALUES ($1, $2)").await?;
-        for some in hosts.chunks(TOGETHER) {
-            client.batch_execute("BEGIN").await?;
-            for host in some {
-                insert_host(&client, [&insert, &tag], host).await?;
-            }
-            client.batch_execute("COMMIT").await?;
+        Ok(Self { client, orders, insert: [host, tag] })
+    }
+
+    /// Inserts hosts in one transaction.
+    pub(crate) async fn insert(&self, hosts: &[Entry]) -> Result<(), Box<dyn Error>> {
+        self.client.batch_execute("BEGIN").await?;
+        for host in hosts {
+            insert_host(&self.client, &self.insert, host).await?;
         }
-        for order in &orders {
-            let column = column(order);
-            client
+        Ok(self.client.batch_execute("COMMIT").await?)
+    }
+
+    /// Creates an index for each order, over all hosts and in each network.
+    pub(crate) async fn create_indexes(&self) -> Result<(), Box<dyn Error>> {
+        for column in &self.orders {
+            self.client
                 .batch_execute(&format!(
                     "CREATE INDEX ON plain_host ({column}, id); CREATE INDEX ON plain_host (network, {column}, id)"
                 ))
                 .await?;
         }
-        client.batch_execute("ANALYZE plain_host; ANALYZE plain_tag").await?;
-        Ok(Self { client })
+        Ok(self.client.batch_execute("ANALYZE plain_host; ANALYZE plain_tag").await?)
     }
 
     /// Returns the median time of a page and of its total.
@@ -150,7 +160,7 @@ impl PlainTable {
 
 async fn insert_host(
     client: &Client,
-    [insert, tag]: [&Statement; 2],
+    [insert, tag]: &[Statement; 2],
     Entry { record, facets, .. }: &Entry,
 ) -> Result<(), Box<dyn Error>> {
     let (id, network) = (Id(record.key.id), Id(facets.network.unwrap_or_default()));

@@ -138,11 +138,13 @@ async fn wrong_password_is_unavailable_and_not_quoted() {
     let connection = cluster.create_database();
     let database = database_of(&connection);
     cluster.execute(database, "CREATE ROLE app LOGIN PASSWORD 'the right one'");
-    cluster.execute(database, &format!("ALTER DATABASE {database} OWNER TO app; GRANT ALL ON SCHEMA public TO app"));
+    cluster.execute(
+        database,
+        &format!("ALTER DATABASE {database} OWNER TO app; GRANT ALL ON SCHEMA public TO app"),
+    );
     cluster.require_password("app");
-    let connection = |password: &str| {
-        connection.replace("user=postgres", &format!("user=app password='{password}'"))
-    };
+    let connection =
+        |password: &str| connection.replace("user=postgres", &format!("user=app password='{password}'"));
     let begin = Instant::now();
     let refused = PostgresStore::open(&connection("the wrong one")).await;
     assert!(!format!("{refused:?}").contains("the wrong one"));
