@@ -104,22 +104,15 @@ pub(crate) fn benchmark_host(
     }
     let name = format!("switch-{:04}-floor-{}-{number}", random.next() % 10_000, number % 12);
     Ok(Host {
-        id,
-        network_id,
         hostname: Some(format!("{name}.office.example.net")),
-        name,
         description: Some("24-port access switch".to_owned()),
-        hidden: false,
         created_at,
         updated_at,
-        tags: vec![],
-        source: Source::Manual,
-        virtualization: None,
-        credential_assignments: vec![],
         interfaces,
         ports,
         services,
         if_entries,
+        ..Host::with_id(id, network_id, name)
     })
 }
 
@@ -145,6 +138,8 @@ fn if_entry(
         mac_address: Some(mac(random)),
         admin_status: Some(AdminStatus::Up),
         oper_status: Some(OperStatus::Up),
+        lag_id: None,
+        vlans: None,
         neighbor: None,
         cdp_address: None,
         cdp_device_id: None,

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{IfEntry, Interface, Port, Service, Source, Timestamp};
+use super::{IfEntry, Interface, LldpChassisId, Port, Service, Source, Timestamp};
 
 /// A device on a network, with everything recorded about it.
 ///
@@ -38,6 +38,36 @@ pub struct Host {
     pub hostname: Option<String>,
     /// Free text. On discovered devices, the description the device reports, control characters included.
     pub description: Option<String>,
+    /// `sysName`: the name that the device reports for itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sys_name: Option<String>,
+    /// `sysDescr`: hardware and software, as the device describes them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sys_descr: Option<String>,
+    /// `sysObjectID` in numeric form, without a leading dot: the vendor's id of the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sys_object_id: Option<String>,
+    /// `sysLocation`: where the device is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sys_location: Option<String>,
+    /// `sysContact`: who is responsible for the device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sys_contact: Option<String>,
+    /// The chassis id that the device announces by LLDP.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chassis_id: Option<LldpChassisId>,
+    /// The manufacturer of the chassis.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manufacturer: Option<String>,
+    /// The model of the chassis.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The serial number of the chassis. Devices also report placeholders.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub serial_number: Option<String>,
+    /// The URL of the device's management interface.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub management_url: Option<String>,
     /// Whether user interfaces should hide the host. Lists still contain it.
     #[serde(default)]
     pub hidden: bool,

@@ -63,6 +63,12 @@ pub struct IfEntry {
     pub admin_status: Option<AdminStatus>,
     /// The current state.
     pub oper_status: Option<OperStatus>,
+    /// The id of the host's entry that is the aggregate of which this port is a member; `None`: not aggregated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lag_id: Option<Uuid>,
+    /// The VLANs of the port; `None` when unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vlans: Option<Vlans>,
     /// The neighbor, when it was found among the known hosts.
     pub neighbor: Option<Neighbor>,
     /// The neighbor's address by CDP. A string, because devices send other values than IP addresses.
@@ -89,6 +95,17 @@ pub struct IfEntry {
     pub created_at: Timestamp,
     /// When the entry last changed.
     pub updated_at: Timestamp,
+}
+
+/// The VLANs of a port.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Vlans {
+    /// The VLAN of frames without a tag; `None`: such frames are dropped, or the VLAN is unknown.
+    pub untagged: Option<u16>,
+    /// The VLANs of frames with a tag, in ascending order.
+    pub tagged: Vec<u16>,
 }
 
 /// The configured state of an interface: `ifAdminStatus` of RFC 2863.

@@ -1,8 +1,9 @@
 //! The records of the API as plain typed values.
 //!
 //! The serde implementations define the JSON form of each record. Serialization writes every field; absent values are
-//! `null`, never omitted. Deserialization is lenient: nullable fields and the lists of hosts and services may be
-//! missing, and unknown fields are ignored. Duplicate fields are rejected.
+//! `null`. Only what SNMP reports of a device as a whole (such as [`Host::sys_name`]), and the aggregate and the VLANs of
+//! a port, are omitted when absent. Deserialization is lenient: nullable fields and the lists of hosts and services may
+//! be missing, and unknown fields are ignored. Duplicate fields are rejected.
 //!
 //! The types validate what can be checked within one record. They do not know whether referenced records exist or
 //! which organization owns them.
@@ -32,7 +33,7 @@ pub(crate) use construct::derived_id;
 pub use host::{CredentialAssignment, Host, HostVirtualization, ProxmoxVirtualization};
 pub use interface::{
     AdminStatus, IfEntry, Interface, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype,
-    Neighbor, OperStatus,
+    Neighbor, OperStatus, Vlans,
 };
 pub use mac::{MacAddress, MacAddressError, MacPrefix, MacPrefixError};
 pub use order::{HostOrderField, HostOrderFieldError, OrderDirection, OrderDirectionError};

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub use device::{Capability, Device};
 pub use rows::{
     AddressRow, ArpRow, BridgeId, CdpRow, FdbRow, FdbStatus, IfEntryRow, LagRow, LldpRow, NeighborState,
-    PortRow, StpRow, StpState, Vlans,
+    PortRow, StpRow, StpState,
 };
 pub use table::{Table, TableKind, TableSummary, Tables};
 pub use warning::{Warning, WarningCode};

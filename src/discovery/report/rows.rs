@@ -3,7 +3,9 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
 use super::Capability;
-use crate::model::{AdminStatus, LldpChassisId, LldpPortId, MacAddress, OperStatus, PortNumber, Protocol};
+use crate::model::{
+    AdminStatus, LldpChassisId, LldpPortId, MacAddress, OperStatus, PortNumber, Protocol, Vlans,
+};
 
 /// A row of the SNMP interface table.
 ///
@@ -59,17 +61,6 @@ impl IfEntryRow {
             vlans: None,
         }
     }
-}
-
-/// The VLANs of a port.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-#[non_exhaustive]
-pub struct Vlans {
-    /// The VLAN of frames without a tag.
-    pub untagged: Option<u16>,
-    /// The VLANs of frames with a tag, in ascending order.
-    pub tagged: Vec<u16>,
 }
 
 /// An address of the device itself.

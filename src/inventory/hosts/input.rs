@@ -10,7 +10,7 @@ use crate::inventory::{Error, Problem, dotted};
 use crate::model::{
     AdminStatus, Binding, BindingTarget, CredentialAssignment, Host, HostVirtualization, IfEntry, Interface,
     LldpChassisId, LldpPortId, MacAddress, Neighbor, OperStatus, Port, PortNumber, Protocol, Service,
-    ServiceDefinition, ServiceVirtualization, Source, Timestamp,
+    ServiceDefinition, ServiceVirtualization, Source, Timestamp, Vlans,
 };
 
 /// The position of a part that the request leaves to the server.
@@ -117,6 +117,16 @@ struct HostDocument {
     name: String,
     hostname: Option<String>,
     description: Option<String>,
+    sys_name: Option<String>,
+    sys_descr: Option<String>,
+    sys_object_id: Option<String>,
+    sys_location: Option<String>,
+    sys_contact: Option<String>,
+    chassis_id: Option<LldpChassisId>,
+    manufacturer: Option<String>,
+    model: Option<String>,
+    serial_number: Option<String>,
+    management_url: Option<String>,
     #[serde(default, deserialize_with = "or_default")]
     hidden: bool,
     #[serde(skip, default = "unset")]
@@ -235,6 +245,8 @@ struct IfEntryDocument {
     mac_address: Option<MacAddress>,
     admin_status: Option<AdminStatus>,
     oper_status: Option<OperStatus>,
+    lag_id: Option<Uuid>,
+    vlans: Option<Vlans>,
     neighbor: Option<Neighbor>,
     cdp_address: Option<String>,
     cdp_device_id: Option<String>,

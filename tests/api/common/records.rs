@@ -25,24 +25,7 @@ pub(crate) fn at(seconds: i64) -> Timestamp {
 /// A minimal host. All of them are equal in every order, so a test states only what differs: `Host { name:
 /// "x".to_owned(), ..host(1, network) }`.
 pub(crate) fn host(id: u128, network: Uuid) -> Host {
-    Host {
-        id: Uuid::from_u128(id),
-        network_id: network,
-        name: "host".to_owned(),
-        hostname: None,
-        description: None,
-        hidden: false,
-        created_at: at(0),
-        updated_at: at(0),
-        tags: vec![],
-        source: Source::Manual,
-        virtualization: None,
-        credential_assignments: vec![],
-        interfaces: vec![],
-        ports: vec![],
-        services: vec![],
-        if_entries: vec![],
-    }
+    Host { created_at: at(0), updated_at: at(0), ..Host::with_id(Uuid::from_u128(id), network, "host") }
 }
 
 /// A host with these addresses at these positions.

@@ -6,8 +6,8 @@ use super::interfaces::Interfaces;
 use super::{Accepted, Value};
 use crate::discovery::parse::meter::Meter;
 use crate::discovery::parse::text;
-use crate::discovery::report::{BridgeId, Device, FdbRow, FdbStatus, StpRow, StpState, Vlans, WarningCode};
-use crate::model::MacAddress;
+use crate::discovery::report::{BridgeId, Device, FdbRow, FdbStatus, StpRow, StpState, WarningCode};
+use crate::model::{MacAddress, Vlans};
 
 #[derive(Debug, Default)]
 pub(super) struct Bridge {

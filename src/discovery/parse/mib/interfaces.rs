@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use super::{Accepted, Value};
 use crate::discovery::parse::meter::Meter;
 use crate::discovery::parse::text;
-use crate::discovery::report::{IfEntryRow, Vlans};
-use crate::model::{AdminStatus, LldpPortId, MacAddress, OperStatus};
+use crate::discovery::report::IfEntryRow;
+use crate::model::{AdminStatus, LldpPortId, MacAddress, OperStatus, Vlans};
 
 /// `ifType` of a link aggregation group.
 pub(super) const LAG_TYPE: i64 = 161;
