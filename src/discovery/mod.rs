@@ -17,6 +17,7 @@
 //! LLDP-MIB, LLDP-V2-MIB, TIMETRA-LLDP-MIB, CISCO-CDP-MIB, IEEE8023-LAG-MIB and ENTITY-MIB.
 
 mod parse;
+pub mod reconcile;
 pub mod report;
 
 pub use parse::{Format, FormatError, ParseError, ParseErrorKind, ParseOptions, ReporterId, parse};

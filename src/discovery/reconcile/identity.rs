@@ -1,0 +1,237 @@
+//! Identities: what distinguishes a device from all others of its network.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+
+use sha2::{Digest, Sha256};
+
+use super::names;
+use crate::discovery::report::Device;
+use crate::model::{Host, LldpChassisId, LldpChassisIdSubtype, MacAddress};
+
+/// The kind of an [`Identity`]. Kinds sort by rank, the strongest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum IdentityKind {
+    /// The serial number of the chassis.
+    SerialNumber,
+    /// The chassis id of LLDP.
+    ChassisId,
+    /// A MAC address that its vendor assigned to one port.
+    Mac,
+    /// An IP address.
+    IpAddress,
+    /// A name, as the device or the DNS has it, in lower case.
+    Name,
+    /// A name up to its first dot, in lower case.
+    ShortName,
+}
+
+/// A value that identifies a device within a network, in a form in which equal ones compare equal.
+///
+/// Placeholders such as `To be filled by O.E.M.`, loopback addresses, and the MAC addresses of VRRP, HSRP, CARP and GLBP
+/// are no identities.
+///
+/// ```
+/// use toposcope::discovery::reconcile::{Identity, IdentityKind};
+/// use toposcope::model::Host;
+/// use uuid::Uuid;
+///
+/// let mut host = Host::new(Uuid::from_u128(1), "core switch");
+/// host.serial_number = Some("sn-0815".to_owned());
+/// let mut same = Host::new(Uuid::from_u128(1), "another name");
+/// same.serial_number = Some(" SN-0815 ".to_owned());
+///
+/// let serial_number = Identity::of_host(&host).swap_remove(0);
+/// assert_eq!(serial_number.kind(), IdentityKind::SerialNumber);
+/// assert!(Identity::of_host(&same).contains(&serial_number));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Identity {
+    kind: IdentityKind,
+    bytes: Vec<u8>,
+}
+
+impl Identity {
+    /// Returns the kind.
+    #[must_use]
+    pub const fn kind(&self) -> IdentityKind {
+        self.kind
+    }
+
+    /// Returns the bytes by which an index finds the identity: at most 17, the same in every version of the crate.
+    ///
+    /// Addresses are contained as they are, other values as the beginning of their SHA-256 digest.
+    #[must_use]
+    pub fn term(&self) -> Vec<u8> {
+        let kind = match self.kind {
+            IdentityKind::SerialNumber => 1,
+            IdentityKind::ChassisId => 2,
+            IdentityKind::Mac => 3,
+            IdentityKind::IpAddress => 4,
+            IdentityKind::Name => 5,
+            IdentityKind::ShortName => 6,
+        };
+        let mut term = vec![kind];
+        match self.kind {
+            IdentityKind::Mac | IdentityKind::IpAddress => term.extend_from_slice(&self.bytes),
+            _ => term.extend(Sha256::digest(&self.bytes).iter().take(16)),
+        }
+        term
+    }
+
+    /// Returns the identities by which a host is found, the strongest first, each once.
+    #[must_use]
+    pub fn of_host(host: &Host) -> Vec<Self> {
+        Traits::of_host(host).identities.into_iter().collect()
+    }
+
+    /// Returns the identities of a device, the strongest first, each once.
+    #[must_use]
+    pub fn of_device(device: &Device) -> Vec<Self> {
+        Traits::of_device(device).identities.into_iter().collect()
+    }
+
+    pub(super) fn of_serial_number(text: &str) -> Option<Self> {
+        let bytes = names::serial_number(text)?.into_bytes();
+        Some(Self { kind: IdentityKind::SerialNumber, bytes })
+    }
+
+    pub(super) fn of_mac(address: MacAddress) -> Option<Self> {
+        let bytes = address.octets().to_vec();
+        names::is_strong_mac(address).then_some(Self { kind: IdentityKind::Mac, bytes })
+    }
+
+    pub(super) fn of_ip(address: IpAddr) -> Option<Self> {
+        let bytes = match names::own_ip(address)? {
+            IpAddr::V4(address) => address.octets().to_vec(),
+            IpAddr::V6(address) => address.octets().to_vec(),
+        };
+        Some(Self { kind: IdentityKind::IpAddress, bytes })
+    }
+
+    /// Returns the identities of a normalized name: the name itself, and its short form.
+    pub(super) fn of_name(name: &str) -> impl Iterator<Item = Self> {
+        let short = names::short_name(name).map(|short| (IdentityKind::ShortName, short));
+        let all = [Some((IdentityKind::Name, name)), short].into_iter().flatten();
+        all.map(|(kind, name)| Self { kind, bytes: name.as_bytes().to_vec() })
+    }
+
+    /// Returns the identity of a chassis id.
+    ///
+    /// The names of interfaces and components, which some agents send, are the same on many devices.
+    pub(super) fn of_chassis_id(id: &LldpChassisId) -> Option<Self> {
+        use LldpChassisIdSubtype::{
+            ChassisComponent, InterfaceAlias, InterfaceName, LocallyAssigned, NetworkAddress, PortComponent,
+        };
+        let bytes = if let Some(address) = chassis_mac(id) {
+            let own = Some(address).filter(|address| names::is_own_mac(*address))?;
+            [b"mac ".as_slice(), &own.octets()].concat()
+        } else {
+            match id.subtype {
+                NetworkAddress => {
+                    let address = names::own_ip(names::trimmed(&id.value)?.parse().ok()?)?;
+                    format!("ip {address}").into_bytes()
+                }
+                ChassisComponent => format!("component {}", names::stated(&id.value)?).into_bytes(),
+                LocallyAssigned => format!("local {}", names::stated(&id.value)?).into_bytes(),
+                LldpChassisIdSubtype::MacAddress | InterfaceAlias | InterfaceName | PortComponent => return None,
+            }
+        };
+        Some(Self { kind: IdentityKind::ChassisId, bytes })
+    }
+}
+
+/// Returns the MAC address that a chassis id is, whatever subtype it declares.
+pub(super) fn chassis_mac(id: &LldpChassisId) -> Option<MacAddress> {
+    match id.subtype {
+        LldpChassisIdSubtype::MacAddress => names::mac(&id.value),
+        _ => names::separated_mac(&id.value),
+    }
+}
+
+/// All that can be compared of a host or a device.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Traits {
+    pub(super) identities: BTreeSet<Identity>,
+    /// All MAC addresses, also those that identify nothing.
+    pub(super) macs: BTreeSet<MacAddress>,
+    pub(super) sys_object_id: Option<String>,
+    /// The names of the ports, in lower case.
+    pub(super) port_names: BTreeSet<String>,
+}
+
+impl Traits {
+    pub(super) fn of_host(host: &Host) -> Self {
+        let mut traits = Self::default();
+        traits.identities.extend(host.serial_number.as_deref().and_then(Identity::of_serial_number));
+        host.chassis_id.iter().for_each(|id| traits.add_chassis_id(id));
+        for interface in &host.interfaces {
+            let is_internal = interface.name.as_deref().is_some_and(names::is_internal_interface);
+            traits.add_address(interface.ip_address, is_internal);
+            interface.mac_address.into_iter().for_each(|address| traits.add_mac(address));
+        }
+        for entry in &host.if_entries {
+            entry.mac_address.into_iter().for_each(|address| traits.add_mac(address));
+            traits.add_port_name(entry.if_name.as_deref().unwrap_or(&entry.if_descr));
+        }
+        let names = [host.sys_name.as_deref(), host.hostname.as_deref(), Some(host.name.as_str())];
+        for name in names.into_iter().flatten().filter_map(names::device_name) {
+            traits.identities.extend(Identity::of_name(&name));
+        }
+        traits.sys_object_id.clone_from(&host.sys_object_id);
+        traits
+    }
+
+    pub(super) fn of_device(device: &Device) -> Self {
+        let mut traits = Self::default();
+        traits.identities.extend(device.serial_number.as_deref().and_then(Identity::of_serial_number));
+        device.chassis_id.iter().for_each(|id| traits.add_chassis_id(id));
+        device.bridge_address.into_iter().for_each(|address| traits.add_mac(address));
+        let entries = device.tables.if_entries.iter().flat_map(|table| &table.rows);
+        let mut names_by_index = BTreeMap::new();
+        for row in entries {
+            row.mac_address.into_iter().for_each(|address| traits.add_mac(address));
+            if let Some(name) = row.if_name.as_deref().or(row.if_descr.as_deref()) {
+                traits.add_port_name(name);
+                names_by_index.insert(row.if_index, name);
+            }
+        }
+        for row in device.tables.addresses.iter().flat_map(|table| &table.rows) {
+            let name = row.if_index.and_then(|index| names_by_index.get(&index).copied());
+            traits.add_address(row.ip_address, name.is_some_and(names::is_internal_interface));
+            row.mac_address.into_iter().for_each(|address| traits.add_mac(address));
+        }
+        let names = [device.sys_name.as_deref(), device.hostname.as_deref()];
+        let names = names.into_iter().flatten().filter_map(names::device_name);
+        for name in names.chain(device.cdp_device_id.as_deref().and_then(names::cdp_name)) {
+            traits.identities.extend(Identity::of_name(&name));
+        }
+        traits.sys_object_id.clone_from(&device.sys_object_id);
+        traits
+    }
+
+    pub(super) fn of_kind(&self, kind: IdentityKind) -> impl Iterator<Item = &Identity> {
+        self.identities.iter().filter(move |identity| identity.kind == kind)
+    }
+
+    fn add_chassis_id(&mut self, id: &LldpChassisId) {
+        self.identities.extend(Identity::of_chassis_id(id));
+        chassis_mac(id).into_iter().for_each(|address| self.add_mac(address));
+    }
+
+    fn add_mac(&mut self, address: MacAddress) {
+        self.macs.insert(address);
+        self.identities.extend(Identity::of_mac(address));
+    }
+
+    fn add_address(&mut self, address: IpAddr, is_internal: bool) {
+        if !is_internal {
+            self.identities.extend(Identity::of_ip(address));
+        }
+    }
+
+    fn add_port_name(&mut self, name: &str) {
+        self.port_names.extend(names::trimmed(name).map(str::to_lowercase));
+    }
+}

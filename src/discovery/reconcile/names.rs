@@ -1,0 +1,183 @@
+//! Normalization of names, serial numbers and MAC addresses that devices send.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use crate::model::MacAddress;
+
+/// Values that vendors send in place of a serial number or an id, in lower case.
+const PLACEHOLDERS: &[&str] = &[
+    "",
+    "(none)",
+    "0123456789",
+    "123456789",
+    "1234567890",
+    "<private>",
+    "chassis serial number",
+    "default",
+    "default string",
+    "empty",
+    "filled by o.e.m.",
+    "invalid",
+    "n/a",
+    "na",
+    "nil",
+    "no asset tag",
+    "none",
+    "not applicable",
+    "not available",
+    "not present",
+    "not set",
+    "not specified",
+    "null",
+    "o.e.m.",
+    "oem",
+    "private",
+    "serial",
+    "serial number",
+    "sn",
+    "system serial number",
+    "tbd",
+    "to be filled",
+    "to be filled by o.e.m",
+    "to be filled by o.e.m.",
+    "undefined",
+    "unknown",
+    "unspecified",
+];
+
+/// Names that many devices have because none has been set, in lower case.
+const DEFAULT_NAMES: &[&str] = &[
+    "(none)",
+    "localhost",
+    "localhost.localdomain",
+    "localhost6",
+    "n/a",
+    "no name",
+    "noname",
+    "none",
+    "not set",
+    "null",
+    "undefined",
+    "unknown",
+];
+
+/// The names of interfaces that lead to containers and guests of the device itself.
+///
+/// Every device with the same software has the same addresses on them.
+const INTERNAL_INTERFACES: &[&str] =
+    &["br-", "cali", "cbr", "cni", "docker", "flannel", "lxcbr", "lxdbr", "podman", "veth", "virbr", "vmnet"];
+
+/// Returns text without surrounding white space and control characters; `None` if nothing is left.
+pub(super) fn trimmed(text: &str) -> Option<&str> {
+    let is_blank = |character: char| character.is_whitespace() || character.is_control();
+    Some(text.trim_matches(is_blank)).filter(|text| !text.is_empty())
+}
+
+/// Returns the text unless it is one that vendors send in place of a value.
+pub(super) fn stated(text: &str) -> Option<&str> {
+    let text = trimmed(text)?;
+    let mut characters = text.chars().filter(|character| character.is_alphanumeric());
+    let first = characters.next()?;
+    let is_one_repeated = characters.all(|character| character == first);
+    let is_placeholder = PLACEHOLDERS.contains(&text.to_lowercase().as_str());
+    (!is_placeholder && !is_one_repeated).then_some(text)
+}
+
+/// Returns a serial number in upper case, unless it is a placeholder.
+pub(super) fn serial_number(text: &str) -> Option<String> {
+    stated(text).filter(|text| text.chars().count() >= 4).map(str::to_uppercase)
+}
+
+/// Returns a name of a device in lower case, unless many devices have it.
+pub(super) fn device_name(text: &str) -> Option<String> {
+    let name = trimmed(text)?.trim_end_matches('.').to_lowercase();
+    (!name.is_empty() && !DEFAULT_NAMES.contains(&name.as_str())).then_some(name)
+}
+
+/// Returns a device id of CDP as a name: without the serial number in parentheses that follows it.
+pub(super) fn cdp_name(device_id: &str) -> Option<String> {
+    let text = trimmed(device_id)?;
+    let name = match text.split_once('(') {
+        Some((name, serial)) if serial.ends_with(')') && !name.is_empty() => name,
+        _ => text,
+    };
+    device_name(name)
+}
+
+/// Returns the serial number that follows the name in a device id of CDP.
+pub(super) fn cdp_serial_number(device_id: &str) -> Option<String> {
+    let (name, serial) = trimmed(device_id)?.strip_suffix(')')?.split_once('(')?;
+    if name.is_empty() { None } else { serial_number(serial) }
+}
+
+/// Returns a name up to its first dot; `None` for addresses.
+pub(super) fn short_name(name: &str) -> Option<&str> {
+    if name.parse::<IpAddr>().is_ok() {
+        return None;
+    }
+    let short = name.split_once('.').map_or(name, |(short, _)| short);
+    (!short.is_empty() && !DEFAULT_NAMES.contains(&short)).then_some(short)
+}
+
+/// Reads a MAC address with separators, in any usual form.
+pub(super) fn separated_mac(text: &str) -> Option<MacAddress> {
+    let text = trimmed(text)?;
+    let separator = text.chars().find(|character| !character.is_ascii_hexdigit())?;
+    let width = match separator {
+        ':' | '-' | ' ' => 2,
+        '.' => 4,
+        _ => return None,
+    };
+    let groups = text.split(separator);
+    if groups.clone().count() != 12 / width || groups.clone().any(|group| group.is_empty() || group.len() > width) {
+        return None;
+    }
+    groups.map(|group| format!("{group:0>width$}")).collect::<String>().parse().ok()
+}
+
+/// Reads a MAC address with or without separators.
+pub(super) fn mac(text: &str) -> Option<MacAddress> {
+    separated_mac(text).or_else(|| trimmed(text)?.parse().ok())
+}
+
+/// Returns whether an address can belong to one port: neither zero nor of a group nor of a redundancy protocol.
+pub(super) fn is_own_mac(address: MacAddress) -> bool {
+    let is_virtual = match address.octets() {
+        // VRRP and CARP over IPv4 and IPv6; HSRP; HSRP over IPv6; GLBP; host-only networks of VMware.
+        [0x00, 0x00, 0x5E, 0x00, 0x01 | 0x02, _]
+        | [0x00, 0x00, 0x0C, 0x07, 0xAC, _]
+        | [0x00, 0x00, 0x0C, 0x9F, 0xF0..=0xFF, _]
+        | [0x00, 0x05, 0x73, 0xA0, 0x00..=0x0F, _]
+        | [0x00, 0x07, 0xB4, _, _, _]
+        | [0x00, 0x50, 0x56, 0xC0, 0x00, 0x01..=0x13] => true,
+        [first, ..] => first & 1 == 1,
+    };
+    !is_virtual && address.octets() != [0; 6]
+}
+
+/// Returns whether an address identifies a device: it is its own, and its vendor's.
+pub(super) fn is_strong_mac(address: MacAddress) -> bool {
+    let [first, ..] = address.octets();
+    is_own_mac(address) && first & 2 == 0
+}
+
+/// Returns the address if it can be that of one device.
+pub(super) fn own_ip(address: IpAddr) -> Option<IpAddr> {
+    let address = address.to_canonical();
+    let is_own = match address {
+        IpAddr::V4(v4) => {
+            !(v4.is_loopback() || v4.is_link_local() || v4.is_unspecified() || v4.is_multicast() || v4 == Ipv4Addr::BROADCAST)
+                && v4.octets().first() != Some(&0)
+        }
+        IpAddr::V6(v6) => {
+            !(v6.is_loopback() || v6.is_unspecified() || v6.is_multicast() || v6.is_unicast_link_local())
+        }
+    };
+    is_own.then_some(address)
+}
+
+/// Returns whether an interface leads to containers or guests of the device.
+pub(super) fn is_internal_interface(name: &str) -> bool {
+    let name = name.trim().to_ascii_lowercase();
+    INTERNAL_INTERFACES.iter().any(|prefix| name.starts_with(prefix))
+}

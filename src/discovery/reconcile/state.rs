@@ -1,0 +1,84 @@
+//! What discovery remembers of a host, beside the host's document.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::model::{Host, Timestamp};
+
+/// The number of complete tables that must lack an interface, a port or another part before it is stale.
+pub const STALE_AFTER: u32 = 3;
+
+/// What discovery remembers of a host: the document it wrote, the edits of users, and when it saw which part.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct HostState {
+    /// The host as discovery wrote it last. What differs from it in the stored host, a user has changed.
+    pub baseline: Host,
+    /// The paths of the fields that users have changed, such as `sys_location` and `if_entries.<id>.if_alias`.
+    #[serde(default)]
+    pub edited: BTreeSet<String>,
+    /// The discovered parts that users have deleted, such as `interfaces.192.0.2.7` and `ports.443/Tcp`.
+    #[serde(default)]
+    pub deleted: BTreeSet<String>,
+    /// When each kind of table was observed last, by its name, and the device itself, as `device`.
+    #[serde(default)]
+    pub observed: BTreeMap<String, Observed>,
+    /// When each discovered part was seen last, by its id.
+    #[serde(default)]
+    pub seen: BTreeMap<Uuid, Seen>,
+}
+
+/// When a table of a device was observed last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Observed {
+    /// The time of the latest report that has the table.
+    pub at: Timestamp,
+    /// The time of the latest report that has the table complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub complete_at: Option<Timestamp>,
+}
+
+/// When a part of a host was seen last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Seen {
+    /// The time of the latest report that shows the part.
+    pub last_seen_at: Timestamp,
+    /// The number of complete tables since then that lack the part.
+    #[serde(default)]
+    pub missed: u32,
+}
+
+impl HostState {
+    /// Creates the state of a host that discovery has not written yet: its present contents count as unedited.
+    #[must_use]
+    pub fn of_host(host: &Host) -> Self {
+        Self {
+            baseline: host.clone(),
+            edited: BTreeSet::new(),
+            deleted: BTreeSet::new(),
+            observed: BTreeMap::new(),
+            seen: BTreeMap::new(),
+        }
+    }
+
+    /// Returns the time of the latest report of the host; `None` before the first.
+    #[must_use]
+    pub fn last_seen_at(&self) -> Option<Timestamp> {
+        self.observed.values().map(|observed| observed.at).max()
+    }
+
+    /// Returns the ids of the parts that at least [`STALE_AFTER`] complete tables in a row lack.
+    pub fn stale(&self) -> impl Iterator<Item = Uuid> + '_ {
+        self.seen.iter().filter(|(_, seen)| seen.missed >= STALE_AFTER).map(|(id, _)| *id)
+    }
+
+    /// Returns whether a user has changed the field with this path.
+    #[must_use]
+    pub fn is_edited(&self, path: &str) -> bool {
+        self.edited.contains(path)
+    }
+}
