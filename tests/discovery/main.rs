@@ -17,10 +17,12 @@
 
 mod arp;
 mod hostile;
+mod labs;
 mod lldpctl;
 mod mutations;
 mod nmap;
 mod real;
+mod reconcile;
 mod reports;
 mod support;
 mod tables;

@@ -117,6 +117,11 @@ impl Identity {
         all.map(|(kind, name)| Self { kind, bytes: name.as_bytes().to_vec() })
     }
 
+    /// Returns the name that is equal to a short name.
+    pub(super) fn to_name(&self) -> Self {
+        Self { kind: IdentityKind::Name, bytes: self.bytes.clone() }
+    }
+
     /// Returns the identity of a chassis id.
     ///
     /// The names of interfaces and components, which some agents send, are the same on many devices.
@@ -135,7 +140,9 @@ impl Identity {
                 }
                 ChassisComponent => format!("component {}", names::stated(&id.value)?).into_bytes(),
                 LocallyAssigned => format!("local {}", names::stated(&id.value)?).into_bytes(),
-                LldpChassisIdSubtype::MacAddress | InterfaceAlias | InterfaceName | PortComponent => return None,
+                LldpChassisIdSubtype::MacAddress | InterfaceAlias | InterfaceName | PortComponent => {
+                    return None;
+                }
             }
         };
         Some(Self { kind: IdentityKind::ChassisId, bytes })
@@ -156,6 +163,7 @@ pub(super) struct Traits {
     pub(super) identities: BTreeSet<Identity>,
     /// All MAC addresses, also those that identify nothing.
     pub(super) macs: BTreeSet<MacAddress>,
+    pub(super) chassis_mac: Option<MacAddress>,
     pub(super) sys_object_id: Option<String>,
     /// The names of the ports, in lower case.
     pub(super) port_names: BTreeSet<String>,
@@ -217,7 +225,8 @@ impl Traits {
 
     fn add_chassis_id(&mut self, id: &LldpChassisId) {
         self.identities.extend(Identity::of_chassis_id(id));
-        chassis_mac(id).into_iter().for_each(|address| self.add_mac(address));
+        self.chassis_mac = chassis_mac(id);
+        self.chassis_mac.into_iter().for_each(|address| self.add_mac(address));
     }
 
     fn add_mac(&mut self, address: MacAddress) {

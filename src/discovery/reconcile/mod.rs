@@ -9,13 +9,20 @@
 //!
 //! All results depend on the arguments alone, and not on the order of their rows.
 
+mod attributes;
 mod derived;
+mod edits;
+mod entries;
 mod identity;
 mod merge;
 mod names;
 mod neighbors;
+mod parts;
+mod plan;
+mod ports;
 mod project;
 mod recognize;
+mod remotes;
 mod state;
 
 pub use derived::{set_neighbors, set_subnets};

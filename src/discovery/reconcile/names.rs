@@ -88,10 +88,11 @@ pub(super) fn serial_number(text: &str) -> Option<String> {
     stated(text).filter(|text| text.chars().count() >= 4).map(str::to_uppercase)
 }
 
-/// Returns a name of a device in lower case, unless many devices have it.
+/// Returns a name of a device in lower case, unless many devices have it, or it is an address.
 pub(super) fn device_name(text: &str) -> Option<String> {
     let name = trimmed(text)?.trim_end_matches('.').to_lowercase();
-    (!name.is_empty() && !DEFAULT_NAMES.contains(&name.as_str())).then_some(name)
+    let is_address = name.parse::<IpAddr>().is_ok() || separated_mac(&name).is_some();
+    (!name.is_empty() && !is_address && !DEFAULT_NAMES.contains(&name.as_str())).then_some(name)
 }
 
 /// Returns a device id of CDP as a name: without the serial number in parentheses that follows it.
@@ -110,11 +111,8 @@ pub(super) fn cdp_serial_number(device_id: &str) -> Option<String> {
     if name.is_empty() { None } else { serial_number(serial) }
 }
 
-/// Returns a name up to its first dot; `None` for addresses.
+/// Returns a normalized name up to its first dot.
 pub(super) fn short_name(name: &str) -> Option<&str> {
-    if name.parse::<IpAddr>().is_ok() {
-        return None;
-    }
     let short = name.split_once('.').map_or(name, |(short, _)| short);
     (!short.is_empty() && !DEFAULT_NAMES.contains(&short)).then_some(short)
 }
@@ -129,7 +127,9 @@ pub(super) fn separated_mac(text: &str) -> Option<MacAddress> {
         _ => return None,
     };
     let groups = text.split(separator);
-    if groups.clone().count() != 12 / width || groups.clone().any(|group| group.is_empty() || group.len() > width) {
+    if groups.clone().count() != 12 / width
+        || groups.clone().any(|group| group.is_empty() || group.len() > width)
+    {
         return None;
     }
     groups.map(|group| format!("{group:0>width$}")).collect::<String>().parse().ok()
@@ -166,7 +166,11 @@ pub(super) fn own_ip(address: IpAddr) -> Option<IpAddr> {
     let address = address.to_canonical();
     let is_own = match address {
         IpAddr::V4(v4) => {
-            !(v4.is_loopback() || v4.is_link_local() || v4.is_unspecified() || v4.is_multicast() || v4 == Ipv4Addr::BROADCAST)
+            !(v4.is_loopback()
+                || v4.is_link_local()
+                || v4.is_unspecified()
+                || v4.is_multicast()
+                || v4 == Ipv4Addr::BROADCAST)
                 && v4.octets().first() != Some(&0)
         }
         IpAddr::V6(v6) => {

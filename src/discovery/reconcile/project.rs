@@ -1,23 +1,41 @@
 //! Conversion of a device of a report to the form of a host.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+
 use uuid::Uuid;
 
-use crate::discovery::report::{Device, PortRange};
-use crate::model::Host;
+use super::entries::Entries;
+use super::identity::Identity;
+use super::names;
+use crate::discovery::report::{AddressRow, Device, PortRange, PortRow, Table, TableKind, Tables};
+use crate::model::{
+    BindingTarget, Host, Interface, Port, PortNumber, Protocol, Service, ServiceDefinition, Source,
+    Timestamp, derived_id,
+};
+
+/// The maximum length of a name that is made for a host, in characters.
+const MAX_NAME: usize = 255;
 
 /// Returns the id of a new host, which follows from the network and the device's strongest identity.
 ///
 /// Returns `None` if the device has no identity: such a device cannot be recognized again.
 #[must_use]
 pub fn new_host_id(device: &Device, network_id: Uuid) -> Option<Uuid> {
-    let _ = (device, network_id);
-    None
+    let strongest = Identity::of_device(device).into_iter().next()?;
+    Some(derived_id("discovered host", &[network_id.as_bytes(), &strongest.term()]))
 }
 
 /// What a report says of one device, in the form of a host.
 #[derive(Clone, Debug)]
 pub struct Projection {
-    host: Host,
+    pub(super) host: Host,
+    /// The tables that the report has, and whether they are complete.
+    pub(super) tables: BTreeMap<TableKind, bool>,
+    /// The port numbers that were scanned; empty: all.
+    pub(super) scanned_ports: Vec<PortRange>,
+    /// Whether the host is named after its other fields.
+    pub(super) derives_name: bool,
 }
 
 impl Projection {
@@ -26,14 +44,59 @@ impl Projection {
     /// `scanned_ports`: the port numbers for which a complete table of ports is complete; empty: all.
     #[must_use]
     pub fn of_device(device: &Device, network_id: Uuid, host_id: Uuid, scanned_ports: &[PortRange]) -> Self {
-        let _ = (device, scanned_ports);
-        Self { host: Host::with_id(host_id, network_id, "") }
+        let text = |text: &Option<String>| text.as_deref().and_then(names::trimmed).map(str::to_owned);
+        let mut host = Host {
+            hostname: text(&device.hostname),
+            sys_name: text(&device.sys_name),
+            sys_descr: text(&device.sys_descr),
+            sys_object_id: text(&device.sys_object_id),
+            sys_location: text(&device.sys_location),
+            sys_contact: text(&device.sys_contact),
+            chassis_id: device.chassis_id.clone(),
+            manufacturer: text(&device.manufacturer),
+            model: text(&device.model),
+            serial_number: text(&device.serial_number),
+            management_url: text(&device.management_url),
+            created_at: Timestamp::UNIX_EPOCH,
+            updated_at: Timestamp::UNIX_EPOCH,
+            source: Source::Discovery { metadata: Vec::new() },
+            ..Host::with_id(host_id, network_id, "")
+        };
+        let mut entries = Entries::new(&host, &device.tables);
+        let addresses = device.tables.addresses.as_ref();
+        host.interfaces = interfaces(&host, addresses.map_or(&[][..], |table| &table.rows), &entries);
+        entries.set_interfaces(&host.interfaces, addresses);
+        host.if_entries = entries.into_parts();
+        (host.ports, host.services) = ports(&host, device.tables.ports.as_ref());
+        host.name = derived_name(&host);
+        let tables = tables(&device.tables);
+        Self { host, tables, scanned_ports: scanned_ports.to_vec(), derives_name: true }
     }
 
     /// Converts a host that a daemon reports. Its lists count as truncated, so that merging only adds to them.
     #[must_use]
-    pub fn of_host(host: Host) -> Self {
-        Self { host }
+    pub fn of_host(mut host: Host) -> Self {
+        let has_lldp = host.if_entries.iter().any(|entry| entry.lldp_chassis_id.is_some());
+        let has_cdp = host.if_entries.iter().any(|entry| entry.cdp_device_id.is_some());
+        let has_lag = host.if_entries.iter().any(|entry| entry.lag_id.is_some());
+        let has_ports = !host.ports.is_empty() || !host.services.is_empty();
+        let present = [
+            (TableKind::IfEntries, !host.if_entries.is_empty()),
+            (TableKind::Addresses, !host.interfaces.is_empty()),
+            (TableKind::Lldp, has_lldp),
+            (TableKind::Cdp, has_cdp),
+            (TableKind::Lag, has_lag),
+            (TableKind::Ports, has_ports),
+        ];
+        for entry in &mut host.if_entries {
+            entry.neighbor = None;
+        }
+        let derives_name = names::trimmed(&host.name).is_none();
+        if derives_name {
+            host.name = derived_name(&host);
+        }
+        let tables = present.into_iter().filter(|(_, present)| *present).map(|(kind, _)| (kind, false));
+        Self { tables: tables.collect(), scanned_ports: Vec::new(), derives_name, host }
     }
 
     /// Returns the device as a host.
@@ -41,4 +104,80 @@ impl Projection {
     pub const fn host(&self) -> &Host {
         &self.host
     }
+
+    /// Returns whether a complete table of ports says something about a port.
+    pub(super) fn covers_port(&self, protocol: Protocol, number: PortNumber) -> bool {
+        self.scanned_ports.is_empty()
+            || self.scanned_ports.iter().any(|range| range.contains(protocol, number))
+    }
+}
+
+/// Returns the name of a host that is named after its other fields.
+pub(super) fn derived_name(host: &Host) -> String {
+    let names = [host.sys_name.as_deref(), host.hostname.as_deref()];
+    let name = names.into_iter().flatten().find_map(names::trimmed).map(str::to_owned);
+    let address = || host.interfaces.iter().map(|interface| interface.ip_address).min();
+    let chassis = || host.chassis_id.as_ref().and_then(|id| names::trimmed(&id.value)).map(str::to_owned);
+    let mac = || host.if_entries.iter().filter_map(|entry| entry.mac_address).min();
+    let name = name.or_else(|| address().map(|address| address.to_string()));
+    let name = name.or_else(chassis).or_else(|| mac().map(|mac| mac.to_string()));
+    name.unwrap_or_default().chars().filter(|character| !character.is_control()).take(MAX_NAME).collect()
+}
+
+fn tables(tables: &Tables) -> BTreeMap<TableKind, bool> {
+    tables.summaries().into_iter().map(|summary| (summary.kind, summary.complete)).collect()
+}
+
+/// Converts the addresses that other devices can reach, each once, in the order of interfaces and addresses.
+fn interfaces(host: &Host, rows: &[AddressRow], entries: &Entries) -> Vec<Interface> {
+    let mut sorted: Vec<(Option<i64>, IpAddr, &AddressRow)> = Vec::new();
+    for row in rows {
+        sorted.extend(names::own_ip(row.ip_address).map(|address| (row.if_index, address, row)));
+    }
+    sorted.sort_by_key(|(if_index, address, row)| (*if_index, *address, row.mac_address, row.prefix_length));
+    let mut seen = BTreeSet::new();
+    let mut interfaces: Vec<Interface> = Vec::new();
+    for (if_index, address, row) in sorted {
+        if !seen.insert(address) {
+            continue;
+        }
+        let entry = if_index.and_then(|index| entries.by_index(index));
+        let name = entry.and_then(|entry| {
+            let descr = Some(&entry.if_descr).filter(|text| !text.is_empty());
+            entry.if_name.as_ref().or(descr).cloned()
+        });
+        let mac_address = row.mac_address.or_else(|| entry?.mac_address);
+        let position = i64::try_from(interfaces.len()).unwrap_or(i64::MAX);
+        interfaces.push(Interface { name, mac_address, position, ..Interface::new(host, address) });
+    }
+    interfaces
+}
+
+/// Converts open ports, each once, and the services that were recognized on them.
+fn ports(host: &Host, table: Option<&Table<PortRow>>) -> (Vec<Port>, Vec<Service>) {
+    let mut rows: Vec<&PortRow> = table.iter().flat_map(|table| &table.rows).collect();
+    // Of several rows of a port, the one that says most is kept.
+    rows.sort_by_key(|row| {
+        let missing = [&row.product, &row.service].map(Option::is_none);
+        (row.number, row.protocol, missing, &row.product, &row.service)
+    });
+    rows.dedup_by_key(|row| (row.number, row.protocol));
+    let mut services: Vec<Service> = Vec::new();
+    let mut ports = Vec::new();
+    for row in rows {
+        let port = Port::new(host, row.number, row.protocol);
+        let name = row.product.as_deref().and_then(names::trimmed);
+        let name = name.or_else(|| row.service.as_deref().and_then(names::trimmed));
+        if let Some((name, definition)) =
+            name.and_then(|name| Some((name, ServiceDefinition::new(name).ok()?)))
+        {
+            let id = derived_id("service", &[port.id.as_bytes()]);
+            let position = i64::try_from(services.len()).unwrap_or(i64::MAX);
+            let source = Source::Discovery { metadata: Vec::new() };
+            let service = Service { id, position, source, ..Service::new(host, name, definition) };
+            services.push(service.bound_to(BindingTarget::Port { port_id: port.id, interface_id: None }));
+        }
+        ports.push(port);
+    }
+    (ports, services)
 }

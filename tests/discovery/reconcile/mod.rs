@@ -1,0 +1,3 @@
+//! Reconciliation of reports with hosts.
+
+pub(crate) mod world;
