@@ -38,6 +38,17 @@ pub(super) const SHARE: Name = Name::new("share");
 pub(super) const SHARE_PASSWORD: Name = Name::new("share_password");
 pub(super) const REFERRAL: Name = Name::new("referral");
 pub(super) const HOST: Name = Name::new("host");
+/// What discovery remembers of a host, stored under the host's id.
+#[cfg(feature = "discovery")]
+pub(super) const HOST_DISCOVERY: Name = Name::new("host_discovery");
+/// The rows of one kind that a host reports.
+#[cfg(feature = "discovery")]
+pub(super) const CLAIM: Name = Name::new("claim");
+/// Written by every discovery that creates or merges hosts, stored under the network's id.
+///
+/// Such a discovery requires the version that it read first. Two of them thus never create the same device twice.
+#[cfg(feature = "discovery")]
+pub(super) const DISCOVERED_HOSTS: Name = Name::new("discovered_hosts");
 
 /// The organization of a tag and its name, in its comparable form.
 pub(super) const TAG_NAME_UNIQUE_KEY: Name = Name::new("tag_name");
@@ -72,6 +83,11 @@ pub(super) const OWNER_LINK: Name = Name::new("owner_of");
 pub(super) const SESSION_LINK: Name = Name::new("session_of");
 /// From a host to a subnet of one of its interfaces.
 pub(super) const SUBNET_LINK: Name = Name::new("subnet");
+/// From a host to a neighbor of one of its interface entries: a host or an interface entry.
+pub(super) const NEIGHBOR_LINK: Name = Name::new("neighbor");
+/// From a claim to the host that reports it.
+#[cfg(feature = "discovery")]
+pub(super) const CLAIM_LINK: Name = Name::new("claim_of");
 /// From a host to the service that virtualizes it.
 pub(super) const VIRTUALIZED_BY_LINK: Name = Name::new("virtualized_by");
 /// From a host to a service that virtualizes one of the host's services.
@@ -127,6 +143,16 @@ pub(super) const fn share_password_key(id: Uuid) -> Key {
 
 pub(super) const fn host_key(id: Uuid) -> Key {
     Key::new(HOST, id)
+}
+
+#[cfg(feature = "discovery")]
+pub(super) const fn host_discovery_key(host: Uuid) -> Key {
+    Key::new(HOST_DISCOVERY, host)
+}
+
+#[cfg(feature = "discovery")]
+pub(super) const fn discovered_hosts_key(network: Uuid) -> Key {
+    Key::new(DISCOVERED_HOSTS, network)
 }
 
 /// Returns the guard that a record exists.

@@ -18,23 +18,25 @@ use crate::store::{Batch, Key, Query, Record, StoreErrorKind, UniqueKey};
 
 /// Hosts to put and to delete in one batch.
 #[derive(Debug)]
-pub(super) struct HostChange<'a> {
-    pub(super) organization: Uuid,
-    pub(super) puts: &'a [EncodedHost],
-    pub(super) deletes: &'a [Uuid],
+pub(in crate::inventory) struct HostChange<'a> {
+    pub(in crate::inventory) organization: Uuid,
+    pub(in crate::inventory) puts: &'a [EncodedHost],
+    pub(in crate::inventory) deletes: &'a [Uuid],
     pub(super) removed_service: Option<RemovedService>,
+    /// Whether other hosts may have other neighbors afterwards.
+    pub(super) affects_neighbors: bool,
 }
 
 /// A service that a change removes only if nothing is virtualized by it.
 #[derive(Clone, Debug)]
-pub(super) struct RemovedService {
+pub(in crate::inventory) struct RemovedService {
     pub(super) id: Uuid,
     pub(super) name: String,
 }
 
 /// The outcome of one attempt to change hosts.
 #[derive(Debug)]
-pub(super) enum Attempt {
+pub(in crate::inventory) enum Attempt {
     Committed,
     /// A record changed since it was read; the change must be decided again.
     Stale,
@@ -44,9 +46,9 @@ pub(super) enum Attempt {
 
 /// A part whose id belongs to a part of another host.
 #[derive(Debug)]
-pub(super) struct TakenPart {
-    pub(super) entity: Entity,
-    pub(super) id: Uuid,
+pub(in crate::inventory) struct TakenPart {
+    pub(in crate::inventory) entity: Entity,
+    pub(in crate::inventory) id: Uuid,
     pub(super) unique_key: UniqueKey,
 }
 
@@ -57,7 +59,7 @@ impl From<TakenPart> for Error {
 }
 
 /// The hosts that a change replaces or deletes, as read.
-pub(super) type Before = HashMap<Uuid, (Record, Summary)>;
+pub(in crate::inventory) type Before = HashMap<Uuid, (Record, Summary)>;
 
 impl Inventory {
     /// Puts hosts unconditionally. Returns the ids of the hosts that existed, or a part whose id is taken.
@@ -116,12 +118,30 @@ impl Inventory {
     }
 
     /// Puts and deletes hosts on the condition that `before` still holds.
+    ///
+    /// Afterwards, the hosts that have other neighbors now are changed as well.
     pub(super) async fn try_change_hosts(
         &self,
         change: &HostChange<'_>,
         before: &Before,
     ) -> Result<Attempt, Error> {
-        let batch = self.plan(change, before).await?;
+        let attempt = self.commit_hosts(change, before, Batch::new()).await?;
+        #[cfg(feature = "discovery")]
+        if change.affects_neighbors && matches!(attempt, Attempt::Committed) {
+            self.follow_host_change(change, before).await;
+        }
+        Ok(attempt)
+    }
+
+    /// Puts and deletes hosts like [`try_change_hosts`](Self::try_change_hosts), together with what is in the batch. No
+    /// other host is changed.
+    pub(in crate::inventory) async fn commit_hosts(
+        &self,
+        change: &HostChange<'_>,
+        before: &Before,
+        mut batch: Batch,
+    ) -> Result<Attempt, Error> {
+        self.plan(change, before, &mut batch).await?;
         let Err(error) = self.store.commit(batch).await else { return Ok(Attempt::Committed) };
         match error.kind() {
             StoreErrorKind::Conflict(_) | StoreErrorKind::Linked(_) => {}
@@ -135,14 +155,14 @@ impl Inventory {
         Ok(Attempt::Stale)
     }
 
-    async fn plan(&self, change: &HostChange<'_>, before: &Before) -> Result<Batch, Error> {
+    /// Adds the writes of a change and their guards to a batch.
+    async fn plan(&self, change: &HostChange<'_>, before: &Before, batch: &mut Batch) -> Result<(), Error> {
         let names = ServiceNames::after(change.puts, before.values().map(|(_, summary)| summary));
-        let mut batch = Batch::new();
         for key in self.read_references(change, before).await? {
             batch.guard(exists(key));
         }
         for encoded in change.puts {
-            let name = self.virtualized_by(change.organization, &encoded.host, &names, &mut batch).await?;
+            let name = self.virtualized_by(change.organization, &encoded.host, &names, batch).await?;
             let replaced = before.get(&encoded.host.id).map(|(record, _)| record);
             let facets = encoded.facets(&name);
             batch.put(host_key(encoded.host.id), unchanged(replaced), facets, encoded.body.clone());
@@ -152,10 +172,12 @@ impl Inventory {
             batch.delete(host_key(*id), unchanged(deleted));
         }
         if let Some(service) = &change.removed_service {
-            self.check_not_virtualizing(change.organization, service, &mut batch).await?;
+            self.check_not_virtualizing(change.organization, service, batch).await?;
         }
-        self.update_virtualized_hosts(change.organization, &names, &mut batch).await?;
-        Ok(batch)
+        self.update_virtualized_hosts(change.organization, &names, batch).await?;
+        #[cfg(feature = "discovery")]
+        self.forget_hosts(&forgotten(change, before), batch).await?;
+        Ok(())
     }
 
     /// Reads the hosts that a change replaces.
@@ -220,18 +242,28 @@ impl Inventory {
 }
 
 impl<'a> HostChange<'a> {
-    pub(super) const fn putting(organization: Uuid, puts: &'a [EncodedHost]) -> Self {
-        Self { organization, puts, deletes: &[], removed_service: None }
+    pub(in crate::inventory) const fn putting(organization: Uuid, puts: &'a [EncodedHost]) -> Self {
+        Self { organization, puts, deletes: &[], removed_service: None, affects_neighbors: true }
     }
 
     pub(super) const fn deleting(organization: Uuid, deletes: &'a [Uuid]) -> Self {
-        Self { organization, puts: &[], deletes, removed_service: None }
+        Self { organization, puts: &[], deletes, removed_service: None, affects_neighbors: true }
     }
 
     /// Returns the number of hosts that the change creates.
     pub(super) fn created(&self, before: &Before) -> usize {
         self.puts.iter().filter(|put| !before.contains_key(&put.host.id)).count()
     }
+}
+
+/// Returns the hosts that are deleted or move to another network, where their claims would mean nothing.
+#[cfg(feature = "discovery")]
+fn forgotten(change: &HostChange<'_>, before: &Before) -> Vec<Uuid> {
+    let has_moved = |host: &Host| {
+        before.get(&host.id).is_some_and(|(_, summary)| summary.network_id != host.network_id)
+    };
+    let moved = change.puts.iter().map(|put| &put.host).filter(|host| has_moved(host)).map(|host| host.id);
+    change.deletes.iter().copied().chain(moved).collect()
 }
 
 /// Checks that the caller can access the network of a host to be replaced, and that the host stays on it.

@@ -14,11 +14,11 @@ use super::terms::{HostTerms, terms};
 use super::validate::validate_host;
 use crate::inventory::background::Offload;
 use crate::inventory::schema::{
-    CREATED_AT, NAME, SERVICE_TAG_LINK, SERVICE_VIRTUALIZED_BY_LINK, SUBNET_LINK, TAG_LINK,
+    CREATED_AT, NAME, NEIGHBOR_LINK, SERVICE_TAG_LINK, SERVICE_VIRTUALIZED_BY_LINK, SUBNET_LINK, TAG_LINK,
     VIRTUALIZED_BY_LINK, decode_text, links, part_unique_key, time_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
-use crate::model::{Host, HostOrderField, IfEntry, Interface, Port, Service};
+use crate::model::{Host, HostOrderField, IfEntry, Interface, Neighbor, Port, Service};
 use crate::store::{Facets, Link, Name, Record, SortKey, UniqueKey};
 
 const COMMA: u8 = b',';
@@ -34,7 +34,7 @@ fn encode(host: &Host) -> Result<Bytes, Error> {
 }
 
 /// Decodes a stored host, or a part of it.
-pub(super) fn decode<T: DeserializeOwned>(record: &Record) -> Result<T, Error> {
+pub(in crate::inventory) fn decode<T: DeserializeOwned>(record: &Record) -> Result<T, Error> {
     decode_text(record.key, record.body.strip_prefix(&[COMMA]).unwrap_or(&record.body))
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn without_comma(mut body: Bytes) -> Bytes {
 }
 
 /// Estimates the size of a host's document in bytes, rounding up.
-pub(super) fn likely_size(host: &Host) -> usize {
+pub(in crate::inventory) fn likely_size(host: &Host) -> usize {
     let bindings: usize = host.services.iter().map(|service| service.bindings.len()).sum();
     1024 + 512 * (host.interfaces.len() + host.services.len() + bindings)
         + 320 * host.ports.len()
@@ -69,7 +69,7 @@ pub(in crate::inventory) struct HostEncoder {
 #[derive(Debug)]
 pub(in crate::inventory) struct EncodedHost {
     pub(in crate::inventory) host: Host,
-    pub(super) body: Bytes,
+    pub(in crate::inventory) body: Bytes,
     /// The referenced tags, each with its path in the host as given.
     pub(super) tags: BTreeMap<Uuid, String>,
     /// Computed as if no service virtualized the host.
@@ -78,7 +78,7 @@ pub(in crate::inventory) struct EncodedHost {
 
 impl HostEncoder {
     /// Returns an encoder for a host already stored with a body of this many bytes.
-    pub(super) fn of_stored(self, body: usize) -> Self {
+    pub(in crate::inventory) fn of_stored(self, body: usize) -> Self {
         Self { stored_bytes: body, ..self }
     }
 
@@ -97,15 +97,21 @@ impl HostEncoder {
         {
             return Err(ErrorKind::TooLarge { entity: Entity::Host, limit }.into());
         }
-        let mut facets = host_facets(self.organization, &host);
-        if self.terms == HostTerms::All {
-            facets.terms = terms(&host);
-        }
+        let facets = self.facets(&host);
         Ok(EncodedHost { host, body, tags, facets })
     }
 
+    /// Computes the facets of a host with sorted lists, as if no service virtualized it.
+    pub(super) fn facets(self, host: &Host) -> Facets {
+        let mut facets = host_facets(self.organization, host);
+        if self.terms == HostTerms::All {
+            facets.terms = terms(host);
+        }
+        facets
+    }
+
     /// Encodes like [`encode`](Self::encode), on a blocking thread if the host is large.
-    pub(super) async fn encode_in(self, offload: &Offload, host: Host) -> Result<EncodedHost, Error> {
+    pub(in crate::inventory) async fn encode_in(self, offload: &Offload, host: Host) -> Result<EncodedHost, Error> {
         offload.run(self.organization, likely_size(&host), move || self.encode(host)).await?
     }
 }
@@ -149,7 +155,7 @@ pub(super) const fn sort_name(field: HostOrderField) -> Name {
     }
 }
 
-/// Computes the facets of a host with sorted lists, as if no service virtualized it.
+/// Computes the facets of a host with sorted lists, without terms and as if no service virtualized it.
 pub(super) fn host_facets(organization: Uuid, host: &Host) -> Facets {
     let service_tags = host.services.iter().flat_map(|service| links(SERVICE_TAG_LINK, &service.tags));
     let virtualization =
@@ -157,6 +163,8 @@ pub(super) fn host_facets(organization: Uuid, host: &Host) -> Facets {
     let subnets: BTreeSet<Uuid> =
         host.interfaces.iter().filter_map(|interface| interface.subnet_id).collect();
     let subnets = subnets.into_iter().map(|id| Link::new(SUBNET_LINK, id));
+    let neighbors: BTreeSet<Uuid> = host.if_entries.iter().filter_map(|entry| neighbor_id(entry)).collect();
+    let neighbors = neighbors.into_iter().map(|id| Link::new(NEIGHBOR_LINK, id));
     let virtualized = host.services.iter().filter_map(|service| service.virtualization.as_ref());
     let virtualized = virtualized.map(|by| Link::new(SERVICE_VIRTUALIZED_BY_LINK, by.service_id()));
     let parts = host.interfaces.len() + host.ports.len() + host.services.len() + host.if_entries.len();
@@ -174,11 +182,19 @@ pub(super) fn host_facets(organization: Uuid, host: &Host) -> Facets {
             .chain(virtualization)
             .chain(virtualized)
             .chain(subnets)
+            .chain(neighbors)
             .collect(),
         sort_keys: HostOrderField::ALL.iter().map(|field| sort_key(host, *field)).collect(),
         unique_keys,
         ..Facets::default()
     }
+}
+
+/// Returns the id of the host or interface entry that is the neighbor of a port.
+fn neighbor_id(entry: &IfEntry) -> Option<Uuid> {
+    entry.neighbor.map(|neighbor| match neighbor {
+        Neighbor::IfEntry(id) | Neighbor::Host(id) => id,
+    })
 }
 
 fn unique_keys_of<P: Embedded>(organization: Uuid, host: &Host) -> impl Iterator<Item = UniqueKey> {

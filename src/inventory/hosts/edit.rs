@@ -5,6 +5,7 @@ use uuid::Uuid;
 
 use super::change::{Attempt, Before, HostChange, RemovedService};
 use super::document::{decode, likely_size};
+use super::parts::Embedded;
 use super::virtualization::Summary;
 use super::{EncodedHost, HostEncoder};
 use crate::inventory::{Error, Inventory};
@@ -24,6 +25,7 @@ pub(super) struct StoredHost {
 pub(super) struct HostEdit {
     hosts: Vec<StoredHost>,
     removed_service: Option<RemovedService>,
+    affects_neighbors: bool,
 }
 
 impl StoredHost {
@@ -34,12 +36,12 @@ impl StoredHost {
 }
 
 impl HostEdit {
-    /// Creates an edit that moves `updated_at` of the hosts.
-    pub(super) fn new(mut hosts: Vec<StoredHost>, now: Timestamp) -> Self {
+    /// Creates an edit of parts of one kind, which moves `updated_at` of the hosts.
+    pub(super) fn of<P: Embedded>(mut hosts: Vec<StoredHost>, now: Timestamp) -> Self {
         for stored in &mut hosts {
             stored.host.updated_at = now;
         }
-        Self { hosts, removed_service: None }
+        Self { hosts, removed_service: None, affects_neighbors: P::IDENTIFIES_HOST }
     }
 
     /// Refuses the edit while a service that it removes virtualizes anything.
@@ -60,7 +62,7 @@ impl HostEdit {
 
 impl Inventory {
     /// Decodes a stored host or a part of it, on a blocking thread if it is large.
-    pub(super) async fn decode_host<T: DeserializeOwned + Send + 'static>(
+    pub(in crate::inventory) async fn decode_host<T: DeserializeOwned + Send + 'static>(
         &self,
         organization: Uuid,
         record: &Record,
@@ -77,12 +79,13 @@ impl Inventory {
 
     /// Encodes and commits changed hosts on the condition that they are stored as they were decoded.
     pub(super) async fn commit_edit(&self, organization: Uuid, mut edit: HostEdit) -> Result<Attempt, Error> {
-        let removed_service = edit.removed_service.take();
+        let (removed_service, affects_neighbors) = (edit.removed_service.take(), edit.affects_neighbors);
         let encoder = self.host_encoder(organization);
         let bytes = edit.hosts.iter().map(|stored| likely_size(&stored.host)).sum();
         let (puts, before) =
             self.state.offload.run(organization, bytes, move || edit.encode(encoder)).await??;
-        let change = HostChange { removed_service, ..HostChange::putting(organization, &puts) };
+        let change = HostChange::putting(organization, &puts);
+        let change = HostChange { removed_service, affects_neighbors, ..change };
         self.try_change_hosts(&change, &before).await
     }
 }

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::EncodedHost;
+use super::{EncodedHost, HostEncoder};
 use super::change::RemovedService;
-use super::document::{decode, host_facets, set_virtualized_by};
+use super::document::{decode, set_virtualized_by};
 use crate::inventory::schema::{
     HOST, SERVICE_UNIQUE_KEY, SERVICE_VIRTUALIZED_BY_LINK, VIRTUALIZED_BY_LINK, linked, part_unique_key,
 };
@@ -20,14 +20,14 @@ use crate::store::{Batch, Facets, Guard, Key, Link, LinkFilter, Precondition, Qu
 
 /// The part of a stored host that changes of hosts need.
 #[derive(Debug, Deserialize)]
-pub(super) struct Summary {
-    pub(super) network_id: Uuid,
+pub(in crate::inventory) struct Summary {
+    pub(in crate::inventory) network_id: Uuid,
     pub(super) tags: Vec<Uuid>,
     pub(super) services: Vec<ServiceSummary>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct ServiceSummary {
+pub(in crate::inventory) struct ServiceSummary {
     pub(super) id: Uuid,
     pub(super) name: String,
     tags: Vec<Uuid>,
@@ -159,10 +159,9 @@ impl Inventory {
         let mut guests = self.store.list(&query).await?.records;
         guests.retain(|guest| !written.contains(&guest.key));
         let bytes = guests.iter().map(|guest| guest.body.len()).sum();
-        let after = Arc::clone(&names.after);
-        let update = move || {
-            guests.into_iter().map(|guest| with_renamed_service(organization, guest, &after)).collect()
-        };
+        let (after, encoder) = (Arc::clone(&names.after), self.host_encoder(organization));
+        let update =
+            move || guests.into_iter().map(|guest| with_renamed_service(encoder, guest, &after)).collect();
         let updated: Result<Vec<(Record, Facets)>, Error> =
             self.state.offload.run(organization, bytes, update).await?;
         for (guest, facets) in updated? {
@@ -180,13 +179,13 @@ impl Inventory {
 
 /// Computes the facets of a host virtualized by one of these services.
 fn with_renamed_service(
-    organization: Uuid,
+    encoder: HostEncoder,
     guest: Record,
     after: &HashMap<Uuid, Option<String>>,
 ) -> Result<(Record, Facets), Error> {
     let host: Host = decode(&guest)?;
     let service = host.virtualization.as_ref().and_then(|by| after.get(&by.service_id()));
-    let mut facets = host_facets(organization, &host);
+    let mut facets = encoder.facets(&host);
     set_virtualized_by(&mut facets, service.and_then(Option::as_deref).unwrap_or_default());
     Ok((guest, facets))
 }

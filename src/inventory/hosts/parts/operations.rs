@@ -96,7 +96,7 @@ impl Inventory {
             let list = P::list_mut(&mut stored.host);
             let index = list.len();
             list.push(part.clone());
-            match self.commit_edit(organization, HostEdit::new(vec![stored], now)).await {
+            match self.commit_edit(organization, HostEdit::of::<P>(vec![stored], now)).await {
                 Ok(Attempt::Committed) => return Ok(part),
                 Ok(Attempt::Stale | Attempt::Taken(_)) => transaction.retry().await?,
                 Err(error) => return Err(within(error, P::FIELD, index)),
@@ -135,7 +135,7 @@ impl Inventory {
             check(&part)?;
             check_unused(&part, &stored.host)?;
             P::list_mut(&mut stored.host).remove(index);
-            let mut edit = HostEdit::new(vec![stored], self.now());
+            let mut edit = HostEdit::of::<P>(vec![stored], self.now());
             if P::ENTITY == Entity::Service {
                 edit = edit.removing(RemovedService { id, name: part.name() });
             }

@@ -35,6 +35,8 @@ pub trait Embedded: Clone + PartialEq + Serialize + Send + Sync + 'static {
     const IS_MOVABLE: bool = false;
     /// Whether an update that changes nothing moves `updated_at`.
     const IS_ALWAYS_TOUCHED: bool = false;
+    /// Whether other hosts may name the host by the part, or one of its ports.
+    const IDENTIFIES_HOST: bool = false;
 
     /// Parses a part as requests carry it. Ids that are missing are nil; host, network and times are unset.
     ///
@@ -122,6 +124,7 @@ impl Embedded for Interface {
     const ENTITY: Entity = Entity::Interface;
     const FIELD: &'static str = "interfaces";
     const UNIQUE_KEY: Name = INTERFACE_UNIQUE_KEY;
+    const IDENTIFIES_HOST: bool = true;
 
     fn parse(json: &[u8]) -> Result<Self, Error> {
         parse_interface(json)
@@ -304,6 +307,7 @@ impl Embedded for IfEntry {
     const ENTITY: Entity = Entity::IfEntry;
     const FIELD: &'static str = "if_entries";
     const UNIQUE_KEY: Name = IF_ENTRY_UNIQUE_KEY;
+    const IDENTIFIES_HOST: bool = true;
 
     fn parse(json: &[u8]) -> Result<Self, Error> {
         parse_if_entry(json)

@@ -106,7 +106,7 @@ impl Inventory {
                 return Ok(part);
             }
             let (hosts, index) = replace(from, to, index, part.clone())?;
-            match self.commit_edit(organization, HostEdit::new(hosts, now)).await {
+            match self.commit_edit(organization, HostEdit::of::<P>(hosts, now)).await {
                 Ok(Attempt::Committed) => return Ok(part),
                 // All ids belong to these hosts; a taken one has moved to another host in the meantime.
                 Ok(Attempt::Stale | Attempt::Taken(_)) => transaction.retry().await?,

@@ -1,0 +1,168 @@
+//! A store that shows its own commits and applies none of them to the store beneath, for discovery that only answers.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use uuid::Uuid;
+
+use crate::model::Timestamp;
+use crate::store::{
+    Batch, Cursor, Guard, Key, MemoryStore, Name, Page, Precondition, Query, Record, Revision, Snapshot,
+    Start, Store, StoreError, UniqueKey, Write,
+};
+
+/// Reads from a store and from what was committed to the overlay.
+///
+/// Conditions on records that the overlay has not written are checked in the store beneath. The overlay serves one task.
+pub(super) struct Overlay {
+    beneath: Arc<dyn Store>,
+    written: MemoryStore,
+    /// The keys that were written; `false`: deleted.
+    keys: Mutex<BTreeMap<Key, bool>>,
+}
+
+impl Overlay {
+    pub(super) fn new(beneath: Arc<dyn Store>) -> Self {
+        Self { beneath, written: MemoryStore::new(), keys: Mutex::default() }
+    }
+
+    fn keys(&self) -> MutexGuard<'_, BTreeMap<Key, bool>> {
+        self.keys.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_written(&self, key: Key) -> bool {
+        self.keys().contains_key(&key)
+    }
+
+    /// Checks the conditions that concern only the store beneath.
+    async fn check_beneath(&self, writes: &[Write], guards: &[Guard]) -> Result<(), StoreError> {
+        let mut batch = Batch::new();
+        for write in writes.iter().filter(|write| !self.is_written(write.key())) {
+            if write.precondition() != Precondition::Any {
+                batch.guard(Guard::record(write.key(), write.precondition()));
+            }
+        }
+        for guard in guards {
+            match guard {
+                Guard::Record { key, .. } if !self.is_written(*key) => drop(batch.guard(guard.clone())),
+                // The others only protect reads against concurrent writers.
+                _ => {}
+            }
+        }
+        self.beneath.commit(batch).await
+    }
+
+    /// Checks that no record beneath has a unique key of the writes.
+    async fn check_unique_keys(&self, writes: &[Write]) -> Result<(), StoreError> {
+        let replaced: HashSet<Key> = writes.iter().map(Write::key).collect();
+        for write in writes {
+            let Write::Put { facets, .. } = write else { continue };
+            for unique_key in &facets.unique_keys {
+                let holder = self.beneath.get_by_unique_key(unique_key).await?.map(|record| record.key);
+                if holder.is_some_and(|key| !replaced.contains(&key) && !self.is_written(key)) {
+                    return Err(StoreError::unique_key_taken(unique_key.clone()));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Store for Overlay {
+    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Record>>, StoreError> {
+        let mut records = self.beneath.get(keys).await?;
+        for (record, own) in records.iter_mut().zip(self.written.get(keys).await?) {
+            if own.is_some() {
+                *record = own;
+            }
+        }
+        for (record, key) in records.iter_mut().zip(keys) {
+            if self.keys().get(key) == Some(&false) {
+                *record = None;
+            }
+        }
+        Ok(records)
+    }
+
+    async fn get_by_unique_key(&self, unique_key: &UniqueKey) -> Result<Option<Record>, StoreError> {
+        if let Some(own) = self.written.get_by_unique_key(unique_key).await? {
+            return Ok(Some(own));
+        }
+        let found = self.beneath.get_by_unique_key(unique_key).await?;
+        Ok(found.filter(|record| !self.is_written(record.key)))
+    }
+
+    /// Merges both lists by id, the only order that discovery asks for.
+    async fn list(&self, query: &Query) -> Result<Page, StoreError> {
+        let own = self.written.list(&Query { limit: None, start: Start::Offset(0), ..query.clone() }).await?;
+        let hidden = self.keys().keys().filter(|key| key.kind == query.kind).map(|key| key.id).collect();
+        let covered = Query { ids: Some(hidden), limit: Some(0), start: Start::Offset(0), ..query.clone() };
+        let covered = match &query.ids {
+            Some(ids) => {
+                let both = covered.ids.iter().flatten().filter(|id| ids.contains(id)).copied().collect();
+                Query { ids: Some(both), ..covered }
+            }
+            None => covered,
+        };
+        let hidden = self.beneath.list(&covered).await?.total;
+        let limit = query.limit.map(|limit| match limit {
+            0 => 0,
+            limit => limit.saturating_add(usize::try_from(hidden).unwrap_or(usize::MAX)),
+        });
+        let mut page = self.beneath.list(&Query { limit, ..query.clone() }).await?;
+        page.total = page.total.saturating_sub(hidden).saturating_add(own.total);
+        page.records.retain(|record| !self.is_written(record.key));
+        let is_after = |record: &Record| match &query.start {
+            Start::After(cursor) => record.key.id > cursor.id(),
+            _ => true,
+        };
+        page.records.extend(own.records.into_iter().filter(is_after));
+        page.records.sort_by_key(|record| record.key.id);
+        let limit = query.limit.unwrap_or(usize::MAX);
+        let has_more = page.next.is_some() || page.records.len() > limit;
+        page.records.truncate(limit);
+        let last = page.records.last().filter(|_| has_more);
+        page.next = last.map(|record| Cursor::new(Vec::new(), record.key.id));
+        Ok(page)
+    }
+
+    async fn commit(&self, batch: Batch) -> Result<(), StoreError> {
+        let (writes, guards) = batch.into_parts();
+        self.check_beneath(&writes, &guards).await?;
+        self.check_unique_keys(&writes).await?;
+        let mut own = Batch::new();
+        for write in &writes {
+            match write {
+                Write::Put { key, facets, body, .. } => {
+                    own.put(*key, Precondition::Any, facets.clone(), body.clone());
+                }
+                Write::Delete { key, .. } => drop(own.delete(*key, Precondition::Any)),
+            }
+        }
+        self.written.commit(own).await?;
+        let written = writes.iter().map(|write| (write.key(), matches!(write, Write::Put { .. })));
+        self.keys().extend(written);
+        Ok(())
+    }
+
+    async fn purge_expired(&self, _now: Timestamp) -> Result<u64, StoreError> {
+        Ok(0)
+    }
+
+    async fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
+        self.beneath.snapshot().await
+    }
+
+    async fn revision(&self, _kind: Name, _organization: Uuid) -> Result<Option<Revision>, StoreError> {
+        Ok(None)
+    }
+}
+
+impl fmt::Debug for Overlay {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Overlay").field("beneath", &self.beneath).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,70 @@
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::discovery::report::{TableKind, Warning};
+use crate::discovery::reconcile::MatchedBy;
+
+/// The result of [`Inventory::discover`](crate::Inventory::discover).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct DiscoveryReport {
+    /// Whether nothing was stored.
+    pub dry_run: bool,
+    /// The outcome for each device, in the order of the report. Neighbors that became hosts follow.
+    pub hosts: Vec<DiscoveredHost>,
+    /// The tables of the devices that are hosts.
+    pub tables: Vec<DiscoveredTable>,
+    /// What the parser could not use.
+    pub warnings: Vec<Warning>,
+    /// The number of rows that the parser skipped.
+    pub skipped_rows: u64,
+}
+
+/// The outcome for a device of a report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct DiscoveredHost {
+    /// The host's id; `None`: the device is no host.
+    pub id: Option<Uuid>,
+    /// The host's name, or the name that the device reports.
+    pub name: String,
+    /// What became of the device.
+    pub outcome: DiscoveryOutcome,
+    /// What the device and the host have in common; `None` for a new host.
+    pub matched_by: Option<MatchedBy>,
+    /// The fields of the host that changed.
+    pub changes: Vec<String>,
+    /// Why the outcome is what it is, as a sentence; `None`: nothing needs to be explained.
+    pub reason: Option<String>,
+}
+
+/// What became of a device of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum DiscoveryOutcome {
+    /// A host was created.
+    Created,
+    /// A host changed.
+    Updated,
+    /// The host stays as it is.
+    Unchanged,
+    /// The device may be any of several hosts, and none of them was changed.
+    Ambiguous,
+    /// The device did not become a host.
+    Ignored,
+}
+
+/// A table of a device that is a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct DiscoveredTable {
+    /// The id of the host.
+    pub device_id: Uuid,
+    /// The kind of rows.
+    pub kind: TableKind,
+    /// The number of rows in the report.
+    pub rows: usize,
+    /// Whether these are all rows.
+    pub complete: bool,
+}

@@ -1,0 +1,61 @@
+//! The subnets of a network, by which interfaces find theirs.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::net::IpAddr;
+
+use serde::Deserialize;
+use uuid::Uuid;
+
+use crate::inventory::schema::{SUBNET, on_network};
+use crate::inventory::{Error, Inventory};
+use crate::model::{Cidr, Interface};
+
+/// The subnets of a network, the longest prefix first.
+#[derive(Debug, Default)]
+pub(super) struct Subnets {
+    by_length: BTreeMap<Reverse<u8>, HashMap<Cidr, Uuid>>,
+    ids: HashSet<Uuid>,
+}
+
+/// The part of a subnet that discovery needs.
+#[derive(Debug, Deserialize)]
+struct SubnetAddresses {
+    id: Uuid,
+    cidr: Cidr,
+}
+
+impl Inventory {
+    pub(super) async fn subnets_of(&self, organization: Uuid, network: Uuid) -> Result<Subnets, Error> {
+        let mut subnets = Subnets::default();
+        for subnet in self.read_all::<SubnetAddresses>(&on_network(SUBNET, organization, network)).await? {
+            let of_length = subnets.by_length.entry(Reverse(subnet.cidr.prefix_length())).or_default();
+            of_length.insert(subnet.cidr, subnet.id);
+            subnets.ids.insert(subnet.id);
+        }
+        Ok(subnets)
+    }
+}
+
+impl Subnets {
+    /// Returns the smallest subnet that contains an address.
+    fn find(&self, address: IpAddr) -> Option<Uuid> {
+        self.by_length.iter().find_map(|(Reverse(length), subnets)| {
+            subnets.get(&Cidr::containing(address, *length).ok()?).copied()
+        })
+    }
+
+    /// Sets the subnets of interfaces that a report describes.
+    pub(super) fn assign(&self, interfaces: &mut [Interface]) {
+        for interface in interfaces {
+            interface.subnet_id = self.find(interface.ip_address);
+        }
+    }
+
+    /// Clears deleted subnets in what discovery wrote last, because their deletion is no edit of a user.
+    pub(super) fn clear_deleted(&self, interfaces: &mut [Interface]) {
+        for interface in interfaces {
+            interface.subnet_id = interface.subnet_id.filter(|id| self.ids.contains(id));
+        }
+    }
+}
