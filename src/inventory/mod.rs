@@ -9,6 +9,8 @@ mod background;
 mod bootstrap;
 mod caches;
 mod collections;
+#[cfg(feature = "discovery")]
+mod discovery;
 mod error;
 mod hosts;
 mod import;
@@ -37,6 +39,11 @@ pub use collections::{
     PageCursorError, Resource,
 };
 pub(crate) use collections::{DocumentPages, Documents, MAX_BULK, Pages, Requirement};
+#[cfg(feature = "discovery")]
+pub use discovery::{
+    Claim, ClaimRows, DiscoverOptions, DiscoveredHost, DiscoveredTable, DiscoveryOutcome, DiscoveryReport,
+    SeenPart, StaleDeletion,
+};
 pub use error::{Entity, Error, ErrorKind, Problem};
 pub use hosts::{
     Atomicity, BulkChange, BulkHost, BulkResult, HostPage, HostQuery, Part, PortFilter, PortFilterError,

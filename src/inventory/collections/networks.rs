@@ -2,6 +2,8 @@ use uuid::Uuid;
 
 use super::{CollectionRecord, Creatable, Deletable, Reference, Requirement, Requirements};
 use crate::access::Caller;
+#[cfg(feature = "discovery")]
+use crate::inventory::discovery::forget_network;
 use crate::inventory::records::{named, user_api_key_facets, user_facets};
 use crate::inventory::schema::{
     DAEMON_API_KEY, HOST, NAME, NETWORK, NETWORK_LINK, NETWORK_NAME_UNIQUE_KEY, SHARE, SUBNET, TAG_LINK,
@@ -229,6 +231,8 @@ impl Inventory {
                 return Err(ErrorKind::InUse { entity: Entity::Network, name, used_by }.into());
             }
         }
+        #[cfg(feature = "discovery")]
+        forget_network(id, batch);
         batch.guard(Guard::NetworkEmpty { organization: Some(organization), network: id });
         self.revoke_network(network, batch).await
     }

@@ -1,11 +1,9 @@
 //! Claims: the tables that hosts report, one for each host and kind.
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::rows::combine;
+use super::rows::{combine, sort};
 use crate::discovery::reconcile::Seen;
 use crate::discovery::report::{
     AddressRow, ArpRow, CdpRow, FdbRow, IfEntryRow, LagRow, LldpRow, PortRow, Reporter, StpRow, TableKind,
@@ -154,15 +152,15 @@ impl ClaimRows {
     /// Sorts the rows, so that tables with the same rows are equal.
     fn sort(&mut self) {
         match self {
-            Self::IfEntries(rows) => super::rows::sort(rows),
-            Self::Addresses(rows) => super::rows::sort(rows),
-            Self::Lldp(rows) => super::rows::sort(rows),
-            Self::Cdp(rows) => super::rows::sort(rows),
-            Self::Fdb(rows) => super::rows::sort(rows),
-            Self::Arp(rows) => super::rows::sort(rows),
-            Self::Stp(rows) => super::rows::sort(rows),
-            Self::Lag(rows) => super::rows::sort(rows),
-            Self::Ports(rows) => super::rows::sort(rows),
+            Self::IfEntries(rows) => sort(rows),
+            Self::Addresses(rows) => sort(rows),
+            Self::Lldp(rows) => sort(rows),
+            Self::Cdp(rows) => sort(rows),
+            Self::Fdb(rows) => sort(rows),
+            Self::Arp(rows) => sort(rows),
+            Self::Stp(rows) => sort(rows),
+            Self::Lag(rows) => sort(rows),
+            Self::Ports(rows) => sort(rows),
         }
     }
 
@@ -216,11 +214,4 @@ impl ClaimedTable {
         let complete = newer.complete && table == newer.table;
         Self { table, complete, ..newer }
     }
-}
-
-/// Returns the kinds of claims that a host has after a report.
-pub(super) fn kinds_after(stored: &[TableKind], reported: &[ClaimedTable]) -> Vec<TableKind> {
-    let reported = reported.iter().map(|claimed| claimed.table.kind());
-    let kinds: BTreeSet<TableKind> = stored.iter().copied().chain(reported).collect();
-    kinds.into_iter().collect()
 }

@@ -39,17 +39,10 @@ impl Inventory {
 
 impl Subnets {
     /// Returns the smallest subnet that contains an address.
-    fn find(&self, address: IpAddr) -> Option<Uuid> {
+    pub(super) fn find(&self, address: IpAddr) -> Option<Uuid> {
         self.by_length.iter().find_map(|(Reverse(length), subnets)| {
             subnets.get(&Cidr::containing(address, *length).ok()?).copied()
         })
-    }
-
-    /// Sets the subnets of interfaces that a report describes.
-    pub(super) fn assign(&self, interfaces: &mut [Interface]) {
-        for interface in interfaces {
-            interface.subnet_id = self.find(interface.ip_address);
-        }
     }
 
     /// Clears deleted subnets in what discovery wrote last, because their deletion is no edit of a user.

@@ -162,6 +162,7 @@ fn rewrite_services(host: &mut Host, renamed: &Renamed) {
 }
 
 fn rewrite_entries(host: &mut Host, renamed: &Renamed) {
+    host.if_entries.iter_mut().filter_map(|entry| entry.lag_id.as_mut()).for_each(|id| rename(id, renamed));
     for neighbor in host.if_entries.iter_mut().filter_map(|entry| entry.neighbor.as_mut()) {
         if let Neighbor::IfEntry(id) = neighbor {
             rename(id, renamed);

@@ -111,7 +111,11 @@ impl Inventory {
     }
 
     /// Refuses to create this many hosts if the organization would exceed its quota.
-    pub(super) async fn check_host_quota(&self, organization: Uuid, created: usize) -> Result<(), Error> {
+    pub(in crate::inventory) async fn check_host_quota(
+        &self,
+        organization: Uuid,
+        created: usize,
+    ) -> Result<(), Error> {
         let hosts = Query { organization: Some(organization), ..Query::new(HOST) };
         let limit = self.quotas.hosts_per_organization;
         self.check_quota(limit, Entity::Host, hosts, created as u64).await
@@ -244,6 +248,16 @@ impl Inventory {
 impl<'a> HostChange<'a> {
     pub(in crate::inventory) const fn putting(organization: Uuid, puts: &'a [EncodedHost]) -> Self {
         Self { organization, puts, deletes: &[], removed_service: None, affects_neighbors: true }
+    }
+
+    /// Puts hosts and deletes others that become a part of them. The caller resolves neighbors.
+    #[cfg(feature = "discovery")]
+    pub(in crate::inventory) const fn replacing(
+        organization: Uuid,
+        puts: &'a [EncodedHost],
+        deletes: &'a [Uuid],
+    ) -> Self {
+        Self { organization, puts, deletes, removed_service: None, affects_neighbors: false }
     }
 
     pub(super) const fn deleting(organization: Uuid, deletes: &'a [Uuid]) -> Self {

@@ -27,9 +27,18 @@ pub(crate) use input::parse_host;
 pub use list::{HostPage, HostQuery, PortFilter, PortFilterError};
 pub use parts::{Part, PortUpdate};
 pub(super) use terms::HostTerms;
+#[cfg(feature = "discovery")]
+pub(super) use {
+    bulk::rename_parts,
+    change::{Attempt, HostChange},
+    document::{decode, likely_size},
+    terms::{IP, MAC, address_bytes},
+    virtualization::Summary,
+};
 pub(super) use validate::check_source;
 
-use self::change::{Before, check_replacement};
+pub(super) use self::change::Before;
+use self::change::check_replacement;
 use super::records::organization_of;
 use super::schema::{HOST, network_key};
 use super::{Entity, Error, ErrorKind, Inventory};

@@ -7,12 +7,14 @@ use sha2::{Digest, Sha256};
 
 use super::list::HostQuery;
 use super::words::{MAX_WORDS, query_words, words};
+#[cfg(feature = "discovery")]
+use crate::inventory::discovery::identity_terms;
 use crate::inventory::{Error, Problem};
 use crate::model::{Cidr, Host, MacPrefix, Port, PortNumber, Protocol};
 use crate::store::{Name, Term, TermFilter, TermRange};
 
-const IP: Name = Name::new("ip");
-const MAC: Name = Name::new("mac");
+pub(in crate::inventory) const IP: Name = Name::new("ip");
+pub(in crate::inventory) const MAC: Name = Name::new("mac");
 const PORT: Name = Name::new("port");
 const DEFINITION: Name = Name::new("definition");
 const SOURCE: Name = Name::new("source");
@@ -45,6 +47,8 @@ pub(super) fn terms(host: &Host) -> Vec<Term> {
     terms.insert((SOURCE, host.source.source_type().as_str().into()));
     terms.insert((HIDDEN, vec![u8::from(host.hidden)]));
     terms.extend(words_of(host).into_iter().take(MAX_WORDS).map(|word| (WORD, word.into_bytes())));
+    #[cfg(feature = "discovery")]
+    terms.extend(identity_terms(host));
     terms.into_iter().map(|(name, value)| Term::new(name, value)).collect()
 }
 
@@ -65,7 +69,7 @@ fn words_of(host: &Host) -> BTreeSet<String> {
 }
 
 /// Encodes an address so that the addresses of a prefix are one range.
-fn address_bytes(address: IpAddr) -> Vec<u8> {
+pub(in crate::inventory) fn address_bytes(address: IpAddr) -> Vec<u8> {
     match address {
         IpAddr::V4(address) => [&[4], &address.octets()[..]].concat(),
         IpAddr::V6(address) => [&[6], &address.octets()[..]].concat(),

@@ -8,12 +8,15 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::inventory::{Entity, Error, ErrorKind, Problem};
-use crate::model::{Binding, BindingTarget, Host, Service, Source};
+use crate::model::{Binding, BindingTarget, Host, IfEntry, Service, Source};
 
 type Object = Map<String, Value>;
 
-/// The maximum length of host names, service names and hostnames, in characters.
+/// The maximum length of host names, service names, hostnames, and what devices report of themselves, in characters.
 const MAX_NAME: usize = 65_536;
+
+/// The maximum number of VLANs of a port: as many as the standard has.
+const MAX_VLANS: usize = 4_096;
 
 /// The maximum nesting depth of values in `metadata` and `details`.
 const MAX_DEPTH: usize = 64;
@@ -25,12 +28,13 @@ const RESERVED: &str = "$serde_json::private::";
 pub(super) fn validate_host(host: &Host) -> Result<(), Error> {
     check_length(format_args!("name"), &host.name)?;
     check_length(format_args!("hostname"), host.hostname.as_deref().unwrap_or_default())?;
+    check_device_texts(host)?;
     check_unique(format_args!("tags"), host.tags.iter().copied())?;
     let interfaces = host.interfaces.iter().map(|interface| interface.id);
     let interfaces = check_unique(format_args!("interfaces"), interfaces)?;
     let ports = check_unique(format_args!("ports"), host.ports.iter().map(|port| port.id))?;
     check_unique(format_args!("services"), host.services.iter().map(|service| service.id))?;
-    check_unique(format_args!("if_entries"), host.if_entries.iter().map(|entry| entry.id))?;
+    let entries = check_unique(format_args!("if_entries"), host.if_entries.iter().map(|entry| entry.id))?;
     check_owners(host)?;
     check_port_numbers(host)?;
     check_source(&host.source, format_args!("source"))?;
@@ -44,6 +48,10 @@ pub(super) fn validate_host(host: &Host) -> Result<(), Error> {
         if let Some(id) = entry.interface_id {
             check_member(&interfaces, id, Entity::Interface, || format!("if_entries.{index}.interface_id"))?;
         }
+        if let Some(id) = entry.lag_id {
+            check_member(&entries, id, Entity::IfEntry, || format!("if_entries.{index}.lag_id"))?;
+        }
+        check_vlans(entry, index)?;
     }
     let mut bindings = HashSet::new();
     for (index, service) in host.services.iter().enumerate() {
@@ -53,6 +61,36 @@ pub(super) fn validate_host(host: &Host) -> Result<(), Error> {
             }
         }
         check_service(host, service, format_args!("services.{index}"), &interfaces, &ports)?;
+    }
+    Ok(())
+}
+
+/// Checks what a device reports of itself.
+fn check_device_texts(host: &Host) -> Result<(), Error> {
+    let chassis_id = host.chassis_id.as_ref().map(|id| &id.value);
+    let texts = [
+        ("sys_name", host.sys_name.as_ref()),
+        ("sys_descr", host.sys_descr.as_ref()),
+        ("sys_object_id", host.sys_object_id.as_ref()),
+        ("sys_location", host.sys_location.as_ref()),
+        ("sys_contact", host.sys_contact.as_ref()),
+        ("chassis_id.value", chassis_id),
+        ("manufacturer", host.manufacturer.as_ref()),
+        ("model", host.model.as_ref()),
+        ("serial_number", host.serial_number.as_ref()),
+        ("management_url", host.management_url.as_ref()),
+    ];
+    for (field, text) in texts {
+        text.map_or(Ok(()), |text| check_length(format_args!("{field}"), text))?;
+    }
+    Ok(())
+}
+
+/// Limits the number of VLANs of a port. Their numbers are as devices send them.
+fn check_vlans(entry: &IfEntry, index: usize) -> Result<(), Error> {
+    if entry.vlans.as_ref().is_some_and(|vlans| vlans.tagged.len() > MAX_VLANS) {
+        let problem = Problem::MaxLength { max: MAX_VLANS };
+        return Err(Error::invalid(format!("if_entries.{index}.vlans.tagged"), problem));
     }
     Ok(())
 }

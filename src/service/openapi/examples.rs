@@ -16,7 +16,7 @@ use crate::model::{
     HostVirtualization, IfEntry, Interface, LldpChassisId, LldpChassisIdSubtype, LldpPortId,
     LldpPortIdSubtype, MacAddress, Neighbor, Network, OperStatus, Organization, Permission, Port, PortNumber,
     Protocol, ProxmoxVirtualization, Redaction, Service, ServiceDefinition, ServiceVirtualization, Share,
-    ShareMetadata, ShareOptions, Source, Subnet, SubnetType, Tag, Timestamp, TopologyView, User, UserApiKey,
+    ShareMetadata, ShareOptions, Source, Subnet, SubnetType, Tag, Timestamp, TopologyView, User, UserApiKey, Vlans,
 };
 use crate::service::accounts::Issued;
 use crate::service::collections::BulkDeletion;
@@ -218,6 +218,9 @@ fn host() -> Option<Host> {
     let mut host = Host::with_id(id(9), NETWORK, "printer-1");
     (host.created_at, host.updated_at) = (now(), now());
     host.hostname = Some("printer-1.example.net".to_owned());
+    host.sys_name = Some("printer-1".to_owned());
+    host.sys_object_id = Some("1.3.6.1.4.1.8072.3.2.10".to_owned());
+    host.serial_number = Some("SN-0815".to_owned());
     host.tags = vec![TAG];
     let details = ProxmoxVirtualization { vm_name: None, vm_id: Some("104".to_owned()), service_id: id(10) };
     host.virtualization = Some(HostVirtualization::Proxmox(details));
@@ -237,6 +240,7 @@ fn host() -> Option<Host> {
     entry.admin_status = Some(AdminStatus::Up);
     entry.oper_status = Some(OperStatus::Up);
     entry.neighbor = Some(Neighbor::Host(id(12)));
+    entry.vlans = Some(Vlans { untagged: Some(10), tagged: vec![20, 30] });
     let value = "00:1B:21:3C:4D:5E".to_owned();
     entry.lldp_chassis_id = Some(LldpChassisId { subtype: LldpChassisIdSubtype::MacAddress, value });
     entry.lldp_port_id =

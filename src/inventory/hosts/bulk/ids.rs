@@ -87,6 +87,7 @@ fn for_each_reference(host: &mut Host, mut visit: impl FnMut(Kind, &mut Uuid)) {
     }
     for entry in &mut host.if_entries {
         entry.interface_id.iter_mut().for_each(|id| visit(Kind::Interface, id));
+        entry.lag_id.iter_mut().for_each(|id| visit(Kind::IfEntry, id));
         match &mut entry.neighbor {
             Some(Neighbor::IfEntry(id)) => visit(Kind::IfEntry, id),
             Some(Neighbor::Host(id)) => visit(Kind::Host, id),
@@ -199,6 +200,15 @@ fn adopt_parts(host: &mut Host) {
             (binding.service_id, binding.network_id) = (service.id, network);
         }
     }
+}
+
+/// Replaces the ids of parts of a host, and the references to them, where `new_id` returns another one.
+#[cfg(feature = "discovery")]
+pub(in crate::inventory) fn rename_parts(host: &mut Host, new_id: impl Fn(Uuid) -> Option<Uuid>) {
+    let rename = |_: Kind, id: &mut Uuid| *id = new_id(*id).unwrap_or(*id);
+    for_each_part(host, rename);
+    for_each_reference(host, rename);
+    adopt_parts(host);
 }
 
 /// Gives a host another id, and its parts with it.

@@ -21,6 +21,8 @@ use uuid::Uuid;
 
 use self::decide::Item;
 use self::ids::rename_host;
+#[cfg(feature = "discovery")]
+pub(in crate::inventory) use self::ids::rename_parts;
 use self::results::Results;
 pub use self::results::{Atomicity, BulkChange, BulkResult};
 use super::document::likely_size;

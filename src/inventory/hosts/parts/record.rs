@@ -335,12 +335,13 @@ impl Embedded for IfEntry {
         self.if_index.to_string()
     }
 
-    /// Neighbors on other hosts may refer to an entry that does not exist.
     fn sort_name(&self) -> &str {
         self.if_name.as_deref().unwrap_or_default()
     }
 
-    fn used_by(&self, _host: &Host) -> Option<Entity> {
-        None
+    /// Neighbors on other hosts may refer to an entry that does not exist.
+    fn used_by(&self, host: &Host) -> Option<Entity> {
+        let is_aggregate = host.if_entries.iter().any(|entry| entry.lag_id == Some(self.id));
+        is_aggregate.then_some(Entity::IfEntry)
     }
 }

@@ -1,0 +1,192 @@
+//! One host takes over everything of another that is the same device.
+
+use std::collections::{BTreeSet, HashMap};
+use std::hash::Hash;
+
+use uuid::Uuid;
+
+use super::records::HostDiscovery;
+use crate::discovery::reconcile::HostState;
+use crate::inventory::hosts::rename_parts;
+use crate::model::{BindingTarget, Host, Neighbor, Timestamp};
+
+/// The ids of hosts and parts that are gone, each with the id of what takes its place.
+pub(super) type Replaced = HashMap<Uuid, Uuid>;
+
+/// Moves everything of a host to another one. Returns what replaces the parts that both have.
+///
+/// An interface with the same address, a port with the same number and protocol, a service with the same name and
+/// definition, and an interface entry with the same index and name are the same part: that of the first host stays, and
+/// takes the bindings of the other. Empty fields of the first host are filled.
+pub(super) fn absorb(host: &mut Host, mut other: Host, now: Timestamp) -> Replaced {
+    let mut replaced = Replaced::from([(other.id, host.id)]);
+    let addresses = |host: &Host| -> Vec<_> {
+        host.interfaces.iter().map(|part| (part.ip_address, part.id)).collect()
+    };
+    let ports = |host: &Host| -> Vec<_> {
+        host.ports.iter().map(|part| ((part.number, part.protocol), part.id)).collect()
+    };
+    let services = |host: &Host| -> Vec<_> {
+        let services = host.services.iter();
+        services.map(|part| ((part.name.clone(), part.service_definition.clone()), part.id)).collect()
+    };
+    let entries = |host: &Host| -> Vec<_> {
+        host.if_entries.iter().map(|part| ((part.if_index, part.if_name.clone()), part.id)).collect()
+    };
+    same_parts(addresses(host), addresses(&other), &mut replaced);
+    same_parts(ports(host), ports(&other), &mut replaced);
+    same_parts(services(host), services(&other), &mut replaced);
+    same_parts(entries(host), entries(&other), &mut replaced);
+
+    let gone: BTreeSet<Uuid> = replaced.keys().copied().collect();
+    other.interfaces.retain(|part| !gone.contains(&part.id));
+    other.ports.retain(|part| !gone.contains(&part.id));
+    other.if_entries.retain(|part| !gone.contains(&part.id));
+    let (same, moved): (Vec<_>, Vec<_>) =
+        std::mem::take(&mut other.services).into_iter().partition(|part| gone.contains(&part.id));
+    host.interfaces.append(&mut other.interfaces);
+    host.ports.append(&mut other.ports);
+    host.if_entries.append(&mut other.if_entries);
+    host.services.extend(moved);
+    rename_parts(host, |id| replaced.get(&id).copied());
+    for mut service in same {
+        let kept = replaced.get(&service.id).copied();
+        let Some(kept) = host.services.iter_mut().find(|part| Some(part.id) == kept) else { continue };
+        for binding in &mut service.bindings {
+            rename_binding(&mut binding.target, &replaced);
+        }
+        let known: BTreeSet<_> = kept.bindings.iter().map(|binding| binding_key(&binding.target)).collect();
+        let added = service.bindings.into_iter().filter(|binding| !known.contains(&binding_key(&binding.target)));
+        kept.bindings.extend(added);
+        kept.tags.extend(service.tags);
+        deduplicate(&mut kept.tags);
+    }
+    rename_parts(host, |_| None);
+    host.tags.append(&mut other.tags);
+    deduplicate(&mut host.tags);
+    absorb_credentials(host, &other, &replaced);
+    fill(host, other);
+    host.updated_at = now;
+    replaced
+}
+
+/// Notes which parts of the second list are the same as one of the first.
+fn same_parts<K: Eq + Hash>(own: Vec<(K, Uuid)>, others: Vec<(K, Uuid)>, replaced: &mut Replaced) {
+    let mut known: HashMap<K, Uuid> = HashMap::new();
+    for (key, id) in own {
+        known.entry(key).or_insert(id);
+    }
+    replaced.extend(others.into_iter().filter_map(|(key, id)| Some((id, *known.get(&key)?))));
+}
+
+fn rename_binding(target: &mut BindingTarget, replaced: &Replaced) {
+    let rename = |id: &mut Uuid| *id = replaced.get(id).copied().unwrap_or(*id);
+    match target {
+        BindingTarget::Port { port_id, interface_id } => {
+            rename(port_id);
+            interface_id.iter_mut().for_each(rename);
+        }
+        BindingTarget::Interface { interface_id } => rename(interface_id),
+    }
+}
+
+const fn binding_key(target: &BindingTarget) -> (Option<Uuid>, Option<Uuid>) {
+    match target {
+        BindingTarget::Port { port_id, interface_id } => (Some(*port_id), *interface_id),
+        BindingTarget::Interface { interface_id } => (None, Some(*interface_id)),
+    }
+}
+
+fn deduplicate(ids: &mut Vec<Uuid>) {
+    let mut seen = BTreeSet::new();
+    ids.retain(|id| seen.insert(*id));
+}
+
+/// Adds the credentials that the host does not have.
+fn absorb_credentials(host: &mut Host, other: &Host, replaced: &Replaced) {
+    for assignment in &other.credential_assignments {
+        let mut own = host.credential_assignments.iter();
+        if own.any(|own| own.credential_id == assignment.credential_id) {
+            continue;
+        }
+        let mut assignment = assignment.clone();
+        for id in assignment.interface_ids.iter_mut().flatten() {
+            *id = replaced.get(id).copied().unwrap_or(*id);
+        }
+        host.credential_assignments.push(assignment);
+    }
+}
+
+/// Fills the empty fields of a host.
+fn fill(host: &mut Host, other: Host) {
+    if host.name.is_empty() {
+        host.name = other.name;
+    }
+    host.hostname = host.hostname.take().or(other.hostname);
+    host.description = host.description.take().or(other.description);
+    host.sys_name = host.sys_name.take().or(other.sys_name);
+    host.sys_descr = host.sys_descr.take().or(other.sys_descr);
+    host.sys_object_id = host.sys_object_id.take().or(other.sys_object_id);
+    host.sys_location = host.sys_location.take().or(other.sys_location);
+    host.sys_contact = host.sys_contact.take().or(other.sys_contact);
+    host.chassis_id = host.chassis_id.take().or(other.chassis_id);
+    host.manufacturer = host.manufacturer.take().or(other.manufacturer);
+    host.model = host.model.take().or(other.model);
+    host.serial_number = host.serial_number.take().or(other.serial_number);
+    host.management_url = host.management_url.take().or(other.management_url);
+    host.virtualization = host.virtualization.take().or(other.virtualization);
+    host.created_at = host.created_at.min(other.created_at);
+}
+
+/// Moves what discovery knows of a host to the host that takes its place.
+pub(super) fn absorb_state(
+    discovery: &mut HostDiscovery,
+    other: HostDiscovery,
+    replaced: &Replaced,
+    now: Timestamp,
+) {
+    let (state, other) = (&mut discovery.state, other.state);
+    let HostState { mut baseline, edited, deleted, observed, seen, .. } = other;
+    let is_kept = |id: Uuid| !replaced.contains_key(&id);
+    baseline.interfaces.retain(|part| is_kept(part.id));
+    baseline.ports.retain(|part| is_kept(part.id));
+    baseline.services.retain(|part| is_kept(part.id));
+    baseline.if_entries.retain(|part| is_kept(part.id));
+    absorb(&mut state.baseline, baseline, now);
+    let is_of_part = |path: &String| path.contains('.');
+    state.edited.extend(edited.into_iter().filter(is_of_part));
+    state.deleted.extend(deleted);
+    for (id, seen) in seen {
+        let id = replaced.get(&id).copied().unwrap_or(id);
+        let latest = state.seen.entry(id).or_insert(seen);
+        if seen.last_seen_at > latest.last_seen_at {
+            *latest = seen;
+        }
+    }
+    for (table, observed) in observed {
+        let latest = state.observed.entry(table).or_insert(observed);
+        if observed.at > latest.at {
+            *latest = observed;
+        }
+    }
+}
+
+/// Replaces the neighbors of a host that are gone. Returns whether there were any.
+pub(super) fn replace_neighbors(host: &mut Host, replaced: &Replaced, now: Option<Timestamp>) -> bool {
+    let mut is_changed = false;
+    for entry in &mut host.if_entries {
+        let neighbor = match entry.neighbor {
+            Some(Neighbor::Host(id)) => replaced.get(&id).copied().map(Neighbor::Host),
+            Some(Neighbor::IfEntry(id)) => replaced.get(&id).copied().map(Neighbor::IfEntry),
+            None => None,
+        };
+        // A host is not its own neighbor.
+        let neighbor = neighbor.map(|neighbor| Some(neighbor).filter(|to| *to != Neighbor::Host(entry.host_id)));
+        if let Some(neighbor) = neighbor {
+            entry.neighbor = neighbor;
+            entry.updated_at = now.unwrap_or(entry.updated_at);
+            is_changed = true;
+        }
+    }
+    is_changed
+}

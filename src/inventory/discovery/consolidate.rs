@@ -1,0 +1,207 @@
+//! Consolidation of two hosts, and the references of others to what is gone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use uuid::Uuid;
+
+use super::absorb::{Replaced, replace_neighbors};
+use super::follow::Naming;
+use super::neighbors::DecodedHosts;
+use super::plan::Opened;
+use super::records::{HostDiscovery, Place, put_claim, put_discovered_hosts, put_state};
+use crate::access::Caller;
+use crate::discovery::reconcile::Identity;
+use crate::discovery::report::TableKind;
+use crate::inventory::hosts::{
+    Attempt, Before, EncodedHost, HostChange, Summary, decode as decode_host, likely_size, rename_parts,
+};
+use crate::inventory::schema::{
+    HOST, NEIGHBOR_LINK, SERVICE_VIRTUALIZED_BY_LINK, VIRTUALIZED_BY_LINK, decode, discovered_hosts_key,
+    host_discovery_key, host_key,
+};
+use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem, require_level};
+use crate::model::{Host, Permission};
+use crate::store::{Batch, Guard, Key, Link, LinkFilter, Query, Record};
+
+/// Relations of links from hosts to parts of hosts.
+const RELATIONS: [crate::store::Name; 3] = [NEIGHBOR_LINK, VIRTUALIZED_BY_LINK, SERVICE_VIRTUALIZED_BY_LINK];
+
+/// Maximum number of targets of a query.
+const MAX_TARGETS: usize = 512;
+
+impl Inventory {
+    /// Makes one host of two that are the same device, on behalf of a Member or above who can access both.
+    ///
+    /// Everything of `other` moves to the host, and `other` is deleted, in one commit. An interface with the same address, a
+    /// port with the same number and protocol, a service with the same name and definition, and an interface entry with
+    /// the same index and name count as the same part: that of the host stays. Empty fields of the host are filled.
+    /// References to what is gone follow, and so do claims: of two tables of one kind, the newer one prevails.
+    ///
+    /// ```
+    /// # use toposcope::access::{Caller, Scope};
+    /// # use toposcope::inventory::Inventory;
+    /// # use toposcope::model::{Host, Interface, Permission, Port, PortNumber, Protocol};
+    /// # use toposcope::store::MemoryStore;
+    /// # use uuid::Uuid;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// # let organization = inventory.create_organization("Example").await?;
+    /// # let network = inventory.create_network(organization.id, "Office").await?;
+    /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
+    /// let printer = inventory.create_host_as(&caller, Host::new(network.id, "printer")).await?;
+    /// let mut scanned = Host::new(network.id, "");
+    /// scanned.interfaces.push(Interface::new(&scanned, "192.0.2.7".parse()?));
+    /// let scanned = inventory.create_host_as(&caller, scanned).await?;
+    ///
+    /// let host = inventory.consolidate_as(&caller, printer.id, scanned.id).await?;
+    /// assert_eq!((host.name.as_str(), host.interfaces.len()), ("printer", 1));
+    /// assert!(inventory.host_as(&caller, scanned.id).await.is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// - `PermissionDenied`: the caller is below Member.
+    /// - `NotFound`: there is no such host, or it belongs to another organization.
+    /// - `AccessDenied`: the caller cannot access the network.
+    /// - `NetworkMismatch`: the hosts are on different networks.
+    /// - `Invalid` with the field `other`: both are the same host.
+    /// - `TooLarge`: the host would exceed a limit of [`Quotas`](crate::inventory::Quotas).
+    pub async fn consolidate_as(&self, caller: &Caller, id: Uuid, other: Uuid) -> Result<Host, Error> {
+        require_level(caller, Permission::Member)?;
+        let organization = caller.organization_id();
+        let kinds: BTreeSet<TableKind> = TableKind::ALL.iter().copied().collect();
+        let mut transaction = self.transaction(Entity::Host, id);
+        loop {
+            let mut hosts = Vec::with_capacity(2);
+            for host in [id, other] {
+                // Checks the access to each.
+                self.host_record_as(caller, host).await?;
+                let stored = self.read_stored(host, &kinds).await?;
+                hosts.push(stored.ok_or(ErrorKind::NotFound { entity: Entity::Host, id: host })?);
+            }
+            if id == other {
+                return Err(Error::invalid("other", Problem::Duplicate));
+            }
+            let bytes = hosts.iter().map(|stored| stored.record.body.len()).sum();
+            let open = move || {
+                let opened = hosts.iter().map(super::plan::Stored::open).collect::<Result<Vec<_>, _>>();
+                opened.map(|opened| (hosts, opened))
+            };
+            let (hosts, mut opened) = self.state.offload.run(organization, bytes, open).await??;
+            let (Some(gone), Some(kept)) = (opened.pop(), opened.pop()) else { return Err(both_expected()) };
+            let network = kept.host.network_id;
+            if gone.host.network_id != network {
+                return Err(ErrorKind::NetworkMismatch { entity: Entity::Host }.into());
+            }
+            let keys = BTreeSet::from([host_key(id), host_key(other), discovered_hosts_key(network)]);
+            if !transaction.enter(keys).await? {
+                continue;
+            }
+            let records: Vec<_> = hosts.into_iter().map(|stored| (stored.record, stored.state)).collect();
+            let place = Place { organization, network, host: id };
+            let Some(host) = self.try_consolidate(place, records, kept, gone).await? else {
+                transaction.retry().await?;
+                continue;
+            };
+            return Ok(host);
+        }
+    }
+
+    /// Returns the consolidated host; `None` when a record has changed meanwhile.
+    async fn try_consolidate(
+        &self,
+        place: Place,
+        records: Vec<(Record, Option<Record>)>,
+        mut kept: Opened,
+        gone: Opened,
+    ) -> Result<Option<Host>, Error> {
+        let Place { organization, network, host: id } = place;
+        let other = gone.host.id;
+        let marker = self.get(discovered_hosts_key(network)).await?;
+        let mut identities: BTreeSet<Identity> = Naming::of(&kept.host).identities.into_iter().collect();
+        identities.extend(Naming::of(&gone.host).identities);
+        let summaries = [Summary::from(&kept.host), Summary::from(&gone.host)];
+        let now = self.now();
+        let replaced = kept.absorb(place, gone, now);
+        let Opened { host, discovery, claims } = kept;
+
+        let mut batch = Batch::new();
+        let mut before = Before::new();
+        let mut states = Vec::new();
+        for ((record, state), summary) in records.into_iter().zip(summaries) {
+            before.insert(record.key.id, (record, summary));
+            states.push(state);
+        }
+        if let Some(discovery) = &discovery {
+            put_state(id, discovery, states.first().and_then(Option::as_ref), &mut batch)?;
+        }
+        for claimed in claims.into_values() {
+            put_claim(place, claimed, &mut batch)?;
+        }
+        put_discovered_hosts((organization, network), marker.as_ref(), &mut batch);
+        let encoder = self.host_encoder(organization).of_stored(likely_size(&host));
+        let mut puts = vec![encoder.encode_in(&self.state.offload, host).await?];
+        self.replace_references(place, &replaced, (&mut puts, &mut before, &mut batch)).await?;
+        let change = HostChange::replacing(organization, &puts, std::slice::from_ref(&other));
+        if !matches!(self.commit_hosts(&change, &before, batch).await?, Attempt::Committed) {
+            return Ok(None);
+        }
+        let resolved = self
+            .resolve_all((organization, network), &identities, BTreeSet::from([id]), &mut DecodedHosts::default())
+            .await;
+        if let Err(error) = resolved {
+            tracing::warn!(error = error.with_causes(), "neighbors of a consolidated host were not resolved");
+        }
+        puts.truncate(1);
+        Ok(puts.pop().map(|encoded| encoded.host))
+    }
+
+    /// Adds the hosts that refer to what is gone to a change, with references to what takes its place.
+    pub(super) async fn replace_references(
+        &self,
+        place: Place,
+        replaced: &Replaced,
+        (puts, before, batch): (&mut Vec<EncodedHost>, &mut Before, &mut Batch),
+    ) -> Result<(), Error> {
+        let Place { organization, .. } = place;
+        let mut referring: BTreeMap<Uuid, Record> = BTreeMap::new();
+        let targets: Vec<Uuid> = replaced.keys().copied().collect();
+        for relation in RELATIONS {
+            for targets in targets.chunks(MAX_TARGETS) {
+                let links = vec![LinkFilter::new(relation, targets)];
+                let query = Query { organization: Some(organization), links, ..Query::new(HOST) };
+                let records = self.store.list(&query).await?.records.into_iter();
+                referring.extend(records.map(|record| (record.key.id, record)));
+            }
+            for target in &targets {
+                batch.guard(Guard::linked_within(Some(organization), Link::new(relation, *target)));
+            }
+        }
+        referring.retain(|id, _| !before.contains_key(id));
+        let keys: Vec<Key> = referring.keys().map(|id| host_discovery_key(*id)).collect();
+        let states = self.store.get(&keys).await?;
+        let now = self.now();
+        for ((id, record), state) in referring.into_iter().zip(states) {
+            let mut host: Host = decode_host(&record)?;
+            before.insert(id, (record, Summary::from(&host)));
+            replace_neighbors(&mut host, replaced, Some(now));
+            rename_parts(&mut host, |id| replaced.get(&id).copied());
+            host.updated_at = now;
+            let encoder = self.host_encoder(organization).of_stored(likely_size(&host));
+            puts.push(encoder.encode_in(&self.state.offload, host).await?);
+            if let Some(record) = state {
+                let mut discovery: HostDiscovery = decode(&record)?;
+                replace_neighbors(&mut discovery.state.baseline, replaced, None);
+                rename_parts(&mut discovery.state.baseline, |id| replaced.get(&id).copied());
+                put_state(id, &discovery, Some(&record), batch)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn both_expected() -> Error {
+    Error::internal("two hosts were opened")
+}

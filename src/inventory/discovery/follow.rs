@@ -1,0 +1,106 @@
+//! Neighbors that follow the changes of hosts, whoever makes them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use uuid::Uuid;
+
+use super::neighbors::DecodedHosts;
+use crate::discovery::reconcile::Identity;
+use crate::inventory::hosts::{Before, HostChange};
+use crate::inventory::{Error, Inventory};
+use crate::model::{Host, IfEntry, LldpChassisId, MacAddress};
+
+/// What other hosts may name a host and its ports by.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Naming {
+    pub(super) identities: Vec<Identity>,
+    /// The ids, indexes, names, descriptions, aliases and MAC addresses of the ports.
+    ports: BTreeMap<Uuid, PortNaming>,
+    chassis_id: Option<LldpChassisId>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct PortNaming {
+    if_index: i64,
+    texts: [Option<String>; 3],
+    mac_address: Option<MacAddress>,
+}
+
+impl Naming {
+    pub(super) fn of(host: &Host) -> Self {
+        let port = |entry: &IfEntry| {
+            let texts = [entry.if_name.clone(), Some(entry.if_descr.clone()), entry.if_alias.clone()];
+            let naming = PortNaming { if_index: entry.if_index, texts, mac_address: entry.mac_address };
+            (entry.id, naming)
+        };
+        Self {
+            identities: Identity::of_host(host),
+            ports: host.if_entries.iter().map(port).collect(),
+            chassis_id: host.chassis_id.clone(),
+        }
+    }
+}
+
+/// What a change of hosts of one network means for the neighbors of others.
+#[derive(Debug, Default)]
+struct Effect {
+    identities: BTreeSet<Identity>,
+    /// The changed hosts, whose own ports may be new.
+    hosts: BTreeSet<Uuid>,
+}
+
+impl Inventory {
+    /// Resolves the neighbors again that a committed change of hosts may have altered.
+    ///
+    /// The change is stored, so that failures are only logged; the next report of a host corrects its neighbors.
+    pub(in crate::inventory) async fn follow_host_change(&self, change: &HostChange<'_>, before: &Before) {
+        if let Err(error) = self.try_follow(change, before).await {
+            tracing::warn!(error = error.with_causes(), "neighbors of changed hosts were not resolved");
+        }
+    }
+
+    async fn try_follow(&self, change: &HostChange<'_>, before: &Before) -> Result<(), Error> {
+        let organization = change.organization;
+        let networks: BTreeSet<Uuid> = before
+            .values()
+            .map(|(_, summary)| summary.network_id)
+            .chain(change.puts.iter().map(|put| put.host.network_id))
+            .collect();
+        if networks.is_empty() || !self.has_claims(organization, networks.into_iter().collect()).await? {
+            return Ok(());
+        }
+        let mut decoded = DecodedHosts::default();
+        for (network, Effect { identities, hosts }) in self.effects(change, before).await? {
+            self.resolve_all((organization, network), &identities, hosts, &mut decoded).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns what a change means for each network.
+    async fn effects(
+        &self,
+        change: &HostChange<'_>,
+        before: &Before,
+    ) -> Result<BTreeMap<Uuid, Effect>, Error> {
+        let mut former = BTreeMap::new();
+        for (id, (record, summary)) in before {
+            let host: Host = self.decode_host(change.organization, record).await?;
+            former.insert(*id, (summary.network_id, Naming::of(&host)));
+        }
+        let mut effects: BTreeMap<Uuid, Effect> = BTreeMap::new();
+        for host in change.puts.iter().map(|put| &put.host) {
+            let naming = Naming::of(host);
+            if former.get(&host.id).is_some_and(|former| *former == (host.network_id, naming)) {
+                former.remove(&host.id);
+                continue;
+            }
+            let effect = effects.entry(host.network_id).or_default();
+            effect.identities.extend(Identity::of_host(host));
+            effect.hosts.insert(host.id);
+        }
+        for (network, naming) in former.into_values() {
+            effects.entry(network).or_default().identities.extend(naming.identities);
+        }
+        Ok(effects)
+    }
+}

@@ -1,0 +1,163 @@
+//! The terms by which discovery finds hosts and claims.
+//!
+//! Hosts are found by the addresses of their interfaces, which have terms of their own, and by a term for each other
+//! identity. Claims are found by the identities of the devices that they name. Digests are cut to 8 bytes: a collision only
+//! makes discovery read a host in vain.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+
+use uuid::Uuid;
+
+use super::claim::ClaimRows;
+use super::records::ClaimOwner;
+use crate::discovery::reconcile::{Identity, IdentityKind, named_by};
+use crate::inventory::hosts::{IP, MAC, address_bytes};
+use crate::inventory::schema::{CLAIM, HOST, decode};
+use crate::inventory::{Error, Inventory};
+use crate::model::Host;
+use crate::store::{Name, Query, Record, Start, Term, TermFilter, TermRange};
+
+/// Finds hosts by identities that no other term has.
+const IDENTITY: Name = Name::new("identity");
+/// Finds claims by the devices that they name.
+const NAMES: Name = Name::new("names");
+
+/// Length of a term that is a digest: the kind of identity and 8 bytes.
+const DIGEST_LENGTH: usize = 9;
+
+/// Maximum number of identities that a claim is found by.
+const MAX_NAMES: usize = 20_000;
+
+/// Maximum number of values of a filter.
+const MAX_RANGES: usize = 512;
+
+/// Number of claims that are read at a time.
+const CLAIMS: usize = 256;
+
+/// Returns the value by which an index finds an identity.
+fn value(identity: &Identity) -> Vec<u8> {
+    let mut term = identity.term();
+    if !matches!(identity.kind(), IdentityKind::Mac | IdentityKind::IpAddress) {
+        term.truncate(DIGEST_LENGTH);
+    }
+    term
+}
+
+/// Returns the terms of the identities of a host that the terms of its interfaces do not cover.
+pub(in crate::inventory) fn identity_terms(host: &Host) -> Vec<(Name, Vec<u8>)> {
+    let macs: BTreeSet<[u8; 6]> =
+        host.interfaces.iter().filter_map(|part| part.mac_address).map(|address| address.octets()).collect();
+    let mut terms = Vec::new();
+    for identity in Identity::of_host(host) {
+        let is_covered = match identity.kind() {
+            IdentityKind::IpAddress => true,
+            IdentityKind::Mac => macs.iter().any(|octets| identity.term().ends_with(octets)),
+            _ => false,
+        };
+        if !is_covered {
+            terms.push((IDENTITY, value(&identity)));
+        }
+    }
+    terms
+}
+
+/// Returns the terms of a claim.
+pub(super) fn claim_terms(table: &ClaimRows) -> Vec<Term> {
+    let named = match table {
+        ClaimRows::Lldp(rows) => named_by(rows, &[]),
+        ClaimRows::Cdp(rows) => named_by(&[], rows),
+        _ => Vec::new(),
+    };
+    named.iter().take(MAX_NAMES).map(|identity| Term::new(NAMES, value(identity))).collect()
+}
+
+/// The values by which hosts with some of these identities are found, by the name of the term.
+fn host_values(identities: &[Identity]) -> BTreeMap<Name, Vec<TermRange>> {
+    let mut values: BTreeMap<Name, Vec<TermRange>> = BTreeMap::new();
+    let mut add = |name, value: Vec<u8>| values.entry(name).or_default().push(TermRange::exact(value));
+    for identity in identities {
+        let term = identity.term();
+        let bytes = term.get(1..).unwrap_or_default();
+        match identity.kind() {
+            IdentityKind::IpAddress => {
+                add(IP, address_of(bytes).map(address_bytes).unwrap_or_default());
+            }
+            IdentityKind::Mac => {
+                add(MAC, bytes.to_vec());
+                add(IDENTITY, term);
+            }
+            _ => add(IDENTITY, value(identity)),
+        }
+    }
+    values
+}
+
+fn address_of(bytes: &[u8]) -> Option<IpAddr> {
+    match bytes.len() {
+        4 => <[u8; 4]>::try_from(bytes).ok().map(IpAddr::from),
+        _ => <[u8; 16]>::try_from(bytes).ok().map(IpAddr::from),
+    }
+}
+
+impl Inventory {
+    /// Returns the hosts of a network that have one of these identities, at most `limit` for each kind of term.
+    pub(super) async fn hosts_with(
+        &self,
+        (organization, network): (Uuid, Uuid),
+        identities: &[Identity],
+        limit: usize,
+    ) -> Result<BTreeMap<Uuid, Record>, Error> {
+        let mut hosts = BTreeMap::new();
+        for (name, ranges) in host_values(identities) {
+            for ranges in ranges.chunks(MAX_RANGES) {
+                let query = Query {
+                    organization: Some(organization),
+                    networks: Some(vec![network]),
+                    terms: vec![TermFilter::new(name, ranges)],
+                    limit: Some(limit),
+                    ..Query::new(HOST)
+                };
+                let found = self.store.list(&query).await?.records;
+                hosts.extend(found.into_iter().map(|record| (record.key.id, record)));
+            }
+        }
+        Ok(hosts)
+    }
+
+    /// Returns the hosts of a network whose claims name a device with one of these identities.
+    pub(super) async fn hosts_naming(
+        &self,
+        (organization, network): (Uuid, Uuid),
+        identities: &[Identity],
+    ) -> Result<BTreeSet<Uuid>, Error> {
+        let mut hosts = BTreeSet::new();
+        let ranges: Vec<TermRange> =
+            identities.iter().map(|identity| TermRange::exact(value(identity))).collect();
+        for ranges in ranges.chunks(MAX_RANGES) {
+            let mut query = Query {
+                organization: Some(organization),
+                networks: Some(vec![network]),
+                terms: vec![TermFilter::new(NAMES, ranges)],
+                limit: Some(CLAIMS),
+                ..Query::new(CLAIM)
+            };
+            loop {
+                let page = self.store.list(&query).await?;
+                for record in &page.records {
+                    hosts.insert(decode::<ClaimOwner>(record)?.host_id);
+                }
+                let Some(next) = page.next else { break };
+                query.start = Start::After(next);
+            }
+        }
+        Ok(hosts)
+    }
+
+    /// Returns whether any host of these networks has claims.
+    pub(super) async fn has_claims(&self, organization: Uuid, networks: Vec<Uuid>) -> Result<bool, Error> {
+        let claims =
+            Query { organization: Some(organization), networks: Some(networks), ..Query::new(CLAIM) };
+        Ok(self.count(claims).await? > 0)
+    }
+}

@@ -1,0 +1,246 @@
+//! Discovery: reports of scanners, devices and daemons become hosts and claims.
+//!
+//! For each device of a report: the hosts that share an identity with it are looked up by terms ([`index`]), the device is
+//! recognized among them, what it reports is merged into its host ([`plan`]), and host, state and claims are committed
+//! together ([`device`]). Then the neighbors of the ports are resolved, for the hosts of the report and for those whose claims
+//! name them ([`neighbors`]). Every other change of hosts is followed in the same way ([`follow`]).
+//!
+//! Beside a host, discovery stores ([`records`]):
+//! - its *state*: the host as discovery wrote it last, what users have edited and deleted, and when each part was seen,
+//! - its *claims*: the latest table of each kind that it reported.
+
+mod absorb;
+mod claim;
+mod consolidate;
+mod device;
+mod follow;
+mod index;
+mod named;
+mod neighbors;
+mod options;
+mod overlay;
+mod plan;
+mod records;
+mod report;
+mod rows;
+mod stale;
+mod subnets;
+mod view;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+pub use claim::{Claim, ClaimRows, SeenPart};
+pub(in crate::inventory) use index::identity_terms;
+pub use options::DiscoverOptions;
+pub(in crate::inventory) use records::forget_network;
+pub use report::{DiscoveredHost, DiscoveredTable, DiscoveryOutcome, DiscoveryReport};
+pub use stale::StaleDeletion;
+
+use self::neighbors::DecodedHosts;
+use self::overlay::Overlay;
+use self::plan::Role;
+use self::subnets::Subnets;
+use super::hosts::HostTerms;
+use super::records::belongs_to;
+use super::schema::network_key;
+use super::{Entity, Error, ErrorKind, Inventory, Problem, require_level};
+use crate::access::{Caller, Daemon};
+use crate::discovery::Report;
+use crate::discovery::reconcile::{Identity, Merging};
+use crate::discovery::report::{PortRange, Reporter};
+use crate::model::{Permission, Timestamp};
+
+/// Number of devices after which neighbors are resolved.
+const DEVICES: usize = 64;
+
+impl Inventory {
+    /// Reconciles a report with the hosts of a network, on behalf of a Member or above who can access the network.
+    ///
+    /// Each device is recognized by its id, serial number, chassis id, MAC addresses, IP addresses or name, in this order, and
+    /// only if exactly one host matches. A device that no host matches becomes a new host; one that several match is
+    /// ambiguous and changes nothing. Hosts become one only if the device has every identity of all of them.
+    ///
+    /// What users have changed or deleted stays as it is, and hosts with the source `Manual` are never changed. A complete
+    /// table replaces the former claim of its kind, a truncated one adds to it. Interfaces, ports and entries that a complete
+    /// table lacks are kept: they are stale after three such tables, and [`delete_stale_as`](Self::delete_stale_as)
+    /// deletes them. A report that is repeated writes nothing.
+    ///
+    /// Each device is one commit. A device that cannot be stored, for example because a quota is exhausted, is ignored, with
+    /// the reason. After an error, and if the future is dropped, the devices before stay stored; repeating the report
+    /// completes it. A time of observation in the future counts as the present.
+    ///
+    /// ```
+    /// use toposcope::access::{Caller, Scope};
+    /// use toposcope::discovery::report::{Device, Report, Reporter};
+    /// use toposcope::inventory::{DiscoverOptions, DiscoveryOutcome};
+    /// use toposcope::model::{Permission, Timestamp};
+    /// use toposcope::{Inventory, MemoryStore};
+    /// use uuid::Uuid;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// let inventory = Inventory::new(MemoryStore::new());
+    /// let organization = inventory.create_organization("Example").await?;
+    /// let network = inventory.create_network(organization.id, "Office").await?;
+    /// let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::only([network.id]));
+    ///
+    /// let mut switch = Device::default();
+    /// switch.sys_name = Some("core-1".to_owned());
+    /// switch.serial_number = Some("FOC1234X0AB".to_owned());
+    /// let mut report = Report::new(Reporter::new("collector"), Timestamp::now());
+    /// report.devices.push(switch);
+    ///
+    /// let options = DiscoverOptions::new(network.id);
+    /// let answer = inventory.discover(&caller, &report, options).await?;
+    /// assert_eq!(answer.hosts[0].outcome, DiscoveryOutcome::Created);
+    /// let answer = inventory.discover(&caller, &report, options).await?;
+    /// assert_eq!(answer.hosts[0].outcome, DiscoveryOutcome::Unchanged);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// - `PermissionDenied`: the caller is below Member.
+    /// - `NotFound`: there is no such network, or it belongs to another organization.
+    /// - `AccessDenied`: the caller cannot access the network.
+    /// - `Invalid` with the field `discovery`: the inventory stores hosts [without terms](Self::without_host_terms).
+    /// - `Busy`: too much work of the organization is waiting.
+    pub async fn discover(
+        &self,
+        caller: &Caller,
+        report: &Report,
+        options: DiscoverOptions,
+    ) -> Result<DiscoveryReport, Error> {
+        require_level(caller, Permission::Member)?;
+        let organization = caller.organization_id();
+        self.check_discovered_network(organization, options.network_id).await?;
+        if !caller.scope().allows(options.network_id) {
+            return Err(network_denied(options.network_id));
+        }
+        self.run_discovery(organization, report, options, Merging::Allowed).await
+    }
+
+    /// Reconciles a report like [`discover`](Self::discover) on behalf of a daemon, with the network of the daemon.
+    ///
+    /// Existing hosts never become one: a device that has identities of several is ambiguous.
+    ///
+    /// # Errors
+    /// `AccessDenied` for another network than the daemon's; otherwise those of [`discover`](Self::discover).
+    pub async fn discover_as_daemon(
+        &self,
+        daemon: &Daemon,
+        report: &Report,
+        options: DiscoverOptions,
+    ) -> Result<DiscoveryReport, Error> {
+        if options.network_id != daemon.network_id {
+            return Err(network_denied(options.network_id));
+        }
+        self.check_discovered_network(daemon.organization_id, daemon.network_id).await?;
+        self.run_discovery(daemon.organization_id, report, options, Merging::Forbidden).await
+    }
+
+    async fn check_discovered_network(&self, organization: Uuid, id: Uuid) -> Result<(), Error> {
+        let record = self.get(network_key(id)).await?;
+        if belongs_to(organization, record.as_ref())? {
+            return Ok(());
+        }
+        Err(ErrorKind::NotFound { entity: Entity::Network, id }.into())
+    }
+
+    async fn run_discovery(
+        &self,
+        organization: Uuid,
+        report: &Report,
+        options: DiscoverOptions,
+        merging: Merging,
+    ) -> Result<DiscoveryReport, Error> {
+        if self.host_terms == HostTerms::None {
+            return Err(Error::invalid("discovery", Problem::Unsupported));
+        }
+        let mut inventory = self.clone();
+        if options.dry_run {
+            inventory.store = Arc::new(Overlay::new(Arc::clone(&self.store)));
+        }
+        let network = options.network_id;
+        let subnets = Arc::new(inventory.subnets_of(organization, network).await?);
+        let mut discovery = Discovery {
+            organization,
+            network,
+            merging,
+            reporter: report.reporter.clone(),
+            scanned_ports: report.scanned_ports.clone().into(),
+            observed_at: report.observed_at.min(inventory.now()),
+            subnets,
+            decoded: DecodedHosts::default(),
+            affected_identities: BTreeSet::new(),
+            affected_hosts: BTreeSet::new(),
+            answer: DiscoveryReport {
+                dry_run: options.dry_run,
+                warnings: report.warnings.clone(),
+                skipped_rows: report.skipped_rows,
+                ..DiscoveryReport::default()
+            },
+            inventory,
+        };
+        let discovered = discovery.run(report, options.create_neighbors).await;
+        // Also after an error, for the devices before it.
+        let resolved = discovery.resolve_neighbors().await;
+        discovered.and(resolved)?;
+        Ok(discovery.answer)
+    }
+}
+
+/// A report that is being reconciled with a network.
+#[derive(Debug)]
+struct Discovery {
+    inventory: Inventory,
+    organization: Uuid,
+    network: Uuid,
+    merging: Merging,
+    reporter: Reporter,
+    scanned_ports: Arc<[PortRange]>,
+    observed_at: Timestamp,
+    subnets: Arc<Subnets>,
+    decoded: DecodedHosts,
+    /// The identities that have appeared or disappeared, for whose sake other hosts may have other neighbors.
+    affected_identities: BTreeSet<Identity>,
+    /// The hosts of the report whose own neighbors are to be resolved.
+    affected_hosts: BTreeSet<Uuid>,
+    answer: DiscoveryReport,
+}
+
+impl Discovery {
+    async fn run(&mut self, report: &Report, create_neighbors: bool) -> Result<(), Error> {
+        for devices in report.devices.chunks(DEVICES) {
+            for device in devices {
+                self.discover_device(device, Role::Reported).await?;
+            }
+            self.resolve_neighbors().await?;
+        }
+        if !create_neighbors {
+            return Ok(());
+        }
+        for device in &report.devices {
+            for neighbor in named::devices_named_by(&device.tables) {
+                self.discover_device(&neighbor, Role::Neighbor).await?;
+            }
+            self.resolve_neighbors().await?;
+        }
+        Ok(())
+    }
+
+    /// Resolves the neighbors that may have changed.
+    async fn resolve_neighbors(&mut self) -> Result<(), Error> {
+        let identities = std::mem::take(&mut self.affected_identities);
+        let hosts = std::mem::take(&mut self.affected_hosts);
+        let place = (self.organization, self.network);
+        self.inventory.resolve_all(place, &identities, hosts, &mut self.decoded).await
+    }
+}
+
+fn network_denied(id: Uuid) -> Error {
+    ErrorKind::AccessDenied { entity: Entity::Network, id }.into()
+}

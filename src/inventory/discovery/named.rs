@@ -1,0 +1,62 @@
+//! The devices that others name: neighbors by LLDP and CDP, and the entries of ARP caches.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use crate::discovery::reconcile::Identity;
+use crate::discovery::report::{AddressRow, ArpRow, CdpRow, Device, LldpRow, NeighborState, Table, Tables};
+
+/// Returns the devices that the tables name, each once, in a stable order.
+///
+/// A forwarding database names none: a MAC address behind a port says nothing of a device.
+pub(super) fn devices_named_by(tables: &Tables) -> Vec<Device> {
+    let lldp = tables.lldp.iter().flat_map(|table| &table.rows).map(by_lldp);
+    let cdp = tables.cdp.iter().flat_map(|table| &table.rows).map(by_cdp);
+    let arp = tables.arp.iter().flat_map(|table| &table.rows).filter(|row| is_present(row)).map(by_arp);
+    let mut devices = BTreeMap::new();
+    for device in lldp.chain(cdp).chain(arp) {
+        let identities = Identity::of_device(&device);
+        if !identities.is_empty() {
+            devices.entry(identities).or_insert(device);
+        }
+    }
+    devices.into_values().collect()
+}
+
+fn by_lldp(row: &LldpRow) -> Device {
+    let mut device = Device::default();
+    device.chassis_id = Some(row.chassis_id.clone());
+    device.sys_name.clone_from(&row.sys_name);
+    device.sys_descr.clone_from(&row.sys_desc);
+    device.capabilities.clone_from(&row.capabilities);
+    let addresses = row.mgmt_addrs.iter().filter_map(|address| address.parse().ok());
+    device.tables.addresses = addresses_of(addresses.map(AddressRow::new).collect());
+    device
+}
+
+fn by_cdp(row: &CdpRow) -> Device {
+    let mut device = Device::default();
+    device.cdp_device_id = Some(row.device_id.clone());
+    device.model.clone_from(&row.platform);
+    device.sys_descr.clone_from(&row.version);
+    let address = row.address.as_ref().and_then(|address| address.parse::<IpAddr>().ok());
+    device.tables.addresses = addresses_of(address.map(AddressRow::new).into_iter().collect());
+    device
+}
+
+fn by_arp(row: &ArpRow) -> Device {
+    let mut device = Device::default();
+    let mut address = AddressRow::new(row.ip_address);
+    address.mac_address = Some(row.mac_address);
+    device.tables.addresses = addresses_of(vec![address]);
+    device
+}
+
+/// Returns whether the device of an entry has answered.
+const fn is_present(row: &ArpRow) -> bool {
+    !matches!(row.state, Some(NeighborState::Unreachable | NeighborState::Static))
+}
+
+fn addresses_of(rows: Vec<AddressRow>) -> Option<Table<AddressRow>> {
+    (!rows.is_empty()).then(|| Table::truncated(rows))
+}

@@ -1,0 +1,236 @@
+//! The neighbors of a host's ports, resolved from its LLDP and CDP claims.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use super::claim::ClaimRows;
+use super::records::{HostDiscovery, claim_key, put_state, table_of};
+use crate::discovery::reconcile::{Candidate, Identity, named_by, resolve, set_neighbors};
+use crate::discovery::report::{CdpRow, LldpRow, TableKind};
+use crate::inventory::hosts::{Attempt, Before, HostChange, Summary};
+use crate::inventory::schema::{decode, host_discovery_key, host_key};
+use crate::inventory::transaction::conflict;
+use crate::inventory::{Entity, Error, Inventory};
+use crate::model::{Host, LldpPortIdSubtype, Neighbor, SourceType};
+use crate::store::{Batch, Guard, Key, Precondition, Record, Version};
+
+/// Maximum number of attempts under contention. They take no turns, because the caller may hold some.
+const ATTEMPTS: usize = 64;
+
+/// Maximum number of hosts with one of the identities of a chunk. More of them name nothing.
+const MAX_CANDIDATES: usize = 1_024;
+
+/// Maximum size of the documents that are kept decoded. 32 MiB.
+const MAX_DECODED: usize = 32 * 1024 * 1024;
+
+/// Hosts that were decoded, by id.
+#[derive(Debug, Default)]
+pub(super) struct DecodedHosts {
+    hosts: HashMap<Uuid, (Version, Arc<Host>)>,
+    bytes: usize,
+}
+
+impl DecodedHosts {
+    /// Decodes a host, unless this version of it is known.
+    async fn get(
+        &mut self,
+        inventory: &Inventory,
+        organization: Uuid,
+        record: &Record,
+    ) -> Result<Arc<Host>, Error> {
+        if let Some((version, host)) = self.hosts.get(&record.key.id)
+            && *version == record.version
+        {
+            return Ok(Arc::clone(host));
+        }
+        let host: Arc<Host> = Arc::new(inventory.decode_host(organization, record).await?);
+        self.bytes = self.bytes.saturating_add(record.body.len());
+        if self.bytes > MAX_DECODED {
+            self.hosts.clear();
+            self.bytes = record.body.len();
+        }
+        self.hosts.insert(record.key.id, (record.version, Arc::clone(&host)));
+        Ok(host)
+    }
+}
+
+/// A host whose neighbors are resolved, as stored.
+struct Reporting {
+    record: Record,
+    state: Record,
+    discovery: HostDiscovery,
+    lldp: Vec<LldpRow>,
+    cdp: Vec<CdpRow>,
+}
+
+impl Inventory {
+    /// Sets the neighbors of a host's ports as its claims name them. Does nothing for a host without such claims.
+    pub(super) async fn resolve_neighbors(
+        &self,
+        place: (Uuid, Uuid),
+        host: Uuid,
+        decoded: &mut DecodedHosts,
+    ) -> Result<(), Error> {
+        for _ in 0..ATTEMPTS {
+            if self.try_resolve(place, host, decoded).await? {
+                return Ok(());
+            }
+            tokio::task::yield_now().await;
+        }
+        Err(conflict(Entity::Host, host))
+    }
+
+    /// Returns `false` when a record has changed meanwhile.
+    async fn try_resolve(
+        &self,
+        (organization, network): (Uuid, Uuid),
+        id: Uuid,
+        decoded: &mut DecodedHosts,
+    ) -> Result<bool, Error> {
+        // Read before the candidates: whoever changes those later resolves the host again.
+        let Some(reporting) = self.read_reporting(id).await? else { return Ok(true) };
+        let Reporting { record, state, mut discovery, lldp, cdp } = reporting;
+        let host = decoded.get(self, organization, &record).await?;
+        if host.source.source_type() == SourceType::Manual {
+            return Ok(true);
+        }
+        let named = named_by(&lldp, &cdp);
+        let found = self.hosts_with((organization, network), &named, MAX_CANDIDATES).await?;
+        let tables = self.own_tables(&lldp, &found).await?;
+        let mut candidates = Vec::with_capacity(found.len());
+        for record in found.values() {
+            candidates.push(decoded.get(self, organization, record).await?);
+        }
+        let of_table = |host: &Host| tables.get(&host.id).map_or(&[][..], Vec::as_slice);
+        let candidates: Vec<Candidate<'_>> =
+            candidates.iter().map(|host| Candidate::new(host, of_table(host))).collect();
+        let mut neighbors = resolve(&host, &lldp, &cdp, &candidates);
+        // Discovery does not know the other entries, which users have added.
+        let own: HashSet<Uuid> = discovery.state.baseline.if_entries.iter().map(|entry| entry.id).collect();
+        neighbors.retain(|entry, _| own.contains(entry));
+
+        let mut host = Host::clone(&host);
+        note_edited_neighbors(&host, &mut discovery);
+        let before = discovery.clone();
+        let now = self.now();
+        let changes = set_neighbors(&mut host, &mut discovery.state, &neighbors, now);
+        if changes.is_empty() && discovery == before {
+            return Ok(true);
+        }
+        let mut batch = Batch::new();
+        put_state(id, &discovery, Some(&state), &mut batch)?;
+        for candidate in neighbor_hosts(&neighbors, &candidates) {
+            if let Some(record) = found.get(&candidate).filter(|record| record.key.id != id) {
+                batch.guard(Guard::record(record.key, Precondition::Version(record.version)));
+            }
+        }
+        if changes.is_empty() {
+            batch.guard(Guard::record(record.key, Precondition::Version(record.version)));
+            return self.commit_if_unchanged(batch).await;
+        }
+        host.updated_at = now;
+        let encoder = self.host_encoder(organization).of_stored(record.body.len());
+        let summary = Summary::from(&host);
+        let puts = [encoder.encode_in(&self.state.offload, host).await?];
+        let change = HostChange::putting(organization, &puts);
+        let before = Before::from([(id, (record, summary))]);
+        Ok(matches!(self.commit_hosts(&change, &before, batch).await?, Attempt::Committed))
+    }
+
+    /// Reads a host with its state and the claims that name neighbors.
+    async fn read_reporting(&self, id: Uuid) -> Result<Option<Reporting>, Error> {
+        let kinds = [TableKind::Lldp, TableKind::Cdp].map(|kind| claim_key(id, kind));
+        let keys = [host_key(id), host_discovery_key(id)];
+        let mut records = self.store.get(&[keys, kinds].concat()).await?.into_iter();
+        let (Some(Some(record)), Some(Some(state))) = (records.next(), records.next()) else {
+            return Ok(None);
+        };
+        let (mut lldp, mut cdp, mut has_claims) = (Vec::new(), Vec::new(), false);
+        for claim in records.flatten() {
+            has_claims = true;
+            match table_of(&claim)? {
+                ClaimRows::Lldp(rows) => lldp = rows,
+                ClaimRows::Cdp(rows) => cdp = rows,
+                _ => {}
+            }
+        }
+        if !has_claims {
+            return Ok(None);
+        }
+        let discovery = decode(&state)?;
+        Ok(Some(Reporting { record, state, discovery, lldp, cdp }))
+    }
+
+    /// Reads the LLDP tables of hosts, where the rows name ports by ids that only these tables have.
+    async fn own_tables(
+        &self,
+        rows: &[LldpRow],
+        hosts: &BTreeMap<Uuid, Record>,
+    ) -> Result<HashMap<Uuid, Vec<LldpRow>>, Error> {
+        let is_local = |row: &LldpRow| {
+            row.port_id.as_ref().is_some_and(|id| id.subtype == LldpPortIdSubtype::LocallyAssigned)
+        };
+        let mut tables = HashMap::new();
+        if !rows.iter().any(is_local) {
+            return Ok(tables);
+        }
+        let ids: Vec<Uuid> = hosts.keys().copied().collect();
+        let keys: Vec<Key> = ids.iter().map(|id| claim_key(*id, TableKind::Lldp)).collect();
+        for (id, record) in ids.into_iter().zip(self.store.get(&keys).await?) {
+            if let Some(record) = record
+                && let ClaimRows::Lldp(rows) = table_of(&record)?
+            {
+                tables.insert(id, rows);
+            }
+        }
+        Ok(tables)
+    }
+
+    /// Resolves the neighbors of all hosts whose claims name one of these identities, and of these hosts.
+    pub(super) async fn resolve_all(
+        &self,
+        place: (Uuid, Uuid),
+        identities: &BTreeSet<Identity>,
+        mut hosts: BTreeSet<Uuid>,
+        decoded: &mut DecodedHosts,
+    ) -> Result<(), Error> {
+        let identities: Vec<Identity> = identities.iter().cloned().collect();
+        hosts.extend(self.hosts_naming(place, &identities).await?);
+        for host in hosts {
+            self.resolve_neighbors(place, host, decoded).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Notes the neighbors that a user has set since discovery wrote the host last, so that they stay.
+fn note_edited_neighbors(host: &Host, discovery: &mut HostDiscovery) {
+    let state = &mut discovery.state;
+    let before: HashMap<Uuid, Option<Neighbor>> =
+        state.baseline.if_entries.iter().map(|entry| (entry.id, entry.neighbor)).collect();
+    for entry in &host.if_entries {
+        if before.get(&entry.id).is_some_and(|neighbor| *neighbor != entry.neighbor) {
+            state.edited.insert(format!("if_entries.{}.neighbor", entry.id));
+        }
+    }
+}
+
+/// Returns the hosts that are neighbors or have a port that is one.
+fn neighbor_hosts(
+    neighbors: &BTreeMap<Uuid, Option<Neighbor>>,
+    candidates: &[Candidate<'_>],
+) -> BTreeSet<Uuid> {
+    let ids: BTreeSet<Uuid> = neighbors
+        .values()
+        .flatten()
+        .map(|neighbor| match neighbor {
+            Neighbor::Host(id) | Neighbor::IfEntry(id) => *id,
+        })
+        .collect();
+    let is_named = |host: &Host| {
+        ids.contains(&host.id) || host.if_entries.iter().any(|entry| ids.contains(&entry.id))
+    };
+    candidates.iter().map(|candidate| candidate.host).filter(|host| is_named(host)).map(|host| host.id).collect()
+}

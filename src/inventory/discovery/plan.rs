@@ -1,0 +1,336 @@
+//! What a device means for the records of its host: a pure decision on what was read.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use super::absorb::{Replaced, absorb, absorb_state};
+use super::claim::{ClaimedTable, claimed_tables};
+use super::follow::Naming;
+use super::records::{ClaimRecord, HostDiscovery, Place};
+use super::subnets::Subnets;
+use super::{DiscoveredHost, DiscoveryOutcome};
+use crate::access::{RandomSource, uuid_v4};
+use crate::discovery::reconcile::{
+    HostState, Identity, MatchedBy, MergeOutcome, MergeReason, Projection, merge, set_subnets,
+};
+use crate::discovery::report::{Device, PortRange, Reporter, TableKind};
+use crate::inventory::Error;
+use crate::inventory::hosts::{Before, EncodedHost, HostEncoder, Summary, decode as decode_host, rename_parts};
+use crate::inventory::schema::decode;
+use crate::model::{Host, Timestamp};
+use crate::store::Record;
+
+/// Whether a device is described by a report or only named as a neighbor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Reported,
+    /// Becomes a hidden host, and never changes one.
+    Neighbor,
+}
+
+/// What is stored of a host.
+#[derive(Debug)]
+pub(super) struct Stored {
+    pub(super) record: Record,
+    pub(super) state: Option<Record>,
+    pub(super) claims: Vec<Record>,
+}
+
+/// The host that a device is, and the hosts that become a part of it.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) host: Stored,
+    pub(super) others: Vec<Stored>,
+}
+
+/// All that a decision depends on.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) place: Place,
+    pub(super) device: Arc<Device>,
+    pub(super) role: Role,
+    /// `None`: the device becomes a new host.
+    pub(super) known: Option<Known>,
+    pub(super) reporter: Reporter,
+    pub(super) scanned_ports: Arc<[PortRange]>,
+    pub(super) subnets: Arc<Subnets>,
+    pub(super) observed_at: Timestamp,
+    pub(super) now: Timestamp,
+    pub(super) encoder: HostEncoder,
+    /// Gives new parts random ids; `None`: they have ids that follow from the host's.
+    pub(super) random: Option<Arc<dyn RandomSource>>,
+}
+
+/// The decision: what is to be stored.
+#[derive(Debug)]
+pub(super) struct Planned {
+    /// `None`: the host stays as it is.
+    pub(super) encoded: Option<EncodedHost>,
+    /// The hosts as read.
+    pub(super) before: Before,
+    /// `None`: the state stays as it is.
+    pub(super) discovery: Option<HostDiscovery>,
+    pub(super) state_record: Option<Record>,
+    /// The claims that change.
+    pub(super) claims: Vec<ClaimedTable>,
+    /// What takes the place of hosts and parts that are gone.
+    pub(super) replaced: Replaced,
+    /// The identities by which others may have named the host, if those changed.
+    pub(super) affected: Vec<Identity>,
+    name: String,
+    outcome: DiscoveryOutcome,
+    changes: Vec<String>,
+    reason: Option<String>,
+}
+
+/// A host with what discovery knows of it.
+#[derive(Clone, Debug)]
+pub(super) struct Opened {
+    pub(super) host: Host,
+    pub(super) discovery: Option<HostDiscovery>,
+    pub(super) claims: BTreeMap<TableKind, ClaimedTable>,
+}
+
+impl Stored {
+    pub(super) fn open(&self) -> Result<Opened, Error> {
+        let mut claims = BTreeMap::new();
+        for record in &self.claims {
+            let claimed = decode::<ClaimRecord>(record)?.claimed;
+            claims.insert(claimed.table.kind(), claimed);
+        }
+        let discovery = self.state.as_ref().map(decode).transpose()?;
+        Ok(Opened { host: decode_host(&self.record)?, discovery, claims })
+    }
+}
+
+impl Opened {
+    /// Takes over everything of another host. Returns what replaces the parts that both have.
+    pub(super) fn absorb(&mut self, place: Place, other: Self, now: Timestamp) -> Replaced {
+        let is_known = self.discovery.is_some() || other.discovery.is_some();
+        let mut discovery = self.discovery.take().unwrap_or_else(|| new_discovery(place, &self.host));
+        let replaced = absorb(&mut self.host, other.host, now);
+        if let Some(state) = other.discovery {
+            absorb_state(&mut discovery, state, &replaced, now);
+        }
+        for (kind, claimed) in other.claims {
+            let joined = match self.claims.remove(&kind) {
+                Some(own) => own.joined(claimed),
+                None => claimed,
+            };
+            self.claims.insert(kind, joined);
+        }
+        discovery.claims = self.claims.keys().copied().collect();
+        self.discovery = is_known.then_some(discovery);
+        replaced
+    }
+}
+
+/// Returns what discovery knows of a host that it has not described yet.
+fn new_discovery(place: Place, host: &Host) -> HostDiscovery {
+    HostDiscovery {
+        organization_id: place.organization,
+        network_id: place.network,
+        claims: Vec::new(),
+        state: HostState::of_host(host),
+    }
+}
+
+impl Plan {
+    pub(super) fn decide(mut self) -> Result<Planned, Error> {
+        let mut before = Before::new();
+        let mut naming = Vec::new();
+        let mut replaced = Replaced::new();
+        let (mut opened, mut state_record, mut others) = (None, None, Vec::new());
+        if let Some(Known { host, others: stored }) = self.known.take() {
+            for stored in std::iter::once(&host).chain(&stored) {
+                let one = stored.open()?;
+                before.insert(one.host.id, (stored.record.clone(), Summary::from(&one.host)));
+                naming.push(Naming::of(&one.host));
+                others.push(one);
+            }
+            opened = Some(others.remove(0));
+            state_record = host.state;
+        }
+        let original = opened.as_ref().and_then(|opened: &Opened| opened.discovery.clone());
+        let stored_claims = opened.as_ref().map(|opened| opened.claims.clone()).unwrap_or_default();
+        let merged_hosts: Vec<Uuid> = others.iter().map(|other| other.host.id).collect();
+        if let Some(opened) = &mut opened {
+            for other in others {
+                replaced.extend(opened.absorb(self.place, other, self.now));
+            }
+        }
+
+        let mut merged = self.merge(opened.as_ref());
+        let is_known = opened.is_some();
+        let mut claims = opened.map(|opened| opened.claims).unwrap_or_default();
+        let reported = claimed_tables(&self.device.tables, self.observed_at, &self.reporter);
+        for claimed in reported {
+            let kind = claimed.table.kind();
+            let after = match claims.get(&kind) {
+                Some(stored) => claimed.after(stored),
+                None => Some(claimed),
+            };
+            claims.extend(after.map(|after| (kind, after)));
+        }
+        // A claim of another kind, which was not read, stays.
+        let mut kinds = original.as_ref().map(|original| original.claims.clone()).unwrap_or_default();
+        kinds.extend(claims.keys().copied());
+        kinds.sort_unstable();
+        kinds.dedup();
+        claims.retain(|kind, claimed| stored_claims.get(kind) != Some(claimed));
+
+        if self.random.is_some() {
+            self.refresh_ids(&mut merged, &before)?;
+        }
+        let is_changed = merged.is_changed || !merged_hosts.is_empty() || !is_known;
+        let after = Naming::of(&merged.host);
+        let is_affected = naming.len() != 1 || naming.first() != Some(&after);
+        let mut affected = Vec::new();
+        if is_affected {
+            affected.extend(naming.into_iter().flat_map(|naming| naming.identities));
+            affected.extend(after.identities);
+        }
+        let Place { organization, network, .. } = self.place;
+        let discovery = HostDiscovery {
+            organization_id: organization,
+            network_id: network,
+            claims: kinds,
+            state: merged.state,
+        };
+        let name = merged.host.name.clone();
+        let encoded = match is_changed {
+            true => Some(self.encoder.of_stored(stored_size(&before, self.place.host)).encode(merged.host)?),
+            false => None,
+        };
+        Ok(Planned {
+            encoded,
+            before,
+            discovery: Some(discovery).filter(|discovery| Some(discovery) != original.as_ref()),
+            state_record,
+            claims: claims.into_values().collect(),
+            replaced,
+            affected,
+            name,
+            outcome: match (is_known, is_changed) {
+                (false, _) => DiscoveryOutcome::Created,
+                (true, true) => DiscoveryOutcome::Updated,
+                (true, false) => DiscoveryOutcome::Unchanged,
+            },
+            changes: merged.changes,
+            reason: reason(merged.reason, &merged_hosts),
+        })
+    }
+
+    /// Merges the device into the host, and sets what follows from other records.
+    fn merge(&self, opened: Option<&Opened>) -> MergedHost {
+        let current = opened.map(|opened| &opened.host);
+        let mut state = opened.and_then(|opened| opened.discovery.as_ref()).map(|known| known.state.clone());
+        if let Some(state) = &mut state {
+            self.subnets.clear_deleted(&mut state.baseline.interfaces);
+        }
+        let (network, host_id) = (self.place.network, self.place.host);
+        let projection = Projection::of_device(&self.device, network, host_id, &self.scanned_ports);
+        let merged = merge(current, state.as_ref(), &projection, self.observed_at, self.now);
+        let mut merged = MergedHost {
+            is_changed: merged.outcome != MergeOutcome::Unchanged,
+            host: merged.host,
+            state: merged.state,
+            changes: merged.changes,
+            reason: merged.reason,
+        };
+        if merged.reason != Some(MergeReason::ManualHost) {
+            let subnet_of = |address| self.subnets.find(address);
+            let moved = set_subnets(&mut merged.host, &mut merged.state, subnet_of, self.now);
+            merged.add_changes(moved, self.now);
+            self.set_hidden(&mut merged);
+        }
+        merged
+    }
+
+    /// Hides a host that is only named, and shows it once it is described.
+    fn set_hidden(&self, merged: &mut MergedHost) {
+        let is_hidden = self.role == Role::Neighbor;
+        let was_hidden = merged.state.baseline.hidden;
+        if is_hidden == was_hidden || merged.host.hidden != was_hidden || merged.state.is_edited("hidden") {
+            return;
+        }
+        merged.host.hidden = is_hidden;
+        merged.state.baseline.hidden = is_hidden;
+        merged.add_changes(vec!["hidden".to_owned()], self.now);
+    }
+
+    /// Gives new parts random ids, because other hosts have those that follow from the host's.
+    fn refresh_ids(&self, merged: &mut MergedHost, before: &Before) -> Result<(), Error> {
+        let Some(random) = &self.random else { return Ok(()) };
+        let known: HashSet<Uuid> = match before.get(&self.place.host) {
+            Some((record, _)) => part_ids(&decode_host::<Host>(record)?).collect(),
+            None => HashSet::new(),
+        };
+        let mut renamed: HashMap<Uuid, Uuid> = HashMap::new();
+        for id in part_ids(&merged.host).filter(|id| !known.contains(id)) {
+            renamed.insert(id, uuid_v4(&**random)?);
+        }
+        let new_id = |id: Uuid| renamed.get(&id).copied();
+        rename_parts(&mut merged.host, new_id);
+        rename_parts(&mut merged.state.baseline, new_id);
+        let seen = std::mem::take(&mut merged.state.seen);
+        merged.state.seen = seen.into_iter().map(|(id, seen)| (new_id(id).unwrap_or(id), seen)).collect();
+        Ok(())
+    }
+}
+
+/// A merged host, with what follows from other records.
+struct MergedHost {
+    host: Host,
+    state: HostState,
+    is_changed: bool,
+    changes: Vec<String>,
+    reason: Option<MergeReason>,
+}
+
+impl MergedHost {
+    fn add_changes(&mut self, changes: Vec<String>, now: Timestamp) {
+        if !changes.is_empty() {
+            self.is_changed = true;
+            self.host.updated_at = now;
+        }
+        let room = MAX_CHANGES.saturating_sub(self.changes.len());
+        self.changes.extend(changes.into_iter().take(room));
+    }
+}
+
+const MANUAL_HOST: &str = "The host was entered by a user, so that discovery never changes it.";
+
+/// Maximum number of changes that are listed.
+const MAX_CHANGES: usize = 1_000;
+
+fn part_ids(host: &Host) -> impl Iterator<Item = Uuid> + '_ {
+    let interfaces = host.interfaces.iter().map(|part| part.id);
+    let ports = host.ports.iter().map(|part| part.id);
+    let services = host.services.iter().map(|part| part.id);
+    interfaces.chain(ports).chain(services).chain(host.if_entries.iter().map(|part| part.id))
+}
+
+/// Returns the size of the stored host in bytes.
+fn stored_size(before: &Before, host: Uuid) -> usize {
+    before.get(&host).map_or(0, |(record, _)| record.body.len())
+}
+
+fn reason(reason: Option<MergeReason>, merged: &[Uuid]) -> Option<String> {
+    if !merged.is_empty() {
+        let merged: Vec<String> = merged.iter().take(8).map(Uuid::to_string).collect();
+        return Some(format!("The hosts {} are the same device and became this one.", merged.join(", ")));
+    }
+    reason.map(|reason| match reason {
+        MergeReason::ManualHost => MANUAL_HOST.to_owned(),
+    })
+}
+
+impl Planned {
+    pub(super) fn outcome(self, id: Uuid, matched_by: Option<MatchedBy>) -> DiscoveredHost {
+        let Self { name, outcome, changes, reason, .. } = self;
+        DiscoveredHost { id: Some(id), name, outcome, matched_by, changes, reason }
+    }
+}

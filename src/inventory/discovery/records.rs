@@ -1,0 +1,155 @@
+//! The records that discovery stores beside a host: its state and its claims.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::claim::{ClaimRows, ClaimedTable};
+use super::index::claim_terms;
+use crate::discovery::reconcile::HostState;
+use crate::discovery::report::TableKind;
+use crate::inventory::schema::{
+    CLAIM, CLAIM_LINK, decode, discovered_hosts_key, encode, host_discovery_key,
+};
+use crate::inventory::{Error, Inventory, unchanged};
+use crate::model::derived_id;
+use crate::store::{Batch, Facets, Guard, Key, Link, Name, Precondition, Record, Term, TermFilter, TermRange};
+
+/// Has a value for states with stale parts.
+const STALE: Name = Name::new("stale");
+
+/// The body of a [`HOST_DISCOVERY`] record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct HostDiscovery {
+    pub(super) organization_id: Uuid,
+    pub(super) network_id: Uuid,
+    /// The kinds of the host's claims.
+    pub(super) claims: Vec<TableKind>,
+    pub(super) state: HostState,
+}
+
+/// The part of a [`HostDiscovery`] that names the claims.
+#[derive(Debug, Deserialize)]
+struct ClaimKinds {
+    claims: Vec<TableKind>,
+}
+
+/// The body of a [`CLAIM`] record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct ClaimRecord {
+    pub(super) organization_id: Uuid,
+    pub(super) network_id: Uuid,
+    pub(super) host_id: Uuid,
+    pub(super) claimed: ClaimedTable,
+}
+
+/// The part of a [`ClaimRecord`] that names the host.
+#[derive(Debug, Deserialize)]
+pub(super) struct ClaimOwner {
+    pub(super) host_id: Uuid,
+}
+
+/// A host in its organization and network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) organization: Uuid,
+    pub(super) network: Uuid,
+    pub(super) host: Uuid,
+}
+
+/// Returns the key of a host's claim of this kind.
+pub(super) fn claim_key(host: Uuid, kind: TableKind) -> Key {
+    Key::new(CLAIM, derived_id("claim", &[host.as_bytes(), kind.as_str().as_bytes()]))
+}
+
+/// Returns the facets of states, so that stale ones are found.
+fn state_facets(discovery: &HostDiscovery) -> Facets {
+    let stale = discovery.state.stale().next().map(|_| Term::new(STALE, [1]));
+    Facets::default()
+        .with_organization(discovery.organization_id)
+        .with_network(discovery.network_id)
+        .with_terms(stale)
+}
+
+/// Returns the filter that finds states with stale parts.
+pub(super) fn stale_filter() -> TermFilter {
+    TermFilter::new(STALE, [TermRange::exact([1])])
+}
+
+/// Adds the state of a host to a batch that writes the host or guards it.
+pub(super) fn put_state(
+    host: Uuid,
+    discovery: &HostDiscovery,
+    replaced: Option<&Record>,
+    batch: &mut Batch,
+) -> Result<(), Error> {
+    let key = host_discovery_key(host);
+    batch.put(key, unchanged(replaced), state_facets(discovery), encode(discovery)?);
+    Ok(())
+}
+
+/// Adds a claim to a batch. The state of the host, which the batch writes or guards as well, guards the present one.
+pub(super) fn put_claim(place: Place, claimed: ClaimedTable, batch: &mut Batch) -> Result<(), Error> {
+    let Place { organization, network, host } = place;
+    let key = claim_key(host, claimed.table.kind());
+    let facets = Facets::default()
+        .with_organization(organization)
+        .with_network(network)
+        .with_links([Link::new(CLAIM_LINK, host)])
+        .with_terms(claim_terms(&claimed.table));
+    let record = ClaimRecord { organization_id: organization, network_id: network, host_id: host, claimed };
+    batch.put(key, Precondition::Any, facets, encode(&record)?);
+    Ok(())
+}
+
+/// Adds the record that every discovery writes which creates or merges hosts of the network.
+pub(super) fn put_discovered_hosts(
+    (organization, network): (Uuid, Uuid),
+    replaced: Option<&Record>,
+    batch: &mut Batch,
+) {
+    let facets = Facets::default().with_organization(organization).with_network(network);
+    batch.put(discovered_hosts_key(network), unchanged(replaced), facets, "{}");
+}
+
+impl Inventory {
+    /// Adds the deletion of what discovery stores beside these hosts to the batch that deletes them.
+    pub(in crate::inventory) async fn forget_hosts(
+        &self,
+        hosts: &[Uuid],
+        batch: &mut Batch,
+    ) -> Result<(), Error> {
+        if hosts.is_empty() {
+            return Ok(());
+        }
+        let written: BTreeSet<Key> = batch.writes().iter().map(|write| write.key()).collect();
+        let keys: Vec<Key> = hosts.iter().map(|host| host_discovery_key(*host)).collect();
+        for (key, record) in keys.iter().zip(self.store.get(&keys).await?) {
+            let Some(record) = record else {
+                batch.guard(Guard::record(*key, Precondition::Absent));
+                continue;
+            };
+            let ClaimKinds { claims } = decode(&record)?;
+            if !written.contains(key) {
+                batch.delete(*key, unchanged(Some(&record)));
+            }
+            for claim in claims.into_iter().map(|kind| claim_key(key.id, kind)) {
+                if !written.contains(&claim) {
+                    batch.delete(claim, Precondition::Any);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Adds the deletion of what discovery stores for a network to the batch that deletes the network.
+pub(in crate::inventory) fn forget_network(network: Uuid, batch: &mut Batch) {
+    batch.delete(discovered_hosts_key(network), Precondition::Any);
+}
+
+/// Returns the table of a claim.
+pub(super) fn table_of(record: &Record) -> Result<ClaimRows, Error> {
+    Ok(decode::<ClaimRecord>(record)?.claimed.table)
+}

@@ -1,0 +1,195 @@
+//! Deletion of the parts that devices no longer show.
+
+use std::collections::{BTreeSet, HashSet};
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::plan::Opened;
+use super::records::{put_state, stale_filter};
+use crate::access::Caller;
+use crate::inventory::hosts::{Attempt, Before, HostChange, Summary};
+use crate::inventory::schema::{
+    HOST, HOST_DISCOVERY, SERVICE_VIRTUALIZED_BY_LINK, VIRTUALIZED_BY_LINK, host_key, on_network,
+};
+use crate::inventory::{Entity, Error, Inventory, require_level};
+use crate::model::{BindingTarget, Host, Permission};
+use crate::store::{Batch, LinkFilter, Query, Start};
+
+/// Number of hosts that are read at a time.
+const PAGE: usize = 32;
+
+/// What [`Inventory::delete_stale_as`] deleted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct StaleDeletion {
+    /// The number of hosts that changed.
+    pub hosts: u64,
+    /// The number of deleted interfaces.
+    pub interfaces: u64,
+    /// The number of deleted ports.
+    pub ports: u64,
+    /// The number of deleted services.
+    pub services: u64,
+    /// The number of deleted interface entries.
+    pub if_entries: u64,
+}
+
+impl StaleDeletion {
+    const fn parts(&self) -> u64 {
+        self.interfaces + self.ports + self.services + self.if_entries
+    }
+
+    const fn add(&mut self, other: &Self) {
+        self.hosts += other.hosts;
+        self.interfaces += other.interfaces;
+        self.ports += other.ports;
+        self.services += other.services;
+        self.if_entries += other.if_entries;
+    }
+}
+
+impl Inventory {
+    /// Deletes the stale parts of the hosts of a network, on behalf of a Member or above who can access it.
+    ///
+    /// A part is stale once three complete tables in a row lack it. Parts that something else of the host needs stay: a port or
+    /// an interface that a service is bound to, and a service that virtualizes something. A part that is deleted and reported
+    /// again appears again. Each host is one commit.
+    ///
+    /// # Errors
+    /// - `PermissionDenied`: the caller is below Member.
+    /// - `NotFound`: there is no such network, or it belongs to another organization.
+    /// - `AccessDenied`: the caller cannot access the network.
+    pub async fn delete_stale_as(&self, caller: &Caller, network: Uuid) -> Result<StaleDeletion, Error> {
+        require_level(caller, Permission::Member)?;
+        let organization = caller.organization_id();
+        self.check_discovered_network(organization, network).await?;
+        if !caller.scope().allows(network) {
+            return Err(super::network_denied(network));
+        }
+        let mut deleted = StaleDeletion::default();
+        let mut query = Query {
+            terms: vec![stale_filter()],
+            limit: Some(PAGE),
+            ..on_network(HOST_DISCOVERY, organization, network)
+        };
+        loop {
+            let page = self.store.list(&query).await?;
+            for state in &page.records {
+                deleted.add(&self.delete_stale_of(organization, state.key.id).await?);
+            }
+            let Some(next) = page.next else { return Ok(deleted) };
+            query.start = Start::After(next);
+        }
+    }
+
+    async fn delete_stale_of(&self, organization: Uuid, id: Uuid) -> Result<StaleDeletion, Error> {
+        let mut transaction = self.transaction(Entity::Host, id);
+        loop {
+            let Some(stored) = self.read_stored(id, &BTreeSet::new()).await? else {
+                return Ok(StaleDeletion::default());
+            };
+            if !transaction.enter(BTreeSet::from([host_key(id)])).await? {
+                continue;
+            }
+            let bytes = stored.record.body.len();
+            let open = move || stored.open().map(|opened| (stored, opened));
+            let (stored, mut opened) = self.state.offload.run(organization, bytes, open).await??;
+            let summary = Summary::from(&opened.host);
+            let needed = self.virtualizing(organization, &opened.host).await?;
+            let deleted = opened.delete_stale(&needed);
+            let Some(discovery) = opened.discovery.filter(|_| deleted.parts() > 0) else {
+                return Ok(StaleDeletion::default());
+            };
+            let mut batch = Batch::new();
+            put_state(id, &discovery, stored.state.as_ref(), &mut batch)?;
+            let host = Host { updated_at: self.now(), ..opened.host };
+            let encoder = self.host_encoder(organization).of_stored(bytes);
+            let puts = [encoder.encode_in(&self.state.offload, host).await?];
+            let before = Before::from([(id, (stored.record, summary))]);
+            let change = HostChange::putting(organization, &puts);
+            if matches!(self.commit_hosts(&change, &before, batch).await?, Attempt::Committed) {
+                self.follow_host_change(&change, &before).await;
+                return Ok(deleted);
+            }
+            transaction.retry().await?;
+        }
+    }
+
+    /// Returns the services of a host that virtualize a host or a service.
+    async fn virtualizing(&self, organization: Uuid, host: &Host) -> Result<HashSet<Uuid>, Error> {
+        let mut virtualizing = HashSet::new();
+        for service in host.services.iter().map(|service| service.id) {
+            for relation in [VIRTUALIZED_BY_LINK, SERVICE_VIRTUALIZED_BY_LINK] {
+                let links = vec![LinkFilter::new(relation, [service])];
+                let guests = Query { organization: Some(organization), links, ..Query::new(HOST) };
+                if self.count(guests).await? > 0 {
+                    virtualizing.insert(service);
+                }
+            }
+        }
+        Ok(virtualizing)
+    }
+}
+
+impl Opened {
+    /// Deletes the stale parts of the host, except services that are needed.
+    fn delete_stale(&mut self, needed: &HashSet<Uuid>) -> StaleDeletion {
+        let Some(discovery) = &mut self.discovery else { return StaleDeletion::default() };
+        let stale: HashSet<Uuid> = discovery.state.stale().collect();
+        let (host, mut gone) = (&mut self.host, HashSet::new());
+        let is_gone = |id: Uuid, gone: &mut HashSet<Uuid>, is_needed: bool| {
+            let is_gone = stale.contains(&id) && !is_needed;
+            if is_gone {
+                gone.insert(id);
+            }
+            is_gone
+        };
+        let services = retain(&mut host.services, |part| is_gone(part.id, &mut gone, needed.contains(&part.id)));
+        let bound = bound_parts(host);
+        let ports = retain(&mut host.ports, |part| is_gone(part.id, &mut gone, bound.contains(&part.id)));
+        let interfaces =
+            retain(&mut host.interfaces, |part| is_gone(part.id, &mut gone, bound.contains(&part.id)));
+        let if_entries = retain(&mut host.if_entries, |part| is_gone(part.id, &mut gone, false));
+        forget(host, &gone);
+        let baseline = &mut discovery.state.baseline;
+        baseline.services.retain(|part| !gone.contains(&part.id));
+        baseline.ports.retain(|part| !gone.contains(&part.id));
+        baseline.interfaces.retain(|part| !gone.contains(&part.id));
+        baseline.if_entries.retain(|part| !gone.contains(&part.id));
+        forget(baseline, &gone);
+        discovery.state.seen.retain(|id, _| !gone.contains(id));
+        StaleDeletion { hosts: u64::from(!gone.is_empty()), interfaces, ports, services, if_entries }
+    }
+}
+
+/// Removes the parts that are gone, and returns their number.
+fn retain<P>(parts: &mut Vec<P>, mut is_gone: impl FnMut(&P) -> bool) -> u64 {
+    let before = parts.len();
+    parts.retain(|part| !is_gone(part));
+    (before - parts.len()) as u64
+}
+
+/// Returns the ports and interfaces that services are bound to or credentials are assigned to.
+fn bound_parts(host: &Host) -> HashSet<Uuid> {
+    let mut bound: HashSet<Uuid> =
+        host.credential_assignments.iter().flat_map(|by| by.interface_ids.iter().flatten()).copied().collect();
+    for binding in host.services.iter().flat_map(|service| &service.bindings) {
+        match binding.target {
+            BindingTarget::Port { port_id, interface_id } => {
+                bound.insert(port_id);
+                bound.extend(interface_id);
+            }
+            BindingTarget::Interface { interface_id } => drop(bound.insert(interface_id)),
+        }
+    }
+    bound
+}
+
+/// Clears the references of interface entries to parts that are gone.
+fn forget(host: &mut Host, gone: &HashSet<Uuid>) {
+    for entry in &mut host.if_entries {
+        entry.interface_id = entry.interface_id.filter(|id| !gone.contains(id));
+        entry.lag_id = entry.lag_id.filter(|id| !gone.contains(id));
+    }
+}

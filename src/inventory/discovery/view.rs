@@ -1,0 +1,65 @@
+//! Claims as callers see them.
+
+use std::collections::BTreeSet;
+
+use uuid::Uuid;
+
+use super::claim::{Claim, ClaimRows, SeenPart};
+use super::plan::Opened;
+use crate::access::Caller;
+use crate::discovery::report::TableKind;
+use crate::inventory::{Error, Inventory};
+
+impl Inventory {
+    /// Returns the claims of a host that the caller can access: those of one kind, or all. Every level may read.
+    ///
+    /// # Errors
+    /// `NotFound`, also for a host of another organization; `AccessDenied` when the caller cannot access its network.
+    pub async fn claims_as(
+        &self,
+        caller: &Caller,
+        host: Uuid,
+        kind: Option<TableKind>,
+    ) -> Result<Vec<Claim>, Error> {
+        // Checks the access, and names the reason if there is none.
+        let record = self.host_record_as(caller, host).await?;
+        let kinds: BTreeSet<TableKind> = match kind {
+            Some(kind) => BTreeSet::from([kind]),
+            None => TableKind::ALL.iter().copied().collect(),
+        };
+        let organization = caller.organization_id();
+        let Some(stored) = self.read_stored(record.key.id, &kinds).await? else { return Ok(Vec::new()) };
+        let bytes = stored.record.body.len() + stored.claims.iter().map(|claim| claim.body.len()).sum::<usize>();
+        let opened = self.state.offload.run(organization, bytes, move || stored.open()).await??;
+        Ok(opened.into_claims())
+    }
+}
+
+impl Opened {
+    fn into_claims(self) -> Vec<Claim> {
+        let Self { host, discovery, claims } = self;
+        let Some(discovery) = discovery else { return Vec::new() };
+        let seen = |ids: Vec<Uuid>| -> Vec<SeenPart> {
+            let seen = ids.into_iter().filter_map(|id| Some(SeenPart::new(id, *discovery.state.seen.get(&id)?)));
+            seen.collect()
+        };
+        let claims = claims.into_values().map(|claimed| {
+            let parts = match &claimed.table {
+                ClaimRows::Addresses(_) => host.interfaces.iter().map(|part| part.id).collect(),
+                ClaimRows::Ports(_) => host.ports.iter().map(|part| part.id).collect(),
+                ClaimRows::IfEntries(_) => host.if_entries.iter().map(|part| part.id).collect(),
+                _ => Vec::new(),
+            };
+            Claim {
+                host_id: host.id,
+                network_id: host.network_id,
+                observed_at: claimed.observed_at,
+                complete: claimed.complete,
+                reporter: claimed.reporter,
+                rows: claimed.table,
+                parts: seen(parts),
+            }
+        });
+        claims.collect()
+    }
+}
