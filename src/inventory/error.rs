@@ -265,6 +265,12 @@ pub enum Entity {
     IfEntry,
     /// A session.
     Session,
+    /// A discovery daemon.
+    #[cfg(feature = "discovery")]
+    Daemon,
+    /// A session of work for a discovery daemon.
+    #[cfg(feature = "discovery")]
+    Discovery,
 }
 
 impl Entity {
@@ -286,6 +292,10 @@ impl Entity {
             Self::Interface => "Interface",
             Self::IfEntry => "If Entry",
             Self::Session => "Session",
+            #[cfg(feature = "discovery")]
+            Self::Daemon => "Daemon",
+            #[cfg(feature = "discovery")]
+            Self::Discovery => "Discovery",
         }
     }
 }

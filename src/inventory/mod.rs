@@ -10,6 +10,8 @@ mod bootstrap;
 mod caches;
 mod collections;
 #[cfg(feature = "discovery")]
+mod daemons;
+#[cfg(feature = "discovery")]
 mod discovery;
 mod error;
 mod hosts;
@@ -34,11 +36,15 @@ use uuid::Uuid;
 
 pub use api_keys::{IssuedKey, NewDaemonApiKey, NewUserApiKey};
 pub use bootstrap::{Bootstrap, Bootstrapped};
+#[cfg(feature = "discovery")]
+pub use collections::NewDiscovery;
 pub use collections::{
     BulkDeletable, Creatable, Deletable, ListOrderField, ListPage, ListQuery, NewOrganization, PageCursor,
     PageCursorError, Resource,
 };
 pub(crate) use collections::{DocumentPages, Documents, MAX_BULK, Pages, Requirement};
+#[cfg(feature = "discovery")]
+pub use daemons::{DaemonStatus, DiscoveryUpdate, NewDaemon, Work};
 #[cfg(feature = "discovery")]
 pub use discovery::{
     Claim, ClaimRows, DiscoverOptions, DiscoveredHost, DiscoveredTable, DiscoveryOutcome, DiscoveryReport,

@@ -49,6 +49,10 @@ pub(super) const CLAIM: Name = Name::new("claim");
 /// Such a discovery requires the version that it read first. Two of them thus never create the same device twice.
 #[cfg(feature = "discovery")]
 pub(super) const DISCOVERED_HOSTS: Name = Name::new("discovered_hosts");
+#[cfg(feature = "discovery")]
+pub(super) const DAEMON: Name = Name::new("daemon");
+#[cfg(feature = "discovery")]
+pub(super) const DISCOVERY: Name = Name::new("discovery");
 
 /// The organization of a tag and its name, in its comparable form.
 pub(super) const TAG_NAME_UNIQUE_KEY: Name = Name::new("tag_name");
@@ -92,6 +96,19 @@ pub(super) const CLAIM_LINK: Name = Name::new("claim_of");
 pub(super) const VIRTUALIZED_BY_LINK: Name = Name::new("virtualized_by");
 /// From a host to a service that virtualizes one of the host's services.
 pub(super) const SERVICE_VIRTUALIZED_BY_LINK: Name = Name::new("service_run_by");
+
+/// From a daemon to the API key that registered it.
+#[cfg(feature = "discovery")]
+pub(super) const DAEMON_KEY_LINK: Name = Name::new("registered_by");
+/// From a session of work to its network, while a daemon has to hear of it.
+#[cfg(feature = "discovery")]
+pub(super) const OPEN_LINK: Name = Name::new("open_on");
+/// From a session of work to its network, once no daemon has to hear of it.
+#[cfg(feature = "discovery")]
+pub(super) const ENDED_LINK: Name = Name::new("ended_on");
+/// From an open session of work to its daemon.
+#[cfg(feature = "discovery")]
+pub(super) const ASSIGNED_LINK: Name = Name::new("assigned_to");
 
 pub(super) const CREATED_AT: Name = Name::new("created_at");
 pub(super) const UPDATED_AT: Name = Name::new("updated_at");
@@ -143,6 +160,21 @@ pub(super) const fn share_password_key(id: Uuid) -> Key {
 
 pub(super) const fn host_key(id: Uuid) -> Key {
     Key::new(HOST, id)
+}
+
+#[cfg(feature = "discovery")]
+pub(super) const fn subnet_key(id: Uuid) -> Key {
+    Key::new(SUBNET, id)
+}
+
+#[cfg(feature = "discovery")]
+pub(super) const fn daemon_key(id: Uuid) -> Key {
+    Key::new(DAEMON, id)
+}
+
+#[cfg(feature = "discovery")]
+pub(super) const fn discovery_key(id: Uuid) -> Key {
+    Key::new(DISCOVERY, id)
 }
 
 #[cfg(feature = "discovery")]

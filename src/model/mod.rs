@@ -11,6 +11,10 @@
 mod api_key;
 mod color;
 mod construct;
+#[cfg(feature = "discovery")]
+mod daemon;
+#[cfg(feature = "discovery")]
+mod discovery;
 mod host;
 mod interface;
 #[cfg(feature = "openapi")]
@@ -30,6 +34,10 @@ mod timestamp;
 pub use api_key::{DaemonApiKey, UserApiKey};
 pub use color::{Color, ColorError};
 pub(crate) use construct::derived_id;
+#[cfg(feature = "discovery")]
+pub use daemon::{DaemonCapabilities, DaemonMode, DiscoveryDaemon};
+#[cfg(feature = "discovery")]
+pub use discovery::{Discovery, DiscoveryPhase, DiscoveryType};
 pub use host::{CredentialAssignment, Host, HostVirtualization, ProxmoxVirtualization};
 pub use interface::{
     AdminStatus, IfEntry, Interface, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype,

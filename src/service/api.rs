@@ -12,6 +12,8 @@ use http_body::Body;
 use super::body::{ListSlots, ResponseBody};
 use super::client_address::{ClientAddressSource, ClientPrefixes};
 use super::credentials::{CookiePathError, CrossSitePolicy, SessionCookie};
+#[cfg(feature = "discovery")]
+use super::discovery_stream::STREAMS_AT_ONCE;
 use super::health::Health;
 use super::input::box_body;
 use super::page_cache::PageCache;
@@ -333,6 +335,8 @@ impl ApiBuilder {
             session_cookie: self.session_cookie,
             whole_list_limit: self.whole_list_limit,
             list_slots: ListSlots::new(lists_per_user, lists_total),
+            #[cfg(feature = "discovery")]
+            event_slots: ListSlots::new(STREAMS_AT_ONCE.0, STREAMS_AT_ONCE.1),
             whole_list_patience: self.whole_list_patience,
             page_cache: PageCache::new(self.page_cache),
             health: Health::default(),

@@ -5,6 +5,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method};
 
 use super::error::ApiError;
+use super::routes::{Access, Sender};
 use crate::access::Caller;
 use crate::inventory::{Error, ErrorKind, Inventory, IssuedSession};
 
@@ -19,11 +20,39 @@ const MAX_COOKIE_PATH: usize = 1024;
 /// and the headers of a request have room for thousands.
 const MAX_SESSION_IDS: usize = 4;
 
+/// Identifies the sender of a request by the credentials that an endpoint looks at.
+pub(super) async fn identify(
+    inventory: &Inventory,
+    access: Access,
+    request: &Parts,
+) -> Result<Sender, Error> {
+    match access {
+        Access::Session => identify_by_cookie(inventory, request).await.map(Sender::Caller),
+        #[cfg(feature = "discovery")]
+        Access::Daemon => identify_daemon(inventory, request).await,
+        #[cfg(feature = "discovery")]
+        Access::CallerOrDaemon(_) => match identify_caller(inventory, request).await {
+            // A valid key, but of a daemon.
+            Err(error) if *error.kind() == ErrorKind::UserContextRequired => {
+                identify_daemon(inventory, request).await
+            }
+            caller => caller.map(Sender::Caller),
+        },
+        _ => identify_caller(inventory, request).await.map(Sender::Caller),
+    }
+}
+
+#[cfg(feature = "discovery")]
+async fn identify_daemon(inventory: &Inventory, request: &Parts) -> Result<Sender, Error> {
+    let key = bearer_token(request).ok_or(ErrorKind::NotAuthenticated)?;
+    inventory.authenticate_daemon_key(key).await.map(Sender::Daemon)
+}
+
 /// Identifies the caller of a request.
 ///
 /// A caller set by the host application has precedence, then the API key in the `Authorization` header, then the
 /// session cookie. Cookies are ignored if the request has an `Authorization` header, even an invalid one.
-pub(super) async fn identify(inventory: &Inventory, request: &Parts) -> Result<Caller, Error> {
+pub(super) async fn identify_caller(inventory: &Inventory, request: &Parts) -> Result<Caller, Error> {
     if let Some(caller) = set_by_host_application(request) {
         return Ok(caller.clone());
     }

@@ -11,23 +11,24 @@ use super::credentials;
 use super::error::{ApiError, catch_panic};
 use super::input::{Input, RequestBody};
 use super::response::{Outcome, add_allowance};
-use super::routes::{Access, BodyLimit, Call, PathParameters, Route, RouteTable};
+use super::routes::{Access, BodyLimit, Call, PathParameters, Route, RouteTable, Sender};
 use super::state::ApiState;
-use crate::access::Caller;
 use crate::inventory::{Error, ErrorKind};
 
 impl ApiState {
     pub(super) async fn respond(&self, request: &Parts, body: RequestBody) -> Response<ResponseBody> {
         let found = RouteTable::find(&request.method, request.uri.path());
         let access = found.as_ref().ok().map(|(route, _)| route.access);
-        let caller = match (credentials::set_by_host_application(request), access) {
-            (Some(caller), _) => Some(Ok(caller.clone())),
+        let sender = match (credentials::set_by_host_application(request), access) {
+            #[cfg(feature = "discovery")]
+            (_, Some(Access::Daemon)) => Some(catch_panic(pin!(self.identify(access, request))).await),
+            (Some(caller), _) => Some(Ok(Sender::Caller(caller.clone()))),
             (None, Some(Access::Public | Access::Unlimited)) => None,
             _ => Some(catch_panic(pin!(self.identify(access, request))).await),
         };
         let allowance = match access {
             Some(Access::Unlimited) => None,
-            _ => self.allowance(request, caller.as_ref().and_then(|caller| caller.as_ref().ok())),
+            _ => self.allowance(request, sender.as_ref().and_then(|sender| sender.as_ref().ok())),
         };
         let outcome = match allowance.and_then(|allowance| allowance.retry_after) {
             Some(seconds) => Err(ApiError::rate_limit_exceeded(seconds)),
@@ -37,7 +38,7 @@ impl ApiState {
                     _ => self.body_limit,
                 };
                 let input = Input { request, body, body_limit };
-                catch_panic(pin!(self.handle(found, caller, input))).await
+                catch_panic(pin!(self.handle(found, sender, input))).await
             }
         };
         let mut response = self.responder.respond(outcome);
@@ -47,31 +48,31 @@ impl ApiState {
         if request.method == Method::HEAD { without_body(response) } else { response }
     }
 
-    /// Identifies the caller by the credentials that the endpoint looks at.
-    async fn identify(&self, access: Option<Access>, request: &Parts) -> Result<Caller, Error> {
+    /// Identifies the sender by the credentials that the endpoint looks at.
+    async fn identify(&self, access: Option<Access>, request: &Parts) -> Result<Sender, Error> {
         match access {
-            Some(Access::Session) => credentials::identify_by_cookie(&self.inventory, request).await,
-            _ => credentials::identify(&self.inventory, request).await,
+            Some(access) => credentials::identify(&self.inventory, access, request).await,
+            None => credentials::identify_caller(&self.inventory, request).await.map(Sender::Caller),
         }
     }
 
     async fn handle<'r>(
         &'r self,
         found: Result<(&'static Route, PathParameters<'r>), ApiError>,
-        caller: Option<Result<Caller, Error>>,
+        sender: Option<Result<Sender, Error>>,
         input: Input<'r>,
     ) -> Result<Outcome, ApiError> {
         let (route, path) = found?;
-        let caller = match route.access {
+        let sender = match route.access {
             Access::Public | Access::Unlimited | Access::Session => None,
-            Access::Caller(_) => {
-                let caller = caller.unwrap_or_else(|| Err(ErrorKind::NotAuthenticated.into()));
-                let caller = self.admit(caller, input.request)?;
-                route.access.check(&caller)?;
-                Some(caller)
+            access => {
+                let sender = sender.unwrap_or_else(|| Err(ErrorKind::NotAuthenticated.into()));
+                let sender = self.admit(sender, input.request)?;
+                access.check(&sender)?;
+                Some(sender)
             }
         };
-        (route.handler)(Call::new(self, route, path, caller, input)).await
+        (route.handler)(Call::new(self, route, path, sender, input)).await
     }
 }
 

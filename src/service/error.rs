@@ -62,6 +62,13 @@ impl ApiError {
         Self { message, ..Self::rate_limit_exceeded(retry_after) }
     }
 
+    #[cfg(feature = "discovery")]
+    pub(crate) fn too_many_streams(retry_after: u64) -> Self {
+        let message =
+            format!("Too many streams are open. Close one of them, and retry in {retry_after} seconds.");
+        Self { message, ..Self::rate_limit_exceeded(retry_after) }
+    }
+
     pub(crate) fn cross_site_request() -> Self {
         let message = "A request that uses a session must come from this site or from an allowed origin.";
         Self::new(ErrorCode::AuthCrossSiteRequest, message, Value::Null)

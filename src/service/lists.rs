@@ -175,7 +175,7 @@ impl<P: DocumentPages> WholeList<P> {
     ///
     /// A slow client must not receive records that the caller may no longer see.
     async fn require_caller(&self) -> Result<(), Error> {
-        let caller = credentials::identify(&self.inventory, &self.request).await?;
+        let caller = credentials::identify_caller(&self.inventory, &self.request).await?;
         if caller == self.caller { Ok(()) } else { Err(ErrorKind::NotAuthenticated.into()) }
     }
 

@@ -6,6 +6,12 @@ mod body;
 mod client_address;
 mod collections;
 mod credentials;
+#[cfg(feature = "discovery")]
+mod daemons;
+#[cfg(feature = "discovery")]
+mod discoveries;
+#[cfg(feature = "discovery")]
+mod discovery_stream;
 mod dispatch;
 mod endpoints;
 mod entity_tag;

@@ -74,6 +74,9 @@ const MICROS_PER_SECOND: Ticks = 1_000_000;
 pub(super) enum Client {
     /// All requests of an authenticated user, with any credential.
     User(Uuid),
+    /// All requests with an API key of daemons.
+    #[cfg(feature = "discovery")]
+    DaemonKey(Uuid),
     /// Unauthenticated requests from this address prefix.
     Prefix(ClientPrefix),
     /// Unauthenticated requests whose address is unknown, or for which the table is full.
@@ -147,7 +150,7 @@ impl Buckets {
 impl BucketTable {
     /// Returns the client's own bucket, or [`Client::Other`] if the table is full.
     ///
-    /// A user always has a bucket: the store bounds the number of users, and many addresses must not limit them.
+    /// A user or key always has a bucket: the store bounds their number, and many addresses must not limit them.
     fn bucket_of(&mut self, client: Client, now: Ticks) -> Client {
         if self.full_at.len() < MAX_BUCKETS || self.full_at.contains_key(&client) {
             return client;
@@ -157,7 +160,8 @@ impl BucketTable {
             self.full_at.retain(|_, full_at| *full_at > now);
             self.swept_at = now;
         }
-        let has_own = matches!(client, Client::User(_)) || self.full_at.len() < MAX_BUCKETS;
+        let is_known = !matches!(client, Client::Prefix(_) | Client::Other);
+        let has_own = is_known || self.full_at.len() < MAX_BUCKETS;
         if has_own { client } else { Client::Other }
     }
 }

@@ -71,6 +71,12 @@ impl Outcome {
         Self { content_type: LINES, ..Self::new(body) }
     }
 
+    /// Creates a response of server-sent events.
+    #[cfg(feature = "discovery")]
+    pub(super) fn events(body: ResponseBody) -> Self {
+        Self { content_type: "text/event-stream", ..Self::new(body) }
+    }
+
     /// Adds `Vary: Accept`.
     pub(super) fn vary_by_accept(self) -> Self {
         Self { varies: true, ..self }

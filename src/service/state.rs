@@ -11,7 +11,8 @@ use super::health::Health;
 use super::page_cache::PageCache;
 use super::rate_limit::{Allowance, Buckets, Client};
 use super::response::Responder;
-use crate::access::{Caller, Credential};
+use super::routes::Sender;
+use crate::access::Credential;
 use crate::inventory::{Error, Inventory};
 
 /// The state that all clones of an [`Api`](super::Api) share.
@@ -32,6 +33,9 @@ pub(super) struct ApiState {
     /// Maximum number of hosts in a list without a limit; `None` means any number.
     pub(super) whole_list_limit: Option<u64>,
     pub(super) list_slots: Arc<ListSlots>,
+    /// Slots of streams of events.
+    #[cfg(feature = "discovery")]
+    pub(super) event_slots: Arc<ListSlots>,
     /// Time after which a stalled list without a limit is aborted; `None` means never.
     pub(super) whole_list_patience: Option<Duration>,
     pub(super) page_cache: PageCache,
@@ -39,20 +43,24 @@ pub(super) struct ApiState {
 }
 
 impl ApiState {
-    /// Returns the caller, unless another site uses the caller's session.
-    pub(super) fn admit(&self, caller: Result<Caller, Error>, request: &Parts) -> Result<Caller, ApiError> {
-        let caller = caller?;
-        if caller.credential() == Credential::Session {
+    /// Returns the sender, unless another site uses the caller's session.
+    pub(super) fn admit(&self, sender: Result<Sender, Error>, request: &Parts) -> Result<Sender, ApiError> {
+        let sender = sender?;
+        if let Sender::Caller(caller) = &sender
+            && caller.credential() == Credential::Session
+        {
             self.cross_site.check(request)?;
         }
-        Ok(caller)
+        Ok(sender)
     }
 
     /// Takes one request from the client's bucket. Returns `None` without a rate limit.
-    pub(super) fn allowance(&self, request: &Parts, caller: Option<&Caller>) -> Option<Allowance> {
+    pub(super) fn allowance(&self, request: &Parts, sender: Option<&Sender>) -> Option<Allowance> {
         let buckets = self.buckets.as_ref()?;
-        let client = match caller {
-            Some(caller) => Client::User(caller.user_id()),
+        let client = match sender {
+            Some(Sender::Caller(caller)) => Client::User(caller.user_id()),
+            #[cfg(feature = "discovery")]
+            Some(Sender::Daemon(daemon)) => Client::DaemonKey(daemon.key_id),
             None => self.client_prefixes.of(request).map_or(Client::Other, Client::Prefix),
         };
         Some(buckets.take(client, self.inventory.monotonic()))

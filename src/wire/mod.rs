@@ -1,6 +1,8 @@
 //! The parts of the protocol that a client shares: response envelopes, error codes and pagination.
 
 mod code;
+#[cfg(feature = "discovery")]
+pub mod daemon;
 
 pub use code::ErrorCode;
 use serde::{Deserialize, Deserializer, Serialize};

@@ -7,7 +7,11 @@
 mod change;
 mod cursor;
 mod daemon_api_keys;
+#[cfg(feature = "discovery")]
+mod daemons;
 mod deletion;
+#[cfg(feature = "discovery")]
+mod discoveries;
 mod list;
 mod networks;
 mod organizations;
@@ -29,10 +33,14 @@ pub(super) use self::change::guard_references;
 pub use self::change::{BulkDeletable, Creatable, Deletable};
 pub use self::cursor::{PageCursor, PageCursorError};
 pub(in crate::inventory) use self::cursor::{Position, fingerprint, invalid_cursor};
+#[cfg(feature = "discovery")]
+pub use self::discoveries::NewDiscovery;
 pub(in crate::inventory) use self::list::position_of;
 pub(crate) use self::list::{DocumentPages, Documents, Pages};
 pub use self::list::{ListOrderField, ListPage, ListQuery};
 pub use self::organizations::NewOrganization;
+#[cfg(feature = "discovery")]
+pub(in crate::inventory) use self::subnets::cidr_unique_key;
 use super::{Entity, Error, ErrorKind, Inventory, require_level, require_session};
 use crate::access::Caller;
 use crate::model::{Permission, Timestamp};

@@ -5,6 +5,8 @@ use crate::access::Caller;
 #[cfg(feature = "discovery")]
 use crate::inventory::discovery::forget_network;
 use crate::inventory::records::{named, user_api_key_facets, user_facets};
+#[cfg(feature = "discovery")]
+use crate::inventory::schema::{DAEMON, DISCOVERY};
 use crate::inventory::schema::{
     DAEMON_API_KEY, HOST, NAME, NETWORK, NETWORK_LINK, NETWORK_NAME_UNIQUE_KEY, SHARE, SUBNET, TAG_LINK,
     USER, USER_API_KEY, all_of, decode, encode, exists, linked, links, name_unique_key, network_key,
@@ -121,11 +123,19 @@ impl Creatable for Network {}
 impl Deletable for Network {}
 
 /// The kinds of records that keep a network from being deleted.
-const NETWORK_CONTENTS: [(Entity, Name); 4] = [
+const NETWORK_CONTENTS: &[(Entity, Name)] = &[
     (Entity::Host, HOST),
     (Entity::Subnet, SUBNET),
     (Entity::DaemonApiKey, DAEMON_API_KEY),
     (Entity::Share, SHARE),
+    #[cfg(feature = "discovery")]
+    (Entity::Daemon, DAEMON),
+];
+
+/// The kinds of records that are deleted with their network.
+const NETWORK_APPENDAGES: &[Name] = &[
+    #[cfg(feature = "discovery")]
+    DISCOVERY,
 ];
 
 impl Inventory {
@@ -208,7 +218,7 @@ impl Inventory {
     /// ```
     ///
     /// # Errors
-    /// `NotFound`; `InUse` while the network has hosts, subnets, daemon API keys or shares.
+    /// `NotFound`; `InUse` while the network has hosts, subnets, daemons, daemon API keys or shares.
     pub async fn delete_network(&self, id: Uuid) -> Result<(), Error> {
         let mut transaction = self.transaction(Entity::Network, id);
         loop {
@@ -225,7 +235,7 @@ impl Inventory {
     /// Checks that a network is empty, and adds to the batch what its deletion needs.
     async fn prepare_network_deletion(&self, network: &Network, batch: &mut Batch) -> Result<(), Error> {
         let (organization, id) = (network.organization_id, network.id);
-        for (used_by, kind) in NETWORK_CONTENTS {
+        for (used_by, kind) in NETWORK_CONTENTS.iter().copied() {
             if self.count(on_network(kind, organization, id)).await? > 0 {
                 let name = network.name.clone();
                 return Err(ErrorKind::InUse { entity: Entity::Network, name, used_by }.into());
@@ -233,6 +243,11 @@ impl Inventory {
         }
         #[cfg(feature = "discovery")]
         forget_network(id, batch);
+        for kind in NETWORK_APPENDAGES.iter().copied() {
+            for record in self.store.list(&on_network(kind, organization, id)).await?.records {
+                batch.delete(record.key, unchanged(Some(&record)));
+            }
+        }
         batch.guard(Guard::NetworkEmpty { organization: Some(organization), network: id });
         self.revoke_network(network, batch).await
     }

@@ -147,7 +147,7 @@ fn clear_subnet(host: &mut Host, subnet: Uuid, now: Timestamp) {
 }
 
 /// Returns the unique key of the addresses of a subnet within its network.
-fn cidr_unique_key(network: Uuid, cidr: Cidr) -> UniqueKey {
+pub(in crate::inventory) fn cidr_unique_key(network: Uuid, cidr: Cidr) -> UniqueKey {
     UniqueKey::new(CIDR_UNIQUE_KEY, [network.as_bytes().as_slice(), &cidr_bytes(cidr)].concat())
 }
 

@@ -20,9 +20,8 @@ pub(super) type Replaced = HashMap<Uuid, Uuid>;
 /// takes the bindings of the other. Empty fields of the first host are filled.
 pub(super) fn absorb(host: &mut Host, mut other: Host, now: Timestamp) -> Replaced {
     let mut replaced = Replaced::from([(other.id, host.id)]);
-    let addresses = |host: &Host| -> Vec<_> {
-        host.interfaces.iter().map(|part| (part.ip_address, part.id)).collect()
-    };
+    let addresses =
+        |host: &Host| -> Vec<_> { host.interfaces.iter().map(|part| (part.ip_address, part.id)).collect() };
     let ports = |host: &Host| -> Vec<_> {
         host.ports.iter().map(|part| ((part.number, part.protocol), part.id)).collect()
     };
@@ -56,7 +55,8 @@ pub(super) fn absorb(host: &mut Host, mut other: Host, now: Timestamp) -> Replac
             rename_binding(&mut binding.target, &replaced);
         }
         let known: BTreeSet<_> = kept.bindings.iter().map(|binding| binding_key(&binding.target)).collect();
-        let added = service.bindings.into_iter().filter(|binding| !known.contains(&binding_key(&binding.target)));
+        let added =
+            service.bindings.into_iter().filter(|binding| !known.contains(&binding_key(&binding.target)));
         kept.bindings.extend(added);
         kept.tags.extend(service.tags);
         deduplicate(&mut kept.tags);
@@ -181,7 +181,8 @@ pub(super) fn replace_neighbors(host: &mut Host, replaced: &Replaced, now: Optio
             None => None,
         };
         // A host is not its own neighbor.
-        let neighbor = neighbor.map(|neighbor| Some(neighbor).filter(|to| *to != Neighbor::Host(entry.host_id)));
+        let neighbor =
+            neighbor.map(|neighbor| Some(neighbor).filter(|to| *to != Neighbor::Host(entry.host_id)));
         if let Some(neighbor) = neighbor {
             entry.neighbor = neighbor;
             entry.updated_at = now.unwrap_or(entry.updated_at);

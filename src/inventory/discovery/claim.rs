@@ -128,7 +128,11 @@ pub(super) struct ClaimedTable {
 }
 
 /// Returns the tables of a device as claims.
-pub(super) fn claimed_tables(tables: &Tables, observed_at: Timestamp, reporter: &Reporter) -> Vec<ClaimedTable> {
+pub(super) fn claimed_tables(
+    tables: &Tables,
+    observed_at: Timestamp,
+    reporter: &Reporter,
+) -> Vec<ClaimedTable> {
     let Tables { if_entries, addresses, lldp, cdp, fdb, arp, stp, lag, ports } = tables;
     let all = [
         if_entries.as_ref().map(|table| (table.complete, ClaimRows::IfEntries(table.rows.clone()))),
@@ -167,8 +171,12 @@ impl ClaimRows {
     /// Returns these rows and those of another table of the same kind that they do not replace.
     fn over(&self, others: &Self) -> Self {
         match (self, others) {
-            (Self::IfEntries(rows), Self::IfEntries(others)) => Self::IfEntries(combine(rows, others, MAX_ROWS)),
-            (Self::Addresses(rows), Self::Addresses(others)) => Self::Addresses(combine(rows, others, MAX_ROWS)),
+            (Self::IfEntries(rows), Self::IfEntries(others)) => {
+                Self::IfEntries(combine(rows, others, MAX_ROWS))
+            }
+            (Self::Addresses(rows), Self::Addresses(others)) => {
+                Self::Addresses(combine(rows, others, MAX_ROWS))
+            }
             (Self::Lldp(rows), Self::Lldp(others)) => Self::Lldp(combine(rows, others, MAX_ROWS)),
             (Self::Cdp(rows), Self::Cdp(others)) => Self::Cdp(combine(rows, others, MAX_ROWS)),
             (Self::Fdb(rows), Self::Fdb(others)) => Self::Fdb(combine(rows, others, MAX_ROWS)),
@@ -209,7 +217,8 @@ impl ClaimedTable {
 
     /// Returns the table of a host that another host with this table becomes a part of.
     pub(super) fn joined(self, other: Self) -> Self {
-        let (newer, older) = if self.observed_at >= other.observed_at { (self, other) } else { (other, self) };
+        let (newer, older) =
+            if self.observed_at >= other.observed_at { (self, other) } else { (other, self) };
         let table = newer.table.over(&older.table);
         let complete = newer.complete && table == newer.table;
         Self { table, complete, ..newer }

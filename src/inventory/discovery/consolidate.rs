@@ -149,7 +149,12 @@ impl Inventory {
             return Ok(None);
         }
         let resolved = self
-            .resolve_all((organization, network), &identities, BTreeSet::from([id]), &mut DecodedHosts::default())
+            .resolve_all(
+                (organization, network),
+                &identities,
+                BTreeSet::from([id]),
+                &mut DecodedHosts::default(),
+            )
             .await;
         if let Err(error) = resolved {
             tracing::warn!(error = error.with_causes(), "neighbors of a consolidated host were not resolved");

@@ -11,9 +11,7 @@ use super::{DiscoveredHost, DiscoveredTable, Discovery, DiscoveryOutcome};
 use crate::discovery::reconcile::{Identity, MatchedBy, Recognition, new_host_id, recognize};
 use crate::discovery::report::{Device, TableKind};
 use crate::inventory::hosts::{Attempt, HostChange};
-use crate::inventory::schema::{
-    HOST, discovered_hosts_key, host_discovery_key, host_key, organization_key,
-};
+use crate::inventory::schema::{HOST, discovered_hosts_key, host_discovery_key, host_key, organization_key};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
 use crate::model::{Host, SourceType};
 use crate::store::{Batch, Guard, Key, Precondition, Query, Record};

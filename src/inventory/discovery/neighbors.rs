@@ -229,8 +229,12 @@ fn neighbor_hosts(
             Neighbor::Host(id) | Neighbor::IfEntry(id) => *id,
         })
         .collect();
-    let is_named = |host: &Host| {
-        ids.contains(&host.id) || host.if_entries.iter().any(|entry| ids.contains(&entry.id))
-    };
-    candidates.iter().map(|candidate| candidate.host).filter(|host| is_named(host)).map(|host| host.id).collect()
+    let is_named =
+        |host: &Host| ids.contains(&host.id) || host.if_entries.iter().any(|entry| ids.contains(&entry.id));
+    candidates
+        .iter()
+        .map(|candidate| candidate.host)
+        .filter(|host| is_named(host))
+        .map(|host| host.id)
+        .collect()
 }

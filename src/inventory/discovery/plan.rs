@@ -17,7 +17,9 @@ use crate::discovery::reconcile::{
 };
 use crate::discovery::report::{Device, PortRange, Reporter, TableKind};
 use crate::inventory::Error;
-use crate::inventory::hosts::{Before, EncodedHost, HostEncoder, Summary, decode as decode_host, rename_parts};
+use crate::inventory::hosts::{
+    Before, EncodedHost, HostEncoder, Summary, decode as decode_host, rename_parts,
+};
 use crate::inventory::schema::decode;
 use crate::model::{Host, Timestamp};
 use crate::store::Record;

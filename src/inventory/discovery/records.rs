@@ -9,12 +9,12 @@ use super::claim::{ClaimRows, ClaimedTable};
 use super::index::claim_terms;
 use crate::discovery::reconcile::HostState;
 use crate::discovery::report::TableKind;
-use crate::inventory::schema::{
-    CLAIM, CLAIM_LINK, decode, discovered_hosts_key, encode, host_discovery_key,
-};
+use crate::inventory::schema::{CLAIM, CLAIM_LINK, decode, discovered_hosts_key, encode, host_discovery_key};
 use crate::inventory::{Error, Inventory, unchanged};
 use crate::model::derived_id;
-use crate::store::{Batch, Facets, Guard, Key, Link, Name, Precondition, Record, Term, TermFilter, TermRange};
+use crate::store::{
+    Batch, Facets, Guard, Key, Link, Name, Precondition, Record, Term, TermFilter, TermRange,
+};
 
 /// Has a value for states with stale parts.
 const STALE: Name = Name::new("stale");

@@ -1,8 +1,8 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::discovery::report::{TableKind, Warning};
 use crate::discovery::reconcile::MatchedBy;
+use crate::discovery::report::{TableKind, Warning};
 
 /// The result of [`Inventory::discover`](crate::Inventory::discover).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -145,7 +145,8 @@ impl Opened {
             }
             is_gone
         };
-        let services = retain(&mut host.services, |part| is_gone(part.id, &mut gone, needed.contains(&part.id)));
+        let services =
+            retain(&mut host.services, |part| is_gone(part.id, &mut gone, needed.contains(&part.id)));
         let bound = bound_parts(host);
         let ports = retain(&mut host.ports, |part| is_gone(part.id, &mut gone, bound.contains(&part.id)));
         let interfaces =
@@ -172,8 +173,12 @@ fn retain<P>(parts: &mut Vec<P>, mut is_gone: impl FnMut(&P) -> bool) -> u64 {
 
 /// Returns the ports and interfaces that services are bound to or credentials are assigned to.
 fn bound_parts(host: &Host) -> HashSet<Uuid> {
-    let mut bound: HashSet<Uuid> =
-        host.credential_assignments.iter().flat_map(|by| by.interface_ids.iter().flatten()).copied().collect();
+    let mut bound: HashSet<Uuid> = host
+        .credential_assignments
+        .iter()
+        .flat_map(|by| by.interface_ids.iter().flatten())
+        .copied()
+        .collect();
     for binding in host.services.iter().flat_map(|service| &service.bindings) {
         match binding.target {
             BindingTarget::Port { port_id, interface_id } => {

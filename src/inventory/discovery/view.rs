@@ -29,7 +29,8 @@ impl Inventory {
         };
         let organization = caller.organization_id();
         let Some(stored) = self.read_stored(record.key.id, &kinds).await? else { return Ok(Vec::new()) };
-        let bytes = stored.record.body.len() + stored.claims.iter().map(|claim| claim.body.len()).sum::<usize>();
+        let bytes =
+            stored.record.body.len() + stored.claims.iter().map(|claim| claim.body.len()).sum::<usize>();
         let opened = self.state.offload.run(organization, bytes, move || stored.open()).await??;
         Ok(opened.into_claims())
     }
@@ -40,7 +41,8 @@ impl Opened {
         let Self { host, discovery, claims } = self;
         let Some(discovery) = discovery else { return Vec::new() };
         let seen = |ids: Vec<Uuid>| -> Vec<SeenPart> {
-            let seen = ids.into_iter().filter_map(|id| Some(SeenPart::new(id, *discovery.state.seen.get(&id)?)));
+            let seen =
+                ids.into_iter().filter_map(|id| Some(SeenPart::new(id, *discovery.state.seen.get(&id)?)));
             seen.collect()
         };
         let claims = claims.into_values().map(|claimed| {

@@ -38,7 +38,11 @@ impl Inventory {
         Ok(without_comma(self.host_record_as(caller, id).await?.body))
     }
 
-    pub(in crate::inventory) async fn host_record_as(&self, caller: &Caller, id: Uuid) -> Result<Record, Error> {
+    pub(in crate::inventory) async fn host_record_as(
+        &self,
+        caller: &Caller,
+        id: Uuid,
+    ) -> Result<Record, Error> {
         if let Some(record) = self.visible_host(caller, id).await? {
             return Ok(record);
         }

@@ -273,9 +273,8 @@ impl<'a> HostChange<'a> {
 /// Returns the hosts that are deleted or move to another network, where their claims would mean nothing.
 #[cfg(feature = "discovery")]
 fn forgotten(change: &HostChange<'_>, before: &Before) -> Vec<Uuid> {
-    let has_moved = |host: &Host| {
-        before.get(&host.id).is_some_and(|(_, summary)| summary.network_id != host.network_id)
-    };
+    let has_moved =
+        |host: &Host| before.get(&host.id).is_some_and(|(_, summary)| summary.network_id != host.network_id);
     let moved = change.puts.iter().map(|put| &put.host).filter(|host| has_moved(host)).map(|host| host.id);
     change.deletes.iter().copied().chain(moved).collect()
 }

@@ -7,7 +7,7 @@ use super::assign::{Assignment, TakenIds};
 use super::document::likely_size;
 use crate::access::Caller;
 use crate::inventory::{Entity, Error, Inventory, require_level, transaction};
-use crate::model::{Host, Permission};
+use crate::model::{Host, Permission, Timestamp};
 
 /// The maximum number of attempts to find ids for the embedded records of a host.
 const ATTEMPTS: usize = 16;
@@ -52,7 +52,7 @@ impl Inventory {
         host.id = self.new_id()?;
         let mut taken = TakenIds::default();
         for _ in 0..ATTEMPTS {
-            let puts = [self.encode_new(organization, host, taken.clone()).await?];
+            let puts = [self.encode_new(organization, host, taken.clone(), self.now()).await?];
             let created = self.replace_hosts(organization, &puts).await?;
             let [encoded] = puts;
             host = encoded.host;
@@ -65,13 +65,14 @@ impl Inventory {
     }
 
     /// Sets what the server sets in a new host and encodes it, on a blocking thread if it is large.
-    async fn encode_new(
+    pub(super) async fn encode_new(
         &self,
         organization: Uuid,
         mut host: Host,
         taken: TakenIds,
+        now: Timestamp,
     ) -> Result<EncodedHost, Error> {
-        let (inventory, encoder, now) = (self.clone(), self.host_encoder(organization), self.now());
+        let (inventory, encoder) = (self.clone(), self.host_encoder(organization));
         let bytes = likely_size(&host);
         let encode = move || {
             (host.created_at, host.updated_at) = (now, now);

@@ -111,7 +111,11 @@ impl HostEncoder {
     }
 
     /// Encodes like [`encode`](Self::encode), on a blocking thread if the host is large.
-    pub(in crate::inventory) async fn encode_in(self, offload: &Offload, host: Host) -> Result<EncodedHost, Error> {
+    pub(in crate::inventory) async fn encode_in(
+        self,
+        offload: &Offload,
+        host: Host,
+    ) -> Result<EncodedHost, Error> {
         offload.run(self.organization, likely_size(&host), move || self.encode(host)).await?
     }
 }

@@ -6,6 +6,8 @@ mod bulk;
 mod change;
 mod create;
 mod delete;
+#[cfg(feature = "discovery")]
+mod discovered;
 mod document;
 mod edit;
 mod input;
@@ -27,6 +29,7 @@ pub(crate) use input::parse_host;
 pub use list::{HostPage, HostQuery, PortFilter, PortFilterError};
 pub use parts::{Part, PortUpdate};
 pub(super) use terms::HostTerms;
+pub(super) use validate::check_source;
 #[cfg(feature = "discovery")]
 pub(super) use {
     bulk::rename_parts,
@@ -35,7 +38,6 @@ pub(super) use {
     terms::{IP, MAC, address_bytes},
     virtualization::Summary,
 };
-pub(super) use validate::check_source;
 
 pub(super) use self::change::Before;
 use self::change::check_replacement;

@@ -13,7 +13,7 @@ use super::edit::StoredHost;
 use crate::access::Caller;
 use crate::inventory::schema::host_key;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, require_level};
-use crate::model::{Host, Permission};
+use crate::model::{Host, Permission, Timestamp};
 
 impl Inventory {
     /// Updates a host that the caller, a Member or above, can access.
@@ -83,7 +83,8 @@ impl Inventory {
                 self.check_network(caller, host.network_id).await?;
                 return Err(ErrorKind::NetworkMismatch { entity: Entity::Host }.into());
             }
-            let (encoded, before) = self.encode_update(organization, stored, host, taken.clone()).await?;
+            let (encoded, before) =
+                self.encode_update(organization, stored, host, taken.clone(), self.now()).await?;
             let Some(before) = before else { return Ok(encoded.host) };
             let puts = std::slice::from_ref(&encoded);
             match self.try_change_hosts(&HostChange::putting(organization, puts), &before).await? {
@@ -100,14 +101,15 @@ impl Inventory {
     /// Sets what the server sets in an updated host and encodes it, on a blocking thread if it is large.
     ///
     /// Returns it with the host as stored, or with `None` if both are the same.
-    async fn encode_update(
+    pub(super) async fn encode_update(
         &self,
         organization: Uuid,
         stored: StoredHost,
         mut host: Host,
         taken: TakenIds,
+        now: Timestamp,
     ) -> Result<(EncodedHost, Option<Before>), Error> {
-        let (inventory, encoder, now) = (self.clone(), self.host_encoder(organization), self.now());
+        let (inventory, encoder) = (self.clone(), self.host_encoder(organization));
         let bytes = likely_size(&host).max(stored.record.body.len());
         let encode = move || {
             let StoredHost { record, summary, host: mut former } = stored;

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::{EncodedHost, HostEncoder};
 use super::change::RemovedService;
 use super::document::{decode, set_virtualized_by};
+use super::{EncodedHost, HostEncoder};
 use crate::inventory::schema::{
     HOST, SERVICE_UNIQUE_KEY, SERVICE_VIRTUALIZED_BY_LINK, VIRTUALIZED_BY_LINK, linked, part_unique_key,
 };

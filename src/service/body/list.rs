@@ -183,10 +183,9 @@ fn remaining_patience(state: &Mutex<ListState>, patience: Duration) -> Option<Du
 /// Seconds after which a client may retry a list that got no slot.
 const RETRY_AFTER: u64 = 1;
 
-/// Bounds the number of concurrent lists without a limit, per user and in total.
+/// Bounds the number of concurrent lists without a limit, or streams of events, per user and in total.
 ///
-/// Each such list holds the ids of the hosts that it has sent, so their number must be bounded. All credentials of a
-/// user count together.
+/// Each of them holds what it has sent, so their number must be bounded. All credentials of a user count together.
 #[derive(Debug)]
 pub(in crate::service) struct ListSlots {
     max_per_user: usize,
@@ -218,13 +217,18 @@ impl ListSlots {
     /// # Errors
     /// `rate_limit_exceeded` if the user or the whole service has no free slot.
     pub(in crate::service) fn acquire(self: &Arc<Self>, user: Uuid) -> Result<ListSlot, ApiError> {
+        self.try_acquire(user).ok_or_else(|| ApiError::too_many_whole_lists(RETRY_AFTER))
+    }
+
+    /// Acquires a slot for a user, unless the user or the whole service has no free one.
+    pub(in crate::service) fn try_acquire(self: &Arc<Self>, user: Uuid) -> Option<ListSlot> {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         if used.total >= self.max_total || used.by_user.count(&user) >= self.max_per_user {
-            return Err(ApiError::too_many_whole_lists(RETRY_AFTER));
+            return None;
         }
         used.total += 1;
         used.by_user.increment(user);
-        Ok(ListSlot { slots: Arc::clone(self), user })
+        Some(ListSlot { slots: Arc::clone(self), user })
     }
 }
 

@@ -1,5 +1,7 @@
 //! Response bodies, which are produced frame by frame as the server polls them.
 
+#[cfg(feature = "discovery")]
+mod events;
 mod list;
 mod pieces;
 
@@ -11,12 +13,16 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
+#[cfg(feature = "discovery")]
+use self::events::EventBody;
+#[cfg(feature = "discovery")]
+pub(super) use self::events::{Events, NextEvents};
 pub use self::list::BodyError;
 use self::list::{ListBody, ListSlot};
 pub(super) use self::list::{ListSlots, NextPart, Part};
 use self::pieces::Pieces;
 
-/// The body of a response. Its length is known in advance, except for a list without a limit.
+/// The body of a response. Its length is known in advance, except for a list without a limit and a stream of events.
 ///
 /// A page shares the stored documents, so it takes hardly any memory of its own. A list without a limit reads its
 /// next documents from the store once the client has received the previous ones. Dropping the body ends the list.
@@ -27,6 +33,9 @@ enum Kind {
     Pieces(Pieces),
     /// A list without a limit.
     List(ListBody),
+    /// A stream of events.
+    #[cfg(feature = "discovery")]
+    Events(EventBody),
 }
 
 impl ResponseBody {
@@ -68,19 +77,31 @@ impl ResponseBody {
         Self(Kind::List(ListBody::new(Pieces::lines(lines), next, slot, patience)))
     }
 
+    /// Creates the body of a stream of events from its first ones.
+    ///
+    /// The body holds `slot` until it ends, which is after `lifetime` at the latest.
+    #[cfg(feature = "discovery")]
+    pub(super) fn events(first: Bytes, next: NextEvents, slot: ListSlot, lifetime: Duration) -> Self {
+        Self(Kind::Events(EventBody::new(first, next, slot, lifetime)))
+    }
+
     /// Joins the pieces of a body that is in memory. Returns any other body unchanged.
     pub(super) fn into_bytes(self) -> Result<Bytes, Self> {
         match self.0 {
             Kind::Pieces(pieces) => Ok(pieces.into_bytes()),
             Kind::List(_) => Err(self),
+            #[cfg(feature = "discovery")]
+            Kind::Events(_) => Err(self),
         }
     }
 
     /// Returns the number of remaining bytes, or `None` if it is unknown.
-    pub(super) const fn length(&self) -> Option<u64> {
+    pub(super) fn length(&self) -> Option<u64> {
         match &self.0 {
             Kind::Pieces(pieces) => Some(pieces.remaining()),
             Kind::List(list) => list.length(),
+            #[cfg(feature = "discovery")]
+            Kind::Events(events) => events.has_ended().then_some(0),
         }
     }
 }
@@ -110,6 +131,8 @@ impl Body for ResponseBody {
         match &mut self.0 {
             Kind::Pieces(pieces) => Poll::Ready(pieces.next_frame().map(|frame| Ok(Frame::data(frame)))),
             Kind::List(list) => list.poll_frame(context),
+            #[cfg(feature = "discovery")]
+            Kind::Events(events) => events.poll_frame(context).map(|frame| frame.map(Frame::data).map(Ok)),
         }
     }
 

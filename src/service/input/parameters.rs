@@ -152,6 +152,15 @@ pub(in crate::service) fn read_import_query(
     Ok((values.value("network_id")?, values.value("dry_run")?.unwrap_or_default()))
 }
 
+/// Parses the query of a stream: the only network.
+#[cfg(feature = "discovery")]
+pub(in crate::service) fn read_stream_query(
+    query: Option<&str>,
+    route: &Route,
+) -> Result<Option<Uuid>, ApiError> {
+    QueryValues::read(query, &route.query)?.value("network_id")
+}
+
 /// Parses the query of a list of the parts of one host. Also returns the host.
 pub(in crate::service) fn read_parts_query(
     query: Option<&str>,

@@ -41,21 +41,34 @@ pub(super) fn build(server: &str) -> Value {
             "schemas": components,
             "responses": errors,
             "headers": headers(),
-            "securitySchemes": {
-                "api_key": {
-                    "type": "http",
-                    "scheme": "bearer",
-                    "description": "A user's API key. The organization must have API access.",
-                },
-                "session": {
-                    "type": "apiKey",
-                    "in": "cookie",
-                    "name": "session_id",
-                    "description": "The session that a login begins.",
-                },
-            },
+            "securitySchemes": security_schemes(),
         },
     })
+}
+
+fn security_schemes() -> Value {
+    let schemes = json!({
+        "api_key": {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "A user's API key. The organization must have API access.",
+        },
+        "session": {
+            "type": "apiKey",
+            "in": "cookie",
+            "name": "session_id",
+            "description": "The session that a login begins.",
+        },
+    });
+    #[cfg(feature = "discovery")]
+    let schemes = {
+        let mut schemes = schemes;
+        let description = "The API key of discovery daemons.";
+        let scheme = json!({"type": "http", "scheme": "bearer", "description": description});
+        set(&mut schemes, "daemon_key", scheme);
+        schemes
+    };
+    schemes
 }
 
 /// Returns the headers that several responses share.

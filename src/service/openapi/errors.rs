@@ -36,10 +36,16 @@ fn of_access(route: &Route) -> Vec<ErrorCode> {
     if !matches!(route.answer, Answer::Document(_)) {
         codes.push(ErrorCode::StoreUnavailable);
     }
-    if matches!(route.access, Access::Caller(_) | Access::Session) && route.method != Method::GET {
+    let is_for_users = route.access.requirement().is_some() || matches!(route.access, Access::Session);
+    if is_for_users && route.method != Method::GET {
         codes.push(ErrorCode::AuthCrossSiteRequest);
     }
-    if let Access::Caller(requirement) = route.access {
+    #[cfg(feature = "discovery")]
+    if matches!(route.access, Access::Daemon) {
+        let of_key = [ErrorCode::AuthNotAuthenticated, ErrorCode::EntityDisabled, ErrorCode::EntityExpired];
+        codes.extend(of_key);
+    }
+    if let Some(requirement) = route.access.requirement() {
         codes.extend([
             ErrorCode::AuthNotAuthenticated,
             ErrorCode::AuthSessionExpired,
@@ -68,12 +74,12 @@ fn of_path(route: &Route, records: &Map<String, Value>) -> Vec<ErrorCode> {
     let mut codes = vec![ErrorCode::ValidationInvalidFormat, ErrorCode::EntityNotFound];
     let record = route.subject().or(match route.answer {
         Answer::Value(schema) | Answer::Page(schema) => Some(schema.to_owned()),
-        Answer::Empty | Answer::List(_) | Answer::Document(_) => None,
+        _ => None,
     });
     let is_restricted = record.as_deref().is_some_and(|name| RESTRICTED.contains(&name));
     let record = record.and_then(|name| records.get(&name)?.get("properties"));
     let has_network = is_restricted || record.is_some_and(|record| record.get("network_id").is_some());
-    if has_network && matches!(route.access, Access::Caller(_)) {
+    if has_network && route.access.requirement().is_some() {
         codes.push(ErrorCode::EntityAccessDenied);
     }
     codes
@@ -94,7 +100,8 @@ fn of_body(route: &Route) -> Vec<ErrorCode> {
         ErrorCode::RequestTooLarge,
         ErrorCode::RequestUnsupportedMediaType,
     ]);
-    if let (RequestContent::Fields(_), Access::Caller(_)) = (route.body, route.access) {
+    let is_public = matches!(route.access, Access::Public | Access::Unlimited | Access::Session);
+    if matches!(route.body, RequestContent::Fields(_)) && !is_public {
         codes.push(ErrorCode::QuotaExceeded);
     }
     codes

@@ -2,6 +2,9 @@
 //!
 //! The parts of an example are the examples of their types, so that only whole records are listed here.
 
+#[cfg(feature = "discovery")]
+mod discovery;
+
 use std::net::{IpAddr, Ipv4Addr};
 
 use serde_json::Map;
@@ -16,7 +19,8 @@ use crate::model::{
     HostVirtualization, IfEntry, Interface, LldpChassisId, LldpChassisIdSubtype, LldpPortId,
     LldpPortIdSubtype, MacAddress, Neighbor, Network, OperStatus, Organization, Permission, Port, PortNumber,
     Protocol, ProxmoxVirtualization, Redaction, Service, ServiceDefinition, ServiceVirtualization, Share,
-    ShareMetadata, ShareOptions, Source, Subnet, SubnetType, Tag, Timestamp, TopologyView, User, UserApiKey, Vlans,
+    ShareMetadata, ShareOptions, Source, Subnet, SubnetType, Tag, Timestamp, TopologyView, User, UserApiKey,
+    Vlans,
 };
 use crate::service::accounts::Issued;
 use crate::service::collections::BulkDeletion;
@@ -51,6 +55,8 @@ pub(super) fn add_all(schemas: &mut Schemas) {
     add_organization(schemas);
     add_keys(schemas);
     add_shares(schemas);
+    #[cfg(feature = "discovery")]
+    discovery::add_all(schemas);
     if let Some(host) = host() {
         schemas.add(&host);
     }

@@ -20,6 +20,7 @@ impl Route {
             Some(path) if path.starts_with("auth/daemon") => "daemon-api-keys",
             Some(path) => path.split('/').next().unwrap_or(path),
             None if path.starts_with("auth/") => "auth",
+            None if path.starts_with("daemons/") => "daemons",
             None => "server",
         }
     }
@@ -55,6 +56,10 @@ fn security(access: Access) -> Value {
         Access::Session => json!([{}, {"session": []}]),
         Access::Caller(requirement) if requirement.needs_session() => json!([{"session": []}]),
         Access::Caller(_) => json!([{"api_key": []}, {"session": []}]),
+        #[cfg(feature = "discovery")]
+        Access::Daemon => json!([{"daemon_key": []}]),
+        #[cfg(feature = "discovery")]
+        Access::CallerOrDaemon(_) => json!([{"api_key": []}, {"session": []}, {"daemon_key": []}]),
     }
 }
 
@@ -108,8 +113,18 @@ fn responses(route: &Route, records: &Map<String, Value>, errors: &mut Errors) -
             envelope(&items, &json!({"allOf": [reference("Meta"), paged]}))
         }
         Answer::Document(schema) => reference(schema),
+        #[cfg(feature = "discovery")]
+        Answer::Null => envelope(&json!({"type": "null"}), &reference("Meta")),
+        #[cfg(feature = "discovery")]
+        Answer::Events => json!({"type": "string"}),
     };
     let mut success = response(route, 200, Some(&schema));
+    #[cfg(feature = "discovery")]
+    if matches!(route.answer, Answer::Events) {
+        let events = "Events named `discovery`, whose data is a discovery. The first are the present ones.";
+        let events = json!({"schema": {"type": "string", "description": events}});
+        set(&mut success, "content", json!({"text/event-stream": events}));
+    }
     if matches!(route.answer, Answer::Page("Host")) {
         let lines = "With `limit=0`, where `Accept` names this type: a host a line.";
         let lines = json!({"schema": {"type": "string", "description": lines}});

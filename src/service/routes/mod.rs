@@ -20,6 +20,10 @@ use super::input::Input;
 use super::response::Outcome;
 use super::state::ApiState;
 use crate::access::Caller;
+#[cfg(feature = "discovery")]
+use crate::access::Daemon;
+#[cfg(feature = "discovery")]
+use crate::inventory::ErrorKind;
 use crate::inventory::{Error, Requirement};
 use crate::wire::ErrorCode;
 
@@ -64,6 +68,12 @@ pub(super) enum Access {
     Session,
     /// A caller who meets the requirement.
     Caller(Requirement),
+    /// A daemon, by its API key.
+    #[cfg(feature = "discovery")]
+    Daemon,
+    /// A caller who meets the requirement, or a daemon.
+    #[cfg(feature = "discovery")]
+    CallerOrDaemon(Requirement),
 }
 
 /// What the body of a request contains.
@@ -93,6 +103,12 @@ pub(super) enum Answer {
     Page(&'static str),
     /// A value of this schema, without an envelope.
     Document(&'static str),
+    /// An envelope with null.
+    #[cfg(feature = "discovery")]
+    Null,
+    /// Server-sent events.
+    #[cfg(feature = "discovery")]
+    Events,
 }
 
 /// A request to an endpoint, past routing and authentication.
@@ -100,8 +116,28 @@ pub(super) struct Call<'r> {
     pub(super) state: &'r ApiState,
     pub(super) route: &'static Route,
     pub(super) path: PathParameters<'r>,
-    caller: Option<Caller>,
+    sender: Option<Sender>,
     pub(super) input: Input<'r>,
+}
+
+/// The authenticated sender of a request.
+#[derive(Clone, Debug)]
+pub(super) enum Sender {
+    Caller(Caller),
+    #[cfg(feature = "discovery")]
+    Daemon(Daemon),
+}
+
+impl Sender {
+    /// # Errors
+    /// `UserContextRequired` for a daemon.
+    pub(super) fn into_caller(self) -> Result<Caller, Error> {
+        match self {
+            Self::Caller(caller) => Ok(caller),
+            #[cfg(feature = "discovery")]
+            Self::Daemon(_) => Err(ErrorKind::UserContextRequired.into()),
+        }
+    }
 }
 
 /// The values of the parameters in the path.
@@ -118,15 +154,20 @@ impl<'r> Call<'r> {
         state: &'r ApiState,
         route: &'static Route,
         path: PathParameters<'r>,
-        caller: Option<Caller>,
+        sender: Option<Sender>,
         input: Input<'r>,
     ) -> Self {
-        Self { state, route, path, caller, input }
+        Self { state, route, path, sender, input }
     }
 
     /// Returns the caller, whom every endpoint has that is not public.
     pub(super) fn into_caller(self) -> Result<Caller, ApiError> {
-        self.caller.ok_or_else(ApiError::internal)
+        Ok(self.sender.ok_or_else(ApiError::internal)?.into_caller()?)
+    }
+
+    #[cfg(feature = "discovery")]
+    pub(super) const fn is_by_daemon(&self) -> bool {
+        matches!(self.sender, Some(Sender::Daemon(_)))
     }
 }
 
@@ -192,11 +233,21 @@ impl RouteTable {
 }
 
 impl Access {
-    /// Checks what the endpoint requires of its caller.
-    pub(super) fn check(self, caller: &Caller) -> Result<(), Error> {
+    /// Returns what the endpoint requires of callers; `None` if they need not be authenticated or are not admitted.
+    pub(super) const fn requirement(self) -> Option<Requirement> {
         match self {
-            Self::Caller(requirement) => requirement.check(caller),
-            Self::Public | Self::Unlimited | Self::Session => Ok(()),
+            Self::Caller(requirement) => Some(requirement),
+            #[cfg(feature = "discovery")]
+            Self::CallerOrDaemon(requirement) => Some(requirement),
+            _ => None,
+        }
+    }
+
+    /// Checks what the endpoint requires of its sender.
+    pub(super) fn check(self, sender: &Sender) -> Result<(), Error> {
+        match (self.requirement(), sender) {
+            (Some(requirement), Sender::Caller(caller)) => requirement.check(caller),
+            _ => Ok(()),
         }
     }
 }

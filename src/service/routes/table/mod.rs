@@ -2,6 +2,8 @@
 
 mod accounts;
 mod collection;
+#[cfg(feature = "discovery")]
+mod discovery;
 mod hosts;
 mod records;
 
@@ -40,6 +42,12 @@ pub(super) fn routes() -> Vec<Route> {
         accounts::user_keys(),
         accounts::daemon_keys(),
         accounts::shares(),
+        #[cfg(feature = "discovery")]
+        discovery::daemons(),
+        #[cfg(feature = "discovery")]
+        discovery::discoveries(),
+        #[cfg(feature = "discovery")]
+        discovery::for_all_daemons(),
     ];
     tables.into_iter().flatten().collect()
 }

@@ -4,9 +4,13 @@ use http::Method;
 use uuid::Uuid;
 
 use super::collection::Collection;
+#[cfg(feature = "discovery")]
+use super::discovery;
 use super::{ANY_SESSION, groups, route};
 use crate::model::{Cidr, Network, Organization, Subnet, Tag};
 use crate::service::collections::Template;
+#[cfg(feature = "discovery")]
+use crate::service::daemons;
 use crate::service::endpoints;
 use crate::service::routes::Route;
 
@@ -74,6 +78,9 @@ pub(super) fn subnets() -> Vec<Route> {
         many: "subnets",
         schema: "Subnet",
     };
+    let create = subnets.create::<Subnet>(groups::SUBNET);
+    #[cfg(feature = "discovery")]
+    let create = discovery::or_by_daemons(create, daemons::create_subnet);
     vec![
         subnets.list::<Subnet>(&[
             groups::PAGE,
@@ -84,7 +91,7 @@ pub(super) fn subnets() -> Vec<Route> {
             groups::ORDER,
         ]),
         subnets.get::<Subnet>(),
-        subnets.create::<Subnet>(groups::SUBNET),
+        create,
         subnets.update::<Subnet>(groups::SUBNET),
         subnets.delete::<Subnet>(),
         subnets.bulk_delete::<Subnet>(),

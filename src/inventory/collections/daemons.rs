@@ -1,0 +1,71 @@
+use uuid::Uuid;
+
+use super::{CollectionRecord, Deletable, Requirements};
+use crate::access::Caller;
+use crate::inventory::records::named;
+use crate::inventory::schema::{ASSIGNED_LINK, DAEMON, DAEMON_KEY_LINK, DISCOVERY, decode, encode, linked};
+use crate::inventory::{Entity, Error, Inventory, unchanged};
+use crate::model::{Discovery, DiscoveryDaemon, Permission, Timestamp};
+use crate::store::{Batch, Facets, Guard, Link, Name};
+
+/// Daemons register themselves, and users can only delete them.
+impl CollectionRecord for DiscoveryDaemon {
+    const ENTITY: Entity = Entity::Daemon;
+    const KIND: Name = DAEMON;
+    const REQUIREMENTS: Requirements =
+        Requirements::levels(Permission::Viewer, Permission::Member, Permission::Member);
+
+    fn id(&self) -> Uuid {
+        self.id
+    }
+
+    fn label(&self) -> String {
+        self.name.clone()
+    }
+
+    fn network(&self) -> Option<Uuid> {
+        Some(self.network_id)
+    }
+
+    fn begin(&mut self, id: Uuid, _organization: Uuid, now: Timestamp) {
+        (self.id, self.created_at, self.updated_at, self.last_seen) = (id, now, now, now);
+    }
+
+    fn keep_fixed(&mut self, stored: &Self) {
+        self.clone_from(stored);
+    }
+
+    fn touch(&mut self, now: Timestamp) {
+        self.updated_at = now;
+    }
+
+    fn validate(&mut self, _stored: Option<&Self>, _now: Timestamp) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn facets(&self, organization: Uuid) -> Facets {
+        named(organization, &self.name, self.created_at, self.updated_at)
+            .with_network(self.network_id)
+            .with_links(self.api_key_id.map(|key| Link::new(DAEMON_KEY_LINK, key)))
+    }
+
+    /// Returns the daemon's work to the queue. Work that no other daemon can do is cancelled.
+    async fn prepare_deletion(
+        inventory: &Inventory,
+        caller: &Caller,
+        record: &Self,
+        batch: &mut Batch,
+    ) -> Result<(), Error> {
+        let (organization, link) = (caller.organization_id(), Link::new(ASSIGNED_LINK, record.id));
+        for stored in inventory.store.list(&linked(DISCOVERY, organization, link)).await?.records {
+            let mut discovery: Discovery = decode(&stored)?;
+            discovery.forget_daemon(inventory.now());
+            let facets = discovery.facets(organization);
+            batch.put(stored.key, unchanged(Some(&stored)), facets, encode(&discovery)?);
+        }
+        batch.guard(Guard::LinkedWithin { organization: Some(organization), link });
+        Ok(())
+    }
+}
+
+impl Deletable for DiscoveryDaemon {}

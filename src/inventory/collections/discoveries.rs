@@ -1,0 +1,303 @@
+use std::collections::HashSet;
+
+use uuid::Uuid;
+
+use super::{CollectionRecord, Reference, Requirements};
+use crate::access::Caller;
+use crate::inventory::schema::{
+    ASSIGNED_LINK, DAEMON, DISCOVERY, ENDED_LINK, OPEN_LINK, SUBNET, UPDATED_AT, daemon_key, discovery_key,
+    encode, exists, facets, linked, network_key, on_network, subnet_key, time_key,
+};
+use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem};
+use crate::model::{Discovery, DiscoveryPhase, DiscoveryType, Permission, Timestamp};
+use crate::store::{Batch, Facets, Link, Name, Precondition, Query};
+
+/// The maximum number of open sessions of a network.
+const MAX_OPEN: u64 = 100;
+
+/// The number of ended sessions of a network that are kept.
+const MAX_ENDED: u64 = 500;
+
+/// The maximum number of subnets of a session.
+const MAX_SUBNETS: usize = 1_000;
+
+/// The input for [`Inventory::create_discovery_as`].
+///
+/// ```
+/// use toposcope::inventory::NewDiscovery;
+/// use toposcope::model::DiscoveryType;
+/// use uuid::Uuid;
+///
+/// let mut new = NewDiscovery::new(Uuid::from_u128(1));
+/// assert_eq!(new.discovery_type, DiscoveryType::Network);
+/// new.subnet_ids = Some(vec![Uuid::from_u128(2)]);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NewDiscovery {
+    /// The network to be discovered.
+    pub network_id: Uuid,
+    /// The daemon that is to do the work; `None`: the first of the network that asks.
+    pub daemon_id: Option<Uuid>,
+    /// What is to be discovered.
+    pub discovery_type: DiscoveryType,
+    /// The subnets to be scanned, 1 to 1,000; `None`: those that the daemon's host has interfaces in.
+    pub subnet_ids: Option<Vec<Uuid>>,
+}
+
+impl NewDiscovery {
+    /// Creates the input for a scan of all subnets by any daemon of the network.
+    #[must_use]
+    pub const fn new(network_id: Uuid) -> Self {
+        Self { network_id, daemon_id: None, discovery_type: DiscoveryType::Network, subnet_ids: None }
+    }
+}
+
+impl Discovery {
+    /// Creates a session of work that waits for a daemon.
+    pub(in crate::inventory) const fn queued(
+        id: Uuid,
+        network_id: Uuid,
+        daemon_id: Option<Uuid>,
+        discovery_type: DiscoveryType,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            id,
+            network_id,
+            daemon_id,
+            discovery_type,
+            subnet_ids: None,
+            phase: DiscoveryPhase::Pending,
+            progress: 0,
+            error: None,
+            handed_out_at: None,
+            started_at: None,
+            finished_at: None,
+            is_cancelling: false,
+            created_at: now,
+            updated_at: now,
+        }
+    }
+
+    /// Returns the session to the state before it was handed out.
+    pub(in crate::inventory) fn reset(&mut self, now: Timestamp) {
+        (self.phase, self.progress, self.error) = (DiscoveryPhase::Pending, 0, None);
+        (self.handed_out_at, self.started_at, self.updated_at) = (None, None, now);
+    }
+
+    /// Takes the work from a daemon that no longer exists.
+    pub(super) fn forget_daemon(&mut self, now: Timestamp) {
+        self.is_cancelling = false;
+        self.updated_at = now;
+        if self.is_open() && self.discovery_type.is_about_own_host() {
+            self.cancel(now);
+        } else if self.is_open() {
+            self.reset(now);
+        }
+        self.daemon_id = None;
+    }
+
+    fn cancel(&mut self, now: Timestamp) {
+        if self.is_open() {
+            self.is_cancelling = self.handed_out_at.is_some();
+            (self.phase, self.finished_at) = (DiscoveryPhase::Cancelled, Some(now));
+        }
+    }
+}
+
+/// Users create and cancel discoveries; everything else is up to the daemons.
+impl CollectionRecord for Discovery {
+    const ENTITY: Entity = Entity::Discovery;
+    const KIND: Name = DISCOVERY;
+    const REQUIREMENTS: Requirements =
+        Requirements::levels(Permission::Viewer, Permission::Member, Permission::Member);
+
+    fn id(&self) -> Uuid {
+        self.id
+    }
+
+    fn label(&self) -> String {
+        self.id.to_string()
+    }
+
+    fn network(&self) -> Option<Uuid> {
+        Some(self.network_id)
+    }
+
+    fn begin(&mut self, id: Uuid, _organization: Uuid, now: Timestamp) {
+        (self.id, self.created_at, self.updated_at) = (id, now, now);
+    }
+
+    fn keep_fixed(&mut self, stored: &Self) {
+        self.clone_from(stored);
+    }
+
+    fn touch(&mut self, now: Timestamp) {
+        self.updated_at = now;
+    }
+
+    fn validate(&mut self, _stored: Option<&Self>, _now: Timestamp) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn facets(&self, organization: Uuid) -> Facets {
+        let is_open = self.is_open() || self.is_cancelling;
+        let state = Link::new(if is_open { OPEN_LINK } else { ENDED_LINK }, self.network_id);
+        let daemon = self.daemon_id.filter(|_| is_open).map(|daemon| Link::new(ASSIGNED_LINK, daemon));
+        facets(organization, self.created_at)
+            .with_sort_keys([time_key(UPDATED_AT, self.updated_at)])
+            .with_network(self.network_id)
+            .with_links([state])
+            .with_links(daemon)
+    }
+}
+
+impl Inventory {
+    /// Queues work for a discovery daemon on behalf of a caller, a Member or above.
+    ///
+    /// ```
+    /// # use toposcope::access::{Caller, Scope};
+    /// # use toposcope::inventory::NewDiscovery;
+    /// # use toposcope::model::{DiscoveryPhase, Permission};
+    /// # use toposcope::{Inventory, MemoryStore};
+    /// # use uuid::Uuid;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// # let organization = inventory.create_organization("Example").await?;
+    /// # let network = inventory.create_network(organization.id, "Office").await?;
+    /// # let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
+    /// let queued = inventory.create_discovery_as(&caller, NewDiscovery::new(network.id)).await?;
+    /// assert_eq!(queued.phase, DiscoveryPhase::Pending);
+    /// let cancelled = inventory.cancel_discovery_as(&caller, queued.id).await?;
+    /// assert_eq!(cancelled.phase, DiscoveryPhase::Cancelled);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// - `PermissionDenied`: the caller is below Member.
+    /// - `ReferenceInvalid`: the network is unknown, or the daemon or a subnet is not on it.
+    /// - `AccessDenied`: the caller cannot access the network.
+    /// - `Invalid`: there are no subnets or too many, or the type of work is not about subnets.
+    /// - `QuotaExceeded`: 100 sessions of the network are open.
+    pub async fn create_discovery_as(&self, caller: &Caller, new: NewDiscovery) -> Result<Discovery, Error> {
+        Discovery::REQUIREMENTS.create.check(caller)?;
+        check_subnets(&new)?;
+        let (organization, network) = (caller.organization_id(), new.network_id);
+        let mut discovery =
+            Discovery::queued(self.new_id()?, network, new.daemon_id, new.discovery_type, self.now());
+        discovery.subnet_ids = new.subnet_ids;
+        let reference =
+            Reference { entity: Entity::Network, key: network_key(network), field: "network_id".to_owned() };
+        // Refused before waiting: only callers with access to the network wait for each other.
+        self.check_own_references(caller, std::slice::from_ref(&reference)).await?;
+        let _turn = self.discovery_turn(network).await?;
+        let mut transaction = self.transaction(Entity::Discovery, discovery.id);
+        loop {
+            self.check_own_references(caller, std::slice::from_ref(&reference)).await?;
+            let mut batch = Batch::new();
+            batch.guard(exists(reference.key));
+            self.check_targets(organization, &discovery, &mut batch).await?;
+            self.queue_discoveries(organization, std::slice::from_ref(&discovery), &mut batch).await?;
+            if transaction.commit(batch).await? {
+                return Ok(discovery);
+            }
+        }
+    }
+
+    /// Cancels work on behalf of a caller, a Member or above. Work that has ended stays as it is.
+    ///
+    /// A daemon that has the work already is told when it next asks for work.
+    ///
+    /// # Errors
+    /// Those of [`get_as`](Self::get_as).
+    pub async fn cancel_discovery_as(&self, caller: &Caller, id: Uuid) -> Result<Discovery, Error> {
+        let cancel = |discovery: &mut Discovery, _: &mut Batch| {
+            discovery.cancel(self.now());
+            Ok(())
+        };
+        self.update_with(caller, id, |_| Ok(()), cancel).await
+    }
+
+    /// Waits until no other work is being queued for daemons of a network.
+    pub(in crate::inventory) async fn discovery_turn(
+        &self,
+        network: Uuid,
+    ) -> Result<Option<crate::inventory::queues::Turns>, Error> {
+        self.quota_turn(Some(MAX_OPEN), network_key(network), Entity::Network).await
+    }
+
+    /// Adds work for daemons of one network to a batch. Requires the [`discovery_turn`](Self::discovery_turn).
+    ///
+    /// Also deletes the oldest ended sessions, of which a bounded number is kept.
+    ///
+    /// # Errors
+    /// `QuotaExceeded`.
+    pub(in crate::inventory) async fn queue_discoveries(
+        &self,
+        organization: Uuid,
+        discoveries: &[Discovery],
+        batch: &mut Batch,
+    ) -> Result<(), Error> {
+        let Some(network) = discoveries.first().map(|discovery| discovery.network_id) else { return Ok(()) };
+        let open = linked(DISCOVERY, organization, Link::new(OPEN_LINK, network));
+        self.check_quota(Some(MAX_OPEN), Entity::Discovery, open, discoveries.len() as u64).await?;
+        for discovery in discoveries {
+            let key = discovery_key(discovery.id);
+            batch.put(key, Precondition::Absent, discovery.facets(organization), encode(discovery)?);
+        }
+        let ended = linked(DISCOVERY, organization, Link::new(ENDED_LINK, network));
+        let excess = self.count(ended.clone()).await?.saturating_sub(MAX_ENDED);
+        let oldest =
+            Query { limit: Some(usize::try_from(excess.min(MAX_ENDED)).unwrap_or_default()), ..ended };
+        for record in self.store.list(&oldest).await?.records {
+            batch.delete(record.key, Precondition::Any);
+        }
+        Ok(())
+    }
+
+    /// Checks that daemon and subnets of a session are on its network, and guards that they stay.
+    async fn check_targets(
+        &self,
+        organization: Uuid,
+        discovery: &Discovery,
+        batch: &mut Batch,
+    ) -> Result<(), Error> {
+        let network = discovery.network_id;
+        if let Some(id) = discovery.daemon_id {
+            let daemon = Query { ids: Some(vec![id]), ..on_network(DAEMON, organization, network) };
+            if self.count(daemon).await? == 0 {
+                return Err(reference_invalid(Entity::Daemon, "daemon_id".to_owned()));
+            }
+            batch.guard(exists(daemon_key(id)));
+        }
+        let Some(ids) = &discovery.subnet_ids else { return Ok(()) };
+        let subnets = Query { ids: Some(ids.clone()), ..on_network(SUBNET, organization, network) };
+        let known: HashSet<Uuid> =
+            self.store.list(&subnets).await?.records.iter().map(|record| record.key.id).collect();
+        if let Some(index) = ids.iter().position(|id| !known.contains(id)) {
+            return Err(reference_invalid(Entity::Subnet, format!("subnet_ids.{index}")));
+        }
+        for id in known {
+            batch.guard(exists(subnet_key(id)));
+        }
+        Ok(())
+    }
+}
+
+fn check_subnets(new: &NewDiscovery) -> Result<(), Error> {
+    let invalid = |problem| Err(Error::invalid("subnet_ids", problem));
+    match &new.subnet_ids {
+        None => Ok(()),
+        Some(_) if new.discovery_type.is_about_own_host() => invalid(Problem::InvalidFormat),
+        Some(ids) if ids.is_empty() => invalid(Problem::Empty),
+        Some(ids) if ids.len() > MAX_SUBNETS => invalid(Problem::MaxLength { max: MAX_SUBNETS }),
+        Some(_) => Ok(()),
+    }
+}
+
+fn reference_invalid(entity: Entity, field: String) -> Error {
+    ErrorKind::ReferenceInvalid { entity, field }.into()
+}

@@ -1,0 +1,154 @@
+//! What discovery daemons do: register, ask for work, report progress and findings.
+//!
+//! Every method acts for a [`Daemon`], authenticated by its API key, and reads and writes only records of the key's network.
+//! A daemon that another key has registered does not exist.
+
+mod register;
+mod subnets;
+mod work;
+
+use std::collections::HashSet;
+
+use uuid::Uuid;
+
+pub use self::register::NewDaemon;
+pub(super) use self::subnets::is_discovered;
+pub use self::work::{DaemonStatus, DiscoveryUpdate, Work};
+use super::collections::CollectionRecord;
+use super::schema::{DAEMON, DAEMON_KEY_LINK, SUBNET, decode, encode, on_network};
+use super::{Entity, Error, ErrorKind, Inventory, Problem, unchanged};
+use crate::access::Daemon;
+use crate::model::{DaemonCapabilities, DiscoveryDaemon, Timestamp};
+use crate::store::{Batch, LinkFilter, Query, Record};
+
+/// The maximum number of subnets in a daemon's capabilities.
+const MAX_SUBNETS: usize = 1_000;
+
+/// The maximum number of characters of the version of a daemon.
+const MAX_VERSION: usize = 100;
+
+/// The time after which a contact that changes nothing else is recorded, in microseconds.
+const CONTACT_INTERVAL: i64 = 60 * 1_000_000;
+
+impl Inventory {
+    /// Records that a daemon has started, with its version.
+    ///
+    /// # Errors
+    /// `NotFound` unless this key has registered the daemon; `Invalid` for a version of more than 100 characters.
+    pub async fn announce_daemon(
+        &self,
+        caller: &Daemon,
+        id: Uuid,
+        version: &str,
+    ) -> Result<DiscoveryDaemon, Error> {
+        check_version("daemon_version", Some(version))?;
+        self.change_daemon(caller, id, |daemon| daemon.version = Some(version.to_owned())).await
+    }
+
+    /// Replaces the capabilities of a daemon. Subnets that are not on its network are left out.
+    ///
+    /// # Errors
+    /// `NotFound` unless this key has registered the daemon; `Invalid` for more than 1,000 subnets.
+    pub async fn update_daemon_capabilities(
+        &self,
+        caller: &Daemon,
+        id: Uuid,
+        capabilities: DaemonCapabilities,
+    ) -> Result<DiscoveryDaemon, Error> {
+        let capabilities = self.own_capabilities(caller, capabilities, "interfaced_subnet_ids").await?;
+        self.change_daemon(caller, id, |daemon| daemon.capabilities.clone_from(&capabilities)).await
+    }
+
+    /// Records that a daemon has sent a request, at most once a minute. Does nothing for any other id.
+    pub(crate) async fn note_daemon_contact(&self, caller: &Daemon, id: Uuid) -> Result<(), Error> {
+        match self.own_daemon(caller, id).await {
+            Ok((_, daemon)) if daemon.last_seen.plus_micros(CONTACT_INTERVAL) > self.now() => Ok(()),
+            Ok(_) => self.change_daemon(caller, id, |_| ()).await.map(drop),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Reads a daemon that this key has registered.
+    async fn own_daemon(&self, caller: &Daemon, id: Uuid) -> Result<(Record, DiscoveryDaemon), Error> {
+        let own = Query {
+            ids: Some(vec![id]),
+            links: vec![LinkFilter::new(DAEMON_KEY_LINK, [caller.key_id])],
+            ..on_network(DAEMON, caller.organization_id, caller.network_id)
+        };
+        let record = self.store.list(&own).await?.records.pop();
+        let record = record.ok_or(ErrorKind::NotFound { entity: Entity::Daemon, id })?;
+        let daemon = decode(&record)?;
+        Ok((record, daemon))
+    }
+
+    async fn change_daemon(
+        &self,
+        caller: &Daemon,
+        id: Uuid,
+        change: impl Fn(&mut DiscoveryDaemon) + Send + Sync,
+    ) -> Result<DiscoveryDaemon, Error> {
+        let mut transaction = self.transaction(Entity::Daemon, id);
+        loop {
+            let (record, mut daemon) = self.own_daemon(caller, id).await?;
+            let mut batch = Batch::new();
+            put_contact(caller, &record, &mut daemon, self.now(), &change, &mut batch)?;
+            if transaction.commit(batch).await? {
+                return Ok(daemon);
+            }
+        }
+    }
+
+    /// Returns capabilities without the subnets that are not on the daemon's network.
+    async fn own_capabilities(
+        &self,
+        caller: &Daemon,
+        mut capabilities: DaemonCapabilities,
+        field: &str,
+    ) -> Result<DaemonCapabilities, Error> {
+        let ids = &mut capabilities.interfaced_subnet_ids;
+        if ids.len() > MAX_SUBNETS {
+            return Err(Error::invalid(field, Problem::MaxLength { max: MAX_SUBNETS }));
+        }
+        let own = self.own_subnets(caller, ids.clone()).await?;
+        let mut seen = HashSet::new();
+        ids.retain(|id| own.contains(id) && seen.insert(*id));
+        Ok(capabilities)
+    }
+
+    /// Returns those of these subnets that are on the daemon's network.
+    pub(super) async fn own_subnets(&self, caller: &Daemon, ids: Vec<Uuid>) -> Result<HashSet<Uuid>, Error> {
+        if ids.is_empty() {
+            return Ok(HashSet::new());
+        }
+        let own = Query { ids: Some(ids), ..on_network(SUBNET, caller.organization_id, caller.network_id) };
+        Ok(self.store.list(&own).await?.records.iter().map(|record| record.key.id).collect())
+    }
+}
+
+/// Adds a contact of a daemon to a batch, with what changes by it.
+fn put_contact(
+    caller: &Daemon,
+    record: &Record,
+    daemon: &mut DiscoveryDaemon,
+    now: Timestamp,
+    change: impl Fn(&mut DiscoveryDaemon),
+    batch: &mut Batch,
+) -> Result<(), Error> {
+    let stored = daemon.clone();
+    daemon.is_unreachable = false;
+    change(daemon);
+    if *daemon != stored {
+        daemon.updated_at = now;
+    }
+    daemon.last_seen = now;
+    batch.put(record.key, unchanged(Some(record)), daemon.facets(caller.organization_id), encode(daemon)?);
+    Ok(())
+}
+
+fn check_version(field: &str, version: Option<&str>) -> Result<(), Error> {
+    if version.is_some_and(|version| version.chars().count() > MAX_VERSION) {
+        return Err(Error::invalid(field, Problem::MaxLength { max: MAX_VERSION }));
+    }
+    Ok(())
+}

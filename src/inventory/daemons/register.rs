@@ -1,0 +1,222 @@
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use super::{check_version, put_contact};
+use crate::access::Daemon;
+use crate::inventory::collections::CollectionRecord;
+use crate::inventory::schema::{
+    ASSIGNED_LINK, DAEMON, DISCOVERY, daemon_api_key_key, daemon_key, decode, encode, exists, linked,
+    network_key, on_network,
+};
+use crate::inventory::{Entity, Error, Inventory, validate};
+use crate::model::{
+    DaemonCapabilities, DaemonMode, Discovery, DiscoveryDaemon, DiscoveryType, Host, Source, Timestamp,
+    derived_id,
+};
+use crate::store::{Batch, Link, Precondition, Query, Record};
+
+/// The maximum number of daemons of a network.
+const MAX_DAEMONS: u64 = 100;
+
+/// The input for [`Inventory::register_daemon`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NewDaemon {
+    /// The id that the daemon has chosen.
+    pub id: Uuid,
+    /// The name, of 1 to 100 characters.
+    pub name: String,
+    /// Which side begins the contact.
+    pub mode: DaemonMode,
+    /// The version of the daemon's program.
+    pub version: Option<String>,
+    /// What the daemon can discover.
+    pub capabilities: DaemonCapabilities,
+}
+
+impl NewDaemon {
+    /// Creates the input for a daemon that asks for work.
+    #[must_use]
+    pub fn new(id: Uuid, name: impl Into<String>) -> Self {
+        let (mode, capabilities) = (DaemonMode::default(), DaemonCapabilities::default());
+        Self { id, name: name.into(), mode, version: None, capabilities }
+    }
+}
+
+/// A daemon to be registered: its id, and its record if it is registered already.
+type Admitted = (Uuid, Option<(Record, DiscoveryDaemon)>);
+
+impl Inventory {
+    /// Registers a daemon on its key's network, creates its host, and queues its first work.
+    ///
+    /// The daemon keeps its id unless another key's daemon or another network has it. The work is a report of its own host
+    /// and then a scan of the network. Registering again updates the daemon, and queues work only if it has none.
+    ///
+    /// ```
+    /// # use toposcope::inventory::{DaemonStatus, NewDaemon, NewDaemonApiKey};
+    /// # use toposcope::model::DiscoveryType;
+    /// # use toposcope::{Inventory, MemoryStore};
+    /// # use uuid::Uuid;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), toposcope::inventory::Error> {
+    /// # let inventory = Inventory::new(MemoryStore::new());
+    /// # let organization = inventory.create_organization("Example").await?;
+    /// # let network = inventory.create_network(organization.id, "Office").await?;
+    /// let key = inventory.create_daemon_api_key(NewDaemonApiKey::new(network.id, "scanner")).await?;
+    /// let caller = inventory.authenticate_daemon_key(key.plaintext()).await?;
+    /// let daemon = inventory.register_daemon(&caller, NewDaemon::new(Uuid::from_u128(1), "scanner")).await?;
+    /// let work = inventory.request_work(&caller, daemon.id, DaemonStatus::default()).await?;
+    /// assert_eq!(work.discovery.map(|discovery| discovery.discovery_type), Some(DiscoveryType::SelfReport));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// - `Invalid`: the name or the version has a wrong length, or there are more than 1,000 subnets.
+    /// - `QuotaExceeded`: the network has 100 daemons, or 100 open sessions of work, or the organization has too many hosts.
+    pub async fn register_daemon(&self, caller: &Daemon, new: NewDaemon) -> Result<DiscoveryDaemon, Error> {
+        let name = validate::name("name", &new.name, 100)?;
+        check_version("version", new.version.as_deref())?;
+        let field = "capabilities.interfaced_subnet_ids";
+        let capabilities = self.own_capabilities(caller, new.capabilities, field).await?;
+        let new = NewDaemon { name, capabilities, ..new };
+        let _turn = self.discovery_turn(caller.network_id).await?;
+        let mut transaction = self.transaction(Entity::Daemon, new.id);
+        loop {
+            let (id, stored) = self.admit_daemon(caller, new.id).await?;
+            let mut batch = Batch::new();
+            let daemon = match stored {
+                Some((record, daemon)) => {
+                    register_again(caller, &record, daemon, &new, self.now(), &mut batch)?
+                }
+                None => self.register_first(caller, id, &new, &mut batch).await?,
+            };
+            batch.guard(exists(network_key(caller.network_id)));
+            batch.guard(exists(daemon_api_key_key(caller.key_id)));
+            let assigned = linked(DISCOVERY, caller.organization_id, Link::new(ASSIGNED_LINK, id));
+            if self.count(assigned).await? == 0 {
+                let queued = [DiscoveryType::SelfReport, DiscoveryType::Network].map(|discovery_type| {
+                    let id = self.new_id()?;
+                    Ok(Discovery::queued(id, caller.network_id, Some(daemon.id), discovery_type, self.now()))
+                });
+                let queued: Vec<Discovery> = queued.into_iter().collect::<Result<_, Error>>()?;
+                self.queue_discoveries(caller.organization_id, &queued, &mut batch).await?;
+            }
+            if transaction.commit(batch).await? {
+                return Ok(daemon);
+            }
+        }
+    }
+
+    /// Decides about the id of a daemon: that which it has chosen, or else one that follows from it.
+    async fn admit_daemon(&self, caller: &Daemon, given: Uuid) -> Result<Admitted, Error> {
+        let parts = [caller.network_id, caller.key_id, given];
+        let derived = derived_id("daemon", &parts.each_ref().map(|id| id.as_bytes().as_slice()));
+        for id in [given, derived] {
+            if id.is_nil() {
+                continue;
+            }
+            let all = Query { ids: Some(vec![id]), ..Query::new(DAEMON) };
+            let own = on_network(DAEMON, caller.organization_id, caller.network_id);
+            let own = Query { ids: all.ids.clone(), ..own };
+            let Some(record) = self.store.list(&own).await?.records.pop() else {
+                if self.count(all).await? == 0 {
+                    return Ok((id, None));
+                }
+                continue;
+            };
+            let daemon: DiscoveryDaemon = decode(&record)?;
+            if self.may_take(caller, &daemon).await? {
+                return Ok((id, Some((record, daemon))));
+            }
+        }
+        Ok((self.new_random_id()?, None))
+    }
+
+    /// Returns whether a daemon of the network is the caller's, or its key no longer exists.
+    async fn may_take(&self, caller: &Daemon, daemon: &DiscoveryDaemon) -> Result<bool, Error> {
+        let Some(key) = daemon.api_key_id.filter(|key| *key != caller.key_id) else { return Ok(true) };
+        Ok(self.get(daemon_api_key_key(key)).await?.is_none())
+    }
+
+    /// Adds a new daemon to a batch, and creates its host.
+    async fn register_first(
+        &self,
+        caller: &Daemon,
+        id: Uuid,
+        new: &NewDaemon,
+        batch: &mut Batch,
+    ) -> Result<DiscoveryDaemon, Error> {
+        let (organization, network) = (caller.organization_id, caller.network_id);
+        let daemons = on_network(DAEMON, organization, network);
+        self.check_quota(Some(MAX_DAEMONS), Entity::Daemon, daemons, 1).await?;
+        let now = self.now();
+        let daemon = DiscoveryDaemon {
+            id,
+            network_id: network,
+            host_id: self.daemon_host(caller, id, &new.name, now).await?,
+            user_id: Uuid::nil(),
+            api_key_id: Some(caller.key_id),
+            name: new.name.clone(),
+            url: String::new(),
+            mode: new.mode,
+            version: new.version.clone(),
+            capabilities: new.capabilities.clone(),
+            is_unreachable: false,
+            standby: false,
+            last_seen: now,
+            tags: Vec::new(),
+            created_at: now,
+            updated_at: now,
+        };
+        batch.put(daemon_key(id), Precondition::Absent, daemon.facets(organization), encode(&daemon)?);
+        Ok(daemon)
+    }
+
+    /// Creates the host of a daemon unless it exists, and returns its id.
+    ///
+    /// The id follows from the daemon, so that a registration that failed halfway can be repeated.
+    async fn daemon_host(
+        &self,
+        caller: &Daemon,
+        daemon: Uuid,
+        name: &str,
+        now: Timestamp,
+    ) -> Result<Uuid, Error> {
+        let id = derived_id("daemon host", &[caller.network_id.as_bytes(), daemon.as_bytes()]);
+        if self.discovered_host(caller, id).await?.is_some() {
+            return Ok(id);
+        }
+        let mut host = Host::with_id(id, caller.network_id, name);
+        host.source = Source::Discovery { metadata: vec![metadata(daemon, id, now)] };
+        Ok(self.discover_host_as_daemon(caller, host, now).await?.id)
+    }
+}
+
+fn register_again(
+    caller: &Daemon,
+    record: &Record,
+    mut daemon: DiscoveryDaemon,
+    new: &NewDaemon,
+    now: Timestamp,
+    batch: &mut Batch,
+) -> Result<DiscoveryDaemon, Error> {
+    let change = |daemon: &mut DiscoveryDaemon| {
+        daemon.api_key_id = Some(caller.key_id);
+        daemon.name.clone_from(&new.name);
+        daemon.mode = new.mode;
+        daemon.version.clone_from(&new.version);
+        daemon.capabilities.clone_from(&new.capabilities);
+    };
+    put_contact(caller, record, &mut daemon, now, change, batch)?;
+    Ok(daemon)
+}
+
+/// Returns the metadata of a host that a daemon reports to run on.
+fn metadata(daemon: Uuid, host: Uuid, now: Timestamp) -> Map<String, Value> {
+    let metadata = json!({"type": "SelfReport", "daemon_id": daemon, "host_id": host, "date": now});
+    match metadata {
+        Value::Object(metadata) => metadata,
+        _ => Map::new(),
+    }
+}

@@ -1,0 +1,73 @@
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::Timestamp;
+
+/// A discovery daemon: a program on a network that asks for work and reports what it finds.
+///
+/// A daemon belongs to the API key that registered it. Requests with other keys do not find it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "openapi", schemars(rename = "Daemon"))]
+#[non_exhaustive]
+pub struct DiscoveryDaemon {
+    /// The daemon's id, which the daemon has chosen unless it was taken.
+    pub id: Uuid,
+    /// The network that the daemon reports on.
+    pub network_id: Uuid,
+    /// The host that the daemon runs on.
+    pub host_id: Uuid,
+    /// The nil id, for clients that expect a user: a daemon acts for none.
+    pub user_id: Uuid,
+    /// The API key that registered the daemon. Left out in the answer to a registration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schemars(with = "Uuid"))]
+    pub api_key_id: Option<Uuid>,
+    /// The display name.
+    pub name: String,
+    /// Empty, for clients that expect an address: daemons are never contacted.
+    pub url: String,
+    /// Which side begins the contact.
+    pub mode: DaemonMode,
+    /// The version of the daemon's program; `None`: unknown.
+    pub version: Option<String>,
+    /// What the daemon can discover.
+    pub capabilities: DaemonCapabilities,
+    /// Whether other daemons have taken over its work, because it was not heard of for 10 minutes.
+    pub is_unreachable: bool,
+    /// False, for clients that expect it: daemons are never put on standby.
+    pub standby: bool,
+    /// When the daemon last sent a request.
+    pub last_seen: Timestamp,
+    /// Empty, for clients that expect tags.
+    pub tags: Vec<Uuid>,
+    /// When the daemon was registered.
+    pub created_at: Timestamp,
+    /// When the daemon last changed. Contact alone does not count as a change.
+    pub updated_at: Timestamp,
+}
+
+/// Which side begins the contact between daemon and server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum DaemonMode {
+    /// The daemon asks the server for work.
+    #[default]
+    DaemonPoll,
+    /// The daemon expects to be asked. This server never contacts it.
+    ServerPoll,
+}
+
+/// What a daemon can discover.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+pub struct DaemonCapabilities {
+    /// Whether the daemon can list the containers of its host.
+    #[serde(default)]
+    pub has_docker_socket: bool,
+    /// The subnets that the daemon's host has interfaces in.
+    #[serde(default)]
+    pub interfaced_subnet_ids: Vec<Uuid>,
+}

@@ -1,0 +1,99 @@
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::Timestamp;
+
+/// A session of work for a discovery daemon, with its progress.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Discovery {
+    /// The id of the session.
+    pub id: Uuid,
+    /// The network to be discovered.
+    pub network_id: Uuid,
+    /// The daemon that has the work or is to get it; `None`: the first daemon of the network that asks.
+    pub daemon_id: Option<Uuid>,
+    /// What is to be discovered.
+    #[serde(rename = "type")]
+    pub discovery_type: DiscoveryType,
+    /// The subnets to be scanned; `None`: those that the daemon's host has interfaces in.
+    pub subnet_ids: Option<Vec<Uuid>>,
+    /// The progress of the work.
+    pub phase: DiscoveryPhase,
+    /// The progress in percent.
+    #[cfg_attr(feature = "openapi", schemars(range(max = 100)))]
+    pub progress: u8,
+    /// Why the work failed, in the daemon's words.
+    pub error: Option<String>,
+    /// When a daemon got the work; `None`: it is still queued.
+    pub handed_out_at: Option<Timestamp>,
+    /// When the daemon began, by its own clock.
+    pub started_at: Option<Timestamp>,
+    /// When the work ended, by the clock of the daemon that ended it.
+    pub finished_at: Option<Timestamp>,
+    /// Whether the daemon has yet to be told that the work is cancelled.
+    pub is_cancelling: bool,
+    /// When the work was queued.
+    pub created_at: Timestamp,
+    /// When the session last changed.
+    pub updated_at: Timestamp,
+}
+
+impl Discovery {
+    /// Returns whether the work is neither finished nor failed nor cancelled.
+    #[must_use]
+    pub const fn is_open(&self) -> bool {
+        !self.phase.is_final()
+    }
+}
+
+/// What a daemon is to discover.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub enum DiscoveryType {
+    /// The host that the daemon runs on, and its subnets.
+    SelfReport,
+    /// The hosts of subnets.
+    Network,
+    /// The containers of the host that the daemon runs on.
+    Docker,
+}
+
+impl DiscoveryType {
+    /// Returns whether the work is about the daemon's own host, so that no other daemon can do it.
+    #[must_use]
+    pub const fn is_about_own_host(self) -> bool {
+        matches!(self, Self::SelfReport | Self::Docker)
+    }
+}
+
+/// The progress of a session of work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub enum DiscoveryPhase {
+    /// Queued, or handed out to a daemon that has not begun.
+    Pending,
+    /// The daemon is about to begin.
+    Starting,
+    /// The daemon has begun.
+    Started,
+    /// The daemon scans.
+    Scanning,
+    /// The work is finished.
+    Complete,
+    /// The daemon could not finish the work.
+    Failed,
+    /// A user cancelled the work.
+    Cancelled,
+}
+
+impl DiscoveryPhase {
+    /// Returns whether the work has ended.
+    #[must_use]
+    pub const fn is_final(self) -> bool {
+        matches!(self, Self::Complete | Self::Failed | Self::Cancelled)
+    }
+}

@@ -1,0 +1,87 @@
+//! Examples of daemons and of their work.
+
+use uuid::Uuid;
+
+use super::{NETWORK, SUBNET, VERSION, id, now};
+use crate::model::{
+    DaemonCapabilities, DaemonMode, Discovery, DiscoveryDaemon, DiscoveryPhase, DiscoveryType,
+};
+use crate::service::openapi::schemas::Schemas;
+use crate::wire::daemon::{
+    DaemonRegistration, DaemonWork, DiscoverySession, HostNaming, ServerCapabilities, SessionType,
+    SnmpCredentials,
+};
+
+const DAEMON: Uuid = id(20);
+const SESSION: Uuid = id(21);
+const HOST: Uuid = id(22);
+
+pub(super) fn add_all(schemas: &mut Schemas) {
+    let daemon = DiscoveryDaemon {
+        id: DAEMON,
+        network_id: NETWORK,
+        host_id: HOST,
+        user_id: Uuid::nil(),
+        api_key_id: Some(id(6)),
+        name: "scanner".to_owned(),
+        url: String::new(),
+        mode: DaemonMode::DaemonPoll,
+        version: Some("0.14.8".to_owned()),
+        capabilities: DaemonCapabilities { has_docker_socket: false, interfaced_subnet_ids: vec![SUBNET] },
+        is_unreachable: false,
+        standby: false,
+        last_seen: now(),
+        tags: Vec::new(),
+        created_at: now(),
+        updated_at: now(),
+    };
+    schemas.add(&daemon);
+    let server_capabilities = ServerCapabilities {
+        minimum_daemon_version: "0.14.0".to_owned(),
+        server_version: VERSION.to_owned(),
+    };
+    schemas.add(&server_capabilities);
+    let daemon = DiscoveryDaemon { api_key_id: None, ..daemon };
+    schemas.add(&DaemonRegistration { daemon, host_id: HOST, server_capabilities });
+    schemas.add(&DaemonWork(Some(session()), false));
+    schemas.add(&discovery());
+}
+
+fn session() -> DiscoverySession {
+    let discovery_type = SessionType::Network {
+        host_naming_fallback: HostNaming::BestService,
+        probe_raw_socket_ports: false,
+        snmp_credentials: SnmpCredentials::default(),
+        subnet_ids: None,
+    };
+    DiscoverySession {
+        daemon_id: DAEMON,
+        discovery_type,
+        error: None,
+        finished_at: None,
+        network_id: NETWORK,
+        phase: DiscoveryPhase::Pending,
+        progress: 0,
+        session_id: SESSION,
+        started_at: None,
+    }
+}
+
+fn discovery() -> Discovery {
+    Discovery {
+        id: SESSION,
+        network_id: NETWORK,
+        daemon_id: Some(DAEMON),
+        discovery_type: DiscoveryType::Network,
+        subnet_ids: Some(vec![SUBNET]),
+        phase: DiscoveryPhase::Scanning,
+        progress: 40,
+        error: None,
+        handed_out_at: Some(now()),
+        started_at: Some(now()),
+        finished_at: None,
+        is_cancelling: false,
+        created_at: now(),
+        updated_at: now(),
+    }
+}

@@ -1,0 +1,187 @@
+//! Discovery daemons and their work.
+
+use http::Method;
+
+use super::collection::Collection;
+use super::{MEMBER, VIEWER, groups, route};
+use crate::inventory::Requirement;
+use crate::model::{Discovery, DiscoveryDaemon, Permission};
+use crate::service::routes::{Access, Answer, Handler, Kind, Parameter, Route};
+use crate::service::{collections, daemons, discoveries, discovery_stream, lists};
+use crate::wire::ErrorCode;
+
+const IDS: Kind = Kind::Ids(1_000);
+const VERSION: Kind = Kind::Text { min: 0, max: 100 };
+const PHASES: Kind =
+    Kind::Choice(&["Pending", "Starting", "Started", "Scanning", "Complete", "Failed", "Cancelled"]);
+const PERCENT: Kind = Kind::Number { min: 0, max: 100, default: None };
+
+const REGISTRATION: &[Parameter] = &[
+    Parameter::required("daemon_id", Kind::Id, "The id that the daemon has chosen."),
+    Parameter::required("name", Kind::Name, "The display name."),
+    Parameter::optional("mode", Kind::Choice(&["daemon_poll", "server_poll"]), "Which side begins."),
+    Parameter::optional("version", VERSION, "The version of the daemon."),
+    Parameter::optional("capabilities", Kind::Schema("DaemonCapabilities"), "What it can discover."),
+];
+
+const STARTUP: &[Parameter] = &[Parameter::required("daemon_version", VERSION, "The version of the daemon.")];
+
+const STATUS: &[Parameter] = &[
+    Parameter::optional("version", VERSION, "The version of the daemon."),
+    Parameter::optional("ready_for_work", Kind::Boolean, "Whether the daemon can begin new work."),
+];
+
+const CAPABILITIES: &[Parameter] = &[
+    Parameter::optional("has_docker_socket", Kind::Boolean, "Whether it can list containers."),
+    Parameter::optional("interfaced_subnet_ids", IDS, "The subnets that its host has interfaces in."),
+];
+
+const PROGRESS: &[Parameter] = &[
+    Parameter::required("session_id", Kind::Id, "The session."),
+    Parameter::required("daemon_id", Kind::Id, "The daemon that has the session."),
+    Parameter::required("phase", PHASES, "The progress."),
+    Parameter::optional("progress", PERCENT, "The progress in percent."),
+    Parameter::nullable("error", Kind::Text { min: 0, max: 65_536 }, "Why the work failed."),
+    Parameter::nullable("started_at", Kind::Time, "When the daemon began."),
+    Parameter::nullable("finished_at", Kind::Time, "When the work ended."),
+];
+
+const REPORTED_HOST: &[Parameter] = &[
+    Parameter::required("host", Kind::Schema("Host"), "The host, without its parts."),
+    Parameter::optional("interfaces", Kind::Schemas("InterfaceInput"), "The host's addresses."),
+    Parameter::optional("ports", Kind::Schemas("PortInput"), "The host's open ports."),
+    Parameter::optional("services", Kind::Schemas("ServiceInput"), "The services of the host."),
+    Parameter::optional("if_entries", Kind::Schemas("IfEntryInput"), "The SNMP interface table."),
+];
+
+const DISCOVERY: &[Parameter] = &[
+    Parameter::required("network_id", Kind::Id, "The network to be discovered."),
+    Parameter::optional("daemon_id", Kind::Id, "The daemon; without one, the first that asks."),
+    Parameter::optional("type", Kind::Choice(&["Network", "SelfReport", "Docker"]), "What to discover."),
+    Parameter::optional("subnet_ids", IDS, "The subnets to scan; without them, those of the daemon's host."),
+];
+
+fn for_daemons(path: &'static str, id: &str, summary: &str, handler: Handler) -> Route {
+    route(Method::POST, path, id, summary, handler).access(Access::Daemon)
+}
+
+/// The endpoints that daemons call.
+pub(super) fn for_all_daemons() -> Vec<Route> {
+    let (register, startup) = ("/api/daemons/register", "/api/daemons/{id}/startup");
+    let (work, capabilities) = ("/api/daemons/{id}/request-work", "/api/daemons/{id}/update-capabilities");
+    let null = |route: Route| Route { answer: Answer::Null, ..route };
+    vec![
+        for_daemons(register, "register_daemon", "Registers a daemon.", daemons::register)
+            .fields(REGISTRATION)
+            .value("DaemonRegistration"),
+        for_daemons(
+            startup,
+            "announce_daemon",
+            "Records that a daemon has started.",
+            daemons::announce_startup,
+        )
+        .fields(STARTUP)
+        .value("ServerCapabilities"),
+        for_daemons(work, "request_work", "Hands out the next work.", daemons::request_work)
+            .fields(STATUS)
+            .value("DaemonWork"),
+        null(for_daemons(
+            capabilities,
+            "update_daemon_capabilities",
+            "Replaces what a daemon can discover.",
+            daemons::update_capabilities,
+        ))
+        .fields(CAPABILITIES),
+        null(for_daemons(
+            "/api/v1/discovery/{id}/update",
+            "report_progress",
+            "Stores the progress of the session that the body names.",
+            daemons::report_progress,
+        ))
+        .fields(PROGRESS),
+        for_daemons(
+            "/api/v1/hosts/discovery",
+            "report_host",
+            "Stores a host that a daemon has found.",
+            daemons::report_host,
+        )
+        .fields(REPORTED_HOST)
+        .value("Host")
+        .tagged()
+        .errors(&[ErrorCode::EntityAlreadyExists]),
+    ]
+}
+
+/// Lets daemons create a record as well as users.
+pub(super) fn or_by_daemons(route: Route, handler: Handler) -> Route {
+    let access = match route.access {
+        Access::Caller(requirement) => Access::CallerOrDaemon(requirement),
+        other => other,
+    };
+    Route { access, handler, ..route }
+}
+
+pub(super) fn daemons() -> Vec<Route> {
+    let daemons = Collection {
+        path: "/api/v1/daemons",
+        item: "/api/v1/daemons/{id}",
+        bulk_delete: "",
+        singular: "daemon",
+        plural: "daemons",
+        one: "a discovery daemon",
+        many: "discovery daemons",
+        schema: "Daemon",
+    };
+    vec![
+        daemons.list::<DiscoveryDaemon>(&[groups::PAGE, groups::IDS, groups::NETWORK, groups::ORDER]),
+        daemons.get::<DiscoveryDaemon>(),
+        daemons.delete::<DiscoveryDaemon>(),
+    ]
+}
+
+pub(super) fn discoveries() -> Vec<Route> {
+    let (path, item) = ("/api/v1/discoveries", "/api/v1/discoveries/{id}");
+    let query = [groups::PAGE, groups::IDS, groups::NETWORK, groups::ORDER_BY_TIME];
+    let list = lists::list::<Discovery>;
+    let stream = Route {
+        answer: Answer::Events,
+        ..route(
+            Method::GET,
+            "/api/v1/discoveries/stream",
+            "stream_discoveries",
+            "Sends discoveries as they change.",
+            discovery_stream::stream_discoveries,
+        )
+    };
+    vec![
+        route(Method::GET, path, "get_all_discoveries", "Lists discoveries.", list)
+            .query(&query)
+            .page("Discovery"),
+        route(Method::POST, path, "create_discovery", "Queues a discovery.", discoveries::create_discovery)
+            .access(MEMBER)
+            .fields(DISCOVERY)
+            .value("Discovery")
+            .tagged(),
+        stream.query(&[groups::NETWORK]),
+        route(
+            Method::GET,
+            item,
+            "get_discovery_by_id",
+            "Returns a discovery.",
+            collections::get::<Discovery>,
+        )
+        .access(VIEWER)
+        .value("Discovery")
+        .tagged(),
+        route(
+            Method::POST,
+            "/api/v1/discoveries/{id}/cancel",
+            "cancel_discovery",
+            "Cancels a discovery, unless it has ended.",
+            discoveries::cancel_discovery,
+        )
+        .access(Access::Caller(Requirement::level(Permission::Member)))
+        .value("Discovery")
+        .tagged(),
+    ]
+}
