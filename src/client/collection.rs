@@ -14,6 +14,8 @@ use super::call::{Call, decode};
 use super::query::query_text;
 use super::{Client, ClientError, HttpService, Parameters, PartQuery};
 use crate::inventory::{HostQuery, ListQuery, PageCursor};
+#[cfg(feature = "discovery")]
+use crate::model::{Discovery, DiscoveryDaemon};
 use crate::model::{
     DaemonApiKey, Host, IfEntry, Interface, Network, Organization, Port, Service, Share, Subnet, Tag, User,
     UserApiKey,
@@ -78,6 +80,12 @@ collections! {
     UserApiKey: "/api/v1/auth/keys", ListQuery, [Deletable, BulkDeletable];
     DaemonApiKey: "/api/v1/auth/daemon", ListQuery, [Deletable, BulkDeletable];
     Share: "/api/v1/shares", ListQuery, [Deletable, BulkDeletable];
+}
+
+#[cfg(feature = "discovery")]
+collections! {
+    DiscoveryDaemon: "/api/v1/daemons", ListQuery, [Deletable];
+    Discovery: "/api/v1/discoveries", ListQuery, [];
 }
 
 /// A page of a list.

@@ -45,6 +45,8 @@
 mod accounts;
 mod call;
 mod collection;
+#[cfg(feature = "discovery")]
+mod discovery;
 mod error;
 mod hosts;
 mod keys;
@@ -127,7 +129,7 @@ impl<S> Client<S> {
         Ok(Self { base_url, ..self })
     }
 
-    /// Sets a user's API key, in place of any other credential.
+    /// Sets the API key of a user or of daemons, in place of any other credential.
     ///
     /// # Errors
     /// `Request` if the text cannot be sent in a header.

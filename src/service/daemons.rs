@@ -1,6 +1,7 @@
 //! The endpoints that discovery daemons call.
 
 use http::HeaderName;
+use http::request::Parts;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -14,7 +15,7 @@ use super::response::{Outcome, Responder};
 use super::routes::{Call, Pending, Sender};
 use crate::access::Daemon;
 use crate::inventory::{
-    DaemonStatus, DiscoveryUpdate, Error, ErrorKind, NewDaemon, Problem, Work, parse_host,
+    DaemonStatus, DiscoveryUpdate, Error, ErrorKind, Inventory, NewDaemon, Problem, Work, parse_host,
 };
 use crate::model::{Cidr, DaemonCapabilities, Discovery, DiscoveryDaemon, DiscoveryType, Host, Subnet};
 use crate::wire::daemon::{
@@ -69,9 +70,8 @@ pub(super) fn request_work(mut call: Call<'_>) -> Pending<'_> {
         let id = read_id(&call.path)?;
         let (body, daemon) = call.read_as_daemon().await?;
         let fields = Fields::read(&body, call.route.body)?;
-        let mut status = DaemonStatus::default();
-        status.version = fields.optional("version")?;
-        status.is_ready = fields.optional("ready_for_work")?;
+        let (version, is_ready) = (fields.optional("version")?, fields.optional("ready_for_work")?);
+        let status = DaemonStatus { version, is_ready };
         let Work { daemon, discovery, is_cancelled } =
             call.state.inventory.request_work(&daemon, id, status).await?;
         let session = discovery.map(|discovery| session(&daemon, discovery));
@@ -148,7 +148,7 @@ pub(super) fn create_subnet(mut call: Call<'_>) -> Pending<'_> {
         Fields::read(&body, call.route.body)?.apply(&mut subnet)?;
         subnet.id = given_id(&body)?;
         let inventory = &call.state.inventory;
-        call.note_contact(&daemon).await?;
+        note_contact(inventory, &daemon, call.input.request).await?;
         let subnet = inventory.discover_subnet_as_daemon(&daemon, subnet).await?;
         let tag = EntityTag::of_record(&subnet)?;
         call.state.responder.record(&subnet, tag)
@@ -172,7 +172,7 @@ pub(super) fn report_host(mut call: Call<'_>) -> Pending<'_> {
         let (body, daemon) = call.read_as_daemon().await?;
         let host = reported_host(&daemon, &Fields::read(&body, call.route.body)?)?;
         let inventory = &call.state.inventory;
-        call.note_contact(&daemon).await?;
+        note_contact(inventory, &daemon, call.input.request).await?;
         let host = inventory.discover_host_as_daemon(&daemon, host, inventory.now()).await?;
         let tag = EntityTag::of_record(&host)?;
         call.state.responder.record(&host, tag)
@@ -223,14 +223,14 @@ impl Call<'_> {
             Sender::Caller(_) => Err(Error::from(ErrorKind::NotAuthenticated).into()),
         }
     }
+}
 
-    /// Records the contact of the daemon that the request names in a header.
-    async fn note_contact(&self, daemon: &Daemon) -> Result<(), Error> {
-        let id = self.input.request.headers.get(DAEMON_ID).and_then(|id| id.to_str().ok()?.parse().ok());
-        match id {
-            Some(id) => self.state.inventory.note_daemon_contact(daemon, id).await,
-            None => Ok(()),
-        }
+/// Records the contact of the daemon that the request names in a header.
+async fn note_contact(inventory: &Inventory, daemon: &Daemon, request: &Parts) -> Result<(), Error> {
+    let id = request.headers.get(DAEMON_ID).and_then(|id| id.to_str().ok()?.parse().ok());
+    match id {
+        Some(id) => inventory.note_daemon_contact(daemon, id).await,
+        None => Ok(()),
     }
 }
 

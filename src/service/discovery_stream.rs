@@ -121,10 +121,13 @@ impl DiscoveryStream {
         if revision.is_some() && revision == self.revision {
             return Ok(String::new());
         }
-        let mut query = ListQuery::default();
-        query.network_id = self.network_id;
-        (query.order_by, query.order_direction) = (ListOrderField::UpdatedAt, OrderDirection::Descending);
-        query.limit = Some(LATEST);
+        let query = ListQuery {
+            network_id: self.network_id,
+            order_by: ListOrderField::UpdatedAt,
+            order_direction: OrderDirection::Descending,
+            limit: Some(LATEST),
+            ..ListQuery::default()
+        };
         let latest = self.inventory.list_as::<Discovery>(&self.caller, &query).await?.records;
         let mut events = String::new();
         for discovery in latest.iter().rev() {

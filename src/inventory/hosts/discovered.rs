@@ -6,7 +6,6 @@ use uuid::Uuid;
 
 use super::assign::TakenIds;
 use super::change::{Attempt, Before, HostChange};
-use super::edit::StoredHost;
 use super::{EncodedHost, HOST};
 use crate::access::Daemon;
 use crate::inventory::daemons::is_discovered;

@@ -23,6 +23,14 @@ impl Access {
             Self::Anyone => return None,
             Self::Caller(level) => (level, true),
             Self::InPerson(level) => (level, !matches!(credential, Credential::Key(_))),
+            #[cfg(feature = "discovery")]
+            Self::Daemon if matches!(credential, Credential::DaemonKey) => return None,
+            #[cfg(feature = "discovery")]
+            Self::Daemon => return Some("auth_not_authenticated"),
+            #[cfg(feature = "discovery")]
+            Self::CallerOrDaemon(_) if matches!(credential, Credential::DaemonKey) => return None,
+            #[cfg(feature = "discovery")]
+            Self::CallerOrDaemon(level) => (level, true),
         };
         match credential {
             Credential::None => Some("auth_not_authenticated"),

@@ -50,7 +50,7 @@ pub(crate) const CODES: [(u16, &str, &[&str]); 36] = [
 ];
 
 /// The paths of lists.
-const LISTS: [&str; 14] = [
+const LISTS: &[&str] = &[
     "/api/hosts",
     "/api/v1/hosts",
     "/api/v1/interfaces",
@@ -65,6 +65,8 @@ const LISTS: [&str; 14] = [
     "/api/v1/shares",
     "/api/v1/auth/keys",
     "/api/v1/auth/daemon",
+    "/api/v1/daemons",
+    "/api/v1/discoveries",
 ];
 
 /// Words that may appear in the log but in no answer.
@@ -123,6 +125,11 @@ impl Asked {
         matches!(self.path.as_str(), "/openapi.json" | "/api/openapi.json")
     }
 
+    /// Returns whether a success is a stream of server-sent events.
+    pub(super) fn is_stream(&self) -> bool {
+        self.path == "/api/v1/discoveries/stream" && (self.method == Method::GET || self.is_head())
+    }
+
     /// Returns whether the request asks for a list by cursor.
     fn is_by_cursor(&self) -> bool {
         self.is_list() && form_urlencoded::parse(self.query.as_bytes()).any(|(name, _)| name == "cursor")
@@ -150,6 +157,8 @@ pub(super) fn check_response(asked: &Asked, reply: &Reply, limit: Option<RateLim
         assert_eq!(keys(&reply.json), ["data", "error", "success"]);
     } else if asked.is_description() && reply.status == 200 {
         assert_eq!(reply.json["openapi"], "3.1.0");
+    } else if reply.status == 200 && asked.is_stream() {
+        assert!(reply.body.starts_with(b"retry: ") && reply.body.ends_with(b"\n\n"));
     } else if reply.status == 200 {
         check_success(asked, reply);
     } else {
@@ -162,7 +171,9 @@ fn check_headers(asked: &Asked, reply: &Reply, is_limited: bool) {
     let mut expected = BTreeSet::from(["cache-control", "x-content-type-options"]);
     if status != 304 {
         expected.insert("content-type");
-        assert_eq!(reply.header("content-type"), "application/json");
+        let is_stream = status == 200 && asked.is_stream();
+        let content_type = if is_stream { "text/event-stream" } else { "application/json" };
+        assert_eq!(reply.header("content-type"), content_type);
     }
     let is_list = asked.is_list() && (status == 200 || status == 304);
     let is_tagged = is_list || reply.headers.contains_key("etag");
@@ -186,7 +197,7 @@ fn check_headers(asked: &Asked, reply: &Reply, is_limited: bool) {
         200 if asked.sets_cookie() => expected.insert("set-cookie"),
         _ => false,
     };
-    let is_length_known = status != 304 && !asked.is_whole_list();
+    let is_length_known = status != 304 && !asked.is_whole_list() && !(status == 200 && asked.is_stream());
     if (asked.is_head() && is_length_known) || reply.headers.contains_key("content-length") {
         expected.insert("content-length");
     }
@@ -217,10 +228,11 @@ fn check_allowance(reply: &Reply, limit: RateLimit) {
     let missing = burst - remaining;
     assert!(reset <= (missing * 60).div_ceil(minute), "{remaining} remain, full in {reset} s");
     assert!(reset >= ((missing - 1) * 60).div_ceil(minute).max(1), "{remaining} remain, full in {reset} s");
-    // The limit on lists without a limit has the same code, independently of the bucket.
-    let is_list_refused =
-        reply.json["error"].as_str().is_some_and(|error| error.starts_with("Too many lists without a limit"));
-    if reply.json["code"] == "rate_limit_exceeded" && !is_list_refused {
+    // The limits on lists without a limit and on streams have the same code, independently of the bucket.
+    let is_other_limit = reply.json["error"].as_str().is_some_and(|error| {
+        error.starts_with("Too many lists without a limit") || error.starts_with("Too many streams")
+    });
+    if reply.json["code"] == "rate_limit_exceeded" && !is_other_limit {
         assert_eq!(remaining, 0);
         assert!(reply.number("retry-after") <= reset, "{reply:?}");
     }
@@ -235,7 +247,8 @@ fn check_success(asked: &Asked, reply: &Reply) {
     let typed: Success<Value> = serde_json::from_slice(&reply.body).unwrap();
     assert_eq!(typed.data, json["data"]);
     if !asked.is_list() {
-        assert_eq!(json["data"].is_array(), asked.path == "/api/v1/hosts/bulk");
+        let is_array = asked.path == "/api/v1/hosts/bulk" || asked.path.ends_with("/request-work");
+        assert_eq!(json["data"].is_array(), is_array);
         return;
     }
     let pagination = &json["meta"]["pagination"];
@@ -333,7 +346,7 @@ enum Expected {
 pub(crate) type Produced = BTreeSet<(u16, String, Vec<String>)>;
 
 /// The entities that an error may name.
-const ENTITIES: [&str; 12] = [
+const ENTITIES: [&str; 14] = [
     "Host",
     "Port",
     "Network",
@@ -346,6 +359,8 @@ const ENTITIES: [&str; 12] = [
     "Service",
     "Interface",
     "Session",
+    "Daemon",
+    "Discovery",
 ];
 
 impl Row {

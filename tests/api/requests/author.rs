@@ -34,9 +34,13 @@ impl Author<'_> {
         let is_host = |route: &&Route| route.name() == "POST /api/v1/hosts";
         let creation = routes().iter().find(is_host).unwrap();
         let route = if self.random.once_in(12) { creation } else { route };
-        let mut request = self.credentials();
+        let mut request = if route.is_for_daemons() && !self.random.once_in(4) {
+            self.daemon_credentials()
+        } else {
+            self.credentials()
+        };
         request.method = if route.method == "GET" && self.random.once_in(12) { "HEAD" } else { route.method };
-        let collection = collection_of(route.path).unwrap_or("shares");
+        let collection = collection_of(route.path).unwrap_or("discoveries");
         let id = self.segment(collection);
         request.path = route.path.replace("{id}", &id);
         self.add_content(route, collection, &mut request);
@@ -61,6 +65,14 @@ impl Author<'_> {
                 _ => {}
             }
         }
+    }
+
+    /// Returns a request that has nothing but the key of a daemon.
+    fn daemon_credentials(&mut self) -> ApiRequest {
+        let mut request = ApiRequest::new("GET", "");
+        let key = self.random.choice(&self.own.daemon_keys);
+        request.authorization.extend(key.map(|key| format!("Bearer {key}")));
+        request
     }
 
     /// Returns a request that has nothing but credentials.
@@ -311,9 +323,50 @@ impl Author<'_> {
             "login" => vec![("email", json!(self.random.choose(&self.own.emails))), ("password", password())],
             "password change" => vec![("current_password", password()), ("new_password", password())],
             "referral" => vec![("referral_source", self.name())],
+            "registration" => vec![
+                ("daemon_id", json!(self.chosen_id("daemons"))),
+                ("name", self.name()),
+                ("version", json!("0.14.8")),
+                ("capabilities", json!({"interfaced_subnet_ids": self.some_ids("subnets")})),
+            ],
+            "startup" => vec![("daemon_version", json!("0.14.8"))],
+            "status" => vec![("version", json!("0.14.8")), ("ready_for_work", json!(self.random.bool()))],
+            "capabilities" => vec![("interfaced_subnet_ids", json!(self.some_ids("subnets")))],
+            "progress" => vec![
+                ("session_id", json!(self.id("discoveries"))),
+                ("daemon_id", json!(self.id("daemons"))),
+                ("phase", json!(self.random.choose_part("Started|Scanning|Complete|Failed"))),
+                ("progress", json!(self.random.u8(..101))),
+                ("error", self.random.choose(&[Value::Null, json!("no route to host")])),
+            ],
+            "discovery" => vec![
+                ("network_id", json!(self.id("networks"))),
+                ("daemon_id", self.random.once_in(4).then(|| self.id("daemons")).map_or(Value::Null, |id| json!(id))),
+                ("type", json!("Network")),
+            ],
+            "reported host" => self.reported_host(),
             "share password" => vec![("password", self.random.choose(&[password(), json!("wrong")]))],
             other => panic!("unknown fields: {other}"),
         }
+    }
+
+    /// Returns the fields of a daemon's report.
+    fn reported_host(&mut self) -> Vec<(&'static str, Value)> {
+        let mut host = self.placed_host();
+        let parts = ["interfaces", "ports", "services", "if_entries"].map(|list| (list, host[list].take()));
+        host.as_object_mut().unwrap().retain(|_, value| !value.is_null());
+        let parts = parts.into_iter().filter(|(_, parts)| !parts.is_null());
+        [("host", host)].into_iter().chain(parts).collect()
+    }
+
+    /// Returns an id for a new record, or that of an existing one.
+    fn chosen_id(&mut self, collection: &'static str) -> Uuid {
+        let tenant = if self.is_squatting && self.random.bool() { self.other } else { &*self.own };
+        let existing = tenant.ids.get(collection).cloned().unwrap_or_default();
+        if self.random.bool() && !existing.is_empty() {
+            return self.random.choose(&existing);
+        }
+        Uuid::from_u128(self.random.u128(..))
     }
 
     fn host(&mut self) -> Value {

@@ -24,6 +24,12 @@ pub(crate) enum Access {
     Caller(Permission),
     /// Callers of this level or a higher one who do not use an API key.
     InPerson(Permission),
+    /// Daemons.
+    #[cfg(feature = "discovery")]
+    Daemon,
+    /// Daemons, and callers of this level or a higher one.
+    #[cfg(feature = "discovery")]
+    CallerOrDaemon(Permission),
 }
 
 /// What a request contains, beside an id in the path.
@@ -111,6 +117,9 @@ const ROWS: &[Row] = &[
     ("PUT", "/api/v1/networks/{id}", Access::InPerson(Admin), Needs::Fields("network")),
     ("DELETE", "/api/v1/networks/{id}", Access::InPerson(Admin), NOTHING),
     ("GET", "/api/v1/subnets", VIEWER, Needs::Query("network_id tag_ids contains")),
+    #[cfg(feature = "discovery")]
+    ("POST", "/api/v1/subnets", Access::CallerOrDaemon(Member), Needs::Fields("subnet")),
+    #[cfg(not(feature = "discovery"))]
     ("POST", "/api/v1/subnets", MEMBER, Needs::Fields("subnet")),
     ("GET", "/api/v1/subnets/{id}", VIEWER, NOTHING),
     ("PUT", "/api/v1/subnets/{id}", MEMBER, Needs::Fields("subnet")),
@@ -151,8 +160,31 @@ const ROWS: &[Row] = &[
     ("POST", "/api/v1/shares/public/{id}/verify", ANYONE, Needs::Fields("share password")),
 ];
 
+#[cfg(not(feature = "discovery"))]
+const DISCOVERY_ROWS: &[Row] = &[];
+
+#[cfg(feature = "discovery")]
+#[rustfmt::skip]
+const DISCOVERY_ROWS: &[Row] = &[
+    ("GET", "/api/v1/daemons", VIEWER, Needs::Query("network_id")),
+    ("GET", "/api/v1/daemons/{id}", VIEWER, NOTHING),
+    ("DELETE", "/api/v1/daemons/{id}", MEMBER, NOTHING),
+    ("GET", "/api/v1/discoveries", VIEWER, Needs::Query("network_id")),
+    ("POST", "/api/v1/discoveries", MEMBER, Needs::Fields("discovery")),
+    ("GET", "/api/v1/discoveries/stream", VIEWER, NOTHING),
+    ("GET", "/api/v1/discoveries/{id}", VIEWER, NOTHING),
+    ("POST", "/api/v1/discoveries/{id}/cancel", MEMBER, NOTHING),
+    ("POST", "/api/daemons/register", Access::Daemon, Needs::Fields("registration")),
+    ("POST", "/api/daemons/{id}/startup", Access::Daemon, Needs::Fields("startup")),
+    ("POST", "/api/daemons/{id}/request-work", Access::Daemon, Needs::Fields("status")),
+    ("POST", "/api/daemons/{id}/update-capabilities", Access::Daemon, Needs::Fields("capabilities")),
+    ("POST", "/api/v1/discovery/{id}/update", Access::Daemon, Needs::Fields("progress")),
+    ("POST", "/api/v1/hosts/discovery", Access::Daemon, Needs::Fields("reported host")),
+];
+
 static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
-    ROWS.iter().map(|&(method, path, access, needs)| Route { method, path, access, needs }).collect()
+    let rows = ROWS.iter().chain(DISCOVERY_ROWS);
+    rows.map(|&(method, path, access, needs)| Route { method, path, access, needs }).collect()
 });
 
 /// Returns every endpoint.
@@ -188,6 +220,14 @@ pub(crate) fn matches(template: &str, path: &str) -> bool {
 }
 
 impl Route {
+    /// Returns whether only daemons are admitted.
+    pub(crate) fn is_for_daemons(&self) -> bool {
+        #[cfg(feature = "discovery")]
+        return self.access == Access::Daemon;
+        #[cfg(not(feature = "discovery"))]
+        false
+    }
+
     /// Returns the method and the path, by which results are counted.
     pub(crate) fn name(&self) -> String {
         format!("{} {}", self.method, self.path)

@@ -12,7 +12,7 @@ use crate::common::{LEVELS, PASSWORD, Reply};
 use crate::isolation::session_of;
 
 /// The collections, by their paths.
-pub(super) const COLLECTIONS: [&str; 13] = [
+pub(super) const COLLECTIONS: [&str; 15] = [
     "organizations",
     "networks",
     "subnets",
@@ -26,6 +26,8 @@ pub(super) const COLLECTIONS: [&str; 13] = [
     "auth/keys",
     "auth/daemon",
     "shares",
+    "daemons",
+    "discoveries",
 ];
 
 /// The maximum number of values of each kind that a client remembers.
@@ -47,6 +49,7 @@ pub(crate) struct Tenant {
     pub(crate) emails: Vec<String>,
     /// User API keys and daemon API keys.
     pub(crate) keys: Vec<String>,
+    pub(super) daemon_keys: Vec<String>,
     pub(crate) sessions: Vec<String>,
     pub(super) cursors: Vec<String>,
     pub(super) entity_tags: Vec<String>,
@@ -70,6 +73,7 @@ impl Tenant {
             users: vec![],
             emails: vec![],
             keys: vec![],
+            daemon_keys: vec![],
             sessions: vec![],
             cursors: vec![],
             entity_tags: vec![],
@@ -85,6 +89,7 @@ impl Tenant {
             let daemon_key = inventory.create_daemon_api_key(daemon_key).await.unwrap();
             tenant.note("auth/daemon", daemon_key.record().id);
             tenant.keys.push(daemon_key.plaintext().to_owned());
+            tenant.daemon_keys.push(daemon_key.plaintext().to_owned());
         }
         for level in LEVELS {
             tenant.add_user(inventory, level).await;
@@ -146,6 +151,9 @@ impl Tenant {
             remember(&mut self.cursors, cursor.to_owned());
         }
         let data = &reply.json["data"];
+        if let Some(session) = data[0]["session_id"].as_str().filter(|_| route.path.ends_with("/request-work")) {
+            self.note("discoveries", session.parse().unwrap());
+        }
         if let Some(key) = data["key"].as_str().filter(|_| data["api_key"].is_object()) {
             remember(&mut self.keys, key.to_owned());
         }
@@ -158,6 +166,7 @@ impl Tenant {
             other => {
                 self.learn_record(collection, other);
                 self.learn_record(collection, &other["api_key"]);
+                self.learn_record(collection, &other["daemon"]);
             }
         }
     }

@@ -65,8 +65,9 @@ async fn check_consistency(server: &Server, tenant: &Tenant) {
         let reply: Reply = server.send(request).await;
         reply.data().clone()
     };
-    for collection in ["networks", "subnets", "tags", "users", "hosts", "auth/keys", "auth/daemon", "shares"]
-    {
+    let usual = ["networks", "subnets", "tags", "users", "hosts", "auth/keys", "auth/daemon", "shares"];
+    let further = if cfg!(feature = "discovery") { &["daemons", "discoveries"][..] } else { &[] };
+    for collection in usual.iter().chain(further).copied() {
         for record in read(format!("/api/v1/{collection}?limit=0")).await.as_array().unwrap() {
             let id: Uuid = record["id"].as_str().unwrap().parse().unwrap();
             assert_eq!(&read(format!("/api/v1/{collection}/{id}")).await, record);

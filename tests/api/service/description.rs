@@ -9,7 +9,8 @@ use toposcope::wire::ErrorCode;
 
 use crate::backend::{run, run_with};
 use crate::common::{
-    Fixture, NOBODY, PASSWORD, Populated, bare, get, log_in, send_json, validator, with_header, with_session,
+    Fixture, NOBODY, PASSWORD, Populated, bare, get, log_in, send_json, validator, with_header, with_key,
+    with_session,
 };
 
 /// The parts of a documented operation that a request is made from.
@@ -49,6 +50,10 @@ impl Operation {
     fn is_public(&self) -> bool {
         let security = self.described["security"].as_array().unwrap();
         security.is_empty() || security.contains(&json!({}))
+    }
+
+    fn is_for_daemons(&self) -> bool {
+        self.described["security"] == json!([{"daemon_key": []}])
     }
 
     fn parameters(&self, place: &str) -> Vec<&str> {
@@ -170,11 +175,14 @@ fn credentials_parameters_and_fields_are_required_as_documented() {
             assert_eq!(needs_credential, !operation.is_public(), "{}", operation.id());
             // Logging out ends the session, so that each operation has its own.
             let session = fixture.sign_in(&owner).await;
-            let unknown = with_session(operation.request("no_such=1", &json!({})), &session);
+            let authenticated = |request| match operation.is_for_daemons() {
+                true => with_key(request, &fixture.daemon_key),
+                false => with_session(request, &session),
+            };
+            let unknown = authenticated(operation.request("no_such=1", &json!({})));
             fixture.send(unknown).await.refuses(400, "validation_unknown_parameter");
             for name in operation.parameters("query") {
-                let reply =
-                    fixture.send(with_session(operation.request(&format!("{name}="), &json!({})), &session));
+                let reply = fixture.send(authenticated(operation.request(&format!("{name}="), &json!({}))));
                 assert_ne!(reply.await.json["code"], "validation_unknown_parameter", "{name}");
             }
             let schema = operation.described.pointer("/requestBody/content/application~1json/schema/$ref");
@@ -182,7 +190,7 @@ fn credentials_parameters_and_fields_are_required_as_documented() {
             let document = toposcope::openapi();
             let schema = document.pointer(schema.trim_start_matches('#')).unwrap();
             let required: Vec<&Value> = schema["required"].as_array().unwrap().iter().collect();
-            let reply = fixture.send(with_session(operation.request("", &json!({})), &session)).await;
+            let reply = fixture.send(authenticated(operation.request("", &json!({})))).await;
             match required.first() {
                 Some(_) => {
                     let params = reply.refuses(400, "validation_required");
