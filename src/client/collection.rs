@@ -14,12 +14,12 @@ use super::call::{Call, decode};
 use super::query::query_text;
 use super::{Client, ClientError, HttpService, Parameters, PartQuery};
 use crate::inventory::{HostQuery, ListQuery, PageCursor};
-#[cfg(feature = "discovery")]
-use crate::model::{Discovery, DiscoveryDaemon};
 use crate::model::{
     DaemonApiKey, Host, IfEntry, Interface, Network, Organization, Port, Service, Share, Subnet, Tag, User,
     UserApiKey,
 };
+#[cfg(feature = "discovery")]
+use crate::model::{Discovery, DiscoveryDaemon};
 use crate::wire::Pagination;
 
 /// A kind of record that a [`Client`] lists, reads and updates.

@@ -139,7 +139,8 @@ impl<S: HttpService> Client<S> {
             started_at: Option<Timestamp>,
             finished_at: Option<Timestamp>,
         }
-        let DiscoveryUpdate { session_id, daemon_id, phase, progress, error, started_at, finished_at } = update;
+        let DiscoveryUpdate { session_id, daemon_id, phase, progress, error, started_at, finished_at } =
+            update;
         let body = Body {
             session_id: *session_id,
             daemon_id: *daemon_id,

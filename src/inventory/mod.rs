@@ -250,6 +250,17 @@ impl Inventory {
         Self { attempts, share_attempts, ..self }
     }
 
+    /// Runs an organization's work on about `bytes` bytes on a blocking thread if it is large.
+    #[cfg(feature = "discovery")]
+    pub(crate) async fn offload<T: Send + 'static>(
+        &self,
+        organization: Uuid,
+        bytes: usize,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Error> {
+        self.state.offload.run(organization, bytes, work).await
+    }
+
     pub(crate) fn now(&self) -> Timestamp {
         self.clock.now()
     }

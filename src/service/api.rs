@@ -18,6 +18,8 @@ use super::health::Health;
 use super::input::box_body;
 use super::page_cache::PageCache;
 use super::rate_limit::{Buckets, RateLimit};
+#[cfg(feature = "discovery")]
+use super::reports::IMPORTS_AT_ONCE;
 use super::response::Responder;
 use super::state::ApiState;
 use crate::access::PrefixLengths;
@@ -131,6 +133,8 @@ pub struct ApiBuilder {
     client_prefixes: PrefixLengths,
     body_limit: usize,
     bulk_body_limit: usize,
+    #[cfg(feature = "discovery")]
+    report_body_limit: usize,
     import_body_limit: Option<u64>,
     allowed_origins: Vec<String>,
     session_cookie: SessionCookie,
@@ -145,6 +149,10 @@ const BODY_LIMIT: usize = 1024 * 1024;
 
 /// Default maximum size of the body of a bulk request, in bytes.
 const BULK_BODY_LIMIT: usize = 16 * 1024 * 1024;
+
+/// Default maximum size of a report, in bytes.
+#[cfg(feature = "discovery")]
+const REPORT_BODY_LIMIT: usize = 64 * 1024 * 1024;
 
 /// Default capacity of the page cache, in bytes.
 const PAGE_CACHE: usize = 16 * 1024 * 1024;
@@ -168,6 +176,8 @@ impl ApiBuilder {
             client_prefixes: PrefixLengths::default(),
             body_limit: BODY_LIMIT,
             bulk_body_limit: BULK_BODY_LIMIT,
+            #[cfg(feature = "discovery")]
+            report_body_limit: REPORT_BODY_LIMIT,
             import_body_limit: None,
             allowed_origins: Vec::new(),
             session_cookie: SessionCookie::default(),
@@ -226,6 +236,15 @@ impl ApiBuilder {
     #[must_use]
     pub fn bulk_body_limit(self, bytes: usize) -> Self {
         Self { bulk_body_limit: bytes, ..self }
+    }
+
+    /// Sets the maximum size of a report of a scanner or a device, in bytes.
+    ///
+    /// Default: 64 MiB. A report is in memory while it is imported, two for each client and eight in all.
+    #[cfg(feature = "discovery")]
+    #[must_use]
+    pub fn report_body_limit(self, bytes: usize) -> Self {
+        Self { report_body_limit: bytes, ..self }
     }
 
     /// Sets the maximum size of the body of an import, in bytes.
@@ -335,6 +354,10 @@ impl ApiBuilder {
             session_cookie: self.session_cookie,
             whole_list_limit: self.whole_list_limit,
             list_slots: ListSlots::new(lists_per_user, lists_total),
+            #[cfg(feature = "discovery")]
+            report_body_limit: self.report_body_limit,
+            #[cfg(feature = "discovery")]
+            import_slots: ListSlots::new(IMPORTS_AT_ONCE.0, IMPORTS_AT_ONCE.1),
             #[cfg(feature = "discovery")]
             event_slots: ListSlots::new(STREAMS_AT_ONCE.0, STREAMS_AT_ONCE.1),
             whole_list_patience: self.whole_list_patience,

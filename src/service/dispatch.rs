@@ -35,6 +35,8 @@ impl ApiState {
             None => {
                 let body_limit = match found.as_ref().map(|(route, _)| route.body_limit) {
                     Ok(BodyLimit::Bulk) => self.bulk_body_limit,
+                    #[cfg(feature = "discovery")]
+                    Ok(BodyLimit::Report) => self.report_body_limit,
                     _ => self.body_limit,
                 };
                 let input = Input { request, body, body_limit };

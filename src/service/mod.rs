@@ -25,6 +25,8 @@ mod many;
 mod openapi;
 mod page_cache;
 mod rate_limit;
+#[cfg(feature = "discovery")]
+mod reports;
 mod response;
 mod routes;
 mod shape;

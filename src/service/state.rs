@@ -33,6 +33,12 @@ pub(super) struct ApiState {
     /// Maximum number of hosts in a list without a limit; `None` means any number.
     pub(super) whole_list_limit: Option<u64>,
     pub(super) list_slots: Arc<ListSlots>,
+    /// Maximum size of a report, in bytes.
+    #[cfg(feature = "discovery")]
+    pub(super) report_body_limit: usize,
+    /// Slots of imports of reports.
+    #[cfg(feature = "discovery")]
+    pub(super) import_slots: Arc<ListSlots>,
     /// Slots of streams of events.
     #[cfg(feature = "discovery")]
     pub(super) event_slots: Arc<ListSlots>,

@@ -6,6 +6,7 @@ use crate::model::{LldpChassisId, MacAddress};
 
 /// A device of a report, with the identities it has and the tables seen by it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Device {
@@ -60,6 +61,7 @@ pub struct Device {
 
 /// A system capability of IEEE 802.1AB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub enum Capability {
     /// A capability without a name of its own.
     Other,

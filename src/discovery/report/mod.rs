@@ -14,7 +14,7 @@ pub use rows::{
     AddressRow, ArpRow, BridgeId, CdpRow, FdbRow, FdbStatus, IfEntryRow, LagRow, LldpRow, NeighborState,
     PortRow, StpRow, StpState,
 };
-pub use table::{Table, TableKind, TableSummary, Tables};
+pub use table::{Table, TableKind, TableKindError, TableSummary, Tables};
 pub use warning::{Warning, WarningCode};
 
 use crate::model::{PortNumber, Protocol, Timestamp};
@@ -37,6 +37,7 @@ use crate::model::{PortNumber, Protocol, Timestamp};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Report {
     /// The program that produced the report.
@@ -74,6 +75,7 @@ impl Report {
 
 /// The program that produced a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Reporter {
     /// The program's name, such as `nmap`.
@@ -93,6 +95,7 @@ impl Reporter {
 
 /// A range of port numbers that were scanned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct PortRange {
     /// The transport protocol.

@@ -11,6 +11,7 @@ use crate::model::{
 ///
 /// Strings are as the device sent them, NUL and control characters included.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct IfEntryRow {
     /// `ifIndex`, or the local port number of LLDP where the device reports no interface table.
@@ -65,6 +66,7 @@ impl IfEntryRow {
 
 /// An address of the device itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct AddressRow {
     /// The address.
@@ -90,6 +92,7 @@ impl AddressRow {
 
 /// A neighbor by LLDP.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct LldpRow {
     /// The index of the local interface; `None` when it could not be determined.
@@ -152,6 +155,7 @@ impl LldpRow {
 
 /// A neighbor by CDP.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct CdpRow {
     /// The index of the local interface.
@@ -198,6 +202,7 @@ impl CdpRow {
 
 /// An entry of a forwarding database.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FdbRow {
     /// The MAC address.
@@ -229,6 +234,7 @@ impl FdbRow {
 
 /// The origin of an entry of a forwarding database: `dot1dTpFdbStatus`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub enum FdbStatus {
     /// None of the others.
     Other,
@@ -244,6 +250,7 @@ pub enum FdbStatus {
 
 /// An entry of an ARP cache or of an IPv6 neighbor cache.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ArpRow {
     /// The IP address.
@@ -271,6 +278,7 @@ impl ArpRow {
 
 /// How current an entry of a neighbor cache is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub enum NeighborState {
     /// Confirmed recently, or learned.
@@ -287,6 +295,7 @@ pub enum NeighborState {
 
 /// A port of a spanning tree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct StpRow {
     /// The bridge port.
@@ -329,6 +338,7 @@ impl StpRow {
 
 /// A bridge in a spanning tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct BridgeId {
     /// The priority; the lowest becomes root.
     pub priority: u16,
@@ -338,6 +348,7 @@ pub struct BridgeId {
 
 /// The state of a port of a spanning tree: `dot1dStpPortState`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub enum StpState {
     /// Switched off.
     Disabled,
@@ -355,6 +366,7 @@ pub enum StpState {
 
 /// A member of a link aggregation group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct LagRow {
     /// The member's index.
@@ -373,6 +385,7 @@ impl LagRow {
 
 /// An open port.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct PortRow {
     /// The port number.

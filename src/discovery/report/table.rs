@@ -1,4 +1,5 @@
 use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -6,6 +7,7 @@ use super::{AddressRow, ArpRow, CdpRow, FdbRow, IfEntryRow, LagRow, LldpRow, Por
 
 /// The rows of one kind that one device reports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Table<T> {
     /// Whether these are all rows. A complete table replaces what is known; a truncated one only adds to it.
@@ -31,6 +33,7 @@ impl<T> Table<T> {
 
 /// The tables of a device. `None`: the report says nothing about this kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Tables {
@@ -88,6 +91,7 @@ fn summary<T>(kind: TableKind, table: Option<&Table<T>>) -> Option<TableSummary>
 
 /// Kind, length and completeness of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TableSummary {
     /// The kind of the rows.
@@ -100,6 +104,7 @@ pub struct TableSummary {
 
 /// The kind of a table's rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TableKind {
@@ -151,6 +156,20 @@ impl TableKind {
             Self::Lag => "lag",
             Self::Ports => "ports",
         }
+    }
+}
+
+/// The error for text that names no kind of table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a kind of table")]
+#[non_exhaustive]
+pub struct TableKindError;
+
+impl FromStr for TableKind {
+    type Err = TableKindError;
+
+    fn from_str(text: &str) -> Result<Self, TableKindError> {
+        Self::ALL.iter().copied().find(|kind| kind.as_str() == text).ok_or(TableKindError)
     }
 }
 

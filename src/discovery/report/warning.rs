@@ -2,6 +2,7 @@ use serde::{Deserialize, Serialize};
 
 /// Something in the input that the parser could not use, counted over the whole input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Warning {
     /// What is wrong.
@@ -23,6 +24,7 @@ impl Warning {
 
 /// The kind of a [`Warning`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum WarningCode {

@@ -16,6 +16,7 @@ const MAX_ROWS: usize = 500_000;
 
 /// The rows of one kind that a host reports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Claim {
     /// The host that reports the rows.
@@ -37,6 +38,7 @@ pub struct Claim {
 
 /// When a part of a host was seen last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SeenPart {
     /// The id of the interface, the port or the interface entry.
@@ -55,6 +57,7 @@ impl SeenPart {
 
 /// The kind of a claim, and its rows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", content = "rows", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ClaimRows {
@@ -120,6 +123,7 @@ impl ClaimRows {
 
 /// A table at one time: what a claim consists of apart from its place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub(super) struct ClaimedTable {
     pub(super) observed_at: Timestamp,
     pub(super) complete: bool,

@@ -6,6 +6,7 @@ use crate::discovery::report::{TableKind, Warning};
 
 /// The result of [`Inventory::discover`](crate::Inventory::discover).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DiscoveryReport {
     /// Whether nothing was stored.
@@ -22,6 +23,7 @@ pub struct DiscoveryReport {
 
 /// The outcome for a device of a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DiscoveredHost {
     /// The host's id; `None`: the device is no host.
@@ -40,6 +42,7 @@ pub struct DiscoveredHost {
 
 /// What became of a device of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DiscoveryOutcome {
@@ -57,6 +60,7 @@ pub enum DiscoveryOutcome {
 
 /// A table of a device that is a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DiscoveredTable {
     /// The id of the host.

@@ -15,12 +15,12 @@ use http_body_util::BodyExt;
 use http_body_util::combinators::UnsyncBoxBody;
 
 pub(super) use self::bodies::{Fields, read_ids, read_login, read_referral};
-#[cfg(feature = "discovery")]
-pub(super) use self::parameters::read_stream_query;
 pub(super) use self::parameters::{
     HOST_FIELDS, MAX_IDS, MAX_OFFSET, MAX_TERMS, Paging, read_hosts_query, read_id, read_import_query,
     read_list_query, read_no_query, read_parts_query,
 };
+#[cfg(feature = "discovery")]
+pub(super) use self::parameters::{read_claims_query, read_report_query, read_stream_query};
 
 /// A request body of any type; `None` if it is known to be empty.
 pub(super) type RequestBody = Option<BoxedBody>;
@@ -83,6 +83,22 @@ impl<'r> Input<'r> {
         if !has_json_type(self.request) {
             return Err(ApiError::unsupported_media_type("application/json"));
         }
+        self.read_all().await
+    }
+
+    /// Reads a body of any of these media types, up to the limit.
+    ///
+    /// # Errors
+    /// As for [`json`](Self::json).
+    #[cfg(feature = "discovery")]
+    pub(super) async fn bytes(&mut self, media_types: &[&str]) -> Result<Vec<u8>, ApiError> {
+        if !media_type(self.request).is_some_and(|essence| media_types.contains(&essence.as_str())) {
+            return Err(ApiError::unsupported_media_type(&media_types.join(", ")));
+        }
+        self.read_all().await
+    }
+
+    async fn read_all(&mut self) -> Result<Vec<u8>, ApiError> {
         let body_limit = self.body_limit;
         let Some(BoxedBody { mut body, min_size }) = self.body.take() else {
             return Ok(Vec::new());

@@ -7,9 +7,15 @@ use std::str::FromStr;
 use uuid::Uuid;
 
 use super::Input;
+#[cfg(feature = "discovery")]
+use crate::discovery::report::TableKind;
 use crate::inventory::{Error, HostQuery, ListQuery, PageCursor, Problem};
 use crate::model::{Cidr, CidrError};
 use crate::service::error::ApiError;
+#[cfg(feature = "discovery")]
+use crate::service::reports::ReportQuery;
+#[cfg(feature = "discovery")]
+use crate::service::routes::MAX_REPORTER;
 use crate::service::routes::{Parameter, PathParameters, Route};
 use crate::service::shape::FieldNames;
 use crate::wire::MAX_LIMIT;
@@ -150,6 +156,36 @@ pub(in crate::service) fn read_import_query(
 ) -> Result<(Option<Uuid>, bool), ApiError> {
     let values = QueryValues::read(query, &route.query)?;
     Ok((values.value("network_id")?, values.value("dry_run")?.unwrap_or_default()))
+}
+
+/// Parses the query of an import of a report.
+#[cfg(feature = "discovery")]
+pub(in crate::service) fn read_report_query(
+    query: Option<&str>,
+    route: &Route,
+) -> Result<ReportQuery, ApiError> {
+    let values = QueryValues::read(query, &route.query)?;
+    let reporter = values.text("reporter")?;
+    if reporter.is_some_and(|name| name.chars().count() > MAX_REPORTER) {
+        return Err(Error::invalid("reporter", Problem::MaxLength { max: MAX_REPORTER }).into());
+    }
+    Ok(ReportQuery {
+        format: values.value("format")?.ok_or_else(|| Error::invalid("format", Problem::Required))?,
+        network_id: values.value("network_id")?,
+        reporter: reporter.map(str::to_owned),
+        complete: values.value("complete")?.unwrap_or_default(),
+        create_neighbors: values.value("create_neighbors")?.unwrap_or_default(),
+        dry_run: values.value("dry_run")?.unwrap_or_default(),
+    })
+}
+
+/// Parses the query of a list of claims: their kind.
+#[cfg(feature = "discovery")]
+pub(in crate::service) fn read_claims_query(
+    query: Option<&str>,
+    route: &Route,
+) -> Result<Option<TableKind>, ApiError> {
+    QueryValues::read(query, &route.query)?.value("kind")
 }
 
 /// Parses the query of a stream: the only network.

@@ -93,6 +93,8 @@ fn of_body(route: &Route) -> Vec<ErrorCode> {
         RequestContent::HostLines => {
             return vec![ErrorCode::ValidationMalformedJson, ErrorCode::RequestUnsupportedMediaType];
         }
+        #[cfg(feature = "discovery")]
+        RequestContent::Report => Vec::new(),
     };
     codes.extend([
         ErrorCode::ValidationInvalidFormat,

@@ -7,6 +7,8 @@ use super::errors;
 use super::inputs::Inputs;
 use super::parameters::{in_header, in_path, in_query, reference, set};
 use crate::inventory::MAX_BULK;
+#[cfg(feature = "discovery")]
+use crate::service::reports::MEDIA_TYPES;
 use crate::service::routes::{Access, Answer, RequestContent, Route};
 use crate::wire::ErrorCode;
 
@@ -95,6 +97,13 @@ fn body(route: &Route, inputs: &Inputs) -> Option<Value> {
         RequestContent::HostLines => {
             let lines = json!({"type": "string", "description": "A host a line, each as one JSON object."});
             Some(json!({"application/x-ndjson": {"schema": lines}}))
+        }
+        #[cfg(feature = "discovery")]
+        RequestContent::Report => {
+            let text =
+                json!({"schema": {"type": "string", "description": "The output of a scanner or a device."}});
+            let types = MEDIA_TYPES.iter().map(|media_type| ((*media_type).to_owned(), text.clone()));
+            Some(types.collect::<Map<_, _>>().into())
         }
     }
 }

@@ -14,6 +14,8 @@ use std::sync::LazyLock;
 use http::Method;
 use matchit::{Params, Router};
 
+#[cfg(feature = "discovery")]
+pub(super) use self::parameter::MAX_REPORTER;
 pub(super) use self::parameter::{Kind, MAX_NAME, Parameter, Presence};
 use super::error::ApiError;
 use super::input::Input;
@@ -55,6 +57,9 @@ pub(super) enum BodyLimit {
     Usual,
     /// That of many hosts at once.
     Bulk,
+    /// That of a report of a scanner or a device.
+    #[cfg(feature = "discovery")]
+    Report,
 }
 
 /// Who may use an endpoint.
@@ -87,6 +92,9 @@ pub(super) enum RequestContent {
     Ids,
     /// JSON Lines: a host a line.
     HostLines,
+    /// The output of a scanner or a device.
+    #[cfg(feature = "discovery")]
+    Report,
 }
 
 /// What the body of a success contains.
@@ -163,6 +171,12 @@ impl<'r> Call<'r> {
     /// Returns the caller, whom every endpoint has that is not public.
     pub(super) fn into_caller(self) -> Result<Caller, ApiError> {
         Ok(self.sender.ok_or_else(ApiError::internal)?.into_caller()?)
+    }
+
+    /// Returns the sender, which every endpoint has that is not public.
+    #[cfg(feature = "discovery")]
+    pub(super) fn sender(&self) -> Result<&Sender, ApiError> {
+        self.sender.as_ref().ok_or_else(ApiError::internal)
     }
 
     #[cfg(feature = "discovery")]

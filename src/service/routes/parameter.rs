@@ -3,6 +3,10 @@
 /// Maximum number of characters of a name.
 pub(in crate::service) const MAX_NAME: usize = 100;
 
+/// Maximum number of characters of the name of a device that reports.
+#[cfg(feature = "discovery")]
+pub(in crate::service) const MAX_REPORTER: usize = 255;
+
 /// A query parameter, or a field of a body.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(not(feature = "openapi"), allow(dead_code, reason = "only the OpenAPI document shows all of it"))]

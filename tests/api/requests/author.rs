@@ -341,7 +341,10 @@ impl Author<'_> {
             ],
             "discovery" => vec![
                 ("network_id", json!(self.id("networks"))),
-                ("daemon_id", self.random.once_in(4).then(|| self.id("daemons")).map_or(Value::Null, |id| json!(id))),
+                (
+                    "daemon_id",
+                    self.random.once_in(4).then(|| self.id("daemons")).map_or(Value::Null, |id| json!(id)),
+                ),
                 ("type", json!("Network")),
             ],
             "reported host" => self.reported_host(),

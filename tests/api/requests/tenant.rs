@@ -151,7 +151,9 @@ impl Tenant {
             remember(&mut self.cursors, cursor.to_owned());
         }
         let data = &reply.json["data"];
-        if let Some(session) = data[0]["session_id"].as_str().filter(|_| route.path.ends_with("/request-work")) {
+        if let Some(session) =
+            data[0]["session_id"].as_str().filter(|_| route.path.ends_with("/request-work"))
+        {
             self.note("discoveries", session.parse().unwrap());
         }
         if let Some(key) = data["key"].as_str().filter(|_| data["api_key"].is_object()) {

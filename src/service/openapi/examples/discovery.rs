@@ -3,6 +3,11 @@
 use uuid::Uuid;
 
 use super::{NETWORK, SUBNET, VERSION, id, now};
+use crate::discovery::reconcile::MatchedBy;
+use crate::discovery::report::{IfEntryRow, Reporter, TableKind, Warning, WarningCode};
+use crate::inventory::{
+    Claim, ClaimRows, DiscoveredHost, DiscoveredTable, DiscoveryOutcome, DiscoveryReport, SeenPart,
+};
 use crate::model::{
     DaemonCapabilities, DaemonMode, Discovery, DiscoveryDaemon, DiscoveryPhase, DiscoveryType,
 };
@@ -45,6 +50,40 @@ pub(super) fn add_all(schemas: &mut Schemas) {
     schemas.add(&DaemonRegistration { daemon, host_id: HOST, server_capabilities });
     schemas.add(&DaemonWork(Some(session()), false));
     schemas.add(&discovery());
+    schemas.add(&report());
+    schemas.add(&claim());
+}
+
+fn report() -> DiscoveryReport {
+    let host = DiscoveredHost {
+        id: Some(HOST),
+        name: "core-1".to_owned(),
+        outcome: DiscoveryOutcome::Updated,
+        matched_by: Some(MatchedBy::ChassisId),
+        changes: vec!["sys_descr".to_owned()],
+        reason: Some("The chassis id is that of the host.".to_owned()),
+    };
+    let table = DiscoveredTable { device_id: HOST, kind: TableKind::Lldp, rows: 3, complete: true };
+    let warning = Warning::new(WarningCode::RowIncomplete, 2, Some(17));
+    DiscoveryReport {
+        dry_run: false,
+        hosts: vec![host],
+        tables: vec![table],
+        warnings: vec![warning],
+        skipped_rows: 2,
+    }
+}
+
+fn claim() -> Claim {
+    Claim {
+        host_id: HOST,
+        network_id: NETWORK,
+        observed_at: now(),
+        complete: true,
+        reporter: Reporter::new("snmpwalk"),
+        rows: ClaimRows::IfEntries(vec![IfEntryRow::new(7)]),
+        parts: vec![SeenPart { id: id(23), last_seen_at: now(), missed_scans: 0 }],
+    }
 }
 
 fn session() -> DiscoverySession {

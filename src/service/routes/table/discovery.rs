@@ -6,8 +6,10 @@ use super::collection::Collection;
 use super::{MEMBER, VIEWER, groups, route};
 use crate::inventory::Requirement;
 use crate::model::{Discovery, DiscoveryDaemon, Permission};
-use crate::service::routes::{Access, Answer, Handler, Kind, Parameter, Route};
-use crate::service::{collections, daemons, discoveries, discovery_stream, lists};
+use crate::service::routes::{
+    Access, Answer, BodyLimit, Handler, Kind, MAX_REPORTER, Parameter, RequestContent, Route,
+};
+use crate::service::{collections, daemons, discoveries, discovery_stream, lists, reports};
 use crate::wire::ErrorCode;
 
 const IDS: Kind = Kind::Ids(1_000);
@@ -60,6 +62,71 @@ const DISCOVERY: &[Parameter] = &[
     Parameter::optional("type", Kind::Choice(&["Network", "SelfReport", "Docker"]), "What to discover."),
     Parameter::optional("subnet_ids", IDS, "The subnets to scan; without them, those of the daemon's host."),
 ];
+
+const REPORT: &[Parameter] = &[
+    Parameter::required("format", Kind::Choice(FORMATS), "The format of the body."),
+    Parameter::optional("network_id", Kind::Id, "The network of the devices. Keys of daemons have one."),
+    Parameter::optional(
+        "reporter",
+        Kind::Text { min: 0, max: MAX_REPORTER },
+        "The device that the body comes from, where it does not tell: the id of a host, or a sysName.",
+    ),
+    Parameter::optional("complete", Kind::Boolean, "Whether the tables of the body have all rows."),
+    Parameter::optional("create_neighbors", Kind::Boolean, "Whether unknown neighbors become hosts."),
+    Parameter::optional("dry_run", Kind::Boolean, "Returns the same answer and stores nothing."),
+];
+
+const FORMATS: &[&str] = &["nmap", "lldpctl", "snmpwalk", "snmprec", "arp", "report"];
+
+const CLAIMS: &[Parameter] =
+    &[Parameter::nullable("kind", Kind::Choice(KINDS), "Lists only claims of this kind.")];
+
+const KINDS: &[&str] = &["if_entries", "addresses", "lldp", "cdp", "fdb", "arp", "stp", "lag", "ports"];
+
+/// The endpoints by which reports become hosts.
+pub(super) fn reports() -> Vec<Route> {
+    let import = Route {
+        body: RequestContent::Report,
+        body_limit: BodyLimit::Report,
+        ..route(
+            Method::POST,
+            "/api/v1/discovery/import",
+            "import_report",
+            "Reconciles the output of a scanner or a device with the hosts.",
+            reports::import_report,
+        )
+    };
+    let consolidate = "/api/v1/hosts/{id}/consolidate/{other}";
+    vec![
+        import
+            .access(Access::CallerOrDaemon(Requirement::level(Permission::Member)))
+            .query(&[REPORT])
+            .value("DiscoveryReport")
+            .errors(&[ErrorCode::EntityAccessDenied, ErrorCode::EntityNotFound]),
+        route(
+            Method::GET,
+            "/api/v1/hosts/{id}/claims",
+            "get_host_claims",
+            "Lists the tables that a host reports.",
+            reports::list_claims,
+        )
+        .access(VIEWER)
+        .query(&[CLAIMS])
+        .list("Claim")
+        .errors(&[ErrorCode::EntityAccessDenied]),
+        route(
+            Method::POST,
+            consolidate,
+            "consolidate_hosts",
+            "Makes another host a part of a host.",
+            reports::consolidate_hosts,
+        )
+        .access(MEMBER)
+        .value("Host")
+        .tagged()
+        .errors(&[ErrorCode::EntityNetworkMismatch, ErrorCode::QuotaExceeded]),
+    ]
+}
 
 fn for_daemons(path: &'static str, id: &str, summary: &str, handler: Handler) -> Route {
     route(Method::POST, path, id, summary, handler).access(Access::Daemon)

@@ -48,6 +48,8 @@ pub(super) fn routes() -> Vec<Route> {
         discovery::discoveries(),
         #[cfg(feature = "discovery")]
         discovery::for_all_daemons(),
+        #[cfg(feature = "discovery")]
+        discovery::reports(),
     ];
     tables.into_iter().flatten().collect()
 }
@@ -92,6 +94,11 @@ impl Route {
 
     fn document(self, schema: &'static str) -> Self {
         Self { answer: Answer::Document(schema), ..self }
+    }
+
+    #[cfg(feature = "discovery")]
+    fn list(self, schema: &'static str) -> Self {
+        Self { answer: Answer::List(schema), ..self }
     }
 
     fn page(self, schema: &'static str) -> Self {
