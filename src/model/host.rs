@@ -53,7 +53,7 @@ pub struct Host {
     /// `sysContact`: who is responsible for the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sys_contact: Option<String>,
-    /// The chassis id that the device announces by LLDP.
+    /// The id of the chassis: the one that the device announces by LLDP, or else its address as a bridge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chassis_id: Option<LldpChassisId>,
     /// The manufacturer of the chassis.

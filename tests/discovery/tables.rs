@@ -2,7 +2,7 @@
 
 use toposcope::discovery::Format;
 use toposcope::discovery::report::{Capability, FdbStatus, NeighborState, StpState, TableKind};
-use toposcope::model::{AdminStatus, LldpChassisIdSubtype, OperStatus};
+use toposcope::model::{AdminStatus, LldpChassisIdSubtype, LldpPortIdSubtype, OperStatus};
 
 use crate::support::{WALK, device, rows};
 
@@ -161,6 +161,37 @@ fn device_without_interface_table_has_the_ports_of_its_lldp_agent() {
     let entries = rows(device.tables.if_entries.as_ref());
     assert_eq!((entries[0].if_index, entries[0].if_descr.as_deref()), (5, Some("xe-0/0/5")));
     assert_eq!(rows(device.tables.lldp.as_ref())[0].if_index, Some(5));
+}
+
+#[test]
+fn ports_that_lldp_and_cdp_number_differently_are_one_interface() {
+    let walk = ".1.3.6.1.4.1.9.9.23.1.1.1.1.6.10008 = STRING: \"FastEthernet0/8\"\n\
+                .1.0.8802.1.1.2.1.3.7.1.2.8 = INTEGER: 5\n.1.0.8802.1.1.2.1.3.7.1.3.8 = STRING: \"Fa0/8\"\n\
+                .1.0.8802.1.1.2.1.3.7.1.4.8 = STRING: \"FastEthernet0/8\"\n\
+                .1.0.8802.1.1.2.1.4.1.1.4.0.8.1 = INTEGER: 7\n.1.0.8802.1.1.2.1.4.1.1.5.0.8.1 = STRING: \"x\"\n";
+    let device = device(Format::Snmpwalk, walk);
+    let entries = rows(device.tables.if_entries.as_ref());
+    assert_eq!(entries.len(), 1);
+    assert_eq!(entries[0].if_index, 10008);
+    assert_eq!(entries[0].if_name.as_deref(), Some("Fa0/8"));
+    assert_eq!(entries[0].if_descr.as_deref(), Some("FastEthernet0/8"));
+    assert_eq!(rows(device.tables.lldp.as_ref())[0].if_index, Some(10008));
+}
+
+#[test]
+fn port_ids_of_reserved_subtype_and_binary_port_ids_are_kept() {
+    let walk = ".1.3.6.1.2.1.2.2.1.2.5 = STRING: \"2/4\"\n\
+                .1.0.8802.1.1.2.1.4.1.1.4.0.5.0 = INTEGER: 4\n\
+                .1.0.8802.1.1.2.1.4.1.1.5.0.5.0 = STRING: \"00:1b:21:00:00:01\"\n\
+                .1.0.8802.1.1.2.1.4.1.1.6.0.5.0 = INTEGER: 0\n\
+                .1.0.8802.1.1.2.1.4.1.1.7.0.5.0 = STRING: \"2/5\"\n\
+                .1.3.6.1.4.1.9.9.23.1.2.1.1.6.5.1 = STRING: \"a\"\n\
+                .1.3.6.1.4.1.9.9.23.1.2.1.1.7.5.1 = Hex-STRING: 00 1B 21 00 00 02 \n";
+    let device = device(Format::Snmpwalk, walk);
+    let port_id = rows(device.tables.lldp.as_ref())[0].port_id.clone().unwrap();
+    assert_eq!((port_id.subtype, port_id.value.as_str()), (LldpPortIdSubtype::LocallyAssigned, "2/5"));
+    let cdp = rows(device.tables.cdp.as_ref());
+    assert_eq!(cdp[0].port_id.as_deref(), Some("00:1B:21:00:00:02"));
 }
 
 #[test]

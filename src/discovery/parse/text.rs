@@ -113,7 +113,7 @@ pub(super) fn chassis_id(subtype: i64, bytes: &[u8]) -> Option<LldpChassisId> {
     Some(LldpChassisId { subtype, value })
 }
 
-/// Converts a port id, like [`chassis_id`].
+/// Converts a port id, like [`chassis_id`]. Some agents send the reserved subtype 0.
 pub(super) fn port_id(subtype: i64, bytes: &[u8]) -> Option<LldpPortId> {
     let subtype = match subtype {
         1 => LldpPortIdSubtype::InterfaceAlias,
@@ -122,7 +122,7 @@ pub(super) fn port_id(subtype: i64, bytes: &[u8]) -> Option<LldpPortId> {
         4 => LldpPortIdSubtype::NetworkAddress,
         5 => LldpPortIdSubtype::InterfaceName,
         6 => LldpPortIdSubtype::AgentCircuitId,
-        7 => LldpPortIdSubtype::LocallyAssigned,
+        0 | 7 => LldpPortIdSubtype::LocallyAssigned,
         _ => return None,
     };
     let is_mac = subtype == LldpPortIdSubtype::MacAddress;

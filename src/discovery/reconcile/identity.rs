@@ -157,6 +157,17 @@ pub(super) fn chassis_mac(id: &LldpChassisId) -> Option<MacAddress> {
     }
 }
 
+/// Returns the id of a device's chassis.
+///
+/// Where LLDP does not state it, it is the MAC address in the device id of CDP, or else that of the bridge.
+pub(super) fn chassis_id_of(device: &Device) -> Option<LldpChassisId> {
+    device.chassis_id.clone().or_else(|| {
+        let by_cdp = device.cdp_device_id.as_deref().and_then(names::cdp_mac);
+        let address = by_cdp.or(device.bridge_address).filter(|address| names::is_own_mac(*address))?;
+        Some(LldpChassisId { subtype: LldpChassisIdSubtype::MacAddress, value: address.to_string() })
+    })
+}
+
 /// All that can be compared of a host or a device.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Traits {
@@ -194,7 +205,7 @@ impl Traits {
     pub(super) fn of_device(device: &Device) -> Self {
         let mut traits = Self::default();
         traits.identities.extend(device.serial_number.as_deref().and_then(Identity::of_serial_number));
-        device.chassis_id.iter().for_each(|id| traits.add_chassis_id(id));
+        chassis_id_of(device).iter().for_each(|id| traits.add_chassis_id(id));
         device.bridge_address.into_iter().for_each(|address| traits.add_mac(address));
         let entries = device.tables.if_entries.iter().flat_map(|table| &table.rows);
         let mut names_by_index = BTreeMap::new();
@@ -221,6 +232,10 @@ impl Traits {
 
     pub(super) fn of_kind(&self, kind: IdentityKind) -> impl Iterator<Item = &Identity> {
         self.identities.iter().filter(move |identity| identity.kind == kind)
+    }
+
+    pub(super) fn has_only_names(&self) -> bool {
+        self.identities.iter().all(|identity| identity.kind >= IdentityKind::Name)
     }
 
     fn add_chassis_id(&mut self, id: &LldpChassisId) {

@@ -98,7 +98,7 @@ pub(super) fn device_name(text: &str) -> Option<String> {
 /// Returns a device id of CDP as a name: without the serial number in parentheses that follows it.
 pub(super) fn cdp_name(device_id: &str) -> Option<String> {
     let text = trimmed(device_id)?;
-    let name = match text.split_once('(') {
+    let name = match text.rsplit_once('(') {
         Some((name, serial)) if serial.ends_with(')') && !name.is_empty() => name,
         _ => text,
     };
@@ -107,8 +107,19 @@ pub(super) fn cdp_name(device_id: &str) -> Option<String> {
 
 /// Returns the serial number that follows the name in a device id of CDP.
 pub(super) fn cdp_serial_number(device_id: &str) -> Option<String> {
-    let (name, serial) = trimmed(device_id)?.strip_suffix(')')?.split_once('(')?;
-    if name.is_empty() { None } else { serial_number(serial) }
+    let (name, serial) = trimmed(device_id)?.strip_suffix(')')?.rsplit_once('(')?;
+    if name.is_empty() || cdp_mac(device_id).is_some() { None } else { serial_number(serial) }
+}
+
+/// Returns the MAC address that a device id of CDP is, or that follows the name in it: `switch(001b21-3c4d5e)`.
+pub(super) fn cdp_mac(device_id: &str) -> Option<MacAddress> {
+    let text = trimmed(device_id)?;
+    let inner = text.strip_suffix(')').and_then(|text| Some(text.rsplit_once('(')?.1)).unwrap_or(text);
+    separated_mac(inner).or_else(|| {
+        let (vendor, rest) =
+            inner.split_once('-').filter(|(vendor, rest)| vendor.len() == 6 && rest.len() == 6)?;
+        format!("{vendor}{rest}").parse().ok()
+    })
 }
 
 /// Returns a normalized name up to its first dot.

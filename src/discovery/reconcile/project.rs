@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use uuid::Uuid;
 
 use super::entries::Entries;
-use super::identity::Identity;
+use super::identity::{Identity, chassis_id_of};
 use super::names;
 use crate::discovery::report::{AddressRow, Device, PortRange, PortRow, Table, TableKind, Tables};
 use crate::model::{
@@ -52,7 +52,7 @@ impl Projection {
             sys_object_id: text(&device.sys_object_id),
             sys_location: text(&device.sys_location),
             sys_contact: text(&device.sys_contact),
-            chassis_id: device.chassis_id.clone(),
+            chassis_id: chassis_id_of(device),
             manufacturer: text(&device.manufacturer),
             model: text(&device.model),
             serial_number: text(&device.serial_number),

@@ -121,6 +121,10 @@ pub fn recognize(device: &Device, candidates: &[Host], merging: Merging) -> Reco
                 if merging == Merging::Allowed && decided.iter().all(|one| one.may_merge(&device)) {
                     return known(first, matched_by, &device, &hosts, merging);
                 }
+                // Hosts that have different addresses of the device are not told apart by anything else.
+                if pool.is_none() && key.is_exclusive() {
+                    return ambiguous(matched_by, &decided);
+                }
                 pool = Some((matched_by, decided));
             }
         }
@@ -131,16 +135,23 @@ pub fn recognize(device: &Device, candidates: &[Host], merging: Merging) -> Reco
             && !hosts.iter().any(|one| one.traits.identities.contains(identity))
     });
     match pool.or_else(|| shared.filter(|_| !is_apart)) {
-        Some((key, hosts)) => {
-            Recognition::Ambiguous { key, hosts: hosts.into_iter().map(|one| one.host.id).collect() }
-        }
+        Some((key, hosts)) => ambiguous(key, &hosts),
         None => Recognition::New,
     }
+}
+
+fn ambiguous(key: MatchedBy, hosts: &[&Compared<'_>]) -> Recognition {
+    Recognition::Ambiguous { key, hosts: hosts.iter().map(|one| one.host.id).collect() }
 }
 
 impl MatchedBy {
     /// The keys by which hosts are compared, the strongest first.
     const RANKS: &[Self] = &[Self::SerialNumber, Self::ChassisId, Self::Mac, Self::IpAddress, Self::Name];
+
+    /// Returns whether a value on two hosts is on neither of them alone, so that it does not count.
+    const fn is_exclusive(self) -> bool {
+        matches!(self, Self::Mac | Self::IpAddress)
+    }
 }
 
 /// A candidate with all that can be compared of it.
@@ -177,16 +188,14 @@ impl<'h> Compared<'h> {
     /// Returns whether a second value confirms that the host is the device whose name it has.
     fn confirms_name(&self, device: &Traits) -> bool {
         let is_equal = |one: &Option<String>, other: &Option<String>| one.is_some() && one == other;
-        let has_only_names =
-            |traits: &Traits| traits.identities.iter().all(|identity| identity.kind() >= IdentityKind::Name);
         let shares_address =
             device.of_kind(IdentityKind::IpAddress).any(|identity| self.traits.identities.contains(identity));
         shares_address
             || !device.macs.is_disjoint(&self.traits.macs)
             || is_equal(&device.sys_object_id, &self.traits.sys_object_id)
             || shares_most(&device.port_names, &self.traits.port_names)
-            || has_only_names(&self.traits)
-            || has_only_names(device)
+            || self.traits.has_only_names()
+            || device.has_only_names()
     }
 
     /// Returns whether the device has every identity of the host.
@@ -201,8 +210,9 @@ impl<'h> Compared<'h> {
         self.traits.identities.iter().all(has) && self.traits.macs.is_subset(&device.macs)
     }
 
+    /// Returns whether the host may become one with others. Names alone do not show that hosts are one device.
     fn may_merge(&self, device: &Traits) -> bool {
-        self.host.source != Source::Manual && self.is_accounted_for(device)
+        self.host.source != Source::Manual && !self.traits.has_only_names() && self.is_accounted_for(device)
     }
 }
 
@@ -216,12 +226,12 @@ struct Matches<'c, 'h> {
 }
 
 fn matches<'c, 'h>(key: MatchedBy, device: &Traits, hosts: &'c [Compared<'h>]) -> Matches<'c, 'h> {
-    let (kind, is_exclusive) = match key {
+    let kind = match key {
         MatchedBy::Id => return Matches::default(),
-        MatchedBy::SerialNumber => (IdentityKind::SerialNumber, false),
-        MatchedBy::ChassisId => (IdentityKind::ChassisId, false),
-        MatchedBy::Mac => (IdentityKind::Mac, true),
-        MatchedBy::IpAddress => (IdentityKind::IpAddress, true),
+        MatchedBy::SerialNumber => IdentityKind::SerialNumber,
+        MatchedBy::ChassisId => IdentityKind::ChassisId,
+        MatchedBy::Mac => IdentityKind::Mac,
+        MatchedBy::IpAddress => IdentityKind::IpAddress,
         MatchedBy::Name => {
             let by_name = named(IdentityKind::Name, device, hosts);
             let decided =
@@ -241,7 +251,7 @@ fn matches<'c, 'h>(key: MatchedBy, device: &Traits, hosts: &'c [Compared<'h>]) -
         let holders = |identity: &Identity| {
             hosts.iter().filter(|other| other.traits.identities.contains(identity)).take(2).count()
         };
-        if is_exclusive && common.iter().all(|identity| holders(identity) > 1) {
+        if key.is_exclusive() && common.iter().all(|identity| holders(identity) > 1) {
             matches.shared.push(one);
         } else {
             matches.decided.push(one);

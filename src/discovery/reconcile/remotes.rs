@@ -33,7 +33,9 @@ impl Named {
     pub(super) fn by_cdp(row: &CdpRow) -> Self {
         let text = row.device_id.as_str();
         let name = names::cdp_name(text);
-        let id = LldpChassisId { subtype: LldpChassisIdSubtype::InterfaceName, value: text.to_owned() };
+        let chassis = names::cdp_mac(text).map_or_else(|| text.to_owned(), |address| address.to_string());
+        // A name alone is no chassis id.
+        let id = LldpChassisId { subtype: LldpChassisIdSubtype::InterfaceName, value: chassis };
         let mut named = Self::new(&id, name, row.address.as_deref().into_iter());
         let serial_number = names::cdp_serial_number(text);
         named.others.extend(serial_number.as_deref().and_then(Identity::of_serial_number));

@@ -70,10 +70,14 @@ impl Cdp {
             5 => &mut row.version,
             6 => {
                 let Some(bytes) = value.bytes() else { return Accepted::InvalidValue };
-                row.device_id = device_id(bytes);
+                row.device_id = identifier(bytes);
                 return Accepted::Yes;
             }
-            7 => &mut row.port_id,
+            7 => {
+                let Some(bytes) = value.bytes() else { return Accepted::InvalidValue };
+                row.port_id = Some(identifier(bytes)).filter(|id| !id.is_empty());
+                return Accepted::Yes;
+            }
             8 => &mut row.platform,
             _ => return Accepted::Yes,
         };
@@ -111,8 +115,8 @@ impl Cdp {
     }
 }
 
-/// Converts a device id, which some devices send as the 6 bytes of a MAC address.
-fn device_id(bytes: &[u8]) -> String {
+/// Converts the id of a device or a port, which some devices send as the 6 bytes of a MAC address.
+fn identifier(bytes: &[u8]) -> String {
     let is_binary = bytes.len() == 6 && bytes.iter().any(|byte| !byte.is_ascii_graphic());
     match text::mac(bytes).filter(|_| is_binary) {
         Some(address) => address.to_string(),

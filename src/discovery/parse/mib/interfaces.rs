@@ -110,14 +110,27 @@ impl Interfaces {
     }
 
     /// Adds the ports of an LLDP agent, for devices without an interface table.
+    ///
+    /// A port that is an interface already has its index, which the number of the LLDP agent need not be.
     pub(super) fn add_ports<'p>(
         &mut self,
         ports: impl Iterator<Item = (i64, Option<&'p LldpPortId>, Option<&'p str>)>,
         meter: &mut Meter,
     ) {
         use crate::model::LldpPortIdSubtype::{InterfaceAlias, InterfaceName, LocallyAssigned, MacAddress};
+        meter.add_steps(self.rows.len());
+        let mut known: HashMap<String, Option<i64>> = HashMap::new();
+        for (index, Entry { row, .. }) in &self.rows {
+            if let Some(name) = &row.if_name {
+                note(&mut known, name.clone(), *index);
+            }
+        }
         for (number, id, description) in ports {
-            let Ok(Entry { row, .. }) = self.entry(number.unsigned_abs(), meter) else { continue };
+            let names = [id.map(|id| id.value.as_str()), description];
+            let index = names.into_iter().flatten().find_map(|name| known.get(name).copied().flatten());
+            let Ok(Entry { row, .. }) = self.entry(index.unwrap_or(number).unsigned_abs(), meter) else {
+                continue;
+            };
             row.if_descr = description.map(str::to_owned);
             let Some(LldpPortId { subtype, value }) = id else { continue };
             match subtype {

@@ -152,8 +152,8 @@ impl Mib {
         let mut device = Device::default();
         let mut interfaces = self.interfaces;
         if interfaces.is_empty() {
-            interfaces.add_ports(self.lldp.local_ports(), meter);
             interfaces.add_named(self.cdp.interfaces(), meter);
+            interfaces.add_ports(self.lldp.local_ports(), meter);
         }
         let base_ports = self.bridge.base_ports();
         let local_ports = self.lldp.resolve_local_ports(&interfaces, base_ports, meter);

@@ -1,0 +1,440 @@
+//! Merging of reports into a host, with the edits of users.
+
+use std::collections::BTreeMap;
+
+use toposcope::discovery::reconcile::{
+    HostState, MergeOutcome, MergeReason, Projection, STALE_AFTER, merge, set_neighbors, set_subnets,
+};
+use toposcope::discovery::report::{CdpRow, Device, LagRow, PortRange, PortRow, Table};
+use toposcope::model::{
+    Host, Interface, LldpChassisIdSubtype as Subtype, Neighbor, Port, PortNumber, Protocol, Source, Vlans,
+};
+use uuid::Uuid;
+
+use super::support::{Record, addresses, at, device, entries, host, ip, lldp, mac, ports};
+use super::world::NETWORK;
+
+fn switch() -> Device {
+    device(|device| {
+        device.sys_name = Some("access-1".to_owned());
+        device.sys_location = Some("Rack 4".to_owned());
+        device.tables.addresses = Some(addresses(&["192.0.2.1", "192.0.2.2"]));
+        device.tables.if_entries = Some(entries(&[(1, "Gi0/1"), (2, "Gi0/2")]));
+        device.tables.ports = Some(ports(&[22, 443]));
+    })
+}
+
+fn number(number: u16) -> PortNumber {
+    number.try_into().unwrap()
+}
+
+#[test]
+fn first_report_creates_a_discovered_host() {
+    let projection = Projection::of_device(&switch(), NETWORK, Uuid::from_u128(1), &[]);
+    let created = merge(None, None, &projection, at(0), at(5));
+    assert_eq!(created.outcome, MergeOutcome::Created);
+    let host = &created.host;
+    assert_eq!((host.name.as_str(), host.sys_location.as_deref()), ("access-1", Some("Rack 4")));
+    assert!(matches!(host.source, Source::Discovery { .. }));
+    assert_eq!((host.interfaces.len(), host.if_entries.len(), host.ports.len()), (2, 2, 2));
+    assert_eq!((host.created_at, host.interfaces[0].created_at), (at(5), at(5)));
+    assert_eq!(created.state.last_seen_at(), Some(at(0)));
+    assert_eq!(created.state.baseline, created.host);
+    assert!(created.changes.contains(&"sys_name".to_owned()), "{:?}", created.changes);
+}
+
+#[test]
+fn tables_fill_the_fields_of_ports() {
+    let mut reported = switch();
+    let rows = &mut reported.tables.if_entries.as_mut().unwrap().rows;
+    rows[0].vlans = Some(Vlans { untagged: Some(1), tagged: vec![30, 20, 30] });
+    rows[1].if_type = Some(161);
+    let address = &mut reported.tables.addresses.as_mut().unwrap().rows[0];
+    (address.if_index, address.mac_address) = (Some(1), Some(mac("00:1B:21:00:00:01")));
+    reported.tables.lag = Some(Table::complete(vec![LagRow::new(1, 2)]));
+    reported.tables.lldp = Some(Table::complete(vec![lldp(1, Subtype::LocallyAssigned, "core")]));
+    let mut cdp = CdpRow::new("core-1");
+    cdp.if_name = Some("Gi0/2".to_owned());
+    reported.tables.cdp = Some(Table::complete(vec![cdp]));
+    let record = Record::new(&reported);
+    let (first, second) = (record.entry(1), record.entry(2));
+    let interface = &record.host.interfaces.iter().find(|part| part.ip_address == ip("192.0.2.1")).unwrap();
+    assert_eq!(first.vlans, Some(Vlans { untagged: Some(1), tagged: vec![20, 30] }));
+    assert_eq!((first.lag_id, first.interface_id), (Some(second.id), Some(interface.id)));
+    assert_eq!(first.lldp_chassis_id.as_ref().map(|id| id.value.as_str()), Some("core"));
+    assert_eq!(second.cdp_device_id.as_deref(), Some("core-1"));
+    assert_eq!(interface.name.as_deref(), Some("Gi0/1"));
+    assert_eq!(interface.mac_address, Some(mac("00:1B:21:00:00:01")));
+}
+
+#[test]
+fn neighbor_on_an_unknown_port_adds_the_port_by_its_name() {
+    let mut row = lldp(0, Subtype::LocallyAssigned, "core");
+    (row.if_index, row.if_name) = (None, Some("eth0".to_owned()));
+    let reported = device(|device| {
+        device.sys_name = Some("server".to_owned());
+        device.tables.lldp = Some(Table::complete(vec![row]));
+    });
+    let mut record = Record::new(&reported);
+    assert_eq!(record.entry(0).if_name.as_deref(), Some("eth0"));
+    let id = record.entry(0).id;
+    let walk = device(|device| device.tables.if_entries = Some(entries(&[(2, "eth0")])));
+    record.merge(&walk, 1);
+    assert_eq!((record.entry(2).id, record.host.if_entries.len()), (id, 1));
+    assert!(record.entry(2).lldp_chassis_id.is_some());
+}
+
+#[test]
+fn services_are_named_after_the_software_of_a_port() {
+    let mut row = PortRow::new(number(443), Protocol::Tcp);
+    row.service = Some("https".to_owned());
+    let scan = |row: &PortRow| {
+        device(|device| {
+            device.tables.addresses = Some(addresses(&["192.0.2.1"]));
+            device.tables.ports = Some(Table::complete(vec![row.clone()]));
+        })
+    };
+    let mut record = Record::new(&scan(&row));
+    let id = record.host.services[0].id;
+    assert_eq!(record.host.services[0].name, "https");
+    row.product = Some("nginx".to_owned());
+    record.merge(&scan(&row), 1);
+    assert_eq!(record.host.services.len(), 1);
+    assert_eq!((record.host.services[0].id, record.host.services[0].name.as_str()), (id, "nginx"));
+    assert_eq!(record.host.services[0].bindings.len(), 1);
+}
+
+#[test]
+fn equal_content_writes_nothing_at_the_same_time_and_only_state_later() {
+    let mut record = Record::new(&switch());
+    let before = record.clone();
+    assert!(record.merge(&switch(), 0).writes_nothing());
+    assert_eq!((&record.host, &record.state), (&before.host, &before.state));
+    let later = record.merge(&switch(), 1);
+    assert_eq!((later.outcome, later.changes_state), (MergeOutcome::Unchanged, true));
+    assert_eq!(record.host, before.host);
+    assert_eq!(record.state.last_seen_at(), Some(at(1)));
+}
+
+#[test]
+fn newer_values_replace_and_older_ones_only_fill() {
+    let mut record = Record::new(&switch());
+    let named = |location: &str, contact: Option<&str>| {
+        device(|device| {
+            device.sys_location = Some(location.to_owned());
+            device.sys_contact = contact.map(str::to_owned);
+        })
+    };
+    let updated = record.merge(&named("Rack 5", None), 10);
+    assert_eq!((updated.outcome, updated.changes), (MergeOutcome::Updated, vec!["sys_location".to_owned()]));
+    assert_eq!(record.host.updated_at, at(10));
+    let filled = record.merge(&named("Rack 3", Some("noc@example.net")), 5);
+    assert_eq!(filled.changes, ["sys_contact"]);
+    assert_eq!(record.host.sys_location.as_deref(), Some("Rack 5"));
+    assert_eq!(record.state.last_seen_at(), Some(at(10)));
+}
+
+#[test]
+fn missing_values_do_not_clear_fields_of_the_device() {
+    let mut record = Record::new(&switch());
+    let outcome = record.merge(&device(|device| device.sys_name = Some("access-1".to_owned())), 1).outcome;
+    assert_eq!(outcome, MergeOutcome::Unchanged);
+    assert_eq!(record.host.sys_location.as_deref(), Some("Rack 4"));
+}
+
+#[test]
+fn edited_fields_are_never_overwritten() {
+    let mut record = Record::new(&switch());
+    record.host.sys_location = Some("Basement".to_owned());
+    record.host.name = "My switch".to_owned();
+    record.entry_mut(1).if_alias = Some("uplink".to_owned());
+    let id = record.entry(1).id;
+    let mut reported = switch();
+    reported.sys_name = Some("access-2".to_owned());
+    reported.sys_location = Some("Rack 9".to_owned());
+    reported.tables.if_entries.as_mut().unwrap().rows[0].if_alias = Some("from device".to_owned());
+    reported.tables.if_entries.as_mut().unwrap().rows[1].if_alias = Some("from device".to_owned());
+    for minutes in [1, 2] {
+        record.merge(&reported, minutes);
+        assert_eq!(record.host.sys_location.as_deref(), Some("Basement"));
+        assert_eq!(
+            (record.host.name.as_str(), record.host.sys_name.as_deref()),
+            ("My switch", Some("access-2"))
+        );
+        assert_eq!(record.entry(1).if_alias.as_deref(), Some("uplink"));
+        assert_eq!(record.entry(2).if_alias.as_deref(), Some("from device"));
+    }
+    let edited: Vec<&str> = record.state.edited.iter().map(String::as_str).collect();
+    assert_eq!(edited, [&format!("if_entries.{id}.if_alias"), "name", "sys_location"]);
+}
+
+#[test]
+fn cleared_fields_stay_cleared() {
+    let mut record = Record::new(&switch());
+    record.host.sys_location = None;
+    record.merge(&switch(), 1);
+    assert_eq!(record.host.sys_location, None);
+}
+
+#[test]
+fn equal_value_is_no_edit() {
+    let mut record = Record::new(&switch());
+    record.host.updated_at = at(1);
+    record.merge(&switch(), 2);
+    assert!(record.state.edited.is_empty());
+}
+
+#[test]
+fn deleted_parts_are_not_created_again() {
+    let mut reported = switch();
+    let mut row = PortRow::new(number(80), Protocol::Tcp);
+    row.service = Some("http".to_owned());
+    reported.tables.ports.as_mut().unwrap().rows.push(row);
+    let mut record = Record::new(&reported);
+    record.host.interfaces.remove(0);
+    record.host.ports.retain(|port| port.number != number(443));
+    record.host.services.clear();
+    record.host.if_entries.retain(|entry| entry.if_index != 2);
+    for minutes in 1..4 {
+        record.merge(&reported, minutes);
+        let host = &record.host;
+        assert_eq!((host.interfaces.len(), host.ports.len()), (1, 2));
+        assert_eq!((host.services.len(), host.if_entries.len()), (0, 1));
+    }
+    let expected = ["if_entries.Gi0/2", "interfaces.192.0.2.1", "ports.443/Tcp", "services.80/Tcp"];
+    assert_eq!(record.state.deleted.iter().map(String::as_str).collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn parts_that_users_add_are_kept_and_their_values_count_as_edits() {
+    let mut record = Record::new(&switch());
+    let added =
+        Interface { name: Some("management".to_owned()), ..Interface::new(&record.host, ip("192.0.2.9")) };
+    record.host.interfaces.push(added.clone());
+    record.merge(&switch(), 1);
+    assert_eq!(record.host.interfaces.len(), 3);
+    let mut reported = switch();
+    reported.tables.addresses = Some(addresses(&["192.0.2.1", "192.0.2.2", "192.0.2.9"]));
+    let row = &mut reported.tables.addresses.as_mut().unwrap().rows[2];
+    (row.if_index, row.mac_address) = (Some(1), Some(mac("00:1B:21:00:00:09")));
+    record.merge(&reported, 2);
+    let found = record.host.interfaces.iter().find(|part| part.id == added.id).unwrap();
+    assert_eq!(found.name.as_deref(), Some("management"));
+    assert_eq!(found.mac_address, Some(mac("00:1B:21:00:00:09")));
+    assert_eq!(record.host.interfaces.len(), 3);
+}
+
+#[test]
+fn list_that_is_replaced_with_new_ids_keeps_its_edits() {
+    let mut record = Record::new(&switch());
+    record.entry_mut(1).if_alias = Some("uplink".to_owned());
+    record.merge(&switch(), 1);
+    record.entry_mut(1).id = Uuid::from_u128(77);
+    let mut reported = switch();
+    reported.tables.if_entries.as_mut().unwrap().rows[0].if_alias = Some("from device".to_owned());
+    record.merge(&reported, 2);
+    assert_eq!(record.entry(1).if_alias.as_deref(), Some("uplink"));
+    assert_eq!((record.entry(1).id, record.host.if_entries.len()), (Uuid::from_u128(77), 2));
+}
+
+#[test]
+fn address_that_a_user_corrects_is_not_added_again() {
+    let mut record = Record::new(&switch());
+    record.host.interfaces[0].ip_address = ip("198.51.100.1");
+    record.merge(&switch(), 1);
+    let found: Vec<_> = record.host.interfaces.iter().map(|part| part.ip_address).collect();
+    assert_eq!(found, [ip("198.51.100.1"), ip("192.0.2.2")]);
+}
+
+#[test]
+fn manual_hosts_are_never_changed() {
+    let stored = Host { source: Source::Manual, ..host(1, |host| host.name = "core".to_owned()) };
+    let projection = Projection::of_device(&switch(), NETWORK, stored.id, &[]);
+    let merged = merge(Some(&stored), None, &projection, at(1), at(1));
+    assert!(merged.writes_nothing());
+    assert_eq!((merged.host, merged.reason), (stored, Some(MergeReason::ManualHost)));
+}
+
+#[test]
+fn hosts_of_other_origin_take_discovered_values_and_keep_their_display_name() {
+    let stored = Host {
+        source: Source::Unknown,
+        sys_location: Some("Rack 1".to_owned()),
+        ..host(1, |host| host.name = "Core switch".to_owned())
+    };
+    let projection = Projection::of_device(&switch(), NETWORK, stored.id, &[]);
+    let merged = merge(Some(&stored), None, &projection, at(1), at(1));
+    assert_eq!(merged.outcome, MergeOutcome::Updated);
+    assert_eq!((merged.host.name.as_str(), merged.host.source), ("Core switch", Source::Unknown));
+    assert_eq!(merged.host.sys_location.as_deref(), Some("Rack 4"));
+    assert_eq!(merged.host.interfaces.len(), 2);
+}
+
+#[test]
+fn complete_table_clears_neighbors_and_truncated_one_adds() {
+    let mut reported = switch();
+    let mut row = lldp(1, Subtype::LocallyAssigned, "core");
+    row.port_desc = Some("to access-1".to_owned());
+    reported.tables.lldp = Some(Table::complete(vec![row]));
+    let mut record = Record::new(&reported);
+    let table = |index| {
+        device(|device| {
+            device.tables.lldp = Some(Table::truncated(vec![lldp(index, Subtype::LocallyAssigned, "edge")]));
+        })
+    };
+    record.merge(&table(2), 1);
+    let chassis = |record: &Record, index| record.entry(index).lldp_chassis_id.clone().map(|id| id.value);
+    assert_eq!(chassis(&record, 1).as_deref(), Some("core"));
+    assert_eq!(chassis(&record, 2).as_deref(), Some("edge"));
+    record.merge(&table(1), 2);
+    assert_eq!(chassis(&record, 1).as_deref(), Some("edge"));
+    assert_eq!(record.entry(1).lldp_port_desc, None, "fields of two neighbors are not mixed");
+    let mut complete = table(1);
+    complete.tables.lldp.as_mut().unwrap().complete = true;
+    record.merge(&complete, 3);
+    assert_eq!(chassis(&record, 2), None);
+}
+
+#[test]
+fn older_table_does_not_bring_back_what_a_complete_one_lacks() {
+    let mut reported = switch();
+    reported.tables.lldp = Some(Table::complete(vec![]));
+    let mut record = Record::new(&reported);
+    record.merge(&reported, 10);
+    let mut older = switch();
+    older.tables.ports = Some(ports(&[22, 443, 8080]));
+    older.tables.addresses = Some(addresses(&["192.0.2.77"]));
+    older.tables.lldp = Some(Table::complete(vec![lldp(1, Subtype::LocallyAssigned, "core")]));
+    let merged = record.merge(&older, 5);
+    assert_eq!(merged.changes, Vec::<String>::new());
+    assert!(merged.writes_nothing());
+}
+
+#[test]
+fn parts_that_three_complete_tables_lack_are_stale() {
+    let mut record = Record::new(&switch());
+    let mut reported = switch();
+    reported.tables.addresses = Some(addresses(&["192.0.2.1"]));
+    reported.tables.ports = Some(ports(&[22]));
+    reported.tables.if_entries = Some(entries(&[(1, "Gi0/1")]));
+    for minutes in 1..=i64::from(STALE_AFTER) {
+        assert_eq!(record.state.stale().count(), 0);
+        record.merge(&reported, minutes);
+        record.merge(&reported, minutes);
+    }
+    assert_eq!(record.state.stale().count(), 3);
+    assert_eq!((record.host.interfaces.len(), record.host.ports.len()), (2, 2), "stale parts are kept");
+    record.merge(&switch(), 10);
+    assert_eq!(record.state.stale().count(), 0);
+}
+
+#[test]
+fn truncated_tables_and_ports_outside_the_scan_are_not_missed() {
+    let mut record = Record::new(&switch());
+    let mut reported = switch();
+    reported.tables.addresses = Some(Table::truncated(vec![]));
+    reported.tables.ports = Some(ports(&[]));
+    let range = PortRange::new(Protocol::Tcp, number(1), number(100));
+    let projection = Projection::of_device(&reported, NETWORK, record.host.id, &[range]);
+    for minutes in 1..=3 {
+        let merged = merge(Some(&record.host), Some(&record.state), &projection, at(minutes), at(minutes));
+        record = Record { host: merged.host, state: merged.state };
+    }
+    let stale: Vec<Uuid> = record.state.stale().collect();
+    let ssh = record.host.ports.iter().find(|port| port.number == number(22)).unwrap();
+    assert_eq!(stale, [ssh.id]);
+}
+
+#[test]
+fn port_that_keeps_its_name_keeps_its_id_when_indexes_change() {
+    let mut record = Record::new(&switch());
+    let ids = [record.entry(1).id, record.entry(2).id];
+    let renumbered = device(|device| {
+        device.tables.if_entries = Some(entries(&[(1, "Gi0/2"), (2, "Gi0/1"), (3, "Gi0/3")]));
+    });
+    record.merge(&renumbered, 1);
+    assert_eq!([record.entry(2).id, record.entry(1).id], ids);
+    let moved = device(|device| {
+        device.tables.if_entries = Some(entries(&[(5, "Gi0/2"), (2, "Gi0/1"), (3, "Gi0/3"), (1, "Te1/1")]));
+    });
+    record.merge(&moved, 2);
+    let mut all: Vec<Uuid> = record.host.if_entries.iter().map(|entry| entry.id).collect();
+    all.sort();
+    all.dedup();
+    assert_eq!((all.len(), record.entry(5).id), (4, ids[1]));
+}
+
+#[test]
+fn daemon_payload_with_bindings_is_merged_like_a_report() {
+    let payload = |number_of_port: u16| {
+        let mut host = host(9, |host| host.name = "web".to_owned());
+        let port = Port::new(&host, number(number_of_port), Protocol::Tcp);
+        host.interfaces.push(Interface::new(&host, ip("192.0.2.1")));
+        let service =
+            toposcope::model::Service::new(&host, "Web", "Web Service".to_owned().try_into().unwrap());
+        let target = toposcope::model::BindingTarget::Port {
+            port_id: port.id,
+            interface_id: Some(host.interfaces[0].id),
+        };
+        host.services.push(service.bound_to(target));
+        host.ports.push(port);
+        host
+    };
+    let stored = host(1, |host| {
+        host.interfaces.push(Interface { id: Uuid::from_u128(5), ..Interface::new(host, ip("192.0.2.1")) });
+    });
+    let merged = merge(Some(&stored), None, &Projection::of_host(payload(80)), at(1), at(1));
+    assert_eq!(merged.outcome, MergeOutcome::Updated);
+    let host = &merged.host;
+    assert_eq!((host.interfaces.len(), host.interfaces[0].id), (1, Uuid::from_u128(5)));
+    assert_eq!((host.services[0].host_id, host.ports[0].host_id), (stored.id, stored.id));
+    let target = host.services[0].bindings[0].target;
+    let expected = toposcope::model::BindingTarget::Port {
+        port_id: host.ports[0].id,
+        interface_id: Some(Uuid::from_u128(5)),
+    };
+    assert_eq!(target, expected);
+    let again = merge(Some(host), Some(&merged.state), &Projection::of_host(payload(80)), at(2), at(2));
+    assert_eq!((again.outcome, again.changes), (MergeOutcome::Unchanged, vec![]));
+}
+
+#[test]
+fn derived_neighbors_and_subnets_are_no_edits_and_those_of_users_stay() {
+    let mut record = Record::new(&switch());
+    let neighbor = Some(Neighbor::Host(Uuid::from_u128(3)));
+    let all = |record: &Record| -> BTreeMap<_, _> {
+        record.host.if_entries.iter().map(|entry| (entry.id, neighbor)).collect()
+    };
+    let neighbors = all(&record);
+    assert_eq!(set_neighbors(&mut record.host, &mut record.state, &neighbors, at(1)).len(), 2);
+    assert_eq!(set_neighbors(&mut record.host, &mut record.state, &neighbors, at(2)).len(), 0);
+    let subnet = Uuid::from_u128(4);
+    assert_eq!(set_subnets(&mut record.host, &mut record.state, |_| Some(subnet), at(1)).len(), 2);
+    record.merge(&switch(), 3);
+    assert!(record.state.edited.is_empty());
+
+    let own = Some(Neighbor::Host(Uuid::from_u128(6)));
+    record.entry_mut(1).neighbor = own;
+    record.host.interfaces[0].subnet_id = Some(Uuid::from_u128(7));
+    let none = neighbors.keys().map(|id| (*id, None)).collect();
+    assert_eq!(set_neighbors(&mut record.host, &mut record.state, &none, at(4)).len(), 1);
+    assert_eq!(set_subnets(&mut record.host, &mut record.state, |_| None, at(4)).len(), 1);
+    record.merge(&switch(), 5);
+    assert_eq!(set_neighbors(&mut record.host, &mut record.state, &none, at(6)).len(), 0);
+    assert_eq!(
+        (record.entry(1).neighbor, record.host.interfaces[0].subnet_id),
+        (own, Some(Uuid::from_u128(7)))
+    );
+    record.host.interfaces[1].subnet_id = None;
+    record.merge(&switch(), 7);
+    assert_eq!(set_subnets(&mut record.host, &mut record.state, |_| Some(subnet), at(8)).len(), 1);
+}
+
+#[test]
+fn state_is_stored_as_json() {
+    let mut record = Record::new(&switch());
+    record.host.sys_location = None;
+    record.merge(&switch(), 1);
+    let json = serde_json::to_string(&record.state).unwrap();
+    assert_eq!(serde_json::from_str::<HostState>(&json).unwrap(), record.state);
+}
