@@ -19,6 +19,8 @@ mod bulk;
 #[path = "../support/postgres.rs"]
 mod cluster;
 mod collections;
+#[cfg(feature = "discovery")]
+mod discovery;
 mod faults;
 mod hosts;
 mod import;

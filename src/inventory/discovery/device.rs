@@ -269,7 +269,9 @@ impl Discovery {
         if let Some(discovery) = &planned.discovery {
             put_state(place.host, discovery, planned.state_record.as_ref(), &mut batch)?;
         }
-        if target.changes_hosts() {
+        let is_written = !batch.writes().is_empty() || planned.encoded.is_some();
+        // The first discovery of a network is seen by everyone who changes hosts there.
+        if target.changes_hosts() || (is_written && marker.is_none()) {
             put_discovered_hosts((self.organization, self.network), marker, &mut batch);
         }
         let Some(encoded) = planned.encoded.take() else {

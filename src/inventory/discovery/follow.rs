@@ -7,8 +7,10 @@ use uuid::Uuid;
 use super::neighbors::DecodedHosts;
 use crate::discovery::reconcile::Identity;
 use crate::inventory::hosts::{Before, HostChange};
+use crate::inventory::schema::discovered_hosts_key;
 use crate::inventory::{Error, Inventory};
 use crate::model::{Host, IfEntry, LldpChassisId, MacAddress};
+use crate::store::{Batch, Guard, Key, Precondition};
 
 /// What other hosts may name a host and its ports by.
 #[derive(Debug, PartialEq, Eq)]
@@ -50,6 +52,26 @@ struct Effect {
 }
 
 impl Inventory {
+    /// Returns whether there have been discoveries on the networks of a change, so that hosts may have neighbors.
+    ///
+    /// Otherwise adds guards that none begins before the change is committed.
+    pub(in crate::inventory) async fn guard_undiscovered(
+        &self,
+        change: &HostChange<'_>,
+        before: &Before,
+        batch: &mut Batch,
+    ) -> Result<bool, Error> {
+        let keys: Vec<Key> = networks_of(change, before).into_iter().map(discovered_hosts_key).collect();
+        let mut is_discovered = false;
+        for (key, record) in keys.iter().zip(self.store.get(&keys).await?) {
+            match record {
+                Some(_) => is_discovered = true,
+                None => drop(batch.guard(Guard::record(*key, Precondition::Absent))),
+            }
+        }
+        Ok(is_discovered)
+    }
+
     /// Resolves the neighbors again that a committed change of hosts may have altered.
     ///
     /// The change is stored, so that failures are only logged; the next report of a host corrects its neighbors.
@@ -61,12 +83,8 @@ impl Inventory {
 
     async fn try_follow(&self, change: &HostChange<'_>, before: &Before) -> Result<(), Error> {
         let organization = change.organization;
-        let networks: BTreeSet<Uuid> = before
-            .values()
-            .map(|(_, summary)| summary.network_id)
-            .chain(change.puts.iter().map(|put| put.host.network_id))
-            .collect();
-        if networks.is_empty() || !self.has_claims(organization, networks.into_iter().collect()).await? {
+        let networks = networks_of(change, before).into_iter().collect();
+        if !self.has_claims(organization, networks).await? {
             return Ok(());
         }
         let mut decoded = DecodedHosts::default();
@@ -103,4 +121,10 @@ impl Inventory {
         }
         Ok(effects)
     }
+}
+
+/// Returns the networks that the hosts are on, before and after a change.
+fn networks_of(change: &HostChange<'_>, before: &Before) -> BTreeSet<Uuid> {
+    let after = change.puts.iter().map(|put| put.host.network_id);
+    before.values().map(|(_, summary)| summary.network_id).chain(after).collect()
 }

@@ -211,7 +211,9 @@ fn note_edited_neighbors(host: &Host, discovery: &mut HostDiscovery) {
     let before: HashMap<Uuid, Option<Neighbor>> =
         state.baseline.if_entries.iter().map(|entry| (entry.id, entry.neighbor)).collect();
     for entry in &host.if_entries {
-        if before.get(&entry.id).is_some_and(|neighbor| *neighbor != entry.neighbor) {
+        if entry.neighbor.is_some()
+            && before.get(&entry.id).is_some_and(|neighbor| *neighbor != entry.neighbor)
+        {
             state.edited.insert(format!("if_entries.{}.neighbor", entry.id));
         }
     }

@@ -21,7 +21,7 @@ use crate::inventory::hosts::{
     Before, EncodedHost, HostEncoder, Summary, decode as decode_host, rename_parts,
 };
 use crate::inventory::schema::decode;
-use crate::model::{Host, Timestamp};
+use crate::model::{Host, Neighbor, Timestamp};
 use crate::store::Record;
 
 /// Whether a device is described by a report or only named as a neighbor.
@@ -228,13 +228,14 @@ impl Plan {
     /// Merges the device into the host, and sets what follows from other records.
     fn merge(&self, opened: Option<&Opened>) -> MergedHost {
         let current = opened.map(|opened| &opened.host);
-        let mut state = opened.and_then(|opened| opened.discovery.as_ref()).map(|known| known.state.clone());
-        if let Some(state) = &mut state {
-            self.subnets.clear_deleted(&mut state.baseline.interfaces);
-        }
+        let state = opened.and_then(|opened| opened.discovery.as_ref()).map(|known| &known.state);
         let (network, host_id) = (self.place.network, self.place.host);
         let projection = Projection::of_device(&self.device, network, host_id, &self.scanned_ports);
-        let merged = merge(current, state.as_ref(), &projection, self.observed_at, self.now);
+        let by_hand = match (current, state) {
+            (Some(host), Some(state)) => values_by_hand(host, &state.baseline),
+            _ => Vec::new(),
+        };
+        let merged = merge(current, state, &projection, self.observed_at, self.now);
         let mut merged = MergedHost {
             is_changed: merged.outcome != MergeOutcome::Unchanged,
             host: merged.host,
@@ -243,6 +244,7 @@ impl Plan {
             reason: merged.reason,
         };
         if merged.reason != Some(MergeReason::ManualHost) {
+            merged.state.edited.extend(by_hand);
             let subnet_of = |address| self.subnets.find(address);
             let moved = set_subnets(&mut merged.host, &mut merged.state, subnet_of, self.now);
             merged.add_changes(moved, self.now);
@@ -281,6 +283,22 @@ impl Plan {
         merged.state.seen = seen.into_iter().map(|(id, seen)| (new_id(id).unwrap_or(id), seen)).collect();
         Ok(())
     }
+}
+
+/// Returns the paths of the subnets and neighbors that users have set since discovery wrote the host last.
+fn values_by_hand(host: &Host, baseline: &Host) -> Vec<String> {
+    let subnets: HashMap<Uuid, Option<Uuid>> =
+        baseline.interfaces.iter().map(|part| (part.id, part.subnet_id)).collect();
+    let neighbors: HashMap<Uuid, Option<Neighbor>> =
+        baseline.if_entries.iter().map(|part| (part.id, part.neighbor)).collect();
+    let subnets = host.interfaces.iter().filter(|part| {
+        part.subnet_id.is_some() && subnets.get(&part.id).is_none_or(|before| *before != part.subnet_id)
+    });
+    let neighbors = host.if_entries.iter().filter(|part| {
+        part.neighbor.is_some() && neighbors.get(&part.id).is_none_or(|before| *before != part.neighbor)
+    });
+    let subnets = subnets.map(|part| format!("interfaces.{}.subnet_id", part.id));
+    subnets.chain(neighbors.map(|part| format!("if_entries.{}.neighbor", part.id))).collect()
 }
 
 /// A merged host, with what follows from other records.

@@ -1,7 +1,7 @@
 //! The subnets of a network, by which interfaces find theirs.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 
 use serde::Deserialize;
@@ -9,13 +9,12 @@ use uuid::Uuid;
 
 use crate::inventory::schema::{SUBNET, on_network};
 use crate::inventory::{Error, Inventory};
-use crate::model::{Cidr, Interface};
+use crate::model::Cidr;
 
 /// The subnets of a network, the longest prefix first.
 #[derive(Debug, Default)]
 pub(super) struct Subnets {
     by_length: BTreeMap<Reverse<u8>, HashMap<Cidr, Uuid>>,
-    ids: HashSet<Uuid>,
 }
 
 /// The part of a subnet that discovery needs.
@@ -31,7 +30,6 @@ impl Inventory {
         for subnet in self.read_all::<SubnetAddresses>(&on_network(SUBNET, organization, network)).await? {
             let of_length = subnets.by_length.entry(Reverse(subnet.cidr.prefix_length())).or_default();
             of_length.insert(subnet.cidr, subnet.id);
-            subnets.ids.insert(subnet.id);
         }
         Ok(subnets)
     }
@@ -43,12 +41,5 @@ impl Subnets {
         self.by_length.iter().find_map(|(Reverse(length), subnets)| {
             subnets.get(&Cidr::containing(address, *length).ok()?).copied()
         })
-    }
-
-    /// Clears deleted subnets in what discovery wrote last, because their deletion is no edit of a user.
-    pub(super) fn clear_deleted(&self, interfaces: &mut [Interface]) {
-        for interface in interfaces {
-            interface.subnet_id = interface.subnet_id.filter(|id| self.ids.contains(id));
-        }
     }
 }

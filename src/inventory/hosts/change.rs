@@ -129,12 +129,17 @@ impl Inventory {
         change: &HostChange<'_>,
         before: &Before,
     ) -> Result<Attempt, Error> {
-        let attempt = self.commit_hosts(change, before, Batch::new()).await?;
         #[cfg(feature = "discovery")]
-        if change.affects_neighbors && matches!(attempt, Attempt::Committed) {
-            self.follow_host_change(change, before).await;
+        if change.affects_neighbors {
+            let mut batch = Batch::new();
+            let has_neighbors = self.guard_undiscovered(change, before, &mut batch).await?;
+            let attempt = self.commit_hosts(change, before, batch).await?;
+            if has_neighbors && matches!(attempt, Attempt::Committed) {
+                self.follow_host_change(change, before).await;
+            }
+            return Ok(attempt);
         }
-        Ok(attempt)
+        self.commit_hosts(change, before, Batch::new()).await
     }
 
     /// Puts and deletes hosts like [`try_change_hosts`](Self::try_change_hosts), together with what is in the batch. No

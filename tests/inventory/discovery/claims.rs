@@ -1,0 +1,109 @@
+use std::sync::Arc;
+
+use toposcope::discovery::report::{Device, Table, TableKind};
+use toposcope::inventory::{ClaimRows, Entity, Inventory};
+use toposcope::model::{Host, Permission};
+use toposcope::store::{Export, MemoryStore, Restore, Store};
+use uuid::Uuid;
+
+use super::support::{
+    FIRST, SECOND, THIRD, discover, discover_one, sees, switch, switch_seeing,
+};
+use crate::backend::run;
+use crate::support::{Fixture, access_denied, in_person, not_found, owner_of, refusal};
+
+async fn lldp_rows(fixture: &Fixture, host: Uuid) -> (usize, bool) {
+    let caller = owner_of(fixture.organization);
+    let claims = fixture.inventory.claims_as(&caller, host, Some(TableKind::Lldp)).await.unwrap();
+    let ClaimRows::Lldp(rows) = &claims[0].rows else { panic!("another kind") };
+    (rows.len(), claims[0].complete)
+}
+
+fn switch_with(complete: bool, ports: &[u8]) -> Device {
+    let mut device = switch(1);
+    let rows = ports.iter().map(|port| sees(*port, 9, *port)).collect();
+    device.tables.lldp = Some(if complete { Table::complete(rows) } else { Table::truncated(rows) });
+    device
+}
+
+#[test]
+fn truncated_table_adds_to_a_claim_and_a_complete_one_replaces_it() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let (_, host) = discover_one(&fixture, switch_with(true, &[1]), FIRST).await;
+        discover_one(&fixture, switch_with(false, &[2]), SECOND).await;
+        assert_eq!(lldp_rows(&fixture, host.id).await, (2, false));
+        discover_one(&fixture, switch_with(true, &[2]), THIRD).await;
+        assert_eq!(lldp_rows(&fixture, host.id).await, (1, true));
+        discover_one(&fixture, switch_with(true, &[1, 2]), SECOND).await;
+        assert_eq!(lldp_rows(&fixture, host.id).await, (1, true), "an older table does not return");
+    });
+}
+
+#[test]
+fn claims_are_shown_only_to_callers_who_can_access_the_host() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let foreign = fixture.foreign().await;
+        let (_, host) = discover_one(&fixture, switch_with(true, &[1]), FIRST).await;
+        let inventory = &fixture.inventory;
+        let claims = inventory.claims_as(&owner_of(fixture.organization), host.id, None).await.unwrap();
+        let kinds: Vec<_> = claims.iter().map(|claim| claim.rows.kind()).collect();
+        assert_eq!(kinds, [TableKind::IfEntries, TableKind::Addresses, TableKind::Lldp]);
+        assert!(claims.iter().all(|claim| claim.reporter.name == "test" && claim.host_id == host.id));
+        let refused = inventory.claims_as(&owner_of(foreign.organization), host.id, None).await;
+        assert_eq!(refusal(refused), not_found(Entity::Host, host.id));
+        let viewer = fixture.user("viewer@example.net", Permission::Viewer, &[fixture.other_network]).await;
+        let refused = inventory.claims_as(&in_person(&viewer), host.id, None).await;
+        assert_eq!(refusal(refused), access_denied(fixture.network));
+    });
+}
+
+#[test]
+fn deleting_a_host_deletes_its_claims_and_then_its_network_can_be_deleted() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let caller = owner_of(fixture.organization);
+        let answer = discover(&fixture, vec![switch_seeing(1, 2), switch_seeing(2, 1)], FIRST).await;
+        let ids: Vec<Uuid> = answer.hosts.iter().map(|host| host.id.unwrap()).collect();
+        fixture.delete(ids[0]).await.unwrap();
+        assert!(fixture.mentioning(ids[0]).await.is_empty());
+        assert!(fixture.inventory.delete_network(fixture.network).await.is_err());
+        assert_eq!(fixture.inventory.delete_hosts_as(&caller, &ids).await.unwrap(), 1);
+        assert!(fixture.mentioning(ids[1]).await.is_empty());
+        fixture.inventory.delete_network(fixture.network).await.unwrap();
+        assert!(fixture.mentioning(fixture.network).await.is_empty());
+    });
+}
+
+#[test]
+fn host_that_moves_to_another_network_loses_its_claims() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let (_, host) = discover_one(&fixture, switch_with(true, &[1]), FIRST).await;
+        let moved = Host::with_id(host.id, fixture.other_network, "moved");
+        fixture.put(&moved).await;
+        let caller = owner_of(fixture.organization);
+        assert!(fixture.inventory.claims_as(&caller, host.id, None).await.unwrap().is_empty());
+        fixture.inventory.delete_network(fixture.network).await.unwrap();
+    });
+}
+
+#[test]
+fn export_and_restore_keep_states_and_claims() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let caller = owner_of(fixture.organization);
+        let answer = discover(&fixture, vec![switch_seeing(1, 2), switch_seeing(2, 1)], FIRST).await;
+        let mut exported = Vec::new();
+        Export::new().write(&*fixture.store, &mut exported).await.unwrap();
+        let restored: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        Restore::new().read(&*restored, exported.as_slice()).await.unwrap();
+        let inventory = Inventory::new(restored);
+        for host in answer.hosts.iter().filter_map(|host| host.id) {
+            let claims = inventory.claims_as(&caller, host, None).await.unwrap();
+            assert_eq!(claims, fixture.inventory.claims_as(&caller, host, None).await.unwrap());
+            assert_eq!(claims.len(), 3);
+        }
+    });
+}

@@ -1,0 +1,97 @@
+use serde_json::json;
+use toposcope::inventory::{Atomicity, BulkChange, BulkHost, Entity, Import, Problem};
+use toposcope::model::{Host, IfEntry, Vlans};
+
+use crate::backend::run;
+use crate::support::{Fixture, id, invalid, jsonl, owner_of, reference_invalid, refusal};
+
+/// Returns a host with everything that discovery sets.
+fn described(fixture: &Fixture) -> Host {
+    let mut host = Host::with_id(id(1), fixture.network, "core");
+    let text = |value: &str| Some(value.to_owned());
+    (host.sys_name, host.sys_descr, host.sys_object_id) = (text("core-1"), text("a switch"), text("1.3.6.1"));
+    (host.sys_location, host.sys_contact) = (text("Berlin"), text("noc@example.net"));
+    host.chassis_id = Some(super::support::chassis(1));
+    (host.manufacturer, host.model, host.serial_number) = (text("Example"), text("X1"), text("SN-1"));
+    host.management_url = text("https://192.0.2.1/");
+    let aggregate = IfEntry { id: id(11), ..IfEntry::new(&host, 1) };
+    let mut member = IfEntry { id: id(12), ..IfEntry::new(&host, 2) };
+    member.lag_id = Some(aggregate.id);
+    member.vlans = Some(Vlans { untagged: Some(10), tagged: vec![20, 30] });
+    host.if_entries = vec![aggregate, member];
+    host
+}
+
+#[test]
+fn described_host_is_stored_by_every_way_of_writing_hosts() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let caller = owner_of(fixture.organization);
+        let host = described(&fixture);
+        fixture.put(&host).await;
+        assert_eq!(fixture.host(host.id).await, host);
+        fixture.delete(host.id).await.unwrap();
+        fixture.inventory.import_hosts(fixture.organization, &jsonl([&host])[..], Import::new()).await.unwrap();
+        assert_eq!(fixture.host(host.id).await, host);
+        let json = serde_json::to_vec(&host).unwrap();
+        let bulk = vec![BulkHost::from_json(json)];
+        let results = fixture.inventory.bulk_put_hosts_as(&caller, bulk, Atomicity::AllOrNothing).await.unwrap();
+        assert!(matches!(results[0].outcome, Ok(BulkChange::Unchanged)), "{results:?}");
+        let copy = fixture.inventory.create_host_as(&caller, host.clone()).await.unwrap();
+        assert_eq!(copy.if_entries[1].lag_id, Some(copy.if_entries[0].id), "the reference follows the new id");
+        assert_eq!(copy.if_entries[1].vlans, host.if_entries[1].vlans);
+        assert_eq!((&copy.chassis_id, &copy.sys_name), (&host.chassis_id, &host.sys_name));
+    });
+}
+
+#[test]
+fn absent_values_are_omitted() {
+    let host = serde_json::to_value(Host::with_id(id(1), id(2), "core")).unwrap();
+    for field in ["sys_name", "chassis_id", "serial_number", "management_url"] {
+        assert_eq!(host.get(field), None, "{field}");
+    }
+    let mut with_entry = Host::with_id(id(1), id(2), "core");
+    with_entry.if_entries.push(IfEntry::new(&with_entry, 1));
+    let entry = &serde_json::to_value(&with_entry).unwrap()["if_entries"][0];
+    assert_eq!((entry.get("lag_id"), entry.get("vlans")), (None, None));
+    assert_eq!(entry.get("neighbor"), Some(&json!(null)));
+}
+
+#[test]
+fn overlong_texts_and_unknown_aggregates_are_refused() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let mut host = described(&fixture);
+        host.sys_location = Some("ß".repeat(65_536));
+        fixture.put(&host).await;
+        host.sys_location = Some("ß".repeat(65_537));
+        assert_eq!(
+            refusal(fixture.try_put(host).await),
+            invalid("sys_location", Problem::MaxLength { max: 65_536 })
+        );
+        let mut host = described(&fixture);
+        host.if_entries[1].lag_id = Some(id(404));
+        let expected = reference_invalid(Entity::IfEntry, "if_entries.1.lag_id");
+        assert_eq!(refusal(fixture.try_put(host).await), expected);
+        let mut host = described(&fixture);
+        host.if_entries[0].vlans = Some(Vlans { untagged: None, tagged: vec![1; 4_097] });
+        let expected = invalid("if_entries.0.vlans.tagged", Problem::MaxLength { max: 4_096 });
+        assert_eq!(refusal(fixture.try_put(host).await), expected);
+    });
+}
+
+#[test]
+fn aggregate_with_members_cannot_be_deleted() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let host = described(&fixture);
+        fixture.put(&host).await;
+        let caller = owner_of(fixture.organization);
+        let aggregate = host.if_entries[0].id;
+        let refused = fixture.inventory.delete_part_as(&caller, aggregate, |_: &IfEntry| Ok(())).await;
+        assert!(matches!(
+            refusal(refused),
+            toposcope::inventory::ErrorKind::InUse { entity: Entity::IfEntry, used_by: Entity::IfEntry, .. }
+        ));
+    });
+}

@@ -1,0 +1,13 @@
+//! Discovery into a store: what hosts, states and claims it leaves there.
+
+mod claims;
+mod concurrency;
+mod consolidation;
+mod edits;
+mod input;
+mod labs;
+mod neighbors;
+mod outcomes;
+mod staleness;
+mod support;
+mod tenants;
