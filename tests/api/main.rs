@@ -19,6 +19,8 @@ mod client;
 mod cluster;
 mod common;
 mod concurrency;
+#[cfg(feature = "discovery")]
+mod daemons;
 #[cfg(all(feature = "postgres", unix))]
 #[path = "../support/in_turn.rs"]
 mod in_turn;
