@@ -11,7 +11,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep_until};
 
 use super::list::ListSlot;
 
@@ -47,8 +47,8 @@ impl EventBody {
         let open = OpenStream { first: Some(first), next, waker: None, _slot: slot };
         let stream = Arc::new(Mutex::new(Some(open)));
         let runtime = Handle::try_current().ok();
-        let timer =
-            runtime.map(|runtime| runtime.spawn(end_after(Arc::downgrade(&stream), lifetime)).abort_handle());
+        let end = Instant::now() + lifetime;
+        let timer = runtime.map(|runtime| runtime.spawn(end_at(Arc::downgrade(&stream), end)).abort_handle());
         Self { stream, timer }
     }
 
@@ -88,8 +88,8 @@ impl Drop for EventBody {
     }
 }
 
-async fn end_after(stream: Weak<Mutex<Option<OpenStream>>>, lifetime: Duration) {
-    sleep(lifetime).await;
+async fn end_at(stream: Weak<Mutex<Option<OpenStream>>>, end: Instant) {
+    sleep_until(end).await;
     let Some(stream) = stream.upgrade() else { return };
     let ended = stream.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(waker) = ended.and_then(|ended| ended.waker) {

@@ -1,6 +1,8 @@
 //! The typed client, over the API in process and over services that stand for other servers.
 
 mod collections;
+#[cfg(feature = "discovery")]
+mod discovery;
 mod errors;
 mod layers;
 mod operations;

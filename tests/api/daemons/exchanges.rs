@@ -50,7 +50,8 @@ fn recorded_requests_get_answers_of_the_recorded_shape() {
                 assert_eq!(reply.json["params"], recorded["params"]);
             }
             for pointer in ["/data/host_id", "/data/0/session_id"] {
-                if let (Some(recorded), Some(own)) = (recorded.pointer(pointer), reply.json.pointer(pointer)) {
+                if let (Some(recorded), Some(own)) = (recorded.pointer(pointer), reply.json.pointer(pointer))
+                {
                     ids.insert(recorded.as_str().unwrap().to_owned(), own.as_str().unwrap().to_owned());
                 }
             }
@@ -84,7 +85,8 @@ fn assert_alike(recorded: &Value, own: &Value, place: &str) {
         }
         (Value::Null, _) => {}
         (recorded, own) => {
-            let kinds = [recorded, own].map(|value| (value.is_string(), value.is_number(), value.is_boolean()));
+            let kinds =
+                [recorded, own].map(|value| (value.is_string(), value.is_number(), value.is_boolean()));
             assert_eq!(kinds[0], kinds[1], "{place}: {own}");
         }
     }

@@ -84,7 +84,8 @@ fn taken_id_of_a_host_is_replaced_always_by_the_same() {
             assert_eq!(scene.post(REPORT, body).await.data()["id"], first["id"]);
         }
         let hosts = scene.get("/api/v1/hosts?order_by=name").await;
-        let names: Vec<&str> = hosts.as_array().unwrap().iter().map(|host| host["name"].as_str().unwrap()).collect();
+        let names: Vec<&str> =
+            hosts.as_array().unwrap().iter().map(|host| host["name"].as_str().unwrap()).collect();
         assert_eq!(names, ["host", "host", "new", "new", "new"]);
     });
 }
@@ -145,8 +146,16 @@ fn faulty_report_names_the_field_and_stores_nothing() {
             (json!({}), "validation_required", "host"),
             (json!({"host": {"network_id": OFFICE}}), "validation_required", "host.name"),
             (json!({"host": {"name": "a", "id": "x"}}), "validation_invalid_format", "host.id"),
-            (json!({"host": host, "interfaces": [{"ip_address": "x"}]}), "validation_invalid_format", "interfaces.0.ip_address"),
-            (json!({"host": host, "ports": [{"number": 0, "protocol": "Tcp"}]}), "validation_out_of_range", "ports.0.number"),
+            (
+                json!({"host": host, "interfaces": [{"ip_address": "x"}]}),
+                "validation_invalid_format",
+                "interfaces.0.ip_address",
+            ),
+            (
+                json!({"host": host, "ports": [{"number": 0, "protocol": "Tcp"}]}),
+                "validation_out_of_range",
+                "ports.0.number",
+            ),
             (json!({"host": []}), "validation_invalid_format", "host"),
         ];
         for (body, code, field) in faults {
@@ -171,7 +180,10 @@ fn known_addresses_return_the_stored_subnet() {
         assert_eq!((&moved["id"], &moved["created_at"]), (&new["id"], &new["created_at"]));
         let ids = [stored["id"].clone(), subnet_abroad(&scene).await, subnet_in(&scene, LAB).await];
         for taken in ids {
-            let body = subnet(taken.as_str().unwrap().parse().unwrap(), &format!("10.{}.0.0/16", taken.as_str().unwrap().len()));
+            let body = subnet(
+                taken.as_str().unwrap().parse().unwrap(),
+                &format!("10.{}.0.0/16", taken.as_str().unwrap().len()),
+            );
             let given = scene.post(SUBNETS, body).await.data()["id"].clone();
             assert_ne!(given, taken);
             let delete = crate::common::bare("DELETE", &format!("{SUBNETS}/{}", given.as_str().unwrap()));

@@ -169,7 +169,8 @@ fn capabilities_keep_only_subnets_of_the_network() {
             ids.push(created.data()["id"].clone());
         }
         let path = format!("/api/daemons/{DAEMON}/update-capabilities");
-        let body = json!({"has_docker_socket": true, "interfaced_subnet_ids": [ids[1], ids[0], NOBODY, ids[0]]});
+        let body =
+            json!({"has_docker_socket": true, "interfaced_subnet_ids": [ids[1], ids[0], NOBODY, ids[0]]});
         assert_eq!(*scene.post(&path, body).await.data(), Value::Null);
         let daemon = scene.get(&format!("/api/v1/daemons/{DAEMON}")).await;
         let expected = json!({"has_docker_socket": true, "interfaced_subnet_ids": [ids[0]]});

@@ -15,7 +15,8 @@ fn discovery_is_handed_out_with_what_it_was_queued_with() {
             scene.work(DAEMON).await;
         }
         let subnet = json!({"network_id": OFFICE, "name": "s", "cidr": "10.0.0.0/8"});
-        let subnet = scene.post_with(&scene.fixture.key, "/api/v1/subnets", subnet).await.data()["id"].clone();
+        let subnet =
+            scene.post_with(&scene.fixture.key, "/api/v1/subnets", subnet).await.data()["id"].clone();
         let scan = scene.queue(json!({"network_id": OFFICE, "subnet_ids": [subnet]})).await;
         assert_eq!((&scan["type"], &scan["daemon_id"]), (&json!("Network"), &Value::Null));
         scene.pass(Duration::from_secs(1));
@@ -51,12 +52,17 @@ fn discovery_for_one_daemon_is_not_handed_to_another() {
 fn faulty_discovery_is_refused() {
     run_with(Scene::with_daemon, async |scene| {
         let in_lab = json!({"network_id": LAB, "name": "s", "cidr": "10.0.0.0/8"});
-        let in_lab = scene.post_with(&scene.fixture.key, "/api/v1/subnets", in_lab).await.data()["id"].clone();
+        let in_lab =
+            scene.post_with(&scene.fixture.key, "/api/v1/subnets", in_lab).await.data()["id"].clone();
         let reference = |entity: &str, field: &str| json!({"entity": entity, "field": field});
         for (body, code, params) in [
             (json!({}), "validation_required", json!({"field": "network_id"})),
             (json!({"network_id": NOBODY}), "entity_reference_invalid", reference("Network", "network_id")),
-            (json!({"network_id": ELSEWHERE}), "entity_reference_invalid", reference("Network", "network_id")),
+            (
+                json!({"network_id": ELSEWHERE}),
+                "entity_reference_invalid",
+                reference("Network", "network_id"),
+            ),
             (
                 json!({"network_id": LAB, "daemon_id": DAEMON}),
                 "entity_reference_invalid",
@@ -67,7 +73,11 @@ fn faulty_discovery_is_refused() {
                 "entity_reference_invalid",
                 reference("Subnet", "subnet_ids.0"),
             ),
-            (json!({"network_id": OFFICE, "subnet_ids": []}), "validation_empty", json!({"field": "subnet_ids"})),
+            (
+                json!({"network_id": OFFICE, "subnet_ids": []}),
+                "validation_empty",
+                json!({"field": "subnet_ids"}),
+            ),
             (
                 json!({"network_id": OFFICE, "subnet_ids": vec![NOBODY; 1001]}),
                 "validation_max_length",

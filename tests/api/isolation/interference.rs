@@ -198,8 +198,10 @@ fn learn_ids(secrets: &mut Secrets, hostile: &Tenant, reply: &Reply) {
         let is_hostile =
             |id: &Uuid| hostile.organization == *id || hostile.ids.values().flatten().any(|own| own == id);
         let text = String::from_utf8_lossy(&reply.body);
-        // Both organizations send `NOBODY`, an id that no record has; it shows in records that keep unknown ids.
-        secrets.ids.extend(ids_in(&text).filter(|id| *id != NOBODY && !is_hostile(id)));
+        // Both organizations send `NOBODY`, an id that no record has; it shows in records that keep unknown ids. The nil
+        // id stands for the user of every daemon.
+        let names_a_record = |id: &Uuid| *id != NOBODY && !id.is_nil() && !is_hostile(id);
+        secrets.ids.extend(ids_in(&text).filter(names_a_record));
     }
 }
 

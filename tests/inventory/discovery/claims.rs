@@ -6,9 +6,7 @@ use toposcope::model::{Host, Permission};
 use toposcope::store::{Export, MemoryStore, Restore, Store};
 use uuid::Uuid;
 
-use super::support::{
-    FIRST, SECOND, THIRD, discover, discover_one, sees, switch, switch_seeing,
-};
+use super::support::{FIRST, SECOND, THIRD, discover, discover_one, sees, switch, switch_seeing};
 use crate::backend::run;
 use crate::support::{Fixture, access_denied, in_person, not_found, owner_of, refusal};
 

@@ -50,7 +50,8 @@ fn concurrent_reports_of_the_same_devices_end_as_one_after_the_other() {
             discover(&one_by_one, ring(task), FIRST).await;
         }
         let at_once = Fixture::new().await;
-        concurrently(&at_once, 8, async |fixture, task| drop(discover(&fixture, ring(task), FIRST).await)).await;
+        concurrently(&at_once, 8, async |fixture, task| drop(discover(&fixture, ring(task), FIRST).await))
+            .await;
         let (expected, found) = (hosts(&one_by_one).await, hosts(&at_once).await);
         assert_eq!(found.len(), usize::from(SWITCHES));
         let neighbors = |hosts: &BTreeMap<String, Value>| {

@@ -112,8 +112,9 @@ fn consolidation_is_refused_without_access_to_both_hosts() {
         assert_eq!(unknown, not_found(Entity::Host, id(9)));
         let mismatch = fixture.refusal(inventory.consolidate_as(&caller, first.id, second.id)).await;
         assert_eq!(mismatch, ErrorKind::NetworkMismatch { entity: Entity::Host });
-        let member =
-            fixture.user("member@example.net", toposcope::model::Permission::Member, &[fixture.network]).await;
+        let member = fixture
+            .user("member@example.net", toposcope::model::Permission::Member, &[fixture.network])
+            .await;
         let member = in_person(&member);
         let denied = fixture.refusal(inventory.consolidate_as(&member, first.id, second.id)).await;
         assert_eq!(denied, access_denied(fixture.other_network));

@@ -68,12 +68,14 @@ fn deleted_parts_do_not_return() {
         let caller = owner_of(fixture.organization);
         let (_, host) = discover_one(&fixture, switch_in("Berlin", &[22, 443]), FIRST).await;
         let (port, entry) = (host.ports[1].id, host.if_entries[1].id);
-        fixture.inventory.update_host_as(&caller, host.id, |host| {
-            host.services.clear();
-            Ok(())
-        })
-        .await
-        .unwrap();
+        fixture
+            .inventory
+            .update_host_as(&caller, host.id, |host| {
+                host.services.clear();
+                Ok(())
+            })
+            .await
+            .unwrap();
         fixture.inventory.delete_part_as(&caller, port, |_: &Port| Ok(())).await.unwrap();
         fixture.inventory.delete_part_as(&caller, entry, |_: &IfEntry| Ok(())).await.unwrap();
         for at in [SECOND, THIRD] {

@@ -31,14 +31,23 @@ fn described_host_is_stored_by_every_way_of_writing_hosts() {
         fixture.put(&host).await;
         assert_eq!(fixture.host(host.id).await, host);
         fixture.delete(host.id).await.unwrap();
-        fixture.inventory.import_hosts(fixture.organization, &jsonl([&host])[..], Import::new()).await.unwrap();
+        fixture
+            .inventory
+            .import_hosts(fixture.organization, &jsonl([&host])[..], Import::new())
+            .await
+            .unwrap();
         assert_eq!(fixture.host(host.id).await, host);
         let json = serde_json::to_vec(&host).unwrap();
         let bulk = vec![BulkHost::from_json(json)];
-        let results = fixture.inventory.bulk_put_hosts_as(&caller, bulk, Atomicity::AllOrNothing).await.unwrap();
+        let results =
+            fixture.inventory.bulk_put_hosts_as(&caller, bulk, Atomicity::AllOrNothing).await.unwrap();
         assert!(matches!(results[0].outcome, Ok(BulkChange::Unchanged)), "{results:?}");
         let copy = fixture.inventory.create_host_as(&caller, host.clone()).await.unwrap();
-        assert_eq!(copy.if_entries[1].lag_id, Some(copy.if_entries[0].id), "the reference follows the new id");
+        assert_eq!(
+            copy.if_entries[1].lag_id,
+            Some(copy.if_entries[0].id),
+            "the reference follows the new id"
+        );
         assert_eq!(copy.if_entries[1].vlans, host.if_entries[1].vlans);
         assert_eq!((&copy.chassis_id, &copy.sys_name), (&host.chassis_id, &host.sys_name));
     });

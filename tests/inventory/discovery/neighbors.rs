@@ -81,7 +81,11 @@ fn neighbors_follow_changes_of_hosts_by_users() {
         fixture.inventory.update_host_as(&caller, second.id, forget).await.unwrap();
         assert_eq!(neighbor().await, None);
         // Import and bulk deletion.
-        fixture.inventory.import_hosts(fixture.organization, &jsonl([&second])[..], Import::new()).await.unwrap();
+        fixture
+            .inventory
+            .import_hosts(fixture.organization, &jsonl([&second])[..], Import::new())
+            .await
+            .unwrap();
         assert_eq!(neighbor().await, Some(Neighbor::IfEntry(second.if_entries[0].id)));
         assert_eq!(fixture.inventory.delete_hosts_as(&caller, &[second.id]).await.unwrap(), 1);
         assert_eq!(neighbor().await, None);

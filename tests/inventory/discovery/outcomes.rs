@@ -6,8 +6,8 @@ use toposcope::model::{Host, MacAddress, Permission, Source, SourceType, Subnet}
 use uuid::Uuid;
 
 use super::support::{
-    FIRST, FOURTH, SECOND, THIRD, discover, discover_one, discover_with, hosts_revision, outcomes, refusal_on,
-    report_of, switch, switch_seeing,
+    FIRST, FOURTH, SECOND, THIRD, discover, discover_one, discover_with, hosts_revision, outcomes,
+    refusal_on, report_of, switch, switch_seeing,
 };
 use crate::backend::run;
 use crate::support::{Fixture, access_denied, id, in_person, invalid, not_found, owner_of, refusal};

@@ -48,6 +48,7 @@ pub(super) fn add_all(schemas: &mut Schemas) {
     schemas.add(&server_capabilities);
     let daemon = DiscoveryDaemon { api_key_id: None, ..daemon };
     schemas.add(&DaemonRegistration { daemon, host_id: HOST, server_capabilities });
+    schemas.add(&session());
     schemas.add(&DaemonWork(Some(session()), false));
     schemas.add(&discovery());
     schemas.add(&report());

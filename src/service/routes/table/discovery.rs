@@ -228,7 +228,8 @@ pub(super) fn discoveries() -> Vec<Route> {
             .access(MEMBER)
             .fields(DISCOVERY)
             .value("Discovery")
-            .tagged(),
+            .tagged()
+            .errors(&[ErrorCode::ValidationEmpty]),
         stream.query(&[groups::NETWORK]),
         route(
             Method::GET,

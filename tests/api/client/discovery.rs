@@ -1,0 +1,77 @@
+//! Discovery: the client of a daemon and that of a user, over one server.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+
+use http_body::Body;
+use toposcope::inventory::{
+    DaemonStatus, DiscoveryUpdate, ListQuery, NewDaemon, NewDaemonApiKey, NewDiscovery,
+};
+use toposcope::model::{
+    Cidr, DaemonCapabilities, Discovery, DiscoveryDaemon, DiscoveryPhase, DiscoveryType, Host, Interface,
+    Source, Subnet,
+};
+use toposcope::wire::ErrorCode;
+use toposcope::wire::daemon::SessionType;
+
+use super::{client_of, owner};
+use crate::common::{NOBODY, OFFICE};
+
+#[tokio::test]
+async fn daemon_registers_works_and_reports() {
+    let (fixture, user) = owner().await;
+    let key = fixture.inventory.create_daemon_api_key(NewDaemonApiKey::new(OFFICE, "scanner")).await.unwrap();
+    let client = client_of(&fixture.server, key.plaintext());
+    assert_eq!(
+        client.announce_daemon(NOBODY, "1").await.unwrap_err().code(),
+        Some(ErrorCode::EntityNotFound)
+    );
+    let mut new = NewDaemon::new(NOBODY, "scanner");
+    new.version = Some("0.14.8".to_owned());
+    let registration = client.register_daemon(&new).await.unwrap();
+    let id = registration.daemon.id;
+    let capabilities = client.announce_daemon(id, "0.14.9").await.unwrap();
+    assert_eq!(capabilities, registration.server_capabilities);
+
+    let work = client.request_work(id, &DaemonStatus::default()).await.unwrap();
+    let session = work.0.unwrap();
+    assert_eq!(session.discovery_type, SessionType::SelfReport { host_id: registration.host_id });
+    let cidr: Cidr = "192.0.2.0/24".parse().unwrap();
+    let subnet = client.create(&Subnet::new(OFFICE, "here", cidr)).await.unwrap().record;
+    let mut capabilities = DaemonCapabilities::default();
+    capabilities.interfaced_subnet_ids = vec![subnet.id];
+    client.update_daemon_capabilities(id, &capabilities).await.unwrap();
+    let mut host = Host::with_id(registration.host_id, OFFICE, "daemon");
+    host.source = Source::Discovery { metadata: vec![] };
+    let mut interface = Interface::new(&host, "192.0.2.7".parse().unwrap());
+    interface.subnet_id = Some(subnet.id);
+    host.interfaces.push(interface);
+    let stored = client.report_host(&host).await.unwrap().record;
+    assert_eq!((stored.id, stored.interfaces[0].subnet_id), (host.id, Some(subnet.id)));
+    let mut update = DiscoveryUpdate::new(session.session_id, id, DiscoveryPhase::Failed, 50);
+    update.error = Some("interrupted".to_owned());
+    client.report_progress(&update).await.unwrap();
+
+    let daemon = user.get::<DiscoveryDaemon>(id).await.unwrap().record;
+    assert_eq!((daemon.version.as_deref(), daemon.capabilities), (Some("0.14.9"), capabilities));
+    let failed = user.get::<Discovery>(session.session_id).await.unwrap().record;
+    assert_eq!((failed.phase, failed.error.as_deref()), (DiscoveryPhase::Failed, Some("interrupted")));
+    user.delete::<DiscoveryDaemon>(id, None).await.unwrap();
+    assert_eq!(user.list::<DiscoveryDaemon>(&ListQuery::default()).await.unwrap().total, 0);
+}
+
+#[tokio::test]
+async fn user_queues_cancels_and_follows_discoveries() {
+    let (_fixture, user) = owner().await;
+    let queued = user.create_discovery(&NewDiscovery::new(OFFICE)).await.unwrap().record;
+    assert_eq!((queued.discovery_type, queued.is_open()), (DiscoveryType::Network, true));
+    let cancelled = user.cancel_discovery(queued.id).await.unwrap().record;
+    assert_eq!(cancelled.phase, DiscoveryPhase::Cancelled);
+    let mut stream = user.stream_discoveries(Some(OFFICE)).await.unwrap();
+    let frame = poll_fn(|context| Pin::new(&mut stream).poll_frame(context)).await.unwrap().unwrap();
+    let text = String::from_utf8(frame.into_data().unwrap().to_vec()).unwrap();
+    let data = text.lines().find_map(|line| line.strip_prefix("data: ")).unwrap();
+    assert_eq!(serde_json::from_str::<Discovery>(data).unwrap(), cancelled);
+    let error = user.register_daemon(&NewDaemon::new(NOBODY, "x")).await.unwrap_err();
+    assert_eq!(error.code(), Some(ErrorCode::AuthNotAuthenticated));
+}
