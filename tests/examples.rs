@@ -24,6 +24,9 @@ mod failure;
 #[allow(dead_code, reason = "only a program has arguments")]
 #[path = "../examples/store.rs"]
 mod program;
+#[cfg(feature = "discovery")]
+#[path = "../examples/support/reports.rs"]
+mod reports;
 #[path = "../examples/support/setup.rs"]
 mod setup;
 
@@ -66,6 +69,7 @@ fn default_flags_give_200_demo_hosts_on_port_8080_of_this_machine() {
         listen: "127.0.0.1:8080".to_owned(),
         store: Place::Folder("toposcope-data".into()),
         content: Content::Demo(200),
+        reports: Vec::new(),
         server_version: env!("CARGO_PKG_VERSION").to_owned(),
         rate_limit: true,
         secure_cookies: true,
@@ -97,6 +101,38 @@ fn value_follows_its_flag_or_an_equals_sign() {
     assert_eq!(args("--demo 7 --demo 8").content, Content::Demo(8));
 }
 
+#[cfg(feature = "discovery")]
+#[test]
+fn reports_add_up_in_their_order() {
+    let reports = args("--discover snmpwalk:a:b.walk --discover=nmap:scan.xml").reports;
+    let files = reports.iter().map(|file| (file.format.as_str(), file.path.to_str().unwrap()));
+    assert!(files.eq([("snmpwalk", "a:b.walk"), ("nmap", "scan.xml")]));
+    for value in ["scan.xml", "nmap:", "nmap", "other:file"] {
+        let reason = parse(&format!("--discover {value}")).unwrap_err();
+        assert!(reason.starts_with("--discover needs a format and a file"), "{value}: {reason}");
+    }
+}
+
+#[cfg(feature = "discovery")]
+#[tokio::test]
+async fn report_becomes_hosts_of_the_announced_network() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("core-1.walk");
+    fs::write(
+        &path,
+        ".1.3.6.1.2.1.1.5.0 = STRING: \"core-1\"\n.1.3.6.1.2.1.2.2.1.2.7 = STRING: \"Port 7\"\n",
+    )
+    .unwrap();
+    let passwords = PasswordHasher::new().with_cost(PasswordCost::new(8, 1).unwrap());
+    let report = args::ReportFile { format: toposcope::discovery::Format::Snmpwalk, path };
+    let inventory = Inventory::new(MemoryStore::new()).with_passwords(passwords);
+    let given = setup::fill(&inventory, Source::Demo(0), &[report]).await.unwrap();
+    let caller = inventory.authenticate_user_key(&given.key).await.unwrap();
+    let page = inventory.list_hosts(&caller, &HostQuery::default()).await.unwrap();
+    let host: Host = serde_json::from_slice(&page.documents[0]).unwrap();
+    assert_eq!((host.name.as_str(), host.network_id, host.if_entries.len()), ("core-1", given.network, 1));
+}
+
 #[test]
 fn help_flag_takes_precedence() {
     for line in ["--help", "-h", "--demo 3 --help --nonsense"] {
@@ -108,7 +144,7 @@ fn help_flag_takes_precedence() {
 fn every_flag_in_the_help_exists() {
     let flags: Vec<&str> =
         HELP.lines().filter_map(|line| line.trim_start().split(' ').next()?.strip_prefix("--")).collect();
-    assert_eq!(flags.len(), 10);
+    assert_eq!(flags.len(), 11);
     for flag in flags {
         let outcome = parse(&format!("--{flag}"));
         assert!(!outcome.as_ref().is_err_and(|error| error.contains("Unknown flag")), "{flag}: {outcome:?}");
@@ -212,7 +248,7 @@ async fn filled(source: Source) -> (Inventory, Given) {
     let passwords = PasswordHasher::new().with_cost(PasswordCost::new(8, 1).unwrap());
     let store = Backend::open(&Place::Memory).await.unwrap().store();
     let inventory = Inventory::new(store).with_passwords(passwords);
-    let given = setup::fill(&inventory, source).await.unwrap();
+    let given = setup::fill(&inventory, source, &[]).await.unwrap();
     (inventory, given)
 }
 
@@ -251,7 +287,7 @@ async fn folder_that_is_opened_again_keeps_its_records_and_replaces_its_key() {
     let mut earlier: Option<Given> = None;
     for count in [20, 30, 0] {
         let (backend, inventory) = open(&folder).await;
-        let given = setup::fill(&inventory, Source::Demo(count)).await.unwrap();
+        let given = setup::fill(&inventory, Source::Demo(count), &[]).await.unwrap();
         let caller = inventory.authenticate_user_key(&given.key).await.unwrap();
         assert_eq!(inventory.list_hosts(&caller, &HostQuery::default()).await.unwrap().total, 20);
         let keys = inventory.user_api_keys(caller.user_id()).await.unwrap();
@@ -300,7 +336,7 @@ async fn export(place: &program::Place, file: &Path) -> Vec<Value> {
 async fn assert_copied_through(between: program::Place) {
     let folder = TempDir::new().unwrap();
     let (backend, inventory) = open(&folder).await;
-    setup::fill(&inventory, Source::Demo(50)).await.unwrap();
+    setup::fill(&inventory, Source::Demo(50), &[]).await.unwrap();
     backend.close().await.unwrap();
     let path = |name| folder.path().join(name);
     let [source, target] = [path("data"), path("copy")].map(program::Place::Folder);
@@ -337,7 +373,7 @@ async fn store_in_memory_is_only_a_target_of_copies() {
 async fn later_start_keeps_other_keys_and_reaches_every_network_again() {
     let folder = TempDir::new().unwrap();
     let (backend, inventory) = open(&folder).await;
-    let given = setup::fill(&inventory, Source::Demo(20)).await.unwrap();
+    let given = setup::fill(&inventory, Source::Demo(20), &[]).await.unwrap();
     let owner = inventory.authenticate_user_key(&given.key).await.unwrap();
     let (organization, owner) = (owner.organization_id(), owner.user_id());
     let mine = NewUserApiKey::new(owner, "my own key", Permission::Viewer);
@@ -345,7 +381,7 @@ async fn later_start_keeps_other_keys_and_reaches_every_network_again() {
     inventory.disable_user_api_key(given.key_id).await.unwrap();
     let network = inventory.create_network(organization, "new").await.unwrap().id;
 
-    let again = setup::fill(&inventory, Source::Demo(0)).await.unwrap();
+    let again = setup::fill(&inventory, Source::Demo(0), &[]).await.unwrap();
     let caller = inventory.authenticate_user_key(&again.key).await.unwrap();
     assert!(caller.scope().allows(network));
     inventory.authenticate_user_key(mine.plaintext()).await.unwrap();

@@ -4,6 +4,12 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::failure::Failure;
+#[cfg(feature = "discovery")]
+pub(crate) use super::reports::ReportFile;
+
+/// A file with a report.
+#[cfg(not(feature = "discovery"))]
+pub(crate) type ReportFile = std::convert::Infallible;
 
 /// The output of `--help` after the usage line.
 pub(crate) const HELP: &str = "\
@@ -14,6 +20,8 @@ Serves a network inventory over HTTP. The inventory is stored in a folder and su
   --memory               store the inventory in memory only, instead of in a folder
   --postgres URL         store the inventory in a PostgreSQL database, which servers can share (feature postgres)
   --import FILE          import hosts, one JSON object per line; replaces hosts with the same id; - for standard input
+  --discover FORMAT:FILE reconcile the output of a scanner or a device with the hosts; repeatable (feature discovery);
+                         formats: nmap, lldpctl, snmpwalk, snmprec, arp, report
   --demo N               without --import: fill a new inventory with N generated hosts [200], the same for the same N
   --server-version TEXT  server_version in responses [the version of the library]
   --no-rate-limit        disable the rate limit
@@ -46,6 +54,8 @@ pub(crate) struct Args {
     pub(crate) listen: String,
     pub(crate) store: Place,
     pub(crate) content: Content,
+    /// The reports that are reconciled with the hosts.
+    pub(crate) reports: Vec<ReportFile>,
     pub(crate) server_version: String,
     pub(crate) rate_limit: bool,
     /// Whether session cookies are `Secure`.
@@ -83,6 +93,7 @@ impl Command {
             listen: "127.0.0.1:8080".to_owned(),
             store: Place::Folder("toposcope-data".into()),
             content: Content::Demo(200),
+            reports: Vec::new(),
             server_version: env!("CARGO_PKG_VERSION").to_owned(),
             rate_limit: true,
             secure_cookies: true,
@@ -98,6 +109,7 @@ impl Command {
                 "--memory" => in_memory = flag.alone(true)?,
                 "--postgres" => postgres = Some(flag.value("the URL of a database")?),
                 "--import" => import = Some(input(flag.value("a file")?)),
+                "--discover" => args.reports.push(report(&flag.value("a format and a file")?)?),
                 "--demo" => demo = Some(number(&flag.value("a number of hosts")?)?),
                 "--server-version" => args.server_version = flag.value("a version")?,
                 "--no-rate-limit" => args.rate_limit = flag.alone(false)?,
@@ -179,6 +191,23 @@ fn address(value: String) -> Result<String, Failure> {
 
 fn input(value: String) -> Input {
     if value == "-" { Input::Stdin } else { Input::File(value.into()) }
+}
+
+#[cfg(feature = "discovery")]
+fn report(value: &str) -> Result<ReportFile, Failure> {
+    let parsed = value.split_once(':').and_then(|(format, path)| Some((format.parse().ok()?, path)));
+    match parsed {
+        Some((format, path)) if !path.is_empty() => Ok(ReportFile { format, path: path.into() }),
+        _ => Err(Failure::usage(format_args!(
+            "--discover needs a format and a file, such as snmpwalk:core-1.walk, not {value:?}"
+        ))),
+    }
+}
+
+/// No report can be read without the parsers.
+#[cfg(not(feature = "discovery"))]
+fn report(_: &str) -> Result<ReportFile, Failure> {
+    Err(Failure::new("Discovery is not part of this build. Build the server with --features discovery."))
 }
 
 fn number(value: &str) -> Result<u32, Failure> {

@@ -4,6 +4,8 @@ mod announce;
 mod args;
 mod demo;
 mod failure;
+#[cfg(feature = "discovery")]
+mod reports;
 mod setup;
 mod stop;
 
@@ -109,7 +111,7 @@ where
     let address =
         listener.local_addr().map_err(|error| Failure::because("Failed to determine the port", &error))?;
     let given = tokio::select! {
-        filled = setup::fill(&inventory, source) => filled?,
+        filled = setup::fill(&inventory, source, &args.reports) => filled?,
         () = stop.clone().asked() => return Ok(()),
     };
     print(&variables(address, &given));

@@ -9,12 +9,14 @@ use tokio::io::AsyncRead;
 use tokio::task::yield_now;
 use toposcope::access::{RandomSource, SystemRandom};
 use toposcope::inventory::{Bootstrap, Import, NewShare};
+#[cfg(feature = "discovery")]
+use toposcope::inventory::{DiscoverOptions, DiscoveryOutcome};
 #[cfg(feature = "postgres")]
 use toposcope::store::PostgresStore;
 use toposcope::{Inventory, MemoryStore, SledStore, Store};
 use uuid::Uuid;
 
-use super::args::{Content, Input, Place};
+use super::args::{Content, Input, Place, ReportFile};
 use super::failure::Failure;
 use super::{demo, note};
 
@@ -122,7 +124,11 @@ impl Source {
 }
 
 /// Ensures that all records exist whose ids are printed, and stores the hosts. A later start finds the records again.
-pub(crate) async fn fill(inventory: &Inventory, source: Source) -> Result<Given, Failure> {
+pub(crate) async fn fill(
+    inventory: &Inventory,
+    source: Source,
+    reports: &[ReportFile],
+) -> Result<Given, Failure> {
     let password = generate_password()?;
     let bootstrap = Bootstrap::new("Example", EMAIL).network("Office").password(password.clone());
     let start = inventory.bootstrap(bootstrap.clone()).await?;
@@ -141,6 +147,7 @@ pub(crate) async fn fill(inventory: &Inventory, source: Source) -> Result<Given,
     let issued = inventory.bootstrap(bootstrap.rotate_key()).await?.issued_key;
     let issued = issued.ok_or_else(|| Failure::new("The API key was not rotated".to_owned()))?;
     let network = inventory.networks(organization).await?.first().map_or(start.network.id, |first| first.id);
+    discover(inventory, issued.plaintext(), network, reports).await?;
     let share = share(inventory, organization, network).await?;
     let (key, key_id) = (issued.plaintext().to_owned(), issued.record().id);
     let password = start.is_new.then_some(password);
@@ -202,6 +209,35 @@ async fn import(
     let report =
         report.map_err(|error| Failure::because(format_args!("{name} cannot be imported"), &error))?;
     note(report.to_string().trim_end());
+    Ok(())
+}
+
+/// Reconciles reports with the hosts of a network.
+#[cfg(feature = "discovery")]
+async fn discover(
+    inventory: &Inventory,
+    key: &str,
+    network: Uuid,
+    reports: &[ReportFile],
+) -> Result<(), Failure> {
+    let caller = inventory.authenticate_user_key(key).await?;
+    for file in reports {
+        let report = file.parse(false)?;
+        let answer = inventory.discover(&caller, &report, DiscoverOptions::new(network)).await?;
+        let count = |outcome| answer.hosts.iter().filter(|host| host.outcome == outcome).count();
+        let [created, updated, ambiguous] =
+            [DiscoveryOutcome::Created, DiscoveryOutcome::Updated, DiscoveryOutcome::Ambiguous].map(count);
+        note(format_args!(
+            "{file}: {} devices, {created} of them new, {updated} updated, {ambiguous} ambiguous.",
+            answer.hosts.len()
+        ));
+    }
+    Ok(())
+}
+
+/// There is no report without the parsers.
+#[cfg(not(feature = "discovery"))]
+async fn discover(_: &Inventory, _: &str, _: Uuid, _: &[ReportFile]) -> Result<(), Failure> {
     Ok(())
 }
 

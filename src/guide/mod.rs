@@ -10,7 +10,11 @@
 //! 8. [Durability](durability): the guarantees of `SledStore`, its files and its limits.
 //! 9. [Operations](operations): health, backup, restore, verification, repair, quotas, logs.
 //! 10. [Past one machine](past_one_machine): several processes on one PostgreSQL database.
-#![cfg_attr(feature = "client", doc = "11. [The client](client): requests, errors, layers.")]
+#![cfg_attr(
+    feature = "discovery",
+    doc = "11. [From a scan to an inventory](discovery): reports, recognition, merging."
+)]
+#![cfg_attr(feature = "client", doc = "12. [The client](client): requests, errors, layers.")]
 
 #[cfg(any(not(doctest), feature = "sled"))]
 #[doc = include_str!("getting_started.md")]
@@ -45,6 +49,10 @@ pub mod operations {}
 #[cfg(any(not(doctest), feature = "postgres"))]
 #[doc = include_str!("past_one_machine.md")]
 pub mod past_one_machine {}
+
+#[cfg(feature = "discovery")]
+#[doc = include_str!("discovery.md")]
+pub mod discovery {}
 
 #[cfg(feature = "client")]
 #[doc = include_str!("client.md")]

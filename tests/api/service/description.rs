@@ -39,7 +39,9 @@ impl Operation {
     }
 
     fn target(&self) -> String {
-        self.path.replace("{id}", &NOBODY.to_string())
+        ["{id}", "{other}"]
+            .iter()
+            .fold(self.path.clone(), |path, name| path.replace(name, &NOBODY.to_string()))
     }
 
     /// Returns a request with this query and body.
@@ -94,8 +96,8 @@ fn document_is_consistent() {
     let ids: BTreeSet<&str> = operations.iter().map(Operation::id).collect();
     assert_eq!(ids.len(), operations.len());
     for operation in &operations {
-        let in_path: Vec<&str> = if operation.path.contains("{id}") { vec!["id"] } else { vec![] };
-        assert_eq!(operation.parameters("path"), in_path, "{}", operation.id());
+        let in_path = operation.path.split('{').skip(1).filter_map(|rest| rest.split('}').next());
+        assert_eq!(operation.parameters("path"), in_path.collect::<Vec<_>>(), "{}", operation.id());
         let names: BTreeSet<&str> = operation.parameters("query").into_iter().collect();
         assert_eq!(names.len(), operation.parameters("query").len(), "{}", operation.id());
     }

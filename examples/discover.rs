@@ -1,0 +1,215 @@
+//! Makes an inventory of a folder with the output of scanners and devices.
+//!
+//! ```text
+//! cargo run --release --example discover -- FOLDER
+//! cargo run --release --example discover -- --complete FOLDER
+//! ```
+//!
+//! The names of the files tell their formats: `.xml` (nmap), `.json` (lldpctl), `.walk` and `.snmpwalk` (net-snmp),
+//! `.snmprec` (snmpsim) and `.arp`, each also with `.gz` or `.bz2`. `--complete` states that the files have all rows of the
+//! tables they contain.
+
+#[path = "support/failure.rs"]
+mod failure;
+#[path = "support/reports.rs"]
+mod reports;
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use toposcope::access::Caller;
+use toposcope::discovery::Format;
+use toposcope::inventory::{Bootstrap, DiscoverOptions, DiscoveredHost, DiscoveryOutcome, HostQuery};
+use toposcope::model::{Host, IfEntry, Neighbor};
+use toposcope::{Inventory, MemoryStore};
+use uuid::Uuid;
+
+use failure::Failure;
+use reports::ReportFile;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    match run().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            let _ = writeln!(io::stderr(), "{failure}");
+            failure.exit_code()
+        }
+    }
+}
+
+async fn run() -> Result<(), Failure> {
+    let (mut folder, mut is_complete) = (None, false);
+    for argument in env::args_os().skip(1) {
+        if argument == "--complete" {
+            is_complete = true;
+        } else if folder.replace(PathBuf::from(argument)).is_some() {
+            return Err(Failure::usage("There is one folder"));
+        }
+    }
+    let folder =
+        folder.ok_or_else(|| Failure::new("Usage: cargo run --example discover -- [--complete] FOLDER"))?;
+    let mut files = Vec::new();
+    find_files(&folder, &mut files)?;
+    if files.is_empty() {
+        return Err(Failure::new(format!(
+            "{} has no file whose name tells a known format.",
+            folder.display()
+        )));
+    }
+
+    let inventory = Inventory::new(MemoryStore::new());
+    let start =
+        inventory.bootstrap(Bootstrap::new("Example", "owner@example.net").network("Discovered")).await?;
+    let key = start.issued_key.ok_or_else(|| Failure::new("A new inventory has a key."))?;
+    let caller = inventory.authenticate_user_key(key.plaintext()).await?;
+    let outcomes = discover(&inventory, &caller, start.network.id, &files, is_complete).await?;
+    let hosts = all_hosts(&inventory, &caller).await?;
+    let mut output = io::stdout().lock();
+    print(&mut output, &outcomes, &hosts)
+        .map_err(|error| Failure::because("The result cannot be printed", &error))
+}
+
+/// Finds the files whose names tell their format, in the order of their paths.
+fn find_files(folder: &Path, found: &mut Vec<ReportFile>) -> Result<(), Failure> {
+    let failure =
+        |error: io::Error| Failure::because(format_args!("{} cannot be read", folder.display()), &error);
+    let entries = fs::read_dir(folder).map_err(failure)?;
+    let mut paths: Vec<PathBuf> =
+        entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>().map_err(failure)?;
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            find_files(&path, found)?;
+        } else if let Some(format) = format_of(&path) {
+            found.push(ReportFile { format, path });
+        }
+    }
+    Ok(())
+}
+
+fn format_of(path: &Path) -> Option<Format> {
+    let name = path.file_name()?.to_str()?;
+    let name = [".gz", ".bz2"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name);
+    match Path::new(name).extension()?.to_str()? {
+        "xml" => Some(Format::Nmap),
+        "json" => Some(Format::Lldpctl),
+        "walk" | "snmpwalk" => Some(Format::Snmpwalk),
+        "snmprec" => Some(Format::Snmprec),
+        "arp" => Some(Format::Arp),
+        _ => None,
+    }
+}
+
+/// What a file did to the inventory, or why it did nothing.
+type Outcome = (String, Result<Vec<DiscoveredHost>, Failure>);
+
+async fn discover(
+    inventory: &Inventory,
+    caller: &Caller,
+    network: Uuid,
+    files: &[ReportFile],
+    is_complete: bool,
+) -> Result<Vec<Outcome>, Failure> {
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {wide_msg}");
+    let style = style.map_err(|error| Failure::because("The progress bar has no template", &error))?;
+    let progress = ProgressBar::new(files.len() as u64).with_style(style);
+    let mut outcomes = Vec::new();
+    for file in files {
+        progress.set_message(file.to_string());
+        let discovered = match file.parse(is_complete) {
+            // A file that cannot be read says nothing about the others.
+            Err(failure) => Err(failure),
+            Ok(report) => {
+                let answer = inventory.discover(caller, &report, DiscoverOptions::new(network)).await;
+                Ok(answer.map_err(|error| Failure::because(file, &error))?.hosts)
+            }
+        };
+        outcomes.push((file.to_string(), discovered));
+        progress.inc(1);
+    }
+    progress.finish_and_clear();
+    Ok(outcomes)
+}
+
+async fn all_hosts(inventory: &Inventory, caller: &Caller) -> Result<BTreeMap<Uuid, Host>, Failure> {
+    let mut hosts = BTreeMap::new();
+    let page = inventory.list_hosts(caller, &HostQuery::default()).await?;
+    for document in &page.documents {
+        let host: Host = serde_json::from_slice(document)
+            .map_err(|error| Failure::because("A host cannot be decoded", &error))?;
+        hosts.insert(host.id, host);
+    }
+    Ok(hosts)
+}
+
+fn print(output: &mut dyn Write, outcomes: &[Outcome], hosts: &BTreeMap<Uuid, Host>) -> io::Result<()> {
+    for (file, discovered) in outcomes {
+        match discovered {
+            Err(failure) => writeln!(output, "{failure}")?,
+            Ok(discovered) => {
+                writeln!(output, "{file}")?;
+                for host in discovered {
+                    print_host(output, host)?;
+                }
+            }
+        }
+    }
+    print_links(output, hosts)
+}
+
+fn print_host(output: &mut dyn Write, host: &DiscoveredHost) -> io::Result<()> {
+    let outcome = match host.outcome {
+        DiscoveryOutcome::Created => "new",
+        DiscoveryOutcome::Updated => "updated",
+        DiscoveryOutcome::Unchanged => "unchanged",
+        DiscoveryOutcome::Ambiguous => "ambiguous",
+        _ => "ignored",
+    };
+    let name = if host.name.is_empty() { "a device without a name" } else { &host.name };
+    write!(output, "  {outcome:9} {name}")?;
+    match &host.reason {
+        Some(reason) => writeln!(output, ": {reason}"),
+        None => writeln!(output),
+    }
+}
+
+/// Prints the links, and the neighbors that are no host of the inventory.
+fn print_links(output: &mut dyn Write, hosts: &BTreeMap<Uuid, Host>) -> io::Result<()> {
+    let entries = hosts.values().flat_map(|host| host.if_entries.iter().map(move |entry| (host, entry)));
+    let owners: BTreeMap<Uuid, (&Host, &IfEntry)> =
+        entries.clone().map(|(host, entry)| (entry.id, (host, entry))).collect();
+    writeln!(output, "\nLinks:")?;
+    for (host, entry) in entries {
+        let here = format!("{} {}", host.name, port_name(entry));
+        let there = match entry.neighbor {
+            Some(Neighbor::IfEntry(id)) => {
+                owners.get(&id).map(|(other, port)| format!("{} {}", other.name, port_name(port)))
+            }
+            Some(Neighbor::Host(id)) => {
+                hosts.get(&id).map(|other| format!("{}, on an unknown port", other.name))
+            }
+            None => match announced(entry) {
+                None => continue,
+                Some(announced) => Some(format!("{announced}, which is no host here")),
+            },
+        };
+        writeln!(output, "  {here} -- {}", there.unwrap_or_else(|| "a host that is gone".to_owned()))?;
+    }
+    writeln!(output, "\nHosts: {}", hosts.len())
+}
+
+fn port_name(entry: &IfEntry) -> &str {
+    entry.if_name.as_deref().filter(|name| !name.is_empty()).unwrap_or(&entry.if_descr)
+}
+
+/// Returns how the neighbor of a port announces itself.
+fn announced(entry: &IfEntry) -> Option<&str> {
+    let chassis = entry.lldp_chassis_id.as_ref().map(|chassis| chassis.value.as_str());
+    entry.lldp_sys_name.as_deref().or(entry.cdp_device_id.as_deref()).or(chassis)
+}
