@@ -1,6 +1,6 @@
 //! The merge of a report into a host.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use uuid::Uuid;
@@ -11,6 +11,7 @@ use super::parts::{Part, bound_ports};
 use super::plan::{Plan, Planned};
 use super::project::{Projection, derived_name};
 use super::state::{HostState, Observed, Seen};
+use crate::discovery::report::TableKind;
 use crate::model::{Host, IfEntry, Interface, Port, Service, Source, Timestamp};
 
 /// The maximum number of changes that a merge lists.
@@ -254,7 +255,30 @@ impl Merge<'_> {
         self.merge_list::<Interface>(plan.interfaces, &interfaces);
         self.merge_list::<Port>(plan.ports, &ports);
         self.merge_list::<Service>(plan.services, &services);
+        let indexes: HashMap<i64, Uuid> =
+            plan.if_entries.iter().map(|planned| (planned.part.if_index, planned.part.id)).collect();
+        let freshness = self.freshness(Origin::Table(TableKind::IfEntries));
         self.merge_list::<IfEntry>(plan.if_entries, &entries);
+        if matches!(freshness, Freshness::Newer { .. }) {
+            self.withdraw_indexes(&indexes);
+        }
+    }
+
+    /// Clears the index of ports that the report does not describe if another port has it now.
+    fn withdraw_indexes(&mut self, indexes: &HashMap<i64, Uuid>) {
+        let mut entries = std::mem::take(&mut self.host.if_entries);
+        for entry in &mut entries {
+            let path = format!("if_entries.{}.if_index", entry.id);
+            let is_withdrawn = entry.if_index != 0
+                && indexes.get(&entry.if_index).is_some_and(|id| *id != entry.id)
+                && !self.state.is_edited(&path);
+            if is_withdrawn {
+                entry.if_index = 0;
+                entry.updated_at = self.now;
+                self.note_change(path);
+            }
+        }
+        self.host.if_entries = entries;
     }
 
     /// Merges a list. `may_miss` has for each present part whether a complete table would show it.

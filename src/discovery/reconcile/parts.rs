@@ -273,7 +273,7 @@ pub(super) fn bound_ports(host: &Host) -> Vec<Vec<(Protocol, PortNumber)>> {
 
 /// Returns for each part of one host the position of the same part of another.
 ///
-/// Parts are paired by id if `by_id`, and then by each key that one part of both hosts has.
+/// Parts are paired by id if `by_id`, then by each key that one part of both hosts has, and at last by keys of several.
 pub(super) fn pairs<P: Part>(one: &Host, other: &Host, by_id: bool) -> Vec<Option<usize>> {
     let (left, right) = (P::list(one), P::list(other));
     let mut pairs = vec![None; left.len()];
@@ -287,7 +287,39 @@ pub(super) fn pairs<P: Part>(one: &Host, other: &Host, by_id: bool) -> Vec<Optio
             pair_by(&mut pairs, &mut is_taken, P::keys(one, rank), P::keys(other, rank));
         }
     }
+    for rank in 0..P::KEYS {
+        if pairs.contains(&None) && is_taken.contains(&false) {
+            let groups = group::<P>(one, rank, |place| pairs.get(place) == Some(&None));
+            let mut others = group::<P>(other, rank, |place| is_taken.get(place) == Some(&false));
+            for (key, places) in groups {
+                let partners = others.remove(&key).unwrap_or_default();
+                for (place, partner) in places.into_iter().zip(partners) {
+                    pair(&mut pairs, &mut is_taken, place, partner);
+                }
+            }
+        }
+    }
     pairs
+}
+
+/// Returns the places of free parts by key, in the order of their ids.
+fn group<P: Part>(host: &Host, rank: usize, is_free: impl Fn(usize) -> bool) -> HashMap<Key, Vec<usize>> {
+    let mut parts: Vec<_> = P::list(host).iter().map(P::id).zip(P::keys(host, rank)).enumerate().collect();
+    parts.retain(|(place, _)| is_free(*place));
+    parts.sort_by_key(|(_, (id, _))| *id);
+    let mut groups: HashMap<Key, Vec<usize>> = HashMap::new();
+    for (place, (_, key)) in parts {
+        if let Some(key) = key {
+            groups.entry(key).or_default().push(place);
+        }
+    }
+    groups
+}
+
+fn pair(pairs: &mut [Option<usize>], is_taken: &mut [bool], place: usize, partner: usize) {
+    if let (Some(pair), Some(is_taken)) = (pairs.get_mut(place), is_taken.get_mut(partner)) {
+        (*pair, *is_taken) = (Some(partner), true);
+    }
 }
 
 /// Pairs the parts without a partner that have a key to themselves on both sides.
@@ -302,11 +334,8 @@ fn pair_by<K: Eq + Hash>(
     let is_free: Vec<bool> = is_taken.iter().map(|is_taken| !is_taken).collect();
     let right = unique(right, &is_free);
     for (key, place) in left {
-        let partner = right.get(&key).copied().flatten();
-        if let (Some(place), Some(partner)) = (place, partner)
-            && let (Some(pair), Some(is_taken)) = (pairs.get_mut(place), is_taken.get_mut(partner))
-        {
-            (*pair, *is_taken) = (Some(partner), true);
+        if let Some((place, partner)) = place.zip(right.get(&key).copied().flatten()) {
+            pair(pairs, is_taken, place, partner);
         }
     }
 }

@@ -26,7 +26,7 @@ pub(super) struct Named {
 impl Named {
     pub(super) fn by_lldp(row: &LldpRow) -> Self {
         let name = row.sys_name.as_deref().and_then(names::device_name);
-        Self::new(&row.chassis_id, name, row.mgmt_addrs.iter().map(String::as_str))
+        Self::new(&row.chassis_id, name.as_deref(), row.mgmt_addrs.iter().map(String::as_str))
     }
 
     /// Reads a device id of CDP: a name, maybe with a serial number, or a MAC address.
@@ -36,13 +36,13 @@ impl Named {
         let chassis = names::cdp_mac(text).map_or_else(|| text.to_owned(), |address| address.to_string());
         // A name alone is no chassis id.
         let id = LldpChassisId { subtype: LldpChassisIdSubtype::InterfaceName, value: chassis };
-        let mut named = Self::new(&id, name, row.address.as_deref().into_iter());
+        let mut named = Self::new(&id, name.as_deref(), row.address.as_deref().into_iter());
         let serial_number = names::cdp_serial_number(text);
         named.others.extend(serial_number.as_deref().and_then(Identity::of_serial_number));
         named
     }
 
-    fn new<'a>(id: &LldpChassisId, name: Option<String>, addresses: impl Iterator<Item = &'a str>) -> Self {
+    fn new<'a>(id: &LldpChassisId, name: Option<&str>, addresses: impl Iterator<Item = &'a str>) -> Self {
         let ip = |text: &str| Identity::of_ip(text.trim().parse().ok()?);
         let chassis_mac = chassis_mac(id);
         let is_address = id.subtype == LldpChassisIdSubtype::NetworkAddress;
@@ -51,7 +51,7 @@ impl Named {
             chassis: Identity::of_chassis_id(id),
             chassis_mac,
             others: chassis_mac.and_then(Identity::of_mac).into_iter().chain(address).collect(),
-            names: name.iter().flat_map(|name| Identity::of_name(name)).collect(),
+            names: name.into_iter().flat_map(Identity::of_name).collect(),
             addresses: addresses.filter_map(ip).collect(),
         }
     }

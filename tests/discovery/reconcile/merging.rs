@@ -365,6 +365,32 @@ fn port_that_keeps_its_name_keeps_its_id_when_indexes_change() {
 }
 
 #[test]
+fn index_that_another_port_has_now_is_withdrawn_from_a_port_that_is_gone() {
+    let mut record = Record::new(&switch());
+    let gone = record.entry(1).id;
+    record.merge(&device(|device| device.tables.if_entries = Some(entries(&[(1, "Gi0/2")]))), 1);
+    let gone = record.host.if_entries.iter().find(|entry| entry.id == gone).unwrap();
+    assert_eq!((gone.if_index, gone.if_name.as_deref()), (0, Some("Gi0/1")));
+    assert_eq!(record.entry(1).if_name.as_deref(), Some("Gi0/2"));
+}
+
+#[test]
+fn parts_with_equal_keys_are_not_added_again() {
+    let mut record = Record::new(&switch());
+    for id in [71, 72] {
+        let entry = toposcope::model::IfEntry {
+            id: Uuid::from_u128(id),
+            ..toposcope::model::IfEntry::new(&record.host, 9)
+        };
+        record.host.if_entries.push(entry);
+    }
+    let reported = device(|device| device.tables.if_entries = Some(entries(&[(9, "Gi0/9")])));
+    record.merge(&reported, 1);
+    let changes = record.merge(&reported, 2).changes;
+    assert_eq!((record.host.if_entries.len(), changes), (4, vec![]));
+}
+
+#[test]
 fn daemon_payload_with_bindings_is_merged_like_a_report() {
     let payload = |number_of_port: u16| {
         let mut host = host(9, |host| host.name = "web".to_owned());
