@@ -4,7 +4,7 @@ use serde_json::Value;
 use toposcope::discovery::report::Device;
 use toposcope::inventory::HostQuery;
 
-use super::support::{FIRST, SECOND, discover, discover_one, switch, switch_seeing};
+use super::support::{FIRST, SECOND, discover, discover_one, switch_seeing};
 use crate::backend::{run, run_on_threads};
 use crate::support::{Fixture, concurrently, owner_of};
 

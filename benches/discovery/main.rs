@@ -1,9 +1,15 @@
-//! Time to parse walks and scans: `cargo bench --bench discovery` prints medians of 15 runs.
+//! Time to parse walks and scans, and to discover devices: `cargo bench --bench discovery` prints medians of 15 runs of the
+//! former, and one run of the latter, in which 10,000 devices take at most 60 s on 2 cores, and at most 12 times as long as
+//! 1,000.
 //!
 //! The inputs are generated: a walk of 2 MB with interfaces, counters and a forwarding database, numeric and symbolic; a
 //! recording of the same length; a scan of one host with 65,535 open ports, and the report of that scan as JSON.
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
+
+#![allow(clippy::indexing_slicing, reason = "of arrays, at constants")]
+
+mod inventory;
 
 use std::error::Error;
 use std::fmt::Write;
@@ -31,7 +37,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     ] {
         measure(name, format, &input, &options)?;
     }
-    Ok(())
+    println!();
+    inventory::measure()
 }
 
 fn measure(name: &str, format: Format, input: &str, options: &ParseOptions) -> Result<(), Box<dyn Error>> {

@@ -1,0 +1,130 @@
+//! Discovery of many devices into an inventory in memory.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Instant;
+use std::{env, fs};
+
+use serde_json::Value;
+use toposcope::access::{Caller, Scope};
+use toposcope::discovery::{Format, ParseOptions, Report, parse};
+use toposcope::inventory::{DiscoverOptions, Inventory};
+use toposcope::model::{MacAddress, Permission, Timestamp};
+use toposcope::store::MemoryStore;
+use uuid::Uuid;
+
+/// Numbers of devices to discover.
+const DEVICES: [usize; 2] = [1_000, 10_000];
+
+/// Fields that identify a device or name its neighbor, apart from addresses.
+const IDENTITIES: [&str; 5] = ["sys_name", "hostname", "serial_number", "cdp_device_id", "device_id"];
+
+/// Measures how long it takes to discover many devices: the labs, again and again with other identities.
+pub(crate) fn measure() -> Result<(), Box<dyn Error>> {
+    let labs = labs()?;
+    let per_copy: usize = labs.iter().map(|report| report.devices.len()).sum();
+    if per_copy == 0 {
+        println!("no labs: TOPOSCOPE_DISCOVERY_DATA may name a folder that has them");
+        return Ok(());
+    }
+    println!("| devices | seconds | ms a device | again, unchanged: seconds |");
+    println!("|---|---|---|---|");
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build()?;
+    for devices in DEVICES {
+        let copies: Vec<Report> =
+            (0..devices.div_ceil(per_copy)).flat_map(|copy| labs.iter().map(move |lab| varied(lab, copy)).collect::<Vec<_>>()).collect::<Result<_, _>>()?;
+        let (first, second) = runtime.block_on(discover(&copies))?;
+        let count: usize = copies.iter().map(|report| report.devices.len()).sum();
+        let each = first * 1e3 / count as f64;
+        println!("| {count} | {first:.1} | {each:.2} | {second:.1} |");
+    }
+    Ok(())
+}
+
+/// Returns how many seconds it takes to discover all reports, and to discover them again.
+async fn discover(reports: &[Report]) -> Result<(f64, f64), Box<dyn Error>> {
+    let inventory = Inventory::new(MemoryStore::new());
+    let organization = inventory.create_organization("Example").await?;
+    let network = inventory.create_network(organization.id, "Office").await?;
+    let caller = Caller::new(organization.id, Uuid::nil(), Permission::Member, Scope::all());
+    let mut seconds = [0.0; 2];
+    for seconds in &mut seconds {
+        let start = Instant::now();
+        for report in reports {
+            inventory.discover(&caller, report, DiscoverOptions::new(network.id)).await?;
+        }
+        *seconds = start.elapsed().as_secs_f64();
+    }
+    Ok((seconds[0], seconds[1]))
+}
+
+/// Returns the labs, one report each; none where the folder is missing.
+fn labs() -> Result<Vec<Report>, Box<dyn Error>> {
+    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
+    let data = env::var_os("TOPOSCOPE_DISCOVERY_DATA").map_or_else(beside, PathBuf::from);
+    let mut labs: BTreeMap<PathBuf, Report> = BTreeMap::new();
+    let folders = fs::read_dir(data.join("labs")).into_iter().flatten();
+    for folder in folders {
+        let folder = folder?.path();
+        for entry in fs::read_dir(&folder)? {
+            let path = entry?.path();
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            let Some(device) = name.strip_suffix(".walk.gz") else { continue };
+            let walk = Command::new("gzip").arg("-dc").arg(&path).output()?.stdout;
+            let options = ParseOptions::new(Timestamp::now()).with_reporter(device.into());
+            let report = parse(Format::Snmpwalk, walk.as_slice(), &options.with_complete_tables())?;
+            match labs.get_mut(&folder) {
+                Some(lab) => lab.devices.extend(report.devices),
+                None => drop(labs.insert(folder.clone(), report)),
+            }
+        }
+    }
+    Ok(labs.into_values().collect())
+}
+
+/// Returns a lab with the identities of another one.
+fn varied(lab: &Report, copy: usize) -> Result<Report, serde_json::Error> {
+    let mut value = serde_json::to_value(lab)?;
+    vary(&mut value, "", copy);
+    serde_json::from_value(value)
+}
+
+fn vary(value: &mut Value, field: &str, copy: usize) {
+    match value {
+        Value::Object(members) => {
+            // The value of a chassis id is an identity, that of a port id is not.
+            let is_port = field == "port_id" || field == "local_port_id";
+            for (name, member) in members.iter_mut().filter(|(name, _)| !(is_port && *name == "value")) {
+                let name = if field == "chassis_id" && name == "value" { "serial_number" } else { name };
+                vary(member, name, copy);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| vary(item, field, copy)),
+        Value::String(text) => *text = varied_text(text, field, copy),
+        _ => {}
+    }
+}
+
+fn varied_text(text: &str, field: &str, copy: usize) -> String {
+    let [.., third, second, first] = copy.to_be_bytes();
+    if let Ok(address) = text.parse::<MacAddress>() {
+        let [a, b, c, d, e, f] = address.octets();
+        return MacAddress::new([a, b, c ^ third, d ^ second, e ^ first, f]).to_string();
+    }
+    match text.parse::<IpAddr>() {
+        Ok(IpAddr::V4(address)) => {
+            let [a, b, c, d] = address.octets();
+            IpAddr::from([a, b ^ second, c ^ first, d]).to_string()
+        }
+        Ok(IpAddr::V6(address)) => {
+            let mut octets = address.octets();
+            (octets[6], octets[7]) = (octets[6] ^ second, octets[7] ^ first);
+            IpAddr::from(octets).to_string()
+        }
+        Err(_) if IDENTITIES.contains(&field) => format!("{text}-{copy}"),
+        Err(_) => text.to_owned(),
+    }
+}
