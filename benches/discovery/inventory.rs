@@ -34,8 +34,9 @@ pub(crate) fn measure() -> Result<(), Box<dyn Error>> {
     println!("|---|---|---|---|");
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build()?;
     for devices in DEVICES {
-        let copies: Vec<Report> =
-            (0..devices.div_ceil(per_copy)).flat_map(|copy| labs.iter().map(move |lab| varied(lab, copy)).collect::<Vec<_>>()).collect::<Result<_, _>>()?;
+        let copies: Vec<Report> = (0..devices.div_ceil(per_copy))
+            .flat_map(|copy| labs.iter().map(move |lab| varied(lab, copy)).collect::<Vec<_>>())
+            .collect::<Result<_, _>>()?;
         let (first, second) = runtime.block_on(discover(&copies))?;
         let count: usize = copies.iter().map(|report| report.devices.len()).sum();
         let each = first * 1e3 / count as f64;

@@ -6,7 +6,6 @@
 //! recording of the same length; a scan of one host with 65,535 open ports, and the report of that scan as JSON.
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
-
 #![allow(clippy::indexing_slicing, reason = "of arrays, at constants")]
 
 mod inventory;

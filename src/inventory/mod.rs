@@ -213,7 +213,8 @@ impl Inventory {
 
     /// Stores hosts without the terms that find them, which take about 400 bytes of memory for each host.
     ///
-    /// The filters of [`HostQuery`] by address, port, service definition, source, visibility and text are then refused.
+    /// The filters of [`HostQuery`] by address, port, service definition, source, visibility and text are then refused,
+    /// and so is discovery, which looks hosts up by their identities.
     /// Hosts stored before keep their terms until they are stored again; the other way round, hosts stored without
     /// terms are not found until then.
     #[must_use]

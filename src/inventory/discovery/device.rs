@@ -12,7 +12,7 @@ use crate::discovery::reconcile::{Identity, MatchedBy, Recognition, new_host_id,
 use crate::discovery::report::{Device, TableKind};
 use crate::inventory::hosts::{Attempt, HostChange};
 use crate::inventory::schema::{HOST, discovered_hosts_key, host_discovery_key, host_key, organization_key};
-use crate::inventory::{Entity, Error, ErrorKind, Inventory};
+use crate::inventory::{Entity, Error, ErrorKind, Inventory, unchanged};
 use crate::model::{Host, SourceType};
 use crate::store::{Batch, Guard, Key, Precondition, Query, Record};
 
@@ -98,7 +98,7 @@ impl Discovery {
             if role == Role::Neighbor
                 && let Target::Known { id, matched_by, .. } = target
             {
-                return Ok(unchanged(device, id, matched_by));
+                return Ok(recognized(device, id, matched_by));
             }
             if !transaction.enter(self.turns(&target)).await? {
                 continue;
@@ -268,6 +268,9 @@ impl Discovery {
         }
         if let Some(discovery) = &planned.discovery {
             put_state(place.host, discovery, planned.state_record.as_ref(), &mut batch)?;
+        } else if !planned.claims.is_empty() {
+            let state = unchanged(planned.state_record.as_ref());
+            batch.guard(Guard::record(host_discovery_key(place.host), state));
         }
         let is_written = !batch.writes().is_empty() || planned.encoded.is_some();
         // The first discovery of a network is seen by everyone who changes hosts there.
@@ -378,7 +381,7 @@ fn ignored(device: &Device, reason: String) -> DiscoveredHost {
     }
 }
 
-fn unchanged(device: &Device, id: Uuid, matched_by: MatchedBy) -> DiscoveredHost {
+fn recognized(device: &Device, id: Uuid, matched_by: MatchedBy) -> DiscoveredHost {
     DiscoveredHost {
         id: Some(id),
         name: name_of(device),

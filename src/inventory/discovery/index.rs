@@ -9,7 +9,7 @@ use std::net::IpAddr;
 
 use uuid::Uuid;
 
-use super::claim::ClaimRows;
+use super::claims::ClaimRows;
 use super::records::ClaimOwner;
 use crate::discovery::reconcile::{Identity, IdentityKind, named_by};
 use crate::inventory::hosts::{IP, MAC, address_bytes};

@@ -3,17 +3,15 @@
 //! For each device of a report: the hosts that share an identity with it are looked up by terms ([`index`]), the device is
 //! recognized among them, what it reports is merged into its host ([`plan`]), and host, state and claims are committed
 //! together ([`device`]). Then the neighbors of the ports are resolved, for the hosts of the report and for those whose claims
-//! name them ([`neighbors`]). Every other change of hosts is followed in the same way ([`follow`]).
+//! name them ([`neighbors`]). Every other change of hosts is followed in the same way ([`neighbors::follow`]).
 //!
 //! Beside a host, discovery stores ([`records`]):
 //! - its *state*: the host as discovery wrote it last, what users have edited and deleted, and when each part was seen,
 //! - its *claims*: the latest table of each kind that it reported.
 
-mod absorb;
-mod claim;
+mod claims;
 mod consolidate;
 mod device;
-mod follow;
 mod index;
 mod named;
 mod neighbors;
@@ -22,17 +20,15 @@ mod overlay;
 mod plan;
 mod records;
 mod report;
-mod rows;
 mod stale;
 mod subnets;
-mod view;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use uuid::Uuid;
 
-pub use claim::{Claim, ClaimRows, SeenPart};
+pub use claims::{Claim, ClaimRows, SeenPart};
 pub(in crate::inventory) use index::identity_terms;
 pub use options::DiscoverOptions;
 pub(in crate::inventory) use records::forget_network;

@@ -24,32 +24,29 @@ pub(super) fn devices_named_by(tables: &Tables) -> Vec<Device> {
 }
 
 fn by_lldp(row: &LldpRow) -> Device {
-    let mut device = Device::default();
-    device.chassis_id = Some(row.chassis_id.clone());
-    device.sys_name.clone_from(&row.sys_name);
-    device.sys_descr.clone_from(&row.sys_desc);
-    device.capabilities.clone_from(&row.capabilities);
     let addresses = row.mgmt_addrs.iter().filter_map(|address| address.parse().ok());
-    device.tables.addresses = addresses_of(addresses.map(AddressRow::new).collect());
-    device
+    Device {
+        chassis_id: Some(row.chassis_id.clone()),
+        sys_name: row.sys_name.clone(),
+        sys_descr: row.sys_desc.clone(),
+        capabilities: row.capabilities.clone(),
+        ..at_addresses(addresses.map(AddressRow::new).collect())
+    }
 }
 
 fn by_cdp(row: &CdpRow) -> Device {
-    let mut device = Device::default();
-    device.cdp_device_id = Some(row.device_id.clone());
-    device.model.clone_from(&row.platform);
-    device.sys_descr.clone_from(&row.version);
     let address = row.address.as_ref().and_then(|address| address.parse::<IpAddr>().ok());
-    device.tables.addresses = addresses_of(address.map(AddressRow::new).into_iter().collect());
-    device
+    Device {
+        cdp_device_id: Some(row.device_id.clone()),
+        model: row.platform.clone(),
+        sys_descr: row.version.clone(),
+        ..at_addresses(address.map(AddressRow::new).into_iter().collect())
+    }
 }
 
 fn by_arp(row: &ArpRow) -> Device {
-    let mut device = Device::default();
-    let mut address = AddressRow::new(row.ip_address);
-    address.mac_address = Some(row.mac_address);
-    device.tables.addresses = addresses_of(vec![address]);
-    device
+    let address = AddressRow { mac_address: Some(row.mac_address), ..AddressRow::new(row.ip_address) };
+    at_addresses(vec![address])
 }
 
 /// Returns whether the device of an entry has answered.
@@ -57,6 +54,9 @@ const fn is_present(row: &ArpRow) -> bool {
     !matches!(row.state, Some(NeighborState::Unreachable | NeighborState::Static))
 }
 
-fn addresses_of(rows: Vec<AddressRow>) -> Option<Table<AddressRow>> {
-    (!rows.is_empty()).then(|| Table::truncated(rows))
+/// Returns a device with these addresses.
+fn at_addresses(rows: Vec<AddressRow>) -> Device {
+    let mut device = Device::default();
+    device.tables.addresses = (!rows.is_empty()).then(|| Table::truncated(rows));
+    device
 }

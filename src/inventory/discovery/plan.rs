@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::absorb::{Replaced, absorb, absorb_state};
-use super::claim::{ClaimedTable, claimed_tables};
-use super::follow::Naming;
+use super::claims::{ClaimedTable, claimed_tables};
+use super::consolidate::absorb::{Replaced, absorb, absorb_state};
+use super::neighbors::follow::Naming;
 use super::records::{ClaimRecord, HostDiscovery, Place};
 use super::subnets::Subnets;
 use super::{DiscoveredHost, DiscoveryOutcome};

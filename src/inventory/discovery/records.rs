@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::claim::{ClaimRows, ClaimedTable};
+use super::claims::{ClaimRows, ClaimedTable};
 use super::index::claim_terms;
 use crate::discovery::reconcile::HostState;
 use crate::discovery::report::TableKind;

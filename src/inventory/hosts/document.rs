@@ -167,7 +167,7 @@ pub(super) fn host_facets(organization: Uuid, host: &Host) -> Facets {
     let subnets: BTreeSet<Uuid> =
         host.interfaces.iter().filter_map(|interface| interface.subnet_id).collect();
     let subnets = subnets.into_iter().map(|id| Link::new(SUBNET_LINK, id));
-    let neighbors: BTreeSet<Uuid> = host.if_entries.iter().filter_map(|entry| neighbor_id(entry)).collect();
+    let neighbors: BTreeSet<Uuid> = host.if_entries.iter().filter_map(neighbor_id).collect();
     let neighbors = neighbors.into_iter().map(|id| Link::new(NEIGHBOR_LINK, id));
     let virtualized = host.services.iter().filter_map(|service| service.virtualization.as_ref());
     let virtualized = virtualized.map(|by| Link::new(SERVICE_VIRTUALIZED_BY_LINK, by.service_id()));

@@ -108,7 +108,7 @@ fn device_that_two_hosts_match_is_ambiguous_and_changes_nothing() {
         let answer = fixture.inventory.discover_as_daemon(&daemon, &report, options).await.unwrap();
         assert_eq!(outcomes(&answer), [DiscoveryOutcome::Ambiguous]);
         assert!(answer.hosts[0].id.is_none() && answer.tables.is_empty());
-        fixture.until_used(daemon_key.record.id).await;
+        fixture.until_used(daemon_key.record().id).await;
         settle().await;
         assert_eq!(fixture.commits(), commits + 2, "only the key and its use are stored");
         assert_eq!(fixture.documents().await.len(), 2);
@@ -220,7 +220,7 @@ fn discovery_is_refused_without_level_network_or_terms() {
         let refused = fixture.inventory.discover_as_daemon(&daemon, &report, elsewhere).await;
         assert_eq!(refusal(refused), access_denied(fixture.other_network));
         assert!(fixture.documents().await.is_empty());
-        fixture.until_used(key.record.id).await;
+        fixture.until_used(key.record().id).await;
         settle().await;
     });
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
 
-use super::neighbors::DecodedHosts;
+use super::DecodedHosts;
 use crate::discovery::reconcile::Identity;
 use crate::inventory::hosts::{Before, HostChange};
 use crate::inventory::schema::discovered_hosts_key;
@@ -14,8 +14,8 @@ use crate::store::{Batch, Guard, Key, Precondition};
 
 /// What other hosts may name a host and its ports by.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Naming {
-    pub(super) identities: Vec<Identity>,
+pub(in crate::inventory::discovery) struct Naming {
+    pub(in crate::inventory::discovery) identities: Vec<Identity>,
     /// The ids, indexes, names, descriptions, aliases and MAC addresses of the ports.
     ports: BTreeMap<Uuid, PortNaming>,
     chassis_id: Option<LldpChassisId>,
@@ -29,7 +29,7 @@ struct PortNaming {
 }
 
 impl Naming {
-    pub(super) fn of(host: &Host) -> Self {
+    pub(in crate::inventory::discovery) fn of(host: &Host) -> Self {
         let port = |entry: &IfEntry| {
             let texts = [entry.if_name.clone(), Some(entry.if_descr.clone()), entry.if_alias.clone()];
             let naming = PortNaming { if_index: entry.if_index, texts, mac_address: entry.mac_address };

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use uuid::Uuid;
 
-use super::claim::{Claim, ClaimRows, SeenPart};
-use super::plan::Opened;
 use crate::access::Caller;
 use crate::discovery::report::TableKind;
+use crate::inventory::discovery::plan::Opened;
+use crate::inventory::discovery::{Claim, ClaimRows, SeenPart};
 use crate::inventory::{Error, Inventory};
 
 impl Inventory {

@@ -1,17 +1,21 @@
 //! Consolidation of two hosts, and the references of others to what is gone.
 
+pub(in crate::inventory::discovery) mod absorb;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
 
-use super::absorb::{Replaced, replace_neighbors};
-use super::follow::Naming;
-use super::neighbors::DecodedHosts;
-use super::plan::Opened;
-use super::records::{HostDiscovery, Place, put_claim, put_discovered_hosts, put_state};
+use self::absorb::{Replaced, replace_neighbors};
 use crate::access::Caller;
 use crate::discovery::reconcile::Identity;
 use crate::discovery::report::TableKind;
+use crate::inventory::discovery::neighbors::DecodedHosts;
+use crate::inventory::discovery::neighbors::follow::Naming;
+use crate::inventory::discovery::plan::Opened;
+use crate::inventory::discovery::records::{
+    HostDiscovery, Place, put_claim, put_discovered_hosts, put_state,
+};
 use crate::inventory::hosts::{
     Attempt, Before, EncodedHost, HostChange, Summary, decode as decode_host, likely_size, rename_parts,
 };
@@ -86,7 +90,10 @@ impl Inventory {
             }
             let bytes = hosts.iter().map(|stored| stored.record.body.len()).sum();
             let open = move || {
-                let opened = hosts.iter().map(super::plan::Stored::open).collect::<Result<Vec<_>, _>>();
+                let opened = hosts
+                    .iter()
+                    .map(crate::inventory::discovery::plan::Stored::open)
+                    .collect::<Result<Vec<_>, _>>();
                 opened.map(|opened| (hosts, opened))
             };
             let (hosts, mut opened) = self.state.offload.run(organization, bytes, open).await??;

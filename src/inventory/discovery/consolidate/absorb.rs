@@ -5,20 +5,20 @@ use std::hash::Hash;
 
 use uuid::Uuid;
 
-use super::records::HostDiscovery;
 use crate::discovery::reconcile::HostState;
+use crate::inventory::discovery::records::HostDiscovery;
 use crate::inventory::hosts::rename_parts;
 use crate::model::{BindingTarget, Host, Neighbor, Timestamp};
 
 /// The ids of hosts and parts that are gone, each with the id of what takes its place.
-pub(super) type Replaced = HashMap<Uuid, Uuid>;
+pub(in crate::inventory::discovery) type Replaced = HashMap<Uuid, Uuid>;
 
 /// Moves everything of a host to another one. Returns what replaces the parts that both have.
 ///
 /// An interface with the same address, a port with the same number and protocol, a service with the same name and
 /// definition, and an interface entry with the same index and name are the same part: that of the first host stays, and
 /// takes the bindings of the other. Empty fields of the first host are filled.
-pub(super) fn absorb(host: &mut Host, mut other: Host, now: Timestamp) -> Replaced {
+pub(in crate::inventory::discovery) fn absorb(host: &mut Host, mut other: Host, now: Timestamp) -> Replaced {
     let mut replaced = Replaced::from([(other.id, host.id)]);
     let addresses =
         |host: &Host| -> Vec<_> { host.interfaces.iter().map(|part| (part.ip_address, part.id)).collect() };
@@ -139,7 +139,7 @@ fn fill(host: &mut Host, other: Host) {
 }
 
 /// Moves what discovery knows of a host to the host that takes its place.
-pub(super) fn absorb_state(
+pub(in crate::inventory::discovery) fn absorb_state(
     discovery: &mut HostDiscovery,
     other: HostDiscovery,
     replaced: &Replaced,

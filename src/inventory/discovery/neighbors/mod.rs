@@ -1,14 +1,16 @@
 //! The neighbors of a host's ports, resolved from its LLDP and CDP claims.
 
+pub(super) mod follow;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::claim::ClaimRows;
-use super::records::{HostDiscovery, claim_key, put_state, table_of};
 use crate::discovery::reconcile::{Candidate, Identity, named_by, resolve, set_neighbors};
 use crate::discovery::report::{CdpRow, LldpRow, TableKind};
+use crate::inventory::discovery::claims::ClaimRows;
+use crate::inventory::discovery::records::{HostDiscovery, claim_key, put_state, table_of};
 use crate::inventory::hosts::{Attempt, Before, HostChange, Summary};
 use crate::inventory::schema::{decode, host_discovery_key, host_key};
 use crate::inventory::transaction::conflict;

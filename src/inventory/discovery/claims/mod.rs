@@ -1,9 +1,12 @@
 //! Claims: the tables that hosts report, one for each host and kind.
 
+mod rows;
+mod view;
+
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::rows::{combine, sort};
+use self::rows::{combine, sort};
 use crate::discovery::reconcile::Seen;
 use crate::discovery::report::{
     AddressRow, ArpRow, CdpRow, FdbRow, IfEntryRow, LagRow, LldpRow, PortRow, Reporter, StpRow, TableKind,
