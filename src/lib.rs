@@ -60,7 +60,8 @@
 //! * [`guide`]: getting started, the API in ten requests, embedding, the data model, access, performance, operations.
 //!
 //! # Features
-//! * `discovery`, on by default: the `discovery` module. It adds the crate `quick-xml`.
+//! * `discovery`, on by default: the `discovery` module, and daemons and their work, with endpoints for both sides. It adds
+//!   the crate `quick-xml`.
 //! * `openapi`, on by default: `openapi()`, the OpenAPI document of the API, and the endpoints that serve it. It adds
 //!   the crate `schemars`.
 //! * `sled`, on by default: `SledStore`, which keeps all records in a folder.

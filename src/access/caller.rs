@@ -138,9 +138,10 @@ impl Caller {
     }
 }
 
-/// A discovery daemon, authenticated by its API key.
+/// Discovery daemons of a network, authenticated by their API key.
 ///
-/// A host application uses it in its own endpoints for daemons. It is not a [`Caller`], because it has no user.
+/// The methods of the inventory for daemons take it, and host applications use it in endpoints of their own. It is not a
+/// [`Caller`], because it has no user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Daemon {

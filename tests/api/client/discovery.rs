@@ -38,8 +38,8 @@ async fn daemon_registers_works_and_reports() {
     assert_eq!(session.discovery_type, SessionType::SelfReport { host_id: registration.host_id });
     let cidr: Cidr = "192.0.2.0/24".parse().unwrap();
     let subnet = client.create(&Subnet::new(OFFICE, "here", cidr)).await.unwrap().record;
-    let mut capabilities = DaemonCapabilities::default();
-    capabilities.interfaced_subnet_ids = vec![subnet.id];
+    let capabilities =
+        DaemonCapabilities { has_docker_socket: false, interfaced_subnet_ids: vec![subnet.id] };
     client.update_daemon_capabilities(id, &capabilities).await.unwrap();
     let mut host = Host::with_id(registration.host_id, OFFICE, "daemon");
     host.source = Source::Discovery { metadata: vec![] };

@@ -11,10 +11,6 @@ fn id(number: u128) -> Uuid {
     Uuid::from_u128(number)
 }
 
-fn report(host: Value) -> Value {
-    json!({"host": host})
-}
-
 fn subnet(given: Uuid, cidr: &str) -> Value {
     json!({"id": given, "network_id": LAB, "name": cidr, "cidr": cidr, "source": {"type": "Manual"}})
 }
@@ -78,7 +74,7 @@ fn taken_id_of_a_host_is_replaced_always_by_the_same() {
         scene.fixture.put([host(1, OFFICE), in_lab]).await;
         scene.fixture.put_abroad(host(3, ELSEWHERE)).await;
         for taken in [1, 2, 3] {
-            let body = report(json!({"id": id(taken), "name": "new", "network_id": OFFICE}));
+            let body = json!({"host": {"id": id(taken), "name": "new", "network_id": OFFICE}});
             let first = scene.post(REPORT, body.clone()).await.data().clone();
             assert_ne!(first["id"], json!(id(taken)));
             assert_eq!(scene.post(REPORT, body).await.data()["id"], first["id"]);

@@ -147,8 +147,8 @@ fn daemon_of_another_key_does_not_exist() {
 #[test]
 fn daemon_of_a_deleted_key_is_taken_over_by_the_next_key() {
     run_with(Scene::with_daemon, async |scene| {
-        let next = scene.daemon_key(OFFICE).await;
         let keys = scene.fixture.inventory.daemon_api_keys(scene.fixture.home.organization.id).await.unwrap();
+        let next = scene.daemon_key(OFFICE).await;
         scene.fixture.inventory.delete_daemon_api_key(keys[0].id).await.unwrap();
         let gone = scene.post(&format!("/api/daemons/{DAEMON}/request-work"), json!({})).await;
         gone.refuses(401, "auth_not_authenticated");

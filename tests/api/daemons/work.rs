@@ -1,7 +1,10 @@
 //! The queue of work: who gets what, and when.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use super::*;
-use crate::backend::run_with;
+use crate::backend::{run_on_threads, run_with};
 use crate::common::bare;
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -245,4 +248,39 @@ async fn only_the_latest_ended_sessions_are_kept() {
     }
     let list = scene.fixture.server.get_with(&scene.fixture.key, "/api/v1/discoveries?limit=1").await;
     assert_eq!(list.total(), 501, "the oldest go when the next is queued");
+}
+
+#[test]
+fn daemons_that_ask_at_the_same_time_get_different_work() {
+    run_on_threads(async || {
+        let scene = Arc::new(Scene::new().await);
+        let daemons: Vec<Uuid> = (0..4).map(|number| Uuid::from_u128(0xdae_0000 + number)).collect();
+        for daemon in &daemons {
+            scene.register(*daemon).await;
+            for _ in 0..2 {
+                scene.work(*daemon).await;
+            }
+        }
+        for _ in 0..20 {
+            scene.queue(json!({"network_id": OFFICE})).await;
+        }
+        let ask = |daemon: Uuid| {
+            let scene = Arc::clone(&scene);
+            async move {
+                let mut sessions = vec![];
+                for _ in 0..8 {
+                    let session = scene.work(daemon).await["session_id"].clone();
+                    sessions.extend(session.as_str().map(str::to_owned));
+                }
+                sessions
+            }
+        };
+        let asking: Vec<_> = daemons.iter().map(|daemon| tokio::spawn(ask(*daemon))).collect();
+        let mut handed_out = vec![];
+        for asked in asking {
+            handed_out.extend(asked.await.unwrap());
+        }
+        let distinct: BTreeSet<&String> = handed_out.iter().collect();
+        assert_eq!((handed_out.len(), distinct.len()), (20, 20));
+    });
 }
