@@ -55,7 +55,8 @@
 //! * [`wire`]: the response envelope and the error codes.
 //! * [`service`]: the API as a `tower::Service`, and the OpenAPI document that describes its endpoints.
 //! * `client` (feature `client`): a typed client for the API, over any tower service that speaks HTTP.
-//! * `discovery` (feature `discovery`): parsers that turn SNMP walks, scans and neighbor tables into reports.
+//! * `discovery` (feature `discovery`): parsers that turn SNMP walks, scans and neighbor tables into reports, and functions
+//!   that reconcile these with hosts.
 //! * `testing` (feature `testing`): the conformance suite for stores, and a store for fault injection.
 //! * [`guide`]: getting started, the API in ten requests, embedding, the data model, access, performance, operations.
 //!

@@ -17,6 +17,7 @@ mod identity;
 mod merge;
 mod names;
 mod neighbors;
+mod outcome;
 mod parts;
 mod plan;
 mod ports;
@@ -27,8 +28,9 @@ mod state;
 
 pub use derived::{set_neighbors, set_subnets};
 pub use identity::{Identity, IdentityKind};
-pub use merge::{MergeOutcome, MergeReason, Merged, merge};
+pub use merge::merge;
 pub use neighbors::{Candidate, named_by, resolve};
+pub use outcome::{MergeOutcome, MergeReason, Merged};
 pub use project::{Projection, new_host_id};
 pub use recognize::{MatchedBy, Merging, Recognition, recognize};
 pub use state::{HostState, Observed, STALE_AFTER, Seen};

@@ -1,5 +1,6 @@
 //! Reconciliation of reports with hosts.
 
+mod edits;
 mod identities;
 mod merging;
 mod neighbors;

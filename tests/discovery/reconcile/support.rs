@@ -5,7 +5,8 @@ use toposcope::discovery::reconcile::{
 };
 use toposcope::discovery::report::{AddressRow, Device, IfEntryRow, LldpRow, PortRow, Table};
 use toposcope::model::{
-    Host, IfEntry, Interface, LldpChassisId, LldpChassisIdSubtype, MacAddress, Protocol, Source, Timestamp,
+    Host, IfEntry, Interface, LldpChassisId, LldpChassisIdSubtype, MacAddress, PortNumber, Protocol, Source,
+    Timestamp,
 };
 use uuid::Uuid;
 
@@ -87,6 +88,21 @@ pub(crate) fn entry_macs(macs: &[&str]) -> Table<IfEntryRow> {
 pub(crate) fn ports(numbers: &[u16]) -> Table<PortRow> {
     let row = |number: &u16| PortRow::new((*number).try_into().unwrap(), Protocol::Tcp);
     Table::complete(numbers.iter().map(row).collect())
+}
+
+/// Returns a switch with two addresses, two ports and two open ports.
+pub(crate) fn switch() -> Device {
+    device(|device| {
+        device.sys_name = Some("access-1".to_owned());
+        device.sys_location = Some("Rack 4".to_owned());
+        device.tables.addresses = Some(addresses(&["192.0.2.1", "192.0.2.2"]));
+        device.tables.if_entries = Some(entries(&[(1, "Gi0/1"), (2, "Gi0/2")]));
+        device.tables.ports = Some(ports(&[22, 443]));
+    })
+}
+
+pub(crate) fn number(number: u16) -> PortNumber {
+    number.try_into().unwrap()
 }
 
 /// Returns a row of a neighbor that is named by its chassis id.
