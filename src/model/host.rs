@@ -47,10 +47,10 @@ pub struct Host {
     /// `sysObjectID` in numeric form, without a leading dot: the vendor's id of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sys_object_id: Option<String>,
-    /// `sysLocation`: where the device is.
+    /// `sysLocation`: the location of the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sys_location: Option<String>,
-    /// `sysContact`: who is responsible for the device.
+    /// `sysContact`: the person or team responsible for the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sys_contact: Option<String>,
     /// The id of the chassis: the one that the device announces by LLDP, or else its address as a bridge.
