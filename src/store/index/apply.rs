@@ -184,7 +184,7 @@ impl Index {
     pub(super) fn insert_names_and_expiry(&mut self, id: RowId) {
         if let Some(row) = self.rows.get(id) {
             self.unique_keys.insert_all(row.facets.unique_keys(), id);
-            self.links.insert_all(row, id);
+            self.links.insert_all(&self.rows, id);
             self.expiring.extend(row.facets.expires_at().map(|time| (time, id)));
         }
     }
@@ -280,7 +280,7 @@ impl Index {
         let Some(row) = self.rows.get(id) else { return };
         self.unique_keys.insert_all(row.facets.unique_keys_beside(&old_facets), id);
         if !keeps_links {
-            self.links.insert_all(row, id);
+            self.links.insert_all(&self.rows, id);
         }
     }
 

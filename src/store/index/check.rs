@@ -152,7 +152,7 @@ impl Index {
     fn rows_linked(&self, link: Link) -> &[RowId] {
         self.names
             .find(link.relation)
-            .map(|relation| self.links.rows(relation, link.target))
+            .map(|relation| self.links.rows(&self.rows, relation, link.target))
             .unwrap_or_default()
     }
 

@@ -1,6 +1,5 @@
 //! Finding rows by key, unique key and link.
 
-use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
 use hashbrown::HashTable;
@@ -116,8 +115,12 @@ impl Default for HashedRows {
 
 impl HashedRows {
     pub(super) fn rows(&self, hash: u32) -> impl Iterator<Item = RowId> + '_ {
+        self.entries(hash).copied()
+    }
+
+    fn entries(&self, hash: u32) -> impl Iterator<Item = &RowId> {
         let entries = self.buckets.get(self.bucket(hash)).into_iter().flatten();
-        entries.filter(move |(other, _)| *other == hash).map(|(_, row)| *row)
+        entries.filter(move |(other, _)| *other == hash).map(|(_, row)| row)
     }
 
     pub(super) fn insert(&mut self, hash: u32, row: RowId) {
@@ -167,37 +170,95 @@ impl HashedRows {
     }
 }
 
-/// Posting lists: for each link, the numbers of the rows that have it, sorted.
+/// A link: a relation and its target.
+type LinkKey = (NameId, Uuid);
+
+/// Finds the rows with a link, sorted.
+///
+/// Most links have a single row, such as the subnet of one host. Such a link takes an entry of about 10 bytes and is
+/// compared in the row; a posting list of its own would take 130.
 #[derive(Debug, Default)]
-pub(super) struct Links(HashMap<(NameId, Uuid), Vec<RowId>>);
+pub(super) struct Links {
+    hasher: RandomState,
+    /// The row of each link that has only one.
+    single: HashedRows,
+    /// The rows of each link that has several.
+    lists: HashTable<(LinkKey, Vec<RowId>)>,
+}
 
 impl Links {
-    pub(super) fn rows(&self, relation: NameId, target: Uuid) -> &[RowId] {
-        self.0.get(&(relation, target)).map(Vec::as_slice).unwrap_or_default()
-    }
-
-    pub(super) fn insert_all(&mut self, row: &Row, id: RowId) {
-        for link in row.facets.links() {
-            let rows = self.0.entry(link).or_default();
-            // Most rows are newer than all rows in the list.
-            if rows.last().is_none_or(|last| *last < id) {
-                rows.push(id);
-            } else if let Err(place) = rows.binary_search(&id) {
-                rows.insert(place, id);
-            }
+    pub(super) fn rows(&self, rows: &Rows, relation: NameId, target: Uuid) -> &[RowId] {
+        let (link, hash) = ((relation, target), self.hash((relation, target)));
+        match self.lists.find(hash, |(key, _)| *key == link) {
+            Some((_, list)) => list,
+            None => self.find_single(rows, link, hash).map(std::slice::from_ref).unwrap_or_default(),
         }
     }
 
+    /// Inserts the links of a row, which `rows` must contain in its new state.
+    pub(super) fn insert_all(&mut self, rows: &Rows, id: RowId) {
+        let Some(row) = rows.get(id) else { return };
+        for link in row.facets.links() {
+            let hash = self.hash(link);
+            if let Some((_, list)) = self.lists.find_mut(hash, |(key, _)| *key == link) {
+                insert_sorted(list, id);
+                continue;
+            }
+            let others = self.single.rows(short(hash)).filter(|other| *other != id);
+            let Some(other) = others.into_iter().find(|other| has_link(rows, *other, link)) else {
+                self.single.insert(short(hash), id);
+                continue;
+            };
+            self.single.remove(short(hash), other);
+            let list = vec![other.min(id), other.max(id)];
+            let hasher = &self.hasher;
+            self.lists.insert_unique(hash, (link, list), |(key, _)| hasher.hash_one(key));
+        }
+    }
+
+    /// Removes the links of a row, which `rows` must still contain in its old state.
     pub(super) fn remove_all(&mut self, row: &Row, id: RowId) {
         for link in row.facets.links() {
-            let Some(rows) = self.0.get_mut(&link) else { continue };
-            if let Ok(place) = rows.binary_search(&id) {
-                rows.remove(place);
+            let hash = self.hash(link);
+            let Ok(mut entry) = self.lists.find_entry(hash, |(key, _)| *key == link) else {
+                self.single.remove(short(hash), id);
+                continue;
+            };
+            let (_, list) = entry.get_mut();
+            if let Ok(place) = list.binary_search(&id) {
+                list.remove(place);
             }
-            if rows.is_empty() {
-                self.0.remove(&link);
+            if let [last] = list[..] {
+                entry.remove();
+                self.single.insert(short(hash), last);
             }
         }
+    }
+
+    fn find_single(&self, rows: &Rows, link: LinkKey, hash: u64) -> Option<&RowId> {
+        self.single.entries(short(hash)).find(|row| has_link(rows, **row, link))
+    }
+
+    fn hash(&self, link: LinkKey) -> u64 {
+        self.hasher.hash_one(link)
+    }
+}
+
+/// The half of a hash that `hashbrown` uses least.
+const fn short(hash: u64) -> u32 {
+    hash as u32
+}
+
+fn has_link(rows: &Rows, row: RowId, link: LinkKey) -> bool {
+    rows.get(row).is_some_and(|row| row.facets.links().any(|other| other == link))
+}
+
+/// Inserts a row into a sorted list unless the list has it. Most rows are newer than all rows in the list.
+fn insert_sorted(list: &mut Vec<RowId>, row: RowId) {
+    if list.last().is_none_or(|last| *last < row) {
+        list.push(row);
+    } else if let Err(place) = list.binary_search(&row) {
+        list.insert(place, row);
     }
 }
 

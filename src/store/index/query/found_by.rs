@@ -35,7 +35,7 @@ impl Index {
 
     /// Counts the rows linked to the targets of a filter, once for each target.
     fn linked_length(&self, (relation, targets): &Linked) -> usize {
-        targets.iter().map(|target| self.links.rows(*relation, *target).len()).sum()
+        targets.iter().map(|target| self.links.rows(&self.rows, *relation, *target).len()).sum()
     }
 
     /// Counts the postings in the ranges of a filter, up to about `most`.
@@ -76,7 +76,8 @@ impl Index {
 
     fn linked_rows(&self, filters: &Filters, place: usize) -> Vec<RowId> {
         let Some((relation, targets)) = filters.links.get(place) else { return Vec::new() };
-        let lists: Vec<&[RowId]> = targets.iter().map(|target| self.links.rows(*relation, *target)).collect();
+        let lists: Vec<&[RowId]> =
+            targets.iter().map(|target| self.links.rows(&self.rows, *relation, *target)).collect();
         lists.concat()
     }
 

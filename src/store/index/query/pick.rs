@@ -211,7 +211,7 @@ fn read_links(
 ) -> Source {
     let Some((relation, targets)) = filters.links.get(filter) else { return Source::Exhausted };
     let Some(id) = targets.get(target) else { return Source::Exhausted };
-    let linked = index.links.rows(*relation, *id);
+    let linked = index.links.rows(&index.rows, *relation, *id);
     let passed = after.map_or(0, |after| linked.partition_point(|row| *row <= after));
     let rest = linked.get(passed..).unwrap_or_default();
     let slice = rest.get(..steps.min(rest.len())).unwrap_or_default();
