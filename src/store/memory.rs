@@ -71,12 +71,12 @@ impl MemoryStore {
 impl Shared {
     /// Commits a batch. A large one is packed before it takes the lock.
     fn commit(&self, mut writes: Vec<Write>, guards: &[Guard], is_large: bool) -> Result<(), StoreError> {
-        writes.iter_mut().for_each(own_body);
+        let bodies: Vec<Bytes> = writes.iter_mut().filter_map(take_body).collect();
         let packs = if is_large { self.0.read()?.index.packer().pack(&writes) } else { Packs::default() };
         let mut state = self.0.write()?;
         state.index.check(&writes, &packs, guards)?;
         // Dropped after the lock: giving back megabytes takes time, and an owner of bytes may do as it likes then.
-        let replaced = state.apply(&writes, packs);
+        let replaced = state.apply(&writes, bodies, packs);
         drop(state);
         drop(replaced);
         Ok(())
@@ -112,13 +112,15 @@ impl Indexed for Shared {
     }
 }
 
-/// Copies the body of a put into an allocation of its own.
+/// Takes the body of a put, as a copy in an allocation of its own.
 ///
 /// The caller's body may be a slice of a larger buffer, and it lies among temporary allocations: storing it would keep the
-/// buffer alive and fragment the heap.
-fn own_body(write: &mut Write) {
-    if let Write::Put { body, .. } = write {
-        *body = Bytes::copy_from_slice(body);
+/// buffer alive and fragment the heap. The copy is not left in the write, because cloning it from there allocates a
+/// reference count.
+fn take_body(write: &mut Write) -> Option<Bytes> {
+    match write {
+        Write::Put { body, .. } => Some(Bytes::copy_from_slice(&std::mem::take(body))),
+        Write::Delete { .. } => None,
     }
 }
 
@@ -128,12 +130,15 @@ impl State {
         Some(Record { key, version, body: self.bodies.get(row as usize)?.clone() })
     }
 
-    /// Applies writes whose preconditions hold, and returns the replaced bodies.
-    fn apply(&mut self, writes: &[Write], packs: Packs) -> Vec<Bytes> {
+    /// Applies writes whose preconditions hold, of which the bodies of the puts were taken. Returns the replaced bodies.
+    fn apply(&mut self, writes: &[Write], bodies_of_puts: Vec<Bytes>, packs: Packs) -> Vec<Bytes> {
         let Self { index, bodies } = self;
         let mut replaced = Vec::with_capacity(writes.len());
-        index.apply(index.next_version(), writes, packs, |row, body| {
-            replaced.push(Self::set_body(bodies, row, body.unwrap_or_default()));
+        let mut bodies_of_puts = bodies_of_puts.into_iter();
+        // `Index::apply` calls back for every put, in the order of the writes.
+        index.apply(index.next_version(), writes, packs, |row, put| {
+            let body = put.and_then(|_| bodies_of_puts.next()).unwrap_or_default();
+            replaced.push(Self::set_body(bodies, row, body));
         });
         replaced
     }
@@ -186,7 +191,7 @@ impl Store for MemoryStore {
         let expired = state.index.expired(now);
         let deletions: Vec<Write> =
             expired.into_iter().map(|key| Write::Delete { key, precondition: Precondition::Any }).collect();
-        let purged = state.apply(&deletions, Packs::default());
+        let purged = state.apply(&deletions, Vec::new(), Packs::default());
         drop(state);
         Ok(purged.len() as u64)
     }
