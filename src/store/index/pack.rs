@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::Index;
 use super::interner::{Interner, NameId};
 use super::packed::PackedFacets;
-use super::terms::{CommonValues, pack_terms};
+use super::terms::CommonValues;
 use crate::store::{Facets, Name, Write};
 
 /// The numbers of an index by which facets are packed. They are never given to anything else, so that facets packed by them
@@ -87,8 +87,7 @@ pub(super) fn pack(
     let mut terms = terms.collect::<Option<Vec<(NameId, &[u8])>>>()?;
     terms.sort_unstable();
     terms.dedup();
-    let terms = pack_terms(&terms, common);
-    let facets = PackedFacets::pack(facets.expires_at, &sort_keys, &links, &unique_keys, &terms);
+    let facets = PackedFacets::pack(facets.expires_at, &sort_keys, &links, &unique_keys, &terms, common);
     Some(Packed { network_slot, facets })
 }
 

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::interner::NameId;
-use super::terms::{CommonValues, terms_of};
+use super::terms::{CommonValues, pack_terms, terms_of};
 use crate::model::Timestamp;
 
 /// The facets of one row in a single allocation.
@@ -14,7 +14,7 @@ use crate::model::Timestamp;
 /// the end is their offset.
 ///
 /// A sort key that starts with the whole previous sort key shares its bytes: many hostnames start with the name of
-/// the host. An index snapshot shares the facets.
+/// the host. Terms that are parts of the stored sort keys share their bytes. An index snapshot shares the facets.
 #[derive(Clone, Debug)]
 pub(super) struct PackedFacets(Arc<[u8]>);
 
@@ -23,6 +23,8 @@ const EXPIRES: u8 = 2;
 const HAS_TERMS: u8 = 4;
 const NUMBERS: usize = 1;
 const EXPIRY_SIZE: usize = 8;
+/// Most bytes that a packed term takes beside its value: the mark and number of its name, and its length.
+const MAX_TERM_HEADER: usize = 1 + 2 + 1;
 const LINK_SIZE: usize = 2 + 16;
 
 /// Places of the numbers.
@@ -37,17 +39,20 @@ impl PackedFacets {
     /// Packs facets.
     ///
     /// `sort_keys` are in the table's order of sort names. `links` are sorted, so that equal facets pack equally.
-    /// `unique_keys` are in the order of name, length and value, without duplicates. `terms` are packed.
+    /// `unique_keys` are in the order of name, length and value, without duplicates. `terms` are
+    /// sorted and without duplicates.
     pub(super) fn pack(
         expires_at: Option<Timestamp>,
         sort_keys: &[&[u8]],
         links: &[(NameId, Uuid)],
         unique_keys: &[(NameId, &[u8])],
-        terms: &[u8],
+        terms: &[(NameId, &[u8])],
+        common: &CommonValues,
     ) -> Self {
         let keys_length: usize = sort_keys.iter().map(|key| 4 + key.len()).sum();
         let unique_keys_length: usize = unique_keys.iter().map(|(_, value)| GROUP_HEADER + value.len()).sum();
-        let others_length = links.len() * LINK_SIZE + unique_keys_length + terms.len();
+        let terms_length: usize = terms.iter().map(|(_, value)| MAX_TERM_HEADER + value.len()).sum();
+        let others_length = links.len() * LINK_SIZE + unique_keys_length + terms_length;
         let most = NUMBERS + 3 * 4 + EXPIRY_SIZE + keys_length + others_length;
         let is_wide = most > MAX_NARROW;
         let width = if is_wide { 4 } else { 2 };
@@ -71,7 +76,10 @@ impl PackedFacets {
         UniqueKeyGroup::write_all(unique_keys, &mut bytes);
         if has_terms {
             let start = bytes.len();
-            bytes.extend_from_slice(terms);
+            let mut packed = Vec::with_capacity(terms_length);
+            let text = bytes.get(keys_start..keys.end).unwrap_or_default();
+            pack_terms(terms, text, common, &mut packed);
+            bytes.extend_from_slice(&packed);
             push_number(&mut bytes, start, width);
         }
         Self(bytes.into())
@@ -142,7 +150,7 @@ impl PackedFacets {
 
     /// Iterates over the terms, sorted by name and value.
     pub(super) fn terms<'a>(&'a self, common: &'a CommonValues) -> impl Iterator<Item = (NameId, &'a [u8])> {
-        terms_of(self.terms_bytes(), common)
+        terms_of(self.terms_bytes(), self.text(), common)
     }
 
     /// Iterates over the terms that the other facets do not have.
@@ -160,8 +168,9 @@ impl PackedFacets {
 
     /// Returns whether the other facets have the same terms.
     pub(super) fn has_terms_of(&self, other: &Self, common: &CommonValues) -> bool {
-        // Equal terms are packed differently if a value has become common in the meantime.
-        self.terms_bytes() == other.terms_bytes() || self.terms(common).eq(other.terms(common))
+        let packs_alike = self.terms_bytes() == other.terms_bytes() && self.text() == other.text();
+        // Equal terms are packed differently with other sort keys, or if a value has become common in the meantime.
+        packs_alike || self.terms(common).eq(other.terms(common))
     }
 
     /// Returns whether the other facets have the same links.
@@ -180,6 +189,11 @@ impl PackedFacets {
 
     fn unique_keys_bytes(&self) -> &[u8] {
         self.0.get(self.number(UNIQUE_KEYS_START)..self.terms_start()).unwrap_or_default()
+    }
+
+    /// Returns the stored sort keys, of which terms may be slices.
+    fn text(&self) -> &[u8] {
+        self.0.get(self.keys_end(0)..self.keys_end(self.number(SORT_KEY_COUNT))).unwrap_or_default()
     }
 
     fn terms_bytes(&self) -> &[u8] {
@@ -354,9 +368,16 @@ impl<'a> UniqueKeyGroup<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::index::terms::pack_terms;
 
     type UniqueKeys<'a> = Vec<(NameId, &'a [u8])>;
+
+    fn without_terms(
+        sort_keys: &[&[u8]],
+        links: &[(NameId, Uuid)],
+        unique_keys: &[(NameId, &[u8])],
+    ) -> PackedFacets {
+        PackedFacets::pack(None, sort_keys, links, unique_keys, &[], &CommonValues::default())
+    }
 
     /// Packs facets and asserts that everything can be read back.
     fn assert_comes_back(sort_keys: &[&[u8]], links: &[(NameId, Uuid)], unique_keys: &UniqueKeys<'_>) {
@@ -365,8 +386,7 @@ mod tests {
                 [vec![], vec![(1, b"a")], vec![(1, b""), (1, b"a"), (3, &[7; 64])]];
             for terms in choices {
                 let common = CommonValues::default();
-                let packed_terms = pack_terms(&terms, &common);
-                let packed = PackedFacets::pack(expires_at, sort_keys, links, unique_keys, &packed_terms);
+                let packed = PackedFacets::pack(expires_at, sort_keys, links, unique_keys, &terms, &common);
                 assert_eq!(packed.expires_at(), expires_at);
                 for (slot, key) in sort_keys.iter().enumerate() {
                     assert_eq!(packed.sort_key(slot), *key, "key {slot} of {sort_keys:?}");
@@ -409,7 +429,7 @@ mod tests {
         const COUNT: u32 = 2 * u16::MAX as u32 + 2;
         let values: Vec<[u8; 4]> = (0..COUNT).map(|number| (3 * number + 1).to_be_bytes()).collect();
         let unique_keys: UniqueKeys<'_> = values.iter().map(|value| (5, value.as_slice())).collect();
-        let packed = PackedFacets::pack(None, &[], &[], &unique_keys, &[]);
+        let packed = without_terms(&[], &[], &unique_keys);
         assert_eq!(packed.unique_keys().collect::<UniqueKeys<'_>>(), unique_keys);
         for number in 0..=3 * COUNT {
             assert_eq!(packed.has_unique_key(5, &number.to_be_bytes()), number % 3 == 1, "{number}");
@@ -420,12 +440,25 @@ mod tests {
     #[test]
     fn unique_keys_and_links_are_the_same_whatever_else_is_there() {
         let (links, unique_keys) = ([(1, Uuid::from_u128(1))], [(1, &b"value"[..])]);
-        let packed = PackedFacets::pack(None, &[b"key"], &links, &unique_keys, &[]);
+        let packed = without_terms(&[b"key"], &links, &unique_keys);
+        let (time, long, terms) = (Some(Timestamp::UNIX_EPOCH), [0; 100_000], [(1, &b"term"[..])]);
         let other =
-            PackedFacets::pack(Some(Timestamp::UNIX_EPOCH), &[&[0; 100_000]], &links, &unique_keys, &[1]);
+            PackedFacets::pack(time, &[&long], &links, &unique_keys, &terms, &CommonValues::default());
         assert!(packed.unique_keys_beside(&other).next().is_none() && packed.has_links_of(&other));
-        let other = PackedFacets::pack(None, &[b"key"], &[(1, Uuid::nil())], &[(1, b"valuf")], &[]);
+        let other = without_terms(&[b"key"], &[(1, Uuid::nil())], &[(1, b"valuf")]);
         assert!(packed.unique_keys_beside(&other).eq(packed.unique_keys()) && !packed.has_links_of(&other));
+    }
+
+    #[test]
+    fn terms_are_compared_by_value_where_the_sort_keys_that_they_share_differ() {
+        let common = CommonValues::default();
+        let packed =
+            |key: &[u8], value: &[u8]| PackedFacets::pack(None, &[key], &[], &[], &[(1, value)], &common);
+        let (old, renamed) = (packed(b"switch", b"switch"), packed(b"router", b"router"));
+        assert!(!old.has_terms_of(&renamed, &common));
+        assert!(renamed.terms_beside(Some(&old), &common).eq([(1, &b"router"[..])]));
+        let kept = packed(b"router", b"switch");
+        assert!(old.has_terms_of(&kept, &common) && kept.terms_beside(Some(&old), &common).next().is_none());
     }
 
     #[test]
@@ -434,9 +467,8 @@ mod tests {
         let none = CommonValues::default();
         let mut common = CommonValues::default();
         common.insert(b"core");
-        let packed = |terms: &[(NameId, &[u8])], common| {
-            PackedFacets::pack(None, &[], &[], &[], &pack_terms(terms, common))
-        };
+        let packed =
+            |terms: &[(NameId, &[u8])], common| PackedFacets::pack(None, &[], &[], &[], terms, common);
         let old = packed(&terms(2, b"old"), &none);
         let same = packed(&terms(2, b"old"), &common);
         let new = packed(&terms(2, b"new"), &common);
@@ -459,7 +491,7 @@ mod tests {
             keys
         };
         for (left, right) in (0..64).flat_map(|left| (0..64).map(move |right| (left, right))) {
-            let packed = |set| PackedFacets::pack(None, &[], &[], &chosen(set), &[]);
+            let packed = |set| without_terms(&[], &[], &chosen(set));
             let difference: UniqueKeys<'_> = chosen(left & !right);
             let (left, right) = (packed(left), packed(right));
             assert_eq!(left.unique_keys_beside(&right).collect::<UniqueKeys<'_>>(), difference);

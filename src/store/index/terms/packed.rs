@@ -1,8 +1,12 @@
 //! The packed form of terms in a row.
 //!
-//! Terms are sorted by name and value. A name is stored before its values: [`NAME`] and its number. A value is stored as
-//! its length and its bytes, or as its number among the common values, in two bytes of which the first has its highest
-//! bit set.
+//! Terms are sorted by name and value. A name is stored before its values: [`NAME`] and its number. A value is stored in
+//! the first of these forms that fits:
+//!
+//! - *common*: its number among the common values, in two bytes of which the first has its highest bit set;
+//! - *slice*: [`SLICE`] plus its length, and its offset in the text of the row; a row has its name and its addresses as
+//!   sort keys, and most of its rare words are parts of them;
+//! - *verbatim*: its length and its bytes.
 
 use super::CommonValues;
 use crate::store::Term;
@@ -13,11 +17,21 @@ const NAME: u8 = 0x7F;
 
 const IS_COMMON: u16 = 1 << 15;
 
-const _: () = assert!(Term::MAX_LENGTH < NAME as usize);
+/// Added to the length of a slice, so that the sum is between the lengths of verbatim values and [`NAME`].
+const SLICE: u8 = NAME - 1 - Term::MAX_LENGTH as u8;
 
-/// Packs terms, which must be sorted and without duplicates.
-pub(in crate::store::index) fn pack_terms(terms: &[(NameId, &[u8])], common: &CommonValues) -> Vec<u8> {
-    let mut bytes = Vec::new();
+/// Length of the shortest slice: a shorter value takes as few bytes verbatim.
+const SHORTEST_SLICE: usize = Term::MAX_LENGTH + 1 - SLICE as usize;
+
+const _: () = assert!(Term::MAX_LENGTH < NAME as usize && SHORTEST_SLICE > 1);
+
+/// Appends terms, which must be sorted and without duplicates, for a row with this text.
+pub(in crate::store::index) fn pack_terms(
+    terms: &[(NameId, &[u8])],
+    text: &[u8],
+    common: &CommonValues,
+    bytes: &mut Vec<u8>,
+) {
     for alike in terms.chunk_by(|left, right| left.0 == right.0) {
         let Some((name, _)) = alike.first() else { continue };
         bytes.push(NAME);
@@ -25,19 +39,33 @@ pub(in crate::store::index) fn pack_terms(terms: &[(NameId, &[u8])], common: &Co
         for (_, value) in alike {
             match common.number(value) {
                 Some(number) => bytes.extend_from_slice(&(IS_COMMON | number).to_be_bytes()),
-                None => {
-                    bytes.push(value.len() as u8);
-                    bytes.extend_from_slice(value);
-                }
+                None => pack_rare(value, text, bytes),
             }
         }
     }
-    bytes
 }
 
-/// Iterates over packed terms.
+fn pack_rare(value: &[u8], text: &[u8], bytes: &mut Vec<u8>) {
+    if let Some(offset) = offset_in(text, value) {
+        bytes.extend_from_slice(&[SLICE + value.len() as u8, offset]);
+        return;
+    }
+    bytes.push(value.len() as u8);
+    bytes.extend_from_slice(value);
+}
+
+/// Returns where a value is in a text. Only its first 256 places are searched, so a long text takes no longer.
+fn offset_in(text: &[u8], value: &[u8]) -> Option<u8> {
+    if value.len() < SHORTEST_SLICE {
+        return None;
+    }
+    (0..=u8::MAX).zip(text.windows(value.len())).find(|(_, place)| *place == value).map(|(offset, _)| offset)
+}
+
+/// Iterates over the packed terms of a row with this text.
 pub(in crate::store::index) fn terms_of<'a>(
     mut bytes: &'a [u8],
+    text: &'a [u8],
     common: &'a CommonValues,
 ) -> impl Iterator<Item = (NameId, &'a [u8])> {
     let mut name = NameId::default();
@@ -51,6 +79,12 @@ pub(in crate::store::index) fn terms_of<'a>(
         if let Some((number, after)) = bytes_of_number(*first, rest) {
             bytes = after;
             return Some((name, common.value(number)));
+        }
+        if usize::from(*first) > Term::MAX_LENGTH {
+            let (offset, after) = rest.split_first()?;
+            let (start, length) = (usize::from(*offset), usize::from(*first - SLICE));
+            bytes = after;
+            return Some((name, text.get(start..start + length)?));
         }
         let (value, after) = rest.split_at_checked(usize::from(*first))?;
         bytes = after;
@@ -79,9 +113,30 @@ mod tests {
             for names in [&[3][..], &[0, 3, NameId::MAX]] {
                 let terms = names.iter().flat_map(|name| values.map(|value| (*name, value)));
                 let terms: Vec<(NameId, &[u8])> = terms.collect();
-                let packed = pack_terms(&terms, &numbers);
-                assert!(terms_of(&packed, &numbers).eq(terms));
+                for text in [&b""[..], b"core", b"--core\0--\0\0", &[7; 400]] {
+                    let mut packed = Vec::new();
+                    pack_terms(&terms, text, &numbers, &mut packed);
+                    assert!(terms_of(&packed, text, &numbers).eq(terms.iter().copied()));
+                }
             }
+        }
+    }
+
+    #[test]
+    fn values_that_are_parts_of_the_text_take_two_bytes_within_its_first_places() {
+        let mut text = vec![b'-'; 600];
+        for (place, value) in [(0, b"first"), (255, b"last."), (270, b"later")] {
+            text[place..place + value.len()].copy_from_slice(value);
+        }
+        text[300..364].fill(b'+');
+        let terms: [(NameId, &[u8]); 5] =
+            [(1, b"fi"), (1, b"first"), (1, b"last."), (1, b"later"), (1, &[b'+'; 64])];
+        let lengths = [3, 2, 2, 6, 65];
+        for (term, length) in terms.into_iter().zip(lengths) {
+            let mut packed = Vec::new();
+            pack_terms(&[term], &text, &CommonValues::default(), &mut packed);
+            assert_eq!(packed.len(), 3 + length, "{term:?}");
+            assert!(terms_of(&packed, &text, &CommonValues::default()).eq([term]));
         }
     }
 
