@@ -1,5 +1,6 @@
 //! A block of postings.
 
+mod ending;
 mod merge;
 
 use super::{Posting, rows};
@@ -15,11 +16,28 @@ const GROWTH: usize = 64;
 /// Consecutive postings of one name: each value once, with the list of its rows.
 ///
 /// A value is stored as the length of the beginning that it shares with the value before, the length of the rest, the
-/// length of the list, the rest, and the list. The first value of a block shares nothing.
-#[derive(Debug, Default)]
+/// length of the list, the rest, and the list. The first value of a block shares nothing. The length of a list of one row
+/// is left out, and so is the ending of the block, which is stored once before all lists: hostnames and their parts end
+/// with the same domain. Flags in the two lengths tell.
+#[derive(Debug)]
 pub(super) struct Block {
+    /// The length of the ending, the ending, the lists.
     bytes: Vec<u8>,
     count: usize,
+}
+
+/// Set in the length of the shared beginning if the ending of the block follows the rest.
+const HAS_ENDING: u8 = 1 << 7;
+
+/// Set in the length of the rest if the list has one row.
+const IS_SINGLE: u8 = 1 << 7;
+
+const _: () = assert!(Term::MAX_LENGTH < HAS_ENDING as usize && Term::MAX_LENGTH < IS_SINGLE as usize);
+
+impl Default for Block {
+    fn default() -> Self {
+        Self::with_ending(&[])
+    }
 }
 
 /// A value of a term.
@@ -59,6 +77,7 @@ struct List<'b> {
 #[derive(Clone, Copy, Debug)]
 struct Lists<'b> {
     bytes: &'b [u8],
+    ending: &'b [u8],
     end: usize,
     value: Value,
 }
@@ -68,11 +87,16 @@ impl<'b> Lists<'b> {
     fn advance(&mut self) -> Option<&'b [u8]> {
         let start = self.end;
         let ([shared, length], bytes) = self.bytes.get(start..)?.split_first_chunk()?;
-        let (size, header) = rows::read(bytes)?;
-        let (rest, bytes) = bytes.get(header..)?.split_at_checked(usize::from(*length))?;
-        self.value.set_rest(usize::from(*shared), rest);
-        self.end = start + 2 + header + rest.len() + size as usize;
-        bytes.get(..size as usize)
+        let is_single = length & IS_SINGLE != 0;
+        let (size, header) = if is_single { (0, 0) } else { rows::read(bytes)? };
+        let (rest, bytes) = bytes.get(header..)?.split_at_checked(usize::from(length & !IS_SINGLE))?;
+        self.value.set_rest(usize::from(shared & !HAS_ENDING), rest);
+        if shared & HAS_ENDING != 0 {
+            self.value.set_rest(self.value.length, self.ending);
+        }
+        let size = if is_single { rows::read(bytes)?.1 } else { size as usize };
+        self.end = start + 2 + header + rest.len() + size;
+        bytes.get(..size)
     }
 }
 
@@ -87,6 +111,10 @@ impl<'b> Iterator for Lists<'b> {
 }
 
 impl Block {
+    fn with_ending(ending: &[u8]) -> Self {
+        Self { bytes: [&[ending.len() as u8], ending].concat(), count: 0 }
+    }
+
     pub(super) fn of(value: &[u8], row: RowId) -> Self {
         let mut block = Self::default();
         block.insert(value, row);
@@ -165,9 +193,10 @@ impl Block {
         let (start, end) = list.map_or((self.bytes.len(), self.bytes.len()), |list| (list.start, list.end));
         let former = if next.is_none() { list.map_or(&[][..], |list| list.rows) } else { &[] };
         let Some(rows) = rows::with(former, row) else { return 0 };
-        write(before.get(), value, &rows, &mut changed);
+        let ending = self.ending();
+        write(before.get(), value, &rows, ending, &mut changed);
         if let Some(next) = next {
-            write(value, next.value.get(), next.rows, &mut changed);
+            write(value, next.value.get(), next.rows, ending, &mut changed);
         }
         self.replace(start, end, &changed);
         self.count += 1;
@@ -180,9 +209,9 @@ impl Block {
         let Some(rows) = rows::without(list.rows, row) else { return };
         let (mut changed, mut end) = (Vec::new(), list.end);
         if !rows.is_empty() {
-            write(before.get(), value, &rows, &mut changed);
+            write(before.get(), value, &rows, self.ending(), &mut changed);
         } else if let Some(next) = self.lists_after(list).next() {
-            write(before.get(), next.value.get(), next.rows, &mut changed);
+            write(before.get(), next.value.get(), next.rows, self.ending(), &mut changed);
             end = next.end;
         }
         self.replace(list.start, end, &changed);
@@ -195,29 +224,39 @@ impl Block {
         let mut unpacked = Vec::new();
         rows::unpack(list.rows, &mut unpacked);
         let (kept, moved) = unpacked.split_at_checked(kept).unwrap_or_default();
-        let mut bytes = Vec::new();
-        write(&[], list.value.get(), &rows::pack(moved), &mut bytes);
-        let mut count = moved.len();
+        let ending = self.ending();
+        let mut second = Self::with_ending(ending);
+        write(&[], list.value.get(), &rows::pack(moved), ending, &mut second.bytes);
+        second.count = moved.len();
         if let Some(next) = self.lists_after(list).next() {
-            write(list.value.get(), next.value.get(), next.rows, &mut bytes);
-            bytes.extend_from_slice(self.bytes.get(next.end..).unwrap_or_default());
-            count += self.lists_after(list).map(|list| rows::count(list.rows)).sum::<usize>();
+            write(list.value.get(), next.value.get(), next.rows, ending, &mut second.bytes);
+            second.bytes.extend_from_slice(self.bytes.get(next.end..).unwrap_or_default());
+            second.count += self.lists_after(list).map(|list| rows::count(list.rows)).sum::<usize>();
         }
         let mut changed = Vec::new();
         if !kept.is_empty() {
-            write(before.get(), list.value.get(), &rows::pack(kept), &mut changed);
+            write(before.get(), list.value.get(), &rows::pack(kept), ending, &mut changed);
         }
         let (start, end) = (list.start, self.bytes.len());
         let first = (list.value.get().into(), moved.first().copied().unwrap_or_default());
         self.replace(start, end, &changed);
-        self.bytes.shrink_to_fit();
-        self.count -= count;
-        bytes.shrink_to_fit();
-        (first.0, first.1, Self { bytes, count })
+        self.count -= second.count;
+        for half in [&mut *self, &mut second] {
+            half.choose_ending();
+            half.bytes.shrink_to_fit();
+        }
+        (first.0, first.1, second)
     }
 
     /// Appends the next block.
     pub(super) fn append(&mut self, next: &Self) {
+        let rewritten;
+        let next = if next.ending() == self.ending() {
+            next
+        } else {
+            rewritten = next.with_other_ending(self.ending());
+            &rewritten
+        };
         let Some(first) = next.lists().next() else { return };
         let rest = next.bytes.get(first.end..).unwrap_or_default();
         let last = self.lists().last();
@@ -228,12 +267,12 @@ impl Block {
                 rows::unpack(last.rows, &mut unpacked);
                 rows::unpack(first.rows, &mut unpacked);
                 let (before, _) = self.find(last.value.get());
-                write(before.get(), last.value.get(), &rows::pack(&unpacked), &mut changed);
+                write(before.get(), last.value.get(), &rows::pack(&unpacked), self.ending(), &mut changed);
                 last.start
             }
             _ => {
                 let last = last.map_or(Value::EMPTY, |last| last.value);
-                write(last.get(), first.value.get(), first.rows, &mut changed);
+                write(last.get(), first.value.get(), first.rows, self.ending(), &mut changed);
                 self.bytes.len()
             }
         };
@@ -243,11 +282,17 @@ impl Block {
     }
 
     fn lists(&self) -> Lists<'_> {
-        Lists { bytes: &self.bytes, end: 0, value: Value::EMPTY }
+        let ending = self.ending();
+        Lists { bytes: &self.bytes, ending, end: 1 + ending.len(), value: Value::EMPTY }
     }
 
     fn lists_after<'b>(&'b self, list: List<'b>) -> Lists<'b> {
-        Lists { bytes: &self.bytes, end: list.end, value: list.value }
+        Lists { end: list.end, value: list.value, ..self.lists() }
+    }
+
+    fn ending(&self) -> &[u8] {
+        let ending = self.bytes.split_first().and_then(|(length, bytes)| bytes.get(..usize::from(*length)));
+        ending.unwrap_or_default()
     }
 
     /// Returns the list of a value or of the first greater value, and the value before it.
@@ -303,11 +348,23 @@ impl Block {
 }
 
 /// Writes a list behind one of a smaller value.
-fn write(before: &[u8], value: &[u8], rows: &[u8], bytes: &mut Vec<u8>) {
-    let shared = before.iter().zip(value).take_while(|(left, right)| left == right).count();
+fn write(before: &[u8], value: &[u8], rows: &[u8], ending: &[u8], bytes: &mut Vec<u8>) {
+    let shared = shared_length(before, value);
     let rest = value.get(shared..).unwrap_or_default();
-    bytes.extend_from_slice(&[shared as u8, rest.len() as u8]);
-    rows::write(rows.len() as u32, bytes);
+    let stored = if ending.is_empty() { None } else { rest.strip_suffix(ending) };
+    let ending_flag = if stored.is_some() { HAS_ENDING } else { 0 };
+    let is_single = rows::read(rows).is_some_and(|(_, length)| length == rows.len());
+    let single_flag = if is_single { IS_SINGLE } else { 0 };
+    let rest = stored.unwrap_or(rest);
+    bytes.extend_from_slice(&[shared as u8 | ending_flag, rest.len() as u8 | single_flag]);
+    if !is_single {
+        rows::write(rows.len() as u32, bytes);
+    }
     bytes.extend_from_slice(rest);
     bytes.extend_from_slice(rows);
+}
+
+/// Returns the length of the beginning that two values share.
+fn shared_length(left: &[u8], right: &[u8]) -> usize {
+    left.iter().zip(right).take_while(|(left, right)| left == right).count()
 }

@@ -3,11 +3,11 @@
 //! [`Postings`] holds the posting lists of one organization and one kind of record, so that a query never reads those of
 //! another organization. They form one sequence, sorted by name, value and row, in [`Block`]s of a B-tree: a range of
 //! values is a slice of the sequence, whatever the number of values in it. A block stores each of its values once, without
-//! the beginning that it shares with the value before, and its rows as differences: an address takes about 10 bytes, a
-//! further row of a frequent word one or two.
+//! the beginning that it shares with the value before and without a frequent ending, and its rows as differences: an
+//! address takes about 10 bytes, a further row of a frequent word one or two.
 //!
 //! A row holds its terms too, because other filters, snapshots and replacements ask for the terms of a row. There,
-//! frequent values are replaced by their numbers in [`CommonValues`].
+//! frequent values are replaced by their numbers in [`CommonValues`], and parts of the row's sort keys by their places.
 
 mod block;
 mod common;
@@ -228,9 +228,13 @@ mod tests {
     /// Values with shared beginnings, zeros, and all lengths up to 64 bytes.
     fn value(random: &mut fastrand::Rng) -> Vec<u8> {
         let mut value = random.choice([&b""[..], b"a", b"a\0", b"\xff", b"port"]).unwrap().to_vec();
-        match random.u8(..3) {
+        match random.u8(..4) {
             0 => {}
             1 => value.extend(random.u16(..300).to_be_bytes()),
+            2 => {
+                value.extend(random.u16(..300).to_be_bytes());
+                value.extend_from_slice(random.choice([&b".example.net"[..], b".example.org"]).unwrap());
+            }
             _ => value.resize(random.usize(value.len()..=64), random.u8(..4)),
         }
         value

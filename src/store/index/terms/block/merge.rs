@@ -12,7 +12,7 @@ const HEADER: usize = 2 + MAX_NUMBER;
 const MAX_NUMBER: usize = 5;
 
 // An empty block has room for a list of `COMMON` rows, so that shorter lists need not be divided.
-const _: () = assert!(MOST > HEADER + Term::MAX_LENGTH + COMMON * MAX_NUMBER);
+const _: () = assert!(MOST > HEADER + 1 + 2 * Term::MAX_LENGTH + COMMON * MAX_NUMBER);
 
 impl Block {
     /// Inserts postings, which must be sorted. Values that become common are appended to `common`. Returns the blocks
@@ -22,7 +22,7 @@ impl Block {
         postings: &[(&[u8], RowId)],
         common: &mut Vec<Vec<u8>>,
     ) -> Vec<(Posting, Self)> {
-        let mut merged = Merged::default();
+        let mut merged = Merged { ending: self.ending().to_vec(), ..Merged::default() };
         let mut new = postings.chunk_by(|left, right| left.0 == right.0).peekable();
         let mut lists = self.lists();
         let mut old = lists.next();
@@ -70,6 +70,8 @@ struct Merged {
     last: Option<Value>,
     /// Whether the last block begins with further rows of the last value of the block before, which got new rows.
     goes_on: bool,
+    /// The ending of all blocks until they are complete.
+    ending: Vec<u8>,
     packed: Vec<u8>,
 }
 
@@ -80,7 +82,7 @@ impl Merged {
             let used = self.blocks.last().map_or(MOST, |(_, block)| block.bytes.len());
             let fitting = fitting(rows, MOST.saturating_sub(used + HEADER + value.len()));
             if fitting < rows.len().min(COMMON) {
-                self.blocks.push(((value.into(), *first), Block::default()));
+                self.blocks.push(((value.into(), *first), Block::with_ending(&self.ending)));
                 self.last = None;
                 self.goes_on = is_rest && grows;
                 continue;
@@ -97,7 +99,7 @@ impl Merged {
         let last = self.last.get_or_insert(Value::EMPTY);
         self.packed.clear();
         rows::pack_into(now, &mut self.packed);
-        write(last.get(), value, &self.packed, &mut block.bytes);
+        write(last.get(), value, &self.packed, &self.ending, &mut block.bytes);
         block.count += now.len();
         last.set_rest(0, value);
     }
@@ -112,7 +114,13 @@ impl Merged {
             former.append(&last.1);
             *last = former.halved();
         }
-        self.blocks.iter_mut().for_each(|(_, block)| block.bytes.shrink_to_fit());
+        let is_divided = self.blocks.len() > 1;
+        for (_, block) in &mut self.blocks {
+            if is_divided {
+                block.choose_ending();
+            }
+            block.bytes.shrink_to_fit();
+        }
         self.blocks
     }
 }
