@@ -21,26 +21,28 @@ pub(super) struct Filters {
 impl Filters {
     /// Returns whether a row passes all filters.
     pub(super) fn pass(&self, row: &Row, rows: &Rows) -> bool {
-        self.pass_all_but(None, row, rows)
+        self.pass_all_but(&[], row, rows)
     }
 
-    /// Returns whether a row passes all filters except one that is known to pass.
-    pub(super) fn pass_all_but(&self, known: Option<FoundBy>, row: &Row, rows: &Rows) -> bool {
+    /// Returns whether a row passes all filters except some that are known to pass, or are evaluated otherwise.
+    pub(super) fn pass_all_but(&self, known: &[FoundBy], row: &Row, rows: &Rows) -> bool {
+        let is_known = |filter: FoundBy| known.contains(&filter);
         let mut links = self.links.iter().enumerate();
         let mut terms = self.terms.iter().enumerate();
-        self.pass_partition(row, rows)
-            && links.all(|(place, filter)| known == Some(FoundBy::Links(place)) || has_link(row, filter))
-            && terms
-                .all(|(place, filter)| known == Some(FoundBy::Terms(place)) || has_term(row, filter, rows))
+        self.pass_partition(is_known(FoundBy::Networks), row, rows)
+            && links.all(|(place, filter)| is_known(FoundBy::Links(place)) || has_link(row, filter))
+            && terms.all(|(place, filter)| is_known(FoundBy::Terms(place)) || has_term(row, filter, rows))
     }
 
-    /// Returns whether a row passes all filters except those on links and terms.
-    fn pass_partition(&self, row: &Row, rows: &Rows) -> bool {
+    /// Returns whether a row passes all filters except those on links and terms, and on networks if that is known to
+    /// pass.
+    fn pass_partition(&self, knows_networks: bool, row: &Row, rows: &Rows) -> bool {
         let Some(partition) = rows.partitions().get(row.partition) else { return false };
         row.table == self.table
             && (self.organization.is_none() || partition.organization == self.organization)
             && self.networks.as_ref().is_none_or(|networks| {
-                partition.network.is_some_and(|network| networks.binary_search(&network).is_ok())
+                knows_networks
+                    || partition.network.is_some_and(|network| networks.binary_search(&network).is_ok())
             })
     }
 }

@@ -2,17 +2,20 @@
 
 use super::filter::{Filters, InRanges, Linked};
 use crate::store::index::Index;
-use crate::store::index::rows::{Row, Rows};
-use crate::store::index::run::RowId;
+use crate::store::index::run::{RowId, Run};
 use crate::store::index::table::Table;
 use crate::store::index::terms::{Postings, Section};
 
-/// A filter whose posting lists hold all rows of a list, by its place in the query.
+/// A filter by which rows are found without reading any, on links or terms by its place in the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FoundBy {
     Links(usize),
     Terms(usize),
+    Networks,
 }
+
+/// The number of rows that are found through a filter in the time in which one row is read and filtered.
+const FOUND_PER_READ: usize = 8;
 
 /// Number of postings of a term filter beyond which they are not counted: a longer list is materialized.
 const COUNTED: usize = 1 << 18;
@@ -31,6 +34,25 @@ impl Index {
             }
         }
         smallest
+    }
+
+    /// Returns the filters through which the rows of a list are found in the shortest time: the one with the fewest rows,
+    /// then those with so few that finding them takes no longer than reading the rows of the first.
+    pub(super) fn filters_to_find_by(&self, table: &Table, filters: &Filters) -> Vec<FoundBy> {
+        let networks = filters.networks.is_some().then_some(FoundBy::Networks);
+        let Some((smallest, length)) = self.smallest_filter(filters) else {
+            return networks.into_iter().collect();
+        };
+        let most = length.saturating_mul(FOUND_PER_READ);
+        let links = filters.links.iter().enumerate();
+        let links = links.filter(|(_, filter)| self.linked_length(filter) <= most);
+        let terms = filters.terms.iter().enumerate();
+        let is_short = |filter| most > COUNTED || self.terms_length(filters, filter, most + 1) <= most;
+        let terms = terms.filter(|(_, filter)| is_short(filter));
+        let networks = networks.filter(|_| filters.rows_on_networks(table) <= most);
+        let links = links.map(|(place, _)| FoundBy::Links(place));
+        let others = links.chain(terms.map(|(place, _)| FoundBy::Terms(place))).chain(networks);
+        std::iter::once(smallest).chain(others.filter(|other| *other != smallest)).collect()
     }
 
     /// Counts the rows linked to the targets of a filter, once for each target.
@@ -58,17 +80,18 @@ impl Index {
         table.into_iter().flat_map(|table| Table::postings(table, filters.organization))
     }
 
-    /// Returns all rows that pass, found through one filter, in no particular order.
+    /// Returns all rows that pass, found through a filter on links or terms, in no particular order.
     pub(super) fn rows_found_by(&self, filters: &Filters, found_by: FoundBy) -> Vec<RowId> {
         let mut rows = match found_by {
             FoundBy::Links(place) => self.linked_rows(filters, place),
             FoundBy::Terms(place) => self.rows_with_terms(filters, place),
+            FoundBy::Networks => Vec::new(),
         };
         rows.sort_unstable();
         rows.dedup();
-        if !filters.is_only(found_by) {
+        if !filters.are_all(&[found_by]) {
             rows.retain(|row| {
-                self.rows.get(*row).is_some_and(|row| filters.pass_beside(found_by, row, &self.rows))
+                self.rows.get(*row).is_some_and(|row| filters.pass_all_but(&[found_by], row, &self.rows))
             });
         }
         rows
@@ -95,15 +118,17 @@ impl Index {
 }
 
 impl Filters {
-    /// Returns whether a row that was found through a filter passes the others. The filter itself is not evaluated again:
-    /// reading the links or terms of a row is a cache miss.
-    pub(super) fn pass_beside(&self, found_by: FoundBy, row: &Row, rows: &Rows) -> bool {
-        self.pass_all_but(Some(found_by), row, rows)
+    /// Returns whether all rows that are found through each of these different filters pass.
+    ///
+    /// Postings of terms and the runs of networks are those of one kind of record and one organization.
+    pub(super) fn are_all(&self, found_by: &[FoundBy]) -> bool {
+        let count = self.links.len() + self.terms.len() + usize::from(self.networks.is_some());
+        found_by.len() == count && found_by.iter().any(|filter| !matches!(filter, FoundBy::Links(_)))
     }
 
-    /// Returns whether all rows with postings of a filter pass: postings of terms are those of one organization.
-    pub(super) fn is_only(&self, found_by: FoundBy) -> bool {
-        let is_alone = self.links.is_empty() && self.terms.len() == 1 && self.networks.is_none();
-        is_alone && matches!(found_by, FoundBy::Terms(_))
+    /// Counts the rows on the networks of the filter.
+    fn rows_on_networks(&self, table: &Table) -> usize {
+        let networks = self.networks.iter().flatten();
+        networks.filter_map(|network| table.run_by_id(self.organization, *network)).map(Run::len).sum()
     }
 }

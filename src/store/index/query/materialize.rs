@@ -67,7 +67,7 @@ impl Index {
     pub(crate) fn begin(&self, key: ListKey) -> Option<Materialization> {
         let changed = Arc::default();
         self.orderings(&key)?.note_changes(key.clone(), &changed);
-        let members = Members::new(self, &key.filters);
+        let members = Members::new(self, self.table_of(&key)?, &key.filters);
         let picks = key.order.iter().map(|_| Pick::default()).collect();
         Some(Materialization { key, changed, members, picks, discarded: RowSet::default() })
     }

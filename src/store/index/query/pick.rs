@@ -150,136 +150,182 @@ pub(super) fn in_order(mut picks: Vec<Pick>, terms: &[Term], discarded: &RowSet)
     terms.fold(rows, |rows, (pick, (_, direction))| pick.sort(&rows, *direction))
 }
 
-/// The rows that pass, as far as they were read.
+/// The rows that pass, as far as they were read: the rows that were found through each of several filters.
 #[derive(Debug)]
 pub(super) struct Members {
     /// `None` when all rows of the organization pass.
     pub(super) set: Option<RowSet>,
-    source: Source,
+    /// The filters through which rows are found; the others are evaluated on the rows that the first finds.
+    found_by: Vec<FoundBy>,
+    /// The number of filters of which all rows were read.
+    passed: usize,
+    /// The rows of the next filter, as far as they were read, and where its next slice is.
+    current: RowSet,
+    from: SliceStart,
 }
 
-/// Where the next slice is read.
-#[derive(Debug)]
-enum Source {
-    /// Behind a row among those linked to one target of a filter, both by their place in the query.
-    Links { filter: usize, target: usize, after: Option<RowId> },
-    /// Behind a posting in one range of a filter, both by their place in the query.
-    Terms { filter: usize, range: usize, after: Option<Posting> },
-    /// Behind a record of one of the networks, by its place in the query.
-    Networks { network: usize, after: Option<Uuid> },
-    /// All were read.
-    Exhausted,
+/// Where the next slice of a filter is read.
+#[derive(Clone, Debug, Default)]
+struct SliceStart {
+    /// The target, range or network, by its place in the filter.
+    place: usize,
+    after: Option<After>,
+}
+
+/// What was read last.
+#[derive(Clone, Debug)]
+enum After {
+    Row(RowId),
+    Posting(Posting),
+    Id(Uuid),
+}
+
+impl SliceStart {
+    const fn after(place: usize, after: After) -> Self {
+        Self { place, after: Some(after) }
+    }
+
+    const fn next(place: usize) -> Self {
+        Self { place: place + 1, after: None }
+    }
+}
+
+/// The index and the table in which rows are found, and the filters.
+#[derive(Clone, Copy, Debug)]
+struct Within<'i> {
+    index: &'i Index,
+    table: &'i Table,
+    filters: &'i Filters,
+    /// The filters that need not be evaluated on a row; `None`: none need.
+    known: Option<&'i [FoundBy]>,
+}
+
+impl Within<'_> {
+    fn pass(&self, row: RowId) -> bool {
+        let Self { index, filters, known, .. } = *self;
+        known.is_none_or(|known| {
+            index.rows.get(row).is_some_and(|row| filters.pass_all_but(known, row, &index.rows))
+        })
+    }
+
+    /// Rows that are not read stand one behind the other in memory.
+    const fn most(&self, steps: usize) -> usize {
+        if self.known.is_none() { steps * PASSED_PER_STEP } else { steps }
+    }
+
+    /// Reads a slice of the rows that are found through a filter. `None` when all rows were read before.
+    fn read(
+        &self,
+        found_by: FoundBy,
+        from: &SliceStart,
+        set: &mut RowSet,
+        steps: usize,
+    ) -> Option<SliceStart> {
+        match found_by {
+            FoundBy::Links(filter) => self.read_links(filter, from, set, steps),
+            FoundBy::Terms(filter) => self.read_terms(filter, from, set, steps),
+            FoundBy::Networks => self.read_network(from, set, steps),
+        }
+    }
+
+    fn read_links(
+        &self,
+        filter: usize,
+        from: &SliceStart,
+        set: &mut RowSet,
+        steps: usize,
+    ) -> Option<SliceStart> {
+        let (relation, targets) = self.filters.links.get(filter)?;
+        let linked = self.index.links.rows(&self.index.rows, *relation, *targets.get(from.place)?);
+        let passed = match from.after {
+            Some(After::Row(after)) => linked.partition_point(|row| *row <= after),
+            _ => 0,
+        };
+        let rest = linked.get(passed..).unwrap_or_default();
+        let slice = rest.get(..self.most(steps).min(rest.len())).unwrap_or_default();
+        slice.iter().filter(|row| self.pass(**row)).for_each(|row| set.insert(*row));
+        Some(match slice.last() {
+            Some(last) if slice.len() < rest.len() => SliceStart::after(from.place, After::Row(*last)),
+            _ => SliceStart::next(from.place),
+        })
+    }
+
+    fn read_terms(
+        &self,
+        filter: usize,
+        from: &SliceStart,
+        set: &mut RowSet,
+        steps: usize,
+    ) -> Option<SliceStart> {
+        let (name, ranges) = self.filters.terms.get(filter)?;
+        let after = match &from.after {
+            Some(After::Posting(posting)) => Some(posting),
+            _ => None,
+        };
+        let section = Section { name: *name, range: ranges.get(from.place)?, after };
+        let postings = self.table.postings(self.filters.organization).next();
+        let last = postings.and_then(|postings| {
+            postings.read(section, self.most(steps), |rows| {
+                rows.iter().filter(|row| self.pass(**row)).for_each(|row| set.insert(*row));
+            })
+        });
+        Some(match last {
+            Some(last) => SliceStart::after(from.place, After::Posting(last)),
+            None => SliceStart::next(from.place),
+        })
+    }
+
+    fn read_network(&self, from: &SliceStart, set: &mut RowSet, steps: usize) -> Option<SliceStart> {
+        let id = self.filters.networks.as_ref().and_then(|networks| networks.get(from.place))?;
+        let Some(by_id) = self.table.run_by_id(self.filters.organization, *id) else {
+            return Some(SliceStart::next(from.place));
+        };
+        let rows = &self.index.rows;
+        let start = match from.after {
+            Some(After::Id(after)) => {
+                let prefix = after.as_u128();
+                by_id.partition_place(prefix..=prefix, |row| rows.id(row) <= after)
+            }
+            _ => Place::default(),
+        };
+        let mut rest = by_id.between(start, by_id.end());
+        let mut last = None;
+        for row in rest.by_ref().take(steps * PASSED_PER_STEP) {
+            set.insert(row);
+            last = Some(row);
+        }
+        Some(match last {
+            Some(last) if rest.next().is_some() => SliceStart::after(from.place, After::Id(rows.id(last))),
+            _ => SliceStart::next(from.place),
+        })
+    }
 }
 
 impl Members {
-    pub(super) fn new(index: &Index, filters: &Filters) -> Self {
-        let source = match index.smallest_filter(filters) {
-            Some((FoundBy::Links(filter), _)) => Source::Links { filter, target: 0, after: None },
-            Some((FoundBy::Terms(filter), _)) => Source::Terms { filter, range: 0, after: None },
-            None if filters.networks.is_some() => Source::Networks { network: 0, after: None },
-            None => return Self { set: None, source: Source::Exhausted },
-        };
-        Self { set: Some(RowSet::default()), source }
+    pub(super) fn new(index: &Index, table: &Table, filters: &Filters) -> Self {
+        let found_by = index.filters_to_find_by(table, filters);
+        let set = (!found_by.is_empty()).then(RowSet::default);
+        Self { set, found_by, passed: 0, current: RowSet::default(), from: SliceStart::default() }
     }
 
     /// Reads a slice of at most this many steps. Returns `false` when all rows were read before.
     pub(super) fn read(&mut self, index: &Index, table: &Table, filters: &Filters, steps: usize) -> bool {
-        let Some(set) = &mut self.set else { return false };
-        let next = match &self.source {
-            Source::Exhausted => return false,
-            Source::Links { filter, target, after } => {
-                read_links(index, filters, set, (*filter, *target, *after), steps)
-            }
-            Source::Terms { filter, range, after } => {
-                read_terms((index, table), filters, set, (*filter, *range, after.as_ref()), steps)
-            }
-            Source::Networks { network, after } => {
-                read_network((index, table), filters, set, (*network, *after), steps)
-            }
-        };
-        self.source = next;
-        true
-    }
-}
-
-fn read_links(
-    index: &Index,
-    filters: &Filters,
-    set: &mut RowSet,
-    (filter, target, after): (usize, usize, Option<RowId>),
-    steps: usize,
-) -> Source {
-    let Some((relation, targets)) = filters.links.get(filter) else { return Source::Exhausted };
-    let Some(id) = targets.get(target) else { return Source::Exhausted };
-    let linked = index.links.rows(&index.rows, *relation, *id);
-    let passed = after.map_or(0, |after| linked.partition_point(|row| *row <= after));
-    let rest = linked.get(passed..).unwrap_or_default();
-    let slice = rest.get(..steps.min(rest.len())).unwrap_or_default();
-    for row in slice {
-        let found_by = FoundBy::Links(filter);
-        if index.rows.get(*row).is_some_and(|row| filters.pass_beside(found_by, row, &index.rows)) {
-            set.insert(*row);
+        let Some(found_by) = self.found_by.get(self.passed).copied() else { return false };
+        let is_evaluated = self.passed == 0 && !filters.are_all(&self.found_by);
+        let known = is_evaluated.then_some(self.found_by.as_slice());
+        let within = Within { index, table, filters, known };
+        if let Some(next) = within.read(found_by, &self.from, &mut self.current, steps) {
+            self.from = next;
+            return true;
         }
-    }
-    match slice.last() {
-        Some(last) if slice.len() < rest.len() => Source::Links { filter, target, after: Some(*last) },
-        _ => Source::Links { filter, target: target + 1, after: None },
-    }
-}
-
-fn read_terms(
-    (index, table): (&Index, &Table),
-    filters: &Filters,
-    set: &mut RowSet,
-    (filter, range, after): (usize, usize, Option<&Posting>),
-    steps: usize,
-) -> Source {
-    let Some((name, ranges)) = filters.terms.get(filter) else { return Source::Exhausted };
-    let Some(section) = ranges.get(range).map(|range| Section { name: *name, range, after }) else {
-        return Source::Exhausted;
-    };
-    let found_by = FoundBy::Terms(filter);
-    // Where no row is read, postings stand one behind the other in memory.
-    let is_only = filters.is_only(found_by);
-    let most = if is_only { steps * PASSED_PER_STEP } else { steps };
-    let passes =
-        |row: &RowId| index.rows.get(*row).is_some_and(|row| filters.pass_beside(found_by, row, &index.rows));
-    let last = table.postings(filters.organization).next().and_then(|postings| {
-        postings.read(section, most, |rows| {
-            rows.iter().filter(|row| is_only || passes(row)).for_each(|row| set.insert(*row));
-        })
-    });
-    match last {
-        Some(last) => Source::Terms { filter, range, after: Some(last) },
-        None => Source::Terms { filter, range: range + 1, after: None },
-    }
-}
-
-fn read_network(
-    (index, table): (&Index, &Table),
-    filters: &Filters,
-    set: &mut RowSet,
-    (network, after): (usize, Option<Uuid>),
-    steps: usize,
-) -> Source {
-    let Some(id) = filters.networks.as_ref().and_then(|networks| networks.get(network)) else {
-        return Source::Exhausted;
-    };
-    let next = Source::Networks { network: network + 1, after: None };
-    let Some(by_id) = table.run_by_id(filters.organization, *id) else { return next };
-    let from = after.map_or(Place::default(), |after| {
-        let prefix = after.as_u128();
-        by_id.partition_place(prefix..=prefix, |row| index.rows.id(row) <= after)
-    });
-    let mut rest = by_id.between(from, by_id.end());
-    let mut last = None;
-    for row in rest.by_ref().take(steps * PASSED_PER_STEP) {
-        set.insert(row);
-        last = Some(row);
-    }
-    match last {
-        Some(last) if rest.next().is_some() => Source::Networks { network, after: Some(index.rows.id(last)) },
-        _ => next,
+        let read = std::mem::take(&mut self.current);
+        match &mut self.set {
+            Some(set) if self.passed > 0 => set.retain(&read),
+            set => *set = Some(read),
+        }
+        self.passed += 1;
+        self.from = SliceStart::default();
+        true
     }
 }
 
@@ -302,6 +348,12 @@ impl RowSet {
         if let Some(word) = self.0.get_mut(place) {
             *word |= bit(row);
         }
+    }
+
+    /// Removes the rows that the other set lacks.
+    fn retain(&mut self, other: &Self) {
+        self.0.truncate(other.0.len());
+        self.0.iter_mut().zip(&other.0).for_each(|(word, other)| *word &= other);
     }
 
     pub(super) fn contains(&self, row: RowId) -> bool {

@@ -85,18 +85,29 @@ struct Lists<'b> {
 impl<'b> Lists<'b> {
     /// Moves to the next value, and returns its rows. Unlike [`next`](Self::next), it does not copy the value.
     fn advance(&mut self) -> Option<&'b [u8]> {
+        let (shared, rest, rows) = self.read()?;
+        self.value.set_rest(usize::from(shared & !HAS_ENDING), rest);
+        if shared & HAS_ENDING != 0 {
+            self.value.set_rest(self.value.length, self.ending);
+        }
+        Some(rows)
+    }
+
+    /// Moves to the next value, and returns its rows. The value itself is not known after this.
+    fn skip_value(&mut self) -> Option<&'b [u8]> {
+        self.read().map(|(_, _, rows)| rows)
+    }
+
+    /// Moves to the end of the next list. Returns its first length, the rest of its value, and its rows.
+    fn read(&mut self) -> Option<(u8, &'b [u8], &'b [u8])> {
         let start = self.end;
         let ([shared, length], bytes) = self.bytes.get(start..)?.split_first_chunk()?;
         let is_single = length & IS_SINGLE != 0;
         let (size, header) = if is_single { (0, 0) } else { rows::read(bytes)? };
         let (rest, bytes) = bytes.get(header..)?.split_at_checked(usize::from(length & !IS_SINGLE))?;
-        self.value.set_rest(usize::from(shared & !HAS_ENDING), rest);
-        if shared & HAS_ENDING != 0 {
-            self.value.set_rest(self.value.length, self.ending);
-        }
         let size = if is_single { rows::read(bytes)?.1 } else { size as usize };
         self.end = start + 2 + header + rest.len() + size;
-        bytes.get(..size)
+        Some((*shared, rest, bytes.get(..size)?))
     }
 }
 
@@ -183,6 +194,21 @@ impl Block {
             }
         }
         true
+    }
+
+    /// Visits the rows of all values.
+    pub(super) fn visit_all(&self, mut visit: impl FnMut(&[RowId])) {
+        let (mut lists, mut unpacked) = (self.lists(), Vec::new());
+        while let Some(rows) = lists.skip_value() {
+            match rows::read(rows) {
+                Some((row, length)) if length == rows.len() => visit(&[row]),
+                _ => {
+                    unpacked.clear();
+                    rows::unpack(rows, &mut unpacked);
+                    visit(&unpacked);
+                }
+            }
+        }
     }
 
     /// Inserts a posting unless it exists. Returns the number of rows that its value has in the block then, 0 if the

@@ -162,7 +162,16 @@ impl Postings {
     ) -> Option<Posting> {
         let mut left = most;
         let mut last = None;
-        for block in self.blocks_of(section) {
+        let mut blocks = self.blocks_of(section).peekable();
+        let mut is_first = true;
+        while let Some(block) = blocks.next() {
+            // Only the first and the last block have postings outside the section.
+            let is_inside = !std::mem::take(&mut is_first) && blocks.peek().is_some();
+            if is_inside && block.len() < left {
+                block.visit_all(&mut visit);
+                left -= block.len();
+                continue;
+            }
             let goes_on = block.visit(section.range, section.after, |value, rows| {
                 let slice = rows.get(..left.min(rows.len())).unwrap_or_default();
                 visit(slice);
