@@ -264,7 +264,41 @@ fn insert_sorted(list: &mut Vec<RowId>, row: RowId) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
+    use crate::store::index::packed::PackedFacets;
+    use crate::store::index::terms::CommonValues;
+
+    fn row(links: &[LinkKey]) -> Row {
+        let facets = PackedFacets::pack(None, &[], links, &[], &[], &CommonValues::default());
+        Row { id: Uuid::nil(), version: 1, table: 0, partition: 0, network_slot: 0, facets }
+    }
+
+    #[test]
+    fn links_agree_with_sets_while_they_gain_and_lose_their_second_rows() {
+        let keys: Vec<LinkKey> =
+            (0..12).map(|number| (number % 3, Uuid::from_u128(u128::from(number / 3)))).collect();
+        let mut random = fastrand::Rng::with_seed(7);
+        let (mut rows, mut links) = (Rows::default(), Links::default());
+        let mut model: Vec<BTreeSet<LinkKey>> = vec![BTreeSet::new(); 5];
+        model.iter().for_each(|_| _ = rows.insert(row(&[])));
+        for step in 0..4_000 {
+            let id = random.usize(..model.len());
+            let most = if step % 100 < 50 { 4 } else { 2 };
+            model[id] = (0..random.usize(..most)).map(|_| *random.choice(&keys).unwrap()).collect();
+            links.remove_all(rows.get(id as RowId).unwrap(), id as RowId);
+            *rows.get_mut(id as RowId).unwrap() = row(&model[id].iter().copied().collect::<Vec<_>>());
+            links.insert_all(&rows, id as RowId);
+            for (relation, target) in &keys {
+                let expected = (0..).zip(&model).filter(|(_, links)| links.contains(&(*relation, *target)));
+                let expected: Vec<RowId> = expected.map(|(id, _)| id).collect();
+                assert_eq!(links.rows(&rows, *relation, *target), expected);
+            }
+        }
+        let singles = keys.iter().filter(|key| model.iter().filter(|links| links.contains(key)).count() == 1);
+        assert_eq!(links.single.length, singles.count());
+    }
 
     fn rows(table: &HashedRows, hash: u32) -> Vec<RowId> {
         let mut rows: Vec<RowId> = table.rows(hash).collect();

@@ -60,10 +60,15 @@ impl Random {
         Key::new(self.pick(&KINDS), self.id(records))
     }
 
-    /// Keys that end early, that differ early, late or never, and that end in zeros.
+    /// Keys that end early, that differ early, late or never, that end in zeros, and that contain terms.
     fn sort_key(&mut self) -> Vec<u8> {
-        let beginning: &[u8] =
-            self.pick(&[&b""[..], b"a", b"sixteen bytes are", b"a beginning of thirty-three bytes"]);
+        let beginning: &[u8] = self.pick(&[
+            &b""[..],
+            b"a",
+            b"corner",
+            b"sixteen bytes are",
+            b"a beginning of thirty-three bytes",
+        ]);
         let end = match self.below(4) {
             0 => Vec::new(),
             1 => vec![0; self.below(20)],
