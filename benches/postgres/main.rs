@@ -14,6 +14,7 @@
     reason = "a benchmark stops at its first mistake and prints"
 )]
 
+mod asked;
 mod commit;
 #[path = "../support/host.rs"]
 mod host;

@@ -4,34 +4,21 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use toposcope::store::{
-    Direction, Link, LinkFilter, MemoryStore, Name, Order, PostgresStore, Query, Start, Store,
-};
+use toposcope::store::{Link, MemoryStore, PostgresStore, Store};
 use uuid::Uuid;
 
+use crate::asked::{Asked, PAGE, TAG, pages};
 use crate::load::load;
 use crate::plain::PlainTable;
 use crate::postgres::Cluster;
 use crate::record::{HOST, put_all};
 use crate::{median, milliseconds};
 
-pub(crate) const TAG: Name = Name::new("tag");
-const PAGE: usize = 50;
 /// Number of records that are copied at a time: a multiple of ten.
 const TOGETHER: usize = 1_000;
 const ROUNDS: usize = 41;
 /// SQL takes long for some pages.
 const PLAIN_ROUNDS: usize = 5;
-const ORDERS: [&str; 6] = ["created_at", "updated_at", "name", "hostname", "network_id", "interface_ip"];
-
-/// A page to be measured.
-#[derive(Debug)]
-pub(crate) struct Asked {
-    part: String,
-    pub(crate) query: Query,
-    pub(crate) offset: usize,
-    pub(crate) is_descending: bool,
-}
 
 /// The same records in the tables of a store and in an ordinary table.
 #[derive(Debug)]
@@ -126,54 +113,4 @@ async fn time(store: &PostgresStore, asked: &Asked) -> Result<Duration, Box<dyn 
         assert!(page.records.len() <= PAGE, "a page has at most {PAGE} hosts");
     }
     Ok(median(&mut times))
-}
-
-fn pages(size: usize, networks: &[Uuid]) -> Vec<Asked> {
-    let middle = size.saturating_sub(PAGE) / 2;
-    let mut pages = Vec::new();
-    for order in ORDERS {
-        for is_descending in [false, true] {
-            for offset in [0, middle, 2 * middle] {
-                pages.push(asked(&[order], is_descending, offset, &[], false));
-            }
-        }
-    }
-    for offset in [0, middle / 4, middle / 2] {
-        pages.push(asked(&["name"], false, offset, &networks[..3], false));
-        pages.push(asked(&["name"], true, offset, &networks[3..4], false));
-    }
-    for offset in [0, middle / 10] {
-        pages.push(asked(&["name"], false, offset, &[], true));
-    }
-    for offset in [0, middle] {
-        pages.push(asked(&["network_id", "name"], false, offset, &[], false));
-    }
-    pages
-}
-
-fn asked(
-    orders: &[&'static str],
-    is_descending: bool,
-    offset: usize,
-    networks: &[Uuid],
-    has_tag: bool,
-) -> Asked {
-    let direction = if is_descending { Direction::Descending } else { Direction::Ascending };
-    let mut query = Query::new(HOST);
-    query.order = orders.iter().map(|order| Order::new(Name::new(order), direction)).collect();
-    query.start = Start::Offset(offset as u64);
-    query.limit = Some(PAGE);
-    query.networks = if networks.is_empty() { None } else { Some(networks.to_vec()) };
-    query.links = if has_tag { vec![LinkFilter::new(TAG, [Uuid::max()])] } else { Vec::new() };
-    let mut part = format!("{} from {offset}", orders.join(", "));
-    if is_descending {
-        part += ", descending";
-    }
-    if !networks.is_empty() {
-        part += &format!(", {} of 10 networks", networks.len());
-    }
-    if has_tag {
-        part += ", with a tag of a tenth";
-    }
-    Asked { part, query, offset, is_descending }
 }

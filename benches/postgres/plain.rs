@@ -9,8 +9,8 @@ use tokio_postgres::{Client, NoTls, Statement};
 use toposcope::store::{Entry, Facets};
 use uuid::Uuid;
 
+use crate::asked::{Asked, TAG};
 use crate::host::Random;
-use crate::page::{Asked, TAG};
 
 /// A connection to the database.
 pub(crate) async fn connect(database: &str) -> Result<Client, Box<dyn Error>> {

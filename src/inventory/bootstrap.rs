@@ -4,12 +4,12 @@ use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use super::collections::CollectionRecord;
+use super::email::{EmailAddress, email_unique_key};
 use super::records::{KeyHolder, put_secret, user_api_key_facets, user_facets};
 use super::schema::{
     NETWORK_NAME_UNIQUE_KEY, decode, encode, exists, facets, name_unique_key, network_key, organization_key,
     password_key, user_api_key_key, user_key,
 };
-use super::users::{EmailAddress, email_unique_key};
 use super::{Entity, Error, ErrorKind, Inventory, IssuedKey, unchanged, validate};
 use crate::access::{KeyKind, KeyText};
 use crate::model::{Network, Organization, Permission, Timestamp, User, UserApiKey, derived_id};

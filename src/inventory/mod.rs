@@ -13,6 +13,7 @@ mod collections;
 mod daemons;
 #[cfg(feature = "discovery")]
 mod discovery;
+mod email;
 mod error;
 mod hosts;
 mod import;

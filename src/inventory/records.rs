@@ -5,11 +5,11 @@ use std::sync::OnceLock;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::email::email_unique_key;
 use super::schema::{
     DIGEST_UNIQUE_KEY, NAME, NETWORK_LINK, OWNER_LINK, TAG_LINK, UPDATED_AT, USER_LINK, decode, encode,
     exists, facets, key_use_key, links, network_key, secret_key, time_key,
 };
-use super::users::email_unique_key;
 use super::{Entity, Error, ErrorKind};
 use crate::access::{Caller, KeyText, Scope, Verifier};
 use crate::model::{DaemonApiKey, Permission, Share, Timestamp, User, UserApiKey};

@@ -5,27 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
 use super::identity::Identity;
-use super::remotes::{Named, Remotes};
+use super::remotes::{Candidate, Named, Remotes};
 use crate::discovery::report::{CdpRow, LldpRow};
 use crate::model::{Host, Neighbor};
-
-/// A host that may be a neighbor.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Candidate<'c> {
-    /// The host.
-    pub host: &'c Host,
-    /// The host's own LLDP table, which has the ids of its ports; empty if there is none.
-    pub lldp: &'c [LldpRow],
-}
-
-impl<'c> Candidate<'c> {
-    /// Creates a candidate.
-    #[must_use]
-    pub const fn new(host: &'c Host, lldp: &'c [LldpRow]) -> Self {
-        Self { host, lldp }
-    }
-}
 
 /// Returns the identities of the devices that the rows name, each once.
 ///

@@ -7,10 +7,9 @@ use uuid::Uuid;
 
 use super::identity::{Identity, IdentityKind, Traits, chassis_mac};
 use super::names;
-use super::neighbors::Candidate;
 use super::ports::Ports;
 use crate::discovery::report::{CdpRow, LldpRow};
-use crate::model::{IfEntry, LldpChassisId, LldpChassisIdSubtype, MacAddress};
+use crate::model::{Host, IfEntry, LldpChassisId, LldpChassisIdSubtype, MacAddress};
 
 /// What a row says of the identity of a neighbor.
 pub(super) struct Named {
@@ -63,6 +62,24 @@ impl Named {
 
     fn names_of(&self, kind: IdentityKind) -> impl Iterator<Item = &Identity> {
         self.names.iter().filter(move |name| name.kind() == kind)
+    }
+}
+
+/// A host that may be a neighbor.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Candidate<'c> {
+    /// The host.
+    pub host: &'c Host,
+    /// The host's own LLDP table, which has the ids of its ports; empty if there is none.
+    pub lldp: &'c [LldpRow],
+}
+
+impl<'c> Candidate<'c> {
+    /// Creates a candidate.
+    #[must_use]
+    pub const fn new(host: &'c Host, lldp: &'c [LldpRow]) -> Self {
+        Self { host, lldp }
     }
 }
 
@@ -127,7 +144,7 @@ impl<'c> Remotes<'c> {
 
     /// Returns the only host that a row names: by its chassis id, or else by its name, or else by its address.
     ///
-    /// Several hosts with one chassis id or name are told apart by the weaker keys.
+    /// The weaker keys distinguish several hosts with one chassis id or name.
     pub(super) fn find(&self, named: &Named) -> Option<usize> {
         let by_chassis = self.holders(named.chassis.iter());
         let strongest = if by_chassis.is_empty() { self.holders(named.others.iter()) } else { by_chassis };

@@ -209,7 +209,7 @@ impl Inventory {
 
     /// Cancels work on behalf of a caller, a Member or above. Work that has ended stays as it is.
     ///
-    /// A daemon that has the work already is told when it next asks for work.
+    /// A daemon that has the work already learns it when it next asks for work.
     ///
     /// # Errors
     /// Those of [`get_as`](Self::get_as).

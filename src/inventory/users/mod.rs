@@ -1,6 +1,5 @@
 //! Users: accounts that can log in, and their rights.
 
-mod email;
 mod password;
 mod referrals;
 
@@ -8,9 +7,8 @@ use std::fmt;
 
 use uuid::Uuid;
 
-pub(super) use email::{EmailAddress, email_unique_key};
-
 use super::collections::{CollectionRecord, Reference};
+use super::email::EmailAddress;
 use super::records::{delete_key_records, guard_networks, user_facets};
 use super::schema::{
     OWNER_LINK, REFERRAL, USER, USER_API_KEY, USER_LINK, all_of, encode, exists, facets, linked, network_key,

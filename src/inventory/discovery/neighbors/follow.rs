@@ -1,4 +1,4 @@
-//! Neighbors that follow the changes of hosts, whoever makes them.
+//! Neighbors that follow all other changes of hosts.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -91,7 +91,7 @@ impl Inventory {
         id: Uuid,
         decoded: &mut DecodedHosts,
     ) -> Result<bool, Error> {
-        // Read before the candidates: whoever changes those later resolves the host again.
+        // Read before the candidates: a later change of those resolves the host again.
         let Some(reporting) = self.read_reporting(id).await? else { return Ok(true) };
         let Reporting { record, state, mut discovery, lldp, cdp } = reporting;
         let host = decoded.get(self, organization, &record).await?;

@@ -13,7 +13,7 @@ const MAX_LENGTH: usize = 254;
 /// Lengths refer to the lower-case text that is stored; some letters grow in lower case, such as `İ` to two
 /// characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::inventory) struct EmailAddress(String);
+pub(super) struct EmailAddress(String);
 
 impl EmailAddress {
     /// Normalizes and validates the address of a user to be stored.
@@ -22,7 +22,7 @@ impl EmailAddress {
     ///
     /// # Errors
     /// `Invalid` for the field.
-    pub(in crate::inventory) fn parse(field: &str, text: &str) -> Result<Self, Error> {
+    pub(super) fn parse(field: &str, text: &str) -> Result<Self, Error> {
         let address = Self::normalize(field, text)?;
         match address.0.split_once('@') {
             Some((local, domain))
@@ -38,7 +38,7 @@ impl EmailAddress {
     ///
     /// # Errors
     /// `Invalid` for the field when the address is too short or too long for any user.
-    pub(in crate::inventory) fn normalize(field: &str, text: &str) -> Result<Self, Error> {
+    pub(super) fn normalize(field: &str, text: &str) -> Result<Self, Error> {
         // Lower-casing never shortens a text, so too long a text is rejected before it.
         let text = validate::name(field, text, MAX_LENGTH)?.to_lowercase();
         match text.chars().count() {
@@ -49,17 +49,17 @@ impl EmailAddress {
     }
 
     /// Returns the comparable form: the same for addresses that differ only in case.
-    pub(in crate::inventory) fn comparable(&self) -> String {
+    pub(super) fn comparable(&self) -> String {
         comparable(&self.0)
     }
 
-    pub(in crate::inventory) fn into_string(self) -> String {
+    pub(super) fn into_string(self) -> String {
         self.0
     }
 }
 
 /// Returns the unique key of the user with this normalized address.
-pub(in crate::inventory) fn email_unique_key(address: &str) -> UniqueKey {
+pub(super) fn email_unique_key(address: &str) -> UniqueKey {
     UniqueKey::new(EMAIL_UNIQUE_KEY, comparable(address))
 }
 
