@@ -234,8 +234,8 @@ async fn note_contact(inventory: &Inventory, daemon: &Daemon, request: &Parts) -
     }
 }
 
-/// `data` of a success that has none: null.
 impl Responder {
+    /// Encodes the envelope of a success without data, as daemons expect it.
     fn null(&self) -> Result<Outcome, ApiError> {
         self.value(&())
     }

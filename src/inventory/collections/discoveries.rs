@@ -4,6 +4,7 @@ use uuid::Uuid;
 
 use super::{CollectionRecord, Reference, Requirements};
 use crate::access::Caller;
+use crate::inventory::queues::Turns;
 use crate::inventory::schema::{
     ASSIGNED_LINK, DAEMON, DISCOVERY, ENDED_LINK, OPEN_LINK, SUBNET, UPDATED_AT, daemon_key, discovery_key,
     encode, exists, facets, linked, network_key, on_network, subnet_key, time_key,
@@ -222,10 +223,7 @@ impl Inventory {
     }
 
     /// Waits until no other work is being queued for daemons of a network.
-    pub(in crate::inventory) async fn discovery_turn(
-        &self,
-        network: Uuid,
-    ) -> Result<Option<crate::inventory::queues::Turns>, Error> {
+    pub(in crate::inventory) async fn discovery_turn(&self, network: Uuid) -> Result<Option<Turns>, Error> {
         self.quota_turn(Some(MAX_OPEN), network_key(network), Entity::Network).await
     }
 

@@ -1,6 +1,6 @@
 //! The queue of work of a network: handing out, progress, and work of daemons that have vanished.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
 
@@ -87,6 +87,11 @@ impl Inventory {
         let mut transaction = self.transaction(Entity::Daemon, id);
         loop {
             let (record, mut daemon) = self.own_daemon(caller, id).await?;
+            // All daemons of a network want the same first session.
+            let of_network = Key::new(DISCOVERY, caller.network_id);
+            if !transaction.enter(BTreeSet::from([of_network, daemon_key(id)])).await? {
+                continue;
+            }
             let now = self.now();
             let open = self.open_discoveries(caller).await?;
             let holders = self.holders(&open, id).await?;

@@ -10,8 +10,11 @@ use super::{EncodedHost, HOST};
 use crate::access::Daemon;
 use crate::inventory::daemons::is_discovered;
 use crate::inventory::schema::{SERVICE_UNIQUE_KEY, on_network, part_unique_key};
+use crate::inventory::transaction::Transaction;
 use crate::inventory::{Entity, Error, Inventory};
-use crate::model::{BindingTarget, Host, Service, ServiceVirtualization, Source, Timestamp, derived_id};
+use crate::model::{
+    BindingTarget, Host, HostVirtualization, Service, ServiceVirtualization, Source, Timestamp, derived_id,
+};
 use crate::store::{Query, Record};
 
 impl Inventory {
@@ -108,7 +111,7 @@ impl Inventory {
         organization: Uuid,
         encoded: &EncodedHost,
         before: &Before,
-        transaction: &mut crate::inventory::transaction::Transaction<'_>,
+        transaction: &mut Transaction<'_>,
     ) -> Result<Attempt, Error> {
         let change = HostChange::putting(organization, std::slice::from_ref(encoded));
         let created = change.created(before);
@@ -153,7 +156,7 @@ impl Inventory {
     async fn own_services(&self, caller: &Daemon, host: &Host) -> Result<HashSet<Uuid>, Error> {
         let by_services = host.services.iter().filter_map(|service| service.virtualization.as_ref());
         let by_services = by_services.map(ServiceVirtualization::service_id);
-        let by_host = host.virtualization.as_ref().map(crate::model::HostVirtualization::service_id);
+        let by_host = host.virtualization.as_ref().map(HostVirtualization::service_id);
         let named: BTreeSet<Uuid> = by_services.chain(by_host).collect();
         let embedded: HashSet<Uuid> = host.services.iter().map(|service| service.id).collect();
         let mut own = HashSet::new();
