@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::backend::{run_on_threads, run_with};
-use crate::common::bare;
+use crate::common::{bare, with_header};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const MICROSECOND: Duration = Duration::from_micros(1);
@@ -92,6 +92,32 @@ fn vanished_daemon_loses_its_scan_to_the_next() {
         assert_eq!(scene.work(DAEMON).await["session_id"], own["session_id"]);
         let back = scene.get(&format!("/api/v1/daemons/{DAEMON}")).await;
         assert_eq!(back["is_unreachable"], false);
+    });
+}
+
+#[test]
+fn findings_of_a_daemon_count_as_contact() {
+    run_with(Scene::with_daemon, async |scene| {
+        scene.work(DAEMON).await;
+        let scan = scene.work(DAEMON).await;
+        scene.register(OTHER).await;
+        for _ in 0..2 {
+            scene.work(OTHER).await;
+        }
+        let subnet = json!({"network_id": OFFICE, "name": "s", "cidr": "192.0.2.0/24"});
+        let host = json!({"host": {"id": NOBODY, "network_id": OFFICE, "name": "h"}});
+        for (path, body) in [("/api/v1/subnets", subnet), ("/api/v1/hosts/discovery", host)] {
+            scene.pass(10 * MINUTE - MICROSECOND);
+            let request = with_key(send_json("POST", path, &body), &scene.key);
+            let named = with_header(request, "x-daemon-id", DAEMON.to_string());
+            assert_eq!(scene.fixture.send(named).await.status, 200);
+            assert_eq!(scene.work(OTHER).await, Value::Null, "{path}");
+        }
+        assert_eq!(scene.discovery(&scan).await["daemon_id"], DAEMON.to_string());
+        scene.pass(10 * MINUTE - MICROSECOND);
+        assert_eq!(scene.work(OTHER).await, Value::Null);
+        scene.pass(MICROSECOND);
+        assert_eq!(scene.work(OTHER).await["session_id"], scan["session_id"]);
     });
 }
 
