@@ -24,6 +24,10 @@ pub(in crate::inventory) struct HostChange<'a> {
     pub(in crate::inventory) deletes: &'a [Uuid],
     pub(super) removed_service: Option<RemovedService>,
     /// Whether other hosts may have other neighbors afterwards.
+    #[cfg_attr(
+        not(feature = "discovery"),
+        allow(dead_code, reason = "without discovery, nothing has neighbors")
+    )]
     pub(super) affects_neighbors: bool,
 }
 
