@@ -13,7 +13,7 @@ use super::claims::ClaimRows;
 use super::records::ClaimOwner;
 use crate::discovery::reconcile::{Identity, IdentityKind, named_by};
 use crate::inventory::hosts::{IP, MAC, address_bytes};
-use crate::inventory::schema::{CLAIM, HOST, decode};
+use crate::inventory::schema::{CLAIM, HOST, decode, on_network};
 use crate::inventory::{Error, Inventory};
 use crate::model::Host;
 use crate::store::{Name, Query, Record, Start, Term, TermFilter, TermRange};
@@ -28,6 +28,11 @@ const DIGEST_LENGTH: usize = 9;
 
 /// Maximum number of identities that a claim is found by.
 const MAX_NAMES: usize = 20_000;
+
+/// The number of hosts of a network beyond which a name that they have identifies none of them.
+///
+/// Otherwise each of a thousand devices with a default name would be compared with all others.
+const COMMON: u64 = 16;
 
 /// Maximum number of values of a filter.
 const MAX_RANGES: usize = 512;
@@ -102,6 +107,8 @@ fn address_of(bytes: &[u8]) -> Option<IpAddr> {
 
 impl Inventory {
     /// Returns the hosts of a network that have one of these identities, at most `limit` for each kind of term.
+    ///
+    /// Names that more than 16 of the hosts have are left out.
     pub(super) async fn hosts_with(
         &self,
         (organization, network): (Uuid, Uuid),
@@ -109,7 +116,8 @@ impl Inventory {
         limit: usize,
     ) -> Result<BTreeMap<Uuid, Record>, Error> {
         let mut hosts = BTreeMap::new();
-        for (name, ranges) in host_values(identities) {
+        let identities = self.without_common_names((organization, network), identities).await?;
+        for (name, ranges) in host_values(&identities) {
             for ranges in ranges.chunks(MAX_RANGES) {
                 let query = Query {
                     organization: Some(organization),
@@ -125,13 +133,35 @@ impl Inventory {
         Ok(hosts)
     }
 
+    async fn without_common_names(
+        &self,
+        (organization, network): (Uuid, Uuid),
+        identities: &[Identity],
+    ) -> Result<Vec<Identity>, Error> {
+        let mut left = Vec::with_capacity(identities.len());
+        for identity in identities {
+            if matches!(identity.kind(), IdentityKind::Name | IdentityKind::ShortName) {
+                let named = TermFilter::new(IDENTITY, [TermRange::exact(value(identity))]);
+                let query = Query { terms: vec![named], ..on_network(HOST, organization, network) };
+                if self.count(query).await? > COMMON {
+                    continue;
+                }
+            }
+            left.push(identity.clone());
+        }
+        Ok(left)
+    }
+
     /// Returns the hosts of a network whose claims name a device with one of these identities.
+    ///
+    /// Names that more than 16 hosts of the network have are left out.
     pub(super) async fn hosts_naming(
         &self,
         (organization, network): (Uuid, Uuid),
         identities: &[Identity],
     ) -> Result<BTreeSet<Uuid>, Error> {
         let mut hosts = BTreeSet::new();
+        let identities = self.without_common_names((organization, network), identities).await?;
         let ranges: Vec<TermRange> =
             identities.iter().map(|identity| TermRange::exact(value(identity))).collect();
         for ranges in ranges.chunks(MAX_RANGES) {
