@@ -8,7 +8,7 @@
 //! ```text
 //! Index
 //! ├─ rows        number → id, version, organization and network, packed facets
-//! ├─ lookup      key → row;  unique key → row;  link → posting list (sorted row numbers)
+//! ├─ lookup      key → row;  unique key → row;  link → row, or posting list (sorted row numbers)
 //! ├─ expiring    (time, row) of every record that expires, sorted
 //! └─ tables      one for each kind of record; in it, for each organization:
 //!    ├─ runs of the organization     one sorted run for each order: by id, and by each sort key

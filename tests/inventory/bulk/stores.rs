@@ -44,6 +44,23 @@ async fn failure_of_the_store_is_reported_for_what_is_not_stored() {
 }
 
 #[tokio::test]
+async fn faulty_host_gets_its_own_error_when_the_store_fails_before_its_group() {
+    let fixture = Fixture::new().await;
+    let (inventory, probe) = fixture.probed();
+    probe.set(Fault::UnavailableAfterCommits(1));
+    let mut hosts = numbered_hosts(fixture.network, 1000);
+    hosts[900].name = "x".repeat(65_537);
+    let hosts = hosts.into_iter().map(Into::into).collect();
+    let results = inventory.bulk_put_hosts_as(&fixture.member(), hosts, Atomicity::PerHost).await;
+    let results = outcomes(results.unwrap());
+    assert!(results[..256].iter().all(|result| *result == Ok(BulkChange::Created)));
+    assert!(matches!(results[900], Err(ErrorKind::Invalid { .. })), "{:?}", results[900]);
+    for place in [256, 899, 901, 999] {
+        assert_eq!(results[place], Err(ErrorKind::StoreUnavailable), "{place}");
+    }
+}
+
+#[tokio::test]
 async fn concurrent_writer_is_neither_overwritten_nor_duplicated() {
     for mode in MODES {
         at_every_call(

@@ -3,6 +3,9 @@
 //! The order of every single sort key exists already, as a run of the organization. A list is *picked* out of the runs of its
 //! terms, one after the other, and the terms are combined by counting sorts on the numbers of equal keys.
 //!
+//! Which rows pass is known before: for each filter that finds few rows, or not many more than the smallest, a set of rows
+//! is read from its postings, and the sets are intersected. Only other filters are evaluated on rows.
+//!
 //! Every look at the index is a slice of bounded work under a lock of its own; the sorting happens under no lock:
 //!
 //! ```text
