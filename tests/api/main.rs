@@ -31,6 +31,8 @@ mod management;
 mod place;
 #[cfg(all(feature = "postgres", unix))]
 mod postgres;
+#[cfg(feature = "discovery")]
+mod reports;
 mod requests;
 mod robustness;
 

@@ -58,7 +58,7 @@ fn every_endpoint_admits_the_callers_that_the_contract_names() {
         let ends_sessions = |route: &&Route| route.path == "/api/auth/logout";
         let (last, first): (Vec<_>, Vec<_>) = routes().iter().partition(ends_sessions);
         for route in first.into_iter().chain(last) {
-            let path = route.path.replace("{id}", &NOBODY.to_string());
+            let path = route.path_of(&NOBODY.to_string(), &NOBODY.to_string());
             for (credential, text) in &callers {
                 let request = send_json(route.method, &path, &json!({}));
                 let reply = fixture.send(match credential {

@@ -75,6 +75,13 @@ impl Foreign {
                 }),
             ),
             (
+                "/api/v1/discovery/import?format=report".to_owned(),
+                json!({
+                    "reporter": {"name": "x"}, "observed_at": "2026-08-01T12:00:00Z",
+                    "devices": [{"id": host, "sys_name": "scanner", "tables": {"addresses": {"rows": [{"ip_address": "10.0.0.1"}]}}}],
+                }),
+            ),
+            (
                 format!("/api/v1/discovery/{}/update", session.as_str().unwrap()),
                 json!({"session_id": session, "daemon_id": daemon, "network_id": network, "phase": "Complete"}),
             ),

@@ -34,7 +34,11 @@ impl Author<'_> {
         let is_host = |route: &&Route| route.name() == "POST /api/v1/hosts";
         let creation = routes().iter().find(is_host).unwrap();
         let route = if self.random.once_in(12) { creation } else { route };
-        let mut request = if route.is_for_daemons() && !self.random.once_in(4) {
+        let is_by_daemon = match route.is_for_daemons() {
+            true => !self.random.once_in(4),
+            false => route.admits_daemons() && self.random.once_in(4),
+        };
+        let mut request = if is_by_daemon {
             self.daemon_credentials()
         } else {
             self.credentials()
@@ -42,7 +46,8 @@ impl Author<'_> {
         request.method = if route.method == "GET" && self.random.once_in(12) { "HEAD" } else { route.method };
         let collection = collection_of(route.path).unwrap_or("discoveries");
         let id = self.segment(collection);
-        request.path = route.path.replace("{id}", &id);
+        let other = if route.path.contains("{other}") { self.segment(collection) } else { String::new() };
+        request.path = route.path_of(&id, &other);
         self.add_content(route, collection, &mut request);
         if !self.random.once_in(4) {
             self.set_place(id.parse().ok(), &mut request);
@@ -111,7 +116,7 @@ impl Author<'_> {
     }
 
     /// Returns an id, most often of an existing record of this collection.
-    fn id(&mut self, collection: &'static str) -> Uuid {
+    pub(super) fn id(&mut self, collection: &'static str) -> Uuid {
         let ids = |tenant: &Tenant| tenant.ids.get(collection).cloned().unwrap_or_default();
         let ids = match self.random.usize(..100) {
             number if number < self.foreign => ids(self.other),
@@ -149,6 +154,10 @@ impl Author<'_> {
                 let fields = fields.into_iter().map(|(name, value)| (name, value.to_string()));
                 request.body = Body::Fields(fields.collect());
             }
+            #[cfg(feature = "discovery")]
+            Needs::Parameters(names) => return self.add_parameters(names.split(' '), collection, request),
+            #[cfg(feature = "discovery")]
+            Needs::Report => return self.add_report(request),
             Needs::Ids => {
                 let ids: Vec<Uuid> = (0..1 + self.random.usize(..3)).map(|_| self.id(collection)).collect();
                 request.body = Body::Text(json!(ids).to_string());
@@ -171,7 +180,17 @@ impl Author<'_> {
 
     fn add_query(&mut self, names: &'static str, collection: &'static str, request: &mut ApiRequest) {
         let usual = "limit|offset|cursor|ids|order_by|order_direction".split('|');
-        for name in usual.chain(names.split(' ').filter(|name| !name.is_empty())) {
+        let further = names.split(' ').filter(|name| !name.is_empty());
+        self.add_parameters(usual.chain(further), collection, request);
+    }
+
+    fn add_parameters(
+        &mut self,
+        names: impl Iterator<Item = &'static str>,
+        collection: &'static str,
+        request: &mut ApiRequest,
+    ) {
+        for name in names {
             let is_given = if name == "host_id" { !self.random.once_in(20) } else { self.random.once_in(6) };
             if is_given {
                 let value = self.parameter(name, collection);
@@ -206,6 +225,7 @@ impl Author<'_> {
             "source" => "Manual|Unknown|x",
             "hidden" => "true|false|1",
             "contains" => "10.0.0.1|2001:db8::1|x",
+            "kind" => "if_entries|addresses|lldp|ports|x",
             _ => "zqzqa|zqzqb|10.0|x|",
         };
         self.random.choose_part(values).to_owned()
@@ -246,7 +266,7 @@ impl Author<'_> {
         self.random.choose(&values)
     }
 
-    fn name(&mut self) -> Value {
+    pub(super) fn name(&mut self) -> Value {
         json!(self.own.text())
     }
 

@@ -7,6 +7,8 @@ pub(crate) mod author;
 pub(crate) mod bodies;
 pub(crate) mod request;
 pub(crate) mod routes;
+#[cfg(feature = "discovery")]
+mod reports;
 mod selection;
 pub(crate) mod tenant;
 
@@ -176,7 +178,7 @@ impl<'a> Generator<'a> {
                     "v1/hosts/|v1/ports/{id}/|v1/network/{id}|v1|hosts/{id}|v1/auth/daemon/{id}/rotat";
                 format!("/api/{}", self.random.choose_part(unknown)).replace("{id}", &id)
             } else {
-                routes()[self.random.usize(..routes().len())].path.replace("{id}", &id)
+                routes()[self.random.usize(..routes().len())].path_of(&id, &id)
             };
             if is_foreseen(request.method, &request.path) {
                 return;

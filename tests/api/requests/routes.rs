@@ -10,7 +10,7 @@ use toposcope::model::Permission::{Admin, Member, Owner, Viewer};
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Route {
     pub(crate) method: &'static str,
-    /// The path, in which `{id}` stands for an id.
+    /// The path, in which `{id}` and `{other}` stand for ids.
     pub(crate) path: &'static str,
     pub(crate) access: Access,
     pub(crate) needs: Needs,
@@ -44,6 +44,12 @@ pub(crate) enum Needs {
     Ids,
     /// JSON Lines, each a host.
     Lines,
+    /// The query of a list that takes only these parameters, separated by spaces.
+    #[cfg(feature = "discovery")]
+    Parameters(&'static str),
+    /// The output of a scanner or a device.
+    #[cfg(feature = "discovery")]
+    Report,
 }
 
 /// Why no endpoint answers a request.
@@ -180,6 +186,9 @@ const DISCOVERY_ROWS: &[Row] = &[
     ("POST", "/api/daemons/{id}/update-capabilities", Access::Daemon, Needs::Fields("capabilities")),
     ("POST", "/api/v1/discovery/{id}/update", Access::Daemon, Needs::Fields("progress")),
     ("POST", "/api/v1/hosts/discovery", Access::Daemon, Needs::Fields("reported host")),
+    ("POST", "/api/v1/discovery/import", Access::CallerOrDaemon(Member), Needs::Report),
+    ("GET", "/api/v1/hosts/{id}/claims", VIEWER, Needs::Parameters("kind")),
+    ("POST", "/api/v1/hosts/{id}/consolidate/{other}", MEMBER, NOTHING),
 ];
 
 static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
@@ -196,7 +205,7 @@ pub(crate) fn routes() -> &'static [Route] {
 pub(crate) fn route(method: &str, path: &str) -> Result<&'static Route, Misrouted> {
     let of_path = routes().iter().filter(|route| matches(route.path, path));
     // A literal segment takes precedence over an id.
-    let ids = |route: &Route| route.path.matches("{id}").count();
+    let ids = |route: &Route| route.path.matches('{').count();
     let fewest = of_path.clone().map(ids).min().ok_or(Misrouted::UnknownPath)?;
     let of_path = of_path.filter(|route| ids(route) == fewest);
     let meant = if method == "HEAD" { "GET" } else { method };
@@ -220,10 +229,23 @@ pub(crate) fn matches(template: &str, path: &str) -> bool {
 }
 
 impl Route {
+    /// Returns the path with these ids.
+    pub(crate) fn path_of(&self, id: &str, other: &str) -> String {
+        self.path.replace("{id}", id).replace("{other}", other)
+    }
+
     /// Returns whether only daemons are admitted.
     pub(crate) fn is_for_daemons(&self) -> bool {
         #[cfg(feature = "discovery")]
         return self.access == Access::Daemon;
+        #[cfg(not(feature = "discovery"))]
+        false
+    }
+
+    /// Returns whether daemons are admitted.
+    pub(crate) fn admits_daemons(&self) -> bool {
+        #[cfg(feature = "discovery")]
+        return matches!(self.access, Access::Daemon | Access::CallerOrDaemon(_));
         #[cfg(not(feature = "discovery"))]
         false
     }

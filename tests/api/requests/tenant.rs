@@ -159,7 +159,16 @@ impl Tenant {
         if let Some(key) = data["key"].as_str().filter(|_| data["api_key"].is_object()) {
             remember(&mut self.keys, key.to_owned());
         }
+        if route.path == "/api/v1/discovery/import" && data["dry_run"] == false {
+            return self.learn_discovered(&data["hosts"]);
+        }
         let Some(collection) = collection_of(route.path) else { return };
+        if let Some((_, other)) = sent.split_once("/consolidate/") {
+            self.forget(collection, other);
+        }
+        if route.path.ends_with("/claims") {
+            return;
+        }
         if route.method == "DELETE" || route.path.ends_with("bulk-delete") {
             return self.forget(collection, sent);
         }
@@ -170,6 +179,15 @@ impl Tenant {
                 self.learn_record(collection, &other["api_key"]);
                 self.learn_record(collection, &other["daemon"]);
             }
+        }
+    }
+
+    /// Takes the hosts of the answer to an import. Those that became a part of another one are gone.
+    fn learn_discovered(&mut self, hosts: &Value) {
+        for host in hosts.as_array().into_iter().flatten() {
+            let reason = host["reason"].as_str().filter(|_| host["outcome"] == "updated");
+            self.forget("hosts", &reason.unwrap_or_default().replace('-', ""));
+            self.learn_record("hosts", host);
         }
     }
 

@@ -1,0 +1,140 @@
+//! The limit on imports at once.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use http_body::{Body, Frame};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use super::*;
+use crate::backend::run_with;
+use crate::common::Server;
+
+/// A body that arrives when it is given, and breaks off when it no longer can be.
+struct Awaited {
+    is_read: Option<oneshot::Sender<()>>,
+    content: Option<oneshot::Receiver<Bytes>>,
+}
+
+impl Body for Awaited {
+    type Data = Bytes;
+    type Error = &'static str;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, &'static str>>> {
+        if let Some(is_read) = self.is_read.take() {
+            is_read.send(()).unwrap();
+        }
+        let Some(content) = &mut self.content else { return Poll::Ready(None) };
+        let content = ready!(Pin::new(content).poll(context));
+        self.content = None;
+        Poll::Ready(Some(content.map(Frame::data).map_err(|_| "the connection is lost")))
+    }
+}
+
+/// A request whose body the server waits for.
+pub(super) struct Upload {
+    content: oneshot::Sender<Bytes>,
+    reply: JoinHandle<Reply>,
+}
+
+impl Upload {
+    /// Sends a request, and returns when the server reads its body.
+    pub(super) async fn begin(server: &Server, request: Request<String>) -> Self {
+        let (content, given) = oneshot::channel();
+        let (is_read, read) = oneshot::channel();
+        let request = request.map(|_| Awaited { is_read: Some(is_read), content: Some(given) });
+        let server = server.clone();
+        let reply = tokio::spawn(async move { server.send(request).await });
+        read.await.expect("the server reads the body");
+        Self { content, reply }
+    }
+
+    /// Sends the body, and returns the answer.
+    pub(super) async fn finish(self, body: &str) -> Reply {
+        self.content.send(Bytes::copy_from_slice(body.as_bytes())).unwrap();
+        self.reply.await.unwrap()
+    }
+
+    /// Breaks the connection, and returns the answer that nobody receives.
+    async fn break_off(self) -> Reply {
+        drop(self.content);
+        self.reply.await.unwrap()
+    }
+
+    /// Drops the request with its future.
+    async fn cancel(self) {
+        self.reply.abort();
+        assert!(self.reply.await.unwrap_err().is_cancelled());
+    }
+}
+
+fn report() -> String {
+    report_of(switch(1, &["192.0.2.1"]), FIRST).to_string()
+}
+
+async fn begin(fixture: &Fixture, key: &str) -> Upload {
+    Upload::begin(&fixture.server, import("format=report", "", key)).await
+}
+
+async fn assert_refused(fixture: &Fixture, key: &str) {
+    let reply = fixture.send(import("format=report", &report(), key)).await;
+    assert_eq!(*reply.refuses(429, "rate_limit_exceeded"), json!({"retry_after": 1}));
+    assert_eq!(reply.number("retry-after"), 1);
+}
+
+async fn on_one_instance() -> Fixture {
+    Fixture::new().await.on_one_instance()
+}
+
+#[test]
+fn third_import_of_a_caller_is_refused_until_another_ends() {
+    run_with(on_one_instance, async |fixture| {
+        let (key, other) = (&fixture.key, daemon_key(&fixture, OFFICE).await);
+        let mut uploads = vec![begin(&fixture, key).await, begin(&fixture, key).await];
+        assert_refused(&fixture, key).await;
+        // Other callers have slots of their own.
+        begin(&fixture, &other).await.finish(&report()).await.data();
+        uploads.pop().unwrap().finish(&report()).await.data();
+        uploads.push(begin(&fixture, key).await);
+        assert_refused(&fixture, key).await;
+        for upload in uploads {
+            upload.finish(&report()).await.data();
+        }
+        fixture.send(import("format=report", &report(), key)).await.data();
+    });
+}
+
+#[test]
+fn slot_is_free_after_a_failed_or_dropped_import() {
+    run_with(on_one_instance, async |fixture| {
+        let key = &fixture.key;
+        let _held = begin(&fixture, key).await;
+        for round in 0..3 {
+            begin(&fixture, key).await.finish("nonsense").await.refuses(400, "validation_invalid_format");
+            assert_eq!(begin(&fixture, key).await.break_off().await.status, 400);
+            begin(&fixture, key).await.cancel().await;
+            let upload = begin(&fixture, key).await;
+            assert_refused(&fixture, key).await;
+            assert_eq!(upload.finish(&report()).await.status, 200, "{round}");
+        }
+    });
+}
+
+#[test]
+fn ninth_import_in_all_is_refused() {
+    run_with(on_one_instance, async |fixture| {
+        let mut uploads = Vec::new();
+        for _ in 0..4 {
+            let key = fixture.owner_key(&fixture.home).await;
+            uploads.extend([begin(&fixture, &key).await, begin(&fixture, &key).await]);
+        }
+        assert_refused(&fixture, &fixture.key).await;
+        uploads.pop().unwrap().cancel().await;
+        fixture.send(import("format=report", &report(), &fixture.key)).await.data();
+    });
+}
