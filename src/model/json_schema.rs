@@ -28,3 +28,24 @@ pub(super) fn add_port_type(schema: &mut Schema) {
         required.push("type".into());
     }
 }
+
+/// Moves the fields of an object into each of its alternatives, so that every alternative describes a whole object.
+#[cfg(feature = "discovery")]
+pub(crate) fn describe_alternatives_whole(schema: &mut Schema) {
+    let fields = schema.remove("properties").unwrap_or_default();
+    let required = schema.remove("required").unwrap_or_default();
+    schema.remove("type");
+    let alternatives = schema.get_mut("oneOf").and_then(|alternatives| alternatives.as_array_mut());
+    for alternative in alternatives.into_iter().flatten() {
+        if let (Some(own), Some(fields)) =
+            (alternative.get_mut("properties").and_then(|own| own.as_object_mut()), fields.as_object())
+        {
+            own.extend(fields.iter().map(|(name, field)| (name.clone(), field.clone())));
+        }
+        if let (Some(own), Some(required)) =
+            (alternative.get_mut("required").and_then(|own| own.as_array_mut()), required.as_array())
+        {
+            own.extend(required.iter().cloned());
+        }
+    }
+}

@@ -18,7 +18,7 @@ mod discovery;
 mod host;
 mod interface;
 #[cfg(feature = "openapi")]
-mod json_schema;
+pub(crate) mod json_schema;
 mod mac;
 mod order;
 mod organization;

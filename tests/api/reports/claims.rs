@@ -49,7 +49,10 @@ fn parts_have_the_time_they_were_seen_and_the_scans_that_missed_them() {
             import_report(&fixture, &report_of(switch(1, &["192.0.2.1"]), &at)).await;
             let addresses = claims(&fixture, &format!("{path}?kind=addresses")).await;
             let claim = &addresses[0];
-            assert_eq!((&claim["observed_at"], claim["rows"].as_array().unwrap().len()), (&json!(time(&at)), 1));
+            assert_eq!(
+                (&claim["observed_at"], claim["rows"].as_array().unwrap().len()),
+                (&json!(time(&at)), 1)
+            );
             let seen: Vec<(&Value, &Value)> = claim["parts"]
                 .as_array()
                 .unwrap()

@@ -40,7 +40,8 @@ fn consolidation_requires_two_accessible_hosts_of_one_network() {
         fixture.put([host(1, OFFICE), host(2, LAB), host(3, OFFICE)]).await;
         fixture.put_abroad(host(9, ELSEWHERE)).await;
         let before = hosts(&fixture).await;
-        let send = async |one: String, other: String, key: &str| fixture.send(consolidate(one, other, key)).await;
+        let send =
+            async |one: String, other: String, key: &str| fixture.send(consolidate(one, other, key)).await;
         let [first, in_lab, third, abroad] = [1, 2, 3, 9].map(|number| id(number).to_string());
         for (one, other) in [(&first, &abroad), (&abroad, &first), (&first, &NOBODY.to_string())] {
             send(one.clone(), other.clone(), &fixture.key).await.refuses(404, "entity_not_found");

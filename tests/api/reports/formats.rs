@@ -55,7 +55,11 @@ fn every_format_becomes_a_host_with_its_tables() {
             assert!(tables.iter().all(|table| table["device_id"] == found["id"]), "{format}");
             let again = send(&fixture, &query, &body).await.data().clone();
             let outcome = &again["hosts"][0];
-            assert_eq!((&outcome["outcome"], &outcome["id"]), (&json!("unchanged"), &found["id"]), "{format}");
+            assert_eq!(
+                (&outcome["outcome"], &outcome["id"]),
+                (&json!("unchanged"), &found["id"]),
+                "{format}"
+            );
         }
         assert_eq!(hosts(&fixture).await.len(), samples().len());
     });
@@ -104,7 +108,10 @@ fn complete_applies_to_formats_that_do_not_tell() {
 fn named_neighbors_become_hidden_hosts_on_demand() {
     run_with(Fixture::new, async |fixture| {
         let report = report_of(switch(1, &["192.0.2.1"]), FIRST).to_string();
-        assert_eq!(send(&fixture, "format=report", &report).await.data()["hosts"].as_array().unwrap().len(), 1);
+        assert_eq!(
+            send(&fixture, "format=report", &report).await.data()["hosts"].as_array().unwrap().len(),
+            1
+        );
         let answer = send(&fixture, "format=report&create_neighbors=true", &report).await.data().clone();
         assert_eq!(answer["hosts"][1]["outcome"], "created");
         let hidden = fixture.list("hidden=true").await.data().clone();
@@ -124,7 +131,11 @@ fn missing_and_faulty_parameters_are_named() {
             (format!("{IMPORT}?format=nmap"), "validation_required", "network_id"),
             (format!("{IMPORT}?format=nmap&network_id=x"), "validation_invalid_format", "network_id"),
             (format!("{IMPORT}?format=lldpctl&network_id={OFFICE}"), "validation_required", "reporter"),
-            (format!("{IMPORT}?format=nmap&network_id={OFFICE}&complete=1"), "validation_invalid_format", "complete"),
+            (
+                format!("{IMPORT}?format=nmap&network_id={OFFICE}&complete=1"),
+                "validation_invalid_format",
+                "complete",
+            ),
             (
                 format!("{IMPORT}?format=nmap&network_id={OFFICE}&reporter={long}"),
                 "validation_max_length",
@@ -151,7 +162,7 @@ fn malformed_body_is_refused_with_its_place_and_stores_nothing() {
         let report = report_of(switch(1, &["192.0.2.1"]), FIRST).to_string();
         let faults = [
             ("nmap", "<nmaprun scanner=\"nmap\"><host>\n</nmaprun>".to_owned()),
-            ("nmap", SCAN.replace("<ports>", "<ports attribute=>")),
+            ("nmap", SCAN.replace("</ports>", "</scripts>")),
             ("nmap", LLDP.to_owned()),
             ("nmap", String::new()),
             ("lldpctl", LLDP.replace("chassis\":", "chassis\"")),

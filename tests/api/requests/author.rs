@@ -38,11 +38,7 @@ impl Author<'_> {
             true => !self.random.once_in(4),
             false => route.admits_daemons() && self.random.once_in(4),
         };
-        let mut request = if is_by_daemon {
-            self.daemon_credentials()
-        } else {
-            self.credentials()
-        };
+        let mut request = if is_by_daemon { self.daemon_credentials() } else { self.credentials() };
         request.method = if route.method == "GET" && self.random.once_in(12) { "HEAD" } else { route.method };
         let collection = collection_of(route.path).unwrap_or("discoveries");
         let id = self.segment(collection);

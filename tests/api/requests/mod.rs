@@ -5,10 +5,10 @@
 
 pub(crate) mod author;
 pub(crate) mod bodies;
-pub(crate) mod request;
-pub(crate) mod routes;
 #[cfg(feature = "discovery")]
 mod reports;
+pub(crate) mod request;
+pub(crate) mod routes;
 mod selection;
 pub(crate) mod tenant;
 

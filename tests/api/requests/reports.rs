@@ -10,11 +10,11 @@ use super::request::{ApiRequest, Body};
 const SCAN: &str = r#"<nmaprun scanner="nmap" start="1785585600"><host><status state="up"/>
 <address addr="10.0.0.9" addrtype="ipv4"/><hostnames><hostname name="NAME" type="PTR"/></hostnames>
 <ports><port protocol="tcp" portid="443"><state state="open"/><service name="https"/></port></ports></host></nmaprun>"#;
-const NEIGHBORS: &str =
-    r#"{"lldp": {"interface": {"eth0": {"chassis": {"NAME": {"id": {"type": "local", "value": "NAME"}}}, "port": {}}}}}"#;
+const NEIGHBORS: &str = r#"{"lldp": {"interface": {"eth0": {"chassis": {"NAME": {"id": {"type": "local", "value": "NAME"}}}, "port": {}}}}}"#;
 const WALK: &str = ".1.3.6.1.2.1.1.5.0 = STRING: \"NAME\"\n.1.3.6.1.2.1.2.2.1.2.1 = STRING: \"eth0\"\n";
 const RECORDING: &str = "1.3.6.1.2.1.1.5.0|4|NAME\n1.3.6.1.2.1.2.2.1.2.1|4|eth0\n";
-const CACHE: &str = r#"[{"dst": "10.0.0.10", "dev": "eth0", "lladdr": "00:1b:21:00:00:14", "state": ["REACHABLE"]}]"#;
+const CACHE: &str =
+    r#"[{"dst": "10.0.0.10", "dev": "eth0", "lladdr": "00:1b:21:00:00:14", "state": ["REACHABLE"]}]"#;
 
 const MEDIA_TYPES: &str = "application/json|application/octet-stream|application/xml|text/plain";
 

@@ -20,6 +20,7 @@ const MAX_ROWS: usize = 500_000;
 /// The rows of one kind that a host reports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "openapi", schemars(transform = crate::model::json_schema::describe_alternatives_whole))]
 #[non_exhaustive]
 pub struct Claim {
     /// The host that reports the rows.

@@ -1,15 +1,21 @@
 //! Examples of daemons and of their work.
 
+use std::net::{IpAddr, Ipv4Addr};
+
 use uuid::Uuid;
 
 use super::{NETWORK, SUBNET, VERSION, id, now};
 use crate::discovery::reconcile::MatchedBy;
-use crate::discovery::report::{IfEntryRow, Reporter, TableKind, Warning, WarningCode};
+use crate::discovery::report::{
+    AddressRow, ArpRow, BridgeId, Capability, CdpRow, FdbRow, FdbStatus, IfEntryRow, LagRow, LldpRow,
+    NeighborState, PortRow, Reporter, StpRow, StpState, TableKind, Warning, WarningCode,
+};
 use crate::inventory::{
     Claim, ClaimRows, DiscoveredHost, DiscoveredTable, DiscoveryOutcome, DiscoveryReport, SeenPart,
 };
 use crate::model::{
-    DaemonCapabilities, DaemonMode, Discovery, DiscoveryDaemon, DiscoveryPhase, DiscoveryType,
+    DaemonCapabilities, DaemonMode, Discovery, DiscoveryDaemon, DiscoveryPhase, DiscoveryType, LldpChassisId,
+    LldpChassisIdSubtype, MacAddress, PortNumber, Protocol,
 };
 use crate::service::openapi::schemas::Schemas;
 use crate::wire::daemon::{
@@ -52,7 +58,49 @@ pub(super) fn add_all(schemas: &mut Schemas) {
     schemas.add(&DaemonWork(Some(session()), false));
     schemas.add(&discovery());
     schemas.add(&report());
+    add_rows(schemas);
     schemas.add(&claim());
+}
+
+/// Adds the rows of claims.
+fn add_rows(schemas: &mut Schemas) {
+    let mac_address = MacAddress::new([0x00, 0x1b, 0x21, 0x00, 0x00, 0x07]);
+    let address = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 7));
+    schemas.add(&IfEntryRow { if_name: Some("Gi0/7".to_owned()), ..IfEntryRow::new(7) });
+    schemas.add(&AddressRow { prefix_length: Some(24), if_index: Some(7), ..AddressRow::new(address) });
+    let chassis_id =
+        LldpChassisId { subtype: LldpChassisIdSubtype::MacAddress, value: mac_address.to_string() };
+    schemas.add(&LldpRow {
+        if_index: Some(7),
+        sys_name: Some("core-1".to_owned()),
+        capabilities: vec![Capability::Bridge],
+        ..LldpRow::new(chassis_id)
+    });
+    schemas.add(&CdpRow {
+        if_index: Some(7),
+        port_id: Some("GigabitEthernet0/1".to_owned()),
+        ..CdpRow::new("core-1.example.net")
+    });
+    schemas.add(&FdbRow {
+        vlan: Some(10),
+        if_index: Some(7),
+        status: Some(FdbStatus::Learned),
+        ..FdbRow::new(mac_address)
+    });
+    schemas.add(&ArpRow {
+        if_index: Some(7),
+        state: Some(NeighborState::Reachable),
+        ..ArpRow::new(address, mac_address)
+    });
+    schemas.add(&StpRow {
+        state: Some(StpState::Forwarding),
+        designated_root: Some(BridgeId { priority: 32_768, mac_address }),
+        ..StpRow::new(7)
+    });
+    schemas.add(&LagRow::new(7, 101));
+    if let Ok(number) = PortNumber::try_from(443) {
+        schemas.add(&PortRow { service: Some("https".to_owned()), ..PortRow::new(number, Protocol::Tcp) });
+    }
 }
 
 fn report() -> DiscoveryReport {
