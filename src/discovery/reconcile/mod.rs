@@ -24,6 +24,7 @@ mod ports;
 mod project;
 mod recognize;
 mod remotes;
+mod reported;
 mod state;
 
 pub use derived::{set_neighbors, set_subnets};
@@ -34,4 +35,5 @@ pub use outcome::{MergeOutcome, MergeReason, Merged};
 pub use project::{Projection, new_host_id};
 pub use recognize::{MatchedBy, Merging, Recognition, recognize};
 pub use remotes::Candidate;
+pub use reported::device_of;
 pub use state::{HostState, Observed, STALE_AFTER, Seen};

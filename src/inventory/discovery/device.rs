@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::plan::{Known, Plan, Planned, Role, Stored};
 use super::records::{Place, claim_key, put_claim, put_discovered_hosts, put_state};
+use super::reported::{Subject, given_ids};
 use super::{DiscoveredHost, DiscoveredTable, Discovery, DiscoveryOutcome};
 use crate::discovery::reconcile::{Identity, MatchedBy, Recognition, new_host_id, recognize};
 use crate::discovery::report::{Device, TableKind};
@@ -55,7 +56,8 @@ enum Stage {
 impl Discovery {
     /// Discovers a device, and adds its outcome and its tables to the answer.
     pub(super) async fn discover_device(&mut self, device: &Device, role: Role) -> Result<(), Error> {
-        let outcome = match self.try_discover(device, role).await {
+        let subject = Subject { device: Arc::new(device.clone()), reported: None, role };
+        let outcome = match self.try_discover(&subject).await {
             Ok(outcome) => outcome,
             Err(error) if concerns_device(&error) => ignored(device, error.to_string()),
             Err(error) => return Err(error),
@@ -76,10 +78,10 @@ impl Discovery {
         Ok(())
     }
 
-    async fn try_discover(&mut self, device: &Device, role: Role) -> Result<DiscoveredHost, Error> {
+    pub(super) async fn try_discover(&mut self, subject: &Subject) -> Result<DiscoveredHost, Error> {
         let inventory = self.inventory.clone();
+        let device = &*subject.device;
         let identities = Identity::of_device(device);
-        let device_of_plan = Arc::new(device.clone());
         let mut transaction = inventory.transaction(Entity::Network, self.network);
         let mut has_fresh_ids = false;
         loop {
@@ -90,12 +92,12 @@ impl Discovery {
             let target = match recognition {
                 Recognition::Known { id, matched_by, merged } => Target::Known { id, matched_by, merged },
                 Recognition::Ambiguous { key, hosts } => return Ok(ambiguous(device, key, &hosts)),
-                Recognition::New => match self.new_id(device).await? {
+                Recognition::New => match self.new_id(subject).await? {
                     Some(id) => Target::New { id },
                     None => return Ok(ignored(device, NO_IDENTITY.to_owned())),
                 },
             };
-            if role == Role::Neighbor
+            if subject.role == Role::Neighbor
                 && let Target::Known { id, matched_by, .. } = target
             {
                 return Ok(recognized(device, id, matched_by));
@@ -103,7 +105,7 @@ impl Discovery {
             if !transaction.enter(self.turns(&target)).await? {
                 continue;
             }
-            let attempt = Attempted { device: &device_of_plan, role, target, marker, has_fresh_ids };
+            let attempt = Attempted { subject, target, marker, has_fresh_ids };
             match self.store(attempt, &candidates).await? {
                 Stage::Done(outcome) => return Ok(outcome),
                 Stage::Stale => {}
@@ -157,12 +159,22 @@ impl Discovery {
         Ok(recognition)
     }
 
-    /// Returns the id of a new host: the one that follows from the device, unless it is taken.
-    async fn new_id(&self, device: &Device) -> Result<Option<Uuid>, Error> {
-        let Some(id) = new_host_id(device, self.network) else { return Ok(None) };
-        // Counted, because the host may belong to another organization.
-        let is_taken = self.inventory.count(Query { ids: Some(vec![id]), ..Query::new(HOST) }).await? > 0;
-        if is_taken { self.inventory.new_random_id().map(Some) } else { Ok(Some(id)) }
+    /// Returns the id of a new host: one that it is reported with or that follows from the device, unless they are taken.
+    ///
+    /// `None`: the device has no identity.
+    async fn new_id(&self, subject: &Subject) -> Result<Option<Uuid>, Error> {
+        let given = subject.reported.iter().flat_map(|reported| given_ids(self.network, reported.id));
+        let ids: Vec<Uuid> = given.chain(new_host_id(&subject.device, self.network)).collect();
+        if ids.is_empty() && subject.reported.is_none() {
+            return Ok(None);
+        }
+        for id in ids {
+            // Counted, because the host may belong to another organization.
+            if self.inventory.count(Query { ids: Some(vec![id]), ..Query::new(HOST) }).await? == 0 {
+                return Ok(Some(id));
+            }
+        }
+        self.inventory.new_random_id().map(Some)
     }
 
     /// Returns the records whose turns the commit needs.
@@ -187,7 +199,8 @@ impl Discovery {
         attempt: Attempted<'_>,
         candidates: &BTreeMap<Uuid, Record>,
     ) -> Result<Stage, Error> {
-        let Attempted { device, role, target, marker, has_fresh_ids } = attempt;
+        let Attempted { subject, target, marker, has_fresh_ids } = attempt;
+        let device = &subject.device;
         let id = target.id();
         let (known, matched_by) = match &target {
             Target::New { .. } => (None, None),
@@ -202,7 +215,8 @@ impl Discovery {
         let plan = Plan {
             place,
             device: Arc::clone(device),
-            role,
+            reported: subject.reported.clone(),
+            role: subject.role,
             known,
             reporter: self.reporter.clone(),
             scanned_ports: Arc::clone(&self.scanned_ports),
@@ -310,8 +324,7 @@ impl Discovery {
 
 /// An attempt to store a device.
 struct Attempted<'a> {
-    device: &'a Arc<Device>,
-    role: Role,
+    subject: &'a Subject,
     target: Target,
     /// The record of the network that changes with the set of its hosts.
     marker: Option<Record>,

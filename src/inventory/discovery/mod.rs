@@ -20,6 +20,7 @@ mod overlay;
 mod plan;
 mod records;
 mod report;
+mod reported;
 mod stale;
 mod subnets;
 
@@ -153,6 +154,21 @@ impl Inventory {
         options: DiscoverOptions,
         merging: Merging,
     ) -> Result<DiscoveryReport, Error> {
+        let mut discovery = self.begin_discovery(organization, report, options, merging).await?;
+        let discovered = discovery.run(report, options.create_neighbors).await;
+        // Also after an error, for the devices before it.
+        let resolved = discovery.resolve_neighbors().await;
+        discovered.and(resolved)?;
+        Ok(discovery.answer)
+    }
+
+    async fn begin_discovery(
+        &self,
+        organization: Uuid,
+        report: &Report,
+        options: DiscoverOptions,
+        merging: Merging,
+    ) -> Result<Discovery, Error> {
         if self.host_terms == HostTerms::None {
             return Err(Error::invalid("discovery", Problem::Unsupported));
         }
@@ -162,7 +178,7 @@ impl Inventory {
         }
         let network = options.network_id;
         let subnets = Arc::new(inventory.subnets_of(organization, network).await?);
-        let mut discovery = Discovery {
+        Ok(Discovery {
             organization,
             network,
             merging,
@@ -180,12 +196,7 @@ impl Inventory {
                 ..DiscoveryReport::default()
             },
             inventory,
-        };
-        let discovered = discovery.run(report, options.create_neighbors).await;
-        // Also after an error, for the devices before it.
-        let resolved = discovery.resolve_neighbors().await;
-        discovered.and(resolved)?;
-        Ok(discovery.answer)
+        })
     }
 }
 

@@ -52,6 +52,8 @@ pub(super) struct Known {
 pub(super) struct Plan {
     pub(super) place: Place,
     pub(super) device: Arc<Device>,
+    /// The device as a host that a daemon reports; `None`: the report describes it by tables.
+    pub(super) reported: Option<Arc<Host>>,
     pub(super) role: Role,
     /// `None`: the device becomes a new host.
     pub(super) known: Option<Known>,
@@ -230,7 +232,10 @@ impl Plan {
         let current = opened.map(|opened| &opened.host);
         let state = opened.and_then(|opened| opened.discovery.as_ref()).map(|known| &known.state);
         let (network, host_id) = (self.place.network, self.place.host);
-        let projection = Projection::of_device(&self.device, network, host_id, &self.scanned_ports);
+        let projection = match &self.reported {
+            Some(reported) => Projection::of_host(reported.as_host(host_id)),
+            None => Projection::of_device(&self.device, network, host_id, &self.scanned_ports),
+        };
         let by_hand = match (current, state) {
             (Some(host), Some(state)) => values_by_hand(host, &state.baseline),
             _ => Vec::new(),

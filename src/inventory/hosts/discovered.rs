@@ -1,91 +1,37 @@
 //! Hosts that daemons report.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 
 use uuid::Uuid;
 
-use super::assign::TakenIds;
-use super::change::{Attempt, Before, HostChange};
-use super::{EncodedHost, HOST};
+use super::HOST;
+use super::assign::{Assignment, TakenIds};
+use super::document::likely_size;
+use super::validate::validate_host;
 use crate::access::Daemon;
 use crate::inventory::daemons::is_discovered;
 use crate::inventory::schema::{SERVICE_UNIQUE_KEY, on_network, part_unique_key};
-use crate::inventory::transaction::Transaction;
-use crate::inventory::{Entity, Error, Inventory};
-use crate::model::{
-    BindingTarget, Host, HostVirtualization, Service, ServiceVirtualization, Source, Timestamp, derived_id,
-};
+use crate::inventory::{Error, Inventory};
+use crate::model::{BindingTarget, Host, HostVirtualization, ServiceVirtualization, Source};
 use crate::store::{Query, Record};
 
 impl Inventory {
-    /// Stores a host that a daemon reports, on the network of its key.
-    ///
-    /// The host replaces the discovered host of the network with its id. Otherwise it is created, with another id if its own
-    /// is taken. Embedded records keep ids as in [`create_host_as`](Self::create_host_as). Whatever the report says:
-    ///
-    /// - Subnets and virtualizing services that are not on the network are left out.
-    /// - Tags, credentials and neighbors are those of the stored host.
-    /// - A report without interface entries leaves them as they are.
-    /// - The source becomes `Discovery` unless it is already.
-    ///
-    /// `observed_at` becomes the time of what is new or changes.
-    ///
-    /// # Errors
-    /// - `ReferenceInvalid`: an embedded record refers to nothing within the host.
-    /// - `AlreadyExists`: two ports share number and protocol.
-    /// - `Invalid`, `TooLarge` and `QuotaExceeded`: as for [`put_host`](Self::put_host).
-    pub async fn discover_host_as_daemon(
+    /// Returns a reported host as discovery takes it: checked, with ids, and without what a daemon may not say.
+    pub(in crate::inventory) async fn reported_host(
         &self,
         caller: &Daemon,
         host: Host,
-        observed_at: Timestamp,
     ) -> Result<Host, Error> {
-        let organization = caller.organization_id;
-        let reported = self.within_network(caller, host).await?;
-        let mut transaction = self.transaction(Entity::Host, reported.id);
-        let mut taken = TakenIds::default();
-        loop {
-            let (id, record) = self.recognize(caller, &reported).await?;
-            let mut host = Host { id, ..reported.clone() };
-            let (encoded, before) = match record {
-                None => {
-                    (self.encode_new(organization, host, taken.clone(), observed_at).await?, Before::new())
-                }
-                Some(record) => {
-                    let stored = self.open_host(organization, record).await?;
-                    keep_what_users_set(&mut host, &stored.host);
-                    match self.encode_update(organization, stored, host, taken.clone(), observed_at).await? {
-                        (encoded, None) => return Ok(encoded.host),
-                        (encoded, Some(before)) => (encoded, before),
-                    }
-                }
-            };
-            match self.store_discovered(organization, &encoded, &before, &mut transaction).await? {
-                Attempt::Committed => return Ok(encoded.host),
-                Attempt::Stale => {}
-                Attempt::Taken(part) => self.note_taken(organization, &part, &mut taken).await?,
-            }
-            transaction.retry().await?;
-        }
-    }
-
-    /// Decides which host a daemon reports: its id, and its record if it is stored.
-    ///
-    /// Hosts are recognized by their ids alone.
-    async fn recognize(&self, caller: &Daemon, host: &Host) -> Result<(Uuid, Option<Record>), Error> {
-        let (network, given) = (caller.network_id, host.id);
-        if given.is_nil() {
-            return Ok((self.new_id()?, None));
-        }
-        // Always the same id, so that a second report of the host replaces the first.
-        let derived = derived_id("discovered host", &[network.as_bytes(), given.as_bytes()]);
-        for id in [given, derived] {
-            let known = self.discovered_host(caller, id).await?;
-            if known.is_some() || self.count(Query { ids: Some(vec![id]), ..Query::new(HOST) }).await? == 0 {
-                return Ok((id, known));
-            }
-        }
-        Ok((self.new_random_id()?, None))
+        let mut host = self.within_network(caller, host).await?;
+        let (inventory, bytes) = (self.clone(), likely_size(&host));
+        let prepare = move || {
+            let new_id = || inventory.new_id();
+            let (taken, now) = (TakenIds::default(), inventory.now());
+            Assignment { before: None, taken: &taken, now, new_id: &new_id }.apply(&mut host)?;
+            validate_host(&host)?;
+            Ok(host)
+        };
+        self.state.offload.run(caller.organization_id, bytes, prepare).await?
     }
 
     /// Returns the discovered host of the daemon's network with this id.
@@ -104,22 +50,6 @@ impl Inventory {
         let Some(record) = self.store.list(&own).await?.records.pop() else { return Ok(None) };
         let origin: Origin = self.decode_host(caller.organization_id, &record).await?;
         Ok(is_discovered(&origin.source).then_some(record))
-    }
-
-    async fn store_discovered(
-        &self,
-        organization: Uuid,
-        encoded: &EncodedHost,
-        before: &Before,
-        transaction: &mut Transaction<'_>,
-    ) -> Result<Attempt, Error> {
-        let change = HostChange::putting(organization, std::slice::from_ref(encoded));
-        let created = change.created(before);
-        if !transaction.enter(self.records_to_enter(&change, created)).await? {
-            return Ok(Attempt::Stale);
-        }
-        self.check_host_quota(organization, created).await?;
-        self.try_change_hosts(&change, before).await
     }
 
     /// Removes everything from a reported host that a daemon of the network may not say.
@@ -189,29 +119,14 @@ fn drop_unknown_interfaces(host: &mut Host) {
     }
 }
 
-/// Puts into a reported host what only users set.
-fn keep_what_users_set(host: &mut Host, stored: &Host) {
-    host.tags.clone_from(&stored.tags);
-    host.hidden = stored.hidden;
-    let services: HashMap<Uuid, &Service> = stored.services.iter().map(|part| (part.id, part)).collect();
-    for service in &mut host.services {
-        if let Some(stored) = services.get(&service.id) {
-            service.tags.clone_from(&stored.tags);
-        }
-    }
-    if host.if_entries.is_empty() {
-        host.if_entries.clone_from(&stored.if_entries);
-        drop_unknown_interfaces(host);
-    }
-    let neighbors: HashMap<Uuid, _> = stored.if_entries.iter().map(|part| (part.id, part.neighbor)).collect();
-    for entry in &mut host.if_entries {
-        entry.neighbor = neighbors.get(&entry.id).copied().flatten();
-    }
-    let interfaces: HashSet<Uuid> = host.interfaces.iter().map(|interface| interface.id).collect();
-    host.credential_assignments.clone_from(&stored.credential_assignments);
-    for assignment in &mut host.credential_assignments {
-        if let Some(ids) = &mut assignment.interface_ids {
-            ids.retain(|id| interfaces.contains(id));
-        }
+impl Host {
+    /// Returns a reported host with the id that it has, and its parts with it.
+    pub(in crate::inventory) fn as_host(&self, id: Uuid) -> Self {
+        let mut host = Self { id, ..self.clone() };
+        host.interfaces.iter_mut().for_each(|part| part.host_id = id);
+        host.ports.iter_mut().for_each(|part| part.host_id = id);
+        host.services.iter_mut().for_each(|part| part.host_id = id);
+        host.if_entries.iter_mut().for_each(|part| part.host_id = id);
+        host
     }
 }

@@ -1,0 +1,80 @@
+//! Hosts that daemons report one by one, in the form of hosts.
+
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use super::plan::Role;
+use super::{DiscoverOptions, DiscoveryOutcome};
+use crate::access::Daemon;
+use crate::discovery::reconcile::{Merging, device_of};
+use crate::discovery::report::{Device, Report, Reporter};
+use crate::inventory::schema::host_key;
+use crate::inventory::{Entity, Error, ErrorKind, Inventory};
+use crate::model::{Host, Timestamp, derived_id};
+
+/// A device to be discovered.
+#[derive(Clone, Debug)]
+pub(super) struct Subject {
+    pub(super) device: Arc<Device>,
+    /// The device as a host that a daemon reports; `None`: the report describes it by tables.
+    pub(super) reported: Option<Arc<Host>>,
+    pub(super) role: Role,
+}
+
+impl Inventory {
+    /// Stores a host that a daemon reports, on the network of its key.
+    ///
+    /// The host is that with the given id if discovery has made it; otherwise it is recognized as in
+    /// [`discover_as_daemon`](Self::discover_as_daemon), or is new and keeps its id unless another host has it. What is
+    /// reported is merged into the host as by `discover_as_daemon`, the lists as truncated tables. Of the report are
+    /// left out: subnets and virtualizing services that are not on the network, tags, credentials and neighbors. Subnets
+    /// and neighbors follow from addresses and from what is reported by LLDP and CDP.
+    ///
+    /// Returns the host as stored.
+    ///
+    /// # Errors
+    /// - `ReferenceInvalid`: an embedded record refers to nothing within the host.
+    /// - `AlreadyExists` with the entity `Port`: two ports share number and protocol.
+    /// - `AlreadyExists` with the entity `Host`: the host may be any of several hosts, and none of them was changed.
+    /// - `Invalid`, `TooLarge` and `QuotaExceeded`: as for [`put_host`](Self::put_host).
+    /// - `Invalid` with the field `discovery`: the inventory stores hosts [without terms](Self::without_host_terms).
+    pub async fn discover_host_as_daemon(
+        &self,
+        caller: &Daemon,
+        host: Host,
+        observed_at: Timestamp,
+    ) -> Result<Host, Error> {
+        let (organization, network) = (caller.organization_id, caller.network_id);
+        let host = self.reported_host(caller, host).await?;
+        let mut device = device_of(&host);
+        for id in given_ids(network, host.id) {
+            if device.id.is_none() && self.discovered_host(caller, id).await?.is_some() {
+                device.id = Some(id);
+            }
+        }
+        let report = Report::new(Reporter::new("daemon"), observed_at);
+        let options = DiscoverOptions::new(network);
+        let mut discovery = self.begin_discovery(organization, &report, options, Merging::Forbidden).await?;
+        let name = host.name.clone();
+        let subject =
+            Subject { device: Arc::new(device), reported: Some(Arc::new(host)), role: Role::Reported };
+        let discovered = discovery.try_discover(&subject).await?;
+        discovery.resolve_neighbors().await?;
+        let id = match (discovered.outcome, discovered.id) {
+            (DiscoveryOutcome::Ambiguous, _) | (_, None) => {
+                return Err(ErrorKind::AlreadyExists { entity: Entity::Host, name }.into());
+            }
+            (_, Some(id)) => id,
+        };
+        let record = self.get(host_key(id)).await?.ok_or(ErrorKind::NotFound { entity: Entity::Host, id })?;
+        self.decode_host(organization, &record).await
+    }
+}
+
+/// Returns the ids of a host that a daemon reports with an id: that id, and the one that it has if another host has that.
+pub(super) fn given_ids(network: Uuid, given: Uuid) -> impl Iterator<Item = Uuid> {
+    // Always the same id, so that a second report of the host finds the first.
+    let derived = derived_id("discovered host", &[network.as_bytes(), given.as_bytes()]);
+    [given, derived].into_iter().filter(move |_| !given.is_nil())
+}
