@@ -112,7 +112,9 @@ fn check(format: Format, sample: &str) {
     }
     println!("{format}: {accepted} of {rounds} accepted");
     if let (Some(before), Some(after)) = (before, peak_memory()) {
-        assert!(after - before <= 64 << 20, "{} bytes more", after - before);
+        // The system estimates the peak, which may go down a little.
+        let more = after.saturating_sub(before);
+        assert!(more <= 64 << 20, "{more} bytes more");
     }
 }
 
