@@ -1,5 +1,6 @@
 //! Discovery: the work that users give to daemons, and the requests of daemons.
 
+use form_urlencoded::Serializer;
 use http::HeaderValue;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use serde::Serialize;
@@ -9,19 +10,96 @@ use uuid::Uuid;
 
 use super::call::Call;
 use super::collection::item;
-use super::{Client, ClientError, Collection, Download, HttpService, Tagged};
-use crate::inventory::{DaemonStatus, DiscoveryUpdate, NewDaemon, NewDiscovery};
+use super::{Client, ClientError, Collection, Download, HttpService, RequestBody, Tagged};
+use crate::discovery::Format;
+use crate::discovery::report::TableKind;
+use crate::inventory::{Claim, DaemonStatus, DiscoveryReport, DiscoveryUpdate, NewDaemon, NewDiscovery};
 use crate::model::{
     DaemonCapabilities, DaemonMode, Discovery, DiscoveryPhase, DiscoveryType, Host, Timestamp,
 };
 use crate::wire::daemon::{DaemonRegistration, DaemonWork, ServerCapabilities};
 
 const EVENTS: &str = "text/event-stream";
+const BYTES: &str = "application/octet-stream";
 
 /// The lists of a host, which stand beside it in a daemon's report.
 const LISTS: [&str; 4] = ["interfaces", "ports", "services", "if_entries"];
 
+/// Options of [`Client::import_report`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReportOptions {
+    /// The network of the devices. Default: that of the daemon's key; the keys of users have none.
+    pub network_id: Option<Uuid>,
+    /// The device that the report comes from, where it does not tell: the id of a host, or a system name.
+    pub reporter: Option<String>,
+    /// Whether the tables of the report have all rows, in formats that do not tell.
+    pub complete: bool,
+    /// Whether unknown neighbors become hosts.
+    pub create_neighbors: bool,
+    /// Returns the same answer and stores nothing.
+    pub dry_run: bool,
+}
+
 impl<S: HttpService> Client<S> {
+    /// Reconciles the output of a scanner or a device with the hosts.
+    ///
+    /// ```
+    /// # use toposcope::client::{Client, ClientError, HttpService, ReportOptions, RequestBody};
+    /// # use toposcope::discovery::Format;
+    /// # use uuid::Uuid;
+    /// # async fn example<S: HttpService>(client: Client<S>, network: Uuid, scan: Vec<u8>) -> Result<(), ClientError> {
+    /// let mut options = ReportOptions::default();
+    /// options.network_id = Some(network);
+    /// let answer = client.import_report(Format::Nmap, RequestBody::new(scan), &options).await?;
+    /// for host in answer.hosts {
+    ///     println!("{}: {:?}", host.name, host.outcome);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `entity_not_found`, `entity_access_denied`: of the network. `validation_invalid_format` for a report that cannot be
+    /// read, `rate_limit_exceeded` when too many are being imported.
+    pub async fn import_report(
+        &self,
+        format: Format,
+        report: RequestBody,
+        options: &ReportOptions,
+    ) -> Result<DiscoveryReport, ClientError> {
+        let mut query = Serializer::new(String::new());
+        query.append_pair("format", format.as_str());
+        if let Some(network) = options.network_id {
+            query.append_pair("network_id", &network.to_string());
+        }
+        if let Some(reporter) = &options.reporter {
+            query.append_pair("reporter", reporter);
+        }
+        query.append_pair("complete", &options.complete.to_string());
+        query.append_pair("create_neighbors", &options.create_neighbors.to_string());
+        query.append_pair("dry_run", &options.dry_run.to_string());
+        let call = Call::post(format!("/api/v1/discovery/import?{}", query.finish()));
+        self.value(call.body(HeaderValue::from_static(BYTES), report)).await
+    }
+
+    /// Returns the tables that a host reports: those of one kind, or all.
+    ///
+    /// # Errors
+    /// Those of [`get`](Self::get).
+    pub async fn claims(&self, host: Uuid, kind: Option<TableKind>) -> Result<Vec<Claim>, ClientError> {
+        let filter = kind.map(|kind| format!("?kind={}", kind.as_str())).unwrap_or_default();
+        self.value(Call::get(format!("{}/claims{filter}", item::<Host>(host)))).await
+    }
+
+    /// Makes another host a part of a host. Returns the host.
+    ///
+    /// # Errors
+    /// `entity_network_mismatch`, `quota_exceeded`; those of [`get`](Self::get).
+    pub async fn consolidate_hosts(&self, id: Uuid, other: Uuid) -> Result<Tagged<Host>, ClientError> {
+        self.tagged(Call::post(format!("{}/consolidate/{other}", item::<Host>(id)))).await
+    }
+
     /// Queues work for a discovery daemon.
     ///
     /// # Errors

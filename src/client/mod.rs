@@ -63,6 +63,8 @@ use http::{HeaderValue, Uri};
 pub use self::collection::{
     BulkDeletable, Collection, Creatable, Deletable, EntityTag, EntityTagError, Page, Tagged,
 };
+#[cfg(feature = "discovery")]
+pub use self::discovery::ReportOptions;
 pub use self::error::{ClientError, ClientErrorKind};
 pub use self::hosts::{HostOutcome, ImportOptions, ImportSummary, Outcome, OutcomeError, RefusedLine};
 pub use self::keys::CreatedKey;

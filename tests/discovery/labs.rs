@@ -43,6 +43,23 @@ fn order_of_walks_does_not_matter() {
 }
 
 #[test]
+fn device_that_is_imported_alone_and_then_with_all_becomes_the_same_host() {
+    for lab in labs() {
+        let expected = imported(&lab.reports).without_times();
+        for (device, report) in &lab.reports {
+            let mut world = World::default();
+            let alone = world.discover(report);
+            assert_eq!(world.hosts().count(), 1, "{}: {device}", lab.name);
+            for report in lab.reports.values() {
+                world.discover(report);
+            }
+            assert_eq!(world.without_times(), expected, "{}: {device}", lab.name);
+            assert_eq!(Some(world.host_of(&report.devices[0]).id), alone[0].id, "{}: {device}", lab.name);
+        }
+    }
+}
+
+#[test]
 fn walks_that_are_imported_again_change_nothing() {
     for lab in labs() {
         let mut world = imported(&lab.reports);

@@ -4,8 +4,13 @@ use std::future::poll_fn;
 use std::pin::Pin;
 
 use http_body::Body;
+use serde_json::json;
+use toposcope::client::{ReportOptions, RequestBody};
+use toposcope::discovery::Format;
+use toposcope::discovery::report::TableKind;
 use toposcope::inventory::{
-    DaemonStatus, DiscoveryUpdate, ListQuery, NewDaemon, NewDaemonApiKey, NewDiscovery,
+    ClaimRows, DaemonStatus, DiscoveryOutcome, DiscoveryUpdate, ListQuery, NewDaemon, NewDaemonApiKey,
+    NewDiscovery,
 };
 use toposcope::model::{
     Cidr, DaemonCapabilities, Discovery, DiscoveryDaemon, DiscoveryPhase, DiscoveryType, Host, Interface,
@@ -15,7 +20,7 @@ use toposcope::wire::ErrorCode;
 use toposcope::wire::daemon::SessionType;
 
 use super::{client_of, owner};
-use crate::common::{NOBODY, OFFICE};
+use crate::common::{NOBODY, OFFICE, host};
 
 #[tokio::test]
 async fn daemon_registers_works_and_reports() {
@@ -74,4 +79,53 @@ async fn user_queues_cancels_and_follows_discoveries() {
     assert_eq!(serde_json::from_str::<Discovery>(data).unwrap(), cancelled);
     let error = user.register_daemon(&NewDaemon::new(NOBODY, "x")).await.unwrap_err();
     assert_eq!(error.code(), Some(ErrorCode::AuthNotAuthenticated));
+}
+
+fn report() -> RequestBody {
+    let address = json!({"rows": [{"ip_address": "192.0.2.1"}], "complete": true});
+    let device = json!({"sys_name": "core-1", "tables": {"addresses": address}});
+    let report =
+        json!({"reporter": {"name": "x"}, "observed_at": "2026-08-01T12:00:00Z", "devices": [device]});
+    RequestBody::new(report.to_string())
+}
+
+#[tokio::test]
+async fn user_imports_a_report_reads_its_claims_and_consolidates_hosts() {
+    let (fixture, user) = owner().await;
+    let mut options = ReportOptions::default();
+    let error = user.import_report(Format::Report, report(), &options).await.unwrap_err();
+    assert_eq!(error.code(), Some(ErrorCode::ValidationRequired));
+    (options.network_id, options.dry_run) = (Some(OFFICE), true);
+    let tried = user.import_report(Format::Report, report(), &options).await.unwrap();
+    assert!(tried.dry_run);
+    options.dry_run = false;
+    let answer = user.import_report(Format::Report, report(), &options).await.unwrap();
+    assert_eq!((&answer.hosts, &answer.tables), (&tried.hosts, &tried.tables));
+    assert_eq!(answer.hosts[0].outcome, DiscoveryOutcome::Created);
+    let id = answer.hosts[0].id.unwrap();
+
+    let claims = user.claims(id, None).await.unwrap();
+    assert!(matches!(&claims[0].rows, ClaimRows::Addresses(rows) if rows.len() == 1));
+    assert_eq!(user.claims(id, Some(TableKind::Addresses)).await.unwrap(), claims);
+    assert_eq!(user.claims(id, Some(TableKind::Lldp)).await.unwrap(), []);
+
+    fixture.put([host(1, OFFICE)]).await;
+    let kept = user.consolidate_hosts(uuid::Uuid::from_u128(1), id).await.unwrap();
+    assert_eq!(kept.record.interfaces.len(), 1);
+    assert_eq!(user.get::<Host>(kept.record.id).await.unwrap(), kept);
+    let error = user.consolidate_hosts(kept.record.id, id).await.unwrap_err();
+    assert_eq!(error.code(), Some(ErrorCode::EntityNotFound));
+}
+
+#[tokio::test]
+async fn daemon_imports_a_report_with_its_reporter() {
+    let fixture = crate::common::Fixture::new().await;
+    let key = fixture.inventory.create_daemon_api_key(NewDaemonApiKey::new(OFFICE, "scanner")).await.unwrap();
+    let client = client_of(&fixture.server, key.plaintext());
+    let mut options = ReportOptions::default();
+    (options.reporter, options.complete) = (Some("a station & more".to_owned()), true);
+    let neighbors = RequestBody::new(r#"{"lldp": {}}"#);
+    let answer = client.import_report(Format::Lldpctl, neighbors, &options).await.unwrap();
+    assert_eq!(answer.hosts[0].name, "a station & more");
+    assert!(answer.tables[0].complete);
 }

@@ -16,7 +16,7 @@ fn subnet(given: Uuid, cidr: &str) -> Value {
 }
 
 #[test]
-fn unused_id_of_a_host_is_kept_and_its_next_report_replaces_it() {
+fn unused_id_of_a_host_is_kept_and_its_next_report_adds_to_it() {
     run_with(Scene::new, async |scene| {
         let first = json!({
             "host": {"id": id(7), "network_id": LAB, "name": "a", "description": "old", "source": {"type": "Manual"}},
@@ -28,29 +28,168 @@ fn unused_id_of_a_host_is_kept_and_its_next_report_replaces_it() {
         assert_eq!(created["source"], json!({"type": "Discovery", "metadata": []}));
         assert_eq!(created["interfaces"][0]["id"], json!(id(8)));
 
-        let path = format!("/api/v1/hosts/{}", id(7));
-        let tagged = with_key(send_json("PUT", &path, &tagged(&created, &scene)), &scene.fixture.key);
-        scene.fixture.send(tagged).await.data();
         scene.pass(Duration::from_secs(60));
         let second = json!({
             "host": {"id": id(7), "network_id": OFFICE, "name": "b", "tags": [NOBODY]},
             "interfaces": [{"id": id(10), "ip_address": "192.0.2.2"}],
         });
-        let replaced = scene.post(REPORT, second).await.data().clone();
-        assert_eq!((&replaced["name"], &replaced["description"]), (&json!("b"), &Value::Null));
-        assert_eq!(replaced["created_at"], created["created_at"]);
-        assert_ne!(replaced["updated_at"], created["updated_at"]);
-        assert_eq!(replaced["tags"], json!([scene.fixture.home.tags[0]]), "a user's");
-        assert_eq!(replaced["interfaces"][0]["id"], json!(id(10)));
-        let entry = &replaced["if_entries"][0];
-        assert_eq!((&entry["id"], &entry["interface_id"]), (&json!(id(9)), &Value::Null));
-        assert_eq!(scene.get("/api/v1/hosts").await, json!([replaced]));
+        let merged = scene.post(REPORT, second).await.data().clone();
+        assert_eq!((&merged["name"], &merged["description"]), (&json!("b"), &json!("old")));
+        assert_eq!(merged["created_at"], created["created_at"]);
+        assert_ne!(merged["updated_at"], created["updated_at"]);
+        assert_eq!(merged["tags"], json!([]));
+        let ids: Vec<&Value> = list(&merged, "interfaces").iter().map(|part| &part["id"]).collect();
+        assert_eq!(ids, [&json!(id(8)), &json!(id(10))]);
+        let entry = &merged["if_entries"][0];
+        assert_eq!((&entry["id"], &entry["interface_id"]), (&json!(id(9)), &json!(id(8))));
+        assert_eq!(scene.get("/api/v1/hosts").await, json!([merged]));
     });
 }
 
-/// Returns a host with a tag, which a user gives it.
-fn tagged(host: &Value, scene: &Scene) -> Value {
-    json!({"network_id": OFFICE, "name": host["name"], "tags": [scene.fixture.home.tags[0]]})
+fn list<'h>(host: &'h Value, name: &str) -> &'h [Value] {
+    host[name].as_array().unwrap()
+}
+
+/// Returns a report of a web server, with this id and MAC address.
+fn web_server(given: u128, mac: &str) -> Value {
+    json!({
+        "host": {"id": id(given), "name": "web", "network_id": OFFICE, "hostname": "web.example.net"},
+        "interfaces": [{"id": id(given + 1), "ip_address": "192.0.2.1", "mac_address": mac}],
+        "ports": [{"id": id(given + 2), "number": 443, "protocol": "Tcp"}],
+        "services": [{
+            "id": id(given + 3), "name": "nginx", "service_definition": "nginx", "source": {"type": "System"},
+            "bindings": [{"type": "Port", "port_id": id(given + 2), "interface_id": id(given + 1)}],
+        }],
+    })
+}
+
+const MAC: &str = "00:1B:21:00:00:01";
+
+#[test]
+fn host_is_recognized_whatever_its_id_and_keeps_its_parts() {
+    run_with(Scene::new, async |scene| {
+        let first = scene.post(REPORT, web_server(0x10, MAC)).await.data().clone();
+        scene.pass(Duration::from_secs(60));
+        let mut second = web_server(0x20, MAC);
+        second["interfaces"][0]["ip_address"] = json!("192.0.2.9");
+        let merged = scene.post(REPORT, second).await.data().clone();
+        assert_eq!(merged["id"], first["id"]);
+        assert_eq!(list(&merged, "interfaces").len(), 2);
+        assert_eq!((list(&merged, "ports").len(), list(&merged, "services").len()), (1, 1));
+        let service = &merged["services"][0];
+        assert_eq!((&merged["ports"][0]["id"], &service["id"]), (&json!(id(0x12)), &json!(id(0x13))));
+        let bound: Vec<(&Value, &Value)> = list(service, "bindings")
+            .iter()
+            .map(|binding| (&binding["port_id"], &binding["interface_id"]))
+            .collect();
+        let (port, first, second) = (json!(id(0x12)), json!(id(0x11)), json!(id(0x21)));
+        assert_eq!(bound, [(&port, &first), (&port, &second)]);
+        assert_eq!(scene.get("/api/v1/hosts").await, json!([merged]));
+    });
+}
+
+#[test]
+fn report_of_equal_content_leaves_the_host_and_its_parts_as_they_are() {
+    run_with(Scene::new, async |scene| {
+        let first = scene.post(REPORT, web_server(0x10, MAC)).await.data().clone();
+        scene.pass(Duration::from_secs(60));
+        for given in [0x10, 0x20, 0x30] {
+            assert_eq!(*scene.post(REPORT, web_server(given, MAC)).await.data(), first);
+            scene.pass(Duration::from_secs(60));
+        }
+        assert_eq!(scene.get("/api/v1/hosts").await, json!([first]));
+    });
+}
+
+#[test]
+fn edits_of_users_survive_reports() {
+    run_with(Scene::new, async |scene| {
+        let created = scene.post(REPORT, web_server(0x10, MAC)).await.data().clone();
+        let path = format!("/api/v1/hosts/{}", id(0x10));
+        let mut edited = created;
+        edited["name"] = json!("the web server");
+        edited["tags"] = json!([scene.fixture.home.tags[0]]);
+        edited["services"][0]["name"] = json!("proxy");
+        edited["interfaces"] = json!([]);
+        edited["services"][0]["bindings"][0]["interface_id"] = Value::Null;
+        let edit = with_key(send_json("PUT", &path, &edited), &scene.fixture.key);
+        let edited = scene.fixture.send(edit).await.data().clone();
+        scene.pass(Duration::from_secs(60));
+        let mut report = web_server(0x10, MAC);
+        report["host"]["description"] = json!("new");
+        let merged = scene.post(REPORT, report).await.data().clone();
+        assert_eq!((&merged["name"], &merged["tags"]), (&edited["name"], &edited["tags"]));
+        assert_eq!(merged["description"], "new");
+        assert_eq!(merged["services"][0]["name"], "proxy");
+        assert_eq!(merged["interfaces"], json!([]), "deleted by a user");
+    });
+}
+
+#[test]
+fn host_that_a_user_entered_stays_as_it_is() {
+    run_with(Scene::new, async |scene| {
+        let mut manual = host(1, OFFICE);
+        manual.hostname = Some("web.example.net".to_owned());
+        manual.interfaces.push(crate::common::interface(2, &manual, [192, 0, 2, 1].into(), 0));
+        scene.fixture.put([manual]).await;
+        let before = scene.get("/api/v1/hosts").await;
+        let mut report = web_server(0x10, MAC);
+        report["ports"] = json!([]);
+        report["services"] = json!([]);
+        assert_eq!(*scene.post(REPORT, report).await.data(), before[0]);
+        assert_eq!(scene.get("/api/v1/hosts").await, before);
+    });
+}
+
+#[test]
+fn report_that_may_be_several_hosts_is_refused() {
+    run_with(Scene::new, async |scene| {
+        for (number, address) in [(1, "192.0.2.1"), (2, "192.0.2.2")] {
+            let body = json!({
+                "host": {"id": id(number), "name": "half", "network_id": OFFICE},
+                "interfaces": [{"ip_address": address}],
+            });
+            scene.post(REPORT, body).await.data();
+        }
+        let before = scene.get("/api/v1/hosts").await;
+        let whole = json!({
+            "host": {"id": id(3), "name": "whole", "network_id": OFFICE},
+            "interfaces": [{"ip_address": "192.0.2.1"}, {"ip_address": "192.0.2.2"}],
+        });
+        let reply = scene.post(REPORT, whole).await;
+        let expected = json!({"entity": "Host", "name": "whole"});
+        assert_eq!(*reply.refuses(409, "entity_already_exists"), expected);
+        assert_eq!(scene.get("/api/v1/hosts").await, before);
+    });
+}
+
+#[test]
+fn neighbors_and_claims_follow_from_reported_entries() {
+    run_with(Scene::new, async |scene| {
+        let switch = |number: u8, neighbor: u8| {
+            let chassis = |number: u8| json!({"subtype": "MacAddress", "value": format!("00:1B:21:00:01:{number:02X}")});
+            json!({
+                "host": {"id": id(number.into()), "name": "switch", "network_id": OFFICE, "chassis_id": chassis(number)},
+                "if_entries": [{
+                    "if_index": 1, "if_descr": "GigabitEthernet0/1", "if_name": "Gi0/1",
+                    "lldp_chassis_id": chassis(neighbor),
+                    "lldp_port_id": {"subtype": "InterfaceName", "value": "Gi0/1"},
+                }],
+            })
+        };
+        let first = scene.post(REPORT, switch(1, 2)).await.data().clone();
+        assert_eq!(first["if_entries"][0]["neighbor"], Value::Null);
+        let second = scene.post(REPORT, switch(2, 1)).await.data().clone();
+        let entry = |host: &Value| json!({"type": "IfEntry", "id": host["if_entries"][0]["id"]});
+        assert_eq!(second["if_entries"][0]["neighbor"], entry(&first));
+        let first = scene.get(&format!("/api/v1/hosts/{}", id(1))).await;
+        assert_eq!(first["if_entries"][0]["neighbor"], entry(&second));
+        let claims = scene.get(&format!("/api/v1/hosts/{}/claims?kind=lldp", id(1))).await;
+        assert_eq!(
+            (&claims[0]["complete"], &claims[0]["reporter"]["name"]),
+            (&json!(false), &json!("daemon"))
+        );
+    });
 }
 
 #[test]
@@ -100,23 +239,24 @@ fn references_outside_of_the_network_are_left_out() {
         in_office.services.push(crate::common::service(0x53, &in_office, "hypervisor"));
         scene.fixture.put([in_lab, in_office]).await;
         let by = |service: u128| json!({"type": "Proxmox", "details": {"vm_id": null, "vm_name": null, "service_id": id(service)}});
-        for (service, is_kept) in [(0x52, false), (0x53, true), (0x54, false)] {
+        for (given, service, is_kept) in [(0x70, 0x52, false), (0x71, 0x53, true), (0x72, 0x54, false)] {
+            let address = |last: u128| format!("192.0.2.{}", given + last);
             let body = json!({
                 "host": {
-                    "id": id(7), "name": "a", "network_id": OFFICE, "tags": [scene.fixture.home.tags[0]],
+                    "id": id(given), "name": "a", "network_id": OFFICE, "tags": [scene.fixture.home.tags[0]],
                     "virtualization": by(service),
                     "credential_assignments": [{"credential_id": NOBODY, "interface_ids": null}],
                 },
                 "interfaces": [
-                    {"id": id(8), "ip_address": "192.0.2.1", "subnet_id": own},
-                    {"id": id(9), "ip_address": "192.0.2.2", "subnet_id": other},
-                    {"id": id(10), "ip_address": "192.0.2.3", "subnet_id": NOBODY},
+                    {"ip_address": address(0), "subnet_id": own},
+                    {"ip_address": address(10), "subnet_id": other},
+                    {"ip_address": "198.51.100.1", "subnet_id": NOBODY},
                 ],
                 "services": [{
-                    "id": id(11), "name": "s", "service_definition": "s", "tags": [NOBODY], "source": {"type": "System"},
+                    "name": "s", "service_definition": "s", "tags": [NOBODY], "source": {"type": "System"},
                 }],
                 "if_entries": [{
-                    "id": id(12), "if_index": 1, "if_descr": "", "neighbor": {"type": "Host", "id": id(2)},
+                    "if_index": 1, "if_descr": "", "neighbor": {"type": "Host", "id": id(2)},
                     "interface_id": NOBODY,
                 }],
             });
@@ -124,7 +264,7 @@ fn references_outside_of_the_network_are_left_out() {
             assert_eq!(stored["virtualization"].is_object(), is_kept);
             let subnets: Vec<&Value> =
                 stored["interfaces"].as_array().unwrap().iter().map(|part| &part["subnet_id"]).collect();
-            assert_eq!(subnets, [&own, &Value::Null, &Value::Null]);
+            assert_eq!(subnets, [&own, &own, &Value::Null], "by their addresses");
             assert_eq!((&stored["tags"], &stored["credential_assignments"]), (&json!([]), &json!([])));
             let service = &stored["services"][0];
             assert_eq!((&service["tags"], &service["source"]["type"]), (&json!([]), &json!("Discovery")));

@@ -36,6 +36,26 @@ fn labs_give_the_same_hosts_in_any_order() {
 }
 
 #[test]
+fn device_that_is_imported_alone_and_then_with_all_becomes_the_same_host() {
+    run(async || {
+        for (name, reports) in labs(FIRST) {
+            let expected = hosts(&imported(&reports).await).await;
+            for report in &reports {
+                let fixture = imported(std::slice::from_ref(report)).await;
+                let alone = fixture.documents().await;
+                assert_eq!(alone.len(), 1, "{name}");
+                let (caller, options) =
+                    (owner_of(fixture.organization), DiscoverOptions::new(fixture.network));
+                for report in &reports {
+                    fixture.inventory.discover(&caller, report, options).await.unwrap();
+                }
+                assert_eq!(hosts(&fixture).await, expected, "{name}");
+            }
+        }
+    });
+}
+
+#[test]
 fn labs_that_are_imported_again_write_nothing_or_claims_only() {
     run(async || {
         for ((name, reports), (_, later)) in labs(FIRST).into_iter().zip(labs(SECOND)) {
