@@ -73,6 +73,7 @@ impl Inventory {
     ///
     /// # Errors
     /// - `Invalid`: the name or the version has a wrong length, or there are more than 1,000 subnets.
+    /// - `Invalid` with the field `discovery`: the inventory stores hosts [without terms](Self::without_host_terms).
     /// - `QuotaExceeded`: the network has 100 daemons, or 100 open sessions of work, or the organization has too many hosts.
     pub async fn register_daemon(&self, caller: &Daemon, new: NewDaemon) -> Result<DiscoveryDaemon, Error> {
         let name = validate::name("name", &new.name, 100)?;

@@ -6,8 +6,8 @@ use super::*;
 use crate::backend::run_with;
 use crate::common::{ELSEWHERE, LAB, NOBODY, host};
 
-fn consolidate(id: impl ToString, other: impl ToString, key: &str) -> Request<String> {
-    let path = format!("/api/v1/hosts/{}/consolidate/{}", id.to_string(), other.to_string());
+fn consolidate(id: &str, other: &str, key: &str) -> Request<String> {
+    let path = format!("/api/v1/hosts/{id}/consolidate/{other}");
     with_key(bare("POST", &path), key)
 }
 
@@ -20,7 +20,7 @@ fn everything_of_the_other_host_moves_and_its_id_is_gone() {
     run_with(Fixture::with_one_host, async |fixture| {
         let imported = import_report(&fixture, &report_of(switch(1, &["192.0.2.1"]), FIRST)).await;
         let other = imported["hosts"][0]["id"].as_str().unwrap();
-        let reply = fixture.send(consolidate(id(1), other, &fixture.key)).await;
+        let reply = fixture.send(consolidate(&id(1).to_string(), other, &fixture.key)).await;
         let kept = reply.data().clone();
         assert_eq!((&kept["id"], &kept["serial_number"]), (&json!(id(1)), &json!("SN-0001")));
         assert_eq!(kept["interfaces"][0]["ip_address"], "192.0.2.1");
@@ -29,7 +29,7 @@ fn everything_of_the_other_host_moves_and_its_id_is_gone() {
         assert_eq!(hosts(&fixture).await, [kept]);
         let claims = format!("/api/v1/hosts/{}/claims", id(1));
         assert_eq!(fixture.server.get_with(&fixture.key, &claims).await.data().as_array().unwrap().len(), 3);
-        let again = fixture.send(consolidate(id(1), other, &fixture.key)).await;
+        let again = fixture.send(consolidate(&id(1).to_string(), other, &fixture.key)).await;
         again.refuses(404, "entity_not_found");
     });
 }
@@ -41,7 +41,7 @@ fn consolidation_requires_two_accessible_hosts_of_one_network() {
         fixture.put_abroad(host(9, ELSEWHERE)).await;
         let before = hosts(&fixture).await;
         let send =
-            async |one: String, other: String, key: &str| fixture.send(consolidate(one, other, key)).await;
+            async |one: String, other: String, key: &str| fixture.send(consolidate(&one, &other, key)).await;
         let [first, in_lab, third, abroad] = [1, 2, 3, 9].map(|number| id(number).to_string());
         for (one, other) in [(&first, &abroad), (&abroad, &first), (&first, &NOBODY.to_string())] {
             send(one.clone(), other.clone(), &fixture.key).await.refuses(404, "entity_not_found");

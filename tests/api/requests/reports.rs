@@ -21,13 +21,16 @@ const MEDIA_TYPES: &str = "application/json|application/octet-stream|application
 impl Author<'_> {
     /// Adds a report, and the query that says what it is.
     pub(super) fn add_report(&mut self, request: &mut ApiRequest) {
-        let format = match self.random.usize(..8) {
+        let format = match self.random.usize(..20) {
             0 => self.random.choose_part("x|"),
-            1..4 => self.random.choose_part("nmap|lldpctl|snmpwalk|snmprec|arp"),
+            1..8 => self.random.choose_part("nmap|lldpctl|snmpwalk|snmprec|arp"),
             _ => "report",
         };
         request.query.push(("format", format.to_owned()));
-        if !self.random.once_in(10) {
+        // A daemon's key has a network.
+        let mut keys = self.own.daemon_keys.iter().map(|key| format!("Bearer {key}"));
+        let is_by_daemon = keys.any(|key| request.authorization.contains(&key));
+        if self.random.once_in(10) == is_by_daemon {
             request.query.push(("network_id", self.id("networks").to_string()));
         }
         if ["lldpctl", "arp"].contains(&format) || self.random.once_in(8) {
@@ -37,7 +40,9 @@ impl Author<'_> {
         }
         for name in ["complete", "create_neighbors", "dry_run"] {
             if self.random.once_in(4) {
-                request.query.push((name, self.random.choose_part("true|true|false|x").to_owned()));
+                request
+                    .query
+                    .push((name, self.random.choose_part("true|true|true|false|false|x").to_owned()));
             }
         }
         let sample = match format {

@@ -3,6 +3,7 @@
 mod claims;
 mod concurrency;
 mod consolidation;
+mod daemons;
 mod edits;
 mod input;
 mod labs;

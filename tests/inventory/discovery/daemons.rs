@@ -1,0 +1,113 @@
+//! Hosts that daemons report one by one.
+
+use toposcope::access::Daemon;
+use toposcope::inventory::{Entity, ErrorKind, Problem};
+use toposcope::model::{BindingTarget, Host, Protocol, Source};
+
+use super::support::{FIRST, SECOND, THIRD, discover_one, switch};
+use crate::backend::{run, run_on_threads};
+use crate::support::{
+    Fixture, bare_host, concurrently, id, interface, invalid, port, refusal, service, settle, time,
+};
+
+async fn daemon(fixture: &Fixture) -> Daemon {
+    let key = fixture.daemon_key(|_| {}).await;
+    let daemon = fixture.inventory.authenticate_daemon_key(key.plaintext()).await.unwrap();
+    fixture.until_used(key.record().id).await;
+    settle().await;
+    daemon
+}
+
+/// Returns a server with an address and a service, whose ids follow from this number.
+fn server(fixture: &Fixture, number: u128) -> Host {
+    let mut host = bare_host(id(number), fixture.network);
+    host.source = Source::Discovery { metadata: vec![] };
+    host.hostname = Some("server.example.net".to_owned());
+    host.interfaces = vec![interface(&host, id(number + 1), "192.0.2.7", 0)];
+    host.ports = vec![port(&host, id(number + 2), 443, Protocol::Tcp)];
+    let target = BindingTarget::Port { port_id: id(number + 2), interface_id: Some(id(number + 1)) };
+    host.services = vec![service(&host, id(number + 3), "nginx", 0).bound_to(target)];
+    host
+}
+
+#[test]
+fn repeated_report_writes_nothing_and_a_newer_one_leaves_the_host() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let daemon = daemon(&fixture).await;
+        let report = async |number: u128, at: &str| {
+            let host = server(&fixture, number);
+            fixture.inventory.discover_host_as_daemon(&daemon, host, time(at)).await.unwrap()
+        };
+        let stored = report(0x10, FIRST).await;
+        assert_eq!(
+            stored.services[0].bindings[0].target,
+            server(&fixture, 0x10).services[0].bindings[0].target
+        );
+        let commits = fixture.commits();
+        for number in [0x10, 0x20] {
+            assert_eq!(report(number, FIRST).await, stored);
+        }
+        assert_eq!(fixture.commits(), commits);
+        assert_eq!(report(0x30, SECOND).await, stored);
+        assert_eq!(fixture.documents().await.len(), 1);
+    });
+}
+
+#[test]
+fn reports_of_a_device_by_scan_and_by_daemon_are_one_host() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let daemon = daemon(&fixture).await;
+        let (_, scanned) = discover_one(&fixture, switch(1), FIRST).await;
+        let mut reported = bare_host(id(1), fixture.network);
+        reported.chassis_id.clone_from(&scanned.chassis_id);
+        reported.ports = vec![port(&reported, id(2), 22, Protocol::Tcp)];
+        let merged =
+            fixture.inventory.discover_host_as_daemon(&daemon, reported, time(SECOND)).await.unwrap();
+        assert_eq!((merged.id, merged.ports.len()), (scanned.id, 1));
+        assert_eq!(merged.if_entries, scanned.if_entries);
+        let (_, again) = discover_one(&fixture, switch(1), THIRD).await;
+        assert_eq!((again.id, again.ports), (scanned.id, merged.ports));
+    });
+}
+
+#[test]
+fn concurrent_reports_of_one_host_are_one_host() {
+    run_on_threads(async || {
+        let fixture = Fixture::new().await;
+        let daemon = daemon(&fixture).await;
+        let reports = concurrently(&fixture, 8, move |fixture, task| async move {
+            let host = server(&fixture, 0x10 * u128::from(task + 1));
+            fixture.inventory.discover_host_as_daemon(&daemon, host, time(FIRST)).await.unwrap();
+        });
+        reports.await;
+        let documents = fixture.documents().await;
+        assert_eq!(documents.len(), 1);
+        let host: Host = serde_json::from_slice(&documents[0]).unwrap();
+        assert_eq!((host.interfaces.len(), host.ports.len(), host.services.len()), (1, 1, 1));
+    });
+}
+
+#[test]
+fn faulty_report_is_refused_as_a_whole() {
+    run(async || {
+        let fixture = Fixture::new().await;
+        let daemon = daemon(&fixture).await;
+        let report = async |host: Host| {
+            refusal(fixture.inventory.discover_host_as_daemon(&daemon, host, time(FIRST)).await)
+        };
+        let mut twice = server(&fixture, 0x10);
+        twice.ports.push(port(&twice, id(0x19), 443, Protocol::Tcp));
+        let name = "443/Tcp".to_owned();
+        assert_eq!(report(twice).await, ErrorKind::AlreadyExists { entity: Entity::Port, name });
+        let mut unbound = server(&fixture, 0x10);
+        unbound.ports.clear();
+        assert!(matches!(report(unbound).await, ErrorKind::ReferenceInvalid { entity: Entity::Port, .. }));
+        let without_terms = fixture.inventory.clone().without_host_terms();
+        let host = server(&fixture, 0x10);
+        let refused = without_terms.discover_host_as_daemon(&daemon, host, time(FIRST)).await;
+        assert_eq!(refusal(refused), invalid("discovery", Problem::Unsupported));
+        assert!(fixture.documents().await.is_empty());
+    });
+}
