@@ -88,6 +88,8 @@ pub mod service;
 pub mod store;
 #[cfg(feature = "testing")]
 pub mod testing;
+#[cfg(feature = "topology")]
+pub mod topology;
 pub mod wire;
 
 pub use inventory::Inventory;

@@ -61,6 +61,7 @@ impl Host {
             model: None,
             serial_number: None,
             management_url: None,
+            role: None,
             hidden: false,
             created_at: now,
             updated_at: now,

@@ -68,6 +68,9 @@ pub struct Host {
     /// The URL of the device's management interface.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub management_url: Option<String>,
+    /// The role of the device, as a user set it; `None`: the topology derives it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<HostRole>,
     /// Whether user interfaces should hide the host. Lists still contain it.
     #[serde(default)]
     pub hidden: bool,
@@ -114,6 +117,39 @@ impl Host {
         }
         self.if_entries.sort_by_key(|entry| (entry.if_index, entry.id));
     }
+}
+
+/// The role of a device in a network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum HostRole {
+    /// Forwards packets between subnets.
+    Router,
+    /// Forwards frames between ports.
+    Switch,
+    /// Connects wireless clients.
+    AccessPoint,
+    /// Filters traffic between networks.
+    Firewall,
+    /// Offers services to other hosts.
+    Server,
+    /// Prints.
+    Printer,
+    /// A desk or conference phone.
+    Phone,
+    /// A network camera.
+    Camera,
+    /// Stores files or blocks for other hosts.
+    Storage,
+    /// Runs virtual machines.
+    Hypervisor,
+    /// A personal computer.
+    Workstation,
+    /// Nothing reveals the role.
+    #[default]
+    Unknown,
 }
 
 /// The virtualization platform of a virtual host.

@@ -38,7 +38,7 @@ pub(crate) use construct::derived_id;
 pub use daemon::{DaemonCapabilities, DaemonMode, DiscoveryDaemon};
 #[cfg(feature = "discovery")]
 pub use discovery::{Discovery, DiscoveryPhase, DiscoveryType};
-pub use host::{CredentialAssignment, Host, HostVirtualization, ProxmoxVirtualization};
+pub use host::{CredentialAssignment, Host, HostRole, HostVirtualization, ProxmoxVirtualization};
 pub use interface::{
     AdminStatus, IfEntry, Interface, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype,
     Neighbor, OperStatus, Vlans,

@@ -78,6 +78,7 @@ fn set_field(host: &mut Host, given: &Host, name: &str) {
         "model" => host.model.clone_from(&given.model),
         "serial_number" => host.serial_number.clone_from(&given.serial_number),
         "management_url" => host.management_url.clone_from(&given.management_url),
+        "role" => host.role = given.role,
         "hidden" => host.hidden = given.hidden,
         "tags" => host.tags.clone_from(&given.tags),
         "source" => host.source.clone_from(&given.source),

@@ -8,9 +8,9 @@ use uuid::Uuid;
 
 use crate::inventory::{Error, Problem, dotted};
 use crate::model::{
-    AdminStatus, Binding, BindingTarget, CredentialAssignment, Host, HostVirtualization, IfEntry, Interface,
-    LldpChassisId, LldpPortId, MacAddress, Neighbor, OperStatus, Port, PortNumber, Protocol, Service,
-    ServiceDefinition, ServiceVirtualization, Source, Timestamp, Vlans,
+    AdminStatus, Binding, BindingTarget, CredentialAssignment, Host, HostRole, HostVirtualization, IfEntry,
+    Interface, LldpChassisId, LldpPortId, MacAddress, Neighbor, OperStatus, Port, PortNumber, Protocol,
+    Service, ServiceDefinition, ServiceVirtualization, Source, Timestamp, Vlans,
 };
 
 /// The position of a part that the request leaves to the server.
@@ -127,6 +127,7 @@ struct HostDocument {
     model: Option<String>,
     serial_number: Option<String>,
     management_url: Option<String>,
+    role: Option<HostRole>,
     #[serde(default, deserialize_with = "or_default")]
     hidden: bool,
     #[serde(skip, default = "unset")]

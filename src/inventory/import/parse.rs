@@ -12,7 +12,7 @@ use super::report::{Alteration, Alterations, DroppedPort, Reassignment, Refusal}
 use crate::inventory::hosts::{EncodedHost, HostEncoder};
 use crate::inventory::{Error, ErrorKind, dotted};
 use crate::model::{
-    AdminStatus, CredentialAssignment, Host, HostVirtualization, IfEntry, Interface, LldpChassisId,
+    AdminStatus, CredentialAssignment, Host, HostRole, HostVirtualization, IfEntry, Interface, LldpChassisId,
     LldpPortId, MacAddress, Neighbor, OperStatus, Port, PortNumber, Protocol, Service, Source, Timestamp,
     Vlans,
 };
@@ -100,6 +100,7 @@ fn repair(document: HostDocument, line: u64, alterations: &mut Alterations) -> H
         model: document.model,
         serial_number: document.serial_number,
         management_url: document.management_url,
+        role: document.role,
         hidden: document.hidden,
         created_at: document.created_at,
         updated_at: document.updated_at,
@@ -243,6 +244,7 @@ struct HostDocument {
     model: Option<String>,
     serial_number: Option<String>,
     management_url: Option<String>,
+    role: Option<HostRole>,
     #[serde(default)]
     hidden: bool,
     created_at: Timestamp,

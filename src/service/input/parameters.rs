@@ -101,6 +101,7 @@ pub(in crate::service) const HOST_FIELDS: &[&str] = &[
     "model",
     "serial_number",
     "management_url",
+    "role",
     "hidden",
     "created_at",
     "updated_at",

@@ -131,7 +131,8 @@ fn responses(route: &Route, records: &Map<String, Value>, errors: &mut Errors) -
     #[cfg(feature = "discovery")]
     if matches!(route.answer, Answer::Events) {
         let events = "Events named `discovery`, whose data is a discovery. The first are the present ones.";
-        let events = json!({"schema": {"type": "string", "description": events}});
+        // Without a type, because tools disagree on whether a schema describes the whole stream or an event.
+        let events = json!({"schema": {"description": events}});
         set(&mut success, "content", json!({"text/event-stream": events}));
     }
     if matches!(route.answer, Answer::Page("Host")) {

@@ -140,6 +140,7 @@ pub(super) const HOST: &[Parameter] = &[
     device_text("model", "The model of the chassis."),
     device_text("serial_number", "The serial number of the chassis."),
     device_text("management_url", "The URL of the device's management interface."),
+    Parameter::nullable("role", Kind::Schema("HostRole"), "The role of the device; derived if absent."),
     Parameter::optional("hidden", Kind::Boolean, "Whether user interfaces should hide the host."),
     Parameter::optional("tags", TAG_IDS, "The ids of the host's tags."),
     Parameter::optional("source", Kind::Schema("Source"), "The origin of the record."),

@@ -134,6 +134,7 @@ fn fill(host: &mut Host, other: Host) {
     host.model = host.model.take().or(other.model);
     host.serial_number = host.serial_number.take().or(other.serial_number);
     host.management_url = host.management_url.take().or(other.management_url);
+    host.role = host.role.or(other.role);
     host.virtualization = host.virtualization.take().or(other.virtualization);
     host.created_at = host.created_at.min(other.created_at);
 }

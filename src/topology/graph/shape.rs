@@ -1,0 +1,164 @@
+//! The graph as clients receive it.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::model::{HostRole, TopologyView};
+use crate::topology::links::{Confidence, Evidence, LinkMember, PortRef};
+
+/// A network as one view shows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Graph {
+    /// The network; absent in a share.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network_id: Option<Uuid>,
+    /// The view.
+    pub view: TopologyView,
+    /// Changes whenever the graph changes.
+    pub revision: String,
+    /// The rectangle around all nodes and edges; zero without a layout.
+    pub bounds: Bounds,
+    /// The nodes, containers before what they contain.
+    pub nodes: Vec<Node>,
+    /// The edges, by id.
+    pub edges: Vec<Edge>,
+    /// How much the graph leaves out.
+    pub hidden: Hidden,
+    /// What readers of the graph should know.
+    pub warnings: Vec<Warning>,
+}
+
+/// A rectangle, in pixels; `x` and `y` are its upper left corner.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+pub struct Bounds {
+    /// The left edge.
+    pub x: f64,
+    /// The upper edge.
+    pub y: f64,
+    /// The width.
+    pub width: f64,
+    /// The height.
+    pub height: f64,
+}
+
+/// A node of a graph.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Node {
+    /// The node's id: that of the host or the subnet, or one derived from what the node stands for.
+    pub id: Uuid,
+    /// What the node stands for.
+    pub kind: NodeKind,
+    /// The id of the host or the subnet; `None` for other nodes, absent in a share.
+    #[serde(default)]
+    pub entity_id: Option<Uuid>,
+    /// The id of the node that contains this one; `None` on the outermost level.
+    pub parent_id: Option<Uuid>,
+    /// The name to show.
+    pub label: String,
+    /// The role of a host.
+    pub role: HostRole,
+    /// The left edge, in the graph's coordinates.
+    pub x: f64,
+    /// The upper edge, in the graph's coordinates.
+    pub y: f64,
+    /// The width, label included.
+    pub width: f64,
+    /// The height, label included.
+    pub height: f64,
+    /// Whether a user placed the node.
+    pub pinned: bool,
+    /// The number of leaves that the node stands for; 0 for a node that stands for itself.
+    pub collapsed: u32,
+    /// Whether recent scans do not show the host any more.
+    pub stale: bool,
+}
+
+/// What a node stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub enum NodeKind {
+    /// A host.
+    Host,
+    /// A device that is named by others and is no host yet.
+    Stub,
+    /// A segment that several devices share.
+    Segment,
+    /// A subnet.
+    Subnet,
+    /// Several leaves of one device, drawn as one.
+    Group,
+}
+
+/// An edge of a graph.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Edge {
+    /// The edge's id, derived from its ends.
+    pub id: Uuid,
+    /// What the edge stands for.
+    pub kind: EdgeKind,
+    /// The id of the node at one end.
+    pub source: Uuid,
+    /// The id of the node at the other end.
+    pub target: Uuid,
+    /// The port at the source; `None` when unknown.
+    pub source_port: Option<PortRef>,
+    /// The port at the target; `None` when unknown.
+    pub target_port: Option<PortRef>,
+    /// The speed in bits per second, of all members together; `None` when unknown.
+    pub speed_bps: Option<u64>,
+    /// The physical links of an aggregation group; empty for a single link.
+    pub members: Vec<LinkMember>,
+    /// How certain the edge is.
+    pub confidence: Confidence,
+    /// The claims that support the edge, the strongest first.
+    pub evidence: Vec<Evidence>,
+    /// The corners of the line, from border to border; empty without a layout.
+    pub points: Vec<[f64; 2]>,
+}
+
+/// What an edge stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub enum EdgeKind {
+    /// A cable between two ports.
+    Physical,
+    /// Two neighbors whose ports are unknown.
+    Adjacency,
+    /// A connection inferred from forwarding tables, or through a segment.
+    Bridged,
+    /// Two routers on a subnet of two addresses.
+    Routed,
+    /// A host on a subnet.
+    Member,
+    /// A hypervisor or a container host, and what runs on it.
+    Hosts,
+}
+
+/// How much a graph leaves out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+pub struct Hidden {
+    /// The number of leaves that are drawn as groups.
+    pub leaves: usize,
+    /// The number of stale hosts that are left out.
+    pub stale: usize,
+}
+
+/// What readers of a graph should know.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+pub struct Warning {
+    /// A stable code.
+    pub code: String,
+    /// Names and values that belong to the code.
+    pub params: std::collections::BTreeMap<String, String>,
+}

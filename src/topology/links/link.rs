@@ -1,0 +1,196 @@
+//! What a link consists of.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::discovery::report::Capability;
+use crate::model::{LldpChassisId, Timestamp};
+
+/// A link between two ends, with everything that supports and contradicts it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Link {
+    /// The link's id, derived from its ends.
+    pub id: Uuid,
+    /// The end with the smaller id.
+    pub source: End,
+    /// The other end.
+    pub target: End,
+    /// The speed in bits per second, of all members together; `None` when unknown.
+    pub speed_bps: Option<u64>,
+    /// The physical links of an aggregation group; empty for a single link.
+    pub members: Vec<LinkMember>,
+    /// How certain the link is.
+    pub confidence: Confidence,
+    /// The claims that support the link, the strongest first.
+    pub evidence: Vec<Evidence>,
+    /// The claims that the link won over.
+    pub rejected: Vec<RejectedClaim>,
+}
+
+/// An end of a link.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum End {
+    /// A host, and its port when known.
+    Host {
+        /// The host's id.
+        host_id: Uuid,
+        /// The port; `None` when unknown.
+        port: Option<PortRef>,
+    },
+    /// A device that is no host yet.
+    Stub {
+        /// The id of the [`Stub`].
+        id: Uuid,
+        /// The device's port; `None` when unknown.
+        port: Option<PortRef>,
+    },
+    /// A segment that several devices share.
+    Segment {
+        /// The id of the [`Segment`].
+        id: Uuid,
+    },
+}
+
+/// A port at the end of a link.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+pub struct PortRef {
+    /// The id of the interface entry; `None` for a port that is known by name only.
+    pub if_entry_id: Option<Uuid>,
+    /// The port's name, as short as the device gives it.
+    pub name: String,
+}
+
+/// A physical link of an aggregation group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+pub struct LinkMember {
+    /// The port at the link's source; `None` when unknown.
+    pub source_port: Option<PortRef>,
+    /// The port at the link's target; `None` when unknown.
+    pub target_port: Option<PortRef>,
+}
+
+/// How certain a link is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+pub enum Confidence {
+    /// Claims of equal rank contradict each other.
+    Conflicting,
+    /// Inferred from forwarding tables.
+    Inferred,
+    /// One end names the other.
+    Reported,
+    /// Each end names the other, or a user entered the link.
+    Confirmed,
+}
+
+/// The protocol or the table that a claim comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Method {
+    /// A user entered the link.
+    Manual,
+    /// The Link Layer Discovery Protocol.
+    Lldp,
+    /// The Cisco Discovery Protocol.
+    Cdp,
+    /// The neighbor that is stored with an interface entry.
+    Stored,
+    /// The spanning tree.
+    Stp,
+    /// Forwarding databases.
+    Fdb,
+}
+
+/// The rule that made a link of a claim, the strongest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Rule {
+    /// A user entered or suppressed the link.
+    Manual,
+    /// Each of two hosts names the other by LLDP.
+    MutualLldp,
+    /// Each of two hosts names the other by CDP.
+    MutualCdp,
+    /// One host names the other by LLDP.
+    OneSidedLldp,
+    /// One host names the other by CDP.
+    OneSidedCdp,
+    /// The neighbor that is stored with an interface entry.
+    StoredNeighbor,
+    /// The designated bridge of a port of the spanning tree.
+    StpDesignated,
+    /// Each of two bridges learned the other's address on exactly one port.
+    MutualFdb,
+    /// Shared entries of two forwarding databases show that no bridge is in between.
+    SharedFdb,
+    /// One port learned the address of a single device.
+    SingleSidedFdb,
+}
+
+/// A claim that supports a link.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Evidence {
+    /// The protocol or the table.
+    pub method: Method,
+    /// The rule that applied.
+    pub rule: Rule,
+    /// The host that made the claim; `None` for a link that a user entered.
+    pub reporter_host_id: Option<Uuid>,
+    /// The reporter's port; `None` when unknown.
+    pub if_entry_id: Option<Uuid>,
+    /// When the claim was first observed, as far as known.
+    pub first_seen: Option<Timestamp>,
+    /// When the claim was last observed.
+    pub last_seen: Option<Timestamp>,
+}
+
+/// A claim that lost against a stronger one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct RejectedClaim {
+    /// The claim.
+    pub evidence: Evidence,
+    /// The device that the claim names, as the reporter knows it.
+    pub names: String,
+    /// The rule that won over the claim.
+    pub beaten_by: Rule,
+}
+
+/// A device that claims name, and that is no host yet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Stub {
+    /// The stub's id, derived from what identifies the device.
+    pub id: Uuid,
+    /// The device's name, or else its chassis id; empty for an unmanaged switch.
+    pub label: String,
+    /// The chassis id that the device announces.
+    pub chassis_id: Option<LldpChassisId>,
+    /// The capabilities that the device announces.
+    pub capabilities: Vec<Capability>,
+    /// The addresses that the device announces, as strings.
+    pub addresses: Vec<String>,
+    /// Whether the device is a switch that announces nothing, and is inferred from forwarding tables.
+    pub is_unmanaged_switch: bool,
+}
+
+/// A segment on which one port sees several devices.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Segment {
+    /// The segment's id, derived from the port or the devices on it.
+    pub id: Uuid,
+    /// The name of the port that sees the devices.
+    pub label: String,
+}
