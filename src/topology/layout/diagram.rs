@@ -1,0 +1,91 @@
+//! What is to be arranged, and what comes of it.
+
+use uuid::Uuid;
+
+use super::geometry::{Point, Rect, Size};
+
+/// Shapes, and the connections between them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Diagram {
+    /// The shapes, in any order.
+    pub shapes: Vec<Shape>,
+    /// The connections, in any order.
+    pub connections: Vec<Connection>,
+}
+
+/// A rectangle to be placed.
+///
+/// A shape that is the parent of others is a container: it is as large as its content needs, and at least as large as `size`.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Shape {
+    /// The identity of the shape; the order of ids decides where nothing else does.
+    pub id: Uuid,
+    /// The index of the container in [`Diagram::shapes`]; `None` on the outermost level.
+    pub parent: Option<usize>,
+    /// The extent in pixels, label included; between 1 and 10,000 in each direction, other values are replaced.
+    pub size: Size,
+    /// The height of a container's title, in pixels; content is placed below. Without meaning for other shapes.
+    pub header: f64,
+    /// The position among shapes of equal standing, smallest first: for example the position of the label in sorted order.
+    pub order: u32,
+    /// The level in a hierarchy of roles, smallest on top; `None` when unknown.
+    pub rank: Option<u8>,
+    /// The upper left corner where a user put the shape. It stays there, and other shapes give way.
+    ///
+    /// A pinned container takes its content along, and grows around content that is pinned outside of it.
+    pub pin: Option<Point>,
+    /// The upper left corner in an earlier arrangement, from which the shape moves as little as possible.
+    pub former: Option<Point>,
+}
+
+impl Shape {
+    /// Creates a shape on the outermost level, without role, pin and history.
+    #[must_use]
+    pub const fn new(id: Uuid, size: Size) -> Self {
+        Self { id, parent: None, size, header: 0.0, order: 0, rank: None, pin: None, former: None }
+    }
+}
+
+/// A line between two shapes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Connection {
+    /// The identity of the connection; the order of ids decides the order of parallel lines.
+    pub id: Uuid,
+    /// The index of the shape at one end.
+    pub source: usize,
+    /// The index of the shape at the other end.
+    pub target: usize,
+}
+
+/// Where everything in a diagram is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Arrangement {
+    /// The place of each shape, in the order of [`Diagram::shapes`].
+    pub shapes: Vec<Rect>,
+    /// The corners of each line, from the border of its source to the border of its target, in the order of
+    /// [`Diagram::connections`]; empty where an end does not exist.
+    pub routes: Vec<Vec<Point>>,
+    /// The smallest rectangle around all shapes and lines; zero for a diagram without shapes.
+    pub bounds: Rect,
+}
+
+/// A text to be placed near an end of a line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Label {
+    /// The index of the connection.
+    pub connection: usize,
+    /// The end of the line.
+    pub end: LineEnd,
+    /// The extent in pixels.
+    pub size: Size,
+}
+
+/// One of the two ends of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LineEnd {
+    /// The end at the connection's source.
+    Source,
+    /// The end at the connection's target.
+    Target,
+}
