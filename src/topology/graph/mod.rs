@@ -1,5 +1,35 @@
 //! What a view shows: nodes, edges and containers.
+//!
+//! [`HostSummary::of`] digests hosts, [`build`] selects what the view shows, and [`lay_out`] places it. [`blind_spots`] ranks
+//! what to scan next.
 
+mod arrange;
+mod blind_spots;
+mod build;
+mod context;
+mod draft;
+mod focus;
+mod fold;
+mod input;
+mod l2;
+mod l3;
+mod redact;
+mod role;
 mod shape;
+mod size;
+mod summary;
+mod text;
+mod workloads;
 
+pub use self::arrange::{Positions, lay_out};
+pub use self::blind_spots::{BlindSpot, BlindSpotReason, blind_spots};
+pub use self::build::build;
+pub use self::input::{GraphInput, GraphOptions};
+pub use self::redact::{Redactor, SensitiveValues};
+pub use self::role::{RoleReason, RoleSource};
 pub use self::shape::{Bounds, Edge, EdgeKind, Graph, Hidden, Node, NodeKind, Warning};
+pub(in crate::topology) use self::size::{
+    CARD_HEIGHT, DETAIL_SIZE, HEADER_HEIGHT, ICON, LABEL_SIZE, PADDING, card_label, title_label,
+};
+pub use self::summary::{HostSummary, InterfaceSummary, ServiceSummary};
+pub(in crate::topology) use self::text::{shorten, shorten_to_width, width};

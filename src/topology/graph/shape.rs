@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::RoleReason;
 use crate::model::{HostRole, TopologyView};
 use crate::topology::links::{Confidence, Evidence, LinkMember, PortRef};
 
@@ -60,8 +61,17 @@ pub struct Node {
     pub parent_id: Option<Uuid>,
     /// The name to show.
     pub label: String,
+    /// A second line: the address of a host or the prefix of a subnet, unless it is the label.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// What the label is made of, which decides what a share replaces.
+    #[serde(skip)]
+    pub(super) label_kind: TextKind,
     /// The role of a host.
     pub role: HostRole,
+    /// What the role is derived from; absent when the role is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role_reason: Option<RoleReason>,
     /// The left edge, in the graph's coordinates.
     pub x: f64,
     /// The upper edge, in the graph's coordinates.
@@ -76,6 +86,22 @@ pub struct Node {
     pub collapsed: u32,
     /// Whether recent scans do not show the host any more.
     pub stale: bool,
+}
+
+/// What a text of a graph is made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum TextKind {
+    /// A name of a host, an interface, a service, a subnet or a port.
+    #[default]
+    Name,
+    /// An IP address or a prefix.
+    Address,
+    /// A MAC address.
+    Mac,
+    /// Another identifier, possibly a serial number.
+    Identifier,
+    /// Words of this crate.
+    Fixed,
 }
 
 /// What a node stands for.
@@ -93,6 +119,32 @@ pub enum NodeKind {
     Subnet,
     /// Several leaves of one device, drawn as one.
     Group,
+    /// A service that runs in a container.
+    Service,
+}
+
+impl Node {
+    /// Creates a node on the outermost level, without extent.
+    pub(super) const fn new(id: Uuid, kind: NodeKind, label: String, label_kind: TextKind) -> Self {
+        Self {
+            id,
+            kind,
+            entity_id: None,
+            parent_id: None,
+            label,
+            detail: None,
+            label_kind,
+            role: HostRole::Unknown,
+            role_reason: None,
+            x: 0.0,
+            y: 0.0,
+            width: 0.0,
+            height: 0.0,
+            pinned: false,
+            collapsed: 0,
+            stale: false,
+        }
+    }
 }
 
 /// An edge of a graph.
@@ -122,6 +174,25 @@ pub struct Edge {
     pub evidence: Vec<Evidence>,
     /// The corners of the line, from border to border; empty without a layout.
     pub points: Vec<[f64; 2]>,
+}
+
+impl Edge {
+    /// Creates an edge of which only the ends are known.
+    pub(super) const fn new(id: Uuid, kind: EdgeKind, source: Uuid, target: Uuid) -> Self {
+        Self {
+            id,
+            kind,
+            source,
+            target,
+            source_port: None,
+            target_port: None,
+            speed_bps: None,
+            members: Vec::new(),
+            confidence: Confidence::Confirmed,
+            evidence: Vec::new(),
+            points: Vec::new(),
+        }
+    }
 }
 
 /// What an edge stands for.

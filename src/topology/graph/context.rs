@@ -1,0 +1,134 @@
+//! Facts about hosts that follow from the whole network.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use uuid::Uuid;
+
+use super::role::{self, RoleReason, RoleSource};
+use super::shape::{Node, NodeKind, TextKind};
+use super::{GraphInput, HostSummary};
+use crate::model::{HostRole, Timestamp};
+use crate::topology::links::{End, Link};
+
+/// The hosts that a graph may show, and the services on them.
+pub(super) struct Context<'a> {
+    pub(super) input: &'a GraphInput<'a>,
+    pub(super) hosts: BTreeMap<Uuid, HostFacts<'a>>,
+    /// The host of each service, hosts that are not shown included.
+    pub(super) service_hosts: BTreeMap<Uuid, Uuid>,
+    /// The number of hosts left out because they are stale.
+    pub(super) hidden_stale: usize,
+}
+
+/// A host with what the rest of the network says about it.
+pub(super) struct HostFacts<'a> {
+    pub(super) summary: &'a HostSummary,
+    pub(super) role: HostRole,
+    pub(super) role_reason: Option<RoleReason>,
+    pub(super) stale: bool,
+}
+
+impl<'a> Context<'a> {
+    pub(super) fn new(input: &'a GraphInput<'a>) -> Self {
+        let service_hosts = service_hosts(&input.hosts);
+        let hypervisors = hypervisors(&input.hosts, &service_hosts);
+        let sightings = sightings(&input.links);
+        let options = input.options;
+        let mut hidden_stale = 0_usize;
+        let mut hosts = BTreeMap::new();
+        for &summary in &input.hosts {
+            if !has_tag(&summary.tags, &options.tag_ids) {
+                continue;
+            }
+            let stale = is_stale(summary, sightings.get(&summary.id).copied(), input.stale_before);
+            if stale && !options.show_stale {
+                hidden_stale = hidden_stale.saturating_add(1);
+                continue;
+            }
+            let capabilities = input.capabilities.get(&summary.id).map_or(&[][..], Vec::as_slice);
+            let (role, role_reason) = role_of(summary, capabilities, hypervisors.contains(&summary.id));
+            hosts.insert(summary.id, HostFacts { summary, role, role_reason, stale });
+        }
+        Self { input, hosts, service_hosts, hidden_stale }
+    }
+}
+
+impl HostFacts<'_> {
+    /// Returns the node that stands for the host.
+    pub(super) fn node(&self) -> Node {
+        let address = self.summary.address().map(|address| address.to_string());
+        let (label, kind, detail) = match (&self.summary.name, address) {
+            (Some(name), detail) => (name.clone(), TextKind::Name, detail),
+            (None, Some(address)) => (address, TextKind::Address, None),
+            (None, None) => ("Unnamed".to_owned(), TextKind::Fixed, None),
+        };
+        let mut node = Node::new(self.summary.id, NodeKind::Host, label, kind);
+        node.entity_id = Some(self.summary.id);
+        node.detail = detail;
+        node.role = self.role;
+        node.role_reason.clone_from(&self.role_reason);
+        node.stale = self.stale;
+        node
+    }
+}
+
+/// Returns whether one of these tags is asked for; without tags asked for, everything is.
+pub(super) fn has_tag(tags: &[Uuid], asked: &BTreeSet<Uuid>) -> bool {
+    asked.is_empty() || tags.iter().any(|tag| asked.contains(tag))
+}
+
+fn role_of(
+    summary: &HostSummary,
+    capabilities: &[crate::discovery::report::Capability],
+    has_guests: bool,
+) -> (HostRole, Option<RoleReason>) {
+    let reason = summary.role_reason.as_ref();
+    let is_manual = reason.is_some_and(|reason| reason.source == RoleSource::Manual);
+    if has_guests && !is_manual {
+        return (HostRole::Hypervisor, Some(RoleReason::new(RoleSource::Guest, "guests")));
+    }
+    match role::combine(summary.role, reason, capabilities) {
+        Some((role, reason)) => (role, Some(reason)),
+        None => (summary.role, reason.cloned()),
+    }
+}
+
+fn service_hosts(hosts: &[&HostSummary]) -> BTreeMap<Uuid, Uuid> {
+    let of_host = |host: &&HostSummary| {
+        let id = host.id;
+        host.services.iter().map(move |service| (service.id, id)).collect::<Vec<_>>()
+    };
+    hosts.iter().flat_map(of_host).collect()
+}
+
+/// Returns the hosts of which other hosts are guests.
+fn hypervisors(hosts: &[&HostSummary], service_hosts: &BTreeMap<Uuid, Uuid>) -> BTreeSet<Uuid> {
+    let owner = |host: &&HostSummary| {
+        let owner = service_hosts.get(&host.virtualized_by?)?;
+        (*owner != host.id).then_some(*owner)
+    };
+    hosts.iter().filter_map(owner).collect()
+}
+
+/// Returns when neighbors saw each host last.
+fn sightings(links: &[&Link]) -> BTreeMap<Uuid, Timestamp> {
+    let mut latest = BTreeMap::new();
+    for link in links {
+        let Some(seen) = link.evidence.iter().filter_map(|evidence| evidence.last_seen).max() else {
+            continue;
+        };
+        for end in [&link.source, &link.target] {
+            if let End::Host { host_id, .. } = end {
+                let entry = latest.entry(*host_id).or_insert(seen);
+                *entry = seen.max(*entry);
+            }
+        }
+    }
+    latest
+}
+
+/// A host that no report described was entered by a user, and is never stale.
+fn is_stale(summary: &HostSummary, sighting: Option<Timestamp>, before: Option<Timestamp>) -> bool {
+    let (Some(seen), Some(before)) = (summary.last_seen_at, before) else { return false };
+    sighting.map_or(seen, |sighting| seen.max(sighting)) < before
+}

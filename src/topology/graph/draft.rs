@@ -1,0 +1,88 @@
+//! A graph in the making.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use uuid::Uuid;
+
+use super::shape::{Edge, Hidden, Node, Warning};
+
+/// Nodes and edges by id.
+#[derive(Default)]
+pub(super) struct Draft {
+    pub(super) nodes: BTreeMap<Uuid, Node>,
+    pub(super) edges: BTreeMap<Uuid, Edge>,
+    pub(super) hidden: Hidden,
+    pub(super) warnings: Vec<Warning>,
+}
+
+impl Draft {
+    pub(super) fn add(&mut self, node: Node) {
+        self.nodes.insert(node.id, node);
+    }
+
+    /// Adds an edge unless its ends are one node.
+    pub(super) fn connect(&mut self, edge: Edge) {
+        if edge.source != edge.target {
+            self.edges.insert(edge.id, edge);
+        }
+    }
+
+    pub(super) fn warn(&mut self, code: &str, name: &str, value: String) {
+        let params = BTreeMap::from([(name.to_owned(), value)]);
+        self.warnings.push(Warning { code: code.to_owned(), params });
+    }
+
+    /// Adds a warning that counts something, unless there is nothing to count.
+    pub(super) fn warn_count(&mut self, code: &str, count: usize) {
+        if count > 0 {
+            self.warn(code, "count", count.to_string());
+        }
+    }
+
+    /// Returns the nodes that edges connect with each node.
+    pub(super) fn neighbors(&self) -> BTreeMap<Uuid, BTreeSet<Uuid>> {
+        let mut neighbors: BTreeMap<Uuid, BTreeSet<Uuid>> = BTreeMap::new();
+        for edge in self.edges.values() {
+            neighbors.entry(edge.source).or_default().insert(edge.target);
+            neighbors.entry(edge.target).or_default().insert(edge.source);
+        }
+        neighbors
+    }
+
+    /// Returns the nodes that each container directly contains.
+    pub(super) fn contents(&self) -> BTreeMap<Uuid, Vec<Uuid>> {
+        let mut contents: BTreeMap<Uuid, Vec<Uuid>> = BTreeMap::new();
+        for node in self.nodes.values() {
+            if let Some(parent) = node.parent_id {
+                contents.entry(parent).or_default().push(node.id);
+            }
+        }
+        contents
+    }
+
+    /// Removes all nodes but these, and the edges that lose an end.
+    pub(super) fn retain(&mut self, kept: &BTreeSet<Uuid>) {
+        self.nodes.retain(|id, _| kept.contains(id));
+        self.edges.retain(|_, edge| kept.contains(&edge.source) && kept.contains(&edge.target));
+    }
+
+    /// Returns the nodes, containers before what they contain, and then by id.
+    pub(super) fn into_parts(mut self) -> (Vec<Node>, Vec<Edge>, Hidden, Vec<Warning>) {
+        let contents = self.contents();
+        let mut level: Vec<Uuid> =
+            self.nodes.values().filter(|node| node.parent_id.is_none()).map(|node| node.id).collect();
+        let mut sorted = Vec::with_capacity(self.nodes.len());
+        while !level.is_empty() {
+            let mut inner = Vec::new();
+            for id in level {
+                if let Some(node) = self.nodes.remove(&id) {
+                    inner.extend(contents.get(&id).into_iter().flatten().copied());
+                    sorted.push(node);
+                }
+            }
+            inner.sort_unstable();
+            level = inner;
+        }
+        (sorted, self.edges.into_values().collect(), self.hidden, self.warnings)
+    }
+}

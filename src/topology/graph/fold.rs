@@ -1,0 +1,109 @@
+//! Leaves of one node, drawn as one.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use uuid::Uuid;
+
+use super::GraphOptions;
+use super::draft::Draft;
+use super::l2::is_infrastructure;
+use super::shape::{Edge, EdgeKind, Node, NodeKind, TextKind};
+use crate::model::{HostRole, derived_id};
+use crate::topology::links::Confidence;
+
+/// Number of leaves of a device that are drawn one by one.
+const LEAVES: usize = 8;
+
+/// Number of nodes in a container that are drawn one by one. A grid needs less room than leaves around a device.
+const CONTAINED: usize = 24;
+
+/// Replaces leaves beyond a number by one node for each device and container.
+pub(super) fn fold(draft: &mut Draft, options: &GraphOptions) {
+    if !options.collapse {
+        return;
+    }
+    let neighbors = draft.neighbors();
+    let contents = draft.contents();
+    let mut leaves: BTreeMap<(Uuid, bool), Vec<Uuid>> = BTreeMap::new();
+    for node in draft.nodes.values() {
+        let is_empty = !contents.contains_key(&node.id);
+        if !is_empty || options.focus == Some(node.id) || !may_be_folded(node) {
+            continue;
+        }
+        let mut around = neighbors.get(&node.id).into_iter().flatten();
+        match (node.parent_id, around.next(), around.next()) {
+            (Some(parent), None, _) => leaves.entry((parent, true)).or_default().push(node.id),
+            (None, Some(device), None) => leaves.entry((*device, false)).or_default().push(node.id),
+            _ => {}
+        }
+    }
+    for ((anchor, is_container), leaves) in leaves {
+        let shown = if is_container { CONTAINED } else { LEAVES };
+        let group = derived_id("topology group", &[anchor.as_bytes()]);
+        let is_expanded = options.expand.contains(&group) || options.expand.contains(&anchor);
+        if leaves.len() > shown && !is_expanded {
+            replace(draft, group, anchor, is_container, select(draft, leaves, shown));
+        }
+    }
+}
+
+/// Devices that connect others are drawn one by one, except in subnets, where they are members as all others.
+const fn may_be_folded(node: &Node) -> bool {
+    match node.kind {
+        NodeKind::Host | NodeKind::Stub => {
+            node.parent_id.is_some()
+                || !is_infrastructure(node.role)
+                || matches!(node.role, HostRole::AccessPoint)
+        }
+        NodeKind::Subnet | NodeKind::Service => true,
+        NodeKind::Segment | NodeKind::Group => false,
+    }
+}
+
+/// Returns the leaves to fold: those that tell least.
+fn select(draft: &Draft, mut leaves: Vec<Uuid>, shown: usize) -> Vec<Uuid> {
+    leaves.sort_by_cached_key(|id| {
+        let node = draft.nodes.get(id);
+        let standing = node.map(|node| {
+            let is_fixed = node.label_kind == TextKind::Fixed;
+            (Reverse(is_infrastructure(node.role)), node.stale, node.role, is_fixed, node.label.clone())
+        });
+        (standing, *id)
+    });
+    leaves.split_off(shown.min(leaves.len()))
+}
+
+fn replace(draft: &mut Draft, group: Uuid, anchor: Uuid, is_container: bool, leaves: Vec<Uuid>) {
+    let folded: BTreeSet<Uuid> = leaves.into_iter().collect();
+    let edges: Vec<Edge> = draft
+        .edges
+        .values()
+        .filter(|edge| folded.contains(&edge.source) || folded.contains(&edge.target))
+        .cloned()
+        .collect();
+    let nodes: Vec<Node> = folded.iter().filter_map(|id| draft.nodes.remove(id)).collect();
+    for edge in &edges {
+        draft.edges.remove(&edge.id);
+    }
+    let mut node = Node::new(group, NodeKind::Group, format!("+{}", nodes.len()), TextKind::Fixed);
+    node.parent_id = is_container.then_some(anchor);
+    node.collapsed = u32::try_from(nodes.len()).unwrap_or(u32::MAX);
+    node.stale = nodes.iter().all(|node| node.stale);
+    node.role = common(nodes.iter().map(|node| node.role)).unwrap_or_default();
+    draft.hidden.leaves = draft.hidden.leaves.saturating_add(nodes.len());
+    draft.add(node);
+    if !edges.is_empty() {
+        let id = derived_id("topology group edge", &[group.as_bytes()]);
+        let kind = common(edges.iter().map(|edge| edge.kind)).unwrap_or(EdgeKind::Adjacency);
+        let mut edge = Edge::new(id, kind, anchor, group);
+        edge.confidence = edges.iter().map(|edge| edge.confidence).min().unwrap_or(Confidence::Inferred);
+        draft.connect(edge);
+    }
+}
+
+/// Returns the value that all have, if they have one.
+fn common<T: PartialEq>(mut values: impl Iterator<Item = T>) -> Option<T> {
+    let first = values.next()?;
+    values.all(|value| value == first).then_some(first)
+}

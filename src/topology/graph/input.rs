@@ -1,0 +1,92 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use uuid::Uuid;
+
+use super::HostSummary;
+use crate::discovery::report::Capability;
+use crate::model::{Subnet, Timestamp, TopologyView};
+use crate::topology::links::{Confidence, Link, Segment, Stub};
+
+/// What a graph shows of a network.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct GraphOptions {
+    /// The view.
+    pub view: TopologyView,
+    /// The node around which the graph is drawn; `None`: the whole network.
+    pub focus: Option<Uuid>,
+    /// The distance from the focus, in nodes, up to which nodes are drawn.
+    pub depth: u32,
+    /// Shows only hosts with at least one of these tags, and what connects them; empty: all hosts.
+    pub tag_ids: BTreeSet<Uuid>,
+    /// Whether leaves beyond a number are drawn as one node.
+    pub collapse: bool,
+    /// Groups, or the nodes whose leaves they hold, that are drawn in full.
+    pub expand: BTreeSet<Uuid>,
+    /// The least certain links to show. Conflicting links are always shown.
+    pub min_confidence: Confidence,
+    /// Whether hosts are drawn that recent scans do not show any more.
+    pub show_stale: bool,
+}
+
+impl GraphOptions {
+    /// Creates options that show the whole network, with leaves folded.
+    #[must_use]
+    pub const fn new(view: TopologyView) -> Self {
+        Self {
+            view,
+            focus: None,
+            depth: 1,
+            tag_ids: BTreeSet::new(),
+            collapse: true,
+            expand: BTreeSet::new(),
+            min_confidence: Confidence::Inferred,
+            show_stale: true,
+        }
+    }
+}
+
+/// A network, and what to show of it. The order of the lists does not matter.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct GraphInput<'a> {
+    /// The network.
+    pub network_id: Uuid,
+    /// The network's hosts.
+    pub hosts: Vec<&'a HostSummary>,
+    /// The network's subnets.
+    pub subnets: Vec<&'a Subnet>,
+    /// The links.
+    pub links: Vec<&'a Link>,
+    /// The devices that links name and that are no hosts.
+    pub stubs: Vec<&'a Stub>,
+    /// The segments that links lead to.
+    pub segments: Vec<&'a Segment>,
+    /// What neighbors announce of hosts, by host.
+    pub capabilities: BTreeMap<Uuid, Vec<Capability>>,
+    /// What to show.
+    pub options: &'a GraphOptions,
+    /// A value that changes whenever the network changes.
+    pub revision: &'a str,
+    /// Hosts that were seen last before this time are stale; `None`: no host is.
+    pub stale_before: Option<Timestamp>,
+}
+
+impl<'a> GraphInput<'a> {
+    /// Creates the input for a network without hosts.
+    #[must_use]
+    pub const fn new(network_id: Uuid, options: &'a GraphOptions) -> Self {
+        Self {
+            network_id,
+            hosts: Vec::new(),
+            subnets: Vec::new(),
+            links: Vec::new(),
+            stubs: Vec::new(),
+            segments: Vec::new(),
+            capabilities: BTreeMap::new(),
+            options,
+            revision: "",
+            stale_before: None,
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Graphs for shares: ids under the share's secret, and pseudonyms for what the share conceals.
+
+mod sensitive;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use uuid::{Builder, Uuid};
+
+pub use self::sensitive::SensitiveValues;
+use super::shape::{Edge, EdgeKind, Graph, Node, NodeKind, TextKind};
+use super::size::measure;
+use crate::model::{HostRole, Redaction};
+use crate::topology::links::PortRef;
+
+/// Longest port name that is not treated as free text, in bytes.
+const PORT_NAME: usize = 32;
+
+/// Replaces what a share conceals.
+///
+/// Pseudonyms and ids are made by a keyed function, such as an HMAC under the share's secret: they are the same in every
+/// answer of a share, and unrelated to those of other shares.
+pub struct Redactor<'a> {
+    keyed: Box<dyn Fn(&[u8]) -> [u8; 32] + 'a>,
+    kinds: BTreeSet<Redaction>,
+    values: SensitiveValues,
+    show_evidence: bool,
+}
+
+impl std::fmt::Debug for Redactor<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Redactor").field("kinds", &self.kinds).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Redactor<'a> {
+    /// Creates a redactor from a keyed function and what the share conceals.
+    ///
+    /// `values` are the concealed names and serial numbers of the network; texts that contain one are replaced as a whole.
+    #[must_use]
+    pub fn new(keyed: impl Fn(&[u8]) -> [u8; 32] + 'a, kinds: &[Redaction], values: SensitiveValues) -> Self {
+        Self { keyed: Box::new(keyed), kinds: kinds.iter().copied().collect(), values, show_evidence: true }
+    }
+
+    /// Leaves the evidence of edges out.
+    #[must_use]
+    pub fn without_evidence(mut self) -> Self {
+        self.show_evidence = false;
+        self
+    }
+
+    /// Returns the id under which a share shows something.
+    #[must_use]
+    pub fn id(&self, id: Uuid) -> Uuid {
+        let code = self.code("id", id.as_bytes(), b"");
+        Builder::from_custom_bytes(*code.first_chunk::<16>().unwrap_or(&[0; 16])).into_uuid()
+    }
+
+    /// Returns the name of the network or the title of the picture, or a pseudonym.
+    #[must_use]
+    pub fn name(&self, name: &str) -> String {
+        self.text(name, TextKind::Name, "network", Uuid::nil())
+    }
+
+    /// Replaces all ids, omits the ids of records, and replaces what the share conceals.
+    ///
+    /// The graph is laid out afterwards, with positions under the new ids: the extent of a node reveals the length of its label.
+    pub fn redact(&self, graph: &mut Graph) {
+        graph.network_id = None;
+        graph.revision = hex(&self.code("revision", graph.revision.as_bytes(), b""), 8);
+        for warning in &mut graph.warnings {
+            // Other values than counts are names or ids.
+            warning.params.retain(|_, value| value.parse::<u64>().is_ok());
+        }
+        let depths = depths(&graph.nodes);
+        for node in &mut graph.nodes {
+            self.redact_node(node);
+        }
+        for edge in &mut graph.edges {
+            self.redact_edge(edge);
+        }
+        // The order must not reveal the order of the original ids.
+        let mut nodes: Vec<(usize, Node)> =
+            depths.into_iter().zip(std::mem::take(&mut graph.nodes)).collect();
+        nodes.sort_by_key(|(depth, node)| (*depth, node.id));
+        graph.nodes = nodes.into_iter().map(|(_, node)| node).collect();
+        measure(&mut graph.nodes);
+        graph.edges.sort_by_key(|edge| edge.id);
+    }
+
+    fn redact_node(&self, node: &mut Node) {
+        let original = node.id;
+        node.id = self.id(node.id);
+        node.entity_id = None;
+        node.parent_id = node.parent_id.map(|id| self.id(id));
+        let prefix = prefix(node);
+        node.label = self.text(&node.label, node.label_kind, prefix, original);
+        if let Some(detail) = &mut node.detail {
+            *detail = self.text(detail, TextKind::Address, "address", original);
+        }
+    }
+
+    fn redact_edge(&self, edge: &mut Edge) {
+        // In the view of subnets, the name of a port is its address.
+        let kind = match edge.kind {
+            EdgeKind::Member | EdgeKind::Routed => TextKind::Address,
+            _ => TextKind::Name,
+        };
+        let (source, target) = (edge.source, edge.target);
+        edge.id = self.id(edge.id);
+        edge.source = self.id(source);
+        edge.target = self.id(target);
+        self.redact_port(edge.source_port.as_mut(), kind, source);
+        self.redact_port(edge.target_port.as_mut(), kind, target);
+        for member in &mut edge.members {
+            self.redact_port(member.source_port.as_mut(), kind, source);
+            self.redact_port(member.target_port.as_mut(), kind, target);
+        }
+        if !self.show_evidence {
+            edge.evidence.clear();
+        }
+        for evidence in &mut edge.evidence {
+            evidence.reporter_host_id = evidence.reporter_host_id.map(|id| self.id(id));
+            evidence.if_entry_id = evidence.if_entry_id.map(|id| self.id(id));
+        }
+    }
+
+    fn redact_port(&self, port: Option<&mut PortRef>, kind: TextKind, owner: Uuid) {
+        let Some(port) = port else { return };
+        port.if_entry_id = port.if_entry_id.map(|id| self.id(id));
+        let is_free_text = kind == TextKind::Name && !self.kinds.is_empty() && !is_port_name(&port.name);
+        port.name = if is_free_text {
+            self.pseudonym("port", &port.name, owner)
+        } else {
+            let prefix = if kind == TextKind::Name { "port" } else { "address" };
+            self.text(&port.name, kind, prefix, owner)
+        };
+    }
+
+    /// Returns a text, or its pseudonym when its kind is concealed, or when it contains something concealed.
+    fn text(&self, text: &str, kind: TextKind, prefix: &str, owner: Uuid) -> String {
+        let conceals = |redaction| self.kinds.contains(&redaction);
+        let is_concealed = match kind {
+            TextKind::Name => conceals(Redaction::Names),
+            TextKind::Address => conceals(Redaction::Addresses),
+            TextKind::Mac => conceals(Redaction::Macs),
+            // An identifier of unknown origin may be any of these.
+            TextKind::Identifier => !self.kinds.is_empty(),
+            TextKind::Fixed => false,
+        };
+        let contains = || {
+            (conceals(Redaction::Addresses) && sensitive::contains_address(text))
+                || (conceals(Redaction::Macs) && sensitive::contains_mac(text))
+                || self.values.occur_in(text)
+        };
+        if is_concealed || contains() { self.pseudonym(prefix, text, owner) } else { text.to_owned() }
+    }
+
+    /// Returns the pseudonym of a text. That of a port depends on the host as well: devices name their ports alike.
+    fn pseudonym(&self, prefix: &str, text: &str, owner: Uuid) -> String {
+        let owner = if prefix == "port" { owner } else { Uuid::nil() };
+        let code = self.code("text", text.as_bytes(), owner.as_bytes());
+        format!("{prefix}-{}", hex(&code, 4))
+    }
+
+    fn code(&self, purpose: &str, value: &[u8], owner: &[u8]) -> [u8; 32] {
+        let mut input = purpose.as_bytes().to_vec();
+        input.push(0);
+        input.extend_from_slice(owner);
+        input.push(0);
+        input.extend_from_slice(value);
+        (self.keyed)(&input)
+    }
+}
+
+/// Returns whether a text has the form of a port's name, such as `GigabitEthernet 1/0/1`.
+fn is_port_name(text: &str) -> bool {
+    let is_allowed = |character: char| character.is_ascii_alphanumeric() || " /.:_-".contains(character);
+    text.len() <= PORT_NAME
+        && text.chars().all(is_allowed)
+        && text.chars().any(|character| character.is_ascii_digit())
+        && text.split(' ').count() <= 2
+}
+
+fn prefix(node: &Node) -> &'static str {
+    match (node.kind, node.role) {
+        (NodeKind::Subnet, _) => "subnet",
+        (NodeKind::Segment, _) => "segment",
+        (NodeKind::Service, _) => "container",
+        (_, HostRole::Router) => "router",
+        (_, HostRole::Switch) => "switch",
+        (_, HostRole::AccessPoint) => "ap",
+        (_, HostRole::Firewall) => "firewall",
+        (_, HostRole::Server) => "server",
+        (_, HostRole::Printer) => "printer",
+        (_, HostRole::Phone) => "phone",
+        (_, HostRole::Camera) => "camera",
+        (_, HostRole::Storage) => "storage",
+        (_, HostRole::Hypervisor) => "hypervisor",
+        (_, HostRole::Workstation) => "workstation",
+        _ => "device",
+    }
+}
+
+/// Returns how many containers each node is in.
+fn depths(nodes: &[Node]) -> Vec<usize> {
+    let mut depths: BTreeMap<Uuid, usize> = BTreeMap::new();
+    // Containers come before what they contain.
+    nodes
+        .iter()
+        .map(|node| {
+            let outer = node.parent_id.and_then(|parent| depths.get(&parent).copied());
+            let depth = outer.map_or(0, |outer| outer.saturating_add(1));
+            depths.insert(node.id, depth);
+            depth
+        })
+        .collect()
+}
+
+fn hex(bytes: &[u8], length: usize) -> String {
+    bytes.iter().take(length).map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,164 @@
+//! The roles of hosts, and what they are derived from.
+
+mod words;
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::discovery::report::Capability;
+use crate::model::{Host, HostRole, IfEntry, OperStatus, Protocol};
+
+/// Number of physical ports from which on a device that is a bridge counts as a switch.
+const SWITCH_PORTS: usize = 5;
+
+/// `ifType` of Ethernet: `ethernetCsmacd`, `fastEther`, `gigabitEthernet`.
+const ETHERNET: [i64; 3] = [6, 62, 117];
+
+/// What the role of a host is derived from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct RoleReason {
+    /// The kind of evidence.
+    pub source: RoleSource,
+    /// The capability, the port number or the word that decided; empty for a role that a user set.
+    pub value: Cow<'static, str>,
+}
+
+/// The kind of evidence for a role.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum RoleSource {
+    /// A user set the role.
+    Manual,
+    /// The capabilities that the device announces by LLDP or CDP.
+    Capability,
+    /// Another host is a guest of one of the host's services.
+    Guest,
+    /// A word in the description, the manufacturer or the model of the device.
+    Description,
+    /// The name of a service.
+    Service,
+    /// An open port.
+    Port,
+    /// The number of ports of a bridge.
+    Interfaces,
+}
+
+impl RoleReason {
+    pub(super) const fn new(source: RoleSource, value: &'static str) -> Self {
+        Self { source, value: Cow::Borrowed(value) }
+    }
+}
+
+/// Returns the role that a host itself reveals, and the reason.
+pub(super) fn of_host(host: &Host) -> (HostRole, Option<RoleReason>) {
+    if let Some(role) = host.role {
+        return (role, Some(RoleReason::new(RoleSource::Manual, "")));
+    }
+    let found = words::by_description(host)
+        .or_else(|| words::by_service(host))
+        .or_else(|| by_interfaces(host))
+        .or_else(|| words::by_platform(host))
+        .or_else(|| by_port(host));
+    found.map_or((HostRole::Unknown, None), |(role, reason)| (role, Some(reason)))
+}
+
+/// Returns the role of a device by the capabilities that it announces.
+///
+/// A telephone with a port for a computer also announces a bridge, and a switch with routing a router.
+pub(super) fn of_capabilities(capabilities: &[Capability]) -> Option<(HostRole, RoleReason)> {
+    let roles = [
+        (Capability::Telephone, HostRole::Phone, "Telephone"),
+        (Capability::WlanAccessPoint, HostRole::AccessPoint, "WlanAccessPoint"),
+        (Capability::Bridge, HostRole::Switch, "Bridge"),
+        (Capability::Router, HostRole::Router, "Router"),
+        (Capability::Repeater, HostRole::Switch, "Repeater"),
+    ];
+    let (_, role, value) = roles.into_iter().find(|(capability, _, _)| capabilities.contains(capability))?;
+    Some((role, RoleReason::new(RoleSource::Capability, value)))
+}
+
+/// Returns the role of a host to which neighbors attribute capabilities.
+///
+/// What a device says of itself is more specific where it bridges or routes as a side effect, such as a hypervisor.
+pub(super) fn combine(
+    role: HostRole,
+    reason: Option<&RoleReason>,
+    capabilities: &[Capability],
+) -> Option<(HostRole, RoleReason)> {
+    let is_specific = match reason.map(|reason| reason.source) {
+        Some(RoleSource::Manual | RoleSource::Guest) => true,
+        Some(RoleSource::Description | RoleSource::Service) => role != HostRole::Server,
+        _ => false,
+    };
+    if is_specific { None } else { of_capabilities(capabilities) }
+}
+
+/// Returns the number of ports with a neighbor by LLDP or CDP.
+pub(super) fn neighbor_ports(host: &Host) -> u32 {
+    let has_neighbor = |entry: &&IfEntry| {
+        entry.neighbor.is_some() || entry.lldp_chassis_id.is_some() || entry.cdp_device_id.is_some()
+    };
+    count(host.if_entries.iter().filter(has_neighbor).count())
+}
+
+/// Returns the number of Ethernet ports that are up.
+pub(super) fn active_ports(host: &Host) -> u32 {
+    let is_active = |entry: &&IfEntry| is_ethernet(entry) && entry.oper_status == Some(OperStatus::Up);
+    count(host.if_entries.iter().filter(is_active).count())
+}
+
+fn count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+fn is_ethernet(entry: &IfEntry) -> bool {
+    entry.if_type.is_some_and(|kind| ETHERNET.contains(&kind))
+}
+
+/// A device with a neighbor or a bridge address, and more ports than a computer has, is a switch.
+fn by_interfaces(host: &Host) -> Option<(HostRole, RoleReason)> {
+    let is_bridge = host.chassis_id.is_some() || neighbor_ports(host) > 0;
+    let ports = host.if_entries.iter().filter(|entry| is_ethernet(entry)).count();
+    let is_switch = (is_bridge && ports >= SWITCH_PORTS) || ports >= 4 * SWITCH_PORTS;
+    is_switch.then(|| (HostRole::Switch, RoleReason::new(RoleSource::Interfaces, "ports")))
+}
+
+/// Ports that only devices of one role open come first.
+fn by_port(host: &Host) -> Option<(HostRole, RoleReason)> {
+    use Protocol::{Tcp, Udp};
+    let roles = [
+        (9100, Tcp, HostRole::Printer, "9100"),
+        (515, Tcp, HostRole::Printer, "515"),
+        (8006, Tcp, HostRole::Hypervisor, "8006"),
+        (902, Tcp, HostRole::Hypervisor, "902"),
+        (3260, Tcp, HostRole::Storage, "3260"),
+        (2049, Tcp, HostRole::Storage, "2049"),
+        (25, Tcp, HostRole::Server, "25"),
+        (53, Udp, HostRole::Server, "53"),
+        (88, Tcp, HostRole::Server, "88"),
+        (389, Tcp, HostRole::Server, "389"),
+        (1433, Tcp, HostRole::Server, "1433"),
+        (3306, Tcp, HostRole::Server, "3306"),
+        (5432, Tcp, HostRole::Server, "5432"),
+        (6443, Tcp, HostRole::Server, "6443"),
+        (554, Tcp, HostRole::Camera, "554"),
+        (5060, Udp, HostRole::Phone, "5060"),
+        (5060, Tcp, HostRole::Phone, "5060"),
+        (3389, Tcp, HostRole::Workstation, "3389"),
+        (631, Tcp, HostRole::Printer, "631"),
+        (80, Tcp, HostRole::Server, "80"),
+        (443, Tcp, HostRole::Server, "443"),
+        (22, Tcp, HostRole::Server, "22"),
+    ];
+    let is_open = |number: u16, protocol| {
+        host.ports.iter().any(|port| port.number.get() == number && port.protocol == protocol)
+    };
+    let (_, _, role, value) =
+        roles.into_iter().find(|&(number, protocol, _, _)| is_open(number, protocol))?;
+    Some((role, RoleReason::new(RoleSource::Port, value)))
+}

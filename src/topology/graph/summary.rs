@@ -1,0 +1,156 @@
+use std::net::IpAddr;
+
+use uuid::Uuid;
+
+use super::role::{self, RoleReason};
+use crate::inventory::Claim;
+use crate::model::{Host, HostRole, ServiceVirtualization, Timestamp};
+
+/// What the views show of a host: a digest that is much smaller than the host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HostSummary {
+    /// The host's id.
+    pub id: Uuid,
+    /// The first name that is not blank: the display name, `sysName`, the DNS name, or the name as a guest.
+    pub name: Option<String>,
+    /// All names of the host, the serial number excluded; each occurs once.
+    pub names: Vec<String>,
+    /// The serial number of the chassis.
+    pub serial_number: Option<String>,
+    /// The role, as set by a user or as the host itself reveals it.
+    pub role: HostRole,
+    /// What the role is derived from; `None` for an unknown role.
+    pub role_reason: Option<RoleReason>,
+    /// The ids of the host's tags.
+    pub tags: Vec<Uuid>,
+    /// The addresses, in display order.
+    pub interfaces: Vec<InterfaceSummary>,
+    /// The services that run other things, or run in containers, and all others by id.
+    pub services: Vec<ServiceSummary>,
+    /// The service, of another host, that runs this host.
+    pub virtualized_by: Option<Uuid>,
+    /// The number of ports with a neighbor by LLDP or CDP.
+    pub neighbor_ports: u32,
+    /// The number of Ethernet ports that are up.
+    pub active_ports: u32,
+    /// When a report showed the host last; `None` for a host that no report described.
+    pub last_seen_at: Option<Timestamp>,
+}
+
+/// What the views show of an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InterfaceSummary {
+    /// The interface's id.
+    pub id: Uuid,
+    /// The address.
+    pub ip_address: IpAddr,
+    /// The subnet that contains the address; `None` when unknown.
+    pub subnet_id: Option<Uuid>,
+}
+
+/// What the views show of a service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ServiceSummary {
+    /// The service's id.
+    pub id: Uuid,
+    /// The display name; kept only for a service in a container.
+    pub name: String,
+    /// The service that runs the container; `None` when the service is not containerized.
+    pub virtualized_by: Option<Uuid>,
+}
+
+impl HostSummary {
+    /// Digests a host and its claims, which tell when the host was seen last.
+    #[must_use]
+    pub fn of(host: &Host, claims: &[Claim]) -> Self {
+        let (role, role_reason) = role::of_host(host);
+        let names = names(host);
+        Self {
+            id: host.id,
+            name: names.first().cloned(),
+            names,
+            serial_number: host.serial_number.clone(),
+            role,
+            role_reason,
+            tags: host.tags.clone(),
+            interfaces: interfaces(host),
+            services: services(host),
+            virtualized_by: host.virtualization.as_ref().map(|virtualization| virtualization.service_id()),
+            neighbor_ports: role::neighbor_ports(host),
+            active_ports: role::active_ports(host),
+            last_seen_at: claims.iter().filter(|claim| claim.host_id == host.id).map(last_seen).max(),
+        }
+    }
+
+    /// Returns the address to show beside the name: the first that other hosts can reach.
+    #[must_use]
+    pub fn address(&self) -> Option<IpAddr> {
+        self.interfaces.iter().map(|interface| interface.ip_address).find(|address| is_reachable(*address))
+    }
+}
+
+/// Returns whether an address means the same device to all hosts of a network.
+pub(super) fn is_reachable(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(v4) => !(v4.is_loopback() || v4.is_link_local() || v4.is_unspecified()),
+        IpAddr::V6(v6) => !(v6.is_loopback() || v6.is_unicast_link_local() || v6.is_unspecified()),
+    }
+}
+
+fn names(host: &Host) -> Vec<String> {
+    let guest = match &host.virtualization {
+        Some(crate::model::HostVirtualization::Proxmox(guest)) => guest.vm_name.as_deref(),
+        None => None,
+    };
+    let all = [Some(host.name.as_str()), host.sys_name.as_deref(), host.hostname.as_deref(), guest];
+    let mut names: Vec<String> = Vec::new();
+    for name in all.into_iter().flatten() {
+        if !name.trim().is_empty() && !names.iter().any(|known| known == name) {
+            names.push(name.to_owned());
+        }
+    }
+    names
+}
+
+fn interfaces(host: &Host) -> Vec<InterfaceSummary> {
+    let mut sorted: Vec<_> = host.interfaces.iter().collect();
+    sorted.sort_by_key(|interface| (interface.position, interface.id));
+    sorted
+        .into_iter()
+        .map(|interface| InterfaceSummary {
+            id: interface.id,
+            ip_address: interface.ip_address,
+            subnet_id: interface.subnet_id,
+        })
+        .collect()
+}
+
+fn services(host: &Host) -> Vec<ServiceSummary> {
+    host.services
+        .iter()
+        .map(|service| {
+            let virtualized_by = service.virtualization.as_ref().map(ServiceVirtualization::service_id);
+            let name = if virtualized_by.is_some() { container_name(service) } else { String::new() };
+            ServiceSummary { id: service.id, name, virtualized_by }
+        })
+        .collect()
+}
+
+fn container_name(service: &crate::model::Service) -> String {
+    if !service.name.trim().is_empty() {
+        return service.name.clone();
+    }
+    match &service.virtualization {
+        Some(ServiceVirtualization::Docker(container)) => {
+            container.container_name.clone().unwrap_or_else(|| service.service_definition.to_string())
+        }
+        None => service.service_definition.to_string(),
+    }
+}
+
+fn last_seen(claim: &Claim) -> Timestamp {
+    claim.parts.iter().map(|part| part.last_seen_at).fold(claim.observed_at, Timestamp::max)
+}
