@@ -1,1 +1,3 @@
 //! Pictures and files of a graph.
+
+pub mod page;

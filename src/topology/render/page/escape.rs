@@ -1,0 +1,35 @@
+/// Returns the text for use between tags and in quoted attributes. Control characters become U+FFFD.
+pub(super) fn escape_text(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            '\t' | '\n' | '\r' => escaped.push(' '),
+            character if character.is_control() => escaped.push(char::REPLACEMENT_CHARACTER),
+            character => escaped.push(character),
+        }
+    }
+    escaped
+}
+
+/// Returns the JSON for use in a `<script>` element, which only its own end tag may end.
+///
+/// In JSON, the characters escaped here occur in strings only, where the escape means the same character.
+pub(super) fn escape_json(json: &str) -> String {
+    let mut escaped = String::with_capacity(json.len());
+    for character in json.chars() {
+        match character {
+            '<' => escaped.push_str("\\u003c"),
+            '>' => escaped.push_str("\\u003e"),
+            '&' => escaped.push_str("\\u0026"),
+            '\u{2028}' => escaped.push_str("\\u2028"),
+            '\u{2029}' => escaped.push_str("\\u2029"),
+            character => escaped.push(character),
+        }
+    }
+    escaped
+}

@@ -1,0 +1,153 @@
+//! The page that opens a share: one HTML file that contains its style, its script and, without a password, the picture.
+//!
+//! A page without a password shows the picture without JavaScript; the script adds what the share's options allow. A page with a
+//! password contains nothing of the topology: its script sends the password, and receives the picture and the graph from the API.
+//!
+//! The page must be served at `…/share/{id}` beside `…/api`, because its script addresses the API relative to the page. It must be
+//! served with the header `Content-Security-Policy` that comes with it.
+
+mod escape;
+mod policy;
+mod template;
+
+use crate::model::{ShareMetadata, ShareOptions};
+
+pub use self::policy::{FrameAncestors, InvalidFrameAncestors};
+
+use self::escape::{escape_json, escape_text};
+use self::template::fill;
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+const DOCUMENT: &str = include_str!("parts/document.html");
+const VIEWER: &str = include_str!("parts/viewer.html");
+const EXPORT: &str = include_str!("parts/export.html");
+const INSPECT: &str = include_str!("parts/inspect.html");
+const MINIMAP: &str = include_str!("parts/minimap.html");
+const ZOOM: &str = include_str!("parts/zoom.html");
+const PASSWORD: &str = include_str!("parts/password.html");
+const FAILURE: &str = include_str!("parts/failure.html");
+
+/// A page, and the header that it must be served with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Page {
+    /// The HTML document, for `Content-Type: text/html; charset=utf-8`.
+    pub html: String,
+    /// The value of the header `Content-Security-Policy`.
+    pub content_security_policy: String,
+}
+
+/// The page of a share.
+#[derive(Clone, Copy, Debug)]
+pub struct SharePage<'a> {
+    share: &'a ShareMetadata,
+    picture_style: &'a str,
+    frame_ancestors: &'a FrameAncestors,
+}
+
+impl<'a> SharePage<'a> {
+    /// Creates the page of a share.
+    ///
+    /// `picture_style` is the text of the picture's `<style>` element; the header allows this style and no other one.
+    #[must_use]
+    pub const fn new(
+        share: &'a ShareMetadata,
+        picture_style: &'a str,
+        frame_ancestors: &'a FrameAncestors,
+    ) -> Self {
+        Self { share, picture_style, frame_ancestors }
+    }
+
+    /// Returns the page that shows the picture.
+    ///
+    /// `svg` is an `<svg class="topology">` element as [`render`](crate::topology::render) writes it, `graph` the JSON of its
+    /// [`Graph`](crate::topology::graph::Graph).
+    #[must_use]
+    pub fn open(&self, svg: &str, graph: &str) -> Page {
+        let data =
+            format!("<script type=\"application/json\" id=\"graph\">{}</script>\n", escape_json(graph));
+        let body = self.viewer("", without_declaration(svg)) + &data + &script();
+        self.page(&body)
+    }
+
+    /// Returns the page that asks for the password. It contains nothing of the topology.
+    #[must_use]
+    pub fn protected(&self) -> Page {
+        let title = escape_text(&self.share.name);
+        let form = fill(PASSWORD, &[("title", &title), ("id", &self.share.id.to_string())]);
+        let body = form + &self.viewer(" hidden", "") + &script();
+        self.page(&body)
+    }
+
+    fn viewer(&self, hidden: &str, picture: &str) -> String {
+        let ShareOptions { show_export_button, show_inspect_panel, show_minimap, show_zoom_controls } =
+            self.share.options;
+        let part = |is_shown: bool, part: &'static str| if is_shown { part } else { "" };
+        let values = [
+            ("hidden", hidden),
+            ("title", &escape_text(&self.share.name)),
+            ("picture", picture),
+            ("export", part(show_export_button, EXPORT)),
+            ("inspect", part(show_inspect_panel, INSPECT)),
+            ("minimap", part(show_minimap, MINIMAP)),
+            ("zoom", part(show_zoom_controls, ZOOM)),
+        ];
+        fill(VIEWER, &values)
+    }
+
+    fn page(&self, body: &str) -> Page {
+        let styles =
+            if self.picture_style.is_empty() { vec![STYLE] } else { vec![STYLE, self.picture_style] };
+        Page {
+            html: document(&self.share.name, body),
+            content_security_policy: policy::with_script(&styles, self.frame_ancestors),
+        }
+    }
+}
+
+/// Why a share cannot be shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ShareFailure {
+    /// There is no such share, or it is disabled or has expired. The page does not tell which.
+    NotFound,
+    /// The server cannot answer at present.
+    Unavailable,
+}
+
+impl ShareFailure {
+    /// Returns a page that explains the failure. It has no script.
+    #[must_use]
+    pub fn page(self, frame_ancestors: &FrameAncestors) -> Page {
+        let (title, explanation) = match self {
+            Self::NotFound => (
+                "This page is not available",
+                "The address is wrong, or the picture is no longer shared. Ask the person who sent you the address.",
+            ),
+            Self::Unavailable => (
+                "This page is not available now",
+                "The server cannot answer at present. Try again in a minute.",
+            ),
+        };
+        let body = fill(FAILURE, &[("title", title), ("explanation", explanation)]);
+        Page {
+            html: document(title, &body),
+            content_security_policy: policy::without_script(&[STYLE], frame_ancestors),
+        }
+    }
+}
+
+fn document(title: &str, body: &str) -> String {
+    fill(DOCUMENT, &[("title", &escape_text(title)), ("style", STYLE), ("body", body)])
+}
+
+fn script() -> String {
+    format!("<script type=\"module\">{SCRIPT}</script>")
+}
+
+/// Returns the picture without its XML declaration, which HTML does not know.
+fn without_declaration(svg: &str) -> &str {
+    svg.find("<svg").and_then(|start| svg.get(start..)).unwrap_or_default()
+}

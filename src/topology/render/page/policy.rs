@@ -1,0 +1,76 @@
+use std::str::FromStr;
+use std::sync::LazyLock;
+
+use base64ct::{Base64, Encoding};
+use sha2::{Digest, Sha256};
+
+use super::{SCRIPT, STYLE};
+
+/// The sites that may show the page in a frame: the sources of the directive `frame-ancestors`.
+///
+/// The default is `'none'`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FrameAncestors(String);
+
+impl Default for FrameAncestors {
+    fn default() -> Self {
+        Self("'none'".to_owned())
+    }
+}
+
+impl FromStr for FrameAncestors {
+    type Err = InvalidFrameAncestors;
+
+    /// Reads sources separated by single spaces, for example `'self' https://intranet.example`.
+    fn from_str(sources: &str) -> Result<Self, Self::Err> {
+        // A semicolon or a comma would end the directive, and a line break the header.
+        let is_allowed = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b';' | b',' | b'"');
+        let is_source = |source: &str| !source.is_empty() && source.bytes().all(is_allowed);
+        if sources.split(' ').all(is_source) {
+            Ok(Self(sources.to_owned()))
+        } else {
+            Err(InvalidFrameAncestors)
+        }
+    }
+}
+
+/// Sources of `frame-ancestors` that are empty or contain a character that none has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`frame-ancestors` must be sources separated by single spaces, without quotation marks, commas and semicolons."
+)]
+#[non_exhaustive]
+pub struct InvalidFrameAncestors;
+
+/// Returns the policy of a page with the script, which may send requests to its own server only.
+pub(super) fn with_script(styles: &[&str], ancestors: &FrameAncestors) -> String {
+    static SCRIPT_SOURCE: LazyLock<String> = LazyLock::new(|| source_of(SCRIPT));
+    let styles = sources_of(styles);
+    let FrameAncestors(ancestors) = ancestors;
+    format!(
+        "default-src 'none'; script-src {}; style-src {styles}; img-src data: blob:; connect-src 'self'; \
+         base-uri 'none'; form-action 'self'; frame-ancestors {ancestors}",
+        *SCRIPT_SOURCE
+    )
+}
+
+/// Returns the policy of a page without a script.
+pub(super) fn without_script(styles: &[&str], ancestors: &FrameAncestors) -> String {
+    let styles = sources_of(styles);
+    let FrameAncestors(ancestors) = ancestors;
+    format!(
+        "default-src 'none'; style-src {styles}; img-src data:; base-uri 'none'; form-action 'none'; \
+         frame-ancestors {ancestors}"
+    )
+}
+
+fn sources_of(styles: &[&str]) -> String {
+    static STYLE_SOURCE: LazyLock<String> = LazyLock::new(|| source_of(STYLE));
+    let source = |style: &&str| if *style == STYLE { STYLE_SOURCE.clone() } else { source_of(style) };
+    styles.iter().map(source).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the source that allows exactly this text.
+fn source_of(text: &str) -> String {
+    format!("'sha256-{}'", Base64::encode_string(&Sha256::digest(text)))
+}
