@@ -7,11 +7,28 @@
 //! An arrangement is a function of its diagram: it depends neither on time nor on threads, and its coordinates come from
 //! additions, multiplications, divisions and square roots alone, which are the same on every machine.
 
+mod anchors;
+mod components;
+mod containers;
 mod diagram;
 mod geometry;
+mod labels;
+mod layered;
+mod mesh;
+mod network;
+mod outline;
+mod overlap;
+mod packing;
+mod routing;
+mod slots;
+mod space;
+mod table;
 
 pub use self::diagram::{Arrangement, Connection, Diagram, Label, LineEnd, Shape};
 pub use self::geometry::{Point, Rect, Size};
+
+use self::outline::Outline;
+use self::table::Table;
 
 /// Places the shapes of a diagram and routes its connections.
 ///
@@ -19,9 +36,16 @@ pub use self::geometry::{Point, Rect, Size};
 /// are put right or ignored. Coordinates are multiples of 1/64 within ±10^6.
 #[must_use]
 pub fn arrange(diagram: &Diagram) -> Arrangement {
-    let shapes = diagram.shapes.iter().map(|shape| Rect::new(Point::default(), shape.size)).collect();
-    let routes = diagram.connections.iter().map(|_| Vec::new()).collect();
-    Arrangement { shapes, routes, bounds: Rect::default() }
+    let outline = Outline::of(diagram);
+    let rects = anchors::place(&outline, &containers::arrange(&outline));
+    let routes = routing::route(&outline, &rects);
+    let corners = rects.iter().flat_map(|rect| rect.corners()).chain(routes.iter().flatten().copied());
+    let bounds = Rect::around(corners).unwrap_or_default();
+    let mut shapes = Table::<Rect>::new(outline.len());
+    for (rect, origin) in rects.iter().zip(&outline.origins) {
+        shapes.set(*origin, *rect);
+    }
+    Arrangement { shapes: shapes.into_inner(), routes, bounds }
 }
 
 /// Finds room for labels near the ends of lines.
@@ -29,6 +53,6 @@ pub fn arrange(diagram: &Diagram) -> Arrangement {
 /// A label overlaps neither shapes that contain nothing, nor titles of containers, nor other labels; it is `None` where there
 /// is no room for it. Labels that come first are placed first.
 #[must_use]
-pub fn place_labels(_diagram: &Diagram, _arrangement: &Arrangement, labels: &[Label]) -> Vec<Option<Rect>> {
-    labels.iter().map(|_| None).collect()
+pub fn place_labels(diagram: &Diagram, arrangement: &Arrangement, labels: &[Label]) -> Vec<Option<Rect>> {
+    labels::place(diagram, arrangement, labels)
 }

@@ -1,0 +1,209 @@
+//! Pins and earlier arrangements.
+//!
+//! If most shapes have a place from an earlier arrangement, all of them keep it, and new shapes are placed near their
+//! neighbors. Otherwise everything is arranged anew. In both cases pins come first, and others give way.
+
+use super::components::GAP;
+use super::containers::{Nested, PADDING, content_offset};
+use super::geometry::{LIMIT, Point, Rect, Size, rounded, rounded_up};
+use super::outline::Outline;
+use super::overlap;
+use super::slots::Slots;
+use super::table::Table;
+
+/// Returns the place of each shape.
+pub(super) fn place(outline: &Outline, nested: &Nested) -> Table<Rect> {
+    let fresh = nested.absolute(outline);
+    let rects = |corners: &Table<Point>| -> Table<Rect> {
+        (0..outline.len())
+            .map(|shape| Rect::new(corners.at(shape), nested.sizes.at(shape)))
+            .map(within_limits)
+            .collect()
+    };
+    let leaves = || (0..outline.len()).filter(|shape| !outline.is_container(*shape));
+    let placed = leaves().filter(|leaf| outline.formers.at(*leaf).is_some()).count();
+    let most_are_placed = placed * 2 >= leaves().count() && placed > 0;
+    if !most_are_placed && outline.pins.iter().all(Option::is_none) {
+        return rects(&fresh);
+    }
+    let known = if most_are_placed { former_places(outline) } else { shifted_to_pins(outline, fresh) };
+    let mut settling = Settling {
+        outline,
+        nested,
+        slots: Slots::new(outline),
+        fixed: with_pins(outline),
+        rects: Table::new(outline.len()),
+        shifts: Table::new(outline.len()),
+    };
+    for leaf in leaves() {
+        if let Some(corner) = known.at(leaf) {
+            settling.rects.set(leaf, Some(Rect::new(corner, nested.sizes.at(leaf)).rounded()));
+        }
+    }
+    for container in outline.containers_upward() {
+        settling.settle(container);
+    }
+    settling.finish()
+}
+
+/// Returns the places of leaves that are pinned or in an earlier arrangement.
+fn former_places(outline: &Outline) -> Table<Option<Point>> {
+    (0..outline.len()).map(|shape| outline.pins.at(shape).or(outline.formers.at(shape))).collect()
+}
+
+/// Shifts an arrangement so that pinned shapes are near their pins, and contents of pinned containers with these.
+fn shifted_to_pins(outline: &Outline, fresh: Table<Point>) -> Table<Option<Point>> {
+    let offsets: Vec<Point> = (0..outline.len())
+        .filter_map(|shape| outline.pins.at(shape).map(|pin| pin.minus(fresh.at(shape))))
+        .collect();
+    let general = median(&offsets);
+    let mut shifts = Table::of(outline.len(), general);
+    let mut places: Table<Option<Point>> = Table::new(outline.len());
+    // Containers before their content.
+    let outermost = outline.children(None).iter().copied();
+    let inner = outline.containers_upward().into_iter().rev().flatten();
+    let inner = inner.flat_map(|container| outline.children(Some(container))).copied();
+    for shape in outermost.chain(inner) {
+        let inherited = outline.parents.at(shape).map_or(general, |parent| shifts.at(parent));
+        let shift = outline.pins.at(shape).map_or(inherited, |pin| pin.minus(fresh.at(shape)));
+        shifts.set(shape, shift);
+        places.set(shape, Some(fresh.at(shape).plus(shift)));
+    }
+    places
+}
+
+fn median(points: &[Point]) -> Point {
+    let middle = |mut values: Vec<f64>| {
+        values.sort_by(f64::total_cmp);
+        values.get(values.len() / 2).copied().unwrap_or(0.0)
+    };
+    Point::new(
+        middle(points.iter().map(|point| point.x).collect()),
+        middle(points.iter().map(|point| point.y).collect()),
+    )
+    .rounded()
+}
+
+/// Returns which shapes are pinned, or contain pinned ones.
+fn with_pins(outline: &Outline) -> Table<bool> {
+    let mut fixed: Table<bool> = outline.pins.iter().map(Option::is_some).collect();
+    for container in outline.containers_upward().into_iter().flatten() {
+        if outline.children(Some(container)).iter().any(|child| fixed.at(*child)) {
+            fixed.set(container, true);
+        }
+    }
+    fixed
+}
+
+/// Places that are settled from the innermost containers to the outermost level.
+#[derive(Debug)]
+struct Settling<'a> {
+    outline: &'a Outline,
+    nested: &'a Nested,
+    slots: Slots<'a>,
+    fixed: Table<bool>,
+    /// The places known so far; `None` for shapes that are placed with their container.
+    rects: Table<Option<Rect>>,
+    /// By how much the content of each container moves with it.
+    shifts: Table<Point>,
+}
+
+impl Settling<'_> {
+    fn settle(&mut self, container: Option<usize>) {
+        let children = self.outline.children(container);
+        let (known, new): (Vec<usize>, Vec<usize>) =
+            children.iter().partition(|child| self.rects.at(**child).is_some());
+        if known.is_empty() && container.is_some_and(|container| self.anchor(container).is_none()) {
+            return;
+        }
+        self.separate(&known);
+        if known.is_empty() {
+            let origin = container
+                .and_then(|container| Some((container, self.anchor(container)?)))
+                .map_or(Point::default(), |(container, anchor)| {
+                    anchor.plus(content_offset(self.outline, container))
+                });
+            for child in new {
+                let corner = origin.plus(self.nested.corners.at(child));
+                self.rects.set(child, Some(Rect::new(corner, self.nested.sizes.at(child)).rounded()));
+            }
+        } else {
+            self.slots.fill(&mut self.rects, &known, &new, &self.nested.sizes);
+        }
+        if let Some(container) = container {
+            let rect = self.container_rect(container);
+            self.rects.set(container, rect);
+        }
+    }
+
+    fn anchor(&self, shape: usize) -> Option<Point> {
+        self.outline.pins.at(shape).or(self.outline.formers.at(shape))
+    }
+
+    /// Moves shapes apart: pinned ones stay, then large ones.
+    fn separate(&mut self, shapes: &[usize]) {
+        let mut rects: Vec<Rect> = shapes.iter().map(|shape| self.rects.at(*shape).unwrap_or_default()).collect();
+        let mut order: Vec<usize> = (0..shapes.len()).collect();
+        let is_fixed = |index: &usize| shapes.get(*index).is_some_and(|shape| self.fixed.at(*shape));
+        let area = |index: &usize| rects.get(*index).map_or(0.0, |rect| rect.width * rect.height);
+        order.sort_by(|one, other| {
+            is_fixed(other).cmp(&is_fixed(one)).then(area(other).total_cmp(&area(one))).then(one.cmp(other))
+        });
+        let fixed = order.iter().filter(|index| is_fixed(index)).count();
+        let before = rects.clone();
+        overlap::separate(&mut rects, &order, fixed, GAP);
+        for ((shape, before), after) in shapes.iter().zip(before).zip(rects) {
+            self.rects.set(*shape, Some(after));
+            self.shifts.change(*shape, |shift| *shift = shift.plus(after.corner().minus(before.corner())));
+        }
+    }
+
+    /// Returns the rectangle around the content of a container.
+    fn container_rect(&self, container: usize) -> Option<Rect> {
+        let children = self.outline.children(Some(container)).iter();
+        let content = children.filter_map(|child| self.rects.at(*child)).reduce(Rect::union)?;
+        let inside = content_offset(self.outline, container);
+        let least = self.outline.sizes.at(container);
+        let size = Size::new(
+            rounded_up((content.width + inside.x + PADDING).max(least.width)),
+            rounded_up((content.height + inside.y + PADDING).max(least.height)),
+        );
+        let needed = Rect::new(content.corner().minus(inside), size);
+        let anchor = self.anchor(container).map(|corner| Rect::new(corner, least));
+        Some(anchor.map_or(needed, |anchor| needed.union(anchor)))
+    }
+
+    /// Moves the content of containers with these, and places what has no place yet with its container.
+    fn finish(mut self) -> Table<Rect> {
+        for container in self.outline.containers_upward().into_iter().rev().flatten() {
+            let corner = self.rects.at(container).unwrap_or_default().corner();
+            let shift = self.shifts.at(container);
+            let inside = content_offset(self.outline, container);
+            for child in self.outline.children(Some(container)) {
+                let rect = match self.rects.at(*child) {
+                    Some(rect) => {
+                        self.shifts.change(*child, |own| *own = own.plus(shift));
+                        rect.moved(shift)
+                    }
+                    None => {
+                        let relative = self.nested.corners.at(*child).plus(inside);
+                        Rect::new(corner.plus(relative), self.nested.sizes.at(*child))
+                    }
+                };
+                self.rects.set(*child, Some(rect));
+            }
+        }
+        self.rects.iter().map(|rect| within_limits(rect.unwrap_or_default())).collect()
+    }
+}
+
+/// Moves both corners within the bounds of coordinates, which preserves containment.
+fn within_limits(rect: Rect) -> Rect {
+    if rect.x >= -LIMIT && rect.right() <= LIMIT && rect.y >= -LIMIT && rect.bottom() <= LIMIT {
+        return rect.rounded();
+    }
+    Rect::spanning(
+        Point::new(rounded(rect.x), rounded(rect.y)),
+        Point::new(rounded(rect.right()), rounded(rect.bottom())),
+    )
+}

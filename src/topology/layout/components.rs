@@ -1,0 +1,66 @@
+//! The shapes of one container, or of the outermost level: component by component.
+
+use super::geometry::{Point, Rect, Size};
+use super::network::Network;
+use super::table::Table;
+use super::{layered, mesh, packing};
+
+/// The smallest distance between shapes.
+pub(super) const GAP: f64 = 28.0;
+const COMPONENT_GAP: f64 = 64.0;
+
+/// Shapes with the same parent, and the connections between them or what they contain.
+#[derive(Debug)]
+pub(super) struct Level {
+    pub(super) sizes: Table<Size>,
+    pub(super) ranks: Table<Option<u8>>,
+    pub(super) network: Network,
+}
+
+impl Level {
+    fn part(&self, nodes: &[usize]) -> Self {
+        Self {
+            sizes: nodes.iter().map(|node| self.sizes.at(*node)).collect(),
+            ranks: nodes.iter().map(|node| self.ranks.at(*node)).collect(),
+            network: self.network.part(nodes),
+        }
+    }
+
+    /// Places the shapes and returns their corners and the extent of all.
+    pub(super) fn arrange(&self) -> (Table<Point>, Size) {
+        let (connected, loose): (Vec<_>, Vec<_>) =
+            self.network.components().into_iter().partition(|component| component.len() > 1);
+        let mut blocks: Vec<(Vec<usize>, Vec<Point>, Size)> = Vec::new();
+        for component in connected {
+            let (corners, extent) = self.part(&component).arrange_connected();
+            blocks.push((component, corners, extent));
+        }
+        if !loose.is_empty() {
+            let loose: Vec<usize> = loose.into_iter().flatten().collect();
+            let sizes: Vec<Size> = loose.iter().map(|node| self.sizes.at(*node)).collect();
+            let (corners, extent) = packing::grid(&sizes, GAP);
+            blocks.push((loose, corners, extent));
+        }
+        let extents: Vec<Size> = blocks.iter().map(|(.., extent)| *extent).collect();
+        let (offsets, extent) = packing::pack(&extents, COMPONENT_GAP);
+        let mut corners = Table::new(self.network.len());
+        for ((nodes, relative, _), offset) in blocks.iter().zip(offsets) {
+            for (node, corner) in nodes.iter().zip(relative) {
+                corners.set(*node, corner.plus(offset));
+            }
+        }
+        (corners, extent)
+    }
+
+    fn arrange_connected(&self) -> (Vec<Point>, Size) {
+        let corners = layered::arrange(self).unwrap_or_else(|| mesh::arrange(self));
+        let bounds = corners
+            .iter()
+            .zip(self.sizes.iter())
+            .map(|(corner, size)| Rect::new(*corner, *size))
+            .reduce(Rect::union)
+            .unwrap_or_default();
+        let corners = corners.into_iter().map(|corner| corner.minus(bounds.corner()).rounded()).collect();
+        (corners, bounds.size())
+    }
+}

@@ -1,0 +1,84 @@
+//! Containers, from the innermost to the outermost.
+
+use super::components::Level;
+use super::geometry::{Point, Size, rounded_up};
+use super::network::Network;
+use super::outline::Outline;
+use super::table::Table;
+
+/// The distance from the border of a container to its content.
+pub(super) const PADDING: f64 = 24.0;
+
+/// Sizes of all shapes, containers included, and their corners relative to the content of their containers.
+#[derive(Debug)]
+pub(super) struct Nested {
+    pub(super) sizes: Table<Size>,
+    pub(super) corners: Table<Point>,
+}
+
+/// Places the shapes of each container without regard to pins and earlier arrangements.
+pub(super) fn arrange(outline: &Outline) -> Nested {
+    let count = outline.len();
+    let links = links_by_parent(outline);
+    let mut nested = Nested { sizes: outline.sizes.clone(), corners: Table::new(count) };
+    let mut numbers = Table::<usize>::new(count);
+    for container in outline.containers_upward() {
+        let children = outline.children(container);
+        for (number, child) in children.iter().enumerate() {
+            numbers.set(*child, number);
+        }
+        let links = links.list(container.unwrap_or(count));
+        let level = Level {
+            sizes: children.iter().map(|child| nested.sizes.at(*child)).collect(),
+            ranks: children.iter().map(|child| outline.ranks.at(*child)).collect(),
+            network: Network::new(
+                children.len(),
+                links.iter().map(|(one, other)| (numbers.at(*one), numbers.at(*other))),
+            ),
+        };
+        let (corners, extent) = level.arrange();
+        for (child, corner) in children.iter().zip(corners.iter()) {
+            nested.corners.set(*child, *corner);
+        }
+        if let Some(container) = container {
+            let least = outline.sizes.at(container);
+            let height = extent.height + 2.0 * PADDING + outline.headers.at(container);
+            let width = extent.width + 2.0 * PADDING;
+            let size = Size::new(rounded_up(width.max(least.width)), rounded_up(height.max(least.height)));
+            nested.sizes.set(container, size);
+        }
+    }
+    nested
+}
+
+/// Returns the connections between children of each container; the last list is that of the outermost level.
+fn links_by_parent(outline: &Outline) -> Table<Vec<(usize, usize)>> {
+    let mut links = Table::<Vec<(usize, usize)>>::new(outline.len() + 1);
+    for (source, target) in outline.ends.iter().flatten() {
+        if let Some((one, other)) = outline.siblings(*source, *target) {
+            let parent = outline.parents.at(one).unwrap_or(outline.len());
+            links.push(parent, (one, other));
+        }
+    }
+    links
+}
+
+impl Nested {
+    /// Returns the corners of all shapes in the coordinates of the diagram.
+    pub(super) fn absolute(&self, outline: &Outline) -> Table<Point> {
+        let mut corners = self.corners.clone();
+        for container in outline.containers_upward().into_iter().rev().flatten() {
+            let inside = content_offset(outline, container);
+            for child in outline.children(Some(container)) {
+                let corner = corners.at(container).plus(inside).plus(self.corners.at(*child));
+                corners.set(*child, corner);
+            }
+        }
+        corners
+    }
+}
+
+/// Returns where the content of a container begins, relative to its corner.
+pub(super) fn content_offset(outline: &Outline, container: usize) -> Point {
+    Point::new(PADDING, PADDING + outline.headers.at(container))
+}

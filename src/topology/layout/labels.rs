@@ -1,0 +1,135 @@
+//! Places of labels near the ends of lines.
+
+use super::diagram::{Arrangement, Diagram, Label, LineEnd};
+use super::geometry::{Point, Rect, Size};
+use super::outline::Outline;
+use super::space::Space;
+
+/// The distance of a label from its line, and from shapes.
+const DISTANCE: f64 = 3.0;
+const STEP: f64 = 7.0;
+const STEPS: usize = 14;
+/// The length of the pieces in which lines are indexed.
+const PIECE: f64 = 80.0;
+const MOST_PIECES: f64 = 200.0;
+
+/// Finds room for labels; earlier ones first.
+pub(super) fn place(diagram: &Diagram, arrangement: &Arrangement, labels: &[Label]) -> Vec<Option<Rect>> {
+    let mut taken = Space::holding(&obstacles(diagram, arrangement));
+    let (lines, owners) = pieces(arrangement);
+    labels
+        .iter()
+        .map(|label| {
+            let route = arrangement.routes.get(label.connection)?;
+            let usable = |length: f64| length.is_finite() && (0.0..=10_000.0).contains(&length);
+            if !usable(label.size.width) || !usable(label.size.height) {
+                return None;
+            }
+            let free: Vec<Rect> = candidates(route, label).filter(|rect| is_free(&taken, *rect)).collect();
+            let uncrossed = |rect: &&Rect| {
+                let mut free = true;
+                lines.overlapping(**rect, |piece, _| {
+                    free = owners.get(piece) == Some(&label.connection);
+                    free
+                });
+                free
+            };
+            let place = free.iter().find(uncrossed).or(free.first()).copied()?;
+            taken.insert(place);
+            Some(place)
+        })
+        .collect()
+}
+
+/// Returns what labels must not cover: shapes that contain nothing, and the borders and titles of containers.
+fn obstacles(diagram: &Diagram, arrangement: &Arrangement) -> Vec<Rect> {
+    let outline = Outline::of(diagram);
+    let mut obstacles = Vec::new();
+    for (shape, origin) in outline.origins.iter().enumerate() {
+        let Some(rect) = arrangement.shapes.get(*origin).copied() else { continue };
+        if !outline.is_container(shape) {
+            obstacles.push(rect.grown(1.0));
+            continue;
+        }
+        let title = Size::new(rect.width, outline.headers.at(shape).max(1.0));
+        obstacles.push(Rect::new(rect.corner(), title));
+        let side = Size::new(1.0, rect.height);
+        obstacles.push(Rect::new(rect.corner(), side));
+        obstacles.push(Rect::new(Point::new(rect.right() - 1.0, rect.y), side));
+        obstacles.push(Rect::new(Point::new(rect.x, rect.bottom() - 1.0), Size::new(rect.width, 1.0)));
+    }
+    obstacles
+}
+
+/// Cuts all lines into short pieces, and returns their rectangles and the connections that they belong to.
+fn pieces(arrangement: &Arrangement) -> (Space, Vec<usize>) {
+    let (mut rects, mut owners) = (Vec::new(), Vec::new());
+    for (connection, route) in arrangement.routes.iter().enumerate() {
+        for pair in route.windows(2) {
+            let [from, to] = *pair else { continue };
+            let pieces = (from.distance(to) / PIECE).ceil().clamp(1.0, MOST_PIECES);
+            let along = to.minus(from).times(1.0 / pieces);
+            for piece in 0..pieces as usize {
+                let start = from.plus(along.times(piece as f64));
+                rects.push(Rect::spanning(start, start.plus(along)).grown(0.5));
+                owners.push(connection);
+            }
+        }
+    }
+    (Space::holding(&rects), owners)
+}
+
+fn is_free(taken: &Space, rect: Rect) -> bool {
+    let mut free = true;
+    taken.overlapping(rect.grown(1.0), |_, _| {
+        free = false;
+        false
+    });
+    free
+}
+
+/// Returns possible places of a label, those nearest to its end of the line first.
+fn candidates(route: &[Point], label: &Label) -> impl Iterator<Item = Rect> {
+    let points: Vec<Point> = match label.end {
+        LineEnd::Source => route.to_vec(),
+        LineEnd::Target => route.iter().rev().copied().collect(),
+    };
+    let length: f64 = points
+        .windows(2)
+        .map(|pair| match pair {
+            [from, to] => from.distance(*to),
+            _ => 0.0,
+        })
+        .sum();
+    let size = label.size;
+    // Within the half of the line that belongs to this end.
+    let steps = (0..STEPS).map(|step| DISTANCE + STEP * step as f64);
+    steps.take_while(move |distance| *distance < length / 2.0).flat_map(move |distance| {
+        let (point, direction) = along(&points, distance);
+        let normal = Point::new(-direction.y, direction.x);
+        let reach = (normal.x.abs() * size.width + normal.y.abs() * size.height) / 2.0 + DISTANCE;
+        [-1.0, 1.0].map(|side| {
+            let center = point.plus(normal.times(reach * side));
+            Rect::centered(center, size).rounded()
+        })
+    })
+}
+
+/// Returns the point at a distance from the start of a line, and the direction of the line there.
+fn along(points: &[Point], mut distance: f64) -> (Point, Point) {
+    let mut last = (points.first().copied().unwrap_or_default(), Point::new(1.0, 0.0));
+    for pair in points.windows(2) {
+        let [from, to] = *pair else { continue };
+        let length = from.distance(to);
+        if length <= 0.0 {
+            continue;
+        }
+        let direction = to.minus(from).times(1.0 / length);
+        if distance <= length {
+            return (from.plus(direction.times(distance)), direction);
+        }
+        distance -= length;
+        last = (to, direction);
+    }
+    last
+}

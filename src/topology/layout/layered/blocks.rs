@@ -1,0 +1,264 @@
+//! Blocks: nodes of a layer above everything that hangs together below them.
+//!
+//! Removing the nodes of a layer and of all above it separates a network into parts: the buildings of a campus below its core,
+//! the switches of a building below their distribution. Each part is a block. Blocks below the same nodes are placed in one
+//! row, or in several if one would be too wide.
+
+use std::collections::BTreeMap;
+
+use super::super::components::{GAP, Level};
+use super::super::geometry::{Point, Size};
+use super::super::table::Table;
+use super::coordinates::{Wish, side_by_side};
+use super::rows::{self, Item, Rows};
+use super::{LAYER_GAP, leaves};
+
+/// Up to this number of nodes share the rows below them; more have rows of their own.
+const MOST_SHARING: usize = 4;
+const LANE: f64 = 12.0;
+
+/// A block, or a part of one, with everything in it.
+#[derive(Clone, Debug, Default)]
+struct Part {
+    size: Size,
+    /// Where lines enter from above.
+    anchor: f64,
+    nodes: Vec<(usize, Point)>,
+    is_grid: bool,
+}
+
+impl Part {
+    fn item(&self) -> Item {
+        Item { size: self.size, anchor: self.anchor }
+    }
+}
+
+/// A part, and the nodes above that it is connected to, as positions in their row.
+#[derive(Clone, Debug)]
+struct Hanging {
+    key: f64,
+    above: Vec<usize>,
+    part: Part,
+}
+
+/// Places the nodes of a hierarchy and returns their corners.
+pub(super) fn arrange(level: &Level, levels: &Table<usize>, keys: &Table<usize>) -> Vec<Point> {
+    let count = level.network.len();
+    let mut layers = Table::<Vec<usize>>::new(levels.iter().max().map_or(0, |deepest| deepest + 1));
+    for node in 0..count {
+        layers.push(levels.at(node), node);
+    }
+    let mut groups = Groups::new(count);
+    // The blocks of the layer below, by the name of their group.
+    let mut blocks: BTreeMap<usize, (Vec<usize>, Part)> = BTreeMap::new();
+    for depth in (0..layers.len()).rev() {
+        let layer = layers.list(depth);
+        for node in layer {
+            for neighbor in level.network.neighbors(*node) {
+                if levels.at(*neighbor) >= depth {
+                    groups.join(*node, *neighbor);
+                }
+            }
+        }
+        let mut tops: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for node in layer {
+            tops.entry(groups.find(*node)).or_default().push(*node);
+        }
+        let mut below: BTreeMap<usize, Vec<(Vec<usize>, Part)>> = BTreeMap::new();
+        for (group, block) in std::mem::take(&mut blocks) {
+            below.entry(groups.find(group)).or_default().push(block);
+        }
+        for (group, mut tops) in tops {
+            tops.sort_by_key(|node| (keys.at(*node), *node));
+            let below = below.remove(&group).unwrap_or_default();
+            let part = block(level, keys, &tops, below);
+            blocks.insert(group, (tops, part));
+        }
+    }
+    let mut corners = Table::new(count);
+    for (node, corner) in blocks.into_values().flat_map(|(_, part)| part.nodes) {
+        corners.set(node, corner);
+    }
+    corners.into_inner()
+}
+
+/// Builds a block from the nodes on top and the blocks below, each with its own top nodes.
+fn block(level: &Level, keys: &Table<usize>, tops: &[usize], below: Vec<(Vec<usize>, Part)>) -> Part {
+    let places: BTreeMap<usize, usize> = tops.iter().enumerate().map(|(place, top)| (*top, place)).collect();
+    let mut hanging: Vec<Hanging> = below
+        .into_iter()
+        .map(|(block_tops, part)| {
+            let mut above: Vec<usize> = block_tops
+                .iter()
+                .flat_map(|top| level.network.neighbors(*top))
+                .filter_map(|neighbor| places.get(neighbor).copied())
+                .collect();
+            above.sort_unstable();
+            above.dedup();
+            let sum: usize = block_tops.iter().map(|top| keys.at(*top)).sum();
+            Hanging { key: sum as f64 / block_tops.len().max(1) as f64, above, part }
+        })
+        .collect();
+    hanging.sort_by(|one, other| {
+        let first = |hanging: &Hanging| hanging.part.nodes.first().map_or(0, |(node, _)| *node);
+        one.key.total_cmp(&other.key).then_with(|| first(one).cmp(&first(other)))
+    });
+    let sizes: Vec<(usize, Size)> = tops.iter().map(|top| (*top, level.sizes.at(*top))).collect();
+    if tops.len() <= MOST_SHARING {
+        return stack(&sizes, hanging);
+    }
+    let mut own = Table::<Vec<Hanging>>::from(tops.iter().map(|_| Vec::new()).collect::<Vec<_>>());
+    let mut shared = Vec::new();
+    for mut hanging in hanging {
+        match *hanging.above.as_slice() {
+            [only] => {
+                hanging.above = vec![0];
+                own.push(only, hanging);
+            }
+            _ => shared.push(hanging),
+        }
+    }
+    let units: Vec<Part> = sizes.iter().zip(own.into_inner()).map(|(top, own)| stack(&[*top], own)).collect();
+    let items: Vec<Item> = units.iter().map(Part::item).collect();
+    let upper = rows::place(&items, GAP + 2.0 * LANE, 0.0);
+    let shared: Vec<Part> = shared.into_iter().map(|hanging| hanging.part).collect();
+    let items: Vec<Item> = shared.iter().map(Part::item).collect();
+    let lower = rows::place(&items, GAP + 2.0 * LANE, upper.height);
+    join(&units, &upper, &[], &shared, &lower, upper.height)
+}
+
+/// Places nodes side by side above what hangs below them.
+fn stack(tops: &[(usize, Size)], hanging: Vec<Hanging>) -> Part {
+    let mut hanging = gather_leaves(hanging);
+    let above = tops.iter().map(|(_, size)| size.height).fold(0.0, f64::max);
+    let channel = GAP + LANE * tops.len() as f64;
+    let place = |hanging: &[Hanging]| {
+        let items: Vec<Item> = hanging.iter().map(|hanging| hanging.part.item()).collect();
+        rows::place(&items, channel, above + LAYER_GAP)
+    };
+    let mut rows = place(&hanging);
+    if rows.channel {
+        // Lines run down to leaves from right below their hub.
+        hanging.sort_by_key(|hanging| !hanging.part.is_grid);
+        rows = place(&hanging);
+    }
+    let wishes: Vec<Wish> = tops
+        .iter()
+        .enumerate()
+        .map(|(top, (_, size))| {
+            let anchors: Vec<f64> = hanging
+                .iter()
+                .zip(&rows.corners)
+                .filter(|(hanging, _)| !rows.channel && hanging.above.contains(&top))
+                .map(|(hanging, corner)| corner.x + hanging.part.anchor)
+                .collect();
+            let center = match (anchors.first(), anchors.last()) {
+                (Some(first), Some(last)) if tops.len() == 1 => (first + last) / 2.0,
+                (Some(_), Some(_)) => anchors.iter().sum::<f64>() / anchors.len() as f64,
+                _ => 0.0,
+            };
+            Wish { center, width: size.width }
+        })
+        .collect();
+    // Nodes that share what is below have room for lines between them.
+    let centers = side_by_side(&wishes, 2.0 * GAP);
+    let placed: Vec<(usize, Point, Size)> = tops
+        .iter()
+        .zip(centers)
+        .map(|((node, size), center)| {
+            (*node, Point::new(center - size.width / 2.0, above - size.height), *size)
+        })
+        .collect();
+    let parts: Vec<Part> = hanging.into_iter().map(|hanging| hanging.part).collect();
+    join(&[], &Rows::default(), &placed, &parts, &rows, above)
+}
+
+/// Replaces many leaves of the same nodes by one grid.
+fn gather_leaves(hanging: Vec<Hanging>) -> Vec<Hanging> {
+    let mut leaves: BTreeMap<Vec<usize>, Vec<Hanging>> = BTreeMap::new();
+    let mut gathered = Vec::new();
+    for hanging in hanging {
+        if hanging.part.nodes.len() == 1 {
+            leaves.entry(hanging.above.clone()).or_default().push(hanging);
+        } else {
+            gathered.push(hanging);
+        }
+    }
+    for (above, mut leaves) in leaves {
+        if leaves.len() <= leaves::MOST_IN_A_ROW {
+            gathered.append(&mut leaves);
+            continue;
+        }
+        // Nodes are numbered as the diagram orders them.
+        leaves.sort_by_key(|leaf| leaf.part.nodes.first().map(|(node, _)| *node));
+        let sizes: Vec<Size> = leaves.iter().map(|leaf| leaf.part.size).collect();
+        let (corners, size) = leaves::grid(&sizes);
+        let key = leaves.iter().map(|leaf| leaf.key).sum::<f64>() / leaves.len() as f64;
+        let nodes = leaves.iter().flat_map(|leaf| &leaf.part.nodes).map(|(node, _)| *node);
+        let part =
+            Part { size, anchor: size.width / 2.0, nodes: nodes.zip(corners).collect(), is_grid: true };
+        gathered.push(Hanging { key, above, part });
+    }
+    gathered.sort_by(|one, other| one.key.total_cmp(&other.key));
+    gathered
+}
+
+/// Joins upper parts or nodes with the parts in the rows below.
+fn join(
+    units: &[Part],
+    upper: &Rows,
+    tops: &[(usize, Point, Size)],
+    parts: &[Part],
+    lower: &Rows,
+    above: f64,
+) -> Part {
+    let top_right = tops.iter().map(|(_, corner, size)| corner.x + size.width);
+    let left = tops.iter().map(|(_, corner, _)| corner.x).fold(upper.left.min(lower.left), f64::min);
+    let right = top_right.fold(upper.right.max(lower.right), f64::max);
+    let down = Point::new(-left, above + LAYER_GAP);
+    let aside = Point::new(-left, 0.0);
+    let mut nodes: Vec<(usize, Point)> =
+        tops.iter().map(|(node, corner, _)| (*node, corner.plus(aside))).collect();
+    let mut add = |part: &Part, offset: Point| {
+        nodes.extend(part.nodes.iter().map(|(node, corner)| (*node, corner.plus(offset))));
+    };
+    for (unit, corner) in units.iter().zip(&upper.corners) {
+        add(unit, corner.plus(aside));
+    }
+    for (part, corner) in parts.iter().zip(&lower.corners) {
+        add(part, corner.plus(down));
+    }
+    let centers: Vec<f64> = if tops.is_empty() {
+        let first_row = units.iter().zip(&upper.corners).filter(|(_, corner)| corner.y == 0.0);
+        first_row.map(|(unit, corner)| corner.x + unit.anchor).collect()
+    } else {
+        tops.iter().map(|(_, corner, size)| corner.x + size.width / 2.0).collect()
+    };
+    let anchor = centers.iter().sum::<f64>() / centers.len().max(1) as f64 - left;
+    let height = if parts.is_empty() { above } else { above + LAYER_GAP + lower.height };
+    Part { size: Size::new(right - left, height), anchor, nodes, is_grid: false }
+}
+
+/// Sets of nodes that are joined step by step.
+#[derive(Debug)]
+struct Groups(Table<usize>);
+
+impl Groups {
+    fn new(count: usize) -> Self {
+        Self((0..count).collect())
+    }
+
+    fn find(&mut self, mut node: usize) -> usize {
+        while self.0.at(node) != node {
+            let next = self.0.at(self.0.at(node));
+            self.0.set(node, next);
+            node = next;
+        }
+        node
+    }
+
+    fn join(&mut self, one: usize, other: usize) {
+        let (one, other) = (self.find(one), self.find(other));
+        self.0.set(one.max(other), one.min(other));
+    }
+}

@@ -1,0 +1,23 @@
+//! Hierarchies: the top of the network above, what depends on it below.
+
+mod blocks;
+mod coordinates;
+mod leaves;
+mod levels;
+mod ordering;
+mod rows;
+
+pub(super) use self::leaves::MOST_IN_A_ROW;
+
+use super::components::Level;
+use super::geometry::Point;
+
+/// The vertical distance between a node and what is below it.
+pub(super) const LAYER_GAP: f64 = 72.0;
+
+/// Places the shapes of a connected level in layers; `None` if it is no hierarchy.
+pub(super) fn arrange(level: &Level) -> Option<Vec<Point>> {
+    let levels = levels::find(level)?;
+    let keys = ordering::order(&level.network, &levels);
+    Some(blocks::arrange(level, &levels, &keys))
+}

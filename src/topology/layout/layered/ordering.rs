@@ -1,0 +1,214 @@
+//! The order of nodes within their layers, with few crossings.
+
+use super::super::network::Network;
+use super::super::table::Table;
+
+const SWEEPS: usize = 12;
+const LONGEST_TRANSPOSED: usize = 400;
+
+/// Returns the position of each node in its layer.
+pub(super) fn order(network: &Network, levels: &Table<usize>) -> Table<usize> {
+    let mut layers = initial(network, levels);
+    let mut positions = positions(network.len(), &layers);
+    let mut best = positions.clone();
+    let mut least = crossings(network, levels, &layers, &positions);
+    for sweep in 0..SWEEPS {
+        if least == 0 {
+            break;
+        }
+        let depth = layers.len();
+        for turn in 0..depth {
+            let index = if sweep % 2 == 0 { turn } else { depth - 1 - turn };
+            let Some(layer) = layers.get_mut(index) else { continue };
+            sort_by_median(network, levels, layer, &positions, sweep);
+            if layer.len() <= LONGEST_TRANSPOSED {
+                transpose(network, levels, layer, &positions);
+            }
+            for (position, node) in layer.iter().enumerate() {
+                positions.set(*node, position);
+            }
+        }
+        let count = crossings(network, levels, &layers, &positions);
+        if count < least {
+            (best, least) = (positions.clone(), count);
+        }
+    }
+    best
+}
+
+/// Orders each layer as a search in depth meets its nodes, which keeps trees free of crossings.
+fn initial(network: &Network, levels: &Table<usize>) -> Vec<Vec<usize>> {
+    let depth = levels.iter().max().map_or(0, |deepest| deepest + 1);
+    let mut layers = Table::<Vec<usize>>::new(depth);
+    let mut seen = Table::<bool>::new(network.len());
+    let tops = (0..network.len()).filter(|node| levels.at(*node) == 0);
+    for top in tops {
+        let mut waiting = vec![top];
+        while let Some(node) = waiting.pop() {
+            if seen.at(node) {
+                continue;
+            }
+            seen.set(node, true);
+            layers.push(levels.at(node), node);
+            // Neighbors of the same layer are taken last from the stack, that is first: they are to be side by side.
+            let level = levels.at(node);
+            let next = |same: bool| {
+                network
+                    .neighbors(node)
+                    .iter()
+                    .rev()
+                    .copied()
+                    .filter(move |neighbor| {
+                        let other = levels.at(*neighbor);
+                        if same { other == level } else { other == level + 1 }
+                    })
+            };
+            waiting.extend(next(true));
+            waiting.extend(next(false));
+        }
+    }
+    layers.into_inner()
+}
+
+fn positions(count: usize, layers: &[Vec<usize>]) -> Table<usize> {
+    let mut positions = Table::new(count);
+    for layer in layers {
+        for (position, node) in layer.iter().enumerate() {
+            positions.set(*node, position);
+        }
+    }
+    positions
+}
+
+/// Sorts a layer by the medians of the neighbors' positions in the layer from which the sweep comes.
+fn sort_by_median(
+    network: &Network,
+    levels: &Table<usize>,
+    layer: &mut [usize],
+    positions: &Table<usize>,
+    sweep: usize,
+) {
+    let downward = sweep % 2 == 0;
+    let mut keyed: Vec<(f64, usize, usize)> = layer
+        .iter()
+        .map(|node| {
+            let level = levels.at(*node);
+            let mut places: Vec<usize> = network
+                .neighbors(*node)
+                .iter()
+                .filter(|neighbor| {
+                    let other = levels.at(**neighbor);
+                    if downward { other < level } else { other > level }
+                })
+                .map(|neighbor| positions.at(*neighbor))
+                .collect();
+            places.sort_unstable();
+            (median(&places), positions.at(*node), *node)
+        })
+        .collect();
+    // Nodes without neighbors there keep their places; the others are sorted among themselves.
+    let mut sorted: Vec<(f64, usize, usize)> = keyed.iter().copied().filter(|key| key.0 >= 0.0).collect();
+    // Every other pair of sweeps reverses ties, so that the search leaves plateaus.
+    let reversed = sweep % 4 >= 2;
+    sorted.sort_by(|one, other| {
+        let ties = if reversed { other.1.cmp(&one.1) } else { one.1.cmp(&other.1) };
+        one.0.total_cmp(&other.0).then(ties)
+    });
+    let mut sorted = sorted.into_iter();
+    for key in &mut keyed {
+        if key.0 >= 0.0
+            && let Some(next) = sorted.next()
+        {
+            *key = next;
+        }
+    }
+    for (place, (.., node)) in layer.iter_mut().zip(keyed) {
+        *place = node;
+    }
+}
+
+/// Returns the median of sorted positions, or -1 without positions.
+fn median(places: &[usize]) -> f64 {
+    let at = |index: usize| places.get(index).map_or(0.0, |place| *place as f64);
+    match places.len() {
+        0 => -1.0,
+        length if length % 2 == 1 => at(length / 2),
+        length => (at(length / 2 - 1) + at(length / 2)) / 2.0,
+    }
+}
+
+/// Swaps neighbors in a layer where that removes crossings.
+fn transpose(network: &Network, levels: &Table<usize>, layer: &mut [usize], positions: &Table<usize>) {
+    let places = |node: usize, other_level: Option<usize>| -> Vec<usize> {
+        let mut places: Vec<usize> = network
+            .neighbors(node)
+            .iter()
+            .filter(|neighbor| Some(levels.at(**neighbor)) == other_level)
+            .map(|neighbor| positions.at(*neighbor))
+            .collect();
+        places.sort_unstable();
+        places
+    };
+    for _ in 0..3 {
+        let mut swapped = false;
+        for place in 1..layer.len() {
+            let Some([left, right]) = layer.get_mut(place - 1..=place) else { continue };
+            let level = levels.at(*left);
+            let (mut now, mut then) = (0, 0);
+            for other in [level.checked_sub(1), level.checked_add(1)] {
+                let (one, two) = (places(*left, other), places(*right, other));
+                now += inversions(&one, &two);
+                then += inversions(&two, &one);
+            }
+            if then < now {
+                std::mem::swap(left, right);
+                swapped = true;
+            }
+        }
+        if !swapped {
+            return;
+        }
+    }
+}
+
+/// Returns the number of pairs whose left element is greater than the right one; both lists are sorted.
+fn inversions(left: &[usize], right: &[usize]) -> usize {
+    left.iter().map(|place| right.partition_point(|other| other < place)).sum()
+}
+
+/// Returns the number of crossings between all neighboring layers.
+fn crossings(network: &Network, levels: &Table<usize>, layers: &[Vec<usize>], positions: &Table<usize>) -> usize {
+    let mut total = 0;
+    for (index, layer) in layers.iter().enumerate() {
+        let width = layers.get(index + 1).map_or(0, Vec::len);
+        // A Fenwick tree of the lower ends that are already known.
+        let mut tree = Table::<usize>::new(width + 1);
+        let mut known = 0;
+        for node in layer {
+            let lower: Vec<usize> = network
+                .neighbors(*node)
+                .iter()
+                .filter(|neighbor| levels.at(**neighbor) == index + 1)
+                .map(|neighbor| positions.at(*neighbor))
+                .collect();
+            for place in &lower {
+                let mut at = place + 1;
+                let mut before = 0;
+                while at > 0 {
+                    before += tree.at(at);
+                    at &= at - 1;
+                }
+                total += known - before;
+            }
+            for place in &lower {
+                let mut at = place + 1;
+                while at <= width {
+                    tree.change(at, |count| *count += 1);
+                    at += at & at.wrapping_neg();
+                }
+                known += 1;
+            }
+        }
+    }
+    total
+}

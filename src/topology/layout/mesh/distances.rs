@@ -1,0 +1,137 @@
+//! How far nodes should be from each other.
+
+use super::super::components::{GAP, Level};
+use super::super::table::Table;
+
+/// Up to this number of nodes all pairs count; in larger networks neighbors, and distances to pivots.
+const MOST_PAIRS: usize = 260;
+const PIVOTS: usize = 60;
+/// The length of a line between small nodes.
+const LINE: f64 = 190.0;
+
+/// One desired distance of a node.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spring {
+    pub(super) other: usize,
+    pub(super) length: f64,
+    pub(super) weight: f64,
+}
+
+/// The desired distances of all nodes.
+#[derive(Debug)]
+pub(super) struct Distances {
+    springs: Table<Vec<Spring>>,
+    /// For some nodes, the distances of all nodes from them.
+    pub(super) pivots: Vec<Table<f64>>,
+    /// The typical length of a line.
+    pub(super) unit: f64,
+}
+
+impl Distances {
+    pub(super) fn of(level: &Level) -> Self {
+        let count = level.network.len();
+        let unit = unit(level);
+        if count <= MOST_PAIRS {
+            let pivots: Vec<Table<f64>> = (0..count).map(|node| lengths(level, node, unit)).collect();
+            let mut springs = Table::<Vec<Spring>>::new(count);
+            for (node, lengths) in pivots.iter().enumerate() {
+                for (other, length) in lengths.iter().enumerate().filter(|(other, _)| *other != node) {
+                    springs.push(node, spring(other, *length, 1.0));
+                }
+            }
+            return Self { springs, pivots, unit };
+        }
+        let (chosen, pivots, regions) = choose_pivots(level, unit);
+        let mut springs = Table::<Vec<Spring>>::new(count);
+        for node in 0..count {
+            for neighbor in level.network.neighbors(node) {
+                springs.push(node, spring(*neighbor, edge_length(level, node, *neighbor, unit), 1.0));
+            }
+            for ((pivot, lengths), region) in chosen.iter().zip(&pivots).zip(&regions) {
+                if *pivot != node && !level.network.neighbors(node).contains(pivot) {
+                    springs.push(node, spring(*pivot, lengths.at(node), *region));
+                }
+            }
+        }
+        Self { springs, pivots, unit }
+    }
+
+    pub(super) fn springs(&self, node: usize) -> &[Spring] {
+        self.springs.list(node)
+    }
+}
+
+fn spring(other: usize, length: f64, share: f64) -> Spring {
+    let length = length.max(1.0);
+    Spring { other, length, weight: share / (length * length) }
+}
+
+/// Returns the length of lines: larger nodes need longer ones.
+fn unit(level: &Level) -> f64 {
+    let mut extents: Vec<f64> =
+        level.sizes.iter().map(|size| (size.width + size.height) / 2.0).collect();
+    extents.sort_by(f64::total_cmp);
+    let median = extents.get(extents.len() / 2).copied().unwrap_or(0.0);
+    LINE.max(median * 1.6 + GAP)
+}
+
+fn edge_length(level: &Level, one: usize, other: usize, unit: f64) -> f64 {
+    let half = |node: usize| {
+        let size = level.sizes.at(node);
+        (size.width + size.height) / 4.0
+    };
+    unit.max((half(one) + half(other)) * 1.25 + GAP)
+}
+
+/// Returns the lengths of the ways from a node, with as few lines as possible.
+fn lengths(level: &Level, from: usize, unit: f64) -> Table<f64> {
+    let count = level.network.len();
+    let mut lengths = Table::<Option<f64>>::new(count);
+    lengths.set(from, Some(0.0));
+    let mut reached = vec![from];
+    while !reached.is_empty() {
+        let mut next: Vec<(usize, f64)> = Vec::new();
+        for node in &reached {
+            for neighbor in level.network.neighbors(*node) {
+                if lengths.at(*neighbor).is_none() {
+                    let length = lengths.at(*node).unwrap_or(0.0) + edge_length(level, *node, *neighbor, unit);
+                    next.push((*neighbor, length));
+                }
+            }
+        }
+        next.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
+        next.dedup_by_key(|(node, _)| *node);
+        for (node, length) in &next {
+            lengths.set(*node, Some(*length));
+        }
+        reached = next.into_iter().map(|(node, _)| node).collect();
+    }
+    lengths.iter().map(|length| length.unwrap_or(unit)).collect()
+}
+
+/// Chooses pivots far from each other, and returns how many nodes are nearest to each.
+fn choose_pivots(level: &Level, unit: f64) -> (Vec<usize>, Vec<Table<f64>>, Vec<f64>) {
+    let count = level.network.len();
+    let mut nearest = Table::of(count, (f64::INFINITY, 0_usize));
+    let (mut chosen, mut all) = (Vec::new(), Vec::new());
+    let mut pivot = 0;
+    for number in 0..PIVOTS.min(count) {
+        let lengths = lengths(level, pivot, unit);
+        for (node, length) in lengths.iter().enumerate() {
+            nearest.change(node, |known| {
+                if *length < known.0 {
+                    *known = (*length, number);
+                }
+            });
+        }
+        chosen.push(pivot);
+        all.push(lengths);
+        let farthest = nearest.iter().enumerate().rev().max_by(|one, other| one.1.0.total_cmp(&other.1.0));
+        pivot = farthest.map_or(0, |(node, _)| node);
+    }
+    let mut regions = Table::<f64>::new(chosen.len());
+    for (_, number) in nearest.iter() {
+        regions.change(*number, |size| *size += 1.0);
+    }
+    (chosen, all, regions.into_inner())
+}

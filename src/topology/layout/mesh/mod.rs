@@ -1,0 +1,58 @@
+//! Networks without a hierarchy: distances in the picture are those in the network.
+
+mod distances;
+mod improving;
+mod scaling;
+mod stress;
+mod turning;
+
+use self::distances::Distances;
+use self::improving::Improver;
+use super::components::{GAP, Level};
+use super::geometry::{Point, Rect};
+use super::overlap;
+use super::table::Table;
+
+/// Up to this number of nodes several drawings are tried, and the best one is improved.
+const SMALL: usize = 400;
+
+/// Places the shapes of a connected level and returns their corners.
+pub(super) fn arrange(level: &Level) -> Vec<Point> {
+    let distances = Distances::of(level);
+    let mut improver = Improver::new(level, &distances);
+    let centers = starts(level, &distances)
+        .into_iter()
+        .map(|points| (improver.cost(&points), points))
+        .min_by(|one, other| one.0.total_cmp(&other.0))
+        .map(|(_, points)| points)
+        .unwrap_or_default();
+    let mut centers = turning::turn(&centers, &level.sizes);
+    if level.network.len() <= SMALL {
+        improver.improve(&mut centers);
+    }
+    let mut rects: Vec<Rect> = centers
+        .iter()
+        .zip(level.sizes.iter())
+        .map(|(center, size)| Rect::centered(*center, *size))
+        .collect();
+    overlap::push_apart(&mut rects, GAP);
+    let order: Vec<usize> = (0..rects.len()).collect();
+    overlap::separate(&mut rects, &order, 0, GAP);
+    rects.into_iter().map(Rect::corner).collect()
+}
+
+fn starts(level: &Level, distances: &Distances) -> Vec<Table<Point>> {
+    let count = level.network.len();
+    let axes = scaling::axes(distances, count);
+    let small = count <= SMALL;
+    let pairs: &[(usize, usize)] = if small { &[(0, 1), (0, 2), (1, 2)] } else { &[(0, 1)] };
+    let iterations = if small { 150 } else { 40 };
+    pairs
+        .iter()
+        .map(|(first, second)| {
+            let mut points = scaling::drawing(&axes, *first, *second, distances);
+            stress::reduce(&mut points, distances, iterations);
+            points
+        })
+        .collect()
+}

@@ -1,0 +1,52 @@
+//! Stress: by how much distances in the drawing differ from the desired ones.
+
+use super::super::geometry::Point;
+use super::super::table::Table;
+use super::distances::Distances;
+
+/// Moves each node in turn to where its stress is least if the others stay (majorization).
+pub(super) fn reduce(points: &mut Table<Point>, distances: &Distances, iterations: usize) {
+    for _ in 0..iterations {
+        let mut moved = 0.0_f64;
+        for node in 0..points.len() {
+            let better = better_place(node, points, distances);
+            moved = moved.max(better.distance(points.at(node)));
+            points.set(node, better);
+        }
+        if moved < distances.unit * 0.002 {
+            return;
+        }
+    }
+}
+
+/// Returns a place of less stress for a node; its own if there is none.
+pub(super) fn better_place(node: usize, points: &Table<Point>, distances: &Distances) -> Point {
+    let point = points.at(node);
+    let (mut sum, mut weights) = (Point::default(), 0.0);
+    for spring in distances.springs(node) {
+        let other = points.at(spring.other);
+        let between = point.minus(other);
+        let distance = between.length();
+        let factor = if distance > 1e-6 { spring.length / distance } else { 0.0 };
+        sum = sum.plus(other.plus(between.times(factor)).times(spring.weight));
+        weights += spring.weight;
+    }
+    if weights > 0.0 { sum.times(1.0 / weights) } else { point }
+}
+
+/// Returns the stress of one node at a place.
+pub(super) fn at(node: usize, place: Point, points: &Table<Point>, distances: &Distances) -> f64 {
+    distances
+        .springs(node)
+        .iter()
+        .map(|spring| {
+            let difference = place.distance(points.at(spring.other)) - spring.length;
+            spring.weight * difference * difference
+        })
+        .sum()
+}
+
+/// Returns the stress of all pairs.
+pub(super) fn total(points: &Table<Point>, distances: &Distances) -> f64 {
+    (0..points.len()).map(|node| at(node, points.at(node), points, distances)).sum::<f64>() / 2.0
+}

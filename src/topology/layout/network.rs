@@ -1,0 +1,107 @@
+//! Simple undirected graphs.
+
+use std::collections::VecDeque;
+
+use super::table::Table;
+
+/// A graph without parallel edges and loops; its nodes are numbers from zero.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Network {
+    neighbors: Table<Vec<usize>>,
+    edges: Vec<(usize, usize)>,
+}
+
+impl Network {
+    pub(super) fn new(count: usize, links: impl IntoIterator<Item = (usize, usize)>) -> Self {
+        let mut edges: Vec<(usize, usize)> = links
+            .into_iter()
+            .map(|(one, other)| (one.min(other), one.max(other)))
+            .filter(|(one, other)| one != other && *other < count)
+            .collect();
+        edges.sort_unstable();
+        edges.dedup();
+        let mut neighbors = Table::<Vec<usize>>::new(count);
+        for (one, other) in &edges {
+            neighbors.push(*one, *other);
+            neighbors.push(*other, *one);
+        }
+        Self { neighbors, edges }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.neighbors.len()
+    }
+
+    pub(super) fn edges(&self) -> &[(usize, usize)] {
+        &self.edges
+    }
+
+    pub(super) fn neighbors(&self, node: usize) -> &[usize] {
+        self.neighbors.list(node)
+    }
+
+    pub(super) fn degree(&self, node: usize) -> usize {
+        self.neighbors(node).len()
+    }
+
+    /// Returns the nodes of each connected component, in order of their smallest nodes.
+    pub(super) fn components(&self) -> Vec<Vec<usize>> {
+        let mut seen = Table::<bool>::new(self.len());
+        let mut components = Vec::new();
+        for start in 0..self.len() {
+            if seen.at(start) {
+                continue;
+            }
+            seen.set(start, true);
+            let mut component = vec![start];
+            let mut waiting = VecDeque::from([start]);
+            while let Some(node) = waiting.pop_front() {
+                for neighbor in self.neighbors(node) {
+                    if !seen.at(*neighbor) {
+                        seen.set(*neighbor, true);
+                        component.push(*neighbor);
+                        waiting.push_back(*neighbor);
+                    }
+                }
+            }
+            component.sort_unstable();
+            components.push(component);
+        }
+        components
+    }
+
+    /// Returns the graph of some nodes, numbered by their position in the list.
+    pub(super) fn part(&self, nodes: &[usize]) -> Self {
+        let mut numbers = Table::<Option<usize>>::new(self.len());
+        for (number, node) in nodes.iter().enumerate() {
+            numbers.set(*node, Some(number));
+        }
+        let links = nodes.iter().flat_map(|node| {
+            let numbers = &numbers;
+            self.neighbors(*node)
+                .iter()
+                .filter_map(move |neighbor| numbers.at(*node).zip(numbers.at(*neighbor)))
+        });
+        Self::new(nodes.len(), links)
+    }
+
+    /// Returns the number of edges on the shortest way from any of the sources to each node; `None` without a way.
+    pub(super) fn hops(&self, sources: &[usize]) -> Table<Option<usize>> {
+        let mut hops = Table::<Option<usize>>::new(self.len());
+        let mut waiting = VecDeque::new();
+        for source in sources {
+            hops.set(*source, Some(0));
+            waiting.push_back(*source);
+        }
+        while let Some(node) = waiting.pop_front() {
+            let next = hops.at(node).map_or(0, |hops| hops + 1);
+            for neighbor in self.neighbors(node) {
+                if hops.at(*neighbor).is_none() {
+                    hops.set(*neighbor, Some(next));
+                    waiting.push_back(*neighbor);
+                }
+            }
+        }
+        hops
+    }
+}

@@ -1,0 +1,164 @@
+//! A diagram with its faults put right, in an order that does not depend on the caller's.
+
+use super::diagram::{Diagram, Shape};
+use super::geometry::{LIMIT, Point, Size, rounded_up};
+use super::table::Table;
+
+const LARGEST_SIDE: f64 = 10_000.0;
+const LARGEST_HEADER: f64 = 1_000.0;
+
+/// The shapes of a diagram, sorted, and their tree of containers.
+#[derive(Debug)]
+pub(super) struct Outline {
+    /// For each shape, its index in the diagram.
+    pub(super) origins: Vec<usize>,
+    pub(super) sizes: Table<Size>,
+    pub(super) headers: Table<f64>,
+    pub(super) ranks: Table<Option<u8>>,
+    pub(super) pins: Table<Option<Point>>,
+    pub(super) formers: Table<Option<Point>>,
+    pub(super) parents: Table<Option<usize>>,
+    /// The shapes in each container; the last list holds the outermost shapes.
+    children: Table<Vec<usize>>,
+    depths: Table<usize>,
+    /// The ends of each connection in the diagram; `None` where one of them does not exist.
+    pub(super) ends: Vec<Option<(usize, usize)>>,
+    /// The connections in the order of their ids.
+    pub(super) connection_order: Vec<usize>,
+}
+
+impl Outline {
+    pub(super) fn of(diagram: &Diagram) -> Self {
+        let count = diagram.shapes.len();
+        let mut sorted: Vec<(usize, &Shape)> = diagram.shapes.iter().enumerate().collect();
+        sorted.sort_by_key(|(index, shape)| (shape.order, shape.id, *index));
+        let mut positions = Table::<usize>::new(count);
+        for (position, (index, _)) in sorted.iter().enumerate() {
+            positions.set(*index, position);
+        }
+        let position_of = |index: usize| (index < count).then(|| positions.at(index));
+        let mut parents: Table<Option<usize>> =
+            sorted.iter().map(|(_, shape)| shape.parent.and_then(position_of)).collect();
+        let depths = break_cycles(&mut parents);
+        let mut children = Table::<Vec<usize>>::new(count + 1);
+        for (shape, parent) in parents.iter().enumerate() {
+            children.push(parent.unwrap_or(count), shape);
+        }
+        let ends = diagram
+            .connections
+            .iter()
+            .map(|connection| position_of(connection.source).zip(position_of(connection.target)))
+            .collect();
+        let mut connection_order: Vec<usize> = (0..diagram.connections.len()).collect();
+        connection_order.sort_by_key(|index| {
+            (diagram.connections.get(*index).map(|c| (c.id, c.source, c.target)), *index)
+        });
+        Self {
+            origins: sorted.iter().map(|(index, _)| *index).collect(),
+            sizes: sorted.iter().map(|(_, shape)| usable_size(shape.size)).collect(),
+            headers: sorted.iter().map(|(_, shape)| usable(shape.header, 0.0, LARGEST_HEADER)).collect(),
+            ranks: sorted.iter().map(|(_, shape)| shape.rank).collect(),
+            pins: sorted.iter().map(|(_, shape)| usable_point(shape.pin)).collect(),
+            formers: sorted.iter().map(|(_, shape)| usable_point(shape.former)).collect(),
+            parents,
+            children,
+            depths,
+            ends,
+            connection_order,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.origins.len()
+    }
+
+    /// Returns the shapes in a container, or the outermost ones.
+    pub(super) fn children(&self, container: Option<usize>) -> &[usize] {
+        self.children.list(container.unwrap_or(self.len()))
+    }
+
+    pub(super) fn is_container(&self, shape: usize) -> bool {
+        !self.children(Some(shape)).is_empty()
+    }
+
+    /// Returns all containers, the innermost first; the outermost level, `None`, is the last.
+    pub(super) fn containers_upward(&self) -> Vec<Option<usize>> {
+        let mut containers: Vec<usize> = (0..self.len()).filter(|shape| self.is_container(*shape)).collect();
+        containers.sort_by_key(|container| (usize::MAX - self.depths.at(*container), *container));
+        containers.into_iter().map(Some).chain([None]).collect()
+    }
+
+    /// Returns the shapes that contain two shapes, or are these, and have the same parent.
+    ///
+    /// `None` if one of the two shapes contains the other.
+    pub(super) fn siblings(&self, mut one: usize, mut other: usize) -> Option<(usize, usize)> {
+        while self.depths.at(one) > self.depths.at(other) {
+            one = self.parents.at(one)?;
+        }
+        while self.depths.at(other) > self.depths.at(one) {
+            other = self.parents.at(other)?;
+        }
+        if one == other {
+            return None;
+        }
+        while self.parents.at(one) != self.parents.at(other) {
+            one = self.parents.at(one)?;
+            other = self.parents.at(other)?;
+        }
+        Some((one, other))
+    }
+
+    /// Returns whether a shape is, or contains, another.
+    pub(super) fn encloses(&self, container: usize, mut shape: usize) -> bool {
+        while self.depths.at(shape) > self.depths.at(container) {
+            match self.parents.at(shape) {
+                Some(parent) => shape = parent,
+                None => return false,
+            }
+        }
+        shape == container
+    }
+}
+
+/// Makes a shape whose containers never end an outermost one, and returns the depth of each shape.
+fn break_cycles(parents: &mut Table<Option<usize>>) -> Table<usize> {
+    let count = parents.len();
+    let mut depths = Table::<Option<usize>>::new(count);
+    let mut visits = Table::<Option<usize>>::new(count);
+    for start in 0..count {
+        let mut path = Vec::new();
+        let mut shape = start;
+        while depths.at(shape).is_none() {
+            path.push(shape);
+            visits.set(shape, Some(start));
+            match parents.at(shape) {
+                Some(parent) if visits.at(parent) == Some(start) => {
+                    parents.set(shape, None);
+                    break;
+                }
+                Some(parent) => shape = parent,
+                None => break,
+            }
+        }
+        for shape in path.into_iter().rev() {
+            let depth = parents.at(shape).map_or(0, |parent| depths.at(parent).unwrap_or(0) + 1);
+            depths.set(shape, Some(depth));
+        }
+    }
+    depths.iter().map(|depth| depth.unwrap_or(0)).collect()
+}
+
+fn usable(value: f64, least: f64, most: f64) -> f64 {
+    // Multiples of 1/64, so that sums with coordinates are exact.
+    if value.is_finite() { rounded_up(value.clamp(least, most)) } else { least }
+}
+
+fn usable_size(size: Size) -> Size {
+    Size::new(usable(size.width, 1.0, LARGEST_SIDE), usable(size.height, 1.0, LARGEST_SIDE))
+}
+
+fn usable_point(point: Option<Point>) -> Option<Point> {
+    point.filter(|point| point.is_finite()).map(|point| {
+        Point::new(point.x.clamp(-LIMIT, LIMIT), point.y.clamp(-LIMIT, LIMIT)).rounded()
+    })
+}

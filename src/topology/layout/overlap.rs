@@ -1,0 +1,162 @@
+//! Removal of overlaps.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use super::geometry::{Point, Rect};
+use super::space::Space;
+use super::table::Table;
+
+const MOST_CANDIDATES: usize = 160;
+const PUSHES: usize = 40;
+
+/// Moves rectangles that overlap, or are nearer to each other than the gap, each as little as possible.
+///
+/// Rectangles keep their place in the order of `order`: later ones give way to earlier ones. The first `fixed` of them never move.
+pub(super) fn separate(rects: &mut [Rect], order: &[usize], fixed: usize, gap: f64) {
+    let mut space = Space::for_rects(rects.iter());
+    let mut edge = f64::NEG_INFINITY;
+    for (turn, index) in order.iter().enumerate() {
+        let Some(rect) = rects.get_mut(*index) else { continue };
+        if turn >= fixed {
+            *rect = nearest_free(&space, *rect, gap, edge);
+        }
+        edge = edge.max(rect.right());
+        space.insert(*rect);
+    }
+}
+
+/// Returns the rectangle at the free place nearest to its own; right of `edge` everything is free.
+pub(super) fn nearest_free(space: &Space, rect: Rect, gap: f64, edge: f64) -> Rect {
+    let origin = rect.corner();
+    let mut candidates = BinaryHeap::from([Candidate { cost: 0.0, corner: origin }]);
+    for _ in 0..MOST_CANDIDATES {
+        let Some(Candidate { corner, .. }) = candidates.pop() else { break };
+        let candidate = Rect::new(corner, rect.size()).rounded();
+        let Some(obstacle) = first_obstacle(space, candidate, gap) else { return candidate };
+        // Slides beside the obstacle; a candidate farther from the origin is tried later.
+        for corner in [
+            Point::new(obstacle.x - gap - rect.width, corner.y),
+            Point::new(obstacle.right() + gap, corner.y),
+            Point::new(corner.x, obstacle.y - gap - rect.height),
+            Point::new(corner.x, obstacle.bottom() + gap),
+        ] {
+            candidates.push(Candidate { cost: corner.distance(origin), corner });
+        }
+    }
+    nearest_on_rings(space, rect, gap)
+        .unwrap_or_else(|| Rect::new(Point::new(rect.x.max(edge + gap), rect.y), rect.size()).rounded())
+}
+
+/// Returns whether nothing is nearer to a rectangle than the gap.
+pub(super) fn is_free(space: &Space, rect: Rect, gap: f64) -> bool {
+    first_obstacle(space, rect, gap).is_none()
+}
+
+fn first_obstacle(space: &Space, rect: Rect, gap: f64) -> Option<Rect> {
+    let mut first: Option<(usize, Rect)> = None;
+    // Half a step less than the gap, so that rounding never makes a neighbor at the right distance an obstacle.
+    space.overlapping(rect.grown(gap - 1.0 / 32.0), |index, other| {
+        if first.is_none_or(|(known, _)| index < known) {
+            first = Some((index, other));
+        }
+        true
+    });
+    first.map(|(_, rect)| rect)
+}
+
+/// Tries places on squares around the rectangle's own, ever farther away.
+fn nearest_on_rings(space: &Space, rect: Rect, gap: f64) -> Option<Rect> {
+    let step = Point::new(rect.width + gap, rect.height + gap);
+    let mut radius = 1.0;
+    for _ in 0..24 {
+        for place in 0..16 {
+            let along = f64::from(place % 4) / 2.0 - 1.0;
+            let (x, y) = match place / 4 {
+                0 => (along, -1.0),
+                1 => (1.0, along),
+                2 => (-along, 1.0),
+                _ => (-1.0, -along),
+            };
+            let by = Point::new(x * radius * step.x, y * radius * step.y);
+            let candidate = rect.moved(by).rounded();
+            if is_free(space, candidate, gap) {
+                return Some(candidate);
+            }
+        }
+        radius *= 1.25;
+    }
+    None
+}
+
+/// Pushes overlapping rectangles apart in small steps, which preserves their relative positions.
+///
+/// It does not remove every overlap; [`separate`] removes the rest.
+pub(super) fn push_apart(rects: &mut [Rect], gap: f64) {
+    for _ in 0..PUSHES {
+        let space = Space::holding(rects);
+        let mut moves = Table::<Point>::new(rects.len());
+        let mut overlaps = false;
+        for (index, rect) in rects.iter().enumerate() {
+            let mut by = Point::default();
+            let mut seen = Vec::new();
+            space.overlapping(rect.grown(gap), |other_index, other| {
+                if other_index != index && !seen.contains(&other_index) {
+                    seen.push(other_index);
+                    by = by.plus(push(*rect, other, index < other_index, gap));
+                }
+                true
+            });
+            overlaps |= !seen.is_empty();
+            moves.set(index, by);
+        }
+        if !overlaps {
+            return;
+        }
+        for (rect, by) in rects.iter_mut().zip(moves.iter()) {
+            *rect = rect.moved(*by);
+        }
+    }
+}
+
+/// Returns by how much the first of two rectangles moves: along the axis where less is missing.
+fn push(rect: Rect, other: Rect, first: bool, gap: f64) -> Point {
+    let between = rect.center().minus(other.center());
+    let missing_x = (rect.width + other.width) / 2.0 + gap - between.x.abs();
+    let missing_y = (rect.height + other.height) / 2.0 + gap - between.y.abs();
+    let sign = |value: f64| if value > 0.0 || (value == 0.0 && first) { 0.52 } else { -0.52 };
+    if missing_x < missing_y {
+        Point::new(missing_x * sign(between.x), 0.0)
+    } else {
+        Point::new(0.0, missing_y * sign(between.y))
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    cost: f64,
+    corner: Point,
+}
+
+impl Ord for Candidate {
+    // Reversed, because the heap returns the greatest element.
+    fn cmp(&self, other: &Self) -> Ordering {
+        let key = |candidate: &Self| (candidate.cost, candidate.corner.y, candidate.corner.x);
+        let (one, two) = (key(self), key(other));
+        two.0.total_cmp(&one.0).then(two.1.total_cmp(&one.1)).then(two.2.total_cmp(&one.2))
+    }
+}
+
+impl PartialOrd for Candidate {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Candidate {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Candidate {}

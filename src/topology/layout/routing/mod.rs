@@ -1,0 +1,103 @@
+//! Routes of lines around shapes.
+
+mod detour;
+mod field;
+mod orthogonal;
+mod parallel;
+
+use std::collections::BTreeMap;
+
+use self::field::Field;
+use self::orthogonal::Hubs;
+use super::geometry::{Point, Rect};
+use super::outline::Outline;
+use super::table::Table;
+
+/// The distance between lines side by side.
+pub(super) const LANE: f64 = 10.0;
+const LOOP: f64 = 12.0;
+/// Detours that are tried in one arrangement, in steps of the search.
+const BUDGET: usize = 400_000;
+
+/// Returns the corners of each connection, in the order of the diagram.
+pub(super) fn route(outline: &Outline, rects: &Table<Rect>) -> Vec<Vec<Point>> {
+    let field = Field::new(outline, rects);
+    let hubs = Hubs::new(outline, rects);
+    let mut budget = BUDGET;
+    let mut routes = Table::<Vec<Point>>::new(outline.ends.len());
+    for ((source, target), connections) in bundles(outline) {
+        let between = field.between(source, target);
+        let line = if source == target || between.nested() {
+            None
+        } else {
+            Some(hubs.route(&between).unwrap_or_else(|| {
+                if between.is_free(between.source.center(), between.target.center()) {
+                    vec![between.source.center(), between.target.center()]
+                } else {
+                    hubs.channel(&between).unwrap_or_else(|| detour::route(&between, &mut budget))
+                }
+            }))
+        };
+        for (place, connection) in connections.iter().enumerate() {
+            let offset = LANE * (place as f64 - (connections.len() - 1) as f64 / 2.0);
+            let mut corners = match &line {
+                Some(line) => parallel::beside(line, offset, &between),
+                None if source == target => self_loop(between.source, place),
+                None => nested_line(between.source, between.target, offset),
+            };
+            if outline.ends.get(*connection).copied().flatten().is_some_and(|(from, _)| from != source) {
+                corners.reverse();
+            }
+            routes.set(*connection, corners.into_iter().map(Point::rounded).collect());
+        }
+    }
+    routes.into_inner()
+}
+
+/// Returns the connections of each pair of shapes, in the order of their ids.
+fn bundles(outline: &Outline) -> BTreeMap<(usize, usize), Vec<usize>> {
+    let mut bundles: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+    for connection in &outline.connection_order {
+        if let Some((source, target)) = outline.ends.get(*connection).copied().flatten() {
+            bundles.entry((source.min(target), source.max(target))).or_default().push(*connection);
+        }
+    }
+    bundles
+}
+
+/// Returns a loop at the right side of a shape; further loops are larger.
+fn self_loop(rect: Rect, place: usize) -> Vec<Point> {
+    let reach = LOOP + LANE / 4.0 * place.min(4) as f64;
+    let half = (rect.height / 4.0).min(reach / 2.0);
+    let (x, y) = (rect.right(), rect.center().y);
+    vec![
+        Point::new(x, y - half),
+        Point::new(x + reach, y - half),
+        Point::new(x + reach, y + half),
+        Point::new(x, y + half),
+    ]
+}
+
+/// Returns the line from a shape to the border of its container, or from the container to the shape.
+fn nested_line(source: Rect, target: Rect, offset: f64) -> Vec<Point> {
+    let outward = |inner: Rect, outer: Rect| {
+        let center = inner.center();
+        let x = center.x + offset.clamp(-inner.width / 2.0, inner.width / 2.0);
+        let y = center.y + offset.clamp(-inner.height / 2.0, inner.height / 2.0);
+        let ways = [
+            (Point::new(x, inner.y), Point::new(x, outer.y)),
+            (Point::new(x, inner.bottom()), Point::new(x, outer.bottom())),
+            (Point::new(inner.x, y), Point::new(outer.x, y)),
+            (Point::new(inner.right(), y), Point::new(outer.right(), y)),
+        ];
+        let length = |way: &(Point, Point)| way.0.distance(way.1);
+        ways.into_iter().min_by(|one, other| length(one).total_cmp(&length(other)))
+    };
+    let source_is_inner = source.width <= target.width && source.height <= target.height;
+    let way = if source_is_inner { outward(source, target) } else { outward(target, source) };
+    match way {
+        Some((from, to)) if source_is_inner => vec![from, to],
+        Some((from, to)) => vec![to, from],
+        None => Vec::new(),
+    }
+}

@@ -1,0 +1,177 @@
+//! Lines of horizontal and vertical parts: from hubs to grids of leaves, and through rows of blocks.
+
+use std::collections::BTreeSet;
+
+use super::super::components::GAP;
+use super::super::geometry::{Point, Rect};
+use super::super::layered::{LAYER_GAP, MOST_IN_A_ROW};
+use super::super::outline::Outline;
+use super::super::table::Table;
+use super::LANE;
+use super::field::{Between, CLEARANCE};
+
+const MOST_CHANNELS: usize = 64;
+
+/// What is known about hubs and their leaves.
+#[derive(Debug)]
+pub(super) struct Hubs<'a> {
+    ranks: &'a Table<Option<u8>>,
+    neighbors: Table<Vec<usize>>,
+    rects: &'a Table<Rect>,
+    /// For hubs with a grid of leaves, the left and right edges of its columns.
+    grids: Table<Option<Edges>>,
+}
+
+/// Left and right edges of leaves, in units of 1/64 pixel.
+#[derive(Clone, Debug, Default)]
+struct Edges {
+    lefts: BTreeSet<i64>,
+    rights: BTreeSet<i64>,
+}
+
+impl<'a> Hubs<'a> {
+    pub(super) fn new(outline: &'a Outline, rects: &'a Table<Rect>) -> Self {
+        let mut neighbors = Table::<Vec<usize>>::new(outline.len());
+        for (source, target) in outline.ends.iter().flatten().filter(|(source, target)| source != target) {
+            neighbors.push(*source, *target);
+            neighbors.push(*target, *source);
+        }
+        for shape in 0..outline.len() {
+            neighbors.change(shape, |list| {
+                list.sort_unstable();
+                list.dedup();
+            });
+        }
+        let mut hubs = Self { ranks: &outline.ranks, neighbors, rects, grids: Table::new(outline.len()) };
+        for hub in 0..outline.len() {
+            let edges = hubs.edges(hub);
+            hubs.grids.set(hub, edges);
+        }
+        hubs
+    }
+
+    fn is_leaf(&self, shape: usize) -> bool {
+        self.neighbors.list(shape).len() == 1
+    }
+
+    /// Returns the edges of the grid of leaves below a hub, if it has one.
+    fn edges(&self, hub: usize) -> Option<Edges> {
+        let bottom = self.rects.at(hub).bottom() + LAYER_GAP / 2.0;
+        let leaves: Vec<Rect> = self
+            .neighbors
+            .list(hub)
+            .iter()
+            .filter(|leaf| self.is_leaf(**leaf))
+            .map(|leaf| self.rects.at(*leaf))
+            .filter(|leaf| leaf.y > bottom)
+            .collect();
+        let centers: BTreeSet<i64> = leaves.iter().map(|leaf| steps(leaf.center().y)).collect();
+        // Leaves in a grid share rows; leaves around a hub do not.
+        if leaves.len() <= MOST_IN_A_ROW || centers.len() * 2 > leaves.len() + 1 {
+            return None;
+        }
+        Some(Edges {
+            lefts: leaves.iter().map(|leaf| steps(leaf.x)).collect(),
+            rights: leaves.iter().map(|leaf| steps(leaf.right())).collect(),
+        })
+    }
+
+    /// Returns the line from a hub to a leaf in its grid: down between two columns, then aside.
+    pub(super) fn route(&self, between: &Between<'_>) -> Option<Vec<Point>> {
+        if self.is_leaf(between.target_index) {
+            self.to_leaf(between, between.source_index, between.source, between.target)
+        } else if self.is_leaf(between.source_index) {
+            let mut line = self.to_leaf(between, between.target_index, between.target, between.source)?;
+            line.reverse();
+            Some(line)
+        } else {
+            None
+        }
+    }
+
+    fn to_leaf(&self, between: &Between<'_>, hub_index: usize, hub: Rect, leaf: Rect) -> Option<Vec<Point>> {
+        let edges = self.grids.iter().nth(hub_index)?.as_ref()?;
+        let left_trunk = edges.rights.contains(&steps(leaf.x - GAP));
+        let right_trunk = edges.lefts.contains(&steps(leaf.right() + GAP));
+        let xs = match (left_trunk, right_trunk) {
+            (true, _) => [leaf.x - GAP / 2.0, leaf.right() + GAP / 2.0],
+            (false, _) => [leaf.right() + GAP / 2.0, leaf.x - GAP / 2.0],
+        };
+        let bus = hub.bottom() + LAYER_GAP / 2.0;
+        xs.into_iter().find_map(|x| {
+            let line = vec![
+                hub.center(),
+                Point::new(hub.center().x, bus),
+                Point::new(x, bus),
+                Point::new(x, leaf.center().y),
+                leaf.center(),
+            ];
+            (bus < leaf.y && between.is_line_free(&line)).then_some(line)
+        })
+    }
+
+    /// Returns a line down a free channel to a shape of a lower rank, in a row farther below.
+    pub(super) fn channel(&self, between: &Between<'_>) -> Option<Vec<Point>> {
+        let (source, target) = (between.source_index, between.target_index);
+        if self.ranks.at(source) == self.ranks.at(target) {
+            return None;
+        }
+        if between.source.bottom() + LAYER_GAP < between.target.y {
+            self.down(between, source, between.source, target, between.target)
+        } else if between.target.bottom() + LAYER_GAP < between.source.y {
+            let mut line = self.down(between, target, between.target, source, between.source)?;
+            line.reverse();
+            Some(line)
+        } else {
+            None
+        }
+    }
+
+    fn down(
+        &self,
+        between: &Between<'_>,
+        upper_index: usize,
+        upper: Rect,
+        lower_index: usize,
+        lower: Rect,
+    ) -> Option<Vec<Point>> {
+        // The lines of several upper shapes enter side by side, in the order of these shapes.
+        let mut above: Vec<(i64, usize)> = self
+            .neighbors
+            .list(lower_index)
+            .iter()
+            .filter(|neighbor| self.rects.at(**neighbor).bottom() < lower.y)
+            .map(|neighbor| (steps(self.rects.at(*neighbor).center().x), *neighbor))
+            .collect();
+        above.sort_unstable();
+        let place = above.iter().position(|(_, neighbor)| *neighbor == upper_index).unwrap_or(0);
+        let lane = (place as f64 - (above.len().max(1) - 1) as f64 / 2.0) * LANE;
+        let lane = lane.clamp(-lower.width / 3.0, lower.width / 3.0).clamp(-LAYER_GAP / 4.0, LAYER_GAP / 4.0);
+        let enter = lower.center().x + lane;
+        let start = Point::new(upper.center().x, upper.bottom() + LAYER_GAP / 2.0 + lane);
+        let end = Point::new(enter, lower.y - LAYER_GAP / 2.0 + lane);
+        let band = Rect::spanning(Point::new(start.x.min(end.x), start.y), Point::new(start.x.max(end.x), end.y));
+        let mut channels = vec![start.x, end.x];
+        for obstacle in between.obstacles_within(band.grown(GAP)) {
+            channels.extend([obstacle.x - 1.0, obstacle.right() + 1.0]);
+        }
+        let detour = |x: f64| (x - start.x).abs() + (x - end.x).abs() * 0.1;
+        channels.sort_by(|one, other| detour(*one).total_cmp(&detour(*other)).then(one.total_cmp(other)));
+        channels.dedup();
+        channels.into_iter().take(MOST_CHANNELS).find_map(|x| {
+            let line = vec![
+                upper.center(),
+                start,
+                Point::new(x, start.y),
+                Point::new(x, end.y),
+                end,
+                Point::new(enter, lower.y + CLEARANCE.min(lower.height / 2.0)),
+            ];
+            between.is_line_free(&line).then_some(line)
+        })
+    }
+}
+
+fn steps(length: f64) -> i64 {
+    (length * 64.0).round() as i64
+}
