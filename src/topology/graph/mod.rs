@@ -21,6 +21,7 @@ mod summary;
 mod text;
 mod workloads;
 
+pub(in crate::topology) use self::arrange::diagram;
 pub use self::arrange::{Positions, lay_out};
 pub use self::blind_spots::{BlindSpot, BlindSpotReason, blind_spots};
 pub use self::build::build;
@@ -28,8 +29,6 @@ pub use self::input::{GraphInput, GraphOptions};
 pub use self::redact::{Redactor, SensitiveValues};
 pub use self::role::{RoleReason, RoleSource};
 pub use self::shape::{Bounds, Edge, EdgeKind, Graph, Hidden, Node, NodeKind, Warning};
-pub(in crate::topology) use self::size::{
-    CARD_HEIGHT, DETAIL_SIZE, HEADER_HEIGHT, ICON, LABEL_SIZE, PADDING, card_label, title_label,
-};
+pub(in crate::topology) use self::size::{DETAIL_SIZE, ICON, LABEL_SIZE, PADDING, card_label, title_label};
 pub use self::summary::{HostSummary, InterfaceSummary, ServiceSummary};
 pub(in crate::topology) use self::text::{shorten, shorten_to_width, width};

@@ -1,0 +1,153 @@
+//! Graphs in the DOT language of Graphviz.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use uuid::Uuid;
+
+use super::Picture;
+use super::number::number;
+use super::scene::Scene;
+use super::words::{capacity, port, role};
+use super::xml::visible;
+use crate::model::HostRole;
+use crate::topology::graph::{Edge, Node, NodeKind, shorten};
+use crate::topology::links::Confidence;
+
+/// Longest text in characters.
+const LONGEST: usize = 120;
+
+/// Writes an undirected graph. Containers are clusters; lines to a container end at its frame.
+pub(super) fn write(picture: &Picture<'_>) -> String {
+    let scene = Scene::new(picture.graph);
+    let mut out = String::from("graph topology {\n");
+    let _ = writeln!(
+        out,
+        "    graph [label={}, labelloc=t, charset=\"UTF-8\", compound=true, fontname=\"Helvetica\"];",
+        quoted(picture.title)
+    );
+    out.push_str("    node [shape=box, style=rounded, fontname=\"Helvetica\", fontsize=11];\n");
+    out.push_str("    edge [fontname=\"Helvetica\", fontsize=9];\n");
+    let mut contents: BTreeMap<Option<Uuid>, Vec<&Node>> = BTreeMap::new();
+    let mut written = BTreeSet::new();
+    for node in &picture.graph.nodes {
+        let parent = scene.parent(node, &written).map(|parent| parent.id);
+        contents.entry(parent).or_default().push(node);
+        written.insert(node.id);
+    }
+    nodes(&mut out, &scene, &contents);
+    for edge in scene.edges() {
+        write_edge(&mut out, &scene, edge);
+    }
+    out.push_str("}\n");
+    out
+}
+
+fn nodes(out: &mut String, scene: &Scene<'_>, contents: &BTreeMap<Option<Uuid>, Vec<&Node>>) {
+    let of = |parent: Option<Uuid>| contents.get(&parent).map_or(&[][..], Vec::as_slice).iter();
+    let mut open = vec![of(None)];
+    while let Some(level) = open.last_mut() {
+        let Some(node) = level.next() else {
+            open.pop();
+            if !open.is_empty() {
+                let _ = writeln!(out, "{}}}", indent(open.len()));
+            }
+            continue;
+        };
+        let indentation = indent(open.len());
+        if scene.is_container(node) {
+            let _ = writeln!(out, "{indentation}subgraph \"cluster_{}\" {{", node.id);
+            let inner = indent(open.len().saturating_add(1));
+            let _ = writeln!(out, "{inner}graph [label={}, style=rounded];", label(node));
+            // An edge cannot end at a cluster, but at a node within.
+            let _ = writeln!(out, "{inner}\"{}\" [shape=point, style=invis];", node.id);
+            open.push(of(Some(node.id)));
+        } else {
+            let _ = writeln!(
+                out,
+                "{indentation}\"{}\" [label={}, shape={}, style=\"{}\", tooltip={}];",
+                node.id,
+                label(node),
+                shape(node),
+                style(node),
+                quoted(role(node.role)),
+            );
+        }
+    }
+}
+
+fn indent(depth: usize) -> String {
+    "    ".repeat(depth)
+}
+
+fn write_edge(out: &mut String, scene: &Scene<'_>, edge: &Edge) {
+    let mut attributes = Vec::new();
+    for (name, end) in [("taillabel", &edge.source_port), ("headlabel", &edge.target_port)] {
+        attributes.extend(end.as_ref().map(|end| format!("{name}={}", quoted(&port(&end.name)))));
+    }
+    attributes.extend(capacity(edge).map(|capacity| format!("label={}", quoted(&capacity))));
+    for (name, end) in [("ltail", edge.source), ("lhead", edge.target)] {
+        let container = scene.node(end).filter(|node| scene.is_container(node));
+        attributes.extend(container.map(|node| format!("{name}=\"cluster_{}\"", node.id)));
+    }
+    let style = match edge.confidence {
+        Confidence::Confirmed => "solid",
+        Confidence::Reported | Confidence::Conflicting => "dashed",
+        Confidence::Inferred => "dotted",
+    };
+    attributes.push(format!("style={style}"));
+    if edge.members.len() > 1 {
+        attributes.push(format!("penwidth={}", number(3.0)));
+    }
+    let _ = writeln!(out, "    \"{}\" -- \"{}\" [{}];", edge.source, edge.target, attributes.join(", "));
+}
+
+fn label(node: &Node) -> String {
+    match &node.detail {
+        Some(detail) => format!("\"{}\\n{}\"", escape(&node.label), escape(detail)),
+        None => quoted(&node.label),
+    }
+}
+
+const fn shape(node: &Node) -> &'static str {
+    match (node.kind, node.role) {
+        (NodeKind::Segment, _) => "oval",
+        (NodeKind::Group, _) => "folder",
+        (NodeKind::Service, _) => "component",
+        (_, HostRole::Router) => "circle",
+        (_, HostRole::Firewall) => "octagon",
+        (_, HostRole::AccessPoint) => "pentagon",
+        (_, HostRole::Storage) => "cylinder",
+        (_, HostRole::Hypervisor) => "box3d",
+        (_, HostRole::Printer) => "note",
+        _ => "box",
+    }
+}
+
+fn style(node: &Node) -> &'static str {
+    match (node.kind, node.stale) {
+        (NodeKind::Stub, _) => "dashed",
+        (_, true) => "dotted",
+        _ => "solid",
+    }
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", escape(text))
+}
+
+/// Returns text within quotes. Labels have escape sequences of their own, and Graphviz decodes HTML entities in them.
+fn escape(text: &str) -> String {
+    let mut escaped = String::new();
+    for character in shorten(text, LONGEST).chars().map(visible) {
+        match character {
+            '"' => escaped.push_str("&quot;"),
+            '\\' => escaped.push_str("&#92;"),
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            character => escaped.push(character),
+        }
+    }
+    escaped
+}

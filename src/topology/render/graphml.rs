@@ -1,0 +1,94 @@
+//! Graphs as GraphML.
+
+use std::fmt::Write;
+
+use super::Picture;
+use super::number::number;
+use super::scene::Scene;
+use super::words::{confidence, edge_kind, node_kind, role_class};
+use super::xml::escape;
+use crate::topology::graph::{Edge, Node};
+
+/// The attributes: id, what they belong to, type.
+const KEYS: &[(&str, &str, &str)] = &[
+    ("label", "node", "string"),
+    ("detail", "node", "string"),
+    ("kind", "node", "string"),
+    ("role", "node", "string"),
+    ("parent", "node", "string"),
+    ("collapsed", "node", "int"),
+    ("stale", "node", "boolean"),
+    ("x", "node", "double"),
+    ("y", "node", "double"),
+    ("width", "node", "double"),
+    ("height", "node", "double"),
+    ("edge_kind", "edge", "string"),
+    ("source_port", "edge", "string"),
+    ("target_port", "edge", "string"),
+    ("speed_bps", "edge", "long"),
+    ("members", "edge", "int"),
+    ("confidence", "edge", "string"),
+];
+
+/// Writes a flat graph. Containers are the attribute `parent`, which more programs read than nested graphs.
+pub(super) fn write(picture: &Picture<'_>) -> String {
+    let scene = Scene::new(picture.graph);
+    let mut out = String::from(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n",
+    );
+    let _ = writeln!(out, "<desc>{}</desc>", escape(picture.title));
+    for (id, domain, kind) in KEYS {
+        let name = if *id == "edge_kind" { "kind" } else { id };
+        let _ =
+            writeln!(out, "<key id=\"{id}\" for=\"{domain}\" attr.name=\"{name}\" attr.type=\"{kind}\"/>");
+    }
+    out.push_str("<graph id=\"topology\" edgedefault=\"undirected\">\n");
+    for node in &picture.graph.nodes {
+        write_node(&mut out, node);
+    }
+    for edge in scene.edges() {
+        write_edge(&mut out, edge);
+    }
+    out.push_str("</graph>\n</graphml>\n");
+    out
+}
+
+fn write_node(out: &mut String, node: &Node) {
+    let _ = write!(out, "<node id=\"{}\">", node.id);
+    data(out, "label", &node.label);
+    if let Some(detail) = &node.detail {
+        data(out, "detail", detail);
+    }
+    data(out, "kind", node_kind(node.kind));
+    data(out, "role", role_class(node.role));
+    if let Some(parent) = node.parent_id {
+        data(out, "parent", &parent.to_string());
+    }
+    data(out, "collapsed", &node.collapsed.to_string());
+    data(out, "stale", if node.stale { "true" } else { "false" });
+    for (key, value) in [("x", node.x), ("y", node.y), ("width", node.width), ("height", node.height)] {
+        data(out, key, &number(value));
+    }
+    out.push_str("</node>\n");
+}
+
+fn write_edge(out: &mut String, edge: &Edge) {
+    let _ = write!(out, "<edge id=\"{}\" source=\"{}\" target=\"{}\">", edge.id, edge.source, edge.target);
+    data(out, "edge_kind", edge_kind(edge.kind));
+    for (key, port) in [("source_port", &edge.source_port), ("target_port", &edge.target_port)] {
+        if let Some(port) = port {
+            data(out, key, &port.name);
+        }
+    }
+    if let Some(speed) = edge.speed_bps {
+        // The type is a signed number of 64 bits.
+        data(out, "speed_bps", &i64::try_from(speed).unwrap_or(i64::MAX).to_string());
+    }
+    data(out, "members", &edge.members.len().to_string());
+    data(out, "confidence", confidence(edge.confidence));
+    out.push_str("</edge>\n");
+}
+
+fn data(out: &mut String, key: &str, value: &str) {
+    let _ = write!(out, "<data key=\"{key}\">{}</data>", escape(value));
+}

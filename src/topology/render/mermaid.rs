@@ -1,0 +1,149 @@
+//! Graphs as flowcharts of Mermaid.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use uuid::Uuid;
+
+use super::Picture;
+use super::scene::Scene;
+use super::words::{capacity, port};
+use super::xml::visible;
+use crate::model::HostRole;
+use crate::topology::graph::{Edge, Node, NodeKind, shorten};
+use crate::topology::links::Confidence;
+
+/// Longest text in characters.
+const LONGEST: usize = 80;
+
+/// Writes a flowchart.
+pub(super) fn write(picture: &Picture<'_>) -> String {
+    let scene = Scene::new(picture.graph);
+    let names = names(&scene);
+    let mut out = format!("flowchart TB\n%% {}\n", comment(picture.title));
+    let mut contents: BTreeMap<Option<Uuid>, Vec<&Node>> = BTreeMap::new();
+    let mut written = BTreeSet::new();
+    for node in &picture.graph.nodes {
+        let parent = scene.parent(node, &written).map(|parent| parent.id);
+        contents.entry(parent).or_default().push(node);
+        written.insert(node.id);
+    }
+    nodes(&mut out, &scene, &names, &contents);
+    for edge in scene.edges() {
+        if let (Some(source), Some(target)) = (names.get(&edge.source), names.get(&edge.target)) {
+            let _ = writeln!(out, "    {source} {} {target}", arrow(edge));
+        }
+    }
+    out
+}
+
+/// Writes nodes, and those of containers within these. A stack takes the place of recursion, whose depth the input would set.
+fn nodes(
+    out: &mut String,
+    scene: &Scene<'_>,
+    names: &BTreeMap<Uuid, String>,
+    contents: &BTreeMap<Option<Uuid>, Vec<&Node>>,
+) {
+    let of = |parent: Option<Uuid>| contents.get(&parent).map_or(&[][..], Vec::as_slice).iter();
+    let mut open = vec![of(None)];
+    while let Some(level) = open.last_mut() {
+        let Some(node) = level.next() else {
+            open.pop();
+            if !open.is_empty() {
+                let _ = writeln!(out, "{}end", indent(open.len()));
+            }
+            continue;
+        };
+        let Some(name) = names.get(&node.id) else { continue };
+        let indentation = indent(open.len());
+        if scene.is_container(node) {
+            let _ = writeln!(out, "{indentation}subgraph {name}[\"{}\"]", label(node));
+            open.push(of(Some(node.id)));
+        } else {
+            let (before, after) = outline(node);
+            let _ = writeln!(out, "{indentation}{name}{before}\"{}\"{after}", label(node));
+        }
+    }
+}
+
+fn indent(depth: usize) -> String {
+    "    ".repeat(depth)
+}
+
+/// Returns a short name for each node: the beginning of its id, or all of it where two begin alike.
+fn names(scene: &Scene<'_>) -> BTreeMap<Uuid, String> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let short = |id: Uuid| id.simple().to_string().chars().take(8).collect::<String>();
+    for node in &scene.graph.nodes {
+        let count = counts.entry(short(node.id)).or_default();
+        *count = count.saturating_add(1);
+    }
+    let name = |node: &Node| {
+        let short = short(node.id);
+        let is_unique = counts.get(&short) == Some(&1);
+        let name = if is_unique { format!("n{short}") } else { format!("n{}", node.id.simple()) };
+        (node.id, name)
+    };
+    scene.graph.nodes.iter().map(name).collect()
+}
+
+fn label(node: &Node) -> String {
+    let label = text(&node.label);
+    match &node.detail {
+        Some(detail) => format!("{label}<br/>{}", text(detail)),
+        None => label,
+    }
+}
+
+const fn outline(node: &Node) -> (&'static str, &'static str) {
+    match (node.kind, node.role) {
+        (NodeKind::Segment, _) => ("([", "])"),
+        (NodeKind::Group, _) => ("[[", "]]"),
+        (_, HostRole::Router) => ("((", "))"),
+        (_, HostRole::Firewall) => ("{{", "}}"),
+        (_, HostRole::Storage) => ("[(", ")]"),
+        (_, HostRole::AccessPoint) => ("(", ")"),
+        _ => ("[", "]"),
+    }
+}
+
+fn arrow(edge: &Edge) -> String {
+    let line = match edge.confidence {
+        Confidence::Reported | Confidence::Inferred => "-.-",
+        _ if edge.members.len() > 1 => "===",
+        _ => "---",
+    };
+    let port = |end: &Option<crate::topology::links::PortRef>| end.as_ref().map(|end| port(&end.name));
+    let parts: Vec<String> =
+        [port(&edge.source_port), capacity(edge), port(&edge.target_port)].into_iter().flatten().collect();
+    if parts.is_empty() {
+        line.to_owned()
+    } else {
+        format!("{line}|\"{}\"|", text(&parts.join(" \u{2013} ")))
+    }
+}
+
+/// Returns text for a quoted label. Everything that Mermaid or HTML could interpret becomes a numeric entity.
+fn text(text: &str) -> String {
+    let mut escaped = String::new();
+    for character in shorten(text, LONGEST).chars().map(visible) {
+        if is_plain(character) {
+            escaped.push(character);
+        } else {
+            let _ = write!(escaped, "#{};", u32::from(character));
+        }
+    }
+    escaped
+}
+
+fn is_plain(character: char) -> bool {
+    character.is_ascii_alphanumeric()
+        || !character.is_ascii()
+        || matches!(character, ' ' | '.' | '-' | '_' | '/' | ',')
+}
+
+/// Returns text for a comment, which may begin no directive.
+fn comment(text: &str) -> String {
+    let plain = |character: char| if is_plain(visible(character)) { visible(character) } else { '?' };
+    shorten(text, LONGEST).chars().map(plain).collect()
+}

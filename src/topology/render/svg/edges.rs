@@ -1,0 +1,75 @@
+//! Edges: lines whose width stands for the speed, and whose dashes stand for the confidence.
+
+use super::super::number::{line_width, number};
+use super::super::scene::Scene;
+use super::super::words::{capacity, confidence, edge_kind};
+use super::super::xml::escape;
+use super::put;
+use crate::topology::graph::{Edge, shorten};
+use crate::topology::links::PortRef;
+
+/// Longest port name in a tooltip, in characters.
+const PORT: usize = 100;
+
+/// Draws the lines.
+pub(super) fn write(out: &mut String, scene: &Scene<'_>) {
+    out.push_str("<g class=\"edges\">\n");
+    for edge in scene.edges() {
+        let Some(path) = path(edge) else { continue };
+        let stale =
+            [edge.source, edge.target].into_iter().any(|end| scene.node(end).is_some_and(|node| node.stale));
+        let stale = if stale { " stale" } else { "" };
+        put(
+            out,
+            format_args!(
+                "<g class=\"edge {} {}{stale}\" data-id=\"{}\" data-source=\"{}\" data-target=\"{}\"><title>{}</title>",
+                edge_kind(edge.kind),
+                confidence(edge.confidence),
+                edge.id,
+                edge.source,
+                edge.target,
+                escape(&tooltip(edge, scene)),
+            ),
+        );
+        let is_group = edge.members.len() > 1;
+        let quarters = line_width(edge.speed_bps).saturating_add(if is_group { 8 } else { 0 });
+        let width = f64::from(quarters) / 4.0;
+        put(out, format_args!("<path class=\"line\" stroke-width=\"{}\" d=\"{path}\"/>", number(width)));
+        if is_group {
+            // Two strands stand for an aggregation group.
+            let core = (width / 3.0).max(1.0);
+            put(out, format_args!("<path class=\"core\" stroke-width=\"{}\" d=\"{path}\"/>", number(core)));
+        }
+        out.push_str("</g>\n");
+    }
+    out.push_str("</g>\n");
+}
+
+fn path(edge: &Edge) -> Option<String> {
+    let mut path = String::new();
+    for (index, [x, y]) in edge.points.iter().enumerate() {
+        let command = if index == 0 { "M" } else { "L" };
+        put(&mut path, format_args!("{command}{} {}", number(*x), number(*y)));
+    }
+    (edge.points.len() > 1).then_some(path)
+}
+
+fn tooltip(edge: &Edge, scene: &Scene<'_>) -> String {
+    let end = |id, port: Option<&PortRef>| {
+        let label = scene.node(id).map_or_else(String::new, |node| shorten(&node.label, PORT));
+        match port {
+            Some(port) => format!("{label} {}", shorten(&port.name, PORT)),
+            None => label,
+        }
+    };
+    let mut text = format!(
+        "{} \u{2013} {}",
+        end(edge.source, edge.source_port.as_ref()),
+        end(edge.target, edge.target_port.as_ref())
+    );
+    if let Some(capacity) = capacity(edge) {
+        put(&mut text, format_args!(" \u{b7} {capacity}"));
+    }
+    put(&mut text, format_args!(" \u{b7} {}", confidence(edge.confidence)));
+    text
+}

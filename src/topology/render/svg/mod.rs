@@ -1,0 +1,149 @@
+//! Graphs as SVG.
+//!
+//! The picture needs no script and no other file. All styles are in one `<style>` element, whose text [`style_source`] returns
+//! the hash of, so that a Content-Security-Policy can allow it. Elements have classes and the attributes `data-id`, `data-source`
+//! and `data-target` for scripts of a page.
+
+mod edges;
+mod icons;
+mod labels;
+mod legend;
+mod nodes;
+mod style;
+
+use std::fmt::{Arguments, Write};
+
+use self::labels::Placed;
+pub use self::style::style_source;
+use super::Picture;
+use super::number::number;
+use super::scene::Scene;
+use super::words;
+use super::xml::escape;
+use crate::topology::graph::{Bounds, NodeKind, shorten, width};
+
+/// Distance between the content and the edge of the picture, in pixels.
+const MARGIN: f64 = 24.0;
+/// Smallest width of a picture, in pixels.
+const MIN_WIDTH: f64 = 360.0;
+/// Longest title in characters.
+const TITLE: usize = 100;
+/// Font size of the title, in pixels.
+const TITLE_SIZE: u32 = 20;
+
+/// Writes a picture.
+pub(super) fn write(picture: &Picture<'_>) -> String {
+    let scene = Scene::new(picture.graph);
+    let placed = Placed::of(&scene);
+    let content = scene.bounds();
+    let title = shorten(picture.title, TITLE);
+    let wanted = f64::from(width(&title, TITLE_SIZE)).max(MIN_WIDTH).max(content.width);
+    let head = head_height(picture);
+    let legend = legend::Legend::of(&scene, wanted);
+    let frame = Bounds {
+        x: content.x - MARGIN,
+        y: content.y - head,
+        width: wanted + 2.0 * MARGIN,
+        height: head + content.height + legend.height() + 2.0 * MARGIN,
+    };
+    let mut out = String::with_capacity(4096 + 600 * picture.graph.nodes.len());
+    open(&mut out, picture, &title, &frame, &scene);
+    draw_head(&mut out, picture, &title, &frame);
+    let left = content.x + (wanted - content.width) / 2.0 - content.x;
+    put(&mut out, format_args!("<g class=\"content\" transform=\"translate({} 0)\">\n", number(left)));
+    nodes::containers(&mut out, &scene);
+    edges::write(&mut out, &scene);
+    nodes::cards(&mut out, &scene);
+    labels::write(&mut out, &placed);
+    out.push_str("</g>\n");
+    legend.write(&mut out, content.x, content.y + content.height + MARGIN);
+    out.push_str("</svg>\n");
+    out
+}
+
+fn put(out: &mut String, text: Arguments<'_>) {
+    // Writing to a string never fails.
+    let _ = out.write_fmt(text);
+}
+
+fn open(out: &mut String, picture: &Picture<'_>, title: &str, frame: &Bounds, scene: &Scene<'_>) {
+    let [x, y, width, height] = [frame.x, frame.y, frame.width, frame.height].map(number);
+    put(
+        out,
+        format_args!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"topology\" role=\"img\" \
+             aria-labelledby=\"topology-title topology-desc\" viewBox=\"{x} {y} {width} {height}\" width=\"{width}\" \
+             height=\"{height}\">\n<title id=\"topology-title\">{}</title>\n<desc id=\"topology-desc\">{}</desc>\n<style>{}</style>\n",
+            escape(title),
+            escape(&description(picture, scene)),
+            style::css(picture.theme),
+        ),
+    );
+    icons::define(out, scene);
+    put(
+        out,
+        format_args!("<rect class=\"ground\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"/>\n"),
+    );
+}
+
+/// Returns what the picture shows, in words.
+fn description(picture: &Picture<'_>, scene: &Scene<'_>) -> String {
+    let count = |kind| picture.graph.nodes.iter().filter(|node| node.kind == kind).count();
+    let kinds = [
+        (NodeKind::Host, "host", "hosts"),
+        (NodeKind::Stub, "unscanned device", "unscanned devices"),
+        (NodeKind::Subnet, "subnet", "subnets"),
+        (NodeKind::Service, "container", "containers"),
+        (NodeKind::Segment, "shared segment", "shared segments"),
+    ];
+    let mut parts: Vec<String> = kinds
+        .into_iter()
+        .filter_map(|(kind, one, many)| match count(kind) {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            number => Some(format!("{number} {many}")),
+        })
+        .collect();
+    match scene.edges().count() {
+        1 => parts.push("1 link".to_owned()),
+        number => parts.push(format!("{number} links")),
+    }
+    if picture.graph.hidden.leaves > 0 {
+        parts.push(format!("{} devices drawn as groups", picture.graph.hidden.leaves));
+    }
+    format!("{}: {}.", words::view(picture.graph.view), parts.join(", "))
+}
+
+fn head_height(picture: &Picture<'_>) -> f64 {
+    let lines = if subtitle(picture).is_empty() { 0.0 } else { 20.0 };
+    MARGIN + f64::from(TITLE_SIZE) + lines + MARGIN
+}
+
+/// Returns the line below the title: subtitle, view and date.
+fn subtitle(picture: &Picture<'_>) -> String {
+    let mut parts = Vec::new();
+    parts.extend(picture.subtitle.map(|subtitle| shorten(subtitle, TITLE)));
+    parts.push(words::view(picture.graph.view).to_owned());
+    if let Some(date) = picture.date {
+        let date = date.to_string();
+        let minutes = date.get(..16).unwrap_or_default().replace('T', " ");
+        parts.push(format!("{minutes} UTC"));
+    }
+    parts.join(" \u{b7} ")
+}
+
+fn draw_head(out: &mut String, picture: &Picture<'_>, title: &str, frame: &Bounds) {
+    let (x, y) = (frame.x + MARGIN, frame.y + MARGIN + 16.0);
+    put(
+        out,
+        format_args!(
+            "<text class=\"title\" x=\"{}\" y=\"{}\">{}</text>\n<text class=\"subtitle\" x=\"{}\" y=\"{}\">{}</text>\n",
+            number(x),
+            number(y),
+            escape(title),
+            number(x),
+            number(y + 20.0),
+            escape(&subtitle(picture)),
+        ),
+    );
+}

@@ -1,0 +1,121 @@
+//! What the values of a graph are called in pictures.
+
+use crate::model::{HostRole, TopologyView};
+use crate::topology::graph::{Edge, EdgeKind, NodeKind};
+use crate::topology::links::Confidence;
+
+use super::number::speed;
+
+/// Beginnings of port names, and what engineers write instead.
+const ABBREVIATIONS: &[(&str, &str)] = &[
+    ("TwentyFiveGigabitEthernet", "Twe"),
+    ("TwentyFiveGigE", "Twe"),
+    ("HundredGigabitEthernet", "Hu"),
+    ("HundredGigE", "Hu"),
+    ("FortyGigabitEthernet", "Fo"),
+    ("FortyGigE", "Fo"),
+    ("Ten-GigabitEthernet", "XGE"),
+    ("TenGigabitEthernet", "Te"),
+    ("TenGigE", "Te"),
+    ("GigabitEthernet", "Gi"),
+    ("GigaEthernet", "Gi"),
+    ("FastEthernet", "Fa"),
+    ("Ethernet", "Eth"),
+    ("Port-channel", "Po"),
+    ("Bridge-Aggregation", "BAGG"),
+];
+
+pub(super) const fn view(view: TopologyView) -> &'static str {
+    match view {
+        TopologyView::L2 => "Layer 2",
+        TopologyView::L3 => "Layer 3",
+        TopologyView::Workloads => "Workloads",
+    }
+}
+
+/// Returns the role as a word of a class name.
+pub(super) const fn role_class(role: HostRole) -> &'static str {
+    match role {
+        HostRole::Router => "router",
+        HostRole::Switch => "switch",
+        HostRole::AccessPoint => "access-point",
+        HostRole::Firewall => "firewall",
+        HostRole::Server => "server",
+        HostRole::Printer => "printer",
+        HostRole::Phone => "phone",
+        HostRole::Camera => "camera",
+        HostRole::Storage => "storage",
+        HostRole::Hypervisor => "hypervisor",
+        HostRole::Workstation => "workstation",
+        HostRole::Unknown => "unknown",
+    }
+}
+
+pub(super) const fn role(role: HostRole) -> &'static str {
+    match role {
+        HostRole::Router => "Router",
+        HostRole::Switch => "Switch",
+        HostRole::AccessPoint => "Access point",
+        HostRole::Firewall => "Firewall",
+        HostRole::Server => "Server",
+        HostRole::Printer => "Printer",
+        HostRole::Phone => "Phone",
+        HostRole::Camera => "Camera",
+        HostRole::Storage => "Storage",
+        HostRole::Hypervisor => "Hypervisor",
+        HostRole::Workstation => "Workstation",
+        HostRole::Unknown => "Unknown role",
+    }
+}
+
+pub(super) const fn node_kind(kind: NodeKind) -> &'static str {
+    match kind {
+        NodeKind::Host => "host",
+        NodeKind::Stub => "stub",
+        NodeKind::Segment => "segment",
+        NodeKind::Subnet => "subnet",
+        NodeKind::Group => "group",
+        NodeKind::Service => "service",
+    }
+}
+
+pub(super) const fn edge_kind(kind: EdgeKind) -> &'static str {
+    match kind {
+        EdgeKind::Physical => "physical",
+        EdgeKind::Adjacency => "adjacency",
+        EdgeKind::Bridged => "bridged",
+        EdgeKind::Routed => "routed",
+        EdgeKind::Member => "member",
+        EdgeKind::Hosts => "hosts",
+    }
+}
+
+pub(super) const fn confidence(confidence: Confidence) -> &'static str {
+    match confidence {
+        Confidence::Confirmed => "confirmed",
+        Confidence::Reported => "reported",
+        Confidence::Inferred => "inferred",
+        Confidence::Conflicting => "conflicting",
+    }
+}
+
+/// Returns the speed of an edge, with the number of links of an aggregation group; `None` when there is nothing to say.
+pub(super) fn capacity(edge: &Edge) -> Option<String> {
+    let members = u64::try_from(edge.members.len()).unwrap_or(u64::MAX);
+    let known = edge.speed_bps.filter(|speed| *speed > 0);
+    match (members, known) {
+        (0 | 1, known) => known.map(speed),
+        (_, None) => Some(format!("{members}\u{d7}")),
+        (_, Some(total)) => Some(format!("{members}\u{d7}{}", speed(total / members))),
+    }
+}
+
+/// Returns the name of a port with the usual abbreviation of its kind.
+pub(super) fn port(name: &str) -> String {
+    let name = name.trim();
+    let short = ABBREVIATIONS.iter().find_map(|(long, short)| {
+        let rest = name.strip_prefix(long)?.trim_start();
+        rest.starts_with(|first: char| first.is_ascii_digit()).then(|| format!("{short}{rest}"))
+    });
+    short.unwrap_or_else(|| name.to_owned())
+}
