@@ -495,7 +495,7 @@ class Panel {
 
   showNode(node) {
     const parent = this.network.nodes.get(node.parent_id);
-    const facts = [['What', this.network.describe(node)]];
+    const facts = [['Role', this.network.describe(node)]];
     if (parent) facts.push(['Inside', this.nodeButton(parent.id)]);
     const links = this.network.links.get(node.id);
     const inside = this.network.children.get(node.id) ?? [];
@@ -513,7 +513,7 @@ class Panel {
     const facts = [
       ['From', end(edge.source, edge.source_port)],
       ['To', end(edge.target, edge.target_port)],
-      ['What', EDGE_KINDS[edge.kind] ?? edge.kind],
+      ['Kind', EDGE_KINDS[edge.kind] ?? edge.kind],
       ['Speed', edge.speed_bps ? speed(edge.speed_bps) : 'unknown'],
       ['Confidence', CONFIDENCE[edge.confidence] ?? edge.confidence],
     ];
@@ -677,10 +677,11 @@ class KeyInput {
     Object.assign(this, { network, camera, selection });
     document.addEventListener('keydown', (event) => this.press(event));
     const node = (event) => network.nodes.get(event.target.closest('.node')?.dataset.id);
-    camera.picture.addEventListener('focusin', (event) => {
+    // Not on the picture itself: Chromium puts SVG elements that listen for the focus into the tab order.
+    camera.stage.addEventListener('focusin', (event) => {
       if (node(event)) selection.focused(node(event), event.target.matches(':focus-visible'));
     });
-    camera.picture.addEventListener('focusout', () => selection.blurred());
+    camera.stage.addEventListener('focusout', () => selection.blurred());
   }
 
   press(event) {
@@ -827,7 +828,8 @@ class Minimap {
     element.setAttribute('height', Math.max(height * scale, 24));
     this.frame = createSvg('rect', { class: 'shown' });
     element.append(...this.drawing(network), this.frame);
-    element.hidden = false;
+    // SVG elements have no property `hidden`.
+    element.removeAttribute('hidden');
     camera.listeners.push(() => this.place());
     for (const name of ['pointerdown', 'pointermove']) element.addEventListener(name, (event) => this.point(event));
   }
@@ -944,7 +946,7 @@ class Tables {
   fill() {
     this.isFilled = true;
     const { nodes, edges } = this.network.graph;
-    const nodeRows = this.table('Nodes', ['Name', 'What', 'Inside', 'Links']);
+    const nodeRows = this.table('Nodes', ['Name', 'Role', 'Inside', 'Links']);
     const edgeRows = this.table('Links', ['From', 'Port', 'To', 'Port', 'Speed', 'Confidence']);
     const rows = [
       ...nodes.map((node) => [nodeRows, () => this.nodeRow(node)]),
@@ -1001,7 +1003,7 @@ function summarize(graph) {
   const hidden = graph.hidden ?? {};
   const parts = [VIEWS[graph.view] ?? graph.view, plural(graph.nodes.length, 'node'), plural(graph.edges.length, 'link')];
   if (hidden.leaves) parts.push(`${plural(hidden.leaves, 'device')} drawn in groups`);
-  if (hidden.stale) parts.push(`${plural(hidden.stale, 'device')} not seen recently left out`);
+  if (hidden.stale) parts.push(`${plural(hidden.stale, 'stale device')} left out`);
   byId('summary').textContent = parts.join(' · ');
 }
 
