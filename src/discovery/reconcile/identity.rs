@@ -170,18 +170,18 @@ pub(super) fn chassis_id_of(device: &Device) -> Option<LldpChassisId> {
 
 /// All that can be compared of a host or a device.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Traits {
-    pub(super) identities: BTreeSet<Identity>,
+pub(crate) struct Traits {
+    pub(crate) identities: BTreeSet<Identity>,
     /// All MAC addresses, also those that identify nothing.
-    pub(super) macs: BTreeSet<MacAddress>,
-    pub(super) chassis_mac: Option<MacAddress>,
+    pub(crate) macs: BTreeSet<MacAddress>,
+    pub(crate) chassis_mac: Option<MacAddress>,
     pub(super) sys_object_id: Option<String>,
     /// The names of the ports, in lower case.
     pub(super) port_names: BTreeSet<String>,
 }
 
 impl Traits {
-    pub(super) fn of_host(host: &Host) -> Self {
+    pub(crate) fn of_host(host: &Host) -> Self {
         let mut traits = Self::default();
         traits.identities.extend(host.serial_number.as_deref().and_then(Identity::of_serial_number));
         host.chassis_id.iter().for_each(|id| traits.add_chassis_id(id));

@@ -15,6 +15,7 @@ mod edits;
 mod entries;
 mod identity;
 mod merge;
+mod named;
 mod names;
 mod neighbors;
 mod outcome;
@@ -26,6 +27,11 @@ mod recognize;
 mod remotes;
 mod reported;
 mod state;
+
+pub(crate) use identity::Traits;
+pub(crate) use named::{Found, Known, Named};
+pub(crate) use names::{is_own_mac, trimmed};
+pub(crate) use ports::Ports;
 
 pub use derived::{set_neighbors, set_subnets};
 pub use identity::{Identity, IdentityKind};

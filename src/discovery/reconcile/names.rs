@@ -68,7 +68,7 @@ const INTERNAL_INTERFACES: &[&str] =
     &["br-", "cali", "cbr", "cni", "docker", "flannel", "lxcbr", "lxdbr", "podman", "veth", "virbr", "vmnet"];
 
 /// Returns text without surrounding white space and control characters; `None` if nothing is left.
-pub(super) fn trimmed(text: &str) -> Option<&str> {
+pub(crate) fn trimmed(text: &str) -> Option<&str> {
     let is_blank = |character: char| character.is_whitespace() || character.is_control();
     Some(text.trim_matches(is_blank)).filter(|text| !text.is_empty())
 }
@@ -152,7 +152,7 @@ pub(super) fn mac(text: &str) -> Option<MacAddress> {
 }
 
 /// Returns whether an address can belong to one port: neither zero nor of a group nor of a redundancy protocol.
-pub(super) fn is_own_mac(address: MacAddress) -> bool {
+pub(crate) fn is_own_mac(address: MacAddress) -> bool {
     let is_virtual = match address.octets() {
         // VRRP and CARP over IPv4 and IPv6; HSRP; HSRP over IPv6; GLBP; host-only networks of VMware.
         [0x00, 0x00, 0x5E, 0x00, 0x01 | 0x02, _]

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
 use super::identity::Identity;
-use super::remotes::{Candidate, Named, Remotes};
+use super::named::Named;
+use super::remotes::{Candidate, Remotes};
 use crate::discovery::report::{CdpRow, LldpRow};
 use crate::model::{Host, Neighbor};
 
@@ -14,9 +15,10 @@ use crate::model::{Host, Neighbor};
 /// An index of the tables by [`Identity::term`] finds those that name a host which is added later.
 #[must_use]
 pub fn named_by(lldp: &[LldpRow], cdp: &[CdpRow]) -> Vec<Identity> {
-    let lldp = lldp.iter().map(Named::by_lldp).flat_map(Named::into_identities);
-    let cdp = cdp.iter().map(Named::by_cdp).flat_map(Named::into_identities);
-    lldp.chain(cdp).collect::<BTreeSet<_>>().into_iter().collect()
+    let rows = lldp.iter().map(Named::by_lldp).chain(cdp.iter().map(Named::by_cdp));
+    let mut identities = BTreeSet::new();
+    rows.for_each(|named| identities.extend(named.identities().cloned()));
+    identities.into_iter().collect()
 }
 
 /// Returns the neighbor of each interface entry of a host.

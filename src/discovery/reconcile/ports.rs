@@ -1,12 +1,12 @@
 //! The port of a host that a neighbor names.
 
 use std::collections::HashMap;
-use std::hash::Hash;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::IpAddr;
 
 use super::names;
 use crate::discovery::report::LldpRow;
-use crate::model::{Host, IfEntry, LldpPortId, LldpPortIdSubtype, MacAddress};
+use crate::model::{Host, LldpPortId, LldpPortIdSubtype, MacAddress};
 
 /// The usual abbreviations of kinds of interfaces, each with the full names that devices also use.
 const KINDS: &[(&str, &[&str])] = &[
@@ -37,122 +37,143 @@ pub(super) fn abbreviated(name: &str) -> Option<String> {
     Some(format!("{short}{number}"))
 }
 
-/// The ports of a host by each value that may name one; `None` for a value of several ports.
-#[derive(Debug, Default)]
-pub(super) struct Ports<'h> {
-    names: HashMap<&'h str, Option<&'h IfEntry>>,
-    descriptions: HashMap<&'h str, Option<&'h IfEntry>>,
-    aliases: HashMap<&'h str, Option<&'h IfEntry>>,
-    /// By abbreviated name or description.
-    abbreviations: HashMap<String, Option<&'h IfEntry>>,
-    macs: HashMap<MacAddress, Option<&'h IfEntry>>,
-    indexes: HashMap<i64, Option<&'h IfEntry>>,
-    addresses: HashMap<IpAddr, Option<&'h IfEntry>>,
-    /// By the ids that the host itself announces.
-    announced: HashMap<&'h str, Option<&'h IfEntry>>,
+/// What a value says of a port.
+#[derive(Clone, Copy, Hash)]
+enum Field {
+    Name,
+    Description,
+    Alias,
+    /// An abbreviated name or description.
+    Abbreviation,
+    Mac,
+    Index,
+    Address,
+    /// The id that the host itself announces.
+    Announced,
 }
 
-impl<'h> Ports<'h> {
+/// The ports of a host by each value that may name one, as places in its list of interface entries.
+///
+/// Values are kept as hashes, so that a table of many ports stays small. Two ports with one value have none of them by it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ports {
+    /// Sorted pairs of the hash of a value and the place of a port that has it.
+    values: Box<[(u64, u32)]>,
+}
+
+impl Ports {
     /// Collects the ports of a host. `lldp`: the host's own table.
-    pub(super) fn new(host: &'h Host, lldp: &'h [LldpRow]) -> Self {
-        let mut ports = Self::default();
+    pub(crate) fn new(host: &Host, lldp: &[LldpRow]) -> Self {
+        let mut values = Vec::with_capacity(host.if_entries.len().saturating_mul(6));
         let addresses: HashMap<_, _> =
             host.interfaces.iter().map(|interface| (interface.id, interface.ip_address)).collect();
-        for entry in &host.if_entries {
-            for name in entry.if_name.as_deref().into_iter().filter_map(names::trimmed) {
-                note(&mut ports.names, name, entry);
-            }
-            if let Some(text) = names::trimmed(&entry.if_descr) {
-                note(&mut ports.descriptions, text, entry);
-            }
+        for (entry, place) in host.if_entries.iter().zip(0_u32..) {
+            let mut note = |hash: u64| values.push((hash, place));
+            let name = entry.if_name.as_deref().and_then(names::trimmed);
+            let description = names::trimmed(&entry.if_descr);
+            name.into_iter().for_each(|name| note(hash(Field::Name, name)));
+            description.into_iter().for_each(|text| note(hash(Field::Description, text)));
             for alias in entry.if_alias.as_deref().into_iter().filter_map(names::trimmed) {
-                note(&mut ports.aliases, alias, entry);
+                note(hash(Field::Alias, alias));
             }
-            let names = [entry.if_name.as_deref(), Some(entry.if_descr.as_str())];
-            for short in names.into_iter().flatten().filter_map(abbreviated) {
-                note(&mut ports.abbreviations, short, entry);
+            for short in name.into_iter().chain(description).filter_map(abbreviated) {
+                note(hash(Field::Abbreviation, short.as_str()));
             }
-            if let Some(address) = entry.mac_address {
-                note(&mut ports.macs, address, entry);
-            }
+            entry.mac_address.into_iter().for_each(|address| note(hash(Field::Mac, &address)));
             if entry.if_index != 0 {
-                note(&mut ports.indexes, entry.if_index, entry);
+                note(hash(Field::Index, &entry.if_index));
             }
             if let Some(address) = entry.interface_id.and_then(|id| addresses.get(&id)) {
-                note(&mut ports.addresses, *address, entry);
+                note(hash(Field::Address, address));
             }
         }
-        for row in lldp {
-            let entry = ports.local(row.if_index, row.if_name.as_deref());
-            if let Some((entry, id)) = entry.zip(row.local_port_id.as_ref()) {
-                note(&mut ports.announced, id.value.as_str(), entry);
-            }
+        let mut ports = Self::of(values);
+        let announced = |row: &LldpRow| {
+            let place = ports.local(row.if_index, row.if_name.as_deref())?;
+            let id = row.local_port_id.as_ref()?;
+            Some((hash(Field::Announced, id.value.as_str()), u32::try_from(place).ok()?))
+        };
+        let announced: Vec<_> = lldp.iter().filter_map(announced).collect();
+        if !announced.is_empty() {
+            ports = Self::of(ports.values.iter().copied().chain(announced).collect());
         }
         ports
     }
 
+    fn of(mut values: Vec<(u64, u32)>) -> Self {
+        values.sort_unstable();
+        values.dedup();
+        Self { values: values.into_boxed_slice() }
+    }
+
     /// Returns the port on which a row of the host's own tables was seen.
-    pub(super) fn local(&self, if_index: Option<i64>, if_name: Option<&str>) -> Option<&'h IfEntry> {
-        let by_index = if_index.filter(|index| *index != 0).and_then(|index| only(&self.indexes, &index));
+    pub(crate) fn local(&self, if_index: Option<i64>, if_name: Option<&str>) -> Option<usize> {
+        let by_index = if_index.filter(|index| *index != 0).and_then(|index| self.only(Field::Index, &index));
         by_index.or_else(|| self.by_name(names::trimmed(if_name?)?))
     }
 
     /// Returns the port that an id of LLDP names, or else a description.
-    pub(super) fn of_lldp(&self, id: Option<&LldpPortId>, description: Option<&str>) -> Option<&'h IfEntry> {
+    pub(crate) fn of_lldp(&self, id: Option<&LldpPortId>, description: Option<&str>) -> Option<usize> {
         let by_id = id.and_then(|id| self.of_id(id));
         by_id.or_else(|| {
             let text = names::trimmed(description?)?;
-            self.by_name(text).or_else(|| only(&self.aliases, text))
+            self.by_name(text).or_else(|| self.only(Field::Alias, text))
         })
     }
 
     /// Returns the port that a port id of CDP names.
-    pub(super) fn of_cdp(&self, id: &str) -> Option<&'h IfEntry> {
+    pub(crate) fn of_cdp(&self, id: &str) -> Option<usize> {
         let text = names::trimmed(id)?;
-        self.by_name(text).or_else(|| only(&self.macs, &names::separated_mac(text)?))
+        self.by_name(text).or_else(|| self.of_mac(names::separated_mac(text)?))
     }
 
-    fn of_id(&self, id: &LldpPortId) -> Option<&'h IfEntry> {
+    /// Returns the only port with a MAC address.
+    pub(crate) fn of_mac(&self, address: MacAddress) -> Option<usize> {
+        self.only(Field::Mac, &address)
+    }
+
+    fn of_id(&self, id: &LldpPortId) -> Option<usize> {
         use LldpPortIdSubtype::{
             AgentCircuitId, InterfaceAlias, InterfaceName, LocallyAssigned, MacAddress, NetworkAddress,
             PortComponent,
         };
         let text = names::trimmed(&id.value)?;
+        let announced = || self.only(Field::Announced, text);
         if let Some(address) = names::separated_mac(text) {
-            return only(&self.macs, &address).or_else(|| only(&self.announced, text));
+            return self.of_mac(address).or_else(announced);
         }
-        let index = || only(&self.indexes, &text.parse().ok()?);
+        let index = || self.only(Field::Index, &text.parse::<i64>().ok()?);
         match id.subtype {
-            InterfaceName => self.by_name(text).or_else(|| only(&self.announced, text)),
-            MacAddress => only(&self.macs, &names::mac(text)?),
-            LocallyAssigned => only(&self.announced, text).or_else(index).or_else(|| self.by_name(text)),
-            InterfaceAlias | PortComponent => only(&self.aliases, text)
-                .or_else(|| only(&self.announced, text))
-                .or_else(|| self.by_name(text)),
-            NetworkAddress => only(&self.addresses, &text.parse().ok()?),
-            AgentCircuitId => only(&self.announced, text),
+            InterfaceName => self.by_name(text).or_else(announced),
+            MacAddress => self.of_mac(names::mac(text)?),
+            LocallyAssigned => announced().or_else(index).or_else(|| self.by_name(text)),
+            InterfaceAlias | PortComponent => {
+                self.only(Field::Alias, text).or_else(announced).or_else(|| self.by_name(text))
+            }
+            NetworkAddress => self.only(Field::Address, &text.parse::<IpAddr>().ok()?),
+            AgentCircuitId => announced(),
         }
     }
 
-    fn by_name(&self, name: &str) -> Option<&'h IfEntry> {
-        only(&self.names, name)
-            .or_else(|| only(&self.descriptions, name))
-            .or_else(|| only(&self.abbreviations, &abbreviated(name)?))
+    fn by_name(&self, name: &str) -> Option<usize> {
+        self.only(Field::Name, name)
+            .or_else(|| self.only(Field::Description, name))
+            .or_else(|| self.only(Field::Abbreviation, abbreviated(name)?.as_str()))
+    }
+
+    /// Returns the only port that has a value.
+    fn only<V: Hash + ?Sized>(&self, field: Field, value: &V) -> Option<usize> {
+        let hash = hash(field, value);
+        let start = self.values.partition_point(|(other, _)| *other < hash);
+        let mut found = self.values.iter().skip(start).take_while(|(other, _)| *other == hash);
+        let (_, place) = found.next()?;
+        if found.next().is_some() { None } else { usize::try_from(*place).ok() }
     }
 }
 
-/// Notes that a port has a value. A value of two ports leads to none.
-fn note<'h, K: Eq + Hash>(ports: &mut HashMap<K, Option<&'h IfEntry>>, key: K, entry: &'h IfEntry) {
-    ports
-        .entry(key)
-        .and_modify(|held| *held = held.filter(|held| held.id == entry.id))
-        .or_insert(Some(entry));
-}
-
-fn only<'h, K, Q>(ports: &HashMap<K, Option<&'h IfEntry>>, key: &Q) -> Option<&'h IfEntry>
-where
-    K: Eq + Hash + std::borrow::Borrow<Q>,
-    Q: Eq + Hash + ?Sized,
-{
-    ports.get(key).copied().flatten()
+fn hash<V: Hash + ?Sized>(field: Field, value: &V) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    field.hash(&mut hasher);
+    value.hash(&mut hasher);
+    hasher.finish()
 }

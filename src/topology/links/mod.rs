@@ -1,7 +1,38 @@
 //! Links between hosts, derived from their claims.
+//!
+//! [`Device::of`] reduces a host and its claims to what links follow from; [`Links`] holds the links of all devices of a
+//! network and follows changes. For each link:
+//!
+//! 1. A neighbor that a device names is looked up among the hosts: by its chassis id, or else its name, or else its
+//!    address, as discovery does. Only a unique host counts; an unknown device becomes a [`Stub`].
+//! 2. Rules make candidates of the claims, in the order of [`Rule`]: the claims of two devices about each other are
+//!    paired by their ports; forwarding databases tell which bridges are adjacent and which hosts are at which port.
+//! 3. Candidates between the same ports are one link. For each port the strongest rule wins, and the [`Link`] keeps the
+//!    claims it won over. Claims of equal rank that contradict each other are [`Confidence::Conflicting`].
+//! 4. A port with several neighbors is a [`Segment`], and the ports of an aggregation group are one link with members.
 
+mod candidate;
+mod components;
+mod contest;
+mod device;
+mod devices;
+mod few;
+mod hub;
+mod key;
+mod lag;
 mod link;
+mod network;
+mod resolve;
+mod rules;
+mod settle;
+mod sighting;
+mod stub;
+mod warning;
 
+pub use self::device::Device;
 pub use self::link::{
     Confidence, End, Evidence, Link, LinkMember, Method, PortRef, RejectedClaim, Rule, Segment, Stub,
 };
+pub use self::network::Links;
+pub use self::rules::manual::{ManualEnd, ManualLink};
+pub use self::warning::{CrowdedPort, LinkWarning};

@@ -12,7 +12,7 @@ use crate::discovery::report::{
     AddressRow, ArpRow, CdpRow, FdbRow, IfEntryRow, LagRow, LldpRow, PortRow, Reporter, StpRow, TableKind,
     Tables,
 };
-use crate::model::Timestamp;
+use crate::model::{Host, Timestamp};
 
 /// Maximum number of rows of a claim.
 const MAX_ROWS: usize = 500_000;
@@ -38,6 +38,22 @@ pub struct Claim {
     pub rows: ClaimRows,
     /// When each part of the host that such a table describes was seen last.
     pub parts: Vec<SeenPart>,
+}
+
+impl Claim {
+    /// Creates a claim of a host that has all rows of its table.
+    #[must_use]
+    pub const fn new(host: &Host, reporter: Reporter, observed_at: Timestamp, rows: ClaimRows) -> Self {
+        Self {
+            host_id: host.id,
+            network_id: host.network_id,
+            observed_at,
+            complete: true,
+            reporter,
+            rows,
+            parts: Vec::new(),
+        }
+    }
 }
 
 /// When a part of a host was seen last.

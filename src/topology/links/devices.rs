@@ -1,0 +1,117 @@
+//! All devices of a network, by what identifies them, and by what they name.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use uuid::Uuid;
+
+use super::device::Device;
+use super::few::HostsBy;
+use super::key::Key;
+use crate::discovery::reconcile::Known;
+use crate::model::MacAddress;
+
+/// The devices and their indexes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Devices {
+    by_id: BTreeMap<Uuid, Device>,
+    /// The hosts that have an identity.
+    holders: HostsBy<Key>,
+    /// The hosts that have a MAC address.
+    owners: HostsBy<MacAddress>,
+    /// The hosts that name an identity.
+    namers: HostsBy<Key>,
+    /// The hosts that learned a MAC address.
+    learners: HostsBy<MacAddress>,
+}
+
+impl Devices {
+    pub(super) fn get(&self, id: Uuid) -> Option<&Device> {
+        self.by_id.get(&id)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Device> {
+        self.by_id.values()
+    }
+
+    pub(super) fn ids(&self) -> impl Iterator<Item = Uuid> {
+        self.by_id.keys().copied()
+    }
+
+    /// Adds a device, and returns the one that it replaces.
+    pub(super) fn insert(&mut self, device: Device) -> Option<Device> {
+        let former = self.remove(device.id);
+        let id = device.id;
+        device.keys.iter().for_each(|key| self.holders.add(*key, id));
+        device.macs.iter().for_each(|address| self.owners.add(*address, id));
+        device.learned.iter().for_each(|(address, _)| self.learners.add(*address, id));
+        for key in named_keys(&device) {
+            self.namers.add(key, id);
+        }
+        self.by_id.insert(id, device);
+        former
+    }
+
+    pub(super) fn remove(&mut self, id: Uuid) -> Option<Device> {
+        let device = self.by_id.remove(&id)?;
+        device.keys.iter().for_each(|key| self.holders.remove(*key, id));
+        device.macs.iter().for_each(|address| self.owners.remove(*address, id));
+        device.learned.iter().for_each(|(address, _)| self.learners.remove(*address, id));
+        for key in named_keys(&device) {
+            self.namers.remove(key, id);
+        }
+        Some(device)
+    }
+
+    /// Adds the hosts that name one of the identities of a device.
+    pub(super) fn add_namers(&self, device: &Device, namers: &mut BTreeSet<Uuid>) {
+        let macs = device.macs.iter().map(|address| Key::of_mac(*address));
+        for key in device.keys.iter().copied().chain(macs) {
+            namers.extend(self.namers.get(&key));
+        }
+    }
+
+    /// Returns the hosts that have an identity, as far as it is unique.
+    pub(super) fn holder(&self, key: Key) -> Option<Uuid> {
+        self.holders.only(&key)
+    }
+
+    /// Returns the hosts that have an identity.
+    pub(super) fn holders(&self, key: Key) -> impl Iterator<Item = Uuid> {
+        self.holders.get(&key)
+    }
+
+    /// Returns the only host that has a MAC address.
+    pub(super) fn owner(&self, address: MacAddress) -> Option<Uuid> {
+        self.owners.only(&address)
+    }
+
+    /// Returns the hosts that learned a MAC address.
+    pub(super) fn learners(&self, address: MacAddress) -> impl Iterator<Item = Uuid> {
+        self.learners.get(&address)
+    }
+
+    pub(super) fn learner_count(&self, address: MacAddress) -> usize {
+        self.learners.len(&address)
+    }
+}
+
+impl Known<Key> for Devices {
+    type Host = Uuid;
+
+    fn add_holders(&self, key: &Key, holders: &mut BTreeSet<Uuid>) {
+        holders.extend(self.holders.get(key));
+        if let Some(address) = key.mac() {
+            holders.extend(self.owners.get(&address));
+        }
+    }
+
+    fn may_announce(&self, host: Uuid, address: MacAddress) -> bool {
+        let device = self.get(host);
+        device
+            .is_some_and(|device| device.chassis_mac.is_none() || device.macs.binary_search(&address).is_ok())
+    }
+}
+
+fn named_keys(device: &Device) -> BTreeSet<Key> {
+    device.sightings.iter().flat_map(|sighting| sighting.names.keys()).collect()
+}

@@ -1,0 +1,147 @@
+//! Ports that several devices share: segments, and switches that announce nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::candidate::{Claimed, DeviceKey, HostPort, Spot};
+use super::contest::{Proposal, Standing};
+use super::devices::Devices;
+use super::stub::{port_bytes, unmanaged_switch};
+use super::{End, RejectedClaim, Rule, Segment, Stub};
+use crate::model::derived_id;
+
+/// A segment or an unmanaged switch, and what is connected to it.
+#[derive(Debug)]
+pub(super) struct Hub {
+    pub(super) end: End,
+    pub(super) segment: Option<Segment>,
+    pub(super) stub: Option<Stub>,
+    pub(super) members: BTreeMap<Spot, Member>,
+}
+
+/// A device at a hub.
+#[derive(Debug)]
+pub(super) struct Member {
+    pub(super) rule: Rule,
+    pub(super) claims: Vec<Claimed>,
+    pub(super) rejected: Vec<RejectedClaim>,
+    pub(super) is_conflicting: bool,
+}
+
+impl Member {
+    fn add(&mut self, proposal: &Proposal) {
+        self.rule = self.rule.min(proposal.rule);
+        self.claims.extend(proposal.claims.iter().cloned());
+        self.rejected.extend(proposal.rejected.iter().cloned());
+        self.is_conflicting |= proposal.is_conflicting;
+    }
+
+    fn absorb(&mut self, other: Self) {
+        self.rule = self.rule.min(other.rule);
+        self.claims.extend(other.claims);
+        self.rejected.extend(other.rejected);
+        self.is_conflicting |= other.is_conflicting;
+    }
+}
+
+/// Takes the links at shared ports away, and returns the hubs that replace them.
+///
+/// Shared ports that see each other are on one hub.
+pub(super) fn hubs(standing: &mut Standing, devices: &Devices) -> Vec<Hub> {
+    if standing.shared_ports.is_empty() {
+        return Vec::new();
+    }
+    let shared = std::mem::take(&mut standing.shared_ports);
+    let is_at_hub = |spot: &Spot| spot.host_port().is_some_and(|port| shared.contains(&port));
+    let (at_hubs, others): (Vec<Proposal>, Vec<Proposal>) = std::mem::take(&mut standing.proposals)
+        .into_iter()
+        .partition(|proposal| proposal.ends.iter().any(is_at_hub));
+    standing.proposals = others;
+    let mut groups = Groups::default();
+    for proposal in &at_hubs {
+        let ports: Vec<HostPort> =
+            proposal.ends.iter().filter_map(Spot::host_port).filter(|port| shared.contains(port)).collect();
+        if let [one, other] = ports.as_slice() {
+            groups.join(one, other);
+        }
+    }
+    let mut by_root: BTreeMap<HostPort, Vec<Proposal>> = BTreeMap::new();
+    for proposal in at_hubs {
+        let port = proposal.ends.iter().filter_map(Spot::host_port).find(|port| shared.contains(port));
+        if let Some(port) = port {
+            by_root.entry(groups.root(&port)).or_default().push(proposal);
+        }
+    }
+    by_root.into_iter().filter_map(|(root, proposals)| hub(&root, &proposals, &shared, devices)).collect()
+}
+
+/// Ports on the same hub, each with another one of its hub that is smaller.
+#[derive(Default)]
+struct Groups(BTreeMap<HostPort, HostPort>);
+
+impl Groups {
+    /// Returns the smallest port of a hub.
+    fn root(&self, port: &HostPort) -> HostPort {
+        let mut root = port;
+        while let Some(smaller) = self.0.get(root) {
+            root = smaller;
+        }
+        root.clone()
+    }
+
+    fn join(&mut self, one: &HostPort, other: &HostPort) {
+        let (one, other) = (self.root(one), self.root(other));
+        if one < other {
+            self.0.insert(other, one);
+        } else if other < one {
+            self.0.insert(one, other);
+        }
+    }
+}
+
+fn hub(
+    root: &HostPort,
+    proposals: &[Proposal],
+    shared: &BTreeSet<HostPort>,
+    devices: &Devices,
+) -> Option<Hub> {
+    let device = devices.get(root.0)?;
+    let mut members: BTreeMap<Spot, Member> = BTreeMap::new();
+    for proposal in proposals {
+        for end in &proposal.ends {
+            let empty = || Member {
+                rule: proposal.rule,
+                claims: Vec::new(),
+                rejected: Vec::new(),
+                is_conflicting: false,
+            };
+            members.entry(end.clone()).or_insert_with(empty).add(proposal);
+        }
+    }
+    join_unknown_ports(&mut members);
+    let is_unmanaged = proposals.iter().all(|proposal| proposal.rule == Rule::SingleSidedFdb)
+        && members.keys().filter_map(Spot::host_port).filter(|port| shared.contains(port)).count() == 1;
+    if is_unmanaged {
+        let stub = unmanaged_switch(device, &root.1);
+        let end = End::Stub { id: stub.id, port: None };
+        return Some(Hub { end, segment: None, stub: Some(stub), members });
+    }
+    let id = derived_id("segment", &[device.id.as_bytes(), &port_bytes(device, &root.1)]);
+    let segment = Segment { id, label: device.port_ref(&root.1).name };
+    Some(Hub { end: End::Segment { id }, segment: Some(segment), stub: None, members })
+}
+
+/// Joins the member of a device without a port with the only one of that device that has a port.
+fn join_unknown_ports(members: &mut BTreeMap<Spot, Member>) {
+    let unknown: Vec<DeviceKey> =
+        members.keys().filter(|spot| spot.port.is_none()).map(|spot| spot.device).collect();
+    for device in unknown {
+        let mut known = members.keys().filter(|spot| spot.device == device && spot.port.is_some());
+        let only = known.next().cloned().filter(|_| known.next().is_none());
+        if let Some(only) = only
+            && let Some(member) = members.remove(&Spot::new(device, None))
+            && let Some(known) = members.get_mut(&only)
+        {
+            known.absorb(member);
+        }
+    }
+}

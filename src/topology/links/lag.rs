@@ -1,0 +1,68 @@
+//! Physical links of the same aggregation group as one link.
+
+use std::collections::BTreeMap;
+
+use super::candidate::{DeviceKey, HostPort, Spot};
+use super::contest::{Proposal, aggregate_of};
+use super::devices::Devices;
+
+/// The physical links of two devices that are one link.
+#[derive(Debug)]
+pub(super) struct Bundle {
+    /// The aggregates at the ends; `None` where there is none, or it is unknown.
+    pub(super) ends: [Spot; 2],
+    pub(super) links: Vec<Proposal>,
+}
+
+/// The devices and the aggregates at both ends.
+type Group = ([DeviceKey; 2], [Option<HostPort>; 2]);
+
+/// Groups links by the aggregates of their ports. A link without an aggregate is a group of its own.
+///
+/// Many devices do not report their aggregates: where one end has none, the other end's decides.
+pub(super) fn bundles(proposals: Vec<Proposal>, devices: &Devices) -> Vec<Bundle> {
+    let mut groups: BTreeMap<Group, Vec<Proposal>> = BTreeMap::new();
+    let mut bundles = Vec::new();
+    for proposal in proposals {
+        let [source, target] = &proposal.ends;
+        let aggregates = [aggregate_of(source, devices), aggregate_of(target, devices)];
+        if aggregates == [None, None] {
+            bundles.push(Bundle { ends: proposal.ends.clone(), links: vec![proposal] });
+        } else {
+            groups.entry(([source.device, target.device], aggregates)).or_default().push(proposal);
+        }
+    }
+    for group in half_known(&groups) {
+        if let Some(whole) = whole(&groups, &group)
+            && let Some(links) = groups.remove(&group)
+        {
+            groups.entry(whole).or_default().extend(links);
+        }
+    }
+    for ((devices, aggregates), links) in groups {
+        let ends = match links.as_slice() {
+            [single] => single.ends.clone(),
+            _ => {
+                let [source, target] = aggregates.map(|aggregate| aggregate.map(|(_, port)| port));
+                [Spot::new(devices[0], source), Spot::new(devices[1], target)]
+            }
+        };
+        bundles.push(Bundle { ends, links });
+    }
+    bundles
+}
+
+fn half_known(groups: &BTreeMap<Group, Vec<Proposal>>) -> Vec<Group> {
+    let is_half = |group: &&Group| group.1.iter().flatten().count() == 1;
+    groups.keys().filter(is_half).cloned().collect()
+}
+
+/// Returns the only group that has the aggregate of a group, and another one at the other end.
+fn whole(groups: &BTreeMap<Group, Vec<Proposal>>, half: &Group) -> Option<Group> {
+    let is_whole = |group: &&Group| {
+        let mut ends = group.1.iter().zip(&half.1);
+        group.0 == half.0 && *group != half && ends.all(|(one, other)| other.is_none() || one == other)
+    };
+    let mut wholes = groups.keys().filter(is_whole);
+    wholes.next().filter(|_| wholes.next().is_none()).cloned()
+}

@@ -1,0 +1,353 @@
+//! All links of a network, kept up to date with its hosts.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use uuid::Uuid;
+
+use super::candidate::{Candidate, DeviceKey, Source};
+use super::components::Components;
+use super::device::Device;
+use super::devices::Devices;
+use super::resolve::{Seen, resolve};
+use super::rules::access::{AccessPorts, single_sided_fdb};
+use super::rules::fdb::{FdbView, FdbViews, MAX_LEARNERS, adjacent, mutual_fdb, shared_fdb};
+use super::rules::manual::{ManualLink, manual};
+use super::rules::neighbors::Between;
+use super::stub::stub;
+use super::{CrowdedPort, Link, LinkWarning, Segment, Stub, warning};
+
+/// The links of a network.
+///
+/// They follow from devices and from the links that users entered, whatever the order in which these were set. A change
+/// of one device computes again only what its claims, and the claims about it, can affect.
+///
+/// ```
+/// use toposcope::model::{Host, IfEntry, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype};
+/// use toposcope::topology::links::{Confidence, Device, Links};
+/// use uuid::Uuid;
+///
+/// let network = Uuid::from_u128(1);
+/// let mut core = Host::new(network, "core");
+/// core.sys_name = Some("core".to_owned());
+/// let access = Host::new(network, "access");
+/// let mut uplink = IfEntry::new(&access, 24);
+/// uplink.lldp_chassis_id =
+///     Some(LldpChassisId { subtype: LldpChassisIdSubtype::LocallyAssigned, value: "c-1".to_owned() });
+/// uplink.lldp_sys_name = Some("core".to_owned());
+/// let access = Host { if_entries: vec![uplink], ..access };
+///
+/// let mut links = Links::new([Device::of(&core, &[]), Device::of(&access, &[])], &[]);
+/// let link = links.links().next().ok_or("no link")?;
+/// assert_eq!(link.confidence, Confidence::Reported);
+///
+/// links.remove(access.id);
+/// assert_eq!(links.links().count(), 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Links {
+    devices: Devices,
+    seen: BTreeMap<Uuid, Vec<Seen>>,
+    /// The hosts that see each stub.
+    seen_stubs: HashMap<Uuid, BTreeSet<Uuid>>,
+    views: FdbViews,
+    /// The hosts that have a port towards each bridge.
+    facing: HashMap<Uuid, BTreeSet<Uuid>>,
+    adjacent: HashMap<Uuid, BTreeSet<Uuid>>,
+    access_ports: AccessPorts,
+    manual: BTreeMap<Source, Vec<ManualLink>>,
+    components: Components,
+    stubs: BTreeMap<Uuid, Stub>,
+}
+
+/// What has to be computed again.
+#[derive(Debug, Default)]
+struct Dirty {
+    /// Hosts that were set or removed.
+    changed: BTreeSet<Uuid>,
+    /// Hosts whose neighbors may be others.
+    sightings: BTreeSet<Uuid>,
+    /// Hosts whose forwarding databases may mean something else.
+    views: BTreeSet<Uuid>,
+    access: BTreeSet<Uuid>,
+    pairs: BTreeSet<Source>,
+    stubs: BTreeSet<Uuid>,
+}
+
+impl Links {
+    /// Finds the links between devices. Of devices of the same host, the last counts.
+    #[must_use]
+    pub fn new(devices: impl IntoIterator<Item = Device>, manual: &[ManualLink]) -> Self {
+        let mut links = Self::default();
+        for device in devices {
+            links.devices.insert(device);
+        }
+        let all: BTreeSet<Uuid> = links.devices.ids().collect();
+        let mut dirty =
+            Dirty { sightings: all.clone(), views: all.clone(), changed: all, ..Dirty::default() };
+        links.replace_manual(manual, &mut dirty);
+        links.compute(dirty);
+        links
+    }
+
+    /// Adds a device, or replaces the one of the same host.
+    pub fn set(&mut self, device: Device) {
+        let id = device.id;
+        let former = self.devices.insert(device);
+        self.follow(id, former.as_ref());
+    }
+
+    /// Removes the device of a host.
+    pub fn remove(&mut self, host: Uuid) {
+        if let Some(former) = self.devices.remove(host) {
+            self.follow(host, Some(&former));
+        }
+    }
+
+    /// Replaces all links that users entered or suppressed.
+    pub fn set_manual(&mut self, manual: &[ManualLink]) {
+        let mut dirty = Dirty::default();
+        self.replace_manual(manual, &mut dirty);
+        self.compute(dirty);
+    }
+
+    /// Returns the links, by id.
+    pub fn links(&self) -> impl Iterator<Item = &Link> {
+        self.components.links.values()
+    }
+
+    /// Returns the link with an id.
+    #[must_use]
+    pub fn get(&self, id: Uuid) -> Option<&Link> {
+        self.components.links.get(&id)
+    }
+
+    /// Returns the devices that links lead to and that are no hosts, by id.
+    pub fn stubs(&self) -> impl Iterator<Item = &Stub> {
+        let mut named = self.stubs.values().peekable();
+        let mut unmanaged = self.components.unmanaged.values().peekable();
+        std::iter::from_fn(move || match (named.peek(), unmanaged.peek()) {
+            (Some(one), Some(other)) if one.id < other.id => named.next(),
+            (_, Some(_)) => unmanaged.next(),
+            (_, None) => named.next(),
+        })
+    }
+
+    /// Returns the segments that several devices share, by id.
+    pub fn segments(&self) -> impl Iterator<Item = &Segment> {
+        self.components.segments.values()
+    }
+
+    /// Returns what makes links uncertain, in a fixed order.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<LinkWarning> {
+        warning::warnings(&self.devices, &self.seen)
+    }
+
+    /// Returns the ports behind which several devices were learned but no switch is known, by host.
+    pub fn crowded_ports(&self) -> impl Iterator<Item = CrowdedPort> {
+        warning::crowded_ports(&self.devices, &self.views)
+    }
+
+    fn replace_manual(&mut self, manual: &[ManualLink], dirty: &mut Dirty) {
+        let mut by_pair: BTreeMap<Source, BTreeSet<ManualLink>> = BTreeMap::new();
+        for link in manual {
+            by_pair.entry(link.pair()).or_default().insert(*link);
+        }
+        let by_pair: BTreeMap<Source, Vec<ManualLink>> =
+            by_pair.into_iter().map(|(pair, links)| (pair, links.into_iter().collect())).collect();
+        let former = std::mem::replace(&mut self.manual, by_pair);
+        dirty.pairs.extend(former.into_keys());
+        dirty.pairs.extend(self.manual.keys());
+    }
+
+    /// Computes again what the change of a device affects.
+    fn follow(&mut self, id: Uuid, former: Option<&Device>) {
+        let mut dirty = Dirty::default();
+        dirty.changed.insert(id);
+        dirty.sightings.insert(id);
+        dirty.views.insert(id);
+        let current = self.devices.get(id);
+        for device in former.into_iter().chain(current) {
+            self.devices.add_namers(device, &mut dirty.sightings);
+            for address in &device.macs {
+                dirty.views.extend(self.devices.learners(*address));
+            }
+            // An address counts again when one bridge less has learned it.
+            let is_compared = |address| self.devices.learner_count(address) <= MAX_LEARNERS.saturating_add(1);
+            for (address, _) in device.learned.iter().filter(|(address, _)| is_compared(*address)) {
+                dirty.views.extend(self.devices.learners(*address));
+            }
+        }
+        let own = DeviceKey::Host(id);
+        let is_own = |pair: &Source| matches!(pair, Source::Pair(one, other) if *one == own || *other == own);
+        dirty.pairs.extend(self.manual.keys().filter(|pair| is_own(pair)));
+        self.compute(dirty);
+    }
+
+    fn compute(&mut self, mut dirty: Dirty) {
+        self.resolve_sightings(&mut dirty);
+        self.update_views(&mut dirty);
+        let mut changes: BTreeMap<Source, Vec<Candidate>> =
+            dirty.pairs.iter().map(|pair| (*pair, self.pair_candidates(*pair))).collect();
+        for host in &dirty.access {
+            changes.extend(self.components.access_sources(*host).map(|source| (source, Vec::new())));
+            let Some(device) = self.devices.get(*host) else { continue };
+            let found = single_sided_fdb(device, &self.devices, &self.views, &self.access_ports);
+            changes.extend(found.into_iter().map(|(port, found)| (Source::Access(*host, port), found)));
+        }
+        dirty.stubs.extend(self.components.update(changes, &self.devices));
+        for id in dirty.stubs {
+            self.update_stub(id);
+        }
+    }
+
+    fn resolve_sightings(&mut self, dirty: &mut Dirty) {
+        for host in &dirty.sightings {
+            let found = self.devices.get(*host).map(|device| resolve(device, &self.devices));
+            let found = found.unwrap_or_default();
+            let former = self.seen.remove(host).unwrap_or_default();
+            let is_other = former != found || dirty.changed.contains(host);
+            for seen in &former {
+                if let DeviceKey::Stub(stub) = seen.device {
+                    remove(&mut self.seen_stubs, stub, *host);
+                }
+            }
+            for seen in former.iter().chain(&found) {
+                let is_changed = seen.device.host().is_some_and(|host| dirty.changed.contains(&host));
+                if is_other || is_changed {
+                    dirty.pairs.insert(Source::pair(DeviceKey::Host(*host), seen.device));
+                    if let DeviceKey::Stub(stub) = seen.device {
+                        dirty.stubs.insert(stub);
+                    }
+                }
+            }
+            for seen in &found {
+                if let DeviceKey::Stub(stub) = seen.device {
+                    self.seen_stubs.entry(stub).or_default().insert(*host);
+                }
+            }
+            if !found.is_empty() {
+                self.seen.insert(*host, found);
+            }
+        }
+    }
+
+    /// Reads the forwarding databases again, and finds out which bridges are adjacent and which ports lead to hosts.
+    fn update_views(&mut self, dirty: &mut Dirty) {
+        let mut changed = BTreeSet::new();
+        for host in &dirty.views {
+            let found = self.devices.get(*host).map(|device| FdbView::new(device, &self.devices));
+            let found = found.unwrap_or_default();
+            let former = self.views.remove(host).unwrap_or_default();
+            if former != found || dirty.changed.contains(host) {
+                changed.insert(*host);
+                self.replace_view(*host, &former, &found, &mut dirty.access);
+            }
+            if found != FdbView::default() {
+                self.views.insert(*host, found);
+            }
+        }
+        dirty.access.extend(&dirty.views);
+        let mut affected = changed.clone();
+        for host in &changed {
+            affected.extend(self.facing.get(host).into_iter().flatten());
+        }
+        for host in &affected {
+            let found = adjacent(*host, &self.views);
+            let former = self.adjacent.remove(host).unwrap_or_default();
+            if found != former || changed.contains(host) {
+                let own = DeviceKey::Host(*host);
+                let others = former.union(&found).map(|other| Source::pair(own, DeviceKey::Host(*other)));
+                dirty.pairs.extend(others);
+            }
+            if !found.is_empty() {
+                self.adjacent.insert(*host, found);
+            }
+        }
+        // Pairs with a changed bridge that only the other one counts as adjacent.
+        for host in &changed {
+            let facing = self.facing.get(host).into_iter().flatten();
+            let adjacent = facing.filter(|other| self.is_adjacent(**other, *host));
+            let pairs = adjacent.map(|other| Source::pair(DeviceKey::Host(*other), DeviceKey::Host(*host)));
+            dirty.pairs.extend(pairs);
+        }
+        dirty.access.extend(affected);
+    }
+
+    fn replace_view(&mut self, host: Uuid, former: &FdbView, found: &FdbView, access: &mut BTreeSet<Uuid>) {
+        for other in former.towards.keys() {
+            remove(&mut self.facing, *other, host);
+        }
+        for other in found.towards.keys() {
+            self.facing.entry(*other).or_default().insert(host);
+        }
+        for port in former.access.values() {
+            for (address, _) in &port.owned {
+                if let Some(ports) = self.access_ports.get_mut(address) {
+                    ports.remove(&(port.devices, host));
+                    access.extend(ports.iter().map(|(_, host)| *host));
+                    if ports.is_empty() {
+                        self.access_ports.remove(address);
+                    }
+                }
+            }
+        }
+        for port in found.access.values() {
+            for (address, _) in &port.owned {
+                let ports = self.access_ports.entry(*address).or_default();
+                access.extend(ports.iter().map(|(_, host)| *host));
+                ports.insert((port.devices, host));
+            }
+        }
+    }
+
+    fn is_adjacent(&self, own: Uuid, other: Uuid) -> bool {
+        self.adjacent.get(&own).is_some_and(|adjacent| adjacent.contains(&other))
+    }
+
+    /// Returns the links that two devices may have.
+    fn pair_candidates(&self, pair: Source) -> Vec<Candidate> {
+        let Source::Pair(one, other) = pair else { return Vec::new() };
+        let claims = |key: DeviceKey| {
+            let host = key.host()?;
+            Some((self.devices.get(host)?, self.seen.get(&host).map(Vec::as_slice).unwrap_or_default()))
+        };
+        let mut candidates = Between::new((one, claims(one)), (other, claims(other))).candidates();
+        if let (DeviceKey::Host(one), DeviceKey::Host(other)) = (one, other)
+            && let (Some(ours), Some(theirs)) = (self.devices.get(one), self.devices.get(other))
+            && self.is_adjacent(one, other)
+            && self.is_adjacent(other, one)
+        {
+            candidates.extend(mutual_fdb(ours, theirs, &self.views));
+            candidates.extend(shared_fdb(ours, theirs, &self.views));
+        }
+        if let Some(links) = self.manual.get(&pair) {
+            manual(links, &self.devices, &mut candidates);
+        }
+        candidates
+    }
+
+    fn update_stub(&mut self, id: Uuid) {
+        self.stubs.remove(&id);
+        let Some(hosts) = self.seen_stubs.get(&id).filter(|_| self.components.has_links(id)) else { return };
+        let key = DeviceKey::Stub(id);
+        let seen = hosts.iter().filter_map(|host| Some((self.devices.get(*host)?, self.seen.get(host)?)));
+        let abouts = seen.flat_map(|(device, seen)| {
+            let start = seen.partition_point(|seen| seen.device < key);
+            let seen = seen.iter().skip(start).take_while(|seen| seen.device == key);
+            seen.filter_map(|seen| Some(&device.sightings.get(seen.sighting)?.about))
+        });
+        let stub = stub(id, abouts);
+        self.stubs.insert(id, stub);
+    }
+}
+
+fn remove(map: &mut HashMap<Uuid, BTreeSet<Uuid>>, key: Uuid, host: Uuid) {
+    if let Some(hosts) = map.get_mut(&key) {
+        hosts.remove(&host);
+        if hosts.is_empty() {
+            map.remove(&key);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The devices and ports that the sightings of a device name.
+
+use std::collections::BTreeMap;
+
+use uuid::Uuid;
+
+use super::Method;
+use super::candidate::DeviceKey;
+use super::device::{Device, PortKey};
+use super::devices::Devices;
+use super::key::Key;
+use super::sighting::{Names, RemotePort, Sighting};
+use super::stub::stub_id;
+use crate::discovery::reconcile::{Found, Named, trimmed};
+
+/// A sighting whose neighbor has been looked up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Seen {
+    pub(super) device: DeviceKey,
+    pub(super) method: Method,
+    /// The port of the device that names the neighbor.
+    pub(super) port: Option<PortKey>,
+    /// The neighbor's port.
+    pub(super) remote: Option<PortKey>,
+    /// The place of the sighting.
+    pub(super) sighting: usize,
+    /// Whether several hosts have the neighbor's identity.
+    pub(super) is_ambiguous: bool,
+}
+
+/// Looks up the neighbors of a device, sorted. Sightings of the device itself are left out.
+pub(super) fn resolve(device: &Device, devices: &Devices) -> Vec<Seen> {
+    let mut seen = Vec::with_capacity(device.sightings.len());
+    let mut unknown = Vec::new();
+    for (place, sighting) in device.sightings.iter().enumerate() {
+        match &sighting.names {
+            Names::Record(id) => seen.extend(by_record(device, devices, sighting, place, *id)),
+            Names::Device(named) => match named.find(devices) {
+                Found::Only(host) if host == device.id => {}
+                Found::Only(host) => seen.push(Seen {
+                    device: DeviceKey::Host(host),
+                    method: sighting.method,
+                    port: sighting.port.clone(),
+                    remote: devices.get(host).and_then(|remote| remote_port(remote, sighting)),
+                    sighting: place,
+                    is_ambiguous: false,
+                }),
+                // An unknown bridge to which the port's own number belongs is most likely the device itself.
+                Found::Nothing if matches!(sighting.remote, RemotePort::Bridge { is_own: true, .. }) => {}
+                Found::Nothing => unknown.push((place, sighting, named, false)),
+                Found::Several(_) => unknown.push((place, sighting, named, true)),
+            },
+        }
+    }
+    seen.extend(by_stubs(device, &unknown));
+    seen.sort_by(|one, other| (one.device, one.sighting).cmp(&(other.device, other.sighting)));
+    seen
+}
+
+/// Follows a stored neighbor. One that is not in the network is left out.
+fn by_record(
+    device: &Device,
+    devices: &Devices,
+    sighting: &Sighting,
+    place: usize,
+    id: Uuid,
+) -> Option<Seen> {
+    let host = devices.holder(Key::of_record(id)).filter(|host| *host != device.id)?;
+    let ports = &devices.get(host)?.ports;
+    let port = ports.iter().zip(0..).find(|(port, _)| port.id == id).map(|(_, place)| place);
+    Some(Seen {
+        device: DeviceKey::Host(host),
+        method: sighting.method,
+        port: sighting.port.clone(),
+        remote: port.map(PortKey::Known),
+        sighting: place,
+        is_ambiguous: false,
+    })
+}
+
+/// Finds the port of a host that a sighting names.
+fn remote_port(remote: &Device, sighting: &Sighting) -> Option<PortKey> {
+    let place = match &sighting.remote {
+        RemotePort::Unknown => None,
+        RemotePort::Lldp { id, description } => {
+            remote.ports_by_value.of_lldp(id.as_ref(), description.as_deref())
+        }
+        RemotePort::Cdp(id) => remote.ports_by_value.of_cdp(id),
+        RemotePort::Bridge { number, .. } => return remote.bridge_port(*number),
+    };
+    place.and_then(|place| u32::try_from(place).ok()).map(PortKey::Known)
+}
+
+/// The sighting of a device that is no host: its place, the sighting, the identities, and whether several hosts have them.
+type Unknown<'d> = (usize, &'d Sighting, &'d Named<Key>, bool);
+
+/// Turns sightings of unknown devices into stubs.
+///
+/// LLDP, CDP and the spanning tree often name one device differently: on one port, those that share an identity are one.
+fn by_stubs(device: &Device, unknown: &[Unknown<'_>]) -> Vec<Seen> {
+    let mut by_port: BTreeMap<Option<&PortKey>, Vec<&Unknown<'_>>> = BTreeMap::new();
+    for entry in unknown {
+        by_port.entry(entry.1.port.as_ref()).or_default().push(entry);
+    }
+    let mut seen = Vec::with_capacity(unknown.len());
+    for entries in by_port.values_mut() {
+        entries.sort_by_key(|(place, sighting, ..)| (sighting.method, *place));
+        let mut stubs: Vec<(Uuid, &Named<Key>)> = Vec::new();
+        for (place, sighting, named, is_ambiguous) in entries.iter().copied() {
+            let same = stubs.iter().find(|(_, other)| sighting.method != Method::Lldp && share(other, named));
+            let id = same.map_or_else(|| stub_id(device, sighting, named, *place), |(id, _)| *id);
+            if same.is_none() {
+                stubs.push((id, named));
+            }
+            seen.push(Seen {
+                device: DeviceKey::Stub(id),
+                method: sighting.method,
+                port: sighting.port.clone(),
+                remote: stub_port(sighting),
+                sighting: *place,
+                is_ambiguous: *is_ambiguous,
+            });
+        }
+    }
+    seen
+}
+
+fn share(one: &Named<Key>, other: &Named<Key>) -> bool {
+    one.identities().any(|identity| other.identities().any(|candidate| candidate == identity))
+}
+
+/// Returns the name of the port of an unknown device.
+fn stub_port(sighting: &Sighting) -> Option<PortKey> {
+    let text = match &sighting.remote {
+        RemotePort::Unknown | RemotePort::Bridge { .. } => None,
+        RemotePort::Lldp { id, description } => {
+            let id = id.as_ref().and_then(|id| trimmed(&id.value));
+            id.or_else(|| description.as_deref().and_then(trimmed))
+        }
+        RemotePort::Cdp(id) => trimmed(id),
+    };
+    text.map(|text| PortKey::Named(text.into()))
+}

@@ -1,0 +1,212 @@
+//! Rules about forwarding databases that name bridges.
+//!
+//! The port of a bridge *towards* another one is where it learned the other's own addresses, or where shared entries show
+//! that the other is: if the other learned two addresses on different ports, and this one learned both on one port, the
+//! other is behind that port (Lowekamp, O'Hallaron and Gross, SIGCOMM 2001). Two bridges are adjacent if no known bridge
+//! is between their ports towards each other.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use uuid::Uuid;
+
+use crate::model::MacAddress;
+use crate::topology::links::candidate::{Candidate, Claimed, DeviceKey, Spot};
+use crate::topology::links::device::{Device, PortKey};
+use crate::topology::links::devices::Devices;
+use crate::topology::links::{Evidence, Method, Rule};
+
+/// Maximum number of bridges that learned an address. Addresses of more are not compared, to bound the work.
+pub(in crate::topology::links) const MAX_LEARNERS: usize = 16;
+
+/// What the forwarding database of a bridge says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::topology::links) struct FdbView {
+    /// The port towards each other bridge.
+    pub(in crate::topology::links) towards: BTreeMap<Uuid, Towards>,
+    /// The other bridges behind each port.
+    pub(in crate::topology::links) behind: BTreeMap<u32, BTreeSet<Uuid>>,
+    /// The ports without a bridge behind them.
+    pub(in crate::topology::links) access: BTreeMap<u32, AccessPort>,
+}
+
+/// The port of a bridge towards another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::topology::links) struct Towards {
+    pub(in crate::topology::links) port: u32,
+    /// Whether shared entries show it, and not the other's own address.
+    pub(in crate::topology::links) is_inferred: bool,
+}
+
+/// A port of a bridge without evidence of another bridge.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::topology::links) struct AccessPort {
+    /// The number of devices that were learned.
+    pub(in crate::topology::links) devices: usize,
+    /// The addresses of known hosts.
+    pub(in crate::topology::links) owned: Vec<(MacAddress, Uuid)>,
+}
+
+/// All forwarding databases, by host.
+pub(in crate::topology::links) type FdbViews = BTreeMap<Uuid, FdbView>;
+
+impl FdbView {
+    pub(in crate::topology::links) fn new(device: &Device, devices: &Devices) -> Self {
+        let mut view = Self::default();
+        if device.learned.is_empty() {
+            return view;
+        }
+        view.towards = towards(device, devices);
+        for (other, towards) in &view.towards {
+            view.behind.entry(towards.port).or_default().insert(*other);
+        }
+        let named: BTreeSet<u32> = device
+            .sightings
+            .iter()
+            .filter_map(|sighting| match sighting.port {
+                Some(PortKey::Known(place)) if sighting.method != Method::Stp => Some(place),
+                _ => None,
+            })
+            .collect();
+        let mut hosts: BTreeMap<u32, BTreeSet<Uuid>> = BTreeMap::new();
+        for (address, port) in &device.learned {
+            if view.behind.contains_key(port) || named.contains(port) {
+                continue;
+            }
+            let access = view.access.entry(*port).or_default();
+            match devices.owner(*address) {
+                Some(owner) => {
+                    access.owned.push((*address, owner));
+                    access.devices += usize::from(hosts.entry(*port).or_default().insert(owner));
+                }
+                None => access.devices += 1,
+            }
+        }
+        view
+    }
+
+    /// Returns the other bridges behind a port that no known bridge separates from this one.
+    fn adjacent_on(&self, own: Uuid, behind: &BTreeSet<Uuid>, views: &FdbViews) -> Vec<Uuid> {
+        let far_side = |other: &Uuid| {
+            let view = views.get(other)?;
+            let back = view.towards.get(&own)?;
+            Some((view.behind.get(&back.port).map_or(0, BTreeSet::len), *other))
+        };
+        // The nearer a bridge, the fewer others are on the far side of its port towards this one.
+        let mut nearest: Vec<(usize, Uuid)> = behind.iter().filter_map(far_side).collect();
+        nearest.sort_unstable();
+        let mut adjacent: Vec<Uuid> = Vec::new();
+        for (_, other) in nearest {
+            let separates = |between: &&Uuid| {
+                let towards = views.get(between).map(|view| &view.towards);
+                let port = |bridge: &Uuid| towards.and_then(|towards| towards.get(bridge)).map(|it| it.port);
+                port(&own).zip(port(&other)).is_some_and(|(own, other)| own != other)
+            };
+            if !adjacent.iter().any(|between| separates(&between)) {
+                adjacent.push(other);
+            }
+        }
+        adjacent
+    }
+}
+
+/// Returns the bridges that are adjacent to a bridge, as it sees them.
+pub(in crate::topology::links) fn adjacent(own: Uuid, views: &FdbViews) -> BTreeSet<Uuid> {
+    let Some(view) = views.get(&own) else { return BTreeSet::new() };
+    view.behind.values().flat_map(|behind| view.adjacent_on(own, behind, views)).collect()
+}
+
+fn towards(device: &Device, devices: &Devices) -> BTreeMap<Uuid, Towards> {
+    let mut own_addresses: BTreeMap<Uuid, Option<u32>> = BTreeMap::new();
+    let mut shared: BTreeMap<Uuid, Vec<(u32, u32)>> = BTreeMap::new();
+    for (address, port) in &device.learned {
+        let owner = devices.owner(*address).and_then(|owner| devices.get(owner));
+        if let Some(owner) = owner.filter(|owner| owner.is_bridge) {
+            let held = own_addresses.entry(owner.id).or_insert(Some(*port));
+            *held = held.filter(|held| held == port);
+        }
+        if devices.learner_count(*address) > MAX_LEARNERS {
+            continue;
+        }
+        for other in devices.learners(*address).filter(|other| *other != device.id) {
+            let learned = devices.get(other).map(|other| &other.learned);
+            let place = learned.and_then(|learned| {
+                let found = learned.binary_search_by_key(address, |(address, _)| *address).ok()?;
+                learned.get(found)
+            });
+            shared.entry(other).or_default().extend(place.map(|(_, other)| (*port, *other)));
+        }
+    }
+    let mut towards = BTreeMap::new();
+    for (other, ports) in shared {
+        if !own_addresses.contains_key(&other)
+            && let Some(port) = port_of_shared(&ports)
+        {
+            towards.insert(other, Towards { port, is_inferred: true });
+        }
+    }
+    for (other, port) in own_addresses {
+        towards.extend(port.map(|port| (other, Towards { port, is_inferred: false })));
+    }
+    towards
+}
+
+/// Returns the only port that learned two addresses which the other bridge learned on different ports.
+fn port_of_shared(ports: &[(u32, u32)]) -> Option<u32> {
+    let mut others: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+    for (port, other) in ports {
+        others.entry(*port).or_default().insert(*other);
+    }
+    let mut towards = others.into_iter().filter(|(_, others)| others.len() > 1).map(|(port, _)| port);
+    towards.next().filter(|_| towards.next().is_none())
+}
+
+/// Each of two bridges learned the other's own address on exactly one port, and no known bridge is between them.
+pub(in crate::topology::links) fn mutual_fdb(
+    one: &Device,
+    other: &Device,
+    views: &FdbViews,
+) -> Option<Candidate> {
+    let (ours, theirs) = facing(one, other, views)?;
+    let is_own = !ours.is_inferred && !theirs.is_inferred;
+    is_own.then(|| candidate(one, ours, other, theirs, Rule::MutualFdb))
+}
+
+/// Shared entries show the ports of two bridges towards each other, and no known bridge is between them.
+pub(in crate::topology::links) fn shared_fdb(
+    one: &Device,
+    other: &Device,
+    views: &FdbViews,
+) -> Option<Candidate> {
+    let (ours, theirs) = facing(one, other, views)?;
+    let is_shared = ours.is_inferred || theirs.is_inferred;
+    is_shared.then(|| candidate(one, ours, other, theirs, Rule::SharedFdb))
+}
+
+/// Returns the ports of two adjacent bridges towards each other.
+fn facing(one: &Device, other: &Device, views: &FdbViews) -> Option<(Towards, Towards)> {
+    let ours = views.get(&one.id)?.towards.get(&other.id)?;
+    let theirs = views.get(&other.id)?.towards.get(&one.id)?;
+    Some((*ours, *theirs))
+}
+
+fn candidate(one: &Device, ours: Towards, other: &Device, theirs: Towards, rule: Rule) -> Candidate {
+    let spot = |device: &Device, towards: Towards| {
+        Spot::new(DeviceKey::Host(device.id), Some(PortKey::Known(towards.port)))
+    };
+    let claims = vec![claim(one, ours.port, "", rule), claim(other, theirs.port, "", rule)];
+    Candidate::new(spot(one, ours), spot(other, theirs), rule, claims)
+}
+
+/// Returns the claim of a bridge that it learned an address on a port.
+pub(super) fn claim(device: &Device, place: u32, names: &str, rule: Rule) -> Claimed {
+    let port = PortKey::Known(place);
+    let evidence = Evidence {
+        method: Method::Fdb,
+        rule,
+        reporter_host_id: Some(device.id),
+        if_entry_id: device.port(&port).map(|port| port.id),
+        first_seen: None,
+        last_seen: device.learned_at,
+    };
+    Claimed { evidence, at: Some((device.id, port)), names: names.into() }
+}

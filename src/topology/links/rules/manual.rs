@@ -1,0 +1,113 @@
+//! Links that users enter and suppress.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::topology::links::candidate::{Candidate, Claimed, DeviceKey, Source, Spot};
+use crate::topology::links::device::PortKey;
+use crate::topology::links::devices::Devices;
+use crate::topology::links::{Evidence, Method, Rule};
+
+/// A link that a user entered, or suppressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct ManualLink {
+    /// One end.
+    pub source: ManualEnd,
+    /// The other end.
+    pub target: ManualEnd,
+    /// Whether the link is left out instead. Without ports, all links between the hosts are left out.
+    #[serde(default)]
+    pub suppressed: bool,
+}
+
+impl ManualLink {
+    /// Creates a link.
+    #[must_use]
+    pub const fn new(source: ManualEnd, target: ManualEnd) -> Self {
+        Self { source, target, suppressed: false }
+    }
+
+    /// Leaves out the links between these ends instead.
+    #[must_use]
+    pub const fn suppressed(self) -> Self {
+        Self { suppressed: true, ..self }
+    }
+
+    pub(in crate::topology::links) fn pair(&self) -> Source {
+        Source::pair(DeviceKey::Host(self.source.host_id), DeviceKey::Host(self.target.host_id))
+    }
+}
+
+/// An end of a link that a user entered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct ManualEnd {
+    /// The host.
+    pub host_id: Uuid,
+    /// The host's interface entry; `None`: any port, or an unknown one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub if_entry_id: Option<Uuid>,
+}
+
+impl ManualEnd {
+    /// Creates an end.
+    #[must_use]
+    pub const fn new(host_id: Uuid, if_entry_id: Option<Uuid>) -> Self {
+        Self { host_id, if_entry_id }
+    }
+}
+
+/// Proposes the links that users entered between two hosts, and removes those that they suppressed.
+pub(in crate::topology::links) fn manual(
+    links: &[ManualLink],
+    devices: &Devices,
+    candidates: &mut Vec<Candidate>,
+) {
+    for link in links.iter().filter(|link| link.suppressed) {
+        if let Some((source, target)) = spots(link, devices) {
+            candidates.retain(|candidate| !is_between(candidate, &source, &target));
+        }
+    }
+    for link in links.iter().filter(|link| !link.suppressed) {
+        if let Some((source, target)) = spots(link, devices) {
+            let evidence = Evidence {
+                method: Method::Manual,
+                rule: Rule::Manual,
+                reporter_host_id: None,
+                if_entry_id: None,
+                first_seen: None,
+                last_seen: None,
+            };
+            let claimed = Claimed { evidence, at: None, names: "".into() };
+            candidates.push(Candidate::new(source, target, Rule::Manual, vec![claimed]));
+        }
+    }
+}
+
+/// Returns the ends of a link; `None` if a host or a port is gone.
+fn spots(link: &ManualLink, devices: &Devices) -> Option<(Spot, Spot)> {
+    let spot = |end: &ManualEnd| {
+        let device = devices.get(end.host_id)?;
+        let port = match end.if_entry_id {
+            None => None,
+            Some(id) => {
+                let found = device.ports.iter().zip(0..).find(|(port, _)| port.id == id);
+                Some(PortKey::Known(found.map(|(_, place)| place)?))
+            }
+        };
+        Some(Spot::new(DeviceKey::Host(end.host_id), port))
+    };
+    let (source, target) = (spot(&link.source)?, spot(&link.target)?);
+    (source.device != target.device).then_some((source, target))
+}
+
+/// Returns whether a candidate is between two ends. An end without a port is any port.
+fn is_between(candidate: &Candidate, one: &Spot, other: &Spot) -> bool {
+    let is_at =
+        |spot: &Spot, end: &Spot| spot.device == end.device && (end.port.is_none() || spot.port == end.port);
+    let [source, target] = &candidate.ends;
+    (is_at(source, one) && is_at(target, other)) || (is_at(source, other) && is_at(target, one))
+}

@@ -1,0 +1,119 @@
+//! Rules about neighbors that devices name: LLDP, CDP, stored neighbors and the spanning tree.
+
+use std::collections::BTreeMap;
+
+use super::pairing::{Dialog, Statement};
+use crate::topology::links::candidate::{Candidate, Claimed, DeviceKey, Spot};
+use crate::topology::links::device::Device;
+use crate::topology::links::resolve::Seen;
+use crate::topology::links::{Evidence, Method, Rule};
+
+/// What two devices claim of each other.
+#[derive(Debug)]
+pub(in crate::topology::links) struct Between {
+    our_key: DeviceKey,
+    their_key: DeviceKey,
+    dialogs: BTreeMap<Method, Dialog>,
+}
+
+impl Between {
+    /// Collects the claims. `ours` and `theirs` are all sightings of the two devices; a stub has none.
+    pub(in crate::topology::links) fn new(
+        (our_key, ours): (DeviceKey, Option<(&Device, &[Seen])>),
+        (their_key, theirs): (DeviceKey, Option<(&Device, &[Seen])>),
+    ) -> Self {
+        let mut dialogs: BTreeMap<Method, Dialog> = BTreeMap::new();
+        for (method, statement) in statements(ours, their_key) {
+            dialogs.entry(method).or_default().ours.push(statement);
+        }
+        for (method, statement) in statements(theirs, our_key) {
+            dialogs.entry(method).or_default().theirs.push(statement);
+        }
+        Self { our_key, their_key, dialogs }
+    }
+
+    /// Returns the candidates of all rules. Each claim is used once, by the strongest.
+    pub(in crate::topology::links) fn candidates(mut self) -> Vec<Candidate> {
+        let rules = [mutual_lldp, mutual_cdp, one_sided_lldp, one_sided_cdp, stored_neighbor, stp_designated];
+        rules.into_iter().flat_map(|rule| rule(&mut self)).collect()
+    }
+
+    fn mutual(&mut self, method: Method, rule: Rule) -> Vec<Candidate> {
+        let Some(dialog) = self.dialogs.get_mut(&method) else { return Vec::new() };
+        let (our_key, their_key) = (self.our_key, self.their_key);
+        let agreements = dialog.take_agreements().into_iter().map(|agreement| {
+            let (ours, theirs) = (agreement.our_port, agreement.their_port);
+            Candidate::new(Spot::new(our_key, ours), Spot::new(their_key, theirs), rule, agreement.claims)
+        });
+        agreements.collect()
+    }
+
+    fn one_sided(&mut self, method: Method, rule: Rule) -> Vec<Candidate> {
+        let Some(Dialog { ours, theirs }) = self.dialogs.remove(&method) else { return Vec::new() };
+        let candidate = |reporter: DeviceKey, other: DeviceKey, statement: Statement| {
+            let ends = (Spot::new(reporter, statement.port), Spot::new(other, statement.remote));
+            Candidate::new(ends.0, ends.1, rule, vec![statement.claimed])
+        };
+        let ours = ours.into_iter().map(|statement| candidate(self.our_key, self.their_key, statement));
+        let theirs = theirs.into_iter().map(|statement| candidate(self.their_key, self.our_key, statement));
+        ours.chain(theirs).collect()
+    }
+}
+
+/// Each of two hosts names the other by LLDP.
+fn mutual_lldp(between: &mut Between) -> Vec<Candidate> {
+    between.mutual(Method::Lldp, Rule::MutualLldp)
+}
+
+/// Each of two hosts names the other by CDP.
+fn mutual_cdp(between: &mut Between) -> Vec<Candidate> {
+    between.mutual(Method::Cdp, Rule::MutualCdp)
+}
+
+/// One device names the other by LLDP. The other may be unknown.
+fn one_sided_lldp(between: &mut Between) -> Vec<Candidate> {
+    between.one_sided(Method::Lldp, Rule::OneSidedLldp)
+}
+
+/// One device names the other by CDP. The other may be unknown.
+fn one_sided_cdp(between: &mut Between) -> Vec<Candidate> {
+    between.one_sided(Method::Cdp, Rule::OneSidedCdp)
+}
+
+/// An interface entry has the other host, or a port of it, as its neighbor.
+fn stored_neighbor(between: &mut Between) -> Vec<Candidate> {
+    between.one_sided(Method::Stored, Rule::StoredNeighbor)
+}
+
+/// The designated bridge of a port is the other device.
+fn stp_designated(between: &mut Between) -> Vec<Candidate> {
+    between.one_sided(Method::Stp, Rule::StpDesignated)
+}
+
+/// Returns the claims of a device about another one.
+fn statements<'s>(
+    reporter: Option<(&'s Device, &'s [Seen])>,
+    other: DeviceKey,
+) -> impl Iterator<Item = (Method, Statement)> + 's {
+    let found = reporter.into_iter().flat_map(move |(device, seen)| {
+        let start = seen.partition_point(|seen| seen.device < other);
+        let about = seen.iter().skip(start).take_while(move |seen| seen.device == other);
+        about.map(move |seen| (device, seen))
+    });
+    found.filter_map(|(device, seen)| {
+        let sighting = device.sightings.get(seen.sighting)?;
+        let entry = seen.port.as_ref().and_then(|port| device.port(port));
+        let evidence = Evidence {
+            method: seen.method,
+            // The rule that takes the claim sets its own.
+            rule: Rule::SingleSidedFdb,
+            reporter_host_id: Some(device.id),
+            if_entry_id: entry.map(|port| port.id),
+            first_seen: None,
+            last_seen: sighting.last_seen,
+        };
+        let at = seen.port.clone().map(|port| (device.id, port));
+        let claimed = Claimed { evidence, at, names: sighting.about.label.clone() };
+        Some((seen.method, Statement { port: seen.port.clone(), remote: seen.remote.clone(), claimed }))
+    })
+}

@@ -1,0 +1,181 @@
+//! From candidates that compete with each other to links.
+
+use std::collections::BTreeSet;
+
+use uuid::Uuid;
+
+use super::candidate::{Candidate, Claimed, DeviceKey, Spot};
+use super::contest::{Proposal, contest};
+use super::devices::Devices;
+use super::hub::{Hub, Member, hubs};
+use super::lag::{Bundle, bundles};
+use super::{
+    Confidence, End, Evidence, Link, LinkMember, Method, PortRef, RejectedClaim, Rule, Segment, Stub,
+};
+use crate::model::derived_id;
+
+/// What candidates that compete with each other result in.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Settled {
+    pub(super) links: Vec<Link>,
+    pub(super) segments: Vec<Segment>,
+    /// The switches that announce nothing.
+    pub(super) stubs: Vec<Stub>,
+}
+
+/// Decides between candidates, and makes links of those that remain.
+pub(super) fn settle(candidates: Vec<Candidate>, devices: &Devices) -> Settled {
+    let mut standing = contest(candidates, devices);
+    let mut settled = Settled::default();
+    for hub in hubs(&mut standing, devices) {
+        let Hub { end, segment, stub, members } = hub;
+        let links = members.into_iter().map(|(spot, member)| hub_link(&spot, member, &end, devices));
+        settled.links.extend(links);
+        settled.segments.extend(segment);
+        settled.stubs.extend(stub);
+    }
+    let links = bundles(standing.proposals, devices);
+    settled.links.extend(links.into_iter().map(|bundle| bundle_link(bundle, devices)));
+    settled
+}
+
+fn hub_link(spot: &Spot, member: Member, hub: &End, devices: &Devices) -> Link {
+    let Member { rule, claims, rejected, is_conflicting } = member;
+    let own = end(spot, devices);
+    // A claim about the device is not one about the port at the other end of the hub.
+    let confidence = confidence(rule, &claims, is_conflicting);
+    let (source, target) = if id_of(&own) <= id_of(hub) { (own, hub.clone()) } else { (hub.clone(), own) };
+    Link {
+        id: link_id(&source, &target),
+        source,
+        target,
+        speed_bps: speed(spot, devices),
+        members: Vec::new(),
+        confidence,
+        evidence: evidence(&claims),
+        rejected: sorted(rejected),
+    }
+}
+
+fn bundle_link(bundle: Bundle, devices: &Devices) -> Link {
+    let Bundle { ends: [one, other], links } = bundle;
+    let (one, other) = (end(&one, devices), end(&other, devices));
+    let is_swapped = id_of(&one) > id_of(&other);
+    let (source, target) = if is_swapped { (other, one) } else { (one, other) };
+    let mut members: Vec<LinkMember> = Vec::new();
+    let mut speeds: Vec<u64> = Vec::new();
+    for proposal in links.iter() {
+        let [one, other] = &proposal.ends;
+        let (source, target) = if is_swapped { (other, one) } else { (one, other) };
+        let member = LinkMember { source_port: port(source, devices), target_port: port(target, devices) };
+        members.push(member);
+        speeds.extend(speed(source, devices).into_iter().chain(speed(target, devices)).min());
+    }
+    if links.len() == 1 {
+        members.clear();
+    }
+    members.sort_by(|one, other| key(one).cmp(&key(other)));
+    let rule = links.iter().map(|proposal| proposal.rule).min().unwrap_or(Rule::SingleSidedFdb);
+    let is_conflicting = links.iter().any(|proposal| proposal.is_conflicting);
+    let weakest = links.iter().map(|link| confidence(link.rule, &link.claims, is_conflicting)).min();
+    let claims: Vec<Claimed> = links.iter().flat_map(|link| link.claims.iter().cloned()).collect();
+    let rejected = links.into_iter().flat_map(|Proposal { rejected, .. }| rejected).collect();
+    Link {
+        id: link_id(&source, &target),
+        source,
+        target,
+        speed_bps: speeds.into_iter().reduce(u64::saturating_add),
+        members,
+        confidence: weakest.unwrap_or_else(|| confidence(rule, &claims, is_conflicting)),
+        evidence: evidence(&claims),
+        rejected: sorted(rejected),
+    }
+}
+
+fn key(member: &LinkMember) -> (&Option<PortRef>, &Option<PortRef>) {
+    (&member.source_port, &member.target_port)
+}
+
+/// Returns how certain a link is that a rule made of claims.
+fn confidence(rule: Rule, claims: &[Claimed], is_conflicting: bool) -> Confidence {
+    let is_named = |claim: &&Claimed| {
+        matches!(claim.evidence.method, Method::Lldp | Method::Cdp | Method::Stored | Method::Stp)
+    };
+    let reporters: BTreeSet<Option<Uuid>> =
+        claims.iter().filter(is_named).map(|claim| claim.evidence.reporter_host_id).collect();
+    match rule {
+        Rule::Manual => Confidence::Confirmed,
+        _ if is_conflicting => Confidence::Conflicting,
+        Rule::MutualFdb | Rule::SharedFdb | Rule::SingleSidedFdb => Confidence::Inferred,
+        _ if reporters.len() > 1 => Confidence::Confirmed,
+        _ => Confidence::Reported,
+    }
+}
+
+fn end(spot: &Spot, devices: &Devices) -> End {
+    let port = port(spot, devices);
+    match spot.device {
+        DeviceKey::Host(host_id) => End::Host { host_id, port },
+        DeviceKey::Stub(id) => End::Stub { id, port },
+    }
+}
+
+fn port(spot: &Spot, devices: &Devices) -> Option<PortRef> {
+    let key = spot.port.as_ref()?;
+    let device = spot.device.host().and_then(|host| devices.get(host));
+    match (device, key) {
+        (Some(device), _) => Some(device.port_ref(key)),
+        (None, super::device::PortKey::Named(name)) => {
+            Some(PortRef { if_entry_id: None, name: name.to_string() })
+        }
+        (None, super::device::PortKey::Known(_)) => None,
+    }
+}
+
+fn speed(spot: &Spot, devices: &Devices) -> Option<u64> {
+    devices.get(spot.device.host()?)?.port(spot.port.as_ref()?)?.speed_bps
+}
+
+/// Returns the id of the node at an end.
+pub(super) const fn id_of(end: &End) -> Uuid {
+    match end {
+        End::Host { host_id: id, .. } | End::Stub { id, .. } | End::Segment { id } => *id,
+    }
+}
+
+/// Returns the id of the link between two ends.
+fn link_id(source: &End, target: &End) -> Uuid {
+    let port = |end: &End| match end {
+        End::Host { port, .. } | End::Stub { port, .. } => match port {
+            Some(PortRef { if_entry_id: Some(id), .. }) => id.as_bytes().to_vec(),
+            Some(PortRef { name, .. }) => [b"name ", name.as_bytes()].concat(),
+            None => Vec::new(),
+        },
+        End::Segment { .. } => Vec::new(),
+    };
+    let parts =
+        [id_of(source).as_bytes().to_vec(), port(source), id_of(target).as_bytes().to_vec(), port(target)];
+    derived_id("link", &parts.each_ref().map(Vec::as_slice))
+}
+
+/// Returns the evidence of claims, the strongest first, each once.
+fn evidence(claims: &[Claimed]) -> Vec<Evidence> {
+    let mut evidence: Vec<Evidence> = claims.iter().map(|claim| claim.evidence.clone()).collect();
+    evidence.sort_by_key(order);
+    evidence.dedup();
+    evidence
+}
+
+fn order(evidence: &Evidence) -> impl Ord + use<> {
+    let Evidence { method, rule, reporter_host_id, if_entry_id, first_seen, last_seen } = evidence;
+    (*rule, *method, *reporter_host_id, *if_entry_id, *first_seen, *last_seen)
+}
+
+fn sorted(mut rejected: Vec<RejectedClaim>) -> Vec<RejectedClaim> {
+    rejected.sort_by(|one, other| {
+        let evidence = order(&one.evidence).cmp(&order(&other.evidence));
+        evidence.then_with(|| (&one.names, one.beaten_by).cmp(&(&other.names, other.beaten_by)))
+    });
+    rejected.dedup();
+    rejected
+}

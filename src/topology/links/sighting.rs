@@ -1,0 +1,248 @@
+//! The neighbors that a device names: by LLDP, CDP and the spanning tree, and as stored with its interface entries.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use super::Method;
+use super::device::{PortKey, place_of};
+use super::key::Key;
+use crate::discovery::reconcile::{Named, Ports, is_own_mac, trimmed};
+use crate::discovery::report::{Capability, CdpRow, LldpRow, StpRow, StpState};
+use crate::inventory::{Claim, ClaimRows};
+use crate::model::{Host, IfEntry, LldpChassisId, LldpChassisIdSubtype, LldpPortId, Neighbor, Timestamp};
+
+/// The bits of a designated port that are its number; the others are its priority.
+const PORT_NUMBER: u16 = 0x0FFF;
+
+/// A neighbor that a device names.
+#[derive(Clone, Debug)]
+pub(super) struct Sighting {
+    pub(super) method: Method,
+    /// The device's own port.
+    pub(super) port: Option<PortKey>,
+    pub(super) names: Names,
+    pub(super) remote: RemotePort,
+    pub(super) about: About,
+    pub(super) last_seen: Option<Timestamp>,
+}
+
+/// What identifies the neighbor.
+#[derive(Clone, Debug)]
+pub(super) enum Names {
+    Device(Named<Key>),
+    /// A host or a port, by id.
+    Record(Uuid),
+}
+
+impl Names {
+    pub(super) fn keys(&self) -> Vec<Key> {
+        match self {
+            Self::Device(named) => named.identities().copied().collect(),
+            Self::Record(id) => vec![Key::of_record(*id)],
+        }
+    }
+}
+
+/// What identifies the neighbor's port.
+#[derive(Clone, Debug)]
+pub(super) enum RemotePort {
+    Unknown,
+    Lldp {
+        id: Option<LldpPortId>,
+        description: Option<Box<str>>,
+    },
+    Cdp(Box<str>),
+    /// The number in the spanning tree, and whether the device's own port has the same.
+    Bridge {
+        number: i64,
+        is_own: bool,
+    },
+}
+
+/// What a stub for the neighbor shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct About {
+    /// The neighbor's name, or else what it announces instead.
+    pub(super) label: Arc<str>,
+    pub(super) chassis_id: Option<LldpChassisId>,
+    pub(super) capabilities: Box<[Capability]>,
+    pub(super) addresses: Box<[String]>,
+}
+
+/// Returns the neighbors that a host names, those of each port beside each other.
+pub(super) fn sightings(
+    host: &Host,
+    claims: &[Claim],
+    ports: &Ports,
+    bridge_ports: &[(i64, u32)],
+) -> Box<[Sighting]> {
+    let reader = Reader { host, ports, bridge_ports };
+    let mut found = Vec::new();
+    let mut sorted: Vec<&Claim> = claims.iter().collect();
+    sorted.sort_by_key(|claim| claim.rows.kind());
+    for claim in sorted {
+        let seen = Some(claim.observed_at);
+        match &claim.rows {
+            ClaimRows::Lldp(rows) => found.extend(rows.iter().map(|row| reader.by_lldp(row, seen))),
+            ClaimRows::Cdp(rows) => found.extend(rows.iter().map(|row| reader.by_cdp(row, seen))),
+            ClaimRows::Stp(rows) => found.extend(rows.iter().filter_map(|row| reader.by_stp(row, seen))),
+            _ => {}
+        }
+    }
+    let has_lldp = claims.iter().any(|claim| matches!(claim.rows, ClaimRows::Lldp(_)));
+    let has_cdp = claims.iter().any(|claim| matches!(claim.rows, ClaimRows::Cdp(_)));
+    // Where claims describe a port, the stored neighbor follows from them.
+    let described: BTreeSet<PortKey> = found.iter().filter_map(|sighting| sighting.port.clone()).collect();
+    for (entry, place) in host.if_entries.iter().zip(0..) {
+        let port = PortKey::Known(place);
+        let is_described = described.contains(&port);
+        if !has_lldp {
+            found.extend(stored_lldp(entry, port.clone()));
+        }
+        if !has_cdp {
+            found.extend(stored_cdp(entry, port.clone()));
+        }
+        if !is_described {
+            found.extend(stored_neighbor(entry, port));
+        }
+    }
+    found.into_boxed_slice()
+}
+
+struct Reader<'h> {
+    host: &'h Host,
+    ports: &'h Ports,
+    bridge_ports: &'h [(i64, u32)],
+}
+
+impl Reader<'_> {
+    /// Returns the port on which a row was seen: the only one of a host that has one.
+    fn own_port(&self, if_index: Option<i64>, name: Option<&str>) -> Option<PortKey> {
+        let place = self.ports.local(if_index, name).or((self.host.if_entries.len() == 1).then_some(0));
+        let known = place.and_then(|place| u32::try_from(place).ok()).map(PortKey::Known);
+        known.or_else(|| Some(PortKey::Named(trimmed(name?)?.into())))
+    }
+
+    fn by_lldp(&self, row: &LldpRow, last_seen: Option<Timestamp>) -> Sighting {
+        let id = row.local_port_id.as_ref().map(|id| id.value.as_str());
+        let name = row.if_name.as_deref().or(row.local_port_desc.as_deref()).or(id);
+        Sighting {
+            method: Method::Lldp,
+            port: self.own_port(row.if_index, name),
+            names: Names::Device(Named::by_lldp(row).map(|identity| Key::of_identity(&identity))),
+            remote: RemotePort::Lldp {
+                id: row.port_id.clone(),
+                description: row.port_desc.as_deref().map(Into::into),
+            },
+            about: About {
+                label: label(&[row.sys_name.as_deref(), Some(row.chassis_id.value.as_str())]),
+                chassis_id: Some(row.chassis_id.clone()),
+                capabilities: row.capabilities.clone().into_boxed_slice(),
+                addresses: row.mgmt_addrs.clone().into_boxed_slice(),
+            },
+            last_seen,
+        }
+    }
+
+    fn by_cdp(&self, row: &CdpRow, last_seen: Option<Timestamp>) -> Sighting {
+        Sighting {
+            method: Method::Cdp,
+            port: self.own_port(row.if_index, row.if_name.as_deref()),
+            names: Names::Device(Named::by_cdp(row).map(|identity| Key::of_identity(&identity))),
+            remote: row.port_id.as_deref().map_or(RemotePort::Unknown, |port| RemotePort::Cdp(port.into())),
+            about: About {
+                label: label(&[Some(row.device_id.as_str())]),
+                addresses: row.address.iter().cloned().collect(),
+                ..About::default()
+            },
+            last_seen,
+        }
+    }
+
+    /// Reads the designated bridge of a port that takes part in the spanning tree.
+    fn by_stp(&self, row: &StpRow, last_seen: Option<Timestamp>) -> Option<Sighting> {
+        let address = row.designated_bridge.map(|bridge| bridge.mac_address)?;
+        let is_off = matches!(row.state, Some(StpState::Disabled | StpState::Broken));
+        if is_off || !is_own_mac(address) {
+            return None;
+        }
+        let place = place_of(self.bridge_ports, row.bridge_port).map(PortKey::Known);
+        let id = LldpChassisId { subtype: LldpChassisIdSubtype::MacAddress, value: address.to_string() };
+        let named = Named::by_announcement(&id, None, std::iter::empty());
+        Some(Sighting {
+            method: Method::Stp,
+            port: Some(place.or_else(|| self.own_port(row.if_index, None))?),
+            names: Names::Device(named.map(|identity| Key::of_identity(&identity))),
+            remote: row.designated_port.map_or(RemotePort::Unknown, |port| {
+                let number = i64::from(port & PORT_NUMBER);
+                RemotePort::Bridge { number, is_own: number == row.bridge_port }
+            }),
+            about: About {
+                label: label(&[Some(id.value.as_str())]),
+                chassis_id: Some(id),
+                ..About::default()
+            },
+            last_seen,
+        })
+    }
+}
+
+/// Reads the neighbor by LLDP that is stored with an interface entry.
+fn stored_lldp(entry: &IfEntry, port: PortKey) -> Option<Sighting> {
+    let chassis_id = entry.lldp_chassis_id.as_ref()?;
+    let name = entry.lldp_sys_name.as_deref();
+    let named = Named::by_announcement(chassis_id, name, entry.lldp_mgmt_addr.as_deref().into_iter());
+    Some(Sighting {
+        method: Method::Lldp,
+        port: Some(port),
+        names: Names::Device(named.map(|identity| Key::of_identity(&identity))),
+        remote: RemotePort::Lldp {
+            id: entry.lldp_port_id.clone(),
+            description: entry.lldp_port_desc.as_deref().map(Into::into),
+        },
+        about: About {
+            label: label(&[name, Some(chassis_id.value.as_str())]),
+            chassis_id: Some(chassis_id.clone()),
+            capabilities: Box::default(),
+            addresses: entry.lldp_mgmt_addr.iter().cloned().collect(),
+        },
+        last_seen: Some(entry.updated_at),
+    })
+}
+
+/// Reads the neighbor by CDP that is stored with an interface entry.
+fn stored_cdp(entry: &IfEntry, port: PortKey) -> Option<Sighting> {
+    let device_id = entry.cdp_device_id.as_deref().filter(|id| trimmed(id).is_some())?;
+    let named = Named::by_device_id(device_id, entry.cdp_address.as_deref());
+    Some(Sighting {
+        method: Method::Cdp,
+        port: Some(port),
+        names: Names::Device(named.map(|identity| Key::of_identity(&identity))),
+        remote: entry.cdp_port_id.as_deref().map_or(RemotePort::Unknown, |id| RemotePort::Cdp(id.into())),
+        about: About {
+            label: label(&[Some(device_id)]),
+            addresses: entry.cdp_address.iter().cloned().collect(),
+            ..About::default()
+        },
+        last_seen: Some(entry.updated_at),
+    })
+}
+
+/// Reads the neighbor that is stored with an interface entry by its id.
+fn stored_neighbor(entry: &IfEntry, port: PortKey) -> Option<Sighting> {
+    let (Neighbor::IfEntry(id) | Neighbor::Host(id)) = entry.neighbor?;
+    Some(Sighting {
+        method: Method::Stored,
+        port: Some(port),
+        names: Names::Record(id),
+        remote: RemotePort::Unknown,
+        about: About { label: id.to_string().into(), ..About::default() },
+        last_seen: Some(entry.updated_at),
+    })
+}
+
+fn label(texts: &[Option<&str>]) -> Arc<str> {
+    texts.iter().flatten().find_map(|text| trimmed(text)).unwrap_or_default().into()
+}

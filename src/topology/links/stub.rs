@@ -1,0 +1,77 @@
+//! Devices that claims name, and that are no hosts yet.
+
+use std::collections::BTreeSet;
+
+use uuid::Uuid;
+
+use super::Stub;
+use super::device::{Device, PortKey};
+use super::key::Key;
+use super::sighting::{About, Sighting};
+use crate::discovery::reconcile::Named;
+use crate::discovery::report::Capability;
+use crate::model::derived_id;
+
+/// Returns the id of the stub for an unknown device.
+///
+/// It follows from the strongest identity that the device announces. A device without one has a stub for each port that
+/// sees it.
+pub(super) fn stub_id(reporter: &Device, sighting: &Sighting, named: &Named<Key>, place: usize) -> Uuid {
+    let network = reporter.network_id;
+    if let Some(key) = named.identities().next() {
+        return derived_id("stub", &[network.as_bytes(), key.as_bytes()]);
+    }
+    let port = match &sighting.port {
+        Some(key) => port_bytes(reporter, key),
+        None => place.to_string().into_bytes(),
+    };
+    let text = sighting.about.label.as_bytes();
+    derived_id("stub of a port", &[reporter.id.as_bytes(), &port, text])
+}
+
+/// Returns the stub for a switch that announces nothing, behind a port.
+pub(super) fn unmanaged_switch(host: &Device, port: &PortKey) -> Stub {
+    Stub {
+        id: derived_id("unmanaged switch", &[host.id.as_bytes(), &port_bytes(host, port)]),
+        label: String::new(),
+        chassis_id: None,
+        capabilities: Vec::new(),
+        addresses: Vec::new(),
+        is_unmanaged_switch: true,
+    }
+}
+
+/// Returns bytes that stay the same as long as the port is there.
+pub(super) fn port_bytes(device: &Device, port: &PortKey) -> Vec<u8> {
+    match (device.port(port), port) {
+        (Some(port), _) => port.id.as_bytes().to_vec(),
+        (None, PortKey::Named(name)) => name.as_bytes().to_vec(),
+        (None, PortKey::Known(place)) => place.to_be_bytes().to_vec(),
+    }
+}
+
+/// Returns a stub that shows everything that is announced of a device.
+pub(super) fn stub<'a>(id: Uuid, abouts: impl Iterator<Item = &'a About>) -> Stub {
+    let mut names = BTreeSet::new();
+    let mut chassis_ids = Vec::new();
+    let mut capabilities: BTreeSet<Capability> = BTreeSet::new();
+    let mut addresses: BTreeSet<&str> = BTreeSet::new();
+    for about in abouts {
+        let is_name = about.chassis_id.as_ref().is_none_or(|id| id.value.trim() != &*about.label);
+        if !about.label.is_empty() {
+            names.insert((!is_name, &*about.label));
+        }
+        chassis_ids.extend(&about.chassis_id);
+        capabilities.extend(&about.capabilities);
+        addresses.extend(about.addresses.iter().map(String::as_str));
+    }
+    let first = chassis_ids.into_iter().min_by_key(|id| (id.value.as_str(), id.subtype as u8));
+    Stub {
+        id,
+        label: names.first().map(|(_, name)| (*name).to_owned()).unwrap_or_default(),
+        chassis_id: first.cloned(),
+        capabilities: capabilities.into_iter().collect(),
+        addresses: addresses.into_iter().map(str::to_owned).collect(),
+        is_unmanaged_switch: false,
+    }
+}

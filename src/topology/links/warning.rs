@@ -1,0 +1,100 @@
+//! What makes links uncertain, and where scans would show more.
+
+use std::collections::BTreeMap;
+
+use uuid::Uuid;
+
+use super::PortRef;
+use super::device::{Device, PortKey};
+use super::devices::Devices;
+use super::resolve::Seen;
+use super::rules::fdb::FdbViews;
+use crate::discovery::report::TableKind;
+
+/// A reason why links may be missing or wrong.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum LinkWarning {
+    /// Several hosts have one chassis id, so that it identifies none of them.
+    DuplicateChassisId {
+        /// The chassis id, as one of the hosts has it.
+        chassis_id: String,
+        /// The hosts.
+        host_ids: Vec<Uuid>,
+    },
+    /// Several hosts have the identity of a neighbor.
+    AmbiguousNeighbor {
+        /// The host that names the neighbor.
+        host_id: Uuid,
+        /// The host's port; `None` when unknown.
+        if_entry_id: Option<Uuid>,
+        /// The neighbor, as the host names it.
+        names: String,
+    },
+    /// A table of a host may lack rows.
+    TruncatedTable {
+        /// The host.
+        host_id: Uuid,
+        /// The table.
+        kind: TableKind,
+    },
+}
+
+/// A port behind which several devices were learned, but no switch is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CrowdedPort {
+    /// The host.
+    pub host_id: Uuid,
+    /// The port.
+    pub port: PortRef,
+    /// The number of devices.
+    pub devices: usize,
+}
+
+pub(super) fn warnings(devices: &Devices, seen: &BTreeMap<Uuid, Vec<Seen>>) -> Vec<LinkWarning> {
+    let mut warnings = Vec::new();
+    for device in devices.iter() {
+        warnings.extend(duplicate(device, devices));
+        warnings.extend(
+            device
+                .truncated
+                .iter()
+                .map(|kind| LinkWarning::TruncatedTable { host_id: device.id, kind: *kind }),
+        );
+        let ambiguous = seen.get(&device.id).into_iter().flatten().filter(|seen| seen.is_ambiguous);
+        warnings.extend(ambiguous.map(|seen| {
+            LinkWarning::AmbiguousNeighbor {
+                host_id: device.id,
+                if_entry_id: seen.port.as_ref().and_then(|port| device.port(port)).map(|port| port.id),
+                names: device
+                    .sightings
+                    .get(seen.sighting)
+                    .map(|sighting| sighting.about.label.to_string())
+                    .unwrap_or_default(),
+            }
+        }));
+    }
+    warnings.sort_unstable();
+    warnings.dedup();
+    warnings
+}
+
+/// Returns the warning about the chassis id of a device, for the first of the hosts that have it.
+fn duplicate(device: &Device, devices: &Devices) -> Option<LinkWarning> {
+    let host_ids: Vec<Uuid> = devices.holders(device.chassis_key?).collect();
+    let is_first = host_ids.len() > 1 && host_ids.first() == Some(&device.id);
+    let chassis_id = device.chassis_id.as_ref().map(|id| id.value.clone()).unwrap_or_default();
+    is_first.then_some(LinkWarning::DuplicateChassisId { chassis_id, host_ids })
+}
+
+pub(super) fn crowded_ports(devices: &Devices, views: &FdbViews) -> impl Iterator<Item = CrowdedPort> {
+    let crowded = views.iter().flat_map(|(host, view)| {
+        let ports = view.access.iter().filter(|(_, access)| access.devices > 1);
+        ports.map(|(place, access)| (*host, *place, access.devices))
+    });
+    crowded.filter_map(|(host_id, place, count)| {
+        let port = devices.get(host_id)?.port_ref(&PortKey::Known(place));
+        Some(CrowdedPort { host_id, port, devices: count })
+    })
+}

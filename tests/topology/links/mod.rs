@@ -1,0 +1,11 @@
+mod access;
+mod aggregates;
+mod bridges;
+mod changes;
+mod identity;
+mod inventory;
+mod labs;
+mod manual;
+mod neighbors;
+mod ranks;
+mod support;
