@@ -24,6 +24,7 @@ impl Graph {
         let width = (label.chars().count() as f64 * 7.0 + 24.0).clamp(64.0, 180.0);
         let mut shape = Shape::new(Uuid::from_u128(index as u128 + 1), Size::new(width, 48.0));
         shape.rank = rank;
+        shape.label_width = 44.0;
         self.diagram.shapes.push(shape);
         index
     }

@@ -7,12 +7,15 @@ use super::{layered, mesh, packing};
 
 /// The smallest distance between shapes.
 pub(super) const GAP: f64 = 28.0;
+/// Up to this number of shapes a hierarchy of bad proportions is arranged as a mesh, which can be turned.
+const MOST_TURNED: usize = 400;
 const COMPONENT_GAP: f64 = 64.0;
 
 /// Shapes with the same parent, and the connections between them or what they contain.
 #[derive(Debug)]
 pub(super) struct Level {
     pub(super) sizes: Table<Size>,
+    pub(super) label_widths: Table<f64>,
     pub(super) ranks: Table<Option<u8>>,
     pub(super) network: Network,
 }
@@ -21,6 +24,7 @@ impl Level {
     fn part(&self, nodes: &[usize]) -> Self {
         Self {
             sizes: nodes.iter().map(|node| self.sizes.at(*node)).collect(),
+            label_widths: nodes.iter().map(|node| self.label_widths.at(*node)).collect(),
             ranks: nodes.iter().map(|node| self.ranks.at(*node)).collect(),
             network: self.network.part(nodes),
         }
@@ -53,13 +57,14 @@ impl Level {
     }
 
     fn arrange_connected(&self) -> (Vec<Point>, Size) {
-        let corners = layered::arrange(self).unwrap_or_else(|| mesh::arrange(self));
-        let bounds = corners
-            .iter()
-            .zip(self.sizes.iter())
-            .map(|(corner, size)| Rect::new(*corner, *size))
-            .reduce(Rect::union)
-            .unwrap_or_default();
+        let bounds_of = |corners: &[Point]| {
+            let rects = corners.iter().zip(self.sizes.iter()).map(|(corner, size)| Rect::new(*corner, *size));
+            rects.reduce(Rect::union).unwrap_or_default()
+        };
+        let corners = layered::arrange(self)
+            .filter(|corners| corners.len() > MOST_TURNED || packing::fits(bounds_of(corners).size()))
+            .unwrap_or_else(|| mesh::arrange(self));
+        let bounds = bounds_of(&corners);
         let corners = corners.into_iter().map(|corner| corner.minus(bounds.corner()).rounded()).collect();
         (corners, bounds.size())
     }

@@ -30,6 +30,7 @@ pub(super) fn arrange(outline: &Outline) -> Nested {
         let links = links.list(container.unwrap_or(count));
         let level = Level {
             sizes: children.iter().map(|child| nested.sizes.at(*child)).collect(),
+            label_widths: children.iter().map(|child| outline.label_widths.at(*child)).collect(),
             ranks: children.iter().map(|child| outline.ranks.at(*child)).collect(),
             network: Network::new(
                 children.len(),

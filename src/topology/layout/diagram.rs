@@ -29,6 +29,10 @@ pub struct Shape {
     pub header: f64,
     /// The position among shapes of equal standing, smallest first: for example the position of the label in sorted order.
     pub order: u32,
+    /// The width in pixels of the widest label near the ends of the shape's lines; 0 without labels.
+    ///
+    /// Lines to leaves of the shape become so long that the labels have room.
+    pub label_width: f64,
     /// The level in a hierarchy of roles, smallest on top; `None` when unknown.
     pub rank: Option<u8>,
     /// The upper left corner where a user put the shape. It stays there, and other shapes give way.
@@ -43,7 +47,7 @@ impl Shape {
     /// Creates a shape on the outermost level, without role, pin and history.
     #[must_use]
     pub const fn new(id: Uuid, size: Size) -> Self {
-        Self { id, parent: None, size, header: 0.0, order: 0, rank: None, pin: None, former: None }
+        Self { id, parent: None, size, header: 0.0, order: 0, label_width: 0.0, rank: None, pin: None, former: None }
     }
 }
 

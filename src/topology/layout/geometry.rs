@@ -193,15 +193,6 @@ impl Rect {
         (enter < leave).then_some((enter, leave))
     }
 
-    /// Returns the point where the line from the center to a point leaves the rectangle.
-    pub(super) fn border_toward(self, point: Point) -> Point {
-        let center = self.center();
-        match self.clip(center, point) {
-            Some((_, leave)) if leave < 1.0 => center.plus(point.minus(center).times(leave)),
-            _ => center,
-        }
-    }
-
     /// Returns the four corners, clockwise.
     pub(super) const fn corners(self) -> [Point; 4] {
         [

@@ -25,16 +25,16 @@ pub(super) fn place(diagram: &Diagram, arrangement: &Arrangement, labels: &[Labe
             if !usable(label.size.width) || !usable(label.size.height) {
                 return None;
             }
-            let free: Vec<Rect> = candidates(route, label).filter(|rect| is_free(&taken, *rect)).collect();
-            let uncrossed = |rect: &&Rect| {
-                let mut free = true;
-                lines.overlapping(**rect, |piece, _| {
-                    free = owners.get(piece) == Some(&label.connection);
-                    free
+            // A label near several lines would not tell which of them it belongs to.
+            let unambiguous = |rect: &Rect| {
+                let mut unambiguous = true;
+                lines.overlapping(rect.grown(DISTANCE), |piece, _| {
+                    unambiguous = owners.get(piece) == Some(&label.connection);
+                    unambiguous
                 });
-                free
+                unambiguous
             };
-            let place = free.iter().find(uncrossed).or(free.first()).copied()?;
+            let place = candidates(route, label).find(|rect| is_free(&taken, *rect) && unambiguous(rect))?;
             taken.insert(place);
             Some(place)
         })
@@ -102,9 +102,14 @@ fn candidates(route: &[Point], label: &Label) -> impl Iterator<Item = Rect> {
         })
         .sum();
     let size = label.size;
-    // Within the half of the line that belongs to this end.
-    let steps = (0..STEPS).map(|step| DISTANCE + STEP * step as f64);
-    steps.take_while(move |distance| *distance < length / 2.0).flat_map(move |distance| {
+    // Within the half of the line that belongs to this end; lines that share their way with others have their own part
+    // at the other end.
+    let shared = points.len() > 2;
+    let near = (0..STEPS).map(|step| DISTANCE + STEP * step as f64);
+    let near = near.take_while(move |distance| *distance < length / 2.0);
+    let far = (0..STEPS).rev().map(move |step| length - DISTANCE - STEP * step as f64);
+    let far = far.filter(move |distance| shared && *distance >= length / 2.0);
+    near.chain(far).flat_map(move |distance| {
         let (point, direction) = along(&points, distance);
         let normal = Point::new(-direction.y, direction.x);
         let reach = (normal.x.abs() * size.width + normal.y.abs() * size.height) / 2.0 + DISTANCE;

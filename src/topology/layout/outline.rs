@@ -5,6 +5,7 @@ use super::geometry::{LIMIT, Point, Size, rounded_up};
 use super::table::Table;
 
 const LARGEST_SIDE: f64 = 10_000.0;
+const LARGEST_LABEL: f64 = 500.0;
 const LARGEST_HEADER: f64 = 1_000.0;
 
 /// The shapes of a diagram, sorted, and their tree of containers.
@@ -14,6 +15,7 @@ pub(super) struct Outline {
     pub(super) origins: Vec<usize>,
     pub(super) sizes: Table<Size>,
     pub(super) headers: Table<f64>,
+    pub(super) label_widths: Table<f64>,
     pub(super) ranks: Table<Option<u8>>,
     pub(super) pins: Table<Option<Point>>,
     pub(super) formers: Table<Option<Point>>,
@@ -57,6 +59,7 @@ impl Outline {
             origins: sorted.iter().map(|(index, _)| *index).collect(),
             sizes: sorted.iter().map(|(_, shape)| usable_size(shape.size)).collect(),
             headers: sorted.iter().map(|(_, shape)| usable(shape.header, 0.0, LARGEST_HEADER)).collect(),
+            label_widths: sorted.iter().map(|(_, shape)| usable(shape.label_width, 0.0, LARGEST_LABEL)).collect(),
             ranks: sorted.iter().map(|(_, shape)| shape.rank).collect(),
             pins: sorted.iter().map(|(_, shape)| usable_point(shape.pin)).collect(),
             formers: sorted.iter().map(|(_, shape)| usable_point(shape.former)).collect(),

@@ -6,10 +6,16 @@ use super::table::Table;
 /// The ratio of width to height that arrangements aim at.
 pub(super) const ASPECT: f64 = 1.5;
 
+/// Returns whether proportions are between 1 : 2 and 5 : 2.
+pub(super) fn fits(size: Size) -> bool {
+    (0.5..=2.5).contains(&(size.width.max(1.0) / size.height.max(1.0)))
+}
+
 /// Returns how far a ratio of width to height is from the desired one: 1 for the desired one, more for others.
 pub(super) fn misproportion(size: Size) -> f64 {
     let ratio = size.width.max(1.0) / size.height.max(1.0) / ASPECT;
-    ratio.max(1.0 / ratio)
+    let misproportion = ratio.max(1.0 / ratio);
+    if fits(size) { misproportion } else { 3.0 * misproportion }
 }
 
 /// Places rectangles in rows, the highest first, and returns their corners and the extent of all.

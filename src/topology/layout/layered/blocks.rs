@@ -16,6 +16,8 @@ use super::{LAYER_GAP, leaves};
 /// Up to this number of nodes share the rows below them; more have rows of their own.
 const MOST_SHARING: usize = 4;
 const LANE: f64 = 12.0;
+/// One line in this number may run across blocks.
+const MOST_ACROSS: usize = 6;
 
 /// A block, or a part of one, with everything in it.
 #[derive(Clone, Debug, Default)]
@@ -42,13 +44,16 @@ struct Hanging {
 }
 
 /// Places the nodes of a hierarchy and returns their corners.
-pub(super) fn arrange(level: &Level, levels: &Table<usize>, keys: &Table<usize>) -> Vec<Point> {
+///
+/// `None` if many lines would have to run across blocks.
+pub(super) fn arrange(level: &Level, levels: &Table<usize>, keys: &Table<usize>) -> Option<Vec<Point>> {
     let count = level.network.len();
     let mut layers = Table::<Vec<usize>>::new(levels.iter().max().map_or(0, |deepest| deepest + 1));
     for node in 0..count {
         layers.push(levels.at(node), node);
     }
     let mut groups = Groups::new(count);
+    let mut across = 0;
     // The blocks of the layer below, by the name of their group.
     let mut blocks: BTreeMap<usize, (Vec<usize>, Part)> = BTreeMap::new();
     for depth in (0..layers.len()).rev() {
@@ -71,15 +76,41 @@ pub(super) fn arrange(level: &Level, levels: &Table<usize>, keys: &Table<usize>)
         for (group, mut tops) in tops {
             tops.sort_by_key(|node| (keys.at(*node), *node));
             let below = below.remove(&group).unwrap_or_default();
+            across += lines_across(level, levels, &tops);
             let part = block(level, keys, &tops, below);
             blocks.insert(group, (tops, part));
         }
+    }
+    let inner = level.network.edges().iter().filter(|(one, other)| {
+        level.network.degree(*one) > 1 && level.network.degree(*other) > 1
+    });
+    if across * MOST_ACROSS > inner.count() {
+        return None;
     }
     let mut corners = Table::new(count);
     for (node, corner) in blocks.into_values().flat_map(|(_, part)| part.nodes) {
         corners.set(node, corner);
     }
-    corners.into_inner()
+    Some(corners.into_inner())
+}
+
+/// Counts the lines of a block that run past others: between nodes on top that are not side by side, and from many nodes on
+/// top to what they share.
+fn lines_across(level: &Level, levels: &Table<usize>, tops: &[usize]) -> usize {
+    let places: BTreeMap<usize, usize> = tops.iter().enumerate().map(|(place, top)| (*top, place)).collect();
+    let mut across = 0;
+    for (place, top) in tops.iter().enumerate() {
+        let beside = level.network.neighbors(*top).iter().filter_map(|neighbor| places.get(neighbor));
+        across += beside.filter(|other| **other > place + 1).count();
+        if tops.len() > MOST_SHARING {
+            let below = level.network.neighbors(*top).iter().filter(|neighbor| {
+                let above = level.network.neighbors(**neighbor).iter().filter(|other| places.contains_key(other));
+                levels.at(**neighbor) > levels.at(*top) && above.count() > 1
+            });
+            across += below.count();
+        }
+    }
+    across
 }
 
 /// Builds a block from the nodes on top and the blocks below, each with its own top nodes.
@@ -105,7 +136,7 @@ fn block(level: &Level, keys: &Table<usize>, tops: &[usize], below: Vec<(Vec<usi
     });
     let sizes: Vec<(usize, Size)> = tops.iter().map(|top| (*top, level.sizes.at(*top))).collect();
     if tops.len() <= MOST_SHARING {
-        return stack(&sizes, hanging);
+        return stack(level, &sizes, hanging);
     }
     let mut own = Table::<Vec<Hanging>>::from(tops.iter().map(|_| Vec::new()).collect::<Vec<_>>());
     let mut shared = Vec::new();
@@ -118,7 +149,7 @@ fn block(level: &Level, keys: &Table<usize>, tops: &[usize], below: Vec<(Vec<usi
             _ => shared.push(hanging),
         }
     }
-    let units: Vec<Part> = sizes.iter().zip(own.into_inner()).map(|(top, own)| stack(&[*top], own)).collect();
+    let units: Vec<Part> = sizes.iter().zip(own.into_inner()).map(|(top, own)| stack(level, &[*top], own)).collect();
     let items: Vec<Item> = units.iter().map(Part::item).collect();
     let upper = rows::place(&items, GAP + 2.0 * LANE, 0.0);
     let shared: Vec<Part> = shared.into_iter().map(|hanging| hanging.part).collect();
@@ -128,8 +159,9 @@ fn block(level: &Level, keys: &Table<usize>, tops: &[usize], below: Vec<(Vec<usi
 }
 
 /// Places nodes side by side above what hangs below them.
-fn stack(tops: &[(usize, Size)], hanging: Vec<Hanging>) -> Part {
-    let mut hanging = gather_leaves(hanging);
+fn stack(level: &Level, tops: &[(usize, Size)], hanging: Vec<Hanging>) -> Part {
+    let label_width = tops.iter().map(|(node, _)| level.label_widths.at(*node)).fold(0.0, f64::max);
+    let mut hanging = gather_leaves(hanging, label_width);
     let above = tops.iter().map(|(_, size)| size.height).fold(0.0, f64::max);
     let channel = GAP + LANE * tops.len() as f64;
     let place = |hanging: &[Hanging]| {
@@ -174,7 +206,7 @@ fn stack(tops: &[(usize, Size)], hanging: Vec<Hanging>) -> Part {
 }
 
 /// Replaces many leaves of the same nodes by one grid.
-fn gather_leaves(hanging: Vec<Hanging>) -> Vec<Hanging> {
+fn gather_leaves(hanging: Vec<Hanging>, label_width: f64) -> Vec<Hanging> {
     let mut leaves: BTreeMap<Vec<usize>, Vec<Hanging>> = BTreeMap::new();
     let mut gathered = Vec::new();
     for hanging in hanging {
@@ -192,7 +224,7 @@ fn gather_leaves(hanging: Vec<Hanging>) -> Vec<Hanging> {
         // Nodes are numbered as the diagram orders them.
         leaves.sort_by_key(|leaf| leaf.part.nodes.first().map(|(node, _)| *node));
         let sizes: Vec<Size> = leaves.iter().map(|leaf| leaf.part.size).collect();
-        let (corners, size) = leaves::grid(&sizes);
+        let (corners, size) = leaves::grid(&sizes, label_width);
         let key = leaves.iter().map(|leaf| leaf.key).sum::<f64>() / leaves.len() as f64;
         let nodes = leaves.iter().flat_map(|leaf| &leaf.part.nodes).map(|(node, _)| *node);
         let part =

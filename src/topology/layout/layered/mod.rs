@@ -7,7 +7,7 @@ mod levels;
 mod ordering;
 mod rows;
 
-pub(super) use self::leaves::MOST_IN_A_ROW;
+pub(super) use self::leaves::{MOST_IN_A_ROW, trunk_gap};
 
 use super::components::Level;
 use super::geometry::Point;
@@ -19,5 +19,5 @@ pub(super) const LAYER_GAP: f64 = 72.0;
 pub(super) fn arrange(level: &Level) -> Option<Vec<Point>> {
     let levels = levels::find(level)?;
     let keys = ordering::order(&level.network, &levels);
-    Some(blocks::arrange(level, &levels, &keys))
+    blocks::arrange(level, &levels, &keys)
 }

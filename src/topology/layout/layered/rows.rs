@@ -31,19 +31,24 @@ pub(super) fn place(items: &[Item], channel: f64, above: f64) -> Rows {
     let total: f64 = items.iter().map(|item| item.size.width + GAP).sum();
     let mut best = one_row(items);
     // One row is easier to read than several, so its proportions may be worse.
-    let mut least = cost(&best, above) / 1.6;
-    for rows in 2..=items.len().min(40) {
-        let attempt = several_rows(items, total / rows as f64, channel);
+    let mut least = cost(&best, above) / 1.5;
+    let widest = items.iter().map(|item| item.size.width + GAP).fold(0.0, f64::max);
+    let mut limit = total * 0.9;
+    while limit > widest && limit > total / items.len() as f64 {
+        let attempt = several_rows(items, limit, channel);
         let cost = cost(&attempt, above);
         if cost < least {
             (best, least) = (attempt, cost);
         }
+        limit *= 0.9;
     }
     best
 }
 
 fn cost(rows: &Rows, above: f64) -> f64 {
-    misproportion(Size::new(rows.right - rows.left, rows.height + above))
+    let extent = Size::new(rows.right - rows.left, rows.height + above);
+    // The root makes sure that good proportions are worth some space, but not much.
+    misproportion(extent) * (extent.width * extent.height).sqrt()
 }
 
 fn one_row(items: &[Item]) -> Rows {
@@ -109,7 +114,7 @@ fn fitting(items: &[Item], limit: f64) -> usize {
         .iter()
         .take_while(|item| {
             width += item.size.width + GAP;
-            width <= limit * 1.02
+            width <= limit
         })
         .count();
     count.max(1)

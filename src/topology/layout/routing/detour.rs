@@ -11,10 +11,10 @@ const MOST_POINTS: usize = 96;
 /// How far lines pass from the corners of obstacles and their clearance.
 const CORNER: f64 = 2.0;
 
-/// Returns a line around all obstacles, from center to center; the direct line if none is found.
+/// Returns a line around all obstacles, from center to center; `None` if none is found.
 ///
 /// The search assumes that points see each other, and looks at obstacles only where its shortest way meets them.
-pub(super) fn route(between: &Between<'_>, budget: &mut usize) -> Vec<Point> {
+pub(super) fn route(between: &Between<'_>, budget: &mut usize) -> Option<Vec<Point>> {
     let (start, end) = (between.source.center(), between.target.center());
     let mut points = vec![start, end];
     let mut known = BTreeSet::new();
@@ -48,10 +48,10 @@ pub(super) fn route(between: &Between<'_>, budget: &mut usize) -> Vec<Point> {
             }
         }
         if is_free {
-            return way.into_iter().filter_map(|index| points.get(index).copied()).collect();
+            return Some(way.into_iter().filter_map(|index| points.get(index).copied()).collect());
         }
     }
-    vec![start, end]
+    None
 }
 
 /// Returns the shortest way from the first point to the second, as indexes; empty without a way.

@@ -1,13 +1,15 @@
 //! Routes of lines around shapes.
 
 mod detour;
+mod fans;
 mod field;
 mod orthogonal;
 mod parallel;
 
 use std::collections::BTreeMap;
 
-use self::field::Field;
+use self::fans::Fans;
+use self::field::{Between, Field};
 use self::orthogonal::Hubs;
 use super::geometry::{Point, Rect};
 use super::outline::Outline;
@@ -17,41 +19,67 @@ use super::table::Table;
 pub(super) const LANE: f64 = 10.0;
 const LOOP: f64 = 12.0;
 /// Detours that are tried in one arrangement, in steps of the search.
-const BUDGET: usize = 400_000;
+const BUDGET: usize = 2_000_000;
 
 /// Returns the corners of each connection, in the order of the diagram.
 pub(super) fn route(outline: &Outline, rects: &Table<Rect>) -> Vec<Vec<Point>> {
     let field = Field::new(outline, rects);
     let hubs = Hubs::new(outline, rects);
     let mut budget = BUDGET;
+    let bundles: Vec<Bundle> = bundles(outline)
+        .into_iter()
+        .map(|((source, target), connections)| {
+            let between = field.between(source, target);
+            let line = (source != target && !between.nested()).then(|| line(&between, &hubs, &mut budget));
+            Bundle { source, target, connections, line: line.unwrap_or_default() }
+        })
+        .collect();
+    let fans = Fans::new(&bundles, rects);
     let mut routes = Table::<Vec<Point>>::new(outline.ends.len());
-    for ((source, target), connections) in bundles(outline) {
-        let between = field.between(source, target);
-        let line = if source == target || between.nested() {
-            None
-        } else {
-            Some(hubs.route(&between).unwrap_or_else(|| {
-                if between.is_free(between.source.center(), between.target.center()) {
-                    vec![between.source.center(), between.target.center()]
-                } else {
-                    hubs.channel(&between).unwrap_or_else(|| detour::route(&between, &mut budget))
-                }
-            }))
-        };
+    for bundle in &bundles {
+        let Bundle { source, target, connections, line } = bundle;
+        let between = field.between(*source, *target);
+        let lines = connections.len();
+        let spread = if lines > 1 && !line.is_empty() { fans.spread(bundle, &between) } else { (0.0, 0.0) };
         for (place, connection) in connections.iter().enumerate() {
-            let offset = LANE * (place as f64 - (connections.len() - 1) as f64 / 2.0);
-            let mut corners = match &line {
-                Some(line) => parallel::beside(line, offset, &between),
-                None if source == target => self_loop(between.source, place),
-                None => nested_line(between.source, between.target, offset),
+            // From -1 for the first line to 1 for the last one.
+            let share = if lines > 1 { 2.0 * place as f64 / (lines - 1) as f64 - 1.0 } else { 0.0 };
+            let mut corners = if source == target {
+                self_loop(between.source, place)
+            } else if line.is_empty() {
+                nested_line(between.source, between.target, LANE * share)
+            } else {
+                parallel::beside(line, (share * spread.0, share * spread.1), &between)
             };
-            if outline.ends.get(*connection).copied().flatten().is_some_and(|(from, _)| from != source) {
+            if outline.ends.get(*connection).copied().flatten().is_some_and(|(from, _)| from != *source) {
                 corners.reverse();
             }
             routes.set(*connection, corners.into_iter().map(Point::rounded).collect());
         }
     }
     routes.into_inner()
+}
+
+/// All connections between two shapes.
+#[derive(Debug)]
+struct Bundle {
+    source: usize,
+    target: usize,
+    connections: Vec<usize>,
+    /// The way of all of them, from center to center; empty for loops, and between a shape and its container.
+    line: Vec<Point>,
+}
+
+fn line(between: &Between<'_>, hubs: &Hubs<'_>, budget: &mut usize) -> Vec<Point> {
+    let direct = vec![between.source.center(), between.target.center()];
+    if let Some(line) = hubs.route(between) {
+        return line;
+    }
+    if between.is_line_free(&direct) {
+        return direct;
+    }
+    let line = hubs.channel(between).or_else(|| detour::route(between, budget));
+    line.unwrap_or(direct)
 }
 
 /// Returns the connections of each pair of shapes, in the order of their ids.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::super::components::GAP;
 use super::super::geometry::{Point, Rect};
-use super::super::layered::{LAYER_GAP, MOST_IN_A_ROW};
+use super::super::layered::{LAYER_GAP, MOST_IN_A_ROW, trunk_gap};
 use super::super::outline::Outline;
 use super::super::table::Table;
 use super::LANE;
@@ -16,16 +16,16 @@ const MOST_CHANNELS: usize = 64;
 #[derive(Debug)]
 pub(super) struct Hubs<'a> {
     ranks: &'a Table<Option<u8>>,
+    label_widths: &'a Table<f64>,
     neighbors: Table<Vec<usize>>,
     rects: &'a Table<Rect>,
-    /// For hubs with a grid of leaves, the left and right edges of its columns.
+    /// For hubs with a grid of leaves, the right edges of its columns.
     grids: Table<Option<Edges>>,
 }
 
-/// Left and right edges of leaves, in units of 1/64 pixel.
+/// Right edges of leaves, in units of 1/64 pixel.
 #[derive(Clone, Debug, Default)]
 struct Edges {
-    lefts: BTreeSet<i64>,
     rights: BTreeSet<i64>,
 }
 
@@ -42,7 +42,13 @@ impl<'a> Hubs<'a> {
                 list.dedup();
             });
         }
-        let mut hubs = Self { ranks: &outline.ranks, neighbors, rects, grids: Table::new(outline.len()) };
+        let mut hubs = Self {
+            ranks: &outline.ranks,
+            label_widths: &outline.label_widths,
+            neighbors,
+            rects,
+            grids: Table::new(outline.len()),
+        };
         for hub in 0..outline.len() {
             let edges = hubs.edges(hub);
             hubs.grids.set(hub, edges);
@@ -71,7 +77,6 @@ impl<'a> Hubs<'a> {
             return None;
         }
         Some(Edges {
-            lefts: leaves.iter().map(|leaf| steps(leaf.x)).collect(),
             rights: leaves.iter().map(|leaf| steps(leaf.right())).collect(),
         })
     }
@@ -91,12 +96,10 @@ impl<'a> Hubs<'a> {
 
     fn to_leaf(&self, between: &Between<'_>, hub_index: usize, hub: Rect, leaf: Rect) -> Option<Vec<Point>> {
         let edges = self.grids.iter().nth(hub_index)?.as_ref()?;
-        let left_trunk = edges.rights.contains(&steps(leaf.x - GAP));
-        let right_trunk = edges.lefts.contains(&steps(leaf.right() + GAP));
-        let xs = match (left_trunk, right_trunk) {
-            (true, _) => [leaf.x - GAP / 2.0, leaf.right() + GAP / 2.0],
-            (false, _) => [leaf.right() + GAP / 2.0, leaf.x - GAP / 2.0],
-        };
+        let gap = trunk_gap(self.label_widths.at(hub_index));
+        let [left, right] = [leaf.x - gap / 2.0, leaf.right() + gap / 2.0];
+        let right_of_other = edges.rights.contains(&steps(leaf.x - gap));
+        let xs = if right_of_other { [left, right] } else { [right, left] };
         let bus = hub.bottom() + LAYER_GAP / 2.0;
         xs.into_iter().find_map(|x| {
             let line = vec![
@@ -113,9 +116,8 @@ impl<'a> Hubs<'a> {
     /// Returns a line down a free channel to a shape of a lower rank, in a row farther below.
     pub(super) fn channel(&self, between: &Between<'_>) -> Option<Vec<Point>> {
         let (source, target) = (between.source_index, between.target_index);
-        if self.ranks.at(source) == self.ranks.at(target) {
-            return None;
-        }
+        // Between nodes without a role, oblique lines look better.
+        self.ranks.at(source).and(self.ranks.at(target))?;
         if between.source.bottom() + LAYER_GAP < between.target.y {
             self.down(between, source, between.source, target, between.target)
         } else if between.target.bottom() + LAYER_GAP < between.source.y {

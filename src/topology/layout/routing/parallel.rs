@@ -3,13 +3,19 @@
 use super::super::geometry::{Point, Rect};
 use super::field::Between;
 
-/// Returns a line shifted aside by an offset, from border to border.
-pub(super) fn beside(line: &[Point], offset: f64, between: &Between<'_>) -> Vec<Point> {
+/// Returns a line shifted aside by an offset at its start and one at its end, from border to border.
+///
+/// Lines with corners have the smaller of both offsets everywhere.
+pub(super) fn beside(line: &[Point], offsets: (f64, f64), between: &Between<'_>) -> Vec<Point> {
     let mut line = without_repetitions(line);
-    if offset != 0.0 {
-        let limit = |rect: Rect| (rect.width.min(rect.height) / 2.0 - 2.0).max(0.0);
-        let most = limit(between.source).min(limit(between.target));
-        line = shifted(&line, offset.clamp(-most, most));
+    let limit = |rect: Rect| (rect.width.min(rect.height) / 2.0 - 2.0).max(0.0);
+    let start = offsets.0.clamp(-limit(between.source), limit(between.source));
+    let end = offsets.1.clamp(-limit(between.target), limit(between.target));
+    if let [from, to] = *line.as_slice() {
+        let [first, last] = [start, end].map(|offset| shifted(&[from, to], offset));
+        line = first.into_iter().take(1).chain(last.into_iter().skip(1)).collect();
+    } else if start != 0.0 && end != 0.0 {
+        line = shifted(&line, if start.abs() < end.abs() { start } else { end });
     }
     let mut line = cut(line, between.source);
     line.reverse();

@@ -1,0 +1,85 @@
+//! Directions in which lines leave their shapes.
+
+use super::super::geometry::{Point, Rect};
+use super::super::table::Table;
+use super::field::{Between, CLEARANCE};
+use super::{Bundle, LANE};
+
+/// Parallel lines keep this distance from lines of other bundles where they leave a shape.
+const APART: f64 = 1.0;
+
+/// For each shape, the directions of its bundles of lines in circular order.
+#[derive(Debug)]
+pub(super) struct Fans {
+    directions: Table<Vec<Point>>,
+}
+
+impl Fans {
+    pub(super) fn new(bundles: &[Bundle], rects: &Table<Rect>) -> Self {
+        let mut directions = Table::<Vec<Point>>::new(rects.len());
+        for bundle in bundles {
+            let [source, target] = ends(&bundle.line);
+            directions.push(bundle.source, source);
+            directions.push(bundle.target, target);
+        }
+        for shape in 0..rects.len() {
+            directions.change(shape, |list| {
+                list.sort_by(|one, other| {
+                    angle(*one).total_cmp(&angle(*other)).then(one.x.total_cmp(&other.x))
+                });
+            });
+        }
+        Self { directions }
+    }
+
+    /// Returns how far the outermost lines of a bundle may be from its middle, at its source and at its target.
+    pub(super) fn spread(&self, bundle: &Bundle, between: &Between<'_>) -> (f64, f64) {
+        let wanted = LANE * (bundle.connections.len() - 1) as f64 / 2.0;
+        // Nothing is in the clearance; wider bundles might run through other shapes.
+        let most = wanted.min(CLEARANCE - 0.5);
+        let [source, target] = ends(&bundle.line);
+        let at_source = most.min(self.room(bundle.source, source, between.source));
+        let at_target = most.min(self.room(bundle.target, target, between.target));
+        (at_source, at_target)
+    }
+
+    /// Returns half of the distance from the next bundle where a bundle crosses the border of its shape.
+    fn room(&self, shape: usize, direction: Point, rect: Rect) -> f64 {
+        let list = self.directions.list(shape);
+        let Some(place) = list.iter().position(|other| *other == direction) else { return 0.0 };
+        let before = place.checked_sub(1).or(list.len().checked_sub(1)).and_then(|place| list.get(place));
+        let after = list.get(place + 1).or(list.first());
+        let chord = [before, after]
+            .into_iter()
+            .flatten()
+            .filter(|_| list.len() > 1)
+            .map(|other| other.distance(direction))
+            .fold(2.0, f64::min);
+        let reach = rect.width.max(rect.height);
+        let center = rect.center();
+        let radius = rect.clip(center, center.plus(direction.times(reach))).map_or(0.0, |(_, leave)| leave * reach);
+        (radius * chord / 2.0 - APART).max(0.0)
+    }
+}
+
+/// Returns the directions, as vectors of length 1, in which a line leaves its first and its last point.
+fn ends(line: &[Point]) -> [Point; 2] {
+    let direction = |from: Option<&Point>, to: Option<&Point>| match (from, to) {
+        (Some(from), Some(to)) => {
+            let between = to.minus(*from);
+            between.times(1.0 / between.length().max(1e-9))
+        }
+        _ => Point::default(),
+    };
+    [direction(line.first(), line.get(1)), direction(line.last(), line.iter().rev().nth(1))]
+}
+
+/// Returns a number that grows with the angle of a direction.
+fn angle(direction: Point) -> f64 {
+    let size = direction.x.abs() + direction.y.abs();
+    if size == 0.0 {
+        return -1.0;
+    }
+    let along = direction.x / size;
+    if direction.y >= 0.0 { 1.0 - along } else { 3.0 + along }
+}
