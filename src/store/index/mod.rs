@@ -77,6 +77,7 @@ mod terms;
 #[cfg(test)]
 #[cfg(any(feature = "sled", feature = "postgres"))]
 mod tests;
+mod unique_key_group;
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasher, RandomState};

@@ -4,6 +4,7 @@ use uuid::Uuid;
 
 use super::interner::NameId;
 use super::terms::{CommonValues, pack_terms, terms_of};
+use super::unique_key_group::{GROUP_HEADER, UniqueKeyGroup};
 use crate::model::Timestamp;
 
 /// The facets of one row in a single allocation.
@@ -295,73 +296,6 @@ impl<'a> SharedKeys<'a> {
 
     const fn end(end: usize) -> usize {
         end / 2
-    }
-}
-
-/// Unique keys of one name and one length in the packed facets of a row.
-///
-/// They are sorted, for binary search, and share one header. More than [`MOST`] of them form several groups.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct UniqueKeyGroup<'a> {
-    pub(super) name: NameId,
-    length: usize,
-    count: usize,
-    values: &'a [u8],
-}
-
-/// Bytes of the header of a group.
-pub(super) const GROUP_HEADER: usize = 2 + 2 + 2;
-
-/// Maximum number of unique keys in a group.
-const MOST: usize = u16::MAX as usize;
-
-impl<'a> UniqueKeyGroup<'a> {
-    /// Appends unique keys, which must be in the order of name, length and value, without duplicates.
-    pub(super) fn write_all(unique_keys: &[(NameId, &[u8])], bytes: &mut Vec<u8>) {
-        let alike = unique_keys.chunk_by(|left, right| left.0 == right.0 && left.1.len() == right.1.len());
-        for group in alike.flat_map(|alike| alike.chunks(MOST)) {
-            let Some((name, first)) = group.first() else { continue };
-            bytes.extend_from_slice(&name.to_le_bytes());
-            bytes.extend_from_slice(&(first.len() as u16).to_le_bytes());
-            bytes.extend_from_slice(&(group.len() as u16).to_le_bytes());
-            group.iter().for_each(|(_, value)| bytes.extend_from_slice(value));
-        }
-    }
-
-    /// Reads a group, and returns it with the bytes after it.
-    pub(super) fn read(bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {
-        let (name, bytes) = bytes.split_first_chunk()?;
-        let (length, bytes) = bytes.split_first_chunk()?;
-        let (count, bytes) = bytes.split_first_chunk()?;
-        let length = usize::from(u16::from_le_bytes(*length));
-        let count = usize::from(u16::from_le_bytes(*count));
-        let (values, bytes) = bytes.split_at_checked(count * length)?;
-        Some((Self { name: NameId::from_le_bytes(*name), length, count, values }, bytes))
-    }
-
-    pub(super) fn values(self) -> impl Iterator<Item = &'a [u8]> {
-        (0..self.count).map(move |place| self.value(place))
-    }
-
-    pub(super) fn contains(self, name: NameId, value: &[u8]) -> bool {
-        if name != self.name || value.len() != self.length {
-            return false;
-        }
-        let (mut low, mut high) = (0, self.count);
-        while low < high {
-            let middle = low.midpoint(high);
-            if self.value(middle) < value {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        low < self.count && self.value(low) == value
-    }
-
-    fn value(self, place: usize) -> &'a [u8] {
-        let start = place * self.length;
-        self.values.get(start..start + self.length).unwrap_or_default()
     }
 }
 
