@@ -79,7 +79,9 @@ impl Graph {
                     }
                 }
             }
-            if step == nodes && reached[..start].iter().zip(&distances).any(|(old, new)| *old && new.is_some()) {
+            if step == nodes
+                && reached[..start].iter().zip(&distances).any(|(old, new)| *old && new.is_some())
+            {
                 continue;
             }
             tables.push(distances);
@@ -98,7 +100,8 @@ pub(crate) fn data() -> Option<PathBuf> {
 /// Reads the networks of the Internet Topology Zoo.
 pub(crate) fn zoo(data: &Path) -> Vec<Graph> {
     let file = data.join("graphs/zoo.jsonl.gz");
-    let text = Command::new("gzip").arg("-dc").arg(file).output().map(|output| output.stdout).unwrap_or_default();
+    let text =
+        Command::new("gzip").arg("-dc").arg(file).output().map(|output| output.stdout).unwrap_or_default();
     String::from_utf8_lossy(&text)
         .lines()
         .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())

@@ -84,7 +84,8 @@ fn drawing(graph: &Graph, text: &str) -> Option<Drawing> {
                 shapes[node] = Rect::new(corner, size);
             }
             "edge" => {
-                let controls: Vec<Point> = (0..number(3)? as usize).filter_map(|at| point(4 + 2 * at)).collect();
+                let controls: Vec<Point> =
+                    (0..number(3)? as usize).filter_map(|at| point(4 + 2 * at)).collect();
                 lines.push((number(1)? as usize, number(2)? as usize, flattened(&controls)));
             }
             _ => {}
@@ -101,7 +102,8 @@ fn flattened(controls: &[Point]) -> Vec<Point> {
             let t = piece as f64 / PIECES_OF_A_CURVE as f64;
             let s = 1.0 - t;
             let weights = [s * s * s, 3.0 * s * s * t, 3.0 * s * t * t, t * t * t];
-            let sum = |of: fn(&Point) -> f64| -> f64 { curve.iter().zip(weights).map(|(p, w)| of(p) * w).sum() };
+            let sum =
+                |of: fn(&Point) -> f64| -> f64 { curve.iter().zip(weights).map(|(p, w)| of(p) * w).sum() };
             points.push(Point::new(sum(|point| point.x), sum(|point| point.y)));
         }
     }

@@ -31,13 +31,16 @@ const RUNS: usize = 3;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    let folder = arguments.iter().position(|argument| argument == "--svg").and_then(|at| arguments.get(at + 1));
+    let folder =
+        arguments.iter().position(|argument| argument == "--svg").and_then(|at| arguments.get(at + 1));
     let filter = arguments.first().filter(|argument| !argument.starts_with("--"));
     let installed = graphviz::is_installed() && !arguments.iter().any(|argument| argument == "--alone");
     if !installed {
         println!("Graphviz is not compared with; it may not be installed.\n");
     }
-    println!("| graph | by | shapes | lines | overlaps | outside | crossings | stress | passages | aspect | labels | ms |");
+    println!(
+        "| graph | by | shapes | lines | overlaps | outside | crossings | stress | passages | aspect | labels | ms |"
+    );
     println!("|---|---|---|---|---|---|---|---|---|---|---|---|");
     let mut sums = Sums::default();
     for graph in all() {
@@ -56,7 +59,9 @@ fn all() -> Vec<Graph> {
             graphs.extend(graphs::zoo(&data));
             graphs.extend(graphs::labs(&data));
         }
-        None => println!("The networks beside the repository are missing; only generated ones are arranged.\n"),
+        None => {
+            println!("The networks beside the repository are missing; only generated ones are arranged.\n")
+        }
     }
     graphs.extend([100, 1_000, 10_000].map(|nodes| graphs::campus(nodes, false)));
     graphs.push(graphs::campus(1_000, true));
@@ -118,7 +123,11 @@ fn labels(graph: &Graph, arrangement: &Arrangement) -> (Vec<Option<Rect>>, usize
     let count = graph.diagram.connections.len();
     let labels: Vec<Label> = (0..count)
         .flat_map(|connection| {
-            [LineEnd::Source, LineEnd::Target].map(|end| Label { connection, end, size: Size::new(44.0, 12.0) })
+            [LineEnd::Source, LineEnd::Target].map(|end| Label {
+                connection,
+                end,
+                size: Size::new(44.0, 12.0),
+            })
         })
         .collect();
     let placed = place_labels(&graph.diagram, arrangement, &labels);
@@ -141,7 +150,13 @@ struct Sums {
 }
 
 impl Sums {
-    fn add(&mut self, graph: &Graph, own: &Figures, outside: usize, others: &BTreeMap<&'static str, Figures>) {
+    fn add(
+        &mut self,
+        graph: &Graph,
+        own: &Figures,
+        outside: usize,
+        others: &BTreeMap<&'static str, Figures>,
+    ) {
         let kind = if graph.is_tree_like() { "tree-like" } else { "meshes" };
         self.all.add(own);
         self.outside += outside;
@@ -160,7 +175,9 @@ impl Sums {
     }
 
     fn print(&self) {
-        println!("\n| graphs | | crossings | stress | passages | crossings of it | stress of it | passages of it |");
+        println!(
+            "\n| graphs | | crossings | stress | passages | crossings of it | stress of it | passages of it |"
+        );
         println!("|---|---|---|---|---|---|---|---|");
         for ((kind, program), (count, own, other)) in &self.rows {
             println!(

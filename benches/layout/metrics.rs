@@ -29,7 +29,8 @@ impl Figures {
         let corners = drawing.shapes.iter().flat_map(|rect| {
             [Point::new(rect.x, rect.y), Point::new(rect.x + rect.width, rect.y + rect.height)]
         });
-        let points: Vec<Point> = corners.chain(drawing.lines.iter().flat_map(|line| line.2.iter().copied())).collect();
+        let points: Vec<Point> =
+            corners.chain(drawing.lines.iter().flat_map(|line| line.2.iter().copied())).collect();
         let extent = |of: fn(&Point) -> f64| {
             let values = points.iter().map(of);
             values.clone().fold(f64::NEG_INFINITY, f64::max) - values.fold(f64::INFINITY, f64::min)

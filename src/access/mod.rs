@@ -8,6 +8,8 @@ mod client_prefix;
 mod clock;
 mod login_attempts;
 mod password;
+#[cfg(feature = "topology")]
+mod pseudonym_secret;
 mod random;
 mod secret;
 mod share_token;
@@ -18,6 +20,8 @@ pub use clock::{Clock, ManualClock, SystemClock};
 pub use login_attempts::LoginLimits;
 pub(crate) use login_attempts::{CountMap, LoginAttempts};
 pub use password::{PasswordCost, PasswordError, PasswordHasher};
+#[cfg(feature = "topology")]
+pub(crate) use pseudonym_secret::PseudonymSecret;
 pub use random::{RandomError, RandomSource, SystemRandom};
 pub(crate) use random::{uuid_v4, uuid_v7};
 pub(crate) use secret::{KeyKind, KeyText, SessionId, Verifier};

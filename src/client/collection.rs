@@ -14,6 +14,8 @@ use super::call::{Call, decode};
 use super::query::query_text;
 use super::{Client, ClientError, HttpService, Parameters, PartQuery};
 use crate::inventory::{HostQuery, ListQuery, PageCursor};
+#[cfg(feature = "topology")]
+use crate::model::TopologyLink;
 use crate::model::{
     DaemonApiKey, Host, IfEntry, Interface, Network, Organization, Port, Service, Share, Subnet, Tag, User,
     UserApiKey,
@@ -86,6 +88,11 @@ collections! {
 collections! {
     DiscoveryDaemon: "/api/v1/daemons", ListQuery, [Deletable];
     Discovery: "/api/v1/discoveries", ListQuery, [];
+}
+
+#[cfg(feature = "topology")]
+collections! {
+    TopologyLink: "/api/v1/topology/links", ListQuery, [Creatable, Deletable];
 }
 
 /// A page of a list.
@@ -280,7 +287,7 @@ impl<S: HttpService> Client<S> {
 }
 
 impl Call {
-    fn if_match(self, tag: Option<&EntityTag>) -> Self {
+    pub(super) fn if_match(self, tag: Option<&EntityTag>) -> Self {
         match tag {
             Some(tag) => self.header(IF_MATCH, tag.0.clone()),
             None => self,

@@ -54,6 +54,8 @@ mod query;
 mod records;
 mod server;
 mod shares;
+#[cfg(feature = "topology")]
+mod topology;
 mod transport;
 
 use std::fmt;
@@ -73,6 +75,8 @@ pub use self::query::{Parameters, PartQuery};
 pub use self::records::Records;
 pub use self::server::Versions;
 pub use self::shares::ShareAccess;
+#[cfg(feature = "topology")]
+pub use self::topology::{OpenedShare, SharedTopology, TopologyFile};
 pub use self::transport::{Download, HttpService, RequestBody};
 
 /// A typed client for the API over a service.

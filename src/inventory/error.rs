@@ -81,6 +81,9 @@ pub enum ErrorKind {
     /// The password of the share is wrong.
     #[error("The password of the share is wrong.")]
     SharePasswordIncorrect,
+    /// The share has a password, and the request has no valid token for it.
+    #[error("This share is protected by a password.")]
+    SharePasswordRequired,
     /// Too many logins with this e-mail address, or with the password of this share, have failed.
     #[error("Too many attempts have failed; try again in {retry_after} seconds.")]
     TooManyAttempts {
@@ -271,6 +274,12 @@ pub enum Entity {
     /// A session of work for a discovery daemon.
     #[cfg(feature = "discovery")]
     Discovery,
+    /// A link that a user has entered.
+    #[cfg(feature = "topology")]
+    TopologyLink,
+    /// The positions of nodes in a view of a network.
+    #[cfg(feature = "topology")]
+    TopologyLayout,
 }
 
 impl Entity {
@@ -296,6 +305,10 @@ impl Entity {
             Self::Daemon => "Daemon",
             #[cfg(feature = "discovery")]
             Self::Discovery => "Discovery",
+            #[cfg(feature = "topology")]
+            Self::TopologyLink => "Topology Link",
+            #[cfg(feature = "topology")]
+            Self::TopologyLayout => "Topology Layout",
         }
     }
 }

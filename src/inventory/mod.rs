@@ -23,6 +23,8 @@ mod records;
 mod schema;
 mod sessions;
 mod shares;
+#[cfg(feature = "topology")]
+mod topology;
 mod transaction;
 mod users;
 mod validate;
@@ -60,7 +62,11 @@ pub(crate) use hosts::{parse_host, without_comma};
 pub use import::{Alteration, DroppedPort, Import, ImportReport, Reassignment, Refusal};
 pub use quotas::Quotas;
 pub use sessions::IssuedSession;
+#[cfg(feature = "topology")]
+pub(crate) use shares::OpenShare;
 pub use shares::{NewShare, PasswordChange, ShareToken};
+#[cfg(feature = "topology")]
+pub(crate) use topology::{KnownNetwork, NetworkChanges, TopologyRevision};
 pub use users::NewUser;
 pub(crate) use validate::dotted;
 

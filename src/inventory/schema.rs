@@ -53,6 +53,14 @@ pub(super) const DISCOVERED_HOSTS: Name = Name::new("discovered_hosts");
 pub(super) const DAEMON: Name = Name::new("daemon");
 #[cfg(feature = "discovery")]
 pub(super) const DISCOVERY: Name = Name::new("discovery");
+#[cfg(feature = "topology")]
+pub(super) const TOPOLOGY_LINK: Name = Name::new("topology_link");
+/// The positions of nodes in a view of a network, stored under an id derived from both.
+#[cfg(feature = "topology")]
+pub(super) const TOPOLOGY_LAYOUT: Name = Name::new("topology_layout");
+/// The secret under which a share's pseudonyms are made, stored under the share's id.
+#[cfg(feature = "topology")]
+pub(super) const SHARE_SECRET: Name = Name::new("share_secret");
 
 /// The organization of a tag and its name, in its comparable form.
 pub(super) const TAG_NAME_UNIQUE_KEY: Name = Name::new("tag_name");
@@ -92,6 +100,9 @@ pub(super) const NEIGHBOR_LINK: Name = Name::new("neighbor");
 /// From a claim to the host that reports it.
 #[cfg(feature = "discovery")]
 pub(super) const CLAIM_LINK: Name = Name::new("claim_of");
+/// From a link that a user has entered to the hosts at its ends.
+#[cfg(feature = "topology")]
+pub(super) const LINKED_HOST: Name = Name::new("linked_host");
 /// From a host to the service that virtualizes it.
 pub(super) const VIRTUALIZED_BY_LINK: Name = Name::new("virtualized_by");
 /// From a host to a service that virtualizes one of the host's services.
@@ -152,6 +163,11 @@ pub(super) const fn key_use_key(id: Uuid) -> Key {
 
 pub(super) const fn share_key(id: Uuid) -> Key {
     Key::new(SHARE, id)
+}
+
+#[cfg(feature = "topology")]
+pub(super) const fn share_secret_key(id: Uuid) -> Key {
+    Key::new(SHARE_SECRET, id)
 }
 
 pub(super) const fn share_password_key(id: Uuid) -> Key {

@@ -30,6 +30,8 @@ mod source;
 mod subnet;
 mod text;
 mod timestamp;
+#[cfg(feature = "topology")]
+mod topology;
 
 pub use api_key::{DaemonApiKey, UserApiKey};
 pub use color::{Color, ColorError};
@@ -51,7 +53,9 @@ pub use service::{
     Binding, BindingTarget, DockerVirtualization, Service, ServiceDefinition, ServiceDefinitionError,
     ServiceVirtualization,
 };
-pub use share::{Redaction, Share, ShareMetadata, ShareOptions, TopologyView};
+pub use share::{Redaction, Share, ShareMetadata, ShareOptions, TopologyView, TopologyViewError};
 pub use source::{Source, SourceType, SourceTypeError};
 pub use subnet::{Cidr, CidrError, Subnet, SubnetType};
 pub use timestamp::{Timestamp, TimestampError};
+#[cfg(feature = "topology")]
+pub use topology::{LinkEnd, NodePosition, TopologyLayout, TopologyLink};

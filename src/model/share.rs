@@ -1,3 +1,5 @@
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -62,6 +64,35 @@ pub enum TopologyView {
     L3,
     /// Hypervisors and container hosts with their guests.
     Workloads,
+}
+
+impl TopologyView {
+    /// All views.
+    pub const ALL: &[Self] = &[Self::L2, Self::L3, Self::Workloads];
+
+    /// Returns the name of the view in the API.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::L2 => "l2",
+            Self::L3 => "l3",
+            Self::Workloads => "workloads",
+        }
+    }
+}
+
+/// The error for text that names no view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a view: `l2`, `l3` or `workloads`")]
+#[non_exhaustive]
+pub struct TopologyViewError;
+
+impl FromStr for TopologyView {
+    type Err = TopologyViewError;
+
+    fn from_str(text: &str) -> Result<Self, TopologyViewError> {
+        Self::ALL.iter().copied().find(|view| view.as_str() == text).ok_or(TopologyViewError)
+    }
 }
 
 /// A kind of data that a share replaces by pseudonyms.

@@ -9,7 +9,7 @@ use super::entity_tag::EntityTag;
 use super::error::ApiError;
 use super::input::{Fields, read_id, read_no_query};
 use super::response::Outcome;
-use super::routes::{Call, Pending};
+use super::route::{Call, Pending};
 use super::state::ApiState;
 use crate::access::Caller;
 use crate::inventory::{Error, IssuedKey, NewDaemonApiKey, NewShare, NewUser, NewUserApiKey, PasswordChange};

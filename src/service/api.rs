@@ -24,6 +24,8 @@ use super::response::Responder;
 use super::state::ApiState;
 use crate::access::PrefixLengths;
 use crate::inventory::Inventory;
+#[cfg(feature = "topology")]
+use crate::topology::{Topologies, render::page::FrameAncestors};
 
 /// The network inventory API over an [`Inventory`], as a [`tower::Service`](tower_service::Service).
 ///
@@ -135,6 +137,8 @@ pub struct ApiBuilder {
     bulk_body_limit: usize,
     #[cfg(feature = "discovery")]
     report_body_limit: usize,
+    #[cfg(feature = "topology")]
+    frame_ancestors: FrameAncestors,
     import_body_limit: Option<u64>,
     allowed_origins: Vec<String>,
     session_cookie: SessionCookie,
@@ -178,6 +182,8 @@ impl ApiBuilder {
             bulk_body_limit: BULK_BODY_LIMIT,
             #[cfg(feature = "discovery")]
             report_body_limit: REPORT_BODY_LIMIT,
+            #[cfg(feature = "topology")]
+            frame_ancestors: FrameAncestors::default(),
             import_body_limit: None,
             allowed_origins: Vec::new(),
             session_cookie: SessionCookie::default(),
@@ -327,6 +333,20 @@ impl ApiBuilder {
         Self { whole_list_patience, ..self }
     }
 
+    /// Sets which sites may show the page of a share in a frame. Default: none.
+    ///
+    /// ```
+    /// # use toposcope::{Api, Inventory, MemoryStore};
+    /// let intranet = "'self' https://intranet.example".parse()?;
+    /// let api = Api::builder(Inventory::new(MemoryStore::new())).frame_ancestors(intranet).build();
+    /// # Ok::<(), toposcope::topology::render::page::InvalidFrameAncestors>(())
+    /// ```
+    #[cfg(feature = "topology")]
+    #[must_use]
+    pub fn frame_ancestors(self, frame_ancestors: FrameAncestors) -> Self {
+        Self { frame_ancestors, ..self }
+    }
+
     /// Sets the size of the page cache, in bytes.
     ///
     /// Default: 16 MiB; 0 means no cache. The cache holds joined response bodies. A page is cached at its second
@@ -343,6 +363,10 @@ impl ApiBuilder {
     pub fn build(self) -> Api {
         let (lists_per_user, lists_total) = self.whole_lists_at_once;
         let state = ApiState {
+            #[cfg(feature = "topology")]
+            topologies: Topologies::new(self.inventory.clone()),
+            #[cfg(feature = "topology")]
+            frame_ancestors: self.frame_ancestors,
             responder: Responder::new(self.server_version, self.inventory.clock()),
             inventory: self.inventory,
             buckets: self.rate_limit.map(Buckets::new),

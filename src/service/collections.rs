@@ -8,7 +8,7 @@ use super::entity_tag::EntityTag;
 use super::error::ApiError;
 use super::input::{Fields, read_id, read_ids, read_no_query};
 use super::response::Outcome;
-use super::routes::{Call, Pending};
+use super::route::{Call, Pending};
 use crate::access::Caller;
 use crate::inventory::{BulkDeletable, Creatable, Deletable, Error, ErrorKind, Resource};
 

@@ -5,7 +5,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method};
 
 use super::error::ApiError;
-use super::routes::{Access, Sender};
+use super::sender::{Access, Sender};
 use crate::access::Caller;
 use crate::inventory::{Error, ErrorKind, Inventory, IssuedSession};
 
@@ -75,7 +75,7 @@ pub(super) fn set_by_host_application(request: &Parts) -> Option<&Caller> {
 }
 
 /// Returns the token of the only `Authorization` header. With several headers it is ambiguous, and none is used.
-fn bearer_token(request: &Parts) -> Option<&str> {
+pub(super) fn bearer_token(request: &Parts) -> Option<&str> {
     let mut headers = request.headers.get_all(AUTHORIZATION).iter();
     let (Some(header), None) = (headers.next(), headers.next()) else { return None };
     let (scheme, token) = header.to_str().ok()?.split_once(' ')?;

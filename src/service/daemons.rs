@@ -12,7 +12,8 @@ use super::entity_tag::EntityTag;
 use super::error::ApiError;
 use super::input::{Fields, read_id, read_no_query};
 use super::response::{Outcome, Responder};
-use super::routes::{Call, Pending, Sender};
+use super::route::{Call, Pending};
+use super::sender::Sender;
 use crate::access::Daemon;
 use crate::inventory::{
     DaemonStatus, DiscoveryUpdate, Error, ErrorKind, Inventory, NewDaemon, Problem, Work, parse_host,

@@ -2,7 +2,7 @@
 
 use super::entity_tag::EntityTag;
 use super::input::{Fields, read_id, read_no_query};
-use super::routes::{Call, Pending};
+use super::route::{Call, Pending};
 use crate::inventory::NewDiscovery;
 
 /// `POST /api/v1/discoveries`.

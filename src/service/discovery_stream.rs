@@ -15,7 +15,8 @@ use super::credentials::identify;
 use super::error::{ApiError, catch_panic};
 use super::input::read_stream_query;
 use super::response::Outcome;
-use super::routes::{Access, Call, Pending, Sender};
+use super::route::{Call, Pending};
+use super::sender::{Access, Sender};
 use crate::access::Caller;
 use crate::inventory::{Error, ErrorKind, Inventory, ListOrderField, ListQuery};
 use crate::model::{Discovery, OrderDirection};
@@ -43,7 +44,7 @@ pub(super) const STREAMS_AT_ONCE: (usize, usize) = (4, 64);
 pub(super) fn stream_discoveries(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let (state, request, access) = (call.state, call.input.request, call.route.access);
-        let network_id = read_stream_query(call.input.query(), call.route)?;
+        let network_id = read_stream_query(call.input.query(), &call.route.query)?;
         let caller = call.into_caller()?;
         let slot = state.event_slots.try_acquire(caller.user_id());
         let slot = slot.ok_or_else(|| ApiError::too_many_streams(RETRY_AFTER))?;

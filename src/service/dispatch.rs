@@ -9,9 +9,12 @@ use http::{HeaderValue, Method, Response, StatusCode};
 use super::body::ResponseBody;
 use super::credentials;
 use super::error::{ApiError, catch_panic};
+use super::input::PathParameters;
 use super::input::{Input, RequestBody};
 use super::response::{Outcome, add_allowance};
-use super::routes::{Access, BodyLimit, Call, PathParameters, Route, RouteTable, Sender};
+use super::route::{BodyLimit, Call, Route};
+use super::routes::RouteTable;
+use super::sender::{Access, Sender};
 use super::state::ApiState;
 use crate::inventory::{Error, ErrorKind};
 
@@ -74,7 +77,7 @@ impl ApiState {
                 Some(sender)
             }
         };
-        (route.handler)(Call::new(self, route, path, sender, input)).await
+        (route.handler)(Call::new(self, (route, RouteTable::all()), path, sender, input)).await
     }
 }
 

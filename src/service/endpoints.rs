@@ -2,11 +2,16 @@
 //!
 //! Each checks, in this order: the id in the path, the query, the body, and the rules of the inventory.
 
+use bytes::Bytes;
+use http::StatusCode;
 use serde::Serialize;
 
 use super::credentials::session_ids;
+use super::error::ApiError;
+use super::health::Report;
 use super::input::{Fields, read_id, read_login, read_no_query, read_referral};
-use super::routes::{Call, Pending};
+use super::response::Outcome;
+use super::route::{Call, Pending};
 use crate::inventory::ErrorKind;
 use crate::wire::API_VERSION;
 
@@ -24,6 +29,23 @@ pub(super) fn version(call: Call<'_>) -> Pending<'_> {
         read_no_query(&call.input)?;
         let responder = &call.state.responder;
         responder.value(&Versions { api_version: API_VERSION, server_version: responder.server_version() })
+    })
+}
+
+/// `GET /api/health`.
+pub(super) fn health(call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        read_no_query(&call.input)?;
+        let state = call.state;
+        let is_healthy = state.health.check(&state.inventory).await;
+        let report = Report {
+            success: is_healthy,
+            data: is_healthy.then(|| format!("Toposcope {}", state.responder.server_version())),
+            error: if is_healthy { None } else { Some("The store does not answer.") },
+        };
+        let body = serde_json::to_vec(&report).map(Bytes::from).map_err(|_| ApiError::internal())?;
+        let status = if is_healthy { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+        Ok(Outcome::document(status, body))
     })
 }
 

@@ -4,6 +4,8 @@ use http::request::Parts;
 use http::{HeaderName, HeaderValue};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
+#[cfg(feature = "topology")]
+use uuid::Uuid;
 
 use super::error::ApiError;
 use crate::access::Caller;
@@ -52,6 +54,30 @@ impl EntityTag {
         weak(Sha256::new().chain_update("lines").chain_update(self.0.as_bytes()))
     }
 
+    /// Creates the tag of a topology.
+    #[cfg(feature = "topology")]
+    pub(super) fn of_topology(
+        revision: &[u128],
+        organization: Uuid,
+        request: &Parts,
+        server_version: &str,
+    ) -> Option<Self> {
+        let digest = digest_of_topology(revision, server_version).chain_update(organization);
+        weak(digest.chain_update(request.uri.query().unwrap_or_default()))
+    }
+
+    /// Creates the tag of what a share shows, from the JSON of the share.
+    #[cfg(feature = "topology")]
+    pub(super) fn of_share(revision: &[u128], share: &[u8], server_version: &str) -> Option<Self> {
+        weak(digest_of_topology(revision, server_version).chain_update(share))
+    }
+
+    /// Returns the tag of a part of the response with this tag, or of another representation of it.
+    #[cfg(feature = "topology")]
+    pub(super) fn of_part(&self, name: &str) -> Option<Self> {
+        weak(Sha256::new().chain_update(name).chain_update(self.0.as_bytes()))
+    }
+
     /// Creates the tag of a record, from the JSON that the record is shown as.
     pub(super) fn of_document(document: &[u8]) -> Result<Self, ApiError> {
         let tag = quoted("", Sha256::new().chain_update(document));
@@ -93,6 +119,17 @@ fn digest_of_list(revision: Revision, caller: &Caller, request: &Parts, server_v
     digest.update(caller.scope().digest().unwrap_or_default());
     // Clients compare tags of one path only.
     for text in [env!("CARGO_PKG_VERSION"), server_version, request.uri.query().unwrap_or_default()] {
+        digest.update((text.len() as u64).to_be_bytes());
+        digest.update(text);
+    }
+    digest
+}
+
+#[cfg(feature = "topology")]
+fn digest_of_topology(revision: &[u128], server_version: &str) -> Sha256 {
+    let mut digest = Sha256::new();
+    revision.iter().for_each(|number| digest.update(number.to_be_bytes()));
+    for text in [env!("CARGO_PKG_VERSION"), server_version] {
         digest.update((text.len() as u64).to_be_bytes());
         digest.update(text);
     }

@@ -147,6 +147,7 @@ fn code_and_params(kind: &ErrorKind) -> (ErrorCode, Value) {
         ErrorKind::SessionExpired => (ErrorCode::AuthSessionExpired, Value::Null),
         ErrorKind::InvalidCredentials => (ErrorCode::AuthInvalidCredentials, Value::Null),
         ErrorKind::SharePasswordIncorrect => (ErrorCode::SharePasswordIncorrect, Value::Null),
+        ErrorKind::SharePasswordRequired => (ErrorCode::SharePasswordRequired, Value::Null),
         ErrorKind::TooManyAttempts { retry_after } => {
             (ErrorCode::AuthTooManyAttempts, json!({"retry_after": retry_after}))
         }

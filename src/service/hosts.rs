@@ -9,7 +9,7 @@ use super::entity_tag::EntityTag;
 use super::input::{Fields, read_id, read_ids, read_no_query, read_parts_query};
 use super::lists::page;
 use super::response::Outcome;
-use super::routes::{Call, Pending};
+use super::route::{Call, Pending};
 use crate::inventory::{Entity, Error, ErrorKind, Part, parse_host};
 use crate::model::{Host, Port};
 
@@ -118,7 +118,7 @@ pub(super) fn bulk_delete_hosts(mut call: Call<'_>) -> Pending<'_> {
 pub(super) fn list_parts<P: Part>(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let (state, request) = (call.state, call.input.request);
-        let (host, query, paging) = read_parts_query(request.uri.query(), call.route)?;
+        let (host, query, paging) = read_parts_query(request.uri.query(), &call.route.query)?;
         let caller = call.into_caller()?;
         let revision = state.inventory.hosts_revision(&caller).await?;
         let version = state.responder.server_version();

@@ -11,7 +11,7 @@ use super::entity_tag::EntityTag;
 use super::error::{ApiError, catch_panic};
 use super::input::{Paging, read_hosts_query, read_list_query};
 use super::response::{Outcome, Responder};
-use super::routes::{Call, Pending};
+use super::route::{Call, Pending};
 use super::shape::{Representation, Shaped, shape};
 use super::state::ApiState;
 use crate::access::Caller;
@@ -22,7 +22,7 @@ use crate::wire::Pagination;
 pub(super) fn list_hosts(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let (state, request) = (call.state, call.input.request);
-        let (query, paging, fields) = read_hosts_query(request.uri.query(), call.route)?;
+        let (query, paging, fields) = read_hosts_query(request.uri.query(), &call.route.query)?;
         let representation = Representation::of(request, paging);
         let caller = &call.into_caller()?;
         // The tag is read before the list: a tag newer than its list would hide changes from the client.
@@ -60,7 +60,7 @@ pub(super) fn list_hosts(call: Call<'_>) -> Pending<'_> {
 pub(super) fn list<T: Resource>(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let (state, request) = (call.state, call.input.request);
-        let (query, paging) = read_list_query(request.uri.query(), call.route)?;
+        let (query, paging) = read_list_query(request.uri.query(), &call.route.query)?;
         let caller = &call.into_caller()?;
         let revision = state.inventory.revision_of::<T>(caller).await?;
         let version = state.responder.server_version();

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::error::ApiError;
 use super::input::{BoxedBody, Fields, read_import_query};
-use super::routes::{Call, Pending};
+use super::route::{Call, Pending};
 use crate::inventory::{Atomicity, BulkChange, BulkHost, BulkResult, Error, ErrorKind, Import, Problem};
 
 /// `POST /api/v1/hosts/bulk`.
@@ -89,7 +89,7 @@ impl From<BulkResult> for ItemResult {
 pub(super) fn import_hosts(mut call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let state = call.state;
-        let (network, is_dry_run) = read_import_query(call.input.query(), call.route)?;
+        let (network, is_dry_run) = read_import_query(call.input.query(), &call.route.query)?;
         let input = BodyReader::new(call.input.lines()?, state.import_body_limit);
         let mut import = Import::new();
         if let Some(network) = network {

@@ -6,8 +6,9 @@ use uuid::Uuid;
 use super::credentials::identify;
 use super::entity_tag::EntityTag;
 use super::error::ApiError;
-use super::input::{read_claims_query, read_id, read_no_query, read_report_query};
-use super::routes::{Call, Pending, Sender};
+use super::input::{ReportQuery, read_claims_query, read_id, read_no_query, read_report_query};
+use super::route::{Call, Pending};
+use super::sender::Sender;
 use crate::discovery::{Format, ParseError, ParseErrorKind, ParseOptions, ReporterId, parse};
 use crate::inventory::{DiscoverOptions, Error, Problem};
 use crate::wire::ErrorCode;
@@ -22,32 +23,18 @@ pub(super) const MEDIA_TYPES: &[&str] =
 /// Seconds after which a client may retry an import that got no slot.
 const RETRY_AFTER: u64 = 1;
 
-/// What the query of an import says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ReportQuery {
-    pub(super) format: Format,
-    /// `None`: the network of the daemon's key.
-    pub(super) network_id: Option<Uuid>,
-    pub(super) reporter: Option<String>,
-    pub(super) complete: bool,
-    pub(super) create_neighbors: bool,
-    pub(super) dry_run: bool,
-}
-
-impl ReportQuery {
-    fn options(&self, network: Uuid) -> DiscoverOptions {
-        let mut options = DiscoverOptions::new(network);
-        options.create_neighbors = self.create_neighbors;
-        options.dry_run = self.dry_run;
-        options
-    }
+fn options_of(query: &ReportQuery, network: Uuid) -> DiscoverOptions {
+    let mut options = DiscoverOptions::new(network);
+    options.create_neighbors = query.create_neighbors;
+    options.dry_run = query.dry_run;
+    options
 }
 
 /// `POST /api/v1/discovery/import`.
 pub(super) fn import_report(mut call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let state = call.state;
-        let query = read_report_query(call.input.query(), call.route)?;
+        let query = read_report_query(call.input.query(), &call.route.query)?;
         let (organization, network, slot_owner) = match call.sender()? {
             Sender::Caller(caller) => {
                 let network =
@@ -72,7 +59,7 @@ pub(super) fn import_report(mut call: Call<'_>) -> Pending<'_> {
         let parsed = move || parse(format, body.as_slice(), &options);
         let report = state.inventory.offload(organization, usize::MAX, parsed).await?;
         let report = report.map_err(|error| unparsable(format, &error))?;
-        let options = query.options(network);
+        let options = options_of(&query, network);
         let answer = match &sender {
             Sender::Caller(caller) => state.inventory.discover(caller, &report, options).await?,
             Sender::Daemon(daemon) => state.inventory.discover_as_daemon(daemon, &report, options).await?,
@@ -99,7 +86,7 @@ fn unparsable(format: Format, error: &ParseError) -> ApiError {
 pub(super) fn list_claims(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let (state, id) = (call.state, read_id(&call.path)?);
-        let kind = read_claims_query(call.input.query(), call.route)?;
+        let kind = read_claims_query(call.input.query(), &call.route.query)?;
         let caller = call.into_caller()?;
         state.responder.value(&state.inventory.claims_as(&caller, id, kind).await?)
     })

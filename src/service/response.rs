@@ -37,6 +37,8 @@ pub(super) struct Outcome {
     tag: Option<HeaderValue>,
     /// Whether the `Accept` header decides about the representation.
     varies: bool,
+    /// Headers that few endpoints have.
+    others: Vec<(HeaderName, HeaderValue)>,
 }
 
 const JSON: &str = "application/json";
@@ -53,7 +55,15 @@ const BEFORE_DATA: &[u8] = b"{\"success\":true,\"data\":";
 impl Outcome {
     pub(super) const fn new(body: ResponseBody) -> Self {
         let status = StatusCode::OK;
-        Self { body: Some(body), status, content_type: JSON, cookie: None, tag: None, varies: false }
+        Self {
+            body: Some(body),
+            status,
+            content_type: JSON,
+            cookie: None,
+            tag: None,
+            varies: false,
+            others: Vec::new(),
+        }
     }
 
     /// Creates a JSON response without an envelope.
@@ -75,6 +85,25 @@ impl Outcome {
     #[cfg(feature = "discovery")]
     pub(super) fn events(body: ResponseBody) -> Self {
         Self { content_type: "text/event-stream", ..Self::new(body) }
+    }
+
+    /// Creates a response of a file.
+    #[cfg(feature = "topology")]
+    pub(super) fn file(content_type: &'static str, body: ResponseBody) -> Self {
+        Self { content_type, ..Self::new(body) }
+    }
+
+    /// Replaces the status.
+    #[cfg(feature = "topology")]
+    pub(super) fn with_status(self, status: StatusCode) -> Self {
+        Self { status, ..self }
+    }
+
+    /// Adds a header.
+    #[cfg(feature = "topology")]
+    pub(super) fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.others.push((name, value));
+        self
     }
 
     /// Adds `Vary: Accept`.
@@ -116,12 +145,17 @@ impl Responder {
 
     /// Encodes a value in its envelope.
     pub(super) fn value(&self, data: &impl Serialize) -> Result<Outcome, ApiError> {
+        Ok(Outcome::new(self.body(data)?))
+    }
+
+    /// Encodes a value in its envelope, as a body.
+    pub(super) fn body(&self, data: &impl Serialize) -> Result<ResponseBody, ApiError> {
         let mut text = Vec::with_capacity(USUAL_LENGTH);
         text.extend_from_slice(BEFORE_DATA);
         serde_json::to_writer(&mut text, data).map_err(|_| ApiError::internal())?;
         text.extend_from_slice(&self.meta);
         text.extend_from_slice(AFTER_META);
-        Ok(Outcome::new(ResponseBody::full(text.into())))
+        Ok(ResponseBody::full(text.into()))
     }
 
     /// Encodes a record in its envelope. The tag is that of the record.
@@ -197,7 +231,7 @@ impl Responder {
     }
 
     /// Logs a server failure with all its causes, counts a refusal, and ignores client errors.
-    fn log(&self, error: &ApiError) {
+    pub(super) fn log(&self, error: &ApiError) {
         if let Some(cause) = &error.cause {
             tracing::error!(code = error.code.as_str(), "{}", cause.with_causes());
         } else if is_refusal(error.code.status()) {
@@ -208,7 +242,8 @@ impl Responder {
 
 fn success(outcome: Outcome) -> Response<ResponseBody> {
     let (status, content_type) = (outcome.status, outcome.content_type);
-    let has_more_headers = outcome.varies || outcome.tag.is_some() || outcome.cookie.is_some();
+    let has_more_headers =
+        outcome.varies || outcome.tag.is_some() || outcome.cookie.is_some() || !outcome.others.is_empty();
     let space = if has_more_headers { MAX_HEADERS } else { USUAL_HEADERS };
     let with_body = |body| with_body(status, content_type, body, space);
     let mut response = outcome.body.map_or_else(not_modified, with_body);
@@ -216,6 +251,7 @@ fn success(outcome: Outcome) -> Response<ResponseBody> {
     if outcome.varies {
         headers.insert(VARY, HeaderValue::from_static("Accept"));
     }
+    headers.extend(outcome.others);
     if let Some(cookie) = outcome.cookie {
         headers.insert(SET_COOKIE, cookie);
     }

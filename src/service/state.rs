@@ -11,9 +11,11 @@ use super::health::Health;
 use super::page_cache::PageCache;
 use super::rate_limit::{Allowance, Buckets, Client};
 use super::response::Responder;
-use super::routes::Sender;
+use super::sender::Sender;
 use crate::access::Credential;
 use crate::inventory::{Error, Inventory};
+#[cfg(feature = "topology")]
+use crate::topology::{Topologies, render::page::FrameAncestors};
 
 /// The state that all clones of an [`Api`](super::Api) share.
 pub(super) struct ApiState {
@@ -44,6 +46,11 @@ pub(super) struct ApiState {
     pub(super) event_slots: Arc<ListSlots>,
     /// Time after which a stalled list without a limit is aborted; `None` means never.
     pub(super) whole_list_patience: Option<Duration>,
+    #[cfg(feature = "topology")]
+    pub(super) topologies: Topologies,
+    /// The sites that may show the page of a share in a frame.
+    #[cfg(feature = "topology")]
+    pub(super) frame_ancestors: FrameAncestors,
     pub(super) page_cache: PageCache,
     pub(super) health: Health,
 }

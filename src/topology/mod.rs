@@ -2,8 +2,13 @@
 //!
 //! Four steps, each a pure function of the one before: [`links`] finds out what is connected, and why; [`graph`] selects what a
 //! view shows; [`layout`] places it; [`render`] writes it down. The same input gives the same bytes on every machine.
+//!
+//! [`Topologies`] does all of it for the networks of an [`Inventory`](crate::Inventory).
 
 pub mod graph;
 pub mod layout;
 pub mod links;
+mod networks;
 pub mod render;
+
+pub use self::networks::{EdgeDetails, Topologies};

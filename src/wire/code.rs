@@ -48,6 +48,8 @@ pub enum ErrorCode {
     AuthInvalidCredentials,
     /// The password of the share is wrong.
     SharePasswordIncorrect,
+    /// The share has a password, and the request has no valid token for it.
+    SharePasswordRequired,
     /// The caller's level is too low, or the request grants more than the caller has.
     AuthPermissionDenied,
     /// The API key is not accepted: the operation requires a user session, or a user's key.
@@ -125,6 +127,7 @@ impl ErrorCode {
             Self::AuthSessionExpired => ("auth_session_expired", StatusCode::UNAUTHORIZED),
             Self::AuthInvalidCredentials => ("auth_invalid_credentials", StatusCode::UNAUTHORIZED),
             Self::SharePasswordIncorrect => ("share_password_incorrect", StatusCode::FORBIDDEN),
+            Self::SharePasswordRequired => ("share_password_required", StatusCode::UNAUTHORIZED),
             Self::AuthPermissionDenied => ("auth_permission_denied", StatusCode::FORBIDDEN),
             Self::AuthUserContextRequired => ("auth_user_context_required", StatusCode::FORBIDDEN),
             Self::AuthCrossSiteRequest => ("auth_cross_site_request", StatusCode::FORBIDDEN),

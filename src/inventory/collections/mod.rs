@@ -18,6 +18,8 @@ mod organizations;
 mod shares;
 mod subnets;
 mod tags;
+#[cfg(feature = "topology")]
+mod topology_links;
 mod user_api_keys;
 mod users;
 

@@ -12,6 +12,8 @@ use crate::inventory::schema::{
     USER, USER_API_KEY, all_of, decode, encode, exists, linked, links, name_unique_key, network_key,
     on_network, organization_key, tag_key,
 };
+#[cfg(feature = "topology")]
+use crate::inventory::schema::{TOPOLOGY_LAYOUT, TOPOLOGY_LINK};
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, unchanged, validate};
 use crate::model::{Network, Permission, Timestamp, User, UserApiKey};
 use crate::store::{Batch, Direction, Facets, Guard, Link, Name, Order, Precondition, Query, StoreErrorKind};
@@ -136,6 +138,10 @@ const NETWORK_CONTENTS: &[(Entity, Name)] = &[
 const NETWORK_APPENDAGES: &[Name] = &[
     #[cfg(feature = "discovery")]
     DISCOVERY,
+    #[cfg(feature = "topology")]
+    TOPOLOGY_LINK,
+    #[cfg(feature = "topology")]
+    TOPOLOGY_LAYOUT,
 ];
 
 impl Inventory {

@@ -5,10 +5,11 @@ use uuid::Uuid;
 use super::{CollectionRecord, Reference, Requirements};
 use crate::access::Caller;
 use crate::inventory::records::share_facets;
-use crate::inventory::schema::{SHARE, network_key, share_password_key};
+use crate::inventory::schema::{SHARE, network_key};
+use crate::inventory::shares::delete_share_secrets;
 use crate::inventory::{Entity, Error, Inventory, validate};
 use crate::model::{Permission, Share, Timestamp};
-use crate::store::{Batch, Facets, Name, Precondition};
+use crate::store::{Batch, Facets, Name};
 
 impl CollectionRecord for Share {
     const ENTITY: Entity = Entity::Share;
@@ -72,7 +73,7 @@ impl CollectionRecord for Share {
         record: &'a Self,
         batch: &'a mut Batch,
     ) -> Result<(), Error> {
-        batch.delete(share_password_key(record.id), Precondition::Any);
+        delete_share_secrets(record.id, batch);
         Ok(())
     }
 }

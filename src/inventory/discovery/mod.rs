@@ -33,6 +33,8 @@ pub use claims::{Claim, ClaimRows, SeenPart};
 pub(in crate::inventory) use index::identity_terms;
 pub use options::DiscoverOptions;
 pub(in crate::inventory) use records::forget_network;
+#[cfg(feature = "topology")]
+pub(in crate::inventory) use records::{claim_of, host_of_claim};
 pub use report::{DiscoveredHost, DiscoveredTable, DiscoveryOutcome, DiscoveryReport};
 pub use stale::StaleDeletion;
 

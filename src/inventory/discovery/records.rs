@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+#[cfg(feature = "topology")]
+use super::claims::Claim;
 use super::claims::{ClaimRows, ClaimedTable};
 use super::index::claim_terms;
 use crate::discovery::reconcile::HostState;
@@ -152,4 +154,18 @@ pub(in crate::inventory) fn forget_network(network: Uuid, batch: &mut Batch) {
 /// Returns the table of a claim.
 pub(super) fn table_of(record: &Record) -> Result<ClaimRows, Error> {
     Ok(decode::<ClaimRecord>(record)?.claimed.table)
+}
+
+/// Returns the host that reports a claim.
+#[cfg(feature = "topology")]
+pub(in crate::inventory) fn host_of_claim(record: &Record) -> Result<Uuid, Error> {
+    Ok(decode::<ClaimOwner>(record)?.host_id)
+}
+
+/// Returns a claim, without the parts of the host that the table describes.
+#[cfg(feature = "topology")]
+pub(in crate::inventory) fn claim_of(record: &Record) -> Result<Claim, Error> {
+    let ClaimRecord { network_id, host_id, claimed, .. } = decode(record)?;
+    let ClaimedTable { observed_at, complete, reporter, table } = claimed;
+    Ok(Claim { host_id, network_id, observed_at, complete, reporter, rows: table, parts: Vec::new() })
 }

@@ -190,6 +190,8 @@ impl Inventory {
         self.update_virtualized_hosts(change.organization, &names, batch).await?;
         #[cfg(feature = "discovery")]
         self.forget_hosts(&forgotten(change, before), batch).await?;
+        #[cfg(feature = "topology")]
+        self.forget_topology_links(change.organization, &forgotten(change, before), batch).await?;
         Ok(())
     }
 

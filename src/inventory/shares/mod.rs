@@ -1,6 +1,8 @@
 //! Shares: public views of a topology, accessible to anyone with the share's id.
 
 mod password;
+#[cfg(feature = "topology")]
+mod topology;
 
 use std::fmt;
 
@@ -8,8 +10,12 @@ use uuid::Uuid;
 
 use self::password::SharePassword;
 pub use self::password::{PasswordChange, ShareToken};
+#[cfg(feature = "topology")]
+pub(crate) use self::topology::OpenShare;
 use super::collections::{CollectionRecord, guard_references};
 use super::records::share_facets;
+#[cfg(feature = "topology")]
+use super::schema::share_secret_key;
 use super::schema::{SHARE, all_of, encode, exists, organization_key, share_key, share_password_key};
 use super::{Entity, Error, ErrorKind, Inventory, Problem, validate};
 use crate::access::{Caller, Scope};
@@ -216,7 +222,7 @@ impl Inventory {
     /// `NotFound`.
     pub async fn delete_share(&self, id: Uuid) -> Result<(), Error> {
         let delete = |_: &Share, batch: &mut Batch| {
-            batch.delete(share_password_key(id), Precondition::Any);
+            delete_share_secrets(id, batch);
             Ok(())
         };
         self.delete(share_key(id), Entity::Share, delete).await
@@ -226,6 +232,13 @@ impl Inventory {
     fn is_open(&self, share: &Share) -> bool {
         share.is_enabled && share.expires_at.is_none_or(|time| time > self.now())
     }
+}
+
+/// Adds the deletion of what is stored beside a share to the batch that deletes the share.
+pub(super) fn delete_share_secrets(id: Uuid, batch: &mut Batch) {
+    batch.delete(share_password_key(id), Precondition::Any);
+    #[cfg(feature = "topology")]
+    batch.delete(share_secret_key(id), Precondition::Any);
 }
 
 fn creation(share: &Share, password: Option<&SharePassword>) -> Result<Batch, Error> {

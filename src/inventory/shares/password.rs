@@ -66,6 +66,11 @@ pub(super) struct SharePassword {
 }
 
 impl SharePassword {
+    /// Returns whether a token was issued for the share under this password, and has not expired.
+    pub(super) fn verifies(&self, share: Uuid, token: &str, now: Timestamp) -> bool {
+        self.secret.verifies(share, token, now)
+    }
+
     /// Adds the password of a share to a batch, in place of an earlier one.
     pub(super) fn put(&self, share: &Share, batch: &mut Batch) -> Result<(), Error> {
         let facets = facets(share.organization_id, share.created_at);
@@ -232,6 +237,6 @@ impl Inventory {
     /// `NotFound`, also for disabled and expired shares.
     pub async fn check_share_token(&self, id: Uuid, token: &str) -> Result<bool, Error> {
         let password = self.password_of_open_share(id).await?;
-        Ok(password.is_none_or(|password| password.secret.verifies(id, token, self.now())))
+        Ok(password.is_none_or(|password| password.verifies(id, token, self.now())))
     }
 }

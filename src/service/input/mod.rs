@@ -2,6 +2,10 @@
 
 mod bodies;
 mod parameters;
+#[cfg(feature = "discovery")]
+mod reports;
+#[cfg(feature = "topology")]
+mod topology;
 
 use crate::service::error::ApiError;
 use crate::service::shape::LINES;
@@ -13,6 +17,7 @@ use http::request::Parts;
 use http_body::Body;
 use http_body_util::BodyExt;
 use http_body_util::combinators::UnsyncBoxBody;
+use matchit::Params;
 
 pub(super) use self::bodies::{Fields, read_ids, read_login, read_referral};
 pub(super) use self::parameters::{
@@ -20,7 +25,14 @@ pub(super) use self::parameters::{
     read_list_query, read_no_query, read_parts_query,
 };
 #[cfg(feature = "discovery")]
-pub(super) use self::parameters::{read_claims_query, read_report_query, read_stream_query};
+pub(super) use self::parameters::{read_claims_query, read_stream_query};
+#[cfg(feature = "discovery")]
+pub(super) use self::reports::{ReportQuery, read_report_query};
+#[cfg(feature = "topology")]
+pub(super) use self::topology::{MAX_DEPTH, TopologyQuery, read_topology_query};
+
+/// The values of the parameters in the path.
+pub(super) type PathParameters<'r> = Params<'static, 'r>;
 
 /// A request body of any type; `None` if it is known to be empty.
 pub(super) type RequestBody = Option<BoxedBody>;

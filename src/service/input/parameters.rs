@@ -6,17 +6,14 @@ use std::str::FromStr;
 
 use uuid::Uuid;
 
-use super::Input;
+use super::{Input, PathParameters};
 #[cfg(feature = "discovery")]
 use crate::discovery::report::TableKind;
 use crate::inventory::{Error, HostQuery, ListQuery, PageCursor, Problem};
 use crate::model::{Cidr, CidrError};
 use crate::service::error::ApiError;
-#[cfg(feature = "discovery")]
-use crate::service::reports::ReportQuery;
-#[cfg(feature = "discovery")]
-use crate::service::routes::MAX_REPORTER;
-use crate::service::routes::{Parameter, PathParameters, Route};
+
+use crate::service::parameter::Parameter;
 use crate::service::shape::FieldNames;
 use crate::wire::MAX_LIMIT;
 
@@ -28,6 +25,9 @@ pub(in crate::service) const MAX_IDS: usize = 1000;
 /// Maximum number of values of a filter other than one of ids.
 pub(in crate::service) const MAX_TERMS: usize = 100;
 const CURSOR: &str = "cursor";
+
+/// The groups of parameters that an endpoint has.
+pub(super) type Known<'k> = &'k [&'static [Parameter]];
 
 /// The page of a list that a request asks for, as its response states it.
 #[derive(Clone, Copy, Debug)]
@@ -51,9 +51,9 @@ pub(in crate::service) fn read_no_query(input: &Input<'_>) -> Result<(), ApiErro
 /// Parses the query of `GET /api/v1/hosts`.
 pub(in crate::service) fn read_hosts_query(
     query: Option<&str>,
-    route: &Route,
+    known: Known<'_>,
 ) -> Result<(HostQuery, Paging, Option<FieldNames>), ApiError> {
-    let values = QueryValues::read(query, &route.query)?;
+    let values = QueryValues::read(query, known)?;
     let (paging, cursor) = values.paging()?;
     let fields: Option<FieldNames> = values.list("fields", HOST_FIELDS.len())?;
     let is_unknown = |field: &String| !HOST_FIELDS.contains(&field.as_str());
@@ -132,9 +132,9 @@ impl FromStr for AddressOrCidr {
 /// Parses the query of a list of other records. Filters that the list does not have are refused as unknown.
 pub(in crate::service) fn read_list_query(
     query: Option<&str>,
-    route: &Route,
+    known: Known<'_>,
 ) -> Result<(ListQuery, Paging), ApiError> {
-    let values = QueryValues::read(query, &route.query)?;
+    let values = QueryValues::read(query, known)?;
     let (paging, cursor) = values.paging()?;
     let query = ListQuery {
         network_id: values.value("network_id")?,
@@ -153,59 +153,38 @@ pub(in crate::service) fn read_list_query(
 /// Parses the query of an import: the only network, and whether nothing is to be stored.
 pub(in crate::service) fn read_import_query(
     query: Option<&str>,
-    route: &Route,
+    known: Known<'_>,
 ) -> Result<(Option<Uuid>, bool), ApiError> {
-    let values = QueryValues::read(query, &route.query)?;
+    let values = QueryValues::read(query, known)?;
     Ok((values.value("network_id")?, values.value("dry_run")?.unwrap_or_default()))
-}
-
-/// Parses the query of an import of a report.
-#[cfg(feature = "discovery")]
-pub(in crate::service) fn read_report_query(
-    query: Option<&str>,
-    route: &Route,
-) -> Result<ReportQuery, ApiError> {
-    let values = QueryValues::read(query, &route.query)?;
-    let reporter = values.text("reporter")?;
-    if reporter.is_some_and(|name| name.chars().count() > MAX_REPORTER) {
-        return Err(Error::invalid("reporter", Problem::MaxLength { max: MAX_REPORTER }).into());
-    }
-    Ok(ReportQuery {
-        format: values.value("format")?.ok_or_else(|| Error::invalid("format", Problem::Required))?,
-        network_id: values.value("network_id")?,
-        reporter: reporter.map(str::to_owned),
-        complete: values.value("complete")?.unwrap_or_default(),
-        create_neighbors: values.value("create_neighbors")?.unwrap_or_default(),
-        dry_run: values.value("dry_run")?.unwrap_or_default(),
-    })
 }
 
 /// Parses the query of a list of claims: their kind.
 #[cfg(feature = "discovery")]
 pub(in crate::service) fn read_claims_query(
     query: Option<&str>,
-    route: &Route,
+    known: Known<'_>,
 ) -> Result<Option<TableKind>, ApiError> {
-    QueryValues::read(query, &route.query)?.value("kind")
+    QueryValues::read(query, known)?.value("kind")
 }
 
 /// Parses the query of a stream: the only network.
 #[cfg(feature = "discovery")]
 pub(in crate::service) fn read_stream_query(
     query: Option<&str>,
-    route: &Route,
+    known: Known<'_>,
 ) -> Result<Option<Uuid>, ApiError> {
-    QueryValues::read(query, &route.query)?.value("network_id")
+    QueryValues::read(query, known)?.value("network_id")
 }
 
 /// Parses the query of a list of the parts of one host. Also returns the host.
 pub(in crate::service) fn read_parts_query(
     query: Option<&str>,
-    route: &Route,
+    known: Known<'_>,
 ) -> Result<(Uuid, ListQuery, Paging), ApiError> {
-    let values = QueryValues::read(query, &route.query)?;
+    let values = QueryValues::read(query, known)?;
     let host = values.value("host_id")?.ok_or_else(|| Error::invalid("host_id", Problem::Required))?;
-    let (query, paging) = read_list_query(query, route)?;
+    let (query, paging) = read_list_query(query, known)?;
     Ok((host, query, paging))
 }
 
@@ -219,14 +198,14 @@ impl Paging {
 /// The names and values of a query string. Parameters with an empty value are left out, except for a cursor: the empty one
 /// begins a list.
 #[derive(Debug)]
-struct QueryValues<'q>(Vec<(Cow<'q, str>, Cow<'q, str>)>);
+pub(super) struct QueryValues<'q>(Vec<(Cow<'q, str>, Cow<'q, str>)>);
 
 impl<'q> QueryValues<'q> {
     /// Splits a query string.
     ///
     /// # Errors
     /// `validation_unknown_parameter` for the first parameter that is not in `known`.
-    fn read(query: Option<&'q str>, known: &[&[Parameter]]) -> Result<Self, ApiError> {
+    pub(super) fn read(query: Option<&'q str>, known: &[&[Parameter]]) -> Result<Self, ApiError> {
         let mut values = Vec::new();
         for (name, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
             if !known.iter().copied().flatten().any(|parameter| parameter.name == name) {
@@ -251,20 +230,20 @@ impl<'q> QueryValues<'q> {
     }
 
     /// Returns the value of a parameter that may be given at most once.
-    fn text(&self, field: &str) -> Result<Option<&str>, ApiError> {
+    pub(super) fn text(&self, field: &str) -> Result<Option<&str>, ApiError> {
         let mut values = self.all(field);
         let value = values.next();
         if values.next().is_some() { Err(invalid_format(field)) } else { Ok(value) }
     }
 
     /// Parses the value of a parameter that may be given at most once.
-    fn value<T: FromStr>(&self, field: &str) -> Result<Option<T>, ApiError> {
+    pub(super) fn value<T: FromStr>(&self, field: &str) -> Result<Option<T>, ApiError> {
         let text = self.text(field)?;
         text.map(|text| text.parse().map_err(|_| invalid_format(field))).transpose()
     }
 
     /// Parses a whole number from 0 to `max`. Only digits are accepted.
-    fn number(&self, field: &str, max: u32) -> Result<Option<u32>, ApiError> {
+    pub(super) fn number(&self, field: &str, max: u32) -> Result<Option<u32>, ApiError> {
         let Some(text) = self.text(field)? else { return Ok(None) };
         if !text.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(invalid_format(field));
@@ -277,7 +256,7 @@ impl<'q> QueryValues<'q> {
     }
 
     /// Parses a list of at most `max` values: a repeated parameter, comma-separated values, or both.
-    fn list<T: FromStr>(&self, field: &str, max: usize) -> Result<Option<Vec<T>>, ApiError> {
+    pub(super) fn list<T: FromStr>(&self, field: &str, max: usize) -> Result<Option<Vec<T>>, ApiError> {
         // Most lists are absent, and a request may have many.
         if self.all(field).next().is_none() {
             return Ok(None);
@@ -296,6 +275,6 @@ impl<'q> QueryValues<'q> {
     }
 }
 
-fn invalid_format(field: &str) -> ApiError {
+pub(super) fn invalid_format(field: &str) -> ApiError {
     Error::invalid(field, Problem::InvalidFormat).into()
 }

@@ -6,11 +6,11 @@ use super::inputs::Inputs;
 use super::operation::{Errors, operation};
 use super::parameters::set;
 use super::schemas;
-use crate::service::routes::{Route, RouteTable};
+use crate::service::route::Route;
 
 /// Builds the document. The server URL is the way from the document to the root of the API.
-pub(super) fn build(server: &str) -> Value {
-    let routes: Vec<&Route> = RouteTable::all().iter().filter(|route| route.operation_id.is_some()).collect();
+pub(in crate::service) fn build(routes: &'static [Route], server: &str) -> Value {
+    let routes: Vec<&Route> = routes.iter().filter(|route| route.operation_id.is_some()).collect();
     let mut components = schemas::of_records(&routes);
     let inputs = Inputs::new(&routes, &components);
     let (mut paths, mut errors) = (Map::new(), Errors::new());

@@ -6,11 +6,18 @@ use http::Method;
 use serde_json::{Map, Value};
 
 use crate::model::Permission;
-use crate::service::routes::{Access, Answer, Kind, Parameter, Presence, RequestContent, Route};
+use crate::service::parameter::{Kind, Parameter, Presence, RequestContent};
+use crate::service::route::{Answer, Route};
+use crate::service::sender::Access;
 use crate::wire::ErrorCode;
 
 /// Returns the codes of an endpoint's errors by status. `records` are the schemas of responses.
 pub(super) fn codes(route: &Route, records: &Map<String, Value>) -> BTreeMap<u16, Vec<&'static str>> {
+    #[cfg(feature = "topology")]
+    if matches!(route.answer, Answer::Html) {
+        let codes = [ErrorCode::RateLimitExceeded, ErrorCode::InternalError];
+        return codes.into_iter().map(|code| (code.status().as_u16(), vec![code.as_str()])).collect();
+    }
     let mut codes = vec![ErrorCode::ValidationUnknownParameter, ErrorCode::InternalError];
     codes.extend(route.errors);
     codes.extend(of_access(route));

@@ -4,6 +4,8 @@
 
 #[cfg(feature = "discovery")]
 mod discovery;
+#[cfg(feature = "topology")]
+mod topology;
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -57,6 +59,8 @@ pub(super) fn add_all(schemas: &mut Schemas) {
     add_shares(schemas);
     #[cfg(feature = "discovery")]
     discovery::add_all(schemas);
+    #[cfg(feature = "topology")]
+    topology::add_all(schemas);
     if let Some(host) = host() {
         schemas.add(&host);
     }
@@ -194,13 +198,20 @@ fn add_keys(schemas: &mut Schemas) {
 }
 
 fn add_shares(schemas: &mut Schemas) {
+    let share = share();
+    schemas.add(&ShareMetadata::from(&share));
+    schemas.add(&share);
+    schemas.add(&ShareToken { token: "c2hhcmU".to_owned(), expires_at: now() });
+}
+
+fn share() -> Share {
     let options = ShareOptions {
         show_export_button: true,
         show_inspect_panel: true,
         show_minimap: false,
         show_zoom_controls: true,
     };
-    let share = Share {
+    Share {
         id: id(8),
         organization_id: ORGANIZATION,
         network_id: Some(NETWORK),
@@ -213,10 +224,7 @@ fn add_shares(schemas: &mut Schemas) {
         redact: vec![Redaction::Macs],
         created_at: now(),
         updated_at: now(),
-    };
-    schemas.add(&ShareMetadata::from(&share));
-    schemas.add(&share);
-    schemas.add(&ShareToken { token: "c2hhcmU".to_owned(), expires_at: now() });
+    }
 }
 
 /// Returns a virtual host with one record of each kind.

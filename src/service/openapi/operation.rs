@@ -7,9 +7,13 @@ use super::errors;
 use super::inputs::Inputs;
 use super::parameters::{in_header, in_path, in_query, reference, set};
 use crate::inventory::MAX_BULK;
+use crate::service::parameter::RequestContent;
 #[cfg(feature = "discovery")]
 use crate::service::reports::MEDIA_TYPES;
-use crate::service::routes::{Access, Answer, RequestContent, Route};
+use crate::service::route::{Answer, Route};
+use crate::service::sender::Access;
+#[cfg(feature = "topology")]
+use crate::topology::render::Format;
 use crate::wire::ErrorCode;
 
 impl Route {
@@ -126,6 +130,10 @@ fn responses(route: &Route, records: &Map<String, Value>, errors: &mut Errors) -
         Answer::Null => envelope(&json!({"type": "null"}), &reference("Meta")),
         #[cfg(feature = "discovery")]
         Answer::Events => json!({"type": "string"}),
+        #[cfg(feature = "topology")]
+        Answer::TopologyFile => envelope(&reference("TopologyFile"), &reference("Meta")),
+        #[cfg(feature = "topology")]
+        Answer::Picture | Answer::Html => json!({"type": "string"}),
     };
     let mut success = response(route, 200, Some(&schema));
     #[cfg(feature = "discovery")]
@@ -135,11 +143,21 @@ fn responses(route: &Route, records: &Map<String, Value>, errors: &mut Errors) -
         let events = json!({"schema": {"description": events}});
         set(&mut success, "content", json!({"text/event-stream": events}));
     }
+    #[cfg(feature = "topology")]
+    set_files(route, &mut success);
     if matches!(route.answer, Answer::Page("Host")) {
         let lines = "With `limit=0`, where `Accept` names this type: a host a line.";
         let lines = json!({"schema": {"type": "string", "description": lines}});
         if let Some(content) = success.get_mut("content") {
             set(content, "application/x-ndjson", lines);
+        }
+    }
+    #[cfg(feature = "topology")]
+    if matches!(route.answer, Answer::Html) {
+        for status in [404, 503] {
+            let mut page = response(route, status, Some(&schema));
+            set_files(route, &mut page);
+            responses.insert(status.to_string(), page);
         }
     }
     responses.insert("200".to_owned(), success);
@@ -179,6 +197,30 @@ fn share(response: Value, errors: &mut Errors) -> String {
     }
     errors.insert(name.clone(), response);
     name
+}
+
+/// Describes answers that are files, in place of JSON or beside it.
+#[cfg(feature = "topology")]
+fn set_files(route: &Route, success: &mut Value) {
+    let text = json!({"schema": {"type": "string"}});
+    let types: Vec<&str> = match route.answer {
+        Answer::TopologyFile => Format::ALL.iter().map(|format| format.media_type()).collect(),
+        Answer::Picture => vec![Format::Svg.media_type()],
+        Answer::Html => vec!["text/html"],
+        _ => return,
+    };
+    let is_also_json = matches!(route.answer, Answer::TopologyFile);
+    let Some(Value::Object(content)) = success.get_mut("content") else { return };
+    if !is_also_json {
+        content.clear();
+    }
+    if is_also_json && let Some(json) = content.get_mut("application/json") {
+        let envelope = json.get("schema").cloned().unwrap_or_default();
+        set(json, "schema", json!({"anyOf": [envelope, reference("Graph")]}));
+    }
+    for media_type in types {
+        content.entry(media_type.split(';').next().unwrap_or(media_type)).or_insert_with(|| text.clone());
+    }
 }
 
 /// Returns the schema of a success with this data.

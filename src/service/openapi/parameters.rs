@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::service::routes::{Kind, MAX_NAME, Parameter, Presence};
+use crate::model::TopologyView;
+use crate::service::parameter::{Kind, MAX_NAME, Parameter, Presence};
 
 /// Where the document has its schemas.
 pub(super) const SCHEMAS: &str = "#/components/schemas/";
@@ -74,9 +75,13 @@ fn default_of(parameter: &Parameter) -> Option<Value> {
     }
 }
 
-/// Returns the description of a parameter of a path: an id.
+/// Returns the description of a parameter of a path: an id, or the name of a view.
 pub(super) fn in_path(name: &str) -> Value {
-    json!({"name": name, "in": "path", "required": true, "schema": id()})
+    let schema = match name {
+        "view" => json!({"type": "string", "enum": TopologyView::ALL}),
+        _ => id(),
+    };
+    json!({"name": name, "in": "path", "required": true, "schema": schema})
 }
 
 /// Returns the description of a header with entity tags.

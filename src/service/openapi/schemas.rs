@@ -9,7 +9,8 @@ use serde_json::{Map, Value, json};
 
 use super::examples;
 use super::parameters::{SCHEMAS, set};
-use crate::service::routes::{RequestContent, Route};
+use crate::service::parameter::RequestContent;
+use crate::service::route::Route;
 
 /// Collects the schemas of types, each with an example.
 pub(super) struct Schemas {

@@ -142,7 +142,8 @@ impl Settling<'_> {
 
     /// Moves shapes apart: pinned ones stay, then large ones.
     fn separate(&mut self, shapes: &[usize]) {
-        let mut rects: Vec<Rect> = shapes.iter().map(|shape| self.rects.at(*shape).unwrap_or_default()).collect();
+        let mut rects: Vec<Rect> =
+            shapes.iter().map(|shape| self.rects.at(*shape).unwrap_or_default()).collect();
         let mut order: Vec<usize> = (0..shapes.len()).collect();
         let is_fixed = |index: &usize| shapes.get(*index).is_some_and(|shape| self.fixed.at(*shape));
         let area = |index: &usize| rects.get(*index).map_or(0.0, |rect| rect.width * rect.height);

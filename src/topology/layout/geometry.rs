@@ -142,10 +142,7 @@ impl Rect {
 
     /// Returns whether two rectangles have more than borders in common.
     pub(super) fn overlaps(self, other: Self) -> bool {
-        self.x < other.right()
-            && other.x < self.right()
-            && self.y < other.bottom()
-            && other.y < self.bottom()
+        self.x < other.right() && other.x < self.right() && self.y < other.bottom() && other.y < self.bottom()
     }
 
     pub(super) fn contains(self, point: Point) -> bool {
@@ -168,10 +165,7 @@ impl Rect {
 
     /// Returns the smallest rectangle around all points, or `None` without points.
     pub(super) fn around(points: impl IntoIterator<Item = Point>) -> Option<Self> {
-        points
-            .into_iter()
-            .map(|point| Self::spanning(point, point))
-            .reduce(Self::union)
+        points.into_iter().map(|point| Self::spanning(point, point)).reduce(Self::union)
     }
 
     /// Returns the part of a segment inside, as fractions of its length, or `None` if it stays outside.

@@ -161,7 +161,7 @@ fn usable_size(size: Size) -> Size {
 }
 
 fn usable_point(point: Option<Point>) -> Option<Point> {
-    point.filter(|point| point.is_finite()).map(|point| {
-        Point::new(point.x.clamp(-LIMIT, LIMIT), point.y.clamp(-LIMIT, LIMIT)).rounded()
-    })
+    point
+        .filter(|point| point.is_finite())
+        .map(|point| Point::new(point.x.clamp(-LIMIT, LIMIT), point.y.clamp(-LIMIT, LIMIT)).rounded())
 }

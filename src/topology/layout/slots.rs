@@ -37,7 +37,13 @@ impl<'a> Slots<'a> {
     }
 
     /// Places new shapes among known ones with the same parent, neighbors of placed ones first.
-    pub(super) fn fill(&self, rects: &mut Table<Option<Rect>>, known: &[usize], new: &[usize], sizes: &Table<Size>) {
+    pub(super) fn fill(
+        &self,
+        rects: &mut Table<Option<Rect>>,
+        known: &[usize],
+        new: &[usize],
+        sizes: &Table<Size>,
+    ) {
         if new.is_empty() {
             return;
         }

@@ -26,7 +26,14 @@ impl Space {
         let cell = (sides / count).max(extent / MOST_CELLS_A_SIDE).max(1.0);
         let columns = (bounds.width / cell) as usize + 1;
         let rows = (bounds.height / cell) as usize + 1;
-        Self { origin: bounds.corner(), cell, columns, rows, cells: Table::new(columns * rows), rects: Vec::new() }
+        Self {
+            origin: bounds.corner(),
+            cell,
+            columns,
+            rows,
+            cells: Table::new(columns * rows),
+            rects: Vec::new(),
+        }
     }
 
     /// Creates a space that holds these rectangles; their indexes are their positions.

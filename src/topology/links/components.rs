@@ -151,7 +151,9 @@ impl Components {
         }
         component.segments.iter().for_each(|id| drop(self.segments.remove(id)));
         component.stubs.iter().for_each(|id| drop(self.unmanaged.remove(id)));
-        component.sources.iter().for_each(|source| drop(self.root_of.remove(source)));
+        for source in &component.sources {
+            self.root_of.remove(source);
+        }
         component.sources
     }
 

@@ -185,7 +185,8 @@ fn admit(
         winners.extend(members(port, occupants, devices));
     }
     if !winners.is_empty() {
-        for winner in winners.into_iter().filter_map(|place| standing.proposals.get_mut(place)) {
+        for place in winners {
+            let Some(winner) = standing.proposals.get_mut(place) else { continue };
             let beaten_by = winner.rule;
             let lost = proposal.claims.iter().map(|claim| RejectedClaim {
                 evidence: claim.evidence.clone(),

@@ -66,32 +66,32 @@ impl Devices {
     pub(super) fn add_namers(&self, device: &Device, namers: &mut BTreeSet<Uuid>) {
         let macs = device.macs.iter().map(|address| Key::of_mac(*address));
         for key in device.keys.iter().copied().chain(macs) {
-            namers.extend(self.namers.get(&key));
+            namers.extend(self.namers.get(key));
         }
     }
 
     /// Returns the hosts that have an identity, as far as it is unique.
     pub(super) fn holder(&self, key: Key) -> Option<Uuid> {
-        self.holders.only(&key)
+        self.holders.only(key)
     }
 
     /// Returns the hosts that have an identity.
     pub(super) fn holders(&self, key: Key) -> impl Iterator<Item = Uuid> {
-        self.holders.get(&key)
+        self.holders.get(key)
     }
 
     /// Returns the only host that has a MAC address.
     pub(super) fn owner(&self, address: MacAddress) -> Option<Uuid> {
-        self.owners.only(&address)
+        self.owners.only(address)
     }
 
     /// Returns the hosts that learned a MAC address.
     pub(super) fn learners(&self, address: MacAddress) -> impl Iterator<Item = Uuid> {
-        self.learners.get(&address)
+        self.learners.get(address)
     }
 
     pub(super) fn learner_count(&self, address: MacAddress) -> usize {
-        self.learners.len(&address)
+        self.learners.len(address)
     }
 }
 
@@ -99,9 +99,9 @@ impl Known<Key> for Devices {
     type Host = Uuid;
 
     fn add_holders(&self, key: &Key, holders: &mut BTreeSet<Uuid>) {
-        holders.extend(self.holders.get(key));
+        holders.extend(self.holders.get(*key));
         if let Some(address) = key.mac() {
-            holders.extend(self.owners.get(&address));
+            holders.extend(self.owners.get(address));
         }
     }
 

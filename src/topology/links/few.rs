@@ -50,8 +50,8 @@ impl<V: Copy + Eq + Hash> HostsBy<V> {
     }
 
     /// Returns the hosts with a value, in order.
-    pub(super) fn get(&self, value: &V) -> impl Iterator<Item = Uuid> {
-        let (one, many) = match self.0.get(value) {
+    pub(super) fn get(&self, value: V) -> impl Iterator<Item = Uuid> + use<'_, V> {
+        let (one, many) = match self.0.get(&value) {
             Some(Few::One(one)) => (Some(*one), None),
             Some(Few::Many(many)) => (None, Some(many)),
             None => (None, None),
@@ -59,8 +59,8 @@ impl<V: Copy + Eq + Hash> HostsBy<V> {
         one.into_iter().chain(many.into_iter().flatten().copied())
     }
 
-    pub(super) fn len(&self, value: &V) -> usize {
-        match self.0.get(value) {
+    pub(super) fn len(&self, value: V) -> usize {
+        match self.0.get(&value) {
             Some(Few::Many(many)) => many.len(),
             Some(Few::One(_)) => 1,
             None => 0,
@@ -68,7 +68,7 @@ impl<V: Copy + Eq + Hash> HostsBy<V> {
     }
 
     /// Returns the only host with a value.
-    pub(super) fn only(&self, value: &V) -> Option<Uuid> {
+    pub(super) fn only(&self, value: V) -> Option<Uuid> {
         self.get(value).next().filter(|_| self.len(value) == 1)
     }
 }

@@ -15,6 +15,7 @@ use super::rules::manual::{ManualLink, manual};
 use super::rules::neighbors::Between;
 use super::stub::stub;
 use super::{CrowdedPort, Link, LinkWarning, Segment, Stub, warning};
+use crate::discovery::report::Capability;
 
 /// The links of a network.
 ///
@@ -136,6 +137,26 @@ impl Links {
     /// Returns the segments that several devices share, by id.
     pub fn segments(&self) -> impl Iterator<Item = &Segment> {
         self.components.segments.values()
+    }
+
+    /// Returns the capabilities that neighbors announce, by host and in ascending order.
+    #[must_use]
+    pub fn capabilities(&self) -> BTreeMap<Uuid, Vec<Capability>> {
+        let mut announced: BTreeMap<Uuid, BTreeSet<Capability>> = BTreeMap::new();
+        for (reporter, seen) in &self.seen {
+            let Some(device) = self.devices.get(*reporter) else { continue };
+            for seen in seen {
+                let (DeviceKey::Host(host), Some(sighting)) =
+                    (&seen.device, device.sightings.get(seen.sighting))
+                else {
+                    continue;
+                };
+                if !sighting.about.capabilities.is_empty() {
+                    announced.entry(*host).or_default().extend(&sighting.about.capabilities);
+                }
+            }
+        }
+        announced.into_iter().map(|(host, all)| (host, all.into_iter().collect())).collect()
     }
 
     /// Returns what makes links uncertain, in a fixed order.

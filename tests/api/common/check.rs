@@ -30,6 +30,7 @@ pub(crate) const CODES: [(u16, &str, &[&str]); 36] = [
     (403, "auth_user_context_required", &[]),
     (403, "auth_cross_site_request", &[]),
     (403, "share_password_incorrect", &[]),
+    (401, "share_password_required", &[]),
     (403, "billing_feature_not_available", &["feature"]),
     (403, "entity_access_denied", &["entity", "id"]),
     (403, "entity_update_forbidden", &["entity"]),

@@ -3,9 +3,11 @@
 use http::Method;
 
 use super::collection::Collection;
-use super::{ANY_SESSION, groups, route};
+use super::row::{ANY_SESSION, route};
 use crate::model::{DaemonApiKey, Share, User, UserApiKey};
-use crate::service::routes::{Access, Route};
+use crate::service::route::Route;
+use crate::service::routes::groups;
+use crate::service::sender::Access;
 use crate::service::{accounts, endpoints};
 use crate::wire::ErrorCode;
 

@@ -2,11 +2,13 @@
 
 use http::Method;
 
-use super::{CREATE_ERRORS, DELETE_ERRORS, UPDATE_ERRORS, route};
+use super::row::{CREATE_ERRORS, DELETE_ERRORS, UPDATE_ERRORS, route};
 use crate::inventory::{BulkDeletable, Deletable, Resource};
 use crate::service::collections::{self, Template};
 use crate::service::lists;
-use crate::service::routes::{Access, Handler, Parameter, Route};
+use crate::service::parameter::Parameter;
+use crate::service::route::{Handler, Route};
+use crate::service::sender::Access;
 use crate::wire::ErrorCode;
 
 /// The names of a collection, for its rows.

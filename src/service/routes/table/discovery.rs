@@ -3,12 +3,13 @@
 use http::Method;
 
 use super::collection::Collection;
-use super::{MEMBER, VIEWER, groups, route};
+use super::row::{MEMBER, VIEWER, route};
 use crate::inventory::Requirement;
 use crate::model::{Discovery, DiscoveryDaemon, Permission};
-use crate::service::routes::{
-    Access, Answer, BodyLimit, Handler, Kind, MAX_REPORTER, Parameter, RequestContent, Route,
-};
+use crate::service::parameter::{Kind, MAX_REPORTER, Parameter, RequestContent};
+use crate::service::route::{Answer, BodyLimit, Handler, Route};
+use crate::service::routes::groups;
+use crate::service::sender::Access;
 use crate::service::{collections, daemons, discoveries, discovery_stream, lists, reports};
 use crate::wire::ErrorCode;
 

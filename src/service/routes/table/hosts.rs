@@ -2,10 +2,12 @@
 
 use http::Method;
 
-use super::{CREATE_ERRORS, DELETE_ERRORS, MEMBER, UPDATE_ERRORS, groups, route};
+use super::row::{CREATE_ERRORS, DELETE_ERRORS, MEMBER, UPDATE_ERRORS, route};
 use crate::inventory::Part;
 use crate::model::{IfEntry, Interface, Port, Service};
-use crate::service::routes::{Answer, BodyLimit, Handler, Parameter, RequestContent, Route};
+use crate::service::parameter::{Parameter, RequestContent};
+use crate::service::route::{Answer, BodyLimit, Handler, Route};
+use crate::service::routes::groups;
 use crate::service::{hosts, lists, many};
 use crate::wire::ErrorCode;
 

@@ -6,27 +6,20 @@ mod collection;
 mod discovery;
 mod hosts;
 mod records;
+mod row;
+#[cfg(feature = "topology")]
+mod topology;
 
 use http::Method;
 
-use super::groups;
-use super::{Access, Answer, BodyLimit, Handler, Parameter, RequestContent, Route};
-use crate::inventory::Requirement;
-use crate::model::Permission;
+use self::row::route;
+use crate::service::endpoints;
 #[cfg(feature = "openapi")]
 use crate::service::openapi;
-use crate::service::{endpoints, health};
+use crate::service::route::Route;
+use crate::service::routes::groups;
+use crate::service::sender::Access;
 use crate::wire::ErrorCode;
-
-/// Any caller with a session.
-const ANY_SESSION: Access = Access::Caller(Requirement::session(Permission::Viewer));
-const VIEWER: Access = Access::Caller(Requirement::level(Permission::Viewer));
-const MEMBER: Access = Access::Caller(Requirement::level(Permission::Member));
-
-const CREATE_ERRORS: &[ErrorCode] = &[ErrorCode::EntityAlreadyExists];
-const UPDATE_ERRORS: &[ErrorCode] =
-    &[ErrorCode::EntityAlreadyExists, ErrorCode::EntityInUse, ErrorCode::PreconditionFailed];
-const DELETE_ERRORS: &[ErrorCode] = &[ErrorCode::EntityInUse, ErrorCode::PreconditionFailed];
 
 /// Returns the rows of all endpoints.
 pub(super) fn routes() -> Vec<Route> {
@@ -50,68 +43,10 @@ pub(super) fn routes() -> Vec<Route> {
         discovery::for_all_daemons(),
         #[cfg(feature = "discovery")]
         discovery::reports(),
+        #[cfg(feature = "topology")]
+        topology::topology(),
     ];
     tables.into_iter().flatten().collect()
-}
-
-fn route(method: Method, path: &'static str, operation_id: &str, summary: &str, handler: Handler) -> Route {
-    Route {
-        method,
-        path,
-        operation_id: Some(operation_id.to_owned()),
-        summary: summary.to_owned(),
-        access: VIEWER,
-        query: Vec::new(),
-        body: RequestContent::Nothing,
-        answer: Answer::Empty,
-        body_limit: BodyLimit::Usual,
-        is_tagged: false,
-        errors: &[],
-        handler,
-    }
-}
-
-impl Route {
-    fn access(self, access: Access) -> Self {
-        Self { access, ..self }
-    }
-
-    fn query(self, groups: &[&'static [Parameter]]) -> Self {
-        Self { query: groups.to_vec(), ..self }
-    }
-
-    fn fields(self, fields: &'static [Parameter]) -> Self {
-        Self { body: RequestContent::Fields(fields), ..self }
-    }
-
-    fn ids(self) -> Self {
-        Self { body: RequestContent::Ids, ..self }
-    }
-
-    fn value(self, schema: &'static str) -> Self {
-        Self { answer: Answer::Value(schema), is_tagged: false, ..self }
-    }
-
-    fn document(self, schema: &'static str) -> Self {
-        Self { answer: Answer::Document(schema), ..self }
-    }
-
-    #[cfg(feature = "discovery")]
-    fn list(self, schema: &'static str) -> Self {
-        Self { answer: Answer::List(schema), ..self }
-    }
-
-    fn page(self, schema: &'static str) -> Self {
-        Self { answer: Answer::Page(schema), is_tagged: true, ..self }
-    }
-
-    fn tagged(self) -> Self {
-        Self { is_tagged: true, ..self }
-    }
-
-    fn errors(self, errors: &'static [ErrorCode]) -> Self {
-        Self { errors, ..self }
-    }
 }
 
 fn general() -> Vec<Route> {
@@ -125,9 +60,15 @@ fn general() -> Vec<Route> {
             endpoints::version,
         ))
         .value("Versions"),
-        route(Method::GET, "/api/health", "get_health", "Returns whether the store answers.", health::health)
-            .access(Access::Unlimited)
-            .document("Health"),
+        route(
+            Method::GET,
+            "/api/health",
+            "get_health",
+            "Returns whether the store answers.",
+            endpoints::health,
+        )
+        .access(Access::Unlimited)
+        .document("Health"),
         public(route(Method::POST, "/api/auth/login", "login", "Begins a session.", endpoints::log_in))
             .fields(groups::LOGIN)
             .value("User")

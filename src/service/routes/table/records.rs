@@ -6,13 +6,14 @@ use uuid::Uuid;
 use super::collection::Collection;
 #[cfg(feature = "discovery")]
 use super::discovery;
-use super::{ANY_SESSION, groups, route};
+use super::row::{ANY_SESSION, route};
 use crate::model::{Cidr, Network, Organization, Subnet, Tag};
 use crate::service::collections::Template;
 #[cfg(feature = "discovery")]
 use crate::service::daemons;
 use crate::service::endpoints;
-use crate::service::routes::Route;
+use crate::service::route::Route;
+use crate::service::routes::groups;
 
 pub(super) fn organizations() -> Vec<Route> {
     let organizations = Collection {

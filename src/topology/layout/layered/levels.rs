@@ -54,9 +54,8 @@ fn core_edges(network: &Network) -> usize {
 fn tops(level: &Level) -> Vec<usize> {
     let network = &level.network;
     let highest = (0..network.len()).filter_map(|node| level.ranks.at(node)).min();
-    let candidates: Vec<usize> = (0..network.len())
-        .filter(|node| highest.is_none() || level.ranks.at(*node) == highest)
-        .collect();
+    let candidates: Vec<usize> =
+        (0..network.len()).filter(|node| highest.is_none() || level.ranks.at(*node) == highest).collect();
     if candidates.len() <= MOST_TOPS && highest.is_some() {
         return candidates;
     }

@@ -53,15 +53,10 @@ fn initial(network: &Network, levels: &Table<usize>) -> Vec<Vec<usize>> {
             // Neighbors of the same layer are taken last from the stack, that is first: they are to be side by side.
             let level = levels.at(node);
             let next = |same: bool| {
-                network
-                    .neighbors(node)
-                    .iter()
-                    .rev()
-                    .copied()
-                    .filter(move |neighbor| {
-                        let other = levels.at(*neighbor);
-                        if same { other == level } else { other == level + 1 }
-                    })
+                network.neighbors(node).iter().rev().copied().filter(move |neighbor| {
+                    let other = levels.at(*neighbor);
+                    if same { other == level } else { other == level + 1 }
+                })
             };
             waiting.extend(next(true));
             waiting.extend(next(false));
@@ -177,7 +172,12 @@ fn inversions(left: &[usize], right: &[usize]) -> usize {
 }
 
 /// Returns the number of crossings between all neighboring layers.
-fn crossings(network: &Network, levels: &Table<usize>, layers: &[Vec<usize>], positions: &Table<usize>) -> usize {
+fn crossings(
+    network: &Network,
+    levels: &Table<usize>,
+    layers: &[Vec<usize>],
+    positions: &Table<usize>,
+) -> usize {
     let mut total = 0;
     for (index, layer) in layers.iter().enumerate() {
         let width = layers.get(index + 1).map_or(0, Vec::len);

@@ -1,8 +1,8 @@
 //! Rows of items below a node.
 
+use super::super::components::GAP;
 use super::super::geometry::{Point, Size};
 use super::super::packing::misproportion;
-use super::super::components::GAP;
 use super::LAYER_GAP;
 
 /// A rectangle in a row, with the place where a line enters it from above.
@@ -59,7 +59,8 @@ fn one_row(items: &[Item]) -> Rows {
         rows.height = rows.height.max(item.size.height);
         x += item.size.width + GAP;
     }
-    let anchors: Vec<f64> = items.iter().zip(&rows.corners).map(|(item, corner)| corner.x + item.anchor).collect();
+    let anchors: Vec<f64> =
+        items.iter().zip(&rows.corners).map(|(item, corner)| corner.x + item.anchor).collect();
     let middle = match (anchors.first(), anchors.last()) {
         (Some(first), Some(last)) => (first + last) / 2.0,
         _ => 0.0,

@@ -68,8 +68,7 @@ fn spring(other: usize, length: f64, share: f64) -> Spring {
 
 /// Returns the length of lines: larger nodes need longer ones.
 fn unit(level: &Level) -> f64 {
-    let mut extents: Vec<f64> =
-        level.sizes.iter().map(|size| (size.width + size.height) / 2.0).collect();
+    let mut extents: Vec<f64> = level.sizes.iter().map(|size| (size.width + size.height) / 2.0).collect();
     extents.sort_by(f64::total_cmp);
     let median = extents.get(extents.len() / 2).copied().unwrap_or(0.0);
     LINE.max(median * 1.6 + GAP)
@@ -94,7 +93,8 @@ fn lengths(level: &Level, from: usize, unit: f64) -> Table<f64> {
         for node in &reached {
             for neighbor in level.network.neighbors(*node) {
                 if lengths.at(*neighbor).is_none() {
-                    let length = lengths.at(*node).unwrap_or(0.0) + edge_length(level, *node, *neighbor, unit);
+                    let length =
+                        lengths.at(*node).unwrap_or(0.0) + edge_length(level, *node, *neighbor, unit);
                     next.push((*neighbor, length));
                 }
             }

@@ -104,8 +104,10 @@ impl<'a> Improver<'a> {
             DIRECTIONS.iter().map(move |(x, y)| center.plus(Point::new(x * radius, y * radius)))
         };
         let neighbors = self.level.network.neighbors(node);
-        let mut candidates: Vec<Point> =
-            around(place, unit * 0.3).chain(around(place, unit * 0.7)).chain(around(place, unit * 1.4)).collect();
+        let mut candidates: Vec<Point> = around(place, unit * 0.3)
+            .chain(around(place, unit * 0.7))
+            .chain(around(place, unit * 1.4))
+            .collect();
         for neighbor in neighbors.iter().take(4) {
             candidates.extend(around(points.at(*neighbor), unit));
         }

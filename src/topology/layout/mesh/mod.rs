@@ -30,11 +30,8 @@ pub(super) fn arrange(level: &Level) -> Vec<Point> {
     if level.network.len() <= SMALL {
         improver.improve(&mut centers);
     }
-    let mut rects: Vec<Rect> = centers
-        .iter()
-        .zip(level.sizes.iter())
-        .map(|(center, size)| Rect::centered(*center, *size))
-        .collect();
+    let mut rects: Vec<Rect> =
+        centers.iter().zip(level.sizes.iter()).map(|(center, size)| Rect::centered(*center, *size)).collect();
     overlap::push_apart(&mut rects, GAP);
     let order: Vec<usize> = (0..rects.len()).collect();
     overlap::separate(&mut rects, &order, 0, GAP);

@@ -44,14 +44,20 @@ pub(super) fn axes(distances: &Distances, count: usize) -> Vec<Table<f64>> {
 }
 
 /// Returns a drawing in two of the axes, scaled to the desired distances.
-pub(super) fn drawing(axes: &[Table<f64>], first: usize, second: usize, distances: &Distances) -> Table<Point> {
+pub(super) fn drawing(
+    axes: &[Table<f64>],
+    first: usize,
+    second: usize,
+    distances: &Distances,
+) -> Table<Point> {
     let count = axes.first().map_or(0, Table::len);
     let along = |axis: usize, node: usize| axes.get(axis).map_or(0.0, |axis| axis.at(node));
     let mut points: Table<Point> = (0..count)
         .map(|node| {
             // A little disorder separates nodes with the same distances to all pivots.
             let offset = |salt: usize| ((node * 7 + salt) % 17) as f64 / 17.0 - 0.5;
-            Point::new(along(first, node), along(second, node)).plus(Point::new(offset(3), offset(11)).times(1e-3))
+            Point::new(along(first, node), along(second, node))
+                .plus(Point::new(offset(3), offset(11)).times(1e-3))
         })
         .collect();
     let (mut desired, mut actual) = (0.0, 0.0);

@@ -12,8 +12,7 @@ pub(super) fn turn(points: &Table<Point>, sizes: &Table<Size>) -> Table<Point> {
     for step in 0..STEPS {
         // Steps through a half turn: tan of half the angle, from which sine and cosine follow without series.
         let half = step as f64 / STEPS as f64;
-        let (sine, cosine) =
-            (2.0 * half / (1.0 + half * half), (1.0 - half * half) / (1.0 + half * half));
+        let (sine, cosine) = (2.0 * half / (1.0 + half * half), (1.0 - half * half) / (1.0 + half * half));
         for (sine, cosine) in [(sine, cosine), (-cosine, sine)] {
             let turned: Table<Point> = points
                 .iter()

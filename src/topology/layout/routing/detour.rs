@@ -33,7 +33,9 @@ pub(super) fn route(between: &Between<'_>, budget: &mut usize) -> Option<Vec<Poi
             if free.contains(&key) {
                 continue;
             }
-            let (Some(from), Some(to)) = (points.get(one).copied(), points.get(other).copied()) else { continue };
+            let (Some(from), Some(to)) = (points.get(one).copied(), points.get(other).copied()) else {
+                continue;
+            };
             let obstacles = between.obstacles(from, to);
             if obstacles.is_empty() {
                 free.insert(key);
@@ -62,7 +64,8 @@ fn shortest(points: &[Point], blocked: &BTreeSet<(usize, usize)>) -> Vec<usize> 
     let mut done = Table::<bool>::new(count);
     lengths.set(0, 0.0);
     loop {
-        let open = lengths.iter().enumerate().filter(|(point, length)| !done.at(*point) && length.is_finite());
+        let open =
+            lengths.iter().enumerate().filter(|(point, length)| !done.at(*point) && length.is_finite());
         let Some((nearest, length)) =
             open.min_by(|one, other| one.1.total_cmp(other.1)).map(|(point, length)| (point, *length))
         else {

@@ -152,7 +152,8 @@ impl<'a> Hubs<'a> {
         let enter = lower.center().x + lane;
         let start = Point::new(upper.center().x, upper.bottom() + LAYER_GAP / 2.0 + lane);
         let end = Point::new(enter, lower.y - LAYER_GAP / 2.0 + lane);
-        let band = Rect::spanning(Point::new(start.x.min(end.x), start.y), Point::new(start.x.max(end.x), end.y));
+        let band =
+            Rect::spanning(Point::new(start.x.min(end.x), start.y), Point::new(start.x.max(end.x), end.y));
         let mut channels = vec![start.x, end.x];
         for obstacle in between.obstacles_within(band.grown(GAP)) {
             channels.extend([obstacle.x - 1.0, obstacle.right() + 1.0]);

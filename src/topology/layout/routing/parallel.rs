@@ -77,7 +77,9 @@ fn shifted(line: &[Point], offset: f64) -> Vec<Point> {
 fn cut(line: Vec<Point>, rect: Rect) -> Vec<Point> {
     let last_inside = line.iter().rposition(|point| rect.contains(*point));
     let Some(inside) = last_inside else { return line };
-    let (Some(from), Some(to)) = (line.get(inside).copied(), line.get(inside + 1).copied()) else { return line };
+    let (Some(from), Some(to)) = (line.get(inside).copied(), line.get(inside + 1).copied()) else {
+        return line;
+    };
     let border = match rect.clip(from, to) {
         Some((_, leave)) => from.plus(to.minus(from).times(leave)),
         None => from,

@@ -62,8 +62,9 @@ const DARK: &str = "\
 .topology .frame{fill:#171e25;stroke:#4d5965}\
 .topology .segment .card{fill:#2a343e}";
 
-/// Returns the text of the `<style>` element.
-pub(super) fn css(theme: Theme) -> String {
+/// Returns the text of the `<style>` element of a picture, for a page that contains the picture.
+#[must_use]
+pub fn css(theme: Theme) -> String {
     match theme {
         Theme::Light => format!("{COMMON}{LIGHT}"),
         Theme::Dark => format!("{COMMON}{DARK}"),

@@ -1,0 +1,193 @@
+//! Topologies: graphs, pictures, and what users tell about them.
+
+use std::fmt;
+
+use form_urlencoded::Serializer;
+use http::header::AUTHORIZATION;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::call::Call;
+use super::{Client, ClientError, EntityTag, HttpService, Tagged, secret_header};
+use crate::model::{NodePosition, ShareMetadata, TopologyLayout, TopologyView};
+use crate::topology::EdgeDetails;
+use crate::topology::graph::{BlindSpot, Graph, GraphOptions};
+use crate::topology::links::Confidence;
+use crate::topology::render::{Format, Theme};
+
+const PATH: &str = "/api/v1/topology";
+
+/// A topology as a file.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct TopologyFile {
+    /// The name of the file.
+    pub file_name: String,
+    /// The media type of the file.
+    pub media_type: String,
+    /// The file.
+    pub content: String,
+}
+
+/// Omits the content, which may be long.
+impl fmt::Debug for TopologyFile {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("TopologyFile").field("file_name", &self.file_name).finish_non_exhaustive()
+    }
+}
+
+/// A share, and what it shows.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[non_exhaustive]
+pub struct OpenedShare {
+    /// The share.
+    pub share: ShareMetadata,
+    /// What the share shows.
+    pub topology: SharedTopology,
+}
+
+/// What a share shows.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[non_exhaustive]
+pub struct SharedTopology {
+    /// The graph. All ids are those of the share alone.
+    pub graph: Graph,
+    /// The picture of the graph, as SVG.
+    pub svg: String,
+}
+
+impl<S: HttpService> Client<S> {
+    /// Returns the graph of a network with positions, as one view shows it.
+    ///
+    /// ```
+    /// # use toposcope::client::{Client, ClientError, HttpService};
+    /// # use toposcope::model::TopologyView;
+    /// # use toposcope::topology::graph::GraphOptions;
+    /// # use uuid::Uuid;
+    /// # async fn example<S: HttpService>(client: Client<S>, network: Uuid) -> Result<(), ClientError> {
+    /// let graph = client.topology_graph(network, &GraphOptions::new(TopologyView::L2)).await?;
+    /// for edge in graph.edges {
+    ///     println!("{} - {}: {:?}", edge.source, edge.target, edge.confidence);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `entity_not_found`, `entity_access_denied`: of the network.
+    pub async fn topology_graph(&self, network: Uuid, options: &GraphOptions) -> Result<Graph, ClientError> {
+        let query = query_of(network, options).finish();
+        self.value(Call::get(format!("{PATH}/graph?{query}"))).await
+    }
+
+    /// Returns the graph of a network as a file.
+    ///
+    /// # Errors
+    /// Those of [`topology_graph`](Self::topology_graph).
+    pub async fn export_topology(
+        &self,
+        network: Uuid,
+        options: &GraphOptions,
+        format: Format,
+        theme: Theme,
+    ) -> Result<TopologyFile, ClientError> {
+        let mut query = query_of(network, options);
+        query.append_pair("format", format.as_str()).append_pair("theme", theme.as_str());
+        self.value(Call::get(format!("{PATH}/export?{}", query.finish()))).await
+    }
+
+    /// Returns an edge of a view with everything that supports and contradicts it.
+    ///
+    /// # Errors
+    /// Those of [`topology_graph`](Self::topology_graph); `entity_not_found` for an edge that the view does not have.
+    pub async fn topology_edge(
+        &self,
+        network: Uuid,
+        view: TopologyView,
+        id: Uuid,
+    ) -> Result<EdgeDetails, ClientError> {
+        self.value(Call::get(format!("{PATH}/edges/{id}?network_id={network}&view={}", view.as_str()))).await
+    }
+
+    /// Returns what to scan next in a network, the most useful first.
+    ///
+    /// # Errors
+    /// Those of [`topology_graph`](Self::topology_graph).
+    pub async fn blind_spots(&self, network: Uuid) -> Result<Vec<BlindSpot>, ClientError> {
+        self.value(Call::get(format!("{PATH}/blind-spots?network_id={network}"))).await
+    }
+
+    /// Returns the positions that users have given to the nodes of a network in one view.
+    ///
+    /// # Errors
+    /// Those of [`topology_graph`](Self::topology_graph).
+    pub async fn topology_layout(
+        &self,
+        network: Uuid,
+        view: TopologyView,
+    ) -> Result<Tagged<TopologyLayout>, ClientError> {
+        self.tagged(Call::get(layout_path(network, view))).await
+    }
+
+    /// Replaces the positions of nodes, if they still have this tag; `None`: in any case.
+    ///
+    /// # Errors
+    /// Those of [`topology_graph`](Self::topology_graph); `precondition_failed`; `validation_…`.
+    pub async fn put_topology_layout(
+        &self,
+        network: Uuid,
+        view: TopologyView,
+        positions: &[NodePosition],
+        tag: Option<&EntityTag>,
+    ) -> Result<Tagged<TopologyLayout>, ClientError> {
+        #[derive(Serialize)]
+        struct Body<'a> {
+            positions: &'a [NodePosition],
+        }
+        let call = Call::put(layout_path(network, view)).json(&Body { positions })?;
+        self.tagged(call.if_match(tag)).await
+    }
+
+    /// Returns what a share shows. `token` is that of [`verify_share_password`](Self::verify_share_password).
+    ///
+    /// # Errors
+    /// `entity_not_found`; `share_password_required`.
+    pub async fn open_share(&self, id: Uuid, token: Option<&str>) -> Result<OpenedShare, ClientError> {
+        let mut call = Call::post(format!("/api/v1/shares/public/{id}/topology"));
+        if let Some(token) = token {
+            call = call.header(AUTHORIZATION, secret_header(&format!("Bearer {token}"))?);
+        }
+        self.value(call).await
+    }
+}
+
+fn layout_path(network: Uuid, view: TopologyView) -> String {
+    format!("{PATH}/layouts/{network}/{}", view.as_str())
+}
+
+fn query_of(network: Uuid, options: &GraphOptions) -> Serializer<'static, String> {
+    // Every field is named, so that a new one cannot be forgotten here.
+    let GraphOptions { view, focus, depth, tag_ids, collapse, expand, min_confidence, show_stale: _ } =
+        options;
+    let mut query = Serializer::new(String::new());
+    query.append_pair("network_id", &network.to_string()).append_pair("view", view.as_str());
+    if let Some(focus) = focus {
+        query.append_pair("focus", &focus.to_string());
+    }
+    query.append_pair("depth", &depth.to_string());
+    for tag in tag_ids {
+        query.append_pair("tag_ids", &tag.to_string());
+    }
+    query.append_pair("collapse", if *collapse { "true" } else { "false" });
+    for node in expand {
+        query.append_pair("expand", &node.to_string());
+    }
+    let min_confidence = match min_confidence {
+        Confidence::Confirmed => "Confirmed",
+        Confidence::Reported => "Reported",
+        // Conflicting links are always shown.
+        Confidence::Inferred | Confidence::Conflicting => "Inferred",
+    };
+    query.append_pair("min_confidence", min_confidence);
+    query
+}

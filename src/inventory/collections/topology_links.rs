@@ -1,0 +1,145 @@
+use uuid::Uuid;
+
+use super::{CollectionRecord, Creatable, Deletable, Reference, Requirements};
+use crate::access::Caller;
+use crate::inventory::schema::{
+    HOST, LINKED_HOST, TOPOLOGY_LINK, UPDATED_AT, all_of, exists, facets, host_key, network_key, on_network,
+    time_key,
+};
+use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem};
+use crate::model::{Host, LinkEnd, Permission, Timestamp, TopologyLink};
+use crate::store::{Batch, Facets, Link, LinkFilter, Name, Precondition, Query};
+
+/// The maximum number of links that users may enter for a network. Concurrent requests may exceed it by a few.
+const MAX_LINKS: u64 = 10_000;
+
+impl TopologyLink {
+    /// A link between hosts of a network, for [`Inventory::create_as`], which sets id and times.
+    #[must_use]
+    pub fn new(network_id: Uuid, source: LinkEnd, target: LinkEnd) -> Self {
+        let now = Timestamp::now();
+        let id = Uuid::nil();
+        Self { id, network_id, source, target, suppressed: false, created_at: now, updated_at: now }
+    }
+
+    fn ends(&self) -> [(&'static str, LinkEnd); 2] {
+        [("source", self.source), ("target", self.target)]
+    }
+}
+
+impl CollectionRecord for TopologyLink {
+    const ENTITY: Entity = Entity::TopologyLink;
+    const KIND: Name = TOPOLOGY_LINK;
+    const REQUIREMENTS: Requirements =
+        Requirements::levels(Permission::Viewer, Permission::Member, Permission::Member);
+
+    fn id(&self) -> Uuid {
+        self.id
+    }
+
+    fn label(&self) -> String {
+        self.id.to_string()
+    }
+
+    fn network(&self) -> Option<Uuid> {
+        Some(self.network_id)
+    }
+
+    fn begin(&mut self, id: Uuid, _organization: Uuid, now: Timestamp) {
+        (self.id, self.created_at, self.updated_at) = (id, now, now);
+    }
+
+    fn keep_fixed(&mut self, stored: &Self) {
+        self.clone_from(stored);
+    }
+
+    fn touch(&mut self, now: Timestamp) {
+        self.updated_at = now;
+    }
+
+    fn validate(&mut self, _stored: Option<&Self>, _now: Timestamp) -> Result<(), Error> {
+        if self.source.host_id == self.target.host_id {
+            return Err(Error::invalid("target.host_id", Problem::Duplicate));
+        }
+        Ok(())
+    }
+
+    fn references(&self) -> Vec<Reference> {
+        let field = "network_id".to_owned();
+        vec![Reference { entity: Entity::Network, key: network_key(self.network_id), field }]
+    }
+
+    fn facets(&self, organization: Uuid) -> Facets {
+        facets(organization, self.created_at)
+            .with_sort_keys([time_key(UPDATED_AT, self.updated_at)])
+            .with_network(self.network_id)
+            .with_links(self.ends().map(|(_, end)| Link::new(LINKED_HOST, end.host_id)))
+    }
+
+    async fn prepare(
+        inventory: &Inventory,
+        caller: &Caller,
+        _stored: Option<&Self>,
+        record: &Self,
+        batch: &mut Batch,
+    ) -> Result<(), Error> {
+        let organization = caller.organization_id();
+        let links = inventory.count(on_network(TOPOLOGY_LINK, organization, record.network_id)).await?;
+        if links >= MAX_LINKS {
+            return Err(ErrorKind::QuotaExceeded { entity: Self::ENTITY, limit: MAX_LINKS }.into());
+        }
+        for (side, end) in record.ends() {
+            inventory.check_link_end(organization, record.network_id, side, end).await?;
+            batch.guard(exists(host_key(end.host_id)));
+        }
+        Ok(())
+    }
+}
+
+impl Creatable for TopologyLink {}
+
+impl Deletable for TopologyLink {}
+
+impl Inventory {
+    /// Checks that an end is a host of the network, and that its interface entry is the host's.
+    async fn check_link_end(
+        &self,
+        organization: Uuid,
+        network: Uuid,
+        side: &str,
+        end: LinkEnd,
+    ) -> Result<(), Error> {
+        let own = Query { ids: Some(vec![end.host_id]), ..on_network(HOST, organization, network) };
+        let Some(record) = self.store.list(&own).await?.records.pop() else {
+            let field = format!("{side}.host_id");
+            return Err(ErrorKind::ReferenceInvalid { entity: Entity::Host, field }.into());
+        };
+        let Some(entry) = end.if_entry_id else { return Ok(()) };
+        let host: Host = self.decode_host(organization, &record).await?;
+        if host.if_entries.iter().any(|own| own.id == entry) {
+            return Ok(());
+        }
+        let field = format!("{side}.if_entry_id");
+        Err(ErrorKind::ReferenceInvalid { entity: Entity::IfEntry, field }.into())
+    }
+
+    /// Adds the deletion of links that users have entered for hosts to the batch that deletes the hosts.
+    ///
+    /// A link that is entered at the same time may stay. The topology leaves it out, and a user can delete it.
+    pub(in crate::inventory) async fn forget_topology_links(
+        &self,
+        organization: Uuid,
+        hosts: &[Uuid],
+        batch: &mut Batch,
+    ) -> Result<(), Error> {
+        if hosts.is_empty() {
+            return Ok(());
+        }
+        let ends = LinkFilter::new(LINKED_HOST, hosts.to_vec());
+        let query = Query { links: vec![ends], ..all_of(TOPOLOGY_LINK, organization) };
+        for record in self.store.list(&query).await?.records {
+            batch.delete(record.key, Precondition::Any);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,74 @@
+//! Shares as the view of a topology opens them.
+
+use uuid::Uuid;
+
+use super::{not_found, password::SharePassword};
+use crate::access::PseudonymSecret;
+use crate::inventory::schema::{
+    decode, encode, exists, facets, share_key, share_password_key, share_secret_key,
+};
+use crate::inventory::{Entity, Error, ErrorKind, Inventory, unchanged};
+use crate::model::Share;
+use crate::store::Batch;
+
+/// A share that a viewer may open.
+#[derive(Debug)]
+pub(crate) struct OpenShare {
+    pub(crate) share: Share,
+    /// The network that the share shows.
+    pub(crate) network_id: Uuid,
+    pub(crate) secret: PseudonymSecret,
+}
+
+impl Inventory {
+    /// Opens a share for a viewer, whose token stands for the password if the share requires one.
+    ///
+    /// # Errors
+    /// `NotFound`, also for disabled and expired shares, and for shares without a network; `SharePasswordRequired` without a
+    /// valid token.
+    pub(crate) async fn open_share(&self, id: Uuid, token: Option<&str>) -> Result<OpenShare, Error> {
+        // One call, so that all are of one state of the store.
+        let keys = [share_key(id), share_password_key(id), share_secret_key(id)];
+        let records = self.store.get(&keys).await?;
+        let [Some(share), password, secret] = records.as_slice() else { return Err(not_found(id)) };
+        let share: Share = decode(share)?;
+        let network_id = share.network_id.filter(|_| self.is_open(&share)).ok_or_else(|| not_found(id))?;
+        if share.requires_password {
+            let password: SharePassword = decode(password.as_ref().ok_or_else(|| not_found(id))?)?;
+            if !token.is_some_and(|token| password.verifies(id, token, self.now())) {
+                return Err(ErrorKind::SharePasswordRequired.into());
+            }
+        }
+        let secret = match secret {
+            Some(record) => decode(record)?,
+            None => self.make_share_secret(&share).await?,
+        };
+        Ok(OpenShare { share, network_id, secret })
+    }
+
+    /// Stores the secret of a share that is opened for the first time.
+    async fn make_share_secret(&self, share: &Share) -> Result<PseudonymSecret, Error> {
+        let key = share_secret_key(share.id);
+        let mut transaction = self.transaction(Entity::Share, share.id);
+        loop {
+            if let Some(record) = self.get(key).await? {
+                return decode(&record);
+            }
+            if self.get(share_key(share.id)).await?.is_none() {
+                return Err(not_found(share.id));
+            }
+            let secret = PseudonymSecret::generate(&*self.random)?;
+            let mut batch = Batch::new();
+            batch.put(
+                key,
+                unchanged(None),
+                facets(share.organization_id, share.created_at),
+                encode(&secret)?,
+            );
+            batch.guard(exists(share_key(share.id)));
+            if transaction.commit(batch).await? {
+                return Ok(secret);
+            }
+        }
+    }
+}

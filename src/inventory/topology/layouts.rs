@@ -1,0 +1,109 @@
+//! The positions that users give to nodes.
+
+use std::collections::HashSet;
+
+use uuid::Uuid;
+
+use crate::access::Caller;
+use crate::inventory::schema::{TOPOLOGY_LAYOUT, decode, encode, exists, network_key};
+use crate::inventory::{Entity, Error, Inventory, Problem, require_level, unchanged};
+use crate::model::{NodePosition, Permission, TopologyLayout, TopologyView, derived_id};
+use crate::store::{Batch, Facets, Key};
+
+/// The maximum number of positions of a layout.
+const MAX_POSITIONS: usize = 20_000;
+
+/// The maximum distance of a node from the origin, in pixels, along each axis.
+const MAX_COORDINATE: i64 = 1_000_000;
+
+impl Inventory {
+    /// Returns the positions that users have given to the nodes of a network in one view.
+    ///
+    /// Every level may read. Without stored positions, the list is empty.
+    ///
+    /// # Errors
+    /// `NotFound`, also for a network of another organization; `AccessDenied` when the caller cannot access the network.
+    pub async fn topology_layout_as(
+        &self,
+        caller: &Caller,
+        network: Uuid,
+        view: TopologyView,
+    ) -> Result<TopologyLayout, Error> {
+        self.require_network(caller, network).await?;
+        self.topology_layout(network, view).await
+    }
+
+    /// Replaces the positions of the nodes of a network in one view, on behalf of a caller, a Member or above.
+    ///
+    /// `check` receives the present positions; an error that it returns prevents the change.
+    ///
+    /// # Errors
+    /// `PermissionDenied`; those of [`topology_layout_as`](Self::topology_layout_as); `Invalid` for more than 20,000
+    /// positions, two of one node, and coordinates beyond 1,000,000; any error of `check`.
+    pub async fn put_topology_layout_as(
+        &self,
+        caller: &Caller,
+        layout: TopologyLayout,
+        check: impl Fn(&TopologyLayout) -> Result<(), Error> + Send + Sync,
+    ) -> Result<TopologyLayout, Error> {
+        require_level(caller, Permission::Member)?;
+        let (network, view) = (layout.network_id, layout.view);
+        let key = layout_key(network, view);
+        let mut transaction = self.transaction(Entity::TopologyLayout, network);
+        loop {
+            self.require_network(caller, network).await?;
+            validate(&layout.positions)?;
+            let stored = self.get(key).await?;
+            let present = match &stored {
+                Some(record) => decode(record)?,
+                None => TopologyLayout { network_id: network, view, positions: Vec::new() },
+            };
+            check(&present)?;
+            let facets = Facets::default().with_organization(caller.organization_id()).with_network(network);
+            let mut batch = Batch::new();
+            batch.put(key, unchanged(stored.as_ref()), facets, encode(&layout)?);
+            batch.guard(exists(network_key(network)));
+            if transaction.commit(batch).await? {
+                return Ok(layout);
+            }
+        }
+    }
+
+    /// Returns the positions of a network whose access was checked.
+    pub(crate) async fn topology_layout(
+        &self,
+        network: Uuid,
+        view: TopologyView,
+    ) -> Result<TopologyLayout, Error> {
+        match self.get(layout_key(network, view)).await? {
+            Some(record) => decode(&record),
+            None => Ok(TopologyLayout { network_id: network, view, positions: Vec::new() }),
+        }
+    }
+}
+
+fn layout_key(network: Uuid, view: TopologyView) -> Key {
+    Key::new(TOPOLOGY_LAYOUT, derived_id("layout", &[network.as_bytes(), view.as_str().as_bytes()]))
+}
+
+fn validate(positions: &[NodePosition]) -> Result<(), Error> {
+    if positions.len() > MAX_POSITIONS {
+        return Err(Error::invalid("positions", Problem::MaxLength { max: MAX_POSITIONS }));
+    }
+    let mut ids = HashSet::new();
+    for (index, position) in positions.iter().enumerate() {
+        if !ids.insert(position.id) {
+            return Err(Error::invalid(format!("positions.{index}.id"), Problem::Duplicate));
+        }
+        for (axis, coordinate) in [("x", position.x), ("y", position.y)] {
+            // Integers of this size are exact as floating-point numbers.
+            #[allow(clippy::cast_precision_loss, reason = "the bound is far below 2^53")]
+            let is_within = coordinate.abs() <= MAX_COORDINATE as f64;
+            if !is_within {
+                let problem = Problem::OutOfRange { min: -MAX_COORDINATE, max: MAX_COORDINATE };
+                return Err(Error::invalid(format!("positions.{index}.{axis}"), problem));
+            }
+        }
+    }
+    Ok(())
+}

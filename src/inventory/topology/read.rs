@@ -1,0 +1,146 @@
+//! The records that a topology is made from, and which of them have changed.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use uuid::Uuid;
+
+use crate::access::Caller;
+use crate::inventory::discovery::{claim_of, host_of_claim};
+use crate::inventory::records::belongs_to;
+use crate::inventory::schema::{
+    CLAIM, HOST, SUBNET, TOPOLOGY_LAYOUT, TOPOLOGY_LINK, decode, network_key, on_network,
+};
+use crate::inventory::{Claim, Entity, Error, ErrorKind, Inventory};
+use crate::model::{Host, Subnet, TopologyLink};
+use crate::store::{Name, Record, Version};
+
+/// The kinds of records that a topology depends on.
+const KINDS: [Name; 5] = [HOST, CLAIM, SUBNET, TOPOLOGY_LINK, TOPOLOGY_LAYOUT];
+
+/// The state of everything that the topologies of an organization depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct TopologyRevision([u128; KINDS.len()]);
+
+impl TopologyRevision {
+    /// Returns the numbers of the revision.
+    pub(crate) const fn numbers(&self) -> &[u128] {
+        &self.0
+    }
+}
+
+/// Which state of the hosts and claims of a network is known.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KnownNetwork {
+    hosts: BTreeMap<Uuid, Version>,
+    /// The host of each claim, and the version of the claim.
+    claims: HashMap<Uuid, (Uuid, Version)>,
+}
+
+/// What has changed in a network since a known state.
+#[derive(Debug)]
+pub(crate) struct NetworkChanges<T> {
+    /// The state that is known with these changes.
+    pub(crate) known: KnownNetwork,
+    /// What was made of the hosts that are new, or that have changed with their claims.
+    pub(crate) changed: Vec<T>,
+    /// The hosts that are gone.
+    pub(crate) removed: Vec<Uuid>,
+    /// All subnets.
+    pub(crate) subnets: Vec<Subnet>,
+    /// All links that users have entered.
+    pub(crate) links: Vec<TopologyLink>,
+}
+
+impl Inventory {
+    /// Checks that a network exists, belongs to the caller's organization, and is in the caller's scope.
+    ///
+    /// # Errors
+    /// `NotFound`; `AccessDenied`.
+    pub(crate) async fn require_network(&self, caller: &Caller, network: Uuid) -> Result<(), Error> {
+        let record = self.get(network_key(network)).await?;
+        if !belongs_to(caller.organization_id(), record.as_ref())? {
+            return Err(ErrorKind::NotFound { entity: Entity::Network, id: network }.into());
+        }
+        if caller.scope().allows(network) {
+            return Ok(());
+        }
+        Err(ErrorKind::AccessDenied { entity: Entity::Network, id: network }.into())
+    }
+
+    /// Returns the state of the organization's topologies; `None` if the store does not support revisions.
+    pub(crate) async fn topology_revision(
+        &self,
+        organization: Uuid,
+    ) -> Result<Option<TopologyRevision>, Error> {
+        let mut numbers = [0; KINDS.len()];
+        for (number, kind) in numbers.iter_mut().zip(KINDS) {
+            let Some(revision) = self.store.revision(kind, organization).await? else { return Ok(None) };
+            *number = revision.number();
+        }
+        Ok(Some(TopologyRevision(numbers)))
+    }
+
+    /// Reads what has changed in a network whose access was checked.
+    ///
+    /// `digest` makes of a host and its claims what the caller keeps. Hosts are decoded one by one, so that few of them are
+    /// in memory at a time.
+    pub(crate) async fn changes_of_network<T: Send + 'static>(
+        &self,
+        organization: Uuid,
+        network: Uuid,
+        known: &KnownNetwork,
+        digest: impl Fn(&Host, &[Claim]) -> T + Send + 'static,
+    ) -> Result<NetworkChanges<T>, Error> {
+        let hosts = self.store.list(&on_network(HOST, organization, network)).await?.records;
+        let claims = self.store.list(&on_network(CLAIM, organization, network)).await?.records;
+        let subnets = self.read_all(&on_network(SUBNET, organization, network)).await?;
+        let links = self.read_all(&on_network(TOPOLOGY_LINK, organization, network)).await?;
+
+        let mut now = KnownNetwork::default();
+        let mut changed_hosts = BTreeSet::new();
+        for record in &hosts {
+            now.hosts.insert(record.key.id, record.version);
+            if known.hosts.get(&record.key.id) != Some(&record.version) {
+                changed_hosts.insert(record.key.id);
+            }
+        }
+        for record in &claims {
+            let before = known.claims.get(&record.key.id);
+            let host = match before {
+                Some((host, _)) => *host,
+                None => host_of_claim(record)?,
+            };
+            now.claims.insert(record.key.id, (host, record.version));
+            if before != Some(&(host, record.version)) {
+                changed_hosts.insert(host);
+            }
+        }
+        let gone = known.claims.iter().filter(|(claim, _)| !now.claims.contains_key(claim));
+        changed_hosts.extend(gone.map(|(_, (host, _))| *host));
+        let removed = known.hosts.keys().filter(|host| !now.hosts.contains_key(host)).copied().collect();
+
+        let mut read: BTreeMap<Uuid, (Record, Vec<Record>)> = BTreeMap::new();
+        for record in hosts.into_iter().filter(|record| changed_hosts.contains(&record.key.id)) {
+            read.insert(record.key.id, (record, Vec::new()));
+        }
+        for record in claims {
+            let host = now.claims.get(&record.key.id).map(|(host, _)| *host);
+            if let Some((_, claims)) = host.and_then(|host| read.get_mut(&host)) {
+                claims.push(record);
+            }
+        }
+        let bytes = read.values().flat_map(|(host, claims)| std::iter::once(host).chain(claims));
+        let bytes = bytes.map(|record| record.body.len()).sum();
+        let digest_all = move || {
+            let mut digests = Vec::with_capacity(read.len());
+            for (host, claims) in read.into_values() {
+                let host: Host = decode(&host)?;
+                let claims: Vec<Claim> = claims.iter().map(claim_of).collect::<Result<_, _>>()?;
+                digests.push(digest(&host, &claims));
+            }
+            Ok::<_, Error>(digests)
+        };
+        let changed = self.state.offload.run(organization, bytes, digest_all).await??;
+        Ok(NetworkChanges { known: now, changed, removed, subnets, links })
+    }
+}

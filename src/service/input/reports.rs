@@ -1,0 +1,41 @@
+//! The query of an import of a report.
+
+use uuid::Uuid;
+
+use super::parameters::{Known, QueryValues};
+use crate::discovery::Format;
+use crate::inventory::{Error, Problem};
+use crate::service::error::ApiError;
+use crate::service::parameter::MAX_REPORTER;
+
+/// What the query of an import says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::service) struct ReportQuery {
+    pub(in crate::service) format: Format,
+    /// `None`: the network of the daemon's key.
+    pub(in crate::service) network_id: Option<Uuid>,
+    pub(in crate::service) reporter: Option<String>,
+    pub(in crate::service) complete: bool,
+    pub(in crate::service) create_neighbors: bool,
+    pub(in crate::service) dry_run: bool,
+}
+
+/// Parses the query of an import of a report.
+pub(in crate::service) fn read_report_query(
+    query: Option<&str>,
+    known: Known<'_>,
+) -> Result<ReportQuery, ApiError> {
+    let values = QueryValues::read(query, known)?;
+    let reporter = values.text("reporter")?;
+    if reporter.is_some_and(|name| name.chars().count() > MAX_REPORTER) {
+        return Err(Error::invalid("reporter", Problem::MaxLength { max: MAX_REPORTER }).into());
+    }
+    Ok(ReportQuery {
+        format: values.value("format")?.ok_or_else(|| Error::invalid("format", Problem::Required))?,
+        network_id: values.value("network_id")?,
+        reporter: reporter.map(str::to_owned),
+        complete: values.value("complete")?.unwrap_or_default(),
+        create_neighbors: values.value("create_neighbors")?.unwrap_or_default(),
+        dry_run: values.value("dry_run")?.unwrap_or_default(),
+    })
+}

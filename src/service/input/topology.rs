@@ -1,0 +1,52 @@
+//! The query of a topology.
+
+use uuid::Uuid;
+
+use super::parameters::{Known, MAX_IDS, QueryValues, invalid_format};
+use crate::inventory::{Error, Problem};
+use crate::service::error::ApiError;
+use crate::topology::graph::GraphOptions;
+use crate::topology::links::Confidence;
+use crate::topology::render::{Format, Theme};
+
+/// Maximum distance of nodes from the focus of a topology.
+pub(in crate::service) const MAX_DEPTH: u32 = 100;
+
+/// What the query of a request for a topology says.
+#[derive(Clone, Debug)]
+pub(in crate::service) struct TopologyQuery {
+    pub(in crate::service) network_id: Uuid,
+    pub(in crate::service) options: GraphOptions,
+    pub(in crate::service) has_layout: bool,
+    pub(in crate::service) format: Format,
+    pub(in crate::service) theme: Theme,
+}
+
+/// Parses the query of a topology.
+pub(in crate::service) fn read_topology_query(
+    query: Option<&str>,
+    known: Known<'_>,
+) -> Result<TopologyQuery, ApiError> {
+    let values = QueryValues::read(query, known)?;
+    let network_id =
+        values.value("network_id")?.ok_or_else(|| Error::invalid("network_id", Problem::Required))?;
+    let mut options = GraphOptions::new(values.value("view")?.unwrap_or_default());
+    options.focus = values.value("focus")?;
+    options.depth = values.number("depth", MAX_DEPTH)?.unwrap_or(options.depth);
+    options.tag_ids = values.list("tag_ids", MAX_IDS)?.unwrap_or_default().into_iter().collect();
+    options.collapse = values.value("collapse")?.unwrap_or(options.collapse);
+    options.expand = values.list("expand", MAX_IDS)?.unwrap_or_default().into_iter().collect();
+    options.min_confidence = match values.text("min_confidence")? {
+        None | Some("Inferred") => Confidence::Inferred,
+        Some("Reported") => Confidence::Reported,
+        Some("Confirmed") => Confidence::Confirmed,
+        Some(_) => return Err(invalid_format("min_confidence")),
+    };
+    Ok(TopologyQuery {
+        network_id,
+        options,
+        has_layout: values.value("layout")?.unwrap_or(true),
+        format: values.value("format")?.unwrap_or_default(),
+        theme: values.value("theme")?.unwrap_or_default(),
+    })
+}

@@ -1,0 +1,48 @@
+//! The endpoints that serve the document.
+
+use std::sync::OnceLock;
+
+use bytes::Bytes;
+use http::StatusCode;
+
+use super::document::build;
+use crate::service::entity_tag::EntityTag;
+use crate::service::error::ApiError;
+use crate::service::input::read_no_query;
+use crate::service::response::Outcome;
+use crate::service::route::{Call, Pending};
+
+/// The document as one endpoint sends it.
+struct Encoded {
+    bytes: Bytes,
+    tag: Result<EntityTag, ApiError>,
+}
+
+/// `GET /openapi.json`.
+pub(in crate::service) fn at_root(call: Call<'_>) -> Pending<'_> {
+    static ENCODED: OnceLock<Encoded> = OnceLock::new();
+    send(call, &ENCODED, ".")
+}
+
+/// `GET /api/openapi.json`: the same document, seen from one level below.
+pub(in crate::service) fn under_api(call: Call<'_>) -> Pending<'_> {
+    static ENCODED: OnceLock<Encoded> = OnceLock::new();
+    send(call, &ENCODED, "..")
+}
+
+/// Sends the document, which is built at the first request. `server` is the way from it to the root of the API.
+fn send<'r>(call: Call<'r>, document: &'static OnceLock<Encoded>, server: &'static str) -> Pending<'r> {
+    Box::pin(async move {
+        read_no_query(&call.input)?;
+        let document = document.get_or_init(|| {
+            let bytes = Bytes::from(build(call.routes, server).to_string());
+            Encoded { tag: EntityTag::of_document(&bytes), bytes }
+        });
+        let tag = document.tag.as_ref().map_err(|_| ApiError::internal())?;
+        if tag.matches(call.input.request) {
+            return Ok(Outcome::not_modified(tag));
+        }
+        let outcome = Outcome::document(StatusCode::OK, document.bytes.clone());
+        Ok(outcome.with_tag(Some(tag.clone())))
+    })
+}

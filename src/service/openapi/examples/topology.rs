@@ -1,0 +1,112 @@
+//! Examples of topologies.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::{NETWORK, id, now};
+use crate::model::{LinkEnd, NodePosition, ShareMetadata, TopologyLayout, TopologyLink, TopologyView};
+use crate::service::openapi::parameters::set;
+use crate::service::openapi::schemas::Schemas;
+use crate::service::topology::{OpenedShare, SharedTopology, TopologyFile};
+use crate::topology::EdgeDetails;
+use crate::topology::graph::{BlindSpot, Graph};
+use crate::topology::render::Format;
+
+const SWITCH: Uuid = id(40);
+const UPLINK: Uuid = id(41);
+const SERVER: Uuid = id(42);
+
+pub(super) fn add_all(schemas: &mut Schemas) {
+    schemas.add(&TopologyLink {
+        id: id(43),
+        network_id: NETWORK,
+        source: LinkEnd::at_port(SWITCH, UPLINK),
+        target: LinkEnd::at_host(SERVER),
+        suppressed: false,
+        created_at: now(),
+        updated_at: now(),
+    });
+    add_graph(schemas);
+    let positions = vec![NodePosition { id: SWITCH, x: 120.0, y: 80.5 }];
+    schemas.add(&TopologyLayout { network_id: NETWORK, view: TopologyView::L2, positions });
+}
+
+fn add_graph(schemas: &mut Schemas) {
+    let port = |entry, name: &str| json!({"if_entry_id": id(entry), "name": name});
+    let evidence = json!([{
+        "method": "lldp",
+        "rule": "one_sided_lldp",
+        "reporter_host_id": SWITCH,
+        "if_entry_id": UPLINK,
+        "first_seen": now(),
+        "last_seen": now(),
+    }]);
+    let edge = json!({
+        "id": id(44),
+        "kind": "Physical",
+        "source": SWITCH,
+        "target": SERVER,
+        "source_port": port(41, "Gi1/0/1"),
+        "target_port": port(45, "eth0"),
+        "speed_bps": 1_000_000_000,
+        "members": [{"source_port": port(41, "Gi1/0/1"), "target_port": port(45, "eth0")}],
+        "confidence": "Reported",
+        "evidence": evidence,
+        "points": [[92, 48], [92, 112]],
+    });
+    let rejected = json!([{
+        "evidence": {"method": "fdb", "rule": "single_sided_fdb", "reporter_host_id": SWITCH, "if_entry_id": UPLINK,
+            "first_seen": null, "last_seen": now()},
+        "names": "00:00:5e:00:53:07",
+        "beaten_by": "one_sided_lldp",
+    }]);
+    let node = |number, label: &str, role: &str, y| {
+        json!({
+            "id": id(number), "kind": "Host", "entity_id": id(number), "parent_id": null, "label": label,
+            "detail": "192.0.2.7", "role": role, "role_reason": {"source": "service", "detail": "SSH"},
+            "x": 0, "y": y, "width": 184, "height": 48, "pinned": false, "collapsed": 0, "stale": false,
+        })
+    };
+    let graph = json!({
+        "network_id": NETWORK,
+        "view": "l2",
+        "revision": "9f86d081884c7d659a2feaa0c55ad015",
+        "bounds": {"x": 0, "y": 0, "width": 184, "height": 160},
+        "nodes": [node(40, "switch-1", "switch", 0), node(42, "server-7", "server", 112)],
+        "edges": [edge],
+        "hidden": {"leaves": 0, "stale": 0},
+        "warnings": [{"code": "duplicate_chassis_id", "params": {"hosts": "2"}}],
+    });
+    let spot = json!({
+        "reason": "one_sided_links", "node_id": SERVER, "host_id": SERVER, "label": "server-7",
+        "port": port(45, "eth0"), "addresses": ["192.0.2.7"], "count": 1, "weight": 6,
+    });
+    let mut details = edge;
+    set(&mut details, "rejected", rejected);
+    add_json::<Graph>(schemas, graph.clone());
+    add_json::<EdgeDetails>(schemas, details);
+    add_json::<BlindSpot>(schemas, spot);
+    let media_type = Format::Svg.media_type().to_owned();
+    schemas.add(&TopologyFile {
+        file_name: "office-l2.svg".to_owned(),
+        media_type,
+        content: "<svg xmlns=\"http://www.w3.org/2000/svg\"/>".to_owned(),
+    });
+    if let Ok(graph) = serde_json::value::to_raw_value(&graph) {
+        let svg = "<svg xmlns=\"http://www.w3.org/2000/svg\"/>".to_owned();
+        schemas.add(&OpenedShare {
+            share: ShareMetadata::from(&super::share()),
+            topology: SharedTopology { graph, svg },
+        });
+    }
+}
+
+/// Adds a type of which only JSON can make a value here.
+fn add_json<T: DeserializeOwned + JsonSchema + Serialize>(schemas: &mut Schemas, example: Value) {
+    if let Ok(example) = serde_json::from_value::<T>(example) {
+        schemas.add(&example);
+    }
+}

@@ -1,0 +1,136 @@
+//! Endpoints as data, and the requests that they receive.
+
+use std::pin::Pin;
+
+use http::Method;
+
+use super::error::ApiError;
+use super::input::{Input, PathParameters};
+use super::parameter::{Parameter, RequestContent};
+use super::response::Outcome;
+use super::sender::{Access, Sender};
+use super::state::ApiState;
+use crate::access::Caller;
+use crate::wire::ErrorCode;
+
+/// One endpoint.
+#[derive(Debug)]
+#[cfg_attr(not(feature = "openapi"), allow(dead_code, reason = "only the OpenAPI document shows all of it"))]
+pub(super) struct Route {
+    pub(super) method: Method,
+    pub(super) path: &'static str,
+    /// The name of the operation in the OpenAPI document; `None` for another path of a documented endpoint.
+    pub(super) operation_id: Option<String>,
+    pub(super) summary: String,
+    pub(super) access: Access,
+    /// Groups of query parameters.
+    pub(super) query: Vec<&'static [Parameter]>,
+    pub(super) body: RequestContent,
+    pub(super) answer: Answer,
+    pub(super) body_limit: BodyLimit,
+    /// Whether successes carry an `ETag`.
+    pub(super) is_tagged: bool,
+    /// Codes of errors, beyond those that follow from the other fields.
+    pub(super) errors: &'static [ErrorCode],
+    pub(super) handler: Handler,
+}
+
+/// The maximum size of a request body.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum BodyLimit {
+    Usual,
+    /// That of many hosts at once.
+    Bulk,
+    /// That of a report of a scanner or a device.
+    #[cfg(feature = "discovery")]
+    Report,
+}
+
+/// What the body of a success contains.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(feature = "openapi"), allow(dead_code, reason = "only the OpenAPI document shows all of it"))]
+pub(super) enum Answer {
+    /// An envelope with `{}`.
+    Empty,
+    /// An envelope with a value of this schema.
+    Value(&'static str),
+    /// An envelope with a list of values of this schema, all at once.
+    List(&'static str),
+    /// An envelope with a page of values of this schema.
+    Page(&'static str),
+    /// A value of this schema, without an envelope.
+    Document(&'static str),
+    /// An envelope with null.
+    #[cfg(feature = "discovery")]
+    Null,
+    /// Server-sent events.
+    #[cfg(feature = "discovery")]
+    Events,
+    /// The topology of a network as a file, or in an envelope.
+    #[cfg(feature = "topology")]
+    TopologyFile,
+    /// An SVG picture.
+    #[cfg(feature = "topology")]
+    Picture,
+    /// A page for people, also for errors.
+    #[cfg(feature = "topology")]
+    Html,
+}
+
+/// A request to an endpoint, past routing and authentication.
+pub(super) struct Call<'r> {
+    pub(super) state: &'r ApiState,
+    pub(super) route: &'static Route,
+    /// All routes, for the endpoints that describe them.
+    #[cfg_attr(
+        not(feature = "openapi"),
+        allow(dead_code, reason = "only the OpenAPI document shows all of it")
+    )]
+    pub(super) routes: &'static [Route],
+    pub(super) path: PathParameters<'r>,
+    sender: Option<Sender>,
+    pub(super) input: Input<'r>,
+}
+
+/// The future response of an endpoint.
+pub(super) type Pending<'r> = Pin<Box<dyn Future<Output = Result<Outcome, ApiError>> + Send + 'r>>;
+
+/// The function behind an endpoint.
+pub(super) type Handler = for<'r> fn(Call<'r>) -> Pending<'r>;
+
+impl<'r> Call<'r> {
+    pub(super) const fn new(
+        state: &'r ApiState,
+        (route, routes): (&'static Route, &'static [Route]),
+        path: PathParameters<'r>,
+        sender: Option<Sender>,
+        input: Input<'r>,
+    ) -> Self {
+        Self { state, route, routes, path, sender, input }
+    }
+
+    /// Returns the caller, whom every endpoint has that is not public.
+    pub(super) fn into_caller(self) -> Result<Caller, ApiError> {
+        Ok(self.sender.ok_or_else(ApiError::internal)?.into_caller()?)
+    }
+
+    /// Returns the caller, whom every endpoint has that is not public and not for daemons.
+    #[cfg(feature = "topology")]
+    pub(super) fn caller(&self) -> Result<&Caller, ApiError> {
+        match &self.sender {
+            Some(Sender::Caller(caller)) => Ok(caller),
+            _ => Err(ApiError::internal()),
+        }
+    }
+
+    /// Returns the sender, which every endpoint has that is not public.
+    #[cfg(feature = "discovery")]
+    pub(super) fn sender(&self) -> Result<&Sender, ApiError> {
+        self.sender.as_ref().ok_or_else(ApiError::internal)
+    }
+
+    #[cfg(feature = "discovery")]
+    pub(super) const fn is_by_daemon(&self) -> bool {
+        matches!(self.sender, Some(Sender::Daemon(_)))
+    }
+}

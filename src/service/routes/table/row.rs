@@ -1,0 +1,86 @@
+//! What the rows of the route table are made with.
+
+use http::Method;
+
+use crate::inventory::Requirement;
+use crate::model::Permission;
+use crate::service::parameter::{Parameter, RequestContent};
+use crate::service::route::{Answer, BodyLimit, Handler, Route};
+use crate::service::sender::Access;
+use crate::wire::ErrorCode;
+
+/// Any caller with a session.
+pub(super) const ANY_SESSION: Access = Access::Caller(Requirement::session(Permission::Viewer));
+pub(super) const VIEWER: Access = Access::Caller(Requirement::level(Permission::Viewer));
+pub(super) const MEMBER: Access = Access::Caller(Requirement::level(Permission::Member));
+
+pub(super) const CREATE_ERRORS: &[ErrorCode] = &[ErrorCode::EntityAlreadyExists];
+pub(super) const UPDATE_ERRORS: &[ErrorCode] =
+    &[ErrorCode::EntityAlreadyExists, ErrorCode::EntityInUse, ErrorCode::PreconditionFailed];
+pub(super) const DELETE_ERRORS: &[ErrorCode] = &[ErrorCode::EntityInUse, ErrorCode::PreconditionFailed];
+
+pub(super) fn route(
+    method: Method,
+    path: &'static str,
+    operation_id: &str,
+    summary: &str,
+    handler: Handler,
+) -> Route {
+    Route {
+        method,
+        path,
+        operation_id: Some(operation_id.to_owned()),
+        summary: summary.to_owned(),
+        access: VIEWER,
+        query: Vec::new(),
+        body: RequestContent::Nothing,
+        answer: Answer::Empty,
+        body_limit: BodyLimit::Usual,
+        is_tagged: false,
+        errors: &[],
+        handler,
+    }
+}
+
+impl Route {
+    pub(super) fn access(self, access: Access) -> Self {
+        Self { access, ..self }
+    }
+
+    pub(super) fn query(self, groups: &[&'static [Parameter]]) -> Self {
+        Self { query: groups.to_vec(), ..self }
+    }
+
+    pub(super) fn fields(self, fields: &'static [Parameter]) -> Self {
+        Self { body: RequestContent::Fields(fields), ..self }
+    }
+
+    pub(super) fn ids(self) -> Self {
+        Self { body: RequestContent::Ids, ..self }
+    }
+
+    pub(super) fn value(self, schema: &'static str) -> Self {
+        Self { answer: Answer::Value(schema), is_tagged: false, ..self }
+    }
+
+    pub(super) fn document(self, schema: &'static str) -> Self {
+        Self { answer: Answer::Document(schema), ..self }
+    }
+
+    #[cfg(feature = "discovery")]
+    pub(super) fn list(self, schema: &'static str) -> Self {
+        Self { answer: Answer::List(schema), ..self }
+    }
+
+    pub(super) fn page(self, schema: &'static str) -> Self {
+        Self { answer: Answer::Page(schema), is_tagged: true, ..self }
+    }
+
+    pub(super) fn tagged(self) -> Self {
+        Self { is_tagged: true, ..self }
+    }
+
+    pub(super) fn errors(self, errors: &'static [ErrorCode]) -> Self {
+        Self { errors, ..self }
+    }
+}

@@ -1,0 +1,214 @@
+//! Topologies.
+
+use http::Method;
+use uuid::Uuid;
+
+use super::collection::Collection;
+use super::row::{MEMBER, VIEWER, route};
+use crate::model::{LinkEnd, TopologyLink};
+use crate::service::collections::Template;
+use crate::service::input::{MAX_DEPTH, MAX_IDS};
+use crate::service::parameter::{Kind, Parameter};
+use crate::service::route::{Answer, Route};
+use crate::service::routes::groups;
+use crate::service::sender::Access;
+use crate::service::topology;
+use crate::wire::ErrorCode;
+
+const NETWORK: &[Parameter] = &[Parameter::required("network_id", Kind::Id, "The network.")];
+
+const LINK: &[Parameter] = &[
+    Parameter::required("network_id", Kind::Id, "The network of both hosts."),
+    Parameter::required("source", Kind::Schema("LinkEnd"), "One end."),
+    Parameter::required("target", Kind::Schema("LinkEnd"), "The other end, on another host."),
+    Parameter::optional("suppressed", Kind::Boolean, "Whether to leave out links instead of showing one."),
+];
+
+const LAYOUT: &[Parameter] =
+    &[Parameter::required("positions", Kind::Schemas("NodePosition"), "The positions of nodes.")];
+
+const VIEW: Parameter = Parameter::optional("view", Kind::Choice(&["l2", "l3", "workloads"]), "The view.");
+
+const ONE_VIEW: &[Parameter] = &[VIEW];
+
+const GRAPH: &[Parameter] = &[
+    VIEW,
+    Parameter::nullable("focus", Kind::Id, "The node around which the graph is drawn."),
+    Parameter::optional(
+        "depth",
+        Kind::Number { min: 0, max: MAX_DEPTH as i64, default: Some(1) },
+        "The distance from the focus up to which nodes are drawn.",
+    ),
+    Parameter::optional(
+        "collapse",
+        Kind::Boolean,
+        "Whether leaves beyond eight of a device become one node.",
+    ),
+    Parameter::optional("expand", Kind::Ids(MAX_IDS), "The nodes whose leaves are drawn in full."),
+    Parameter::optional(
+        "min_confidence",
+        Kind::Choice(&["Inferred", "Reported", "Confirmed"]),
+        "The least certain links to draw. Conflicting ones are always drawn.",
+    ),
+];
+
+const WITH_LAYOUT: &[Parameter] =
+    &[Parameter::optional("layout", Kind::Boolean, "Whether nodes have positions. Default: true.")];
+
+const FILE: &[Parameter] = &[
+    Parameter::optional(
+        "format",
+        Kind::Choice(&["svg", "mermaid", "dot", "graphml", "drawio", "json"]),
+        "The format of the file.",
+    ),
+    Parameter::optional("theme", Kind::Choice(&["auto", "light", "dark"]), "The colors of an SVG."),
+];
+
+const NETWORK_ERRORS: &[ErrorCode] = &[ErrorCode::EntityAccessDenied, ErrorCode::EntityNotFound];
+
+pub(super) fn topology() -> Vec<Route> {
+    [graphs(), links(), layouts(), shares()].into_iter().flatten().collect()
+}
+
+fn graphs() -> Vec<Route> {
+    let in_network = |route: Route| route.access(VIEWER).tagged().errors(NETWORK_ERRORS);
+    vec![
+        in_network(
+            route(
+                Method::GET,
+                "/api/v1/topology/graph",
+                "get_topology_graph",
+                "Returns the graph of a network.",
+                topology::get_graph,
+            )
+            .query(&[NETWORK, GRAPH, groups::TAGS, WITH_LAYOUT])
+            .value("Graph"),
+        ),
+        in_network(
+            Route {
+                answer: Answer::TopologyFile,
+                ..route(
+                    Method::GET,
+                    "/api/v1/topology/export",
+                    "export_topology",
+                    "Returns the graph of a network as a file.",
+                    topology::export_topology,
+                )
+            }
+            .query(&[NETWORK, GRAPH, groups::TAGS, FILE]),
+        ),
+        in_network(
+            route(
+                Method::GET,
+                "/api/v1/topology/edges/{id}",
+                "get_topology_edge",
+                "Returns an edge with everything that supports and contradicts it.",
+                topology::get_edge,
+            )
+            .query(&[NETWORK, ONE_VIEW])
+            .value("EdgeDetails"),
+        ),
+        in_network(
+            route(
+                Method::GET,
+                "/api/v1/topology/blind-spots",
+                "get_blind_spots",
+                "Lists what to scan next.",
+                topology::list_blind_spots,
+            )
+            .query(&[NETWORK])
+            .list("BlindSpot"),
+        ),
+    ]
+}
+
+fn shares() -> Vec<Route> {
+    vec![
+        route(
+            Method::POST,
+            "/api/v1/shares/public/{id}/topology",
+            "open_share",
+            "Returns what a share shows, for the token as Bearer if it has a password.",
+            topology::open_share,
+        )
+        .access(Access::Public)
+        .value("OpenedShare")
+        .errors(&[ErrorCode::SharePasswordRequired]),
+        Route {
+            answer: Answer::Picture,
+            ..route(
+                Method::GET,
+                "/api/v1/shares/public/{id}/topology.svg",
+                "get_shared_picture",
+                "Returns the picture of what a share shows.",
+                topology::get_shared_picture,
+            )
+        }
+        .access(Access::Public)
+        .tagged()
+        .errors(&[ErrorCode::SharePasswordRequired]),
+        Route {
+            answer: Answer::Html,
+            ..route(
+                Method::GET,
+                "/share/{id}",
+                "get_share_page",
+                "Returns the page of a share.",
+                topology::get_share_page,
+            )
+        }
+        .access(Access::Public),
+    ]
+}
+
+fn links() -> Vec<Route> {
+    let links = Collection {
+        path: "/api/v1/topology/links",
+        item: "/api/v1/topology/links/{id}",
+        bulk_delete: "",
+        singular: "topology_link",
+        plural: "topology_links",
+        one: "a link that a user has entered",
+        many: "the links of a network that users have entered",
+        schema: "TopologyLink",
+    };
+    let list = Route {
+        handler: topology::list_links,
+        ..links.list::<TopologyLink>(&[groups::PAGE, groups::IDS, NETWORK, groups::ORDER_BY_TIME])
+    };
+    vec![list.errors(NETWORK_ERRORS), links.create::<TopologyLink>(LINK), links.delete::<TopologyLink>()]
+}
+
+impl Template for TopologyLink {
+    fn template() -> Self {
+        Self::new(Uuid::nil(), LinkEnd::default(), LinkEnd::default())
+    }
+}
+
+fn layouts() -> Vec<Route> {
+    let path = "/api/v1/topology/layouts/{network_id}/{view}";
+    vec![
+        route(
+            Method::GET,
+            path,
+            "get_topology_layout",
+            "Returns the positions that users have given to nodes.",
+            topology::get_layout,
+        )
+        .access(VIEWER)
+        .value("TopologyLayout")
+        .tagged(),
+        route(
+            Method::PUT,
+            path,
+            "put_topology_layout",
+            "Replaces the positions that users have given to nodes.",
+            topology::put_layout,
+        )
+        .access(MEMBER)
+        .fields(LAYOUT)
+        .value("TopologyLayout")
+        .tagged()
+        .errors(&[ErrorCode::PreconditionFailed]),
+    ]
+}

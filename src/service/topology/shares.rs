@@ -1,0 +1,181 @@
+//! Topologies for the viewers of a share.
+
+use http::header::CONTENT_SECURITY_POLICY;
+use http::{HeaderName, HeaderValue, StatusCode};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use uuid::Uuid;
+
+use super::files::with_picture_policy;
+use crate::inventory::OpenShare;
+use crate::model::ShareMetadata;
+use crate::service::body::ResponseBody;
+use crate::service::credentials::bearer_token;
+use crate::service::entity_tag::EntityTag;
+use crate::service::error::ApiError;
+use crate::service::input::{read_id, read_no_query};
+use crate::service::response::Outcome;
+use crate::service::route::{Call, Pending};
+use crate::service::state::ApiState;
+use crate::topology::graph::Graph;
+use crate::topology::render::page::{Page, ShareFailure, SharePage};
+use crate::topology::render::{Format, Picture, Theme, css};
+use crate::wire::ErrorCode;
+
+const HTML: &str = "text/html; charset=utf-8";
+
+/// The header that keeps a page from telling others where its reader came from.
+const REFERRER_POLICY: HeaderName = HeaderName::from_static("referrer-policy");
+
+/// The header that keeps search engines from listing a page.
+const X_ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
+
+/// A share, and what it shows.
+#[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+pub(in crate::service) struct OpenedShare {
+    /// The share.
+    pub(in crate::service) share: ShareMetadata,
+    /// What the share shows.
+    pub(in crate::service) topology: SharedTopology,
+}
+
+/// What a share shows.
+#[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+pub(in crate::service) struct SharedTopology {
+    /// The graph. All ids are those of the share alone.
+    #[cfg_attr(feature = "openapi", schemars(with = "Graph"))]
+    pub(in crate::service) graph: Box<RawValue>,
+    /// The picture of the graph, as SVG.
+    pub(in crate::service) svg: String,
+}
+
+/// `POST /api/v1/shares/public/{id}/topology`.
+pub(in crate::service) fn open_share(call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let (state, id) = (call.state, read_share(&call)?);
+        let open = state.inventory.open_share(id, bearer_token(call.input.request)).await?;
+        let tag = state.tag_of_share(&open).await?;
+        let topology = state.shared_topology(&open, tag.as_ref()).await?;
+        let share = ShareMetadata::from(&open.share);
+        Ok(private(state.responder.value(&OpenedShare { share, topology })?))
+    })
+}
+
+/// `GET /api/v1/shares/public/{id}/topology.svg`.
+pub(in crate::service) fn get_shared_picture(call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let (state, request) = (call.state, call.input.request);
+        let open = state.inventory.open_share(read_share(&call)?, bearer_token(request)).await?;
+        let tag = state.tag_of_share(&open).await?;
+        if let Some(tag) = tag.as_ref().filter(|tag| tag.matches(request)) {
+            return Ok(private(Outcome::not_modified(tag)));
+        }
+        let svg = state.shared_topology(&open, tag.as_ref()).await?.svg;
+        let outcome = Outcome::file(Format::Svg.media_type(), ResponseBody::full(svg.into()));
+        with_picture_policy(private(outcome.with_tag(tag)), Theme::Auto)
+    })
+}
+
+/// `GET /share/{id}`. Errors are pages, too.
+pub(in crate::service) fn get_share_page(call: Call<'_>) -> Pending<'_> {
+    Box::pin(async move {
+        let state = call.state;
+        let failure = |failure: ShareFailure, status| {
+            page(failure.page(&state.frame_ancestors)).map(|outcome| outcome.with_status(status))
+        };
+        let page = match read_share(&call) {
+            Ok(id) => state.page_of_share(id).await,
+            Err(_) => return failure(ShareFailure::NotFound, StatusCode::NOT_FOUND),
+        };
+        match page {
+            Err(error) if error.code == ErrorCode::EntityNotFound => {
+                failure(ShareFailure::NotFound, StatusCode::NOT_FOUND)
+            }
+            Err(error) if error.code == ErrorCode::StoreUnavailable => {
+                state.responder.log(&error);
+                failure(ShareFailure::Unavailable, StatusCode::SERVICE_UNAVAILABLE)
+            }
+            outcome => outcome,
+        }
+    })
+}
+
+/// Returns the share in the path. The query must be empty.
+fn read_share(call: &Call<'_>) -> Result<Uuid, ApiError> {
+    let id = read_id(&call.path)?;
+    read_no_query(&call.input)?;
+    Ok(id)
+}
+
+fn page(page: Page) -> Result<Outcome, ApiError> {
+    let policy = HeaderValue::try_from(page.content_security_policy).map_err(|_| ApiError::internal())?;
+    let outcome = Outcome::file(HTML, ResponseBody::full(page.html.into()));
+    Ok(private(outcome.with_header(CONTENT_SECURITY_POLICY, policy)))
+}
+
+/// Keeps what a share shows out of search engines, and its address out of other servers' logs.
+fn private(outcome: Outcome) -> Outcome {
+    outcome
+        .with_header(REFERRER_POLICY, HeaderValue::from_static("no-referrer"))
+        .with_header(X_ROBOTS_TAG, HeaderValue::from_static("noindex"))
+}
+
+impl ApiState {
+    async fn page_of_share(&self, id: Uuid) -> Result<Outcome, ApiError> {
+        let share = self.inventory.share_metadata(id).await?;
+        let style = css(Theme::Auto);
+        let form = SharePage::new(&share, &style, &self.frame_ancestors);
+        if share.requires_password {
+            return page(form.protected());
+        }
+        let open = self.inventory.open_share(id, None).await?;
+        let tag = self.tag_of_share(&open).await?;
+        let SharedTopology { graph, svg } = self.shared_topology(&open, tag.as_ref()).await?;
+        page(form.open(&svg, graph.get()))
+    }
+
+    /// Returns the tag of what a share shows; `None` if the store does not support revisions.
+    async fn tag_of_share(&self, open: &OpenShare) -> Result<Option<EntityTag>, ApiError> {
+        let revision = self.inventory.topology_revision(open.share.organization_id).await?;
+        let share = serde_json::to_vec(&open.share).map_err(|_| ApiError::internal())?;
+        let version = self.responder.server_version();
+        Ok(revision.and_then(|revision| EntityTag::of_share(revision.numbers(), &share, version)))
+    }
+
+    /// Returns what a share shows, from the page cache if it is there.
+    async fn shared_topology(
+        &self,
+        open: &OpenShare,
+        tag: Option<&EntityTag>,
+    ) -> Result<SharedTopology, ApiError> {
+        let parts = tag.and_then(|tag| Some((tag.of_part("graph")?, tag.of_part("svg")?)));
+        if let Some((graph, svg)) = &parts
+            && let (Some(graph), Some(svg)) = (self.cached_text(graph), self.cached_text(svg))
+        {
+            let graph = RawValue::from_string(graph).map_err(|_| ApiError::internal())?;
+            return Ok(SharedTopology { graph, svg });
+        }
+        let graph = self.topologies.shared_graph(open).await?;
+        let (name, now) = (open.share.name.clone(), self.inventory.now());
+        let write = move || {
+            let mut picture = Picture::new(&graph, &name);
+            picture.date = Some(now);
+            (serde_json::value::to_raw_value(&graph), picture.render(Format::Svg))
+        };
+        let organization = open.share.organization_id;
+        let (graph, svg) = self.inventory.offload(organization, usize::MAX, write).await?;
+        let graph = graph.map_err(|_| ApiError::internal())?;
+        if let Some((graph_tag, svg_tag)) = &parts {
+            self.page_cache.insert(graph_tag, ResponseBody::full(graph.get().to_owned().into()));
+            self.page_cache.insert(svg_tag, ResponseBody::full(svg.clone().into()));
+        }
+        Ok(SharedTopology { graph, svg })
+    }
+
+    fn cached_text(&self, tag: &EntityTag) -> Option<String> {
+        let bytes = self.page_cache.get(tag)?.into_bytes().ok()?;
+        String::from_utf8(bytes.into()).ok()
+    }
+}

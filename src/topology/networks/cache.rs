@@ -1,0 +1,78 @@
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use uuid::Uuid;
+
+use super::state::NetworkState;
+
+/// Maximum number of networks in memory.
+const MAX_NETWORKS: usize = 64;
+
+/// Maximum number of hosts of all networks in memory, unless one network alone has more.
+const MAX_HOSTS: usize = 100_000;
+
+/// The state of a network; `None` while it was never read, or was dropped in the middle of a change.
+pub(super) type Slot = Arc<tokio::sync::Mutex<Option<NetworkState>>>;
+
+/// The networks that were used last.
+#[derive(Clone, Default)]
+pub(super) struct Cache(Arc<Mutex<Entries>>);
+
+#[derive(Default)]
+struct Entries {
+    by_network: HashMap<(Uuid, Uuid), Entry>,
+    /// Number of uses so far.
+    uses: u64,
+}
+
+struct Entry {
+    slot: Slot,
+    hosts: usize,
+    last_use: u64,
+}
+
+impl Cache {
+    /// Returns the slot of a network of an organization.
+    pub(super) fn slot(&self, organization: Uuid, network: Uuid) -> Slot {
+        let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        entries.uses += 1;
+        let last_use = entries.uses;
+        let new = || Entry { slot: Slot::default(), hosts: 0, last_use };
+        let entry = entries.by_network.entry((organization, network)).or_insert_with(new);
+        entry.last_use = last_use;
+        let slot = Arc::clone(&entry.slot);
+        let evicted = entries.shrink();
+        drop(entries);
+        // The memory is freed outside of the lock.
+        drop(evicted);
+        slot
+    }
+
+    /// Notes how many hosts a network has.
+    pub(super) fn note_size(&self, organization: Uuid, network: Uuid, hosts: usize) {
+        let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entry) = entries.by_network.get_mut(&(organization, network)) {
+            entry.hosts = hosts;
+        }
+        let evicted = entries.shrink();
+        drop(entries);
+        drop(evicted);
+    }
+}
+
+impl Entries {
+    /// Removes the networks that were used least recently, but never the last one.
+    fn shrink(&mut self) -> Vec<Entry> {
+        let mut evicted = Vec::new();
+        loop {
+            let hosts: usize = self.by_network.values().map(|entry| entry.hosts).sum();
+            let is_small = self.by_network.len() <= MAX_NETWORKS && hosts <= MAX_HOSTS;
+            if is_small || self.by_network.len() <= 1 {
+                return evicted;
+            }
+            let oldest = self.by_network.iter().min_by_key(|(_, entry)| entry.last_use);
+            let Some(key) = oldest.map(|(key, _)| *key) else { return evicted };
+            evicted.extend(self.by_network.remove(&key));
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! The topologies of an inventory's networks, kept up to date as hosts change.
+
+mod cache;
+mod shared;
+mod state;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use self::cache::{Cache, Slot};
+use self::state::NetworkState;
+use super::graph::{BlindSpot, Edge, Graph, GraphOptions, Positions, blind_spots, build, lay_out};
+use super::links::RejectedClaim;
+use crate::access::Caller;
+use crate::inventory::{Entity, Error, ErrorKind, Inventory};
+
+/// The topologies of the networks of an inventory.
+///
+/// What a topology needs of the hosts is kept in memory, for the networks that were used last; a changed host changes only its
+/// neighborhood. Clones share this memory.
+///
+/// ```
+/// use toposcope::access::{Caller, Scope};
+/// use toposcope::model::{Host, Permission, TopologyView};
+/// use toposcope::topology::Topologies;
+/// use toposcope::topology::graph::GraphOptions;
+/// use toposcope::{Inventory, MemoryStore};
+/// use uuid::Uuid;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), toposcope::inventory::Error> {
+/// let inventory = Inventory::new(MemoryStore::new());
+/// let organization = inventory.create_organization("Example").await?;
+/// let network = inventory.create_network(organization.id, "Office").await?;
+/// let caller = Caller::new(organization.id, Uuid::nil(), Permission::Viewer, Scope::all());
+///
+/// let topologies = Topologies::new(inventory);
+/// let graph = topologies.graph(&caller, network.id, GraphOptions::new(TopologyView::L2)).await?;
+/// assert!(graph.nodes.is_empty());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Topologies {
+    inventory: Inventory,
+    cache: Cache,
+}
+
+impl fmt::Debug for Topologies {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Topologies").field("inventory", &self.inventory).finish_non_exhaustive()
+    }
+}
+
+/// An edge with everything that supports and contradicts it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct EdgeDetails {
+    /// The edge, without a line.
+    #[serde(flatten)]
+    pub edge: Edge,
+    /// The claims that the edge won over.
+    pub rejected: Vec<RejectedClaim>,
+}
+
+impl Topologies {
+    /// Creates the topologies of an inventory.
+    #[must_use]
+    pub fn new(inventory: Inventory) -> Self {
+        Self { inventory, cache: Cache::default() }
+    }
+
+    /// Returns the graph of a network with positions, as one view shows it. Every level may read.
+    ///
+    /// # Errors
+    /// `NotFound`, also for a network of another organization; `AccessDenied` when the caller cannot access the network.
+    pub async fn graph(&self, caller: &Caller, network: Uuid, options: GraphOptions) -> Result<Graph, Error> {
+        self.inventory.require_network(caller, network).await?;
+        let graph = self.graph_of(caller.organization_id(), network, options).await?;
+        self.placed(caller.organization_id(), network, graph).await
+    }
+
+    /// Returns the graph of a network without positions.
+    ///
+    /// # Errors
+    /// Those of [`graph`](Self::graph).
+    pub async fn graph_without_layout(
+        &self,
+        caller: &Caller,
+        network: Uuid,
+        options: GraphOptions,
+    ) -> Result<Graph, Error> {
+        self.inventory.require_network(caller, network).await?;
+        self.graph_of(caller.organization_id(), network, options).await
+    }
+
+    /// Returns an edge of a view, with the claims that it won over.
+    ///
+    /// # Errors
+    /// Those of [`graph`](Self::graph); `NotFound` for an edge that the view does not have.
+    pub async fn edge(
+        &self,
+        caller: &Caller,
+        network: Uuid,
+        mut options: GraphOptions,
+        id: Uuid,
+    ) -> Result<EdgeDetails, Error> {
+        self.inventory.require_network(caller, network).await?;
+        options.collapse = false;
+        let find = move |state: &NetworkState| {
+            let edge = build(&state.input(network, &options)).edges.into_iter().find(|edge| edge.id == id)?;
+            let rejected = state.links.get(id).map(|link| link.rejected.clone()).unwrap_or_default();
+            Some(EdgeDetails { edge, rejected })
+        };
+        let found = self.with_network(caller.organization_id(), network, find).await?;
+        found.ok_or_else(|| ErrorKind::NotFound { entity: Entity::TopologyLink, id }.into())
+    }
+
+    /// Returns what to scan next in a network, the most useful first.
+    ///
+    /// # Errors
+    /// Those of [`graph`](Self::graph).
+    pub async fn blind_spots(&self, caller: &Caller, network: Uuid) -> Result<Vec<BlindSpot>, Error> {
+        self.inventory.require_network(caller, network).await?;
+        let options = GraphOptions::new(crate::model::TopologyView::L2);
+        let find = move |state: &NetworkState| blind_spots(&state.input(network, &options));
+        self.with_network(caller.organization_id(), network, find).await
+    }
+
+    /// Returns the graph of a network whose access was checked, without positions.
+    pub(crate) async fn graph_of(
+        &self,
+        organization: Uuid,
+        network: Uuid,
+        options: GraphOptions,
+    ) -> Result<Graph, Error> {
+        let build = move |state: &NetworkState| {
+            let mut graph = build(&state.input(network, &options));
+            graph.revision = revision_of(&graph);
+            graph
+        };
+        self.with_network(organization, network, build).await
+    }
+
+    /// Returns a graph with positions, those included that users have given.
+    pub(crate) async fn placed(
+        &self,
+        organization: Uuid,
+        network: Uuid,
+        mut graph: Graph,
+    ) -> Result<Graph, Error> {
+        let layout = self.inventory.topology_layout(network, graph.view).await?;
+        let pinned = layout.positions.iter().map(|node| (node.id, [node.x, node.y])).collect();
+        let place = move || {
+            lay_out(&mut graph, &Positions { pinned, ..Positions::default() });
+            graph
+        };
+        self.inventory.offload(organization, usize::MAX, place).await
+    }
+
+    /// Calls a function with the present state of a network, on a blocking thread.
+    async fn with_network<T: Send + 'static>(
+        &self,
+        organization: Uuid,
+        network: Uuid,
+        work: impl FnOnce(&NetworkState) -> T + Send + 'static,
+    ) -> Result<T, Error> {
+        let slot: Slot = self.cache.slot(organization, network);
+        // Requests for one network wait for each other here. A request that is dropped leaves the slot empty.
+        let mut guard = slot.lock().await;
+        let revision = self.inventory.topology_revision(organization).await?;
+        let mut state = guard.take().unwrap_or_default();
+        let changes = if state.is_current(revision) {
+            None
+        } else {
+            let known = &state.known;
+            Some(self.inventory.changes_of_network(organization, network, known, state::digest).await?)
+        };
+        let work = move || {
+            if let Some(changes) = changes {
+                state.apply(revision, changes);
+            }
+            let result = work(&state);
+            (state, result)
+        };
+        let (state, result) = self.inventory.offload(organization, usize::MAX, work).await?;
+        self.cache.note_size(organization, network, state.len());
+        *guard = Some(state);
+        Ok(result)
+    }
+}
+
+/// Returns a text that changes whenever the graph changes.
+fn revision_of(graph: &Graph) -> String {
+    let digest = Sha256::digest(serde_json::to_vec(graph).unwrap_or_default());
+    digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}

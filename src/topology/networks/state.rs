@@ -1,0 +1,92 @@
+use std::collections::BTreeMap;
+
+use uuid::Uuid;
+
+use crate::inventory::{Claim, KnownNetwork, NetworkChanges, TopologyRevision};
+use crate::model::{Host, LinkEnd, Subnet, TopologyLink};
+use crate::topology::graph::{GraphInput, GraphOptions, HostSummary};
+use crate::topology::links::{Device, Links, ManualEnd, ManualLink};
+
+/// The time after which a host that the reports of its network lack is stale, in microseconds: 7 days.
+const STALE_AFTER_MICROS: i64 = 7 * 24 * 60 * 60 * 1_000_000;
+
+/// What the topology of a network needs of its records.
+#[derive(Debug, Default)]
+pub(super) struct NetworkState {
+    pub(super) known: KnownNetwork,
+    revision: Option<TopologyRevision>,
+    pub(super) links: Links,
+    hosts: BTreeMap<Uuid, HostSummary>,
+    subnets: Vec<Subnet>,
+}
+
+/// What is kept of a host.
+pub(super) struct HostDigest {
+    device: Device,
+    summary: HostSummary,
+}
+
+/// Digests a host and its claims.
+pub(super) fn digest(host: &Host, claims: &[Claim]) -> HostDigest {
+    HostDigest { device: Device::of(host, claims), summary: HostSummary::of(host, claims) }
+}
+
+impl NetworkState {
+    /// Returns the number of hosts.
+    pub(super) fn len(&self) -> usize {
+        self.hosts.len()
+    }
+
+    pub(super) fn hosts(&self) -> impl Iterator<Item = &HostSummary> {
+        self.hosts.values()
+    }
+
+    /// Returns whether nothing has changed since this revision. A store without revisions always may have changed.
+    pub(super) fn is_current(&self, revision: Option<TopologyRevision>) -> bool {
+        revision.is_some() && self.revision == revision
+    }
+
+    pub(super) fn apply(&mut self, revision: Option<TopologyRevision>, changes: NetworkChanges<HostDigest>) {
+        let NetworkChanges { known, changed, removed, subnets, links } = changes;
+        let is_first = self.hosts.is_empty();
+        let manual: Vec<ManualLink> = links.iter().map(manual_link).collect();
+        for host in removed {
+            self.links.remove(host);
+            self.hosts.remove(&host);
+        }
+        let mut devices = Vec::with_capacity(changed.len());
+        for HostDigest { device, summary } in changed {
+            self.hosts.insert(summary.id, summary);
+            devices.push(device);
+        }
+        if is_first {
+            self.links = Links::new(devices, &manual);
+        } else {
+            devices.into_iter().for_each(|device| self.links.set(device));
+            self.links.set_manual(&manual);
+        }
+        self.subnets = subnets;
+        self.known = known;
+        self.revision = revision;
+    }
+
+    pub(super) fn input<'a>(&'a self, network: Uuid, options: &'a GraphOptions) -> GraphInput<'a> {
+        let mut input = GraphInput::new(network, options);
+        input.hosts = self.hosts.values().collect();
+        input.subnets = self.subnets.iter().collect();
+        input.links = self.links.links().collect();
+        input.stubs = self.links.stubs().collect();
+        input.segments = self.links.segments().collect();
+        input.capabilities = self.links.capabilities();
+        // Relative to the latest report, so that the graph depends on the records alone.
+        let latest = self.hosts.values().filter_map(|host| host.last_seen_at).max();
+        input.stale_before = latest.map(|latest| latest.plus_micros(-STALE_AFTER_MICROS));
+        input
+    }
+}
+
+fn manual_link(link: &TopologyLink) -> ManualLink {
+    let end = |end: LinkEnd| ManualEnd::new(end.host_id, end.if_entry_id);
+    let manual = ManualLink::new(end(link.source), end(link.target));
+    if link.suppressed { manual.suppressed() } else { manual }
+}
