@@ -1,8 +1,6 @@
 //! Generated networks.
 
-use toposcope::discovery::report::{
-    BridgeId, FdbRow, FdbStatus, LldpRow, Reporter, StpRow, StpState,
-};
+use toposcope::discovery::report::{BridgeId, FdbRow, FdbStatus, LldpRow, Reporter, StpRow, StpState};
 use toposcope::inventory::{Claim, ClaimRows};
 use toposcope::model::{
     Host, IfEntry, LldpChassisId, LldpChassisIdSubtype, LldpPortId, LldpPortIdSubtype, MacAddress, Timestamp,
@@ -47,8 +45,7 @@ fn switch(network: Uuid, number: u32) -> (Host, Vec<Claim>) {
             ..IfEntry::new(&host, index)
         })
         .collect();
-    let tables =
-        [ClaimRows::Lldp(lldp(number)), ClaimRows::Fdb(fdb(number)), ClaimRows::Stp(stp(number))];
+    let tables = [ClaimRows::Lldp(lldp(number)), ClaimRows::Fdb(fdb(number)), ClaimRows::Stp(stp(number))];
     let claims = tables.map(|rows| Claim::new(&host, Reporter::new("bench"), Timestamp::UNIX_EPOCH, rows));
     (host, claims.into())
 }

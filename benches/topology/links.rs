@@ -30,7 +30,9 @@ pub(crate) fn measure() {
     times.sort_unstable();
     let median = times.get(times.len() / 2).copied().unwrap_or_default();
     let slowest = times.last().copied().unwrap_or_default();
-    println!("| links | hosts | claims | links | from scratch, ms | of it devices, ms | change, ms | slowest, ms |");
+    println!(
+        "| links | hosts | claims | links | from scratch, ms | of it devices, ms | change, ms | slowest, ms |"
+    );
     println!("|---|---|---|---|---|---|---|---|");
     println!(
         "| links | {} | {claims} | {} | {:.0} | {:.0} | {:.2} | {:.2} |",

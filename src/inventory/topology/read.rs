@@ -6,9 +6,10 @@ use uuid::Uuid;
 
 use crate::access::Caller;
 use crate::inventory::discovery::{claim_of, host_of_claim};
+use crate::inventory::hosts::decode as decode_host;
 use crate::inventory::records::belongs_to;
 use crate::inventory::schema::{
-    CLAIM, HOST, SUBNET, TOPOLOGY_LAYOUT, TOPOLOGY_LINK, decode, network_key, on_network,
+    CLAIM, HOST, SUBNET, TOPOLOGY_LAYOUT, TOPOLOGY_LINK, network_key, on_network,
 };
 use crate::inventory::{Claim, Entity, Error, ErrorKind, Inventory};
 use crate::model::{Host, Subnet, TopologyLink};
@@ -134,7 +135,7 @@ impl Inventory {
         let digest_all = move || {
             let mut digests = Vec::with_capacity(read.len());
             for (host, claims) in read.into_values() {
-                let host: Host = decode(&host)?;
+                let host = decode_host(&host)?;
                 let claims: Vec<Claim> = claims.iter().map(claim_of).collect::<Result<_, _>>()?;
                 digests.push(digest(&host, &claims));
             }

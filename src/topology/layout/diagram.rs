@@ -47,7 +47,17 @@ impl Shape {
     /// Creates a shape on the outermost level, without role, pin and history.
     #[must_use]
     pub const fn new(id: Uuid, size: Size) -> Self {
-        Self { id, parent: None, size, header: 0.0, order: 0, label_width: 0.0, rank: None, pin: None, former: None }
+        Self {
+            id,
+            parent: None,
+            size,
+            header: 0.0,
+            order: 0,
+            label_width: 0.0,
+            rank: None,
+            pin: None,
+            former: None,
+        }
     }
 }
 

@@ -59,7 +59,10 @@ impl Outline {
             origins: sorted.iter().map(|(index, _)| *index).collect(),
             sizes: sorted.iter().map(|(_, shape)| usable_size(shape.size)).collect(),
             headers: sorted.iter().map(|(_, shape)| usable(shape.header, 0.0, LARGEST_HEADER)).collect(),
-            label_widths: sorted.iter().map(|(_, shape)| usable(shape.label_width, 0.0, LARGEST_LABEL)).collect(),
+            label_widths: sorted
+                .iter()
+                .map(|(_, shape)| usable(shape.label_width, 0.0, LARGEST_LABEL))
+                .collect(),
             ranks: sorted.iter().map(|(_, shape)| shape.rank).collect(),
             pins: sorted.iter().map(|(_, shape)| usable_point(shape.pin)).collect(),
             formers: sorted.iter().map(|(_, shape)| usable_point(shape.former)).collect(),

@@ -21,16 +21,12 @@ fn aggregate_that_only_one_end_reports_joins_the_members() {
         node(1, 5).lldp(&[(1, 2, 3), (2, 2, 4)]).lag(&[(1, 5), (2, 5)]),
         node(2, 5).lldp(&[(3, 1, 1), (4, 1, 2)]),
     ];
-    assert_eq!(
-        described(&nodes),
-        ["sw1 Gi0/5 -- sw2: Confirmed MutualLldp [Gi0/1=Gi0/3] [Gi0/2=Gi0/4]"]
-    );
+    assert_eq!(described(&nodes), ["sw1 Gi0/5 -- sw2: Confirmed MutualLldp [Gi0/1=Gi0/3] [Gi0/2=Gi0/4]"]);
 }
 
 #[test]
 fn members_to_different_devices_are_different_links() {
-    let nodes =
-        [node(1, 5).lldp(&[(1, 2, 1), (2, 3, 1)]).lag(&[(1, 5), (2, 5)]), node(2, 2), node(3, 2)];
+    let nodes = [node(1, 5).lldp(&[(1, 2, 1), (2, 3, 1)]).lag(&[(1, 5), (2, 5)]), node(2, 2), node(3, 2)];
     assert_eq!(
         described(&nodes),
         ["sw1 Gi0/1 -- sw2 Gi0/1: Reported OneSidedLldp", "sw1 Gi0/2 -- sw3 Gi0/1: Reported OneSidedLldp"]
@@ -53,24 +49,17 @@ fn aggregates_between_the_same_devices_are_different_links() {
 
 #[test]
 fn claims_of_the_aggregate_are_ignored_once_members_are_known() {
-    let claims = |number, other| {
-        node(number, 5).cdp(&[(5, other, 5)]).lldp(&[(1, other, 1)]).lag(&[(1, 5), (2, 5)])
-    };
+    let claims =
+        |number, other| node(number, 5).cdp(&[(5, other, 5)]).lldp(&[(1, other, 1)]).lag(&[(1, 5), (2, 5)]);
     let links = links(&[claims(1, 2), claims(2, 1)]);
-    assert_eq!(
-        super::support::describe(&links),
-        ["sw1 Gi0/1 -- sw2 Gi0/1: Confirmed MutualLldp"]
-    );
+    assert_eq!(super::support::describe(&links), ["sw1 Gi0/1 -- sw2 Gi0/1: Confirmed MutualLldp"]);
     assert_eq!(links.links().next().unwrap().evidence.len(), 2);
 }
 
 #[test]
 fn claims_of_the_aggregate_count_while_no_member_is_known() {
     let claims = |number, other| node(number, 5).cdp(&[(5, other, 5)]).lag(&[(1, 5), (2, 5)]);
-    assert_eq!(
-        described(&[claims(1, 2), claims(2, 1)]),
-        ["sw1 Gi0/5 -- sw2 Gi0/5: Confirmed MutualCdp"]
-    );
+    assert_eq!(described(&[claims(1, 2), claims(2, 1)]), ["sw1 Gi0/5 -- sw2 Gi0/5: Confirmed MutualCdp"]);
 }
 
 #[test]

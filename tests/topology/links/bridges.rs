@@ -29,12 +29,8 @@ fn bridges_in_a_row_are_linked_to_the_next_ones_only() {
 #[test]
 fn bridges_around_a_core_are_linked_to_the_core_only() {
     let access = |number: u8, others: [u8; 2]| node(number, 4).fdb(&[(4, 1), (4, others[0]), (4, others[1])]);
-    let nodes = [
-        node(1, 4).fdb(&[(1, 2), (2, 3), (3, 4)]),
-        access(2, [3, 4]),
-        access(3, [2, 4]),
-        access(4, [2, 3]),
-    ];
+    let nodes =
+        [node(1, 4).fdb(&[(1, 2), (2, 3), (3, 4)]), access(2, [3, 4]), access(3, [2, 4]), access(4, [2, 3])];
     assert_eq!(
         described(&nodes),
         [
@@ -86,10 +82,7 @@ fn shared_addresses_show_the_ports_of_bridges_that_learned_nothing_of_each_other
 
 #[test]
 fn two_shared_addresses_show_nothing() {
-    let nodes = [
-        node(1, 4).fdb(&[(2, 0xA1), (1, 0xA2)]),
-        node(2, 4).fdb(&[(3, 0xA1), (4, 0xA2)]),
-    ];
+    let nodes = [node(1, 4).fdb(&[(2, 0xA1), (1, 0xA2)]), node(2, 4).fdb(&[(3, 0xA1), (4, 0xA2)])];
     assert_eq!(described(&nodes), [""; 0]);
 }
 

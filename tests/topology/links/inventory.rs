@@ -16,7 +16,10 @@ fn stored_neighbors_of_an_inventory_are_links() {
     let data = env::var_os("TOPOSCOPE_DISCOVERY_DATA").map_or_else(beside, PathBuf::from);
     let path = data.join("inventory.jsonl.gz");
     if !path.exists() {
-        println!("skipped: no inventory at {}; TOPOSCOPE_DISCOVERY_DATA may name another folder", path.display());
+        println!(
+            "skipped: no inventory at {}; TOPOSCOPE_DISCOVERY_DATA may name another folder",
+            path.display()
+        );
         return;
     }
     let lines = Command::new("gzip").arg("-dc").arg(&path).output().unwrap().stdout;
@@ -41,8 +44,11 @@ fn stored_neighbors_of_an_inventory_are_links() {
             links.segments().count(),
             links.warnings().len()
         );
-        let supported: BTreeSet<_> =
-            links.links().flat_map(|link| &link.evidence).filter_map(|evidence| evidence.if_entry_id).collect();
+        let supported: BTreeSet<_> = links
+            .links()
+            .flat_map(|link| &link.evidence)
+            .filter_map(|evidence| evidence.if_entry_id)
+            .collect();
         let rejected: BTreeSet<_> = links
             .links()
             .flat_map(|link| &link.rejected)

@@ -96,7 +96,9 @@ fn joins(link: &Link, one: Uuid, other: Uuid) -> bool {
     let ends = [(of_end(&link.source), of_end(&link.target))];
     let members = link.members.iter().map(|member| (id(&member.source_port), id(&member.target_port)));
     let wanted = (Some(one), Some(other));
-    ends.into_iter().chain(members).any(|(source, target)| (source, target) == wanted || (target, source) == wanted)
+    ends.into_iter()
+        .chain(members)
+        .any(|(source, target)| (source, target) == wanted || (target, source) == wanted)
 }
 
 struct Lab {
@@ -162,7 +164,9 @@ impl Lab {
     fn is_wanted(&self, row: &Row<'_>) -> bool {
         let same_port = self.rows.iter().filter(|other| other[1..4] == row.text[1..4]);
         let targets: BTreeSet<&String> = same_port.map(|row| &row[4]).collect();
-        row.target.is_some_and(|target| target.id != row.source.id) && row.text[3] != "0" && targets.len() == 1
+        row.target.is_some_and(|target| target.id != row.source.id)
+            && row.text[3] != "0"
+            && targets.len() == 1
     }
 }
 

@@ -1,8 +1,8 @@
 //! Rules about neighbors that devices name.
 
-use toposcope::model::{LldpChassisId, LldpChassisIdSubtype, Neighbor};
 use toposcope::discovery::report::{CdpRow, LldpRow};
 use toposcope::inventory::ClaimRows;
+use toposcope::model::{LldpChassisId, LldpChassisIdSubtype, Neighbor};
 
 use super::support::{described, links, lldp, node};
 
@@ -185,8 +185,7 @@ fn designated_bridge_that_is_the_device_itself_is_left_out() {
 
 #[test]
 fn bridges_with_one_designated_port_share_a_segment() {
-    let nodes =
-        [node(1, 4).stp(&[(2, 3, 1)]), node(2, 4).stp(&[(3, 3, 1)]), node(3, 4).stp(&[(1, 3, 1)])];
+    let nodes = [node(1, 4).stp(&[(2, 3, 1)]), node(2, 4).stp(&[(3, 3, 1)]), node(3, 4).stp(&[(1, 3, 1)])];
     assert_eq!(
         described(&nodes),
         [

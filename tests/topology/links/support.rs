@@ -115,10 +115,8 @@ pub(crate) fn lldp(port: i64, neighbor: u8, remote: i64) -> LldpRow {
     let mut row = LldpRow::new(chassis(neighbor));
     row.if_index = (port != 0).then_some(port);
     row.sys_name = Some(format!("sw{neighbor}"));
-    row.port_id = (remote != 0).then(|| LldpPortId {
-        subtype: LldpPortIdSubtype::InterfaceName,
-        value: format!("Gi0/{remote}"),
-    });
+    row.port_id = (remote != 0)
+        .then(|| LldpPortId { subtype: LldpPortIdSubtype::InterfaceName, value: format!("Gi0/{remote}") });
     row
 }
 

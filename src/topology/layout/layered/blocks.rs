@@ -81,9 +81,11 @@ pub(super) fn arrange(level: &Level, levels: &Table<usize>, keys: &Table<usize>)
             blocks.insert(group, (tops, part));
         }
     }
-    let inner = level.network.edges().iter().filter(|(one, other)| {
-        level.network.degree(*one) > 1 && level.network.degree(*other) > 1
-    });
+    let inner = level
+        .network
+        .edges()
+        .iter()
+        .filter(|(one, other)| level.network.degree(*one) > 1 && level.network.degree(*other) > 1);
     if across * MOST_ACROSS > inner.count() {
         return None;
     }
@@ -104,7 +106,8 @@ fn lines_across(level: &Level, levels: &Table<usize>, tops: &[usize]) -> usize {
         across += beside.filter(|other| **other > place + 1).count();
         if tops.len() > MOST_SHARING {
             let below = level.network.neighbors(*top).iter().filter(|neighbor| {
-                let above = level.network.neighbors(**neighbor).iter().filter(|other| places.contains_key(other));
+                let above =
+                    level.network.neighbors(**neighbor).iter().filter(|other| places.contains_key(other));
                 levels.at(**neighbor) > levels.at(*top) && above.count() > 1
             });
             across += below.count();
@@ -149,7 +152,8 @@ fn block(level: &Level, keys: &Table<usize>, tops: &[usize], below: Vec<(Vec<usi
             _ => shared.push(hanging),
         }
     }
-    let units: Vec<Part> = sizes.iter().zip(own.into_inner()).map(|(top, own)| stack(level, &[*top], own)).collect();
+    let units: Vec<Part> =
+        sizes.iter().zip(own.into_inner()).map(|(top, own)| stack(level, &[*top], own)).collect();
     let items: Vec<Item> = units.iter().map(Part::item).collect();
     let upper = rows::place(&items, GAP + 2.0 * LANE, 0.0);
     let shared: Vec<Part> = shared.into_iter().map(|hanging| hanging.part).collect();

@@ -57,7 +57,8 @@ impl Fans {
             .fold(2.0, f64::min);
         let reach = rect.width.max(rect.height);
         let center = rect.center();
-        let radius = rect.clip(center, center.plus(direction.times(reach))).map_or(0.0, |(_, leave)| leave * reach);
+        let radius =
+            rect.clip(center, center.plus(direction.times(reach))).map_or(0.0, |(_, leave)| leave * reach);
         (radius * chord / 2.0 - APART).max(0.0)
     }
 }

@@ -76,9 +76,7 @@ impl<'a> Hubs<'a> {
         if leaves.len() <= MOST_IN_A_ROW || centers.len() * 2 > leaves.len() + 1 {
             return None;
         }
-        Some(Edges {
-            rights: leaves.iter().map(|leaf| steps(leaf.right())).collect(),
-        })
+        Some(Edges { rights: leaves.iter().map(|leaf| steps(leaf.right())).collect() })
     }
 
     /// Returns the line from a hub to a leaf in its grid: down between two columns, then aside.
