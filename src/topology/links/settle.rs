@@ -42,8 +42,12 @@ pub(super) fn settle(candidates: Vec<Candidate>, devices: &Devices) -> Settled {
 fn hub_link(spot: &Spot, member: Member, hub: &End, devices: &Devices) -> Link {
     let Member { rule, claims, rejected, is_conflicting } = member;
     let own = end(spot, devices);
-    // A claim about the device is not one about the port at the other end of the hub.
-    let confidence = confidence(rule, &claims, is_conflicting);
+    // At a hub, the device itself and another one have to claim the connection.
+    let is_by_own = claims.iter().any(|claim| claim.evidence.reporter_host_id == spot.device.host());
+    let confidence = match confidence(rule, &claims, is_conflicting) {
+        Confidence::Confirmed if !is_by_own => Confidence::Reported,
+        confidence => confidence,
+    };
     let (source, target) = if id_of(&own) <= id_of(hub) { (own, hub.clone()) } else { (hub.clone(), own) };
     Link {
         id: link_id(&source, &target),

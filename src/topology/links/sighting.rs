@@ -93,8 +93,9 @@ pub(super) fn sightings(
     }
     let has_lldp = claims.iter().any(|claim| matches!(claim.rows, ClaimRows::Lldp(_)));
     let has_cdp = claims.iter().any(|claim| matches!(claim.rows, ClaimRows::Cdp(_)));
-    // Where claims describe a port, the stored neighbor follows from them.
-    let described: BTreeSet<PortKey> = found.iter().filter_map(|sighting| sighting.port.clone()).collect();
+    // Where claims about neighbors describe a port, the stored neighbor follows from them.
+    let neighbors = found.iter().filter(|sighting| sighting.method != Method::Stp);
+    let described: BTreeSet<PortKey> = neighbors.filter_map(|sighting| sighting.port.clone()).collect();
     for (entry, place) in host.if_entries.iter().zip(0..) {
         let port = PortKey::Known(place);
         let is_described = described.contains(&port);

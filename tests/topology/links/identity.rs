@@ -64,7 +64,8 @@ fn neighbors_without_an_identity_are_stubs_of_their_ports() {
 #[test]
 fn chassis_id_of_several_hosts_is_reported_and_identifies_none() {
     let twin = |number| node(number, 2).change(|host| host.chassis_id = Some(chassis(0x77)));
-    let unnamed = LldpRow { sys_name: None, ..lldp(1, 0x77, 1) };
+    let mut unnamed = lldp(1, 0x77, 1);
+    unnamed.sys_name = None;
     let nodes = [sees(unnamed), twin(2), twin(3)];
     let links = links(&nodes);
     assert_eq!(

@@ -59,19 +59,9 @@ impl FdbView {
         for (other, towards) in &view.towards {
             view.behind.entry(towards.port).or_default().insert(*other);
         }
-        let named: BTreeSet<u32> = device
-            .sightings
-            .iter()
-            .filter_map(|sighting| match sighting.port {
-                Some(PortKey::Known(place)) if sighting.method != Method::Stp => Some(place),
-                _ => None,
-            })
-            .collect();
+        let uplinks = uplinks(device, devices);
         let mut hosts: BTreeMap<u32, BTreeSet<Uuid>> = BTreeMap::new();
-        for (address, port) in &device.learned {
-            if view.behind.contains_key(port) || named.contains(port) {
-                continue;
-            }
+        for (address, port) in device.learned.iter().filter(|(_, port)| !uplinks.contains(port)) {
             let access = view.access.entry(*port).or_default();
             match devices.owner(*address) {
                 Some(owner) => {
@@ -113,6 +103,20 @@ impl FdbView {
 pub(in crate::topology::links) fn adjacent(own: Uuid, views: &FdbViews) -> BTreeSet<Uuid> {
     let Some(view) = views.get(&own) else { return BTreeSet::new() };
     view.behind.values().flat_map(|behind| view.adjacent_on(own, behind, views)).collect()
+}
+
+/// Returns the ports with evidence of another device that is no end station: a neighbor, or a bridge behind them.
+fn uplinks(device: &Device, devices: &Devices) -> BTreeSet<u32> {
+    let is_bridge = |address: MacAddress| {
+        devices.owner(address).and_then(|owner| devices.get(owner)).is_some_and(|owner| owner.is_bridge)
+    };
+    let bridges = device.learned.iter().filter(|(address, _)| is_bridge(*address)).map(|(_, port)| *port);
+    let neighbors = device.sightings.iter().filter(|sighting| sighting.method != Method::Stp);
+    let neighbors = neighbors.filter_map(|sighting| match sighting.port {
+        Some(PortKey::Known(place)) => Some(place),
+        _ => None,
+    });
+    bridges.chain(neighbors).collect()
 }
 
 fn towards(device: &Device, devices: &Devices) -> BTreeMap<Uuid, Towards> {
