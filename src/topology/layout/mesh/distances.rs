@@ -56,6 +56,20 @@ impl Distances {
         Self { springs, pivots, unit }
     }
 
+    /// Returns distances that are larger by a factor.
+    pub(super) fn scaled(&self, factor: f64) -> Self {
+        let spring = |spring: &Spring| Spring {
+            length: spring.length * factor,
+            weight: spring.weight / (factor * factor),
+            ..*spring
+        };
+        Self {
+            springs: self.springs.iter().map(|springs| springs.iter().map(spring).collect()).collect(),
+            pivots: Vec::new(),
+            unit: self.unit * factor,
+        }
+    }
+
     pub(super) fn springs(&self, node: usize) -> &[Spring] {
         self.springs.list(node)
     }

@@ -7,9 +7,9 @@ use super::distances::Distances;
 use super::stress;
 
 /// What a crossing costs, compared with the stress of a pair whose distance is off by the desired one.
-const CROSSING: f64 = 0.3;
+const CROSSING: f64 = 0.5;
 /// What a line through a foreign node costs.
-const PASSAGE: f64 = 0.3;
+const PASSAGE: f64 = 0.8;
 /// What two overlapping nodes cost.
 const OVERLAP: f64 = 1.0;
 /// The distance that lines should keep from foreign nodes.
@@ -48,6 +48,22 @@ impl<'a> Improver<'a> {
         if self.level.network.len() > super::SMALL {
             return stress::total(points, self.distances);
         }
+        stress::total(points, self.distances) + CROSSING * self.crossings(points) as f64
+    }
+
+    /// Returns the number of crossings, and of lines through nodes.
+    pub(super) fn count(&self, points: &Table<Point>) -> usize {
+        let network = &self.level.network;
+        let mut passages = 0;
+        for node in 0..network.len() {
+            let rect = Rect::centered(points.at(node), self.level.sizes.at(node)).grown(CLEARANCE);
+            let foreign = network.edges().iter().filter(|(one, other)| *one != node && *other != node);
+            passages += foreign.filter(|(one, other)| rect.clip(points.at(*one), points.at(*other)).is_some()).count();
+        }
+        self.crossings(points) + passages
+    }
+
+    fn crossings(&self, points: &Table<Point>) -> usize {
         let edges = self.level.network.edges();
         let mut crossings = 0;
         for (index, (a, b)) in edges.iter().enumerate() {
@@ -56,7 +72,7 @@ impl<'a> Improver<'a> {
                 crossings += usize::from(segments_cross(first, (points.at(*c), points.at(*d))));
             }
         }
-        stress::total(points, self.distances) + CROSSING * crossings as f64
+        crossings
     }
 
     /// Moves nodes, one at a time, as long as the cost falls and the work stays within its budget.

@@ -13,13 +13,15 @@ use super::geometry::{Point, Rect};
 use super::overlap;
 use super::table::Table;
 
+const ENLARGEMENTS: usize = 3;
+const ENLARGEMENT: f64 = 1.3;
 /// Up to this number of nodes several drawings are tried, and the best one is improved.
 const SMALL: usize = 400;
 
 /// Places the shapes of a connected level and returns their corners.
 pub(super) fn arrange(level: &Level) -> Vec<Point> {
-    let distances = Distances::of(level);
-    let mut improver = Improver::new(level, &distances);
+    let mut distances = Distances::of(level);
+    let improver = Improver::new(level, &distances);
     let centers = starts(level, &distances)
         .into_iter()
         .map(|points| (improver.cost(&points), points))
@@ -28,7 +30,7 @@ pub(super) fn arrange(level: &Level) -> Vec<Point> {
         .unwrap_or_default();
     let mut centers = turning::turn(&centers, &level.sizes);
     if level.network.len() <= SMALL {
-        improver.improve(&mut centers);
+        improve(level, &mut distances, &mut centers);
     }
     let mut rects: Vec<Rect> =
         centers.iter().zip(level.sizes.iter()).map(|(center, size)| Rect::centered(*center, *size)).collect();
@@ -36,6 +38,28 @@ pub(super) fn arrange(level: &Level) -> Vec<Point> {
     let order: Vec<usize> = (0..rects.len()).collect();
     overlap::separate(&mut rects, &order, 0, GAP);
     rects.into_iter().map(Rect::corner).collect()
+}
+
+/// Moves nodes to remove crossings, and enlarges the drawing as long as that frees lines of nodes in their way.
+fn improve(level: &Level, distances: &mut Distances, centers: &mut Table<Point>) {
+    let mut improver = Improver::new(level, distances);
+    improver.improve(centers);
+    let mut conflicts = improver.count(centers);
+    for _ in 0..ENLARGEMENTS {
+        if conflicts == 0 {
+            return;
+        }
+        let larger = distances.scaled(ENLARGEMENT);
+        let mut attempt: Table<Point> = centers.iter().map(|center| center.times(ENLARGEMENT)).collect();
+        let mut improver = Improver::new(level, &larger);
+        improver.improve(&mut attempt);
+        let count = improver.count(&attempt);
+        if count * 8 > conflicts * 7 {
+            return;
+        }
+        (*centers, conflicts) = (attempt, count);
+        *distances = larger;
+    }
 }
 
 fn starts(level: &Level, distances: &Distances) -> Vec<Table<Point>> {
