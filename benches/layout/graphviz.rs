@@ -25,6 +25,8 @@ pub(crate) fn arrange(program: &str, graph: &Graph, limit: Duration) -> Option<(
     let start = Instant::now();
     let mut child = Command::new(program)
         .arg("-Tplain")
+        // Otherwise `sfdp` and `neato` draw nodes on top of each other, which hides crossings.
+        .arg("-Goverlap=scale")
         .arg("-o")
         .arg(&output)
         .arg(&input)

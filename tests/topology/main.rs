@@ -1,4 +1,4 @@
-//! Topology: links, graphs, layouts and pictures.
+//! Topology: links, graphs, layouts, pictures and pages, each through its public API.
 
 #![allow(
     clippy::expect_used,
@@ -9,4 +9,5 @@
     reason = "helpers of tests are tests"
 )]
 
+mod layout;
 mod links;

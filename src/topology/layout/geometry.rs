@@ -149,6 +149,14 @@ impl Rect {
         (self.x..=self.right()).contains(&point.x) && (self.y..=self.bottom()).contains(&point.y)
     }
 
+    /// Returns whether another rectangle is within this one.
+    pub(super) fn encloses(self, other: Self) -> bool {
+        other.x >= self.x
+            && other.y >= self.y
+            && other.right() <= self.right()
+            && other.bottom() <= self.bottom()
+    }
+
     /// Returns the smallest rectangle around this one and another.
     pub(super) const fn union(self, other: Self) -> Self {
         Self::spanning(

@@ -34,7 +34,9 @@ pub(super) fn place(diagram: &Diagram, arrangement: &Arrangement, labels: &[Labe
                 });
                 unambiguous
             };
-            let place = candidates(route, label).find(|rect| is_free(&taken, *rect) && unambiguous(rect))?;
+            let place = candidates(route, label).find(|rect| {
+                arrangement.bounds.encloses(*rect) && is_free(&taken, *rect) && unambiguous(rect)
+            })?;
             taken.insert(place);
             Some(place)
         })

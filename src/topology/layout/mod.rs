@@ -50,8 +50,9 @@ pub fn arrange(diagram: &Diagram) -> Arrangement {
 
 /// Finds room for labels near the ends of lines.
 ///
-/// A label overlaps neither shapes that contain nothing, nor titles of containers, nor other labels; it is `None` where there
-/// is no room for it. Labels that come first are placed first.
+/// A label is within the bounds of the arrangement. It overlaps neither shapes that contain nothing, nor titles of containers,
+/// nor other labels, and is near no line but its own. It is `None` where there is no room for it. Labels that come first are
+/// placed first.
 #[must_use]
 pub fn place_labels(diagram: &Diagram, arrangement: &Arrangement, labels: &[Label]) -> Vec<Option<Rect>> {
     labels::place(diagram, arrangement, labels)

@@ -58,7 +58,9 @@ impl<'a> Improver<'a> {
         for node in 0..network.len() {
             let rect = Rect::centered(points.at(node), self.level.sizes.at(node)).grown(CLEARANCE);
             let foreign = network.edges().iter().filter(|(one, other)| *one != node && *other != node);
-            passages += foreign.filter(|(one, other)| rect.clip(points.at(*one), points.at(*other)).is_some()).count();
+            passages += foreign
+                .filter(|(one, other)| rect.clip(points.at(*one), points.at(*other)).is_some())
+                .count();
         }
         self.crossings(points) + passages
     }

@@ -1,0 +1,8 @@
+//! Tests of arrangements.
+
+mod anchors;
+mod faults;
+mod fixture;
+mod labels;
+mod quality;
+mod same_bytes;
