@@ -62,6 +62,7 @@ mod apply;
 mod check;
 mod index_snapshot;
 mod interner;
+mod list;
 #[cfg(any(feature = "sled", feature = "postgres"))]
 mod load;
 mod lookup;
@@ -86,11 +87,12 @@ use uuid::Uuid;
 
 pub(crate) use self::index_snapshot::IndexSnapshot;
 use self::interner::{Interner, NameId};
+pub(crate) use self::list::ListKey;
 #[cfg(any(feature = "sled", feature = "postgres"))]
 pub(crate) use self::load::Loader;
 use self::lookup::{Ids, Links, UniqueKeys};
 pub(crate) use self::pack::Packs;
-pub(crate) use self::query::{Answer, Built, Finished, ListKey, Selection};
+pub(crate) use self::query::{Answer, Built, Finished, Selection};
 use self::rows::Rows;
 pub(crate) use self::run::RowId;
 use self::table::Table;

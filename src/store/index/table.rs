@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use uuid::Uuid;
 
 use super::interner::Partition;
-use super::query::OrderingCache;
+use super::list::OrderingCache;
 use super::rows::{Rows, Slot};
 use super::run::{RowId, Run};
 use super::terms::Postings;

@@ -1,18 +1,10 @@
 //! Finding rows through the posting lists of one filter, on links or on terms.
 
-use super::filter::{Filters, InRanges, Linked};
 use crate::store::index::Index;
+use crate::store::index::list::{Filters, FoundBy, InRanges, Linked};
 use crate::store::index::run::{RowId, Run};
 use crate::store::index::table::Table;
 use crate::store::index::terms::{Postings, Section};
-
-/// A filter by which rows are found without reading any, on links or terms by its place in the query.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FoundBy {
-    Links(usize),
-    Terms(usize),
-    Networks,
-}
 
 /// The number of rows that are found through a filter in the time in which one row is read and filtered.
 const FOUND_PER_READ: usize = 8;

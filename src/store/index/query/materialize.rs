@@ -18,10 +18,9 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::filter::ListKey;
-use super::ordering_cache::{ChangedRows, Evicted, OrderingCache};
 use super::pick::{Members, PASSED_PER_STEP, Pick, RowSet, Slice, in_order};
 use crate::store::index::Index;
+use crate::store::index::list::{ChangedRows, Evicted, ListKey, OrderingCache};
 use crate::store::index::rows::{Row, Rows};
 use crate::store::index::run::{RowId, Run};
 use crate::store::index::table::{Table, length};

@@ -1,19 +1,15 @@
 //! The planner: chooses how a page is found, among the ways that the documentation of the [index](super) lists.
 
-mod filter;
 mod found_by;
 mod materialize;
-mod ordering_cache;
 mod pick;
 mod scan;
 
-use self::filter::Filters;
-pub(crate) use self::filter::ListKey;
 pub(crate) use self::materialize::{Built, Finished};
-pub(super) use self::ordering_cache::{OrderingCache, RowChange};
 use self::scan::{Begin, Meter, OverLimit, Sets, Wanted};
 use super::Index;
 use super::interner::NameId;
+use super::list::{Filters, ListKey};
 use super::rows::{Term, prefix_of_key};
 use super::run::{RowId, Run};
 use super::table::{Table, length};

@@ -2,10 +2,9 @@
 
 use uuid::Uuid;
 
-use super::filter::Filters;
-use super::found_by::FoundBy;
 use crate::store::Direction;
 use crate::store::index::Index;
+use crate::store::index::list::{Filters, FoundBy};
 use crate::store::index::merge::Merged;
 use crate::store::index::rows::{Rows, Slot, Term};
 use crate::store::index::run::{Place, RowId, Run};

@@ -2,9 +2,9 @@
 
 use uuid::Uuid;
 
-use super::filter::{Filters, InRanges, Linked, sorted};
 use crate::store::index::Index;
 use crate::store::index::interner::NameId;
+use crate::store::index::list::{Filters, InRanges, Linked, sorted};
 use crate::store::index::merge::{Group, Merged};
 use crate::store::index::rows::{Slot, Term};
 use crate::store::index::run::{Place, RowId, Run};

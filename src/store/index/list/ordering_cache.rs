@@ -72,11 +72,11 @@ struct Pending {
 
 /// The rows that changed since a moment, each with what it was then; `None` for a row that had no place in the list.
 /// Never more than the organization has rows.
-pub(super) type ChangedRows = HashMap<RowId, Option<Row>>;
+pub(in crate::store::index) type ChangedRows = HashMap<RowId, Option<Row>>;
 
 impl OrderingCache {
     /// Reads a list if it is in the cache.
-    pub(super) fn read<T>(&self, key: &ListKey, read: impl FnOnce(&Run) -> T) -> Option<T> {
+    pub(in crate::store::index) fn read<T>(&self, key: &ListKey, read: impl FnOnce(&Run) -> T) -> Option<T> {
         let lists = self.lists.read().unwrap_or_else(PoisonError::into_inner);
         let list = lists.iter().find(|list| list.key == *key)?;
         list.used.store(self.tick(), Ordering::Relaxed);
@@ -84,7 +84,7 @@ impl OrderingCache {
     }
 
     /// Notes the steps spent on a page of a list that is not in the cache. Returns whether the list is worth its price.
-    pub(super) fn is_worth(&self, key: &ListKey, price: usize, steps: usize) -> bool {
+    pub(in crate::store::index) fn is_worth(&self, key: &ListKey, price: usize, steps: usize) -> bool {
         let hash = self.hasher.hash_one(key);
         let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
         let place = spent.iter().position(|(known, _)| *known == hash);
@@ -96,19 +96,19 @@ impl OrderingCache {
     }
 
     /// Notes the rows of a list that change, until the last strong reference to `changed` is dropped.
-    pub(super) fn note_changes(&self, key: ListKey, changed: &Arc<Mutex<ChangedRows>>) {
+    pub(in crate::store::index) fn note_changes(&self, key: ListKey, changed: &Arc<Mutex<ChangedRows>>) {
         let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
         pending.push(Pending { key, changed: Arc::downgrade(changed) });
     }
 
     /// Whether changes are noted here.
-    pub(super) fn notes_changes(&self, changed: &Arc<Mutex<ChangedRows>>) -> bool {
+    pub(in crate::store::index) fn notes_changes(&self, changed: &Arc<Mutex<ChangedRows>>) -> bool {
         let pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
         pending.iter().any(|pending| std::ptr::eq(pending.changed.as_ptr(), Arc::as_ptr(changed)))
     }
 
     /// Puts a list into the cache of an organization with this many rows, and returns those it evicts.
-    pub(super) fn insert(&self, key: ListKey, run: Run, rows: usize) -> Evicted {
+    pub(in crate::store::index) fn insert(&self, key: ListKey, run: Run, rows: usize) -> Evicted {
         let most = (rows * ROWS_SHARE).max(SMALL);
         let list = List { key, run, used: AtomicU64::new(self.tick()) };
         let mut evicted = Evicted::default();

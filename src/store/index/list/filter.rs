@@ -2,7 +2,6 @@
 
 use uuid::Uuid;
 
-use super::found_by::FoundBy;
 use crate::store::index::interner::NameId;
 use crate::store::index::rows::{Row, Rows, Term};
 use crate::store::index::terms::contain;
@@ -10,22 +9,30 @@ use crate::store::{Direction, TermRange};
 
 /// The filters of a query except the one on ids, with names as numbers and values sorted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Filters {
-    pub(super) table: NameId,
-    pub(super) organization: Option<Uuid>,
-    pub(super) networks: Option<Vec<Uuid>>,
-    pub(super) links: Vec<Linked>,
-    pub(super) terms: Vec<InRanges>,
+pub(in crate::store::index) struct Filters {
+    pub(in crate::store::index) table: NameId,
+    pub(in crate::store::index) organization: Option<Uuid>,
+    pub(in crate::store::index) networks: Option<Vec<Uuid>>,
+    pub(in crate::store::index) links: Vec<Linked>,
+    pub(in crate::store::index) terms: Vec<InRanges>,
+}
+
+/// A filter by which rows are found without reading any, on links or terms by its place in the query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::store::index) enum FoundBy {
+    Links(usize),
+    Terms(usize),
+    Networks,
 }
 
 impl Filters {
     /// Returns whether a row passes all filters.
-    pub(super) fn pass(&self, row: &Row, rows: &Rows) -> bool {
+    pub(in crate::store::index) fn pass(&self, row: &Row, rows: &Rows) -> bool {
         self.pass_all_but(&[], row, rows)
     }
 
     /// Returns whether a row passes all filters except some that are known to pass, or are evaluated otherwise.
-    pub(super) fn pass_all_but(&self, known: &[FoundBy], row: &Row, rows: &Rows) -> bool {
+    pub(in crate::store::index) fn pass_all_but(&self, known: &[FoundBy], row: &Row, rows: &Rows) -> bool {
         let is_known = |filter: FoundBy| known.contains(&filter);
         let mut links = self.links.iter().enumerate();
         let mut terms = self.terms.iter().enumerate();
@@ -48,14 +55,14 @@ impl Filters {
 }
 
 /// A relation, and targets of which a row must be linked to at least one.
-pub(super) type Linked = (NameId, Vec<Uuid>);
+pub(in crate::store::index) type Linked = (NameId, Vec<Uuid>);
 
 fn has_link(row: &Row, (relation, targets): &Linked) -> bool {
     row.facets.links().any(|(name, target)| name == *relation && targets.binary_search(&target).is_ok())
 }
 
 /// A name of terms, and joined ranges of which at least one must contain a term of a row.
-pub(super) type InRanges = (NameId, Vec<TermRange>);
+pub(in crate::store::index) type InRanges = (NameId, Vec<TermRange>);
 
 fn has_term(row: &Row, (name, ranges): &InRanges, rows: &Rows) -> bool {
     let mut terms = row.facets.terms(rows.common_values());
@@ -65,13 +72,13 @@ fn has_term(row: &Row, (name, ranges): &InRanges, rows: &Rows) -> bool {
 /// The records of a list and their order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ListKey {
-    pub(super) filters: Filters,
-    pub(super) order: Vec<Term>,
+    pub(in crate::store::index) filters: Filters,
+    pub(in crate::store::index) order: Vec<Term>,
 }
 
 impl ListKey {
     /// A list is read in both directions of a single term, so it is kept in the ascending one.
-    pub(super) fn new(filters: Filters, terms: &[Term]) -> Self {
+    pub(in crate::store::index) fn new(filters: Filters, terms: &[Term]) -> Self {
         let order = match terms {
             [(slot, _)] => vec![(*slot, Direction::Ascending)],
             _ => terms.to_vec(),
@@ -85,12 +92,12 @@ impl ListKey {
     }
 
     /// Whether the list is in the order of a run, of which it has some rows.
-    pub(super) const fn is_run_order(&self) -> bool {
+    pub(in crate::store::index) const fn is_run_order(&self) -> bool {
         matches!(self.order.as_slice(), [(_, Direction::Ascending)])
     }
 }
 
-pub(super) fn sorted(ids: &[Uuid]) -> Vec<Uuid> {
+pub(in crate::store::index) fn sorted(ids: &[Uuid]) -> Vec<Uuid> {
     let mut ids = ids.to_vec();
     // The ids of a scope are sorted already.
     if !ids.is_sorted_by(|left, right| left < right) {
