@@ -40,6 +40,17 @@ impl Graph {
         self.diagram.connections.push(Connection { id, source, target });
     }
 
+    /// Adds a leaf where the last shape but ten hangs.
+    pub(crate) fn add_leaf(&mut self) {
+        let peer = self.diagram.shapes.len() - 11;
+        let shape = self.node("new-host", self.diagram.shapes[peer].rank);
+        self.diagram.shapes[shape].parent = self.diagram.shapes[peer].parent;
+        let line = self.diagram.connections.iter().find(|line| line.target == peer);
+        if let Some(hub) = line.map(|line| line.source) {
+            self.link(hub, shape);
+        }
+    }
+
     /// Returns the ends of all connections, each pair once, without loops.
     pub(crate) fn pairs(&self) -> BTreeSet<(usize, usize)> {
         let ends = self.diagram.connections.iter().map(|c| (c.source.min(c.target), c.source.max(c.target)));
@@ -204,6 +215,23 @@ pub(crate) fn subnets(nodes: usize) -> Graph {
             graph.link(routers[(subnet + step * 3) % routers.len()], container);
         }
         subnet += 1;
+    }
+    graph
+}
+
+/// Generates rings of sites with chords, which are not connected with each other.
+pub(crate) fn islands(nodes: usize, each: usize) -> Graph {
+    let mut graph = Graph::new(&format!("islands of {nodes}, {each} each"));
+    for start in (0..nodes).step_by(each) {
+        for place in 0..each {
+            graph.node(&format!("site-{}", start + place), None);
+        }
+        for place in 0..each {
+            graph.link(start + place, start + (place + 1) % each);
+            if place % 3 == 0 {
+                graph.link(start + place, start + (place * 7 + 5) % each);
+            }
+        }
     }
     graph
 }

@@ -20,7 +20,7 @@ mod picture;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use toposcope::topology::layout::{Arrangement, Label, LineEnd, Rect, Size, arrange, place_labels};
+use toposcope::topology::layout::{Arrangement, Label, LineEnd, Point, Rect, Size, arrange, place_labels};
 
 use self::graphs::Graph;
 use self::metrics::{Drawing, Figures, escapes};
@@ -50,6 +50,40 @@ fn main() {
         measure(&graph, installed, folder.map(String::as_str), &mut sums);
     }
     sums.print();
+    if filter.is_none() {
+        println!();
+        for nodes in [100, 1_000, 10_000] {
+            add_one(graphs::campus(nodes, false));
+            add_one(graphs::mesh(nodes));
+            add_one(graphs::subnets(nodes));
+        }
+    }
+}
+
+/// Adds a shape to an arranged graph, and prints by how much the others move.
+fn add_one(mut graph: Graph) {
+    let before = arrange(&graph.diagram);
+    for (shape, rect) in graph.diagram.shapes.iter_mut().zip(&before.shapes) {
+        shape.former = Some(Point::new(rect.x, rect.y));
+    }
+    graph.add_leaf();
+    let start = Instant::now();
+    let after = arrange(&graph.diagram);
+    let time = start.elapsed();
+    let mut moves: Vec<f64> = before
+        .shapes
+        .iter()
+        .zip(&after.shapes)
+        .map(|(before, after)| ((before.x - after.x).powi(2) + (before.y - after.y).powi(2)).sqrt())
+        .collect();
+    moves.sort_by(f64::total_cmp);
+    println!(
+        "One shape more in {}: the others move by {:.1} pixels in the median, {:.1} at most; {:.1} ms",
+        graph.name,
+        moves[moves.len() / 2],
+        moves[moves.len() - 1],
+        time.as_secs_f64() * 1e3
+    );
 }
 
 fn all() -> Vec<Graph> {
@@ -67,6 +101,7 @@ fn all() -> Vec<Graph> {
     graphs.push(graphs::campus(1_000, true));
     graphs.extend([300, 1_000].map(graphs::subnets));
     graphs.extend([100, 1_000, 10_000].map(graphs::mesh));
+    graphs.extend([(1_000, 50), (1_000, 250), (10_000, 250)].map(|(nodes, each)| graphs::islands(nodes, each)));
     graphs
 }
 

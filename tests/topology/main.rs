@@ -9,5 +9,13 @@
     reason = "helpers of tests are tests"
 )]
 
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests are tests"
+)]
+
 mod layout;
 mod links;

@@ -26,7 +26,7 @@ pub(super) fn place(outline: &Outline, nested: &Nested) -> Table<Rect> {
     if !most_are_placed && outline.pins.iter().all(Option::is_none) {
         return rects(&fresh);
     }
-    let known = if most_are_placed { former_places(outline) } else { shifted_to_pins(outline, fresh) };
+    let known = if most_are_placed { former_places(outline) } else { shifted_to_pins(outline, &fresh) };
     let mut settling = Settling {
         outline,
         nested,
@@ -52,7 +52,7 @@ fn former_places(outline: &Outline) -> Table<Option<Point>> {
 }
 
 /// Shifts an arrangement so that pinned shapes are near their pins, and contents of pinned containers with these.
-fn shifted_to_pins(outline: &Outline, fresh: Table<Point>) -> Table<Option<Point>> {
+fn shifted_to_pins(outline: &Outline, fresh: &Table<Point>) -> Table<Option<Point>> {
     let offsets: Vec<Point> = (0..outline.len())
         .filter_map(|shape| outline.pins.at(shape).map(|pin| pin.minus(fresh.at(shape))))
         .collect();

@@ -18,6 +18,8 @@ pub(super) struct Level {
     pub(super) label_widths: Table<f64>,
     pub(super) ranks: Table<Option<u8>>,
     pub(super) network: Network,
+    /// The work allowed to improve the drawing, in comparisons of two lines.
+    pub(super) budget: usize,
 }
 
 impl Level {
@@ -27,6 +29,7 @@ impl Level {
             label_widths: nodes.iter().map(|node| self.label_widths.at(*node)).collect(),
             ranks: nodes.iter().map(|node| self.ranks.at(*node)).collect(),
             network: self.network.part(nodes),
+            budget: self.budget / self.network.len().max(1) * nodes.len(),
         }
     }
 

@@ -9,6 +9,10 @@ use super::table::Table;
 /// The distance from the border of a container to its content.
 pub(super) const PADDING: f64 = 24.0;
 
+/// The work allowed to improve drawings, in comparisons of two lines: it takes less than 0.1 s.
+const BUDGET: usize = 24_000_000;
+const BUDGET_A_SHAPE: usize = 100_000;
+
 /// Sizes of all shapes, containers included, and their corners relative to the content of their containers.
 #[derive(Debug)]
 pub(super) struct Nested {
@@ -29,6 +33,7 @@ pub(super) fn arrange(outline: &Outline) -> Nested {
         }
         let links = links.list(container.unwrap_or(count));
         let level = Level {
+            budget: (BUDGET / count.max(1)).min(BUDGET_A_SHAPE) * children.len(),
             sizes: children.iter().map(|child| nested.sizes.at(*child)).collect(),
             label_widths: children.iter().map(|child| outline.label_widths.at(*child)).collect(),
             ranks: children.iter().map(|child| outline.ranks.at(*child)).collect(),

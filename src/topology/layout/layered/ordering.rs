@@ -18,7 +18,7 @@ pub(super) fn order(network: &Network, levels: &Table<usize>) -> Table<usize> {
         }
         let depth = layers.len();
         for turn in 0..depth {
-            let index = if sweep % 2 == 0 { turn } else { depth - 1 - turn };
+            let index = if sweep.is_multiple_of(2) { turn } else { depth - 1 - turn };
             let Some(layer) = layers.get_mut(index) else { continue };
             sort_by_median(network, levels, layer, &positions, sweep);
             if layer.len() <= LONGEST_TRANSPOSED {
@@ -83,7 +83,7 @@ fn sort_by_median(
     positions: &Table<usize>,
     sweep: usize,
 ) {
-    let downward = sweep % 2 == 0;
+    let downward = sweep.is_multiple_of(2);
     let mut keyed: Vec<(f64, usize, usize)> = layer
         .iter()
         .map(|node| {

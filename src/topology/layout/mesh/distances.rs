@@ -4,7 +4,7 @@ use super::super::components::{GAP, Level};
 use super::super::table::Table;
 
 /// Up to this number of nodes all pairs count; in larger networks neighbors, and distances to pivots.
-const MOST_PAIRS: usize = 260;
+const MOST_PAIRS: usize = 180;
 const PIVOTS: usize = 60;
 /// The length of a line between small nodes.
 const LINE: f64 = 190.0;

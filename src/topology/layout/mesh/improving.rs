@@ -15,8 +15,6 @@ const OVERLAP: f64 = 1.0;
 /// The distance that lines should keep from foreign nodes.
 const CLEARANCE: f64 = 8.0;
 const PASSES: usize = 12;
-/// The work allowed, in comparisons of two segments.
-const BUDGET: usize = 12_000_000;
 
 const DIAGONAL: f64 = 0.707_106_781_186_547_5;
 const DIRECTIONS: [(f64, f64); 8] = [
@@ -35,12 +33,12 @@ const DIRECTIONS: [(f64, f64); 8] = [
 pub(super) struct Improver<'a> {
     level: &'a Level,
     distances: &'a Distances,
-    spent: usize,
+    budget: usize,
 }
 
 impl<'a> Improver<'a> {
-    pub(super) const fn new(level: &'a Level, distances: &'a Distances) -> Self {
-        Self { level, distances, spent: 0 }
+    pub(super) const fn new(level: &'a Level, distances: &'a Distances, budget: usize) -> Self {
+        Self { level, distances, budget }
     }
 
     /// Returns the cost of a drawing: its stress and its crossings.
@@ -77,20 +75,21 @@ impl<'a> Improver<'a> {
         crossings
     }
 
-    /// Moves nodes, one at a time, as long as the cost falls and the work stays within its budget.
-    pub(super) fn improve(&mut self, points: &mut Table<Point>) {
+    /// Moves nodes, one at a time, as long as the cost falls and the budget lasts; returns the rest of it.
+    pub(super) fn improve(mut self, points: &mut Table<Point>) -> usize {
         for _ in 0..PASSES {
             let mut improved = false;
             for node in 0..points.len() {
                 improved |= self.improve_node(node, points);
-                if self.spent > BUDGET {
-                    return;
+                if self.budget == 0 {
+                    return 0;
                 }
             }
             if !improved {
-                return;
+                break;
             }
         }
+        self.budget
     }
 
     fn improve_node(&mut self, node: usize, points: &mut Table<Point>) -> bool {
@@ -140,7 +139,8 @@ impl<'a> Improver<'a> {
         let own = Rect::centered(place, self.level.sizes.at(node));
         let clear = own.grown(CLEARANCE);
         let mut cost = 0.0;
-        self.spent += (network.degree(node) + 1) * (network.edges().len() + network.len());
+        let work = (network.degree(node) + 1) * (network.edges().len() + network.len());
+        self.budget = self.budget.saturating_sub(work);
         for other in (0..network.len()).filter(|other| *other != node) {
             let rect = Rect::centered(points.at(other), self.level.sizes.at(other));
             if rect.overlaps(own.grown(GAP)) {

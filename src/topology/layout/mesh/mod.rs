@@ -15,13 +15,15 @@ use super::table::Table;
 
 const ENLARGEMENTS: usize = 3;
 const ENLARGEMENT: f64 = 1.3;
-/// Up to this number of nodes several drawings are tried, and the best one is improved.
+/// Up to this number of nodes a drawing is improved node by node.
 const SMALL: usize = 400;
+/// Up to this number of nodes several drawings are tried.
+const MOST_STARTING_AGAIN: usize = 100;
 
 /// Places the shapes of a connected level and returns their corners.
 pub(super) fn arrange(level: &Level) -> Vec<Point> {
     let mut distances = Distances::of(level);
-    let improver = Improver::new(level, &distances);
+    let improver = Improver::new(level, &distances, 0);
     let centers = starts(level, &distances)
         .into_iter()
         .map(|points| (improver.cost(&points), points))
@@ -42,18 +44,16 @@ pub(super) fn arrange(level: &Level) -> Vec<Point> {
 
 /// Moves nodes to remove crossings, and enlarges the drawing as long as that frees lines of nodes in their way.
 fn improve(level: &Level, distances: &mut Distances, centers: &mut Table<Point>) {
-    let mut improver = Improver::new(level, distances);
-    improver.improve(centers);
-    let mut conflicts = improver.count(centers);
+    let mut budget = Improver::new(level, distances, level.budget).improve(centers);
+    let mut conflicts = Improver::new(level, distances, 0).count(centers);
     for _ in 0..ENLARGEMENTS {
-        if conflicts == 0 {
+        if conflicts == 0 || budget == 0 {
             return;
         }
         let larger = distances.scaled(ENLARGEMENT);
         let mut attempt: Table<Point> = centers.iter().map(|center| center.times(ENLARGEMENT)).collect();
-        let mut improver = Improver::new(level, &larger);
-        improver.improve(&mut attempt);
-        let count = improver.count(&attempt);
+        budget = Improver::new(level, &larger, budget).improve(&mut attempt);
+        let count = Improver::new(level, &larger, 0).count(&attempt);
         if count * 8 > conflicts * 7 {
             return;
         }
@@ -66,8 +66,8 @@ fn starts(level: &Level, distances: &Distances) -> Vec<Table<Point>> {
     let count = level.network.len();
     let axes = scaling::axes(distances, count);
     let small = count <= SMALL;
-    let pairs: &[(usize, usize)] = if small { &[(0, 1), (0, 2), (1, 2)] } else { &[(0, 1)] };
-    let iterations = if small { 150 } else { 40 };
+    let pairs: &[(usize, usize)] = if count <= MOST_STARTING_AGAIN { &[(0, 1), (0, 2), (1, 2)] } else { &[(0, 1)] };
+    let iterations = if small { 100 } else { 40 };
     pairs
         .iter()
         .map(|(first, second)| {

@@ -6,8 +6,8 @@ use super::super::geometry::Point;
 use super::super::table::Table;
 use super::field::Between;
 
-const ROUNDS: usize = 80;
-const MOST_POINTS: usize = 96;
+const ROUNDS: usize = 120;
+const MOST_POINTS: usize = 160;
 /// How far lines pass from the corners of obstacles and their clearance.
 const CORNER: f64 = 2.0;
 
