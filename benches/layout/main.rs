@@ -101,7 +101,8 @@ fn all() -> Vec<Graph> {
     graphs.push(graphs::campus(1_000, true));
     graphs.extend([300, 1_000].map(graphs::subnets));
     graphs.extend([100, 1_000, 10_000].map(graphs::mesh));
-    graphs.extend([(1_000, 50), (1_000, 250), (10_000, 250)].map(|(nodes, each)| graphs::islands(nodes, each)));
+    graphs
+        .extend([(1_000, 50), (1_000, 250), (10_000, 250)].map(|(nodes, each)| graphs::islands(nodes, each)));
     graphs
 }
 

@@ -1,5 +1,6 @@
 //! The shapes of one container, or of the outermost level: component by component.
 
+use super::containers::BUDGET_A_SHAPE;
 use super::geometry::{Point, Rect, Size};
 use super::network::Network;
 use super::table::Table;
@@ -9,6 +10,10 @@ use super::{layered, mesh, packing};
 pub(super) const GAP: f64 = 28.0;
 /// Up to this number of shapes a hierarchy of bad proportions is arranged as a mesh, which can be turned.
 const MOST_TURNED: usize = 400;
+/// Layers of a wide hierarchy may become farther from each other by this factor.
+const MOST_STRETCHED: f64 = 2.5;
+/// What is stretched is a little higher than it has to be, because heights of shapes stay the same.
+const STRETCH: f64 = 1.2;
 const COMPONENT_GAP: f64 = 64.0;
 
 /// Shapes with the same parent, and the connections between them or what they contain.
@@ -31,6 +36,11 @@ impl Level {
             network: self.network.part(nodes),
             budget: self.budget / self.network.len().max(1) * nodes.len(),
         }
+    }
+
+    /// Returns whether there is time for several attempts.
+    pub(super) fn is_small_part(&self) -> bool {
+        self.budget >= BUDGET_A_SHAPE * self.network.len()
     }
 
     /// Places the shapes and returns their corners and the extent of all.
@@ -65,10 +75,26 @@ impl Level {
             rects.reduce(Rect::union).unwrap_or_default()
         };
         let corners = layered::arrange(self)
+            .map(|mut corners| {
+                let extent = bounds_of(&corners).size();
+                stretch(&mut corners, extent);
+                corners
+            })
             .filter(|corners| corners.len() > MOST_TURNED || packing::fits(bounds_of(corners).size()))
             .unwrap_or_else(|| mesh::arrange(self));
         let bounds = bounds_of(&corners);
         let corners = corners.into_iter().map(|corner| corner.minus(bounds.corner()).rounded()).collect();
         (corners, bounds.size())
+    }
+}
+
+/// Enlarges the distances of layers in a hierarchy that is too wide.
+fn stretch(corners: &mut [Point], extent: Size) {
+    let factor = extent.width / extent.height.max(1.0) / packing::WIDEST * STRETCH;
+    if packing::fits(extent) || !(1.0..=MOST_STRETCHED).contains(&factor) {
+        return;
+    }
+    for corner in corners {
+        corner.y *= factor;
     }
 }

@@ -8,14 +8,17 @@ pub(super) const ASPECT: f64 = 1.5;
 
 /// Returns whether proportions are between 1 : 2 and 5 : 2.
 pub(super) fn fits(size: Size) -> bool {
-    (0.5..=2.5).contains(&(size.width.max(1.0) / size.height.max(1.0)))
+    (HIGHEST..=WIDEST).contains(&(size.width.max(1.0) / size.height.max(1.0)))
 }
+
+const HIGHEST: f64 = 0.5;
+/// The largest ratio of width to height.
+pub(super) const WIDEST: f64 = 2.5;
 
 /// Returns how far a ratio of width to height is from the desired one: 1 for the desired one, more for others.
 pub(super) fn misproportion(size: Size) -> f64 {
     let ratio = size.width.max(1.0) / size.height.max(1.0) / ASPECT;
-    let misproportion = ratio.max(1.0 / ratio);
-    if fits(size) { misproportion } else { 3.0 * misproportion }
+    ratio.max(1.0 / ratio)
 }
 
 /// Places rectangles in rows, the highest first, and returns their corners and the extent of all.
@@ -30,6 +33,7 @@ pub(super) fn pack(sizes: &[Size], gap: f64) -> (Vec<Point>, Size) {
         let limit = (area.sqrt() * (0.7 + 0.15 * f64::from(step))).max(widest);
         let (points, extent) = rows(sizes, &order, gap, limit);
         let cost = extent.width.max(1.0) * extent.height.max(1.0) * (misproportion(extent) + 2.0);
+        let cost = if fits(extent) { cost } else { 3.0 * cost };
         if best.as_ref().is_none_or(|(known, ..)| cost < *known) {
             best = Some((cost, points, extent));
         }
@@ -61,7 +65,7 @@ pub(super) fn grid(sizes: &[Size], gap: f64) -> (Vec<Point>, Size) {
     let mut columns = 1;
     while columns <= sizes.len() {
         let (points, extent) = grid_of(sizes, gap, columns);
-        let cost = misproportion(extent);
+        let cost = if fits(extent) { misproportion(extent) } else { 3.0 * misproportion(extent) };
         if best.as_ref().is_none_or(|(known, ..)| cost < *known) {
             best = Some((cost, points, extent));
         }

@@ -10,6 +10,7 @@ use super::super::components::{GAP, Level};
 use super::super::geometry::{Point, Size};
 use super::super::table::Table;
 use super::coordinates::{Wish, side_by_side};
+use super::leaves::Grid;
 use super::rows::{self, Item, Rows};
 use super::{LAYER_GAP, leaves};
 
@@ -228,11 +229,10 @@ fn gather_leaves(hanging: Vec<Hanging>, label_width: f64) -> Vec<Hanging> {
         // Nodes are numbered as the diagram orders them.
         leaves.sort_by_key(|leaf| leaf.part.nodes.first().map(|(node, _)| *node));
         let sizes: Vec<Size> = leaves.iter().map(|leaf| leaf.part.size).collect();
-        let (corners, size) = leaves::grid(&sizes, label_width);
+        let Grid { corners, size, anchor } = leaves::grid(&sizes, label_width);
         let key = leaves.iter().map(|leaf| leaf.key).sum::<f64>() / leaves.len() as f64;
         let nodes = leaves.iter().flat_map(|leaf| &leaf.part.nodes).map(|(node, _)| *node);
-        let part =
-            Part { size, anchor: size.width / 2.0, nodes: nodes.zip(corners).collect(), is_grid: true };
+        let part = Part { size, anchor, nodes: nodes.zip(corners).collect(), is_grid: true };
         gathered.push(Hanging { key, above, part });
     }
     gathered.sort_by(|one, other| one.key.total_cmp(&other.key));

@@ -18,43 +18,63 @@ pub(in super::super) fn trunk_gap(label_width: f64) -> f64 {
     if label_width > 0.0 { 2.0 * (label_width + 2.0 * LABEL_MARGIN) } else { GAP }
 }
 
+/// Leaves in pairs of columns.
+#[derive(Debug, Default)]
+pub(super) struct Grid {
+    pub(super) corners: Vec<Point>,
+    pub(super) size: Size,
+    /// The middle between the first and the last line that runs down.
+    pub(super) anchor: f64,
+}
+
 /// Places leaves in pairs of columns; the line to the hub runs down between the two columns of a pair.
-pub(super) fn grid(sizes: &[Size], label_width: f64) -> (Vec<Point>, Size) {
-    let mut best: Option<(f64, Vec<Point>, Size)> = None;
+pub(super) fn grid(sizes: &[Size], label_width: f64) -> Grid {
+    let mut best: Option<(f64, Grid)> = None;
     let mut pairs = 1;
     while pairs * 2 <= sizes.len() + 1 {
-        let (points, extent) = columns(sizes, pairs * 2, trunk_gap(label_width));
-        let cost = misproportion(extent);
-        if best.as_ref().is_none_or(|(known, ..)| cost < *known) {
-            best = Some((cost, points, extent));
+        let grid = columns(sizes, pairs * 2, trunk_gap(label_width));
+        let cost = misproportion(grid.size);
+        if best.as_ref().is_none_or(|(known, _)| cost < *known) {
+            best = Some((cost, grid));
         }
         pairs += 1 + pairs / 8;
     }
-    best.map(|(_, points, extent)| (points, extent)).unwrap_or_default()
+    best.map(|(_, grid)| grid).unwrap_or_default()
 }
 
-fn columns(sizes: &[Size], columns: usize, trunk_gap: f64) -> (Vec<Point>, Size) {
-    let rows = sizes.len().div_ceil(columns);
+fn columns(sizes: &[Size], columns: usize, trunk_gap: f64) -> Grid {
     let mut widths = Table::<f64>::new(columns);
-    let mut heights = Table::<f64>::new(rows);
+    let mut heights = Table::<f64>::new(sizes.len().div_ceil(columns));
     for (index, size) in sizes.iter().enumerate() {
         widths.change(index % columns, |width| *width = width.max(size.width));
         heights.change(index / columns, |height| *height = height.max(size.height));
     }
-    let (mut points, mut extent, mut y) = (Vec::with_capacity(sizes.len()), Size::default(), 0.0);
-    let mut remaining = sizes.iter();
-    for row in 0..rows {
-        let mut x = 0.0;
-        for column in 0..columns {
-            let Some(size) = remaining.next() else { break };
-            // Both columns of a pair are flush with the line between them.
-            let inset = if column % 2 == 0 { widths.at(column) - size.width } else { 0.0 };
-            points.push(Point::new(x + inset, y + (heights.at(row) - size.height) / 2.0));
-            extent.width = extent.width.max(x + widths.at(column));
-            x += widths.at(column) + if column % 2 == 0 { trunk_gap } else { PAIR_GAP.max(trunk_gap / 2.0) };
+    let (mut lefts, mut trunks, mut x) = (Table::<f64>::new(columns), Vec::new(), 0.0);
+    let mut size = Size::default();
+    for (column, width) in widths.iter().enumerate() {
+        lefts.set(column, x);
+        size.width = x + width;
+        if column % 2 == 0 {
+            trunks.push(size.width + trunk_gap / 2.0);
+            x = size.width + trunk_gap;
+        } else {
+            x = size.width + PAIR_GAP.max(trunk_gap / 2.0);
         }
-        extent.height = y + heights.at(row);
-        y += heights.at(row) + GAP;
     }
-    (points, extent)
+    let tops: Table<f64> = heights
+        .iter()
+        .map(|height| {
+            let top = if size.height > 0.0 { size.height + GAP } else { 0.0 };
+            size.height = top + height;
+            top
+        })
+        .collect();
+    let corners = sizes.iter().enumerate().map(|(index, size)| {
+        let (row, column) = (index / columns, index % columns);
+        // Both columns of a pair are flush with the line between them.
+        let inset = if column % 2 == 0 { widths.at(column) - size.width } else { 0.0 };
+        Point::new(lefts.at(column) + inset, tops.at(row) + (heights.at(row) - size.height) / 2.0)
+    });
+    let ends = (trunks.first().copied().unwrap_or(0.0), trunks.last().copied().unwrap_or(0.0));
+    Grid { corners: corners.collect(), size, anchor: (ends.0 + ends.1) / 2.0 }
 }

@@ -3,7 +3,7 @@
 use super::super::components::GAP;
 use super::super::geometry::{Point, Size};
 use super::super::packing::misproportion;
-use super::LAYER_GAP;
+use super::{LAYER_GAP, MOST_IN_A_ROW};
 
 /// A rectangle in a row, with the place where a line enters it from above.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +31,7 @@ pub(super) fn place(items: &[Item], channel: f64, above: f64) -> Rows {
     let total: f64 = items.iter().map(|item| item.size.width + GAP).sum();
     let mut best = one_row(items);
     // One row is easier to read than several, so its proportions may be worse.
-    let mut least = cost(&best, above) / 1.5;
+    let mut least = cost(&best, above) / if items.len() <= MOST_IN_A_ROW { 2.5 } else { 1.5 };
     let widest = items.iter().map(|item| item.size.width + GAP).fold(0.0, f64::max);
     let mut limit = total * 0.9;
     while limit > widest && limit > total / items.len() as f64 {
@@ -47,7 +47,7 @@ pub(super) fn place(items: &[Item], channel: f64, above: f64) -> Rows {
 
 fn cost(rows: &Rows, above: f64) -> f64 {
     let extent = Size::new(rows.right - rows.left, rows.height + above);
-    // The root makes sure that good proportions are worth some space, but not much.
+    // Because of the root, good proportions are worth some space, but not much.
     misproportion(extent) * (extent.width * extent.height).sqrt()
 }
 

@@ -66,7 +66,11 @@ fn starts(level: &Level, distances: &Distances) -> Vec<Table<Point>> {
     let count = level.network.len();
     let axes = scaling::axes(distances, count);
     let small = count <= SMALL;
-    let pairs: &[(usize, usize)] = if count <= MOST_STARTING_AGAIN { &[(0, 1), (0, 2), (1, 2)] } else { &[(0, 1)] };
+    let pairs: &[(usize, usize)] = if count <= MOST_STARTING_AGAIN && level.is_small_part() {
+        &[(0, 1), (0, 2), (1, 2)]
+    } else {
+        &[(0, 1)]
+    };
     let iterations = if small { 100 } else { 40 };
     pairs
         .iter()

@@ -21,6 +21,8 @@ pub(super) struct Hubs<'a> {
     rects: &'a Table<Rect>,
     /// For hubs with a grid of leaves, the right edges of its columns.
     grids: Table<Option<Edges>>,
+    /// Whether neighbors of a shape are below it and side by side.
+    has_rows: Table<bool>,
 }
 
 /// Right edges of leaves, in units of 1/64 pixel.
@@ -48,12 +50,24 @@ impl<'a> Hubs<'a> {
             neighbors,
             rects,
             grids: Table::new(outline.len()),
+            has_rows: Table::new(outline.len()),
         };
         for hub in 0..outline.len() {
             let edges = hubs.edges(hub);
             hubs.grids.set(hub, edges);
+            let rows = hubs.is_above_row(hub);
+            hubs.has_rows.set(hub, rows);
         }
         hubs
+    }
+
+    fn is_above_row(&self, hub: usize) -> bool {
+        let bottom = self.rects.at(hub).bottom();
+        let below =
+            self.neighbors.list(hub).iter().map(|other| self.rects.at(*other).y).filter(|y| *y > bottom);
+        let mut tops: Vec<i64> = below.map(steps).collect();
+        tops.sort_unstable();
+        tops.windows(2).any(|pair| matches!(pair, [one, other] if one == other))
     }
 
     fn is_leaf(&self, shape: usize) -> bool {
@@ -114,8 +128,6 @@ impl<'a> Hubs<'a> {
     /// Returns a line down a free channel to a shape of a lower rank, in a row farther below.
     pub(super) fn channel(&self, between: &Between<'_>) -> Option<Vec<Point>> {
         let (source, target) = (between.source_index, between.target_index);
-        // Between nodes without a role, oblique lines look better.
-        self.ranks.at(source).and(self.ranks.at(target))?;
         if between.source.bottom() + LAYER_GAP < between.target.y {
             self.down(between, source, between.source, target, between.target)
         } else if between.target.bottom() + LAYER_GAP < between.source.y {
@@ -144,6 +156,10 @@ impl<'a> Hubs<'a> {
             .map(|neighbor| (steps(self.rects.at(*neighbor).center().x), *neighbor))
             .collect();
         above.sort_unstable();
+        // In drawings without rows, oblique lines look better.
+        if !self.has_rows.at(upper_index) || self.ranks.at(upper_index) > self.ranks.at(lower_index) {
+            return None;
+        }
         let place = above.iter().position(|(_, neighbor)| *neighbor == upper_index).unwrap_or(0);
         let lane = (place as f64 - (above.len().max(1) - 1) as f64 / 2.0) * LANE;
         let lane = lane.clamp(-lower.width / 3.0, lower.width / 3.0).clamp(-LAYER_GAP / 4.0, LAYER_GAP / 4.0);
