@@ -28,10 +28,13 @@ mod remotes;
 mod reported;
 mod state;
 
-pub(crate) use identity::Traits;
-pub(crate) use named::{Found, Known, Named};
-pub(crate) use names::{is_own_mac, trimmed};
-pub(crate) use ports::Ports;
+#[cfg(feature = "topology")]
+pub(crate) use {
+    identity::Traits,
+    named::{Found, Known, Named},
+    names::{is_own_mac, trimmed},
+    ports::{Ports, abbreviated},
+};
 
 pub use derived::{set_neighbors, set_subnets};
 pub use identity::{Identity, IdentityKind};

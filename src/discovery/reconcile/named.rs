@@ -96,6 +96,7 @@ impl Named {
 
 impl<I> Named<I> {
     /// Converts the identities to another form.
+    #[cfg(feature = "topology")]
     pub(crate) fn map<J>(self, form: impl Fn(I) -> J) -> Named<J> {
         let all = |identities: Vec<I>| identities.into_iter().map(&form).collect();
         Named {

@@ -28,7 +28,7 @@ const KINDS: &[(&str, &[&str])] = &[
 ];
 
 /// Returns the name of an interface with the usual abbreviation of its kind, in lower case: `gi0/1`.
-pub(super) fn abbreviated(name: &str) -> Option<String> {
+pub(crate) fn abbreviated(name: &str) -> Option<String> {
     let name = names::trimmed(name)?.to_lowercase();
     let digits = name.find(|character: char| character.is_ascii_digit()).unwrap_or(name.len());
     let (kind, number) = name.split_at_checked(digits)?;

@@ -46,24 +46,34 @@ fn order(candidate: &Candidate) -> Vec<(Option<HostPort>, &str)> {
 }
 
 /// Removes what two devices claim of an aggregate where they also claim links of its members.
+///
+/// Many devices do not report which ports are members. Where neighbors name each other on physical ports, what spanning
+/// tree and forwarding databases tell of an aggregate between them is taken for these links as well.
 fn ignore_aggregates(candidates: &mut Vec<Candidate>, devices: &Devices) {
-    let mut aggregates = BTreeSet::new();
+    let is_aggregate = |end: &Spot| {
+        let port = end.host_port();
+        port.and_then(|(host, port)| Some(devices.get(host)?.port(&port)?.is_aggregate)).unwrap_or_default()
+    };
+    let mut of_members = BTreeSet::new();
+    let mut pairs = BTreeSet::new();
     for candidate in candidates.iter() {
-        for (end, other) in candidate.ends.iter().zip(candidate.ends.iter().rev()) {
-            if let Some(aggregate) = aggregate_of(end, devices) {
-                aggregates.insert((aggregate, other.device));
-            }
+        let [one, other] = &candidate.ends;
+        for (end, other) in [(one, other), (other, one)] {
+            of_members.extend(aggregate_of(end, devices).map(|aggregate| (aggregate, other.device)));
+        }
+        if candidate.rule <= Rule::StoredNeighbor && !is_aggregate(one) && !is_aggregate(other) {
+            pairs.insert([one.device, other.device]);
         }
     }
-    if aggregates.is_empty() {
-        return;
-    }
     candidates.retain(|candidate| {
-        let ends = || candidate.ends.iter().zip(candidate.ends.iter().rev());
-        candidate.rule == Rule::Manual
-            || !ends().any(|(end, other)| {
-                end.host_port().is_some_and(|port| aggregates.contains(&(port, other.device)))
-            })
+        let [one, other] = &candidate.ends;
+        let is_of_members = [(one, other), (other, one)].into_iter().any(|(end, other)| {
+            end.host_port().is_some_and(|port| of_members.contains(&(port, other.device)))
+        });
+        let is_taken = candidate.rule >= Rule::StpDesignated
+            && (is_aggregate(one) || is_aggregate(other))
+            && pairs.contains(&[one.device, other.device]);
+        candidate.rule == Rule::Manual || !(is_of_members || is_taken)
     });
 }
 

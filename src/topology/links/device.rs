@@ -8,10 +8,19 @@ use uuid::Uuid;
 use super::PortRef;
 use super::key::Key;
 use super::sighting::{Sighting, sightings};
-use crate::discovery::reconcile::{IdentityKind, Ports, Traits, is_own_mac, trimmed};
-use crate::discovery::report::{FdbRow, FdbStatus, StpRow, TableKind};
+use crate::discovery::reconcile::{IdentityKind, Ports, Traits, abbreviated, is_own_mac, trimmed};
+use crate::discovery::report::{FdbRow, FdbStatus, LagRow, LldpRow, StpRow, TableKind};
 use crate::inventory::{Claim, ClaimRows};
 use crate::model::{Host, IfEntry, LldpChassisId, MacAddress, Timestamp};
+
+/// `ifType` of aggregates: `ieee8023adLag`.
+const AGGREGATE_TYPE: i64 = 161;
+
+/// `ifType` that vendors also give to aggregates: `propVirtual` and `propMultiplexor`.
+const VIRTUAL_TYPES: [i64; 2] = [53, 54];
+
+/// The usual names of aggregates without their numbers, abbreviated.
+const AGGREGATES: [&str; 7] = ["ae", "be", "bond", "eth-trunk", "lag", "po", "trk"];
 
 /// A host and its claims, reduced to what links follow from.
 #[derive(Clone, Debug)]
@@ -47,6 +56,8 @@ pub(super) struct Port {
     pub(super) speed_bps: Option<u64>,
     /// The place of the aggregate of which the port is a member.
     pub(super) lag: Option<u32>,
+    /// Whether the port is an aggregate, by its type or its name.
+    pub(super) is_aggregate: bool,
 }
 
 /// A port, as a key within its device.
@@ -134,8 +145,8 @@ impl Device {
 /// The rows of the claims, by kind.
 #[derive(Default)]
 struct Tables<'c> {
-    lldp: &'c [crate::discovery::report::LldpRow],
-    lag: &'c [crate::discovery::report::LagRow],
+    lldp: &'c [LldpRow],
+    lag: &'c [LagRow],
     fdb: &'c [FdbRow],
     stp: &'c [StpRow],
     learned_at: Option<Timestamp>,
@@ -179,6 +190,7 @@ fn ports(host: &Host, by_value: &Ports, tables: &Tables<'_>) -> Box<[Port]> {
             name: name(entry).into(),
             speed_bps: entry.speed_bps.filter(|speed| *speed != 0),
             lag: claimed.get(&own).copied().or(stored).filter(|lag| *lag != own),
+            is_aggregate: is_aggregate(entry),
         }
     };
     host.if_entries.iter().zip(0..).map(port).collect()
@@ -187,6 +199,15 @@ fn ports(host: &Host, by_value: &Ports, tables: &Tables<'_>) -> Box<[Port]> {
 fn name(entry: &IfEntry) -> String {
     let name = entry.if_name.as_deref().and_then(trimmed).or_else(|| trimmed(&entry.if_descr));
     name.map_or_else(|| entry.if_index.to_string(), str::to_owned)
+}
+
+fn is_aggregate(entry: &IfEntry) -> bool {
+    let has_name = || {
+        let name = entry.if_name.as_deref().and_then(abbreviated).or_else(|| abbreviated(&entry.if_descr));
+        name.is_some_and(|name| AGGREGATES.contains(&name.trim_end_matches(|it: char| it.is_ascii_digit())))
+    };
+    entry.if_type == Some(AGGREGATE_TYPE)
+        || (entry.if_type.is_none_or(|kind| VIRTUAL_TYPES.contains(&kind)) && has_name())
 }
 
 /// Returns the numbers that the bridge gives to ports.

@@ -118,6 +118,7 @@ fn hub(
         }
     }
     join_unknown_ports(&mut members);
+    join_stubs(&mut members);
     let is_unmanaged = proposals.iter().all(|proposal| proposal.rule == Rule::SingleSidedFdb)
         && members.keys().filter_map(Spot::host_port).filter(|port| shared.contains(port)).count() == 1;
     if is_unmanaged {
@@ -142,6 +143,22 @@ fn join_unknown_ports(members: &mut BTreeMap<Spot, Member>) {
             && let Some(known) = members.get_mut(&only)
         {
             known.absorb(member);
+        }
+    }
+}
+
+/// Joins the members of each unknown device, whose ports the others name differently.
+fn join_stubs(members: &mut BTreeMap<Spot, Member>) {
+    let is_stub = |spot: &Spot| matches!(spot.device, DeviceKey::Stub(_));
+    let mut spots: BTreeMap<DeviceKey, Vec<Spot>> = BTreeMap::new();
+    for spot in members.keys().filter(|spot| is_stub(spot)) {
+        spots.entry(spot.device).or_default().push(spot.clone());
+    }
+    for (device, spots) in spots.into_iter().filter(|(_, spots)| spots.len() > 1) {
+        let mut joined = spots.iter().filter_map(|spot| members.remove(spot));
+        if let Some(mut first) = joined.next() {
+            joined.for_each(|member| first.absorb(member));
+            members.insert(Spot::new(device, None), first);
         }
     }
 }

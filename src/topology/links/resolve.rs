@@ -53,7 +53,7 @@ pub(super) fn resolve(device: &Device, devices: &Devices) -> Vec<Seen> {
         }
     }
     seen.extend(by_stubs(device, &unknown));
-    seen.sort_by(|one, other| (one.device, one.sighting).cmp(&(other.device, other.sighting)));
+    seen.sort_by_key(|seen| (seen.device, seen.sighting));
     seen
 }
 

@@ -74,3 +74,18 @@ fn addresses_learned_on_an_aggregate_lose_against_its_members() {
         ["sw1 Gi0/5 -- sw2 Gi0/5: Confirmed MutualLldp [Gi0/1=Gi0/1] [Gi0/2=Gi0/2]"]
     );
 }
+
+#[test]
+fn spanning_tree_of_an_aggregate_is_ignored_where_its_members_are_not_reported() {
+    let port_channel = |number, other| {
+        let named = node(number, 5).change(|host| {
+            host.if_entries[4].if_name = Some("Po1".to_owned());
+            host.if_entries[4].if_type = Some(53);
+        });
+        named.cdp(&[(1, other, 1), (2, other, 2)]).stp(&[(5, 1, 5)])
+    };
+    assert_eq!(
+        described(&[port_channel(1, 2), port_channel(2, 1)]),
+        ["sw1 Gi0/1 -- sw2 Gi0/1: Confirmed MutualCdp", "sw1 Gi0/2 -- sw2 Gi0/2: Confirmed MutualCdp"]
+    );
+}

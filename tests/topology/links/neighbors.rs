@@ -138,6 +138,19 @@ fn ports_that_all_see_each_other_share_one_segment() {
 }
 
 #[test]
+fn unknown_device_on_a_segment_is_one_member_whatever_its_port_is_called() {
+    let nodes = [node(1, 1).lldp(&[(1, 2, 1), (1, 9, 1)]), node(2, 1).lldp(&[(1, 1, 1), (1, 9, 2)])];
+    assert_eq!(
+        described(&nodes),
+        [
+            "(sw9) -- <Gi0/1>: Reported OneSidedLldp",
+            "<Gi0/1> -- sw1 Gi0/1: Confirmed MutualLldp",
+            "<Gi0/1> -- sw2 Gi0/1: Confirmed MutualLldp",
+        ]
+    );
+}
+
+#[test]
 fn stored_neighbor_of_a_host_without_claims_is_a_link() {
     let remote = node(2, 4);
     let port = remote.port(3);
