@@ -63,7 +63,7 @@ fn no_link_contradicts_the_expected_lists() {
                     End::Stub { .. } => row.target.is_none(),
                     End::Segment { .. } => true,
                 };
-                let is_allowed = listed.is_empty() || listed.iter().any(|row| allows(&row));
+                let is_allowed = listed.is_empty() || listed.iter().any(allows);
                 assert!(is_allowed, "{}: {}", lab.name, line(&links, link));
             }
         }
