@@ -43,27 +43,20 @@ pub struct Page {
 #[derive(Clone, Copy, Debug)]
 pub struct SharePage<'a> {
     share: &'a ShareMetadata,
-    picture_style: &'a str,
     frame_ancestors: &'a FrameAncestors,
 }
 
 impl<'a> SharePage<'a> {
     /// Creates the page of a share.
-    ///
-    /// `picture_style` is the text of the picture's `<style>` element; the header allows this style and no other one.
     #[must_use]
-    pub const fn new(
-        share: &'a ShareMetadata,
-        picture_style: &'a str,
-        frame_ancestors: &'a FrameAncestors,
-    ) -> Self {
-        Self { share, picture_style, frame_ancestors }
+    pub const fn new(share: &'a ShareMetadata, frame_ancestors: &'a FrameAncestors) -> Self {
+        Self { share, frame_ancestors }
     }
 
     /// Returns the page that shows the picture.
     ///
-    /// `svg` is an `<svg class="topology">` element as [`render`](crate::topology::render) writes it, `graph` the JSON of its
-    /// [`Graph`](crate::topology::graph::Graph).
+    /// `svg` is the graph as [`Format::Svg`](super::Format::Svg) in the theme [`Auto`](super::Theme::Auto), whose style is the
+    /// only one that the header allows, and `graph` the graph as [`Format::Json`](super::Format::Json).
     #[must_use]
     pub fn open(&self, svg: &str, graph: &str) -> Page {
         let data =
@@ -98,11 +91,9 @@ impl<'a> SharePage<'a> {
     }
 
     fn page(&self, body: &str) -> Page {
-        let styles =
-            if self.picture_style.is_empty() { vec![STYLE] } else { vec![STYLE, self.picture_style] };
         Page {
             html: document(&self.share.name, body),
-            content_security_policy: policy::with_script(&styles, self.frame_ancestors),
+            content_security_policy: policy::with_script(self.frame_ancestors),
         }
     }
 }
@@ -134,7 +125,7 @@ impl ShareFailure {
         let body = fill(FAILURE, &[("title", title), ("explanation", explanation)]);
         Page {
             html: document(title, &body),
-            content_security_policy: policy::without_script(&[STYLE], frame_ancestors),
+            content_security_policy: policy::without_script(frame_ancestors),
         }
     }
 }

@@ -34,10 +34,11 @@ const EDGE_KINDS = {
   Hosts: 'Runs on',
 };
 const NODE_KINDS = {
-  Stub: 'named by others, not scanned',
+  Stub: 'not scanned',
   Segment: 'shared segment',
+  Service: 'container',
   Subnet: 'subnet',
-  Group: 'group of devices',
+  Group: 'folded devices',
 };
 const RULES = {
   manual: 'Entered by a user',
@@ -51,7 +52,6 @@ const RULES = {
   shared_fdb: 'Shared forwarding entries show no bridge in between',
   single_sided_fdb: 'One port learned the address of a single device',
 };
-const VIEWS = { l2: 'Physical links', l3: 'Subnets', workloads: 'Workloads' };
 const DIRECTIONS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 // ---- The document
@@ -107,10 +107,10 @@ class Network {
   constructor(graph, picture) {
     this.graph = graph;
     this.picture = picture;
+    shift(graph, picture.querySelector('.content'));
     this.elements = new Map();
-    for (const part of picture.querySelectorAll('.node[data-id], .edge[data-id]')) {
-      this.elements.set(part.dataset.id, part);
-    }
+    for (const part of picture.querySelectorAll('[data-id]')) this.elements.set(part.dataset.id, part);
+    this.labels = labelsByEdge(picture);
     this.nodes = new Map(graph.nodes.map((node) => [node.id, node]));
     this.edges = new Map(graph.edges.map((edge) => [edge.id, edge]));
     this.links = new Map(graph.nodes.map((node) => [node.id, []]));
@@ -163,6 +163,27 @@ class Network {
     }
     return nearest;
   }
+}
+
+// The picture may center the graph: gives nodes and lines the coordinates of the picture.
+function shift(graph, content) {
+  const move = content?.transform.baseVal.consolidate()?.matrix;
+  if (!move) return;
+  for (const node of graph.nodes) {
+    node.x += move.e;
+    node.y += move.f;
+  }
+  for (const edge of graph.edges) edge.points = edge.points.map(([x, y]) => [x + move.e, y + move.f]);
+}
+
+function labelsByEdge(picture) {
+  const labels = new Map();
+  for (const label of picture.querySelectorAll('[data-edge]')) {
+    const { edge } = label.dataset;
+    if (!labels.has(edge)) labels.set(edge, []);
+    labels.get(edge).push(label);
+  }
+  return labels;
 }
 
 function childrenByParent(nodes) {
@@ -222,8 +243,6 @@ class Camera {
     this.scale = 1;
     this.offset = { x: 0, y: 0 };
     this.isFitted = true;
-    picture.setAttribute('width', this.box.width);
-    picture.setAttribute('height', this.box.height);
     new ResizeObserver(() => this.resize()).observe(stage);
   }
 
@@ -426,7 +445,9 @@ class Selection {
   mark(selected, nodes, edges) {
     this.unmark();
     const around = nodes.flatMap((node) => this.network.ancestors(node));
-    this.near = [...nodes, ...around, ...edges].map((item) => this.network.elements.get(item.id)).filter(Boolean);
+    const parts = [...nodes, ...around, ...edges].map((item) => this.network.elements.get(item.id)).filter(Boolean);
+    const labels = edges.flatMap((edge) => this.network.labels.get(edge.id) ?? []);
+    this.near = [...parts, ...labels];
     for (const part of this.near) part.classList.add('is-near');
     this.network.elements.get(selected.id)?.classList.add('is-selected');
     this.network.picture.classList.add('has-selection');
@@ -496,6 +517,7 @@ class Panel {
   showNode(node) {
     const parent = this.network.nodes.get(node.parent_id);
     const facts = [['Role', this.network.describe(node)]];
+    if (node.detail) facts.push(['Address', nameText(node.detail)]);
     if (parent) facts.push(['Inside', this.nodeButton(parent.id)]);
     const links = this.network.links.get(node.id);
     const inside = this.network.children.get(node.id) ?? [];
@@ -655,7 +677,7 @@ class PointerInput {
 
   // Lines are thin: one that passes close by is meant, unless a node without children is hit.
   target(event) {
-    const node = this.network.nodes.get(event.target.closest('.node')?.dataset.id);
+    const node = this.network.nodes.get(event.target.closest('.node, .container')?.dataset.id);
     if (node && !this.network.children.has(node.id)) return node;
     const edge = this.network.edges.get(event.target.closest('.edge')?.dataset.id);
     const point = this.camera.toGraph(this.camera.toStage(event));
@@ -676,7 +698,7 @@ class KeyInput {
   constructor(network, camera, selection) {
     Object.assign(this, { network, camera, selection });
     document.addEventListener('keydown', (event) => this.press(event));
-    const node = (event) => network.nodes.get(event.target.closest('.node')?.dataset.id);
+    const node = (event) => network.nodes.get(event.target.closest('.node, .container')?.dataset.id);
     // Not on the picture itself: Chromium puts SVG elements that listen for the focus into the tab order.
     camera.stage.addEventListener('focusin', (event) => {
       if (node(event)) selection.focused(node(event), event.target.matches(':focus-visible'));
@@ -690,7 +712,7 @@ class KeyInput {
     if (event.key === 'Escape' && !target.closest('input')) return this.selection.clear();
     const isOnPicture = target === document.body || target === this.camera.stage || this.camera.picture.contains(target);
     if (!isOnPicture) return;
-    const node = this.network.nodes.get(target.closest('.node')?.dataset.id);
+    const node = this.network.nodes.get(target.closest('.node, .container')?.dataset.id);
     if (this.act(event.key, event.shiftKey, node)) event.preventDefault();
   }
 
@@ -749,11 +771,11 @@ class Search {
     if (query) announce(this.matches.length ? `${plural(this.matches.length, 'node')} found` : 'No node found');
   }
 
-  // Names that begin with the query come first.
+  // Names that begin with the query come first. Addresses are searched too.
   find(query) {
     const found = { beginning: [], containing: [] };
     for (const node of this.network.order) {
-      const place = node.label.toLowerCase().indexOf(query);
+      const place = `${node.label} ${node.detail ?? ''}`.toLowerCase().indexOf(query);
       if (place === 0) found.beginning.push(node);
       else if (place > 0) found.containing.push(node);
     }
@@ -871,10 +893,10 @@ class Minimap {
 // The picture as the server made it, without what this script added.
 function pictureFile(network) {
   const copy = network.picture.cloneNode(true);
-  for (const name of ['style', 'width', 'height']) copy.removeAttribute(name);
+  copy.removeAttribute('style');
   copy.setAttribute('role', 'img');
   copy.classList.remove('has-selection', 'is-distant');
-  for (const part of copy.querySelectorAll('.node, .edge')) {
+  for (const part of copy.querySelectorAll('[data-id], [data-edge]')) {
     part.classList.remove('is-near', 'is-selected');
     for (const name of ['role', 'tabindex', 'aria-pressed', 'aria-label']) part.removeAttribute(name);
   }
@@ -999,9 +1021,9 @@ class Tables {
 
 // ---- Start
 
-function summarize(graph) {
+function summarize(graph, picture) {
   const hidden = graph.hidden ?? {};
-  const parts = [VIEWS[graph.view] ?? graph.view, plural(graph.nodes.length, 'node'), plural(graph.edges.length, 'link')];
+  const parts = [picture.querySelector('.subtitle')?.textContent ?? words(graph.view), plural(graph.nodes.length, 'node'), plural(graph.edges.length, 'link')];
   if (hidden.leaves) parts.push(`${plural(hidden.leaves, 'device')} drawn in groups`);
   if (hidden.stale) parts.push(`${plural(hidden.stale, 'stale device')} left out`);
   byId('summary').textContent = parts.join(' · ');
@@ -1038,7 +1060,7 @@ function startViewer(graph, picture) {
   if (byId('minimap')) new Minimap(byId('minimap'), network, camera);
   connectZoom(camera);
   connectExport(network, camera);
-  summarize(graph);
+  summarize(graph, picture);
   byId('tools').hidden = false;
 }
 

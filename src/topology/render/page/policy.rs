@@ -5,6 +5,7 @@ use base64ct::{Base64, Encoding};
 use sha2::{Digest, Sha256};
 
 use super::{SCRIPT, STYLE};
+use crate::topology::render::{Theme, style_source};
 
 /// The sites that may show the page in a frame: the sources of the directive `frame-ancestors`.
 ///
@@ -43,31 +44,28 @@ impl FromStr for FrameAncestors {
 pub struct InvalidFrameAncestors;
 
 /// Returns the policy of a page with the script, which may send requests to its own server only.
-pub(super) fn with_script(styles: &[&str], ancestors: &FrameAncestors) -> String {
-    static SCRIPT_SOURCE: LazyLock<String> = LazyLock::new(|| source_of(SCRIPT));
-    let styles = sources_of(styles);
-    let FrameAncestors(ancestors) = ancestors;
-    format!(
-        "default-src 'none'; script-src {}; style-src {styles}; img-src data: blob:; connect-src 'self'; \
-         base-uri 'none'; form-action 'self'; frame-ancestors {ancestors}",
-        *SCRIPT_SOURCE
-    )
+pub(super) fn with_script(ancestors: &FrameAncestors) -> String {
+    static POLICY: LazyLock<String> = LazyLock::new(|| {
+        format!(
+            "default-src 'none'; script-src {}; style-src {} {}; img-src data: blob:; connect-src 'self'; \
+             base-uri 'none'; form-action 'self'; frame-ancestors ",
+            source_of(SCRIPT),
+            source_of(STYLE),
+            style_source(Theme::Auto),
+        )
+    });
+    POLICY.clone() + &ancestors.0
 }
 
 /// Returns the policy of a page without a script.
-pub(super) fn without_script(styles: &[&str], ancestors: &FrameAncestors) -> String {
-    let styles = sources_of(styles);
-    let FrameAncestors(ancestors) = ancestors;
-    format!(
-        "default-src 'none'; style-src {styles}; img-src data:; base-uri 'none'; form-action 'none'; \
-         frame-ancestors {ancestors}"
-    )
-}
-
-fn sources_of(styles: &[&str]) -> String {
-    static STYLE_SOURCE: LazyLock<String> = LazyLock::new(|| source_of(STYLE));
-    let source = |style: &&str| if *style == STYLE { STYLE_SOURCE.clone() } else { source_of(style) };
-    styles.iter().map(source).collect::<Vec<_>>().join(" ")
+pub(super) fn without_script(ancestors: &FrameAncestors) -> String {
+    static POLICY: LazyLock<String> = LazyLock::new(|| {
+        format!(
+            "default-src 'none'; style-src {}; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors ",
+            source_of(STYLE),
+        )
+    });
+    POLICY.clone() + &ancestors.0
 }
 
 /// Returns the source that allows exactly this text.
