@@ -6,6 +6,8 @@ use sha2::{Digest, Sha256};
 use crate::topology::render::Theme;
 
 /// What does not depend on the theme.
+///
+/// The parts of symbols are matched without `.topology`: in browsers, no selector reaches from the picture into a `<use>` element.
 const COMMON: &str = "\
 .topology text{font-family:'Helvetica Neue',Helvetica,Arial,'Liberation Sans',sans-serif;font-size:13px;unicode-bidi:isolate}\
 .topology .title{font-size:20px;font-weight:600}\
@@ -21,19 +23,19 @@ const COMMON: &str = "\
 .topology .stub .card,.topology .legend .unscanned{stroke-dasharray:4 3}\
 .topology .stub .label{font-style:italic}\
 .topology .stub,.topology .stale{opacity:.62}\
-.topology .pictogram{fill:none;stroke-width:1.5px;stroke-linecap:round;stroke-linejoin:round}\
-.topology .router .badge{fill:#0072b2}\
-.topology .switch .badge{fill:#009e73}\
-.topology .firewall .badge{fill:#d55e00}\
-.topology .access-point .badge{fill:#56b4e9}\
-.topology .server .badge{fill:#cc79a7}\
-.topology .hypervisor .badge{fill:#e69f00}\
-.topology .storage .badge{fill:#f0e442}\
-.topology .printer .badge,.topology .phone .badge,.topology .camera .badge,.topology .workstation .badge,\
-.topology .unknown .badge{fill:#6b7785}\
-.topology .pictogram{stroke:#fff}\
-.topology .access-point .pictogram,.topology .server .pictogram,.topology .hypervisor .pictogram,\
-.topology .storage .pictogram{stroke:#16202b}";
+.pictogram{fill:none;stroke-width:1.5px;stroke-linecap:round;stroke-linejoin:round}\
+.router .badge{fill:#0072b2}\
+.switch .badge{fill:#009e73}\
+.firewall .badge{fill:#d55e00}\
+.access-point .badge{fill:#56b4e9}\
+.server .badge{fill:#cc79a7}\
+.hypervisor .badge{fill:#e69f00}\
+.storage .badge{fill:#f0e442}\
+.printer .badge,.phone .badge,.camera .badge,.workstation .badge,\
+.unknown .badge{fill:#6b7785}\
+.pictogram{stroke:#fff}\
+.access-point .pictogram,.server .pictogram,.hypervisor .pictogram,\
+.storage .pictogram{stroke:#16202b}";
 
 const LIGHT: &str = "\
 .topology .ground{fill:#fff}\
