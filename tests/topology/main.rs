@@ -19,3 +19,4 @@
 
 mod layout;
 mod links;
+mod page;

@@ -19,7 +19,7 @@ use crate::service::route::{Call, Pending};
 use crate::service::state::ApiState;
 use crate::topology::graph::Graph;
 use crate::topology::render::page::{Page, ShareFailure, SharePage};
-use crate::topology::render::{Format, Picture, Theme, css};
+use crate::topology::render::{Format, Picture, Theme};
 use crate::wire::ErrorCode;
 
 const HTML: &str = "text/html; charset=utf-8";
@@ -125,8 +125,7 @@ fn private(outcome: Outcome) -> Outcome {
 impl ApiState {
     async fn page_of_share(&self, id: Uuid) -> Result<Outcome, ApiError> {
         let share = self.inventory.share_metadata(id).await?;
-        let style = css(Theme::Auto);
-        let form = SharePage::new(&share, &style, &self.frame_ancestors);
+        let form = SharePage::new(&share, &self.frame_ancestors);
         if share.requires_password {
             return page(form.protected());
         }

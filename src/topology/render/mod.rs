@@ -19,7 +19,7 @@ use crate::model::Timestamp;
 use crate::topology::graph::Graph;
 
 pub use self::format::{Format, FormatError, Theme, ThemeError};
-pub use self::svg::{css, style_source};
+pub use self::svg::style_source;
 
 /// A graph, and what the picture of it says.
 #[derive(Clone, Debug)]

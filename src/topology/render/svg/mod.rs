@@ -14,7 +14,7 @@ mod style;
 use std::fmt::{Arguments, Write};
 
 use self::labels::Placed;
-pub use self::style::{css, style_source};
+pub use self::style::style_source;
 use super::Picture;
 use super::number::number;
 use super::scene::Scene;
@@ -76,7 +76,7 @@ fn open(out: &mut String, picture: &Picture<'_>, title: &str, frame: &Bounds, sc
              height=\"{height}\">\n<title id=\"topology-title\">{}</title>\n<desc id=\"topology-desc\">{}</desc>\n<style>{}</style>\n",
             escape(title),
             escape(&description(picture, scene)),
-            css(picture.theme),
+            style::css(picture.theme),
         ),
     );
     icons::define(out, scene);

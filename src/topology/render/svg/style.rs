@@ -66,7 +66,7 @@ const DARK: &str = "\
 
 /// Returns the text of the `<style>` element of a picture, for a page that contains the picture.
 #[must_use]
-pub fn css(theme: Theme) -> String {
+pub(super) fn css(theme: Theme) -> String {
     match theme {
         Theme::Light => format!("{COMMON}{LIGHT}"),
         Theme::Dark => format!("{COMMON}{DARK}"),
