@@ -6,9 +6,8 @@ use uuid::Uuid;
 
 use super::connection::{Connection, Step};
 use super::error::{is_conflict, store_error, undecodable};
-use super::read::{log_row, split};
 use super::sql;
-use super::value::Value;
+use super::value::{Value, log_row, split};
 use crate::store::log::batch::AcceptedBatch;
 use crate::store::log::codec::RecordChange;
 use crate::store::log::entry::{Effect, Entry};

@@ -5,11 +5,9 @@ use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
 use tokio_postgres::{Config, NoTls, Socket};
 
 use super::connection::Connector;
+use super::options::Options;
 use super::store::{PostgresStore, open};
 use crate::store::StoreError;
-
-/// Time that the server has to report its own timeout, before the client gives up on the connection.
-const GRACE: Duration = Duration::from_millis(500);
 
 /// Fewest log entries that are kept: the outcome of an interrupted commit is read from them.
 const MIN_LOG_ENTRIES: u64 = 10_000;
@@ -21,46 +19,42 @@ pub struct PostgresStoreBuilder {
     options: Options,
 }
 
-/// Options of a store.
-#[derive(Clone, Debug)]
-pub(super) struct Options {
-    pub(super) max_connections: usize,
-    pub(super) acquire_timeout: Duration,
-    pub(super) connect_timeout: Duration,
-    pub(super) statement_timeout: Duration,
-    pub(super) schema: Option<String>,
-    pub(super) body_cache_bytes: usize,
-    pub(super) log_age: Duration,
-    pub(super) log_entries: u64,
-    pub(super) transaction_pooling: bool,
-}
-
-impl Options {
-    /// Maximum time to wait for the answer to a statement.
-    pub(super) fn answer_timeout(&self) -> Duration {
-        self.statement_timeout.saturating_add(GRACE)
+impl PostgresStore {
+    /// Opens a store with the default options and without TLS; see [`PostgresStoreBuilder::open`].
+    ///
+    /// The connection is a string or a URL as libpq takes it: `host=/run/postgresql user=toposcope`, or
+    /// `postgres://user:password@host/database`.
+    ///
+    /// # Errors
+    /// Those of [`PostgresStoreBuilder::open`].
+    pub async fn open(connection: &str) -> Result<Self, StoreError> {
+        Self::builder(connection).open().await
     }
 
-    /// Maximum time to wait for a connection and the answer to a statement.
-    pub(super) fn patience(&self) -> Duration {
-        self.answer_timeout().saturating_add(self.acquire_timeout)
+    /// Opens a store with the default options and with TLS; see [`PostgresStoreBuilder::open_with`].
+    ///
+    /// # Errors
+    /// Those of [`PostgresStoreBuilder::open`].
+    pub async fn open_with<T>(connection: &str, tls: T) -> Result<Self, StoreError>
+    where
+        T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,
+        T::Stream: Send + 'static,
+        T::TlsConnect: Send,
+        <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
+    {
+        Self::builder(connection).open_with(tls).await
+    }
+
+    /// Returns a builder to open a store with other options.
+    #[must_use]
+    pub fn builder(connection: &str) -> PostgresStoreBuilder {
+        PostgresStoreBuilder::new(connection)
     }
 }
 
 impl PostgresStoreBuilder {
-    pub(super) fn new(connection: &str) -> Self {
-        let options = Options {
-            max_connections: 8,
-            acquire_timeout: Duration::from_millis(1_500),
-            connect_timeout: Duration::from_millis(1_500),
-            statement_timeout: Duration::from_millis(2_500),
-            schema: None,
-            body_cache_bytes: 64 << 20,
-            log_age: Duration::from_secs(3_600),
-            log_entries: 100_000,
-            transaction_pooling: false,
-        };
-        Self { connection: connection.to_owned(), options }
+    fn new(connection: &str) -> Self {
+        Self { connection: connection.to_owned(), options: Options::default() }
     }
 
     /// Sets the number of connections for reads. The default is 8.

@@ -12,8 +12,8 @@ use tokio::time::timeout;
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
 use tokio_postgres::{Client, Config, Error, Row, RowStream, Socket, Statement};
 
-use super::builder::Options;
 use super::error::{store_error, timed_out};
+use super::options::Options;
 use super::sql;
 use super::value::Value;
 use crate::store::StoreError;

@@ -10,9 +10,8 @@ use uuid::Uuid;
 
 use super::connection::{Connection, Connector, Purpose};
 use super::error::{is_conflict, is_missing_table, store_error, timed_out, undecodable};
-use super::read::{key_of, name_of};
 use super::sql;
-use super::value::Value;
+use super::value::{Value, key_of, name_of};
 use crate::store::StoreError;
 use crate::store::index::Loader;
 use crate::store::log::body_cache::BodyCache;

@@ -21,6 +21,7 @@ mod connection;
 mod error;
 mod load;
 mod maintain;
+mod options;
 mod pool;
 mod read;
 mod shared;

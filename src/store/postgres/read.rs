@@ -16,12 +16,12 @@ use super::error::{is_conflict, is_disconnect, store_error, timed_out, undecodab
 use super::load::load;
 use super::shared::Shared;
 use super::sql;
-use super::value::Value;
+use super::value::{Value, key_of, log_row, split};
 use crate::store::index::RowId;
 use crate::store::log::queue::closed;
 use crate::store::log::replica::{Followed, Found, Located, LogRow, Position};
 use crate::store::materializer::Materializer;
-use crate::store::{Cursor, Key, Name, Query, Record, StoreError, UniqueKey, Version};
+use crate::store::{Cursor, Key, Query, Record, StoreError, UniqueKey, Version};
 
 /// Maximum number of bodies that one statement fetches.
 const MAX_BODIES: usize = 512;
@@ -317,30 +317,4 @@ impl Shared {
         drop(evicted);
         Ok(())
     }
-}
-
-/// Splits keys into the arrays that a statement takes.
-pub(super) fn split<'k>(keys: impl Iterator<Item = &'k Key>) -> (Vec<uuid::Uuid>, Vec<&'k [u8]>) {
-    keys.map(|key| (key.id, key.kind.as_str().as_bytes())).unzip()
-}
-
-/// Reads a row of the log from the first three columns.
-pub(super) fn log_row(row: &Row) -> Result<LogRow, StoreError> {
-    let read = || {
-        let changes: Option<&[u8]> = row.try_get(2)?;
-        let changes = changes.unwrap_or_default().to_vec();
-        Ok(LogRow { number: row.try_get(0)?, nonce: row.try_get(1)?, changes })
-    };
-    read().map_err(|_: tokio_postgres::Error| undecodable())
-}
-
-/// Reads a key from two columns: the id, and the kind after it.
-pub(super) fn key_of(row: &Row, column: usize) -> Result<Key, StoreError> {
-    let id = row.try_get(column).map_err(|_| undecodable())?;
-    Ok(Key::new(name_of(row, column + 1)?, id))
-}
-
-pub(super) fn name_of(row: &Row, column: usize) -> Result<Name, StoreError> {
-    let name: &[u8] = row.try_get(column).map_err(|_| undecodable())?;
-    std::str::from_utf8(name).ok().and_then(Name::parse).ok_or_else(undecodable)
 }

@@ -12,9 +12,8 @@ use uuid::Uuid;
 
 use super::connection::{Connection, Connector, Purpose};
 use super::error::{store_error, undecodable};
-use super::read::key_of;
 use super::sql;
-use super::value::Value;
+use super::value::{Value, key_of};
 use crate::store::log::codec::decode_header;
 use crate::store::log::queue::closed;
 use crate::store::{Entry, Key, Record, Snapshot, StoreError};

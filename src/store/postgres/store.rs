@@ -7,11 +7,8 @@ use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
-use tokio_postgres::Socket;
-use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
 use uuid::Uuid;
 
-use super::builder::PostgresStoreBuilder;
 use super::commit::Committer;
 use super::connection::Connector;
 use super::error::timed_out;
@@ -43,8 +40,8 @@ const MAX_SNAPSHOTS: usize = 4;
 ///   asynchronous standby, which may lack the latest commits, the instances load the state of the new server.
 /// * **Atomicity.** A commit whose connection is lost is looked up in the log by a random number before it is answered. It
 ///   returns `Unavailable` only while the database does not answer; the batch is then applied completely or not at all.
-/// * **No hangs.** Every call ends after the [timeouts](PostgresStoreBuilder::statement_timeout), by default at the latest
-///   after five seconds, with `Unavailable`. The store works again as soon as the database does.
+/// * **No hangs.** Every call ends after the [timeouts](super::PostgresStoreBuilder::statement_timeout), by default at
+///   the latest after five seconds, with `Unavailable`. The store works again as soon as the database does.
 ///
 /// # Costs
 /// Every instance holds the facets of all records, as a [`MemoryStore`](crate::store::MemoryStore) does, and a cache of
@@ -109,37 +106,6 @@ pub struct PostgresStatus {
 }
 
 impl PostgresStore {
-    /// Opens a store with the default options and without TLS; see [`PostgresStoreBuilder::open`].
-    ///
-    /// The connection is a string or a URL as libpq takes it: `host=/run/postgresql user=toposcope`, or
-    /// `postgres://user:password@host/database`.
-    ///
-    /// # Errors
-    /// Those of [`PostgresStoreBuilder::open`].
-    pub async fn open(connection: &str) -> Result<Self, StoreError> {
-        Self::builder(connection).open().await
-    }
-
-    /// Opens a store with the default options and with TLS; see [`PostgresStoreBuilder::open_with`].
-    ///
-    /// # Errors
-    /// Those of [`PostgresStoreBuilder::open`].
-    pub async fn open_with<T>(connection: &str, tls: T) -> Result<Self, StoreError>
-    where
-        T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,
-        T::Stream: Send + 'static,
-        T::TlsConnect: Send,
-        <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
-    {
-        Self::builder(connection).open_with(tls).await
-    }
-
-    /// Returns a builder to open a store with other options.
-    #[must_use]
-    pub fn builder(connection: &str) -> PostgresStoreBuilder {
-        PostgresStoreBuilder::new(connection)
-    }
-
     /// Completes the commits that were submitted before, and closes the connections.
     ///
     /// Every further call on this store returns `Unavailable`. Dropping the store does the same in the background.

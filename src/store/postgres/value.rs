@@ -1,9 +1,16 @@
+//! The values of statements: their parameters, and the columns of the rows that they return.
+
 use std::error::Error;
 use std::fmt;
 
 use bytes::BytesMut;
+use tokio_postgres::Row;
 use tokio_postgres::types::{Format, IsNull, ToSql, Type, to_sql_checked};
 use uuid::Uuid;
+
+use super::error::undecodable;
+use crate::store::log::replica::LogRow;
+use crate::store::{Key, Name, StoreError};
 
 /// A parameter of a statement.
 ///
@@ -58,4 +65,30 @@ impl fmt::Debug for Value<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("_")
     }
+}
+
+/// Splits keys into the arrays that a statement takes.
+pub(super) fn split<'k>(keys: impl Iterator<Item = &'k Key>) -> (Vec<Uuid>, Vec<&'k [u8]>) {
+    keys.map(|key| (key.id, key.kind.as_str().as_bytes())).unzip()
+}
+
+/// Reads a row of the log from the first three columns.
+pub(super) fn log_row(row: &Row) -> Result<LogRow, StoreError> {
+    let read = || {
+        let changes: Option<&[u8]> = row.try_get(2)?;
+        let changes = changes.unwrap_or_default().to_vec();
+        Ok(LogRow { number: row.try_get(0)?, nonce: row.try_get(1)?, changes })
+    };
+    read().map_err(|_: tokio_postgres::Error| undecodable())
+}
+
+/// Reads a key from two columns: the id, and the kind after it.
+pub(super) fn key_of(row: &Row, column: usize) -> Result<Key, StoreError> {
+    let id = row.try_get(column).map_err(|_| undecodable())?;
+    Ok(Key::new(name_of(row, column + 1)?, id))
+}
+
+pub(super) fn name_of(row: &Row, column: usize) -> Result<Name, StoreError> {
+    let name: &[u8] = row.try_get(column).map_err(|_| undecodable())?;
+    std::str::from_utf8(name).ok().and_then(Name::parse).ok_or_else(undecodable)
 }
