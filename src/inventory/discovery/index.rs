@@ -1,33 +1,16 @@
-//! The terms by which discovery finds hosts and claims.
-//!
-//! Hosts are found by the addresses of their interfaces, which have terms of their own, and by a term for each other
-//! identity. Claims are found by the identities of the devices that they name. Digests are cut to 8 bytes: a collision only
-//! makes discovery read a host in vain.
+//! Finding hosts by their identities, and the claims that name them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use uuid::Uuid;
 
-use super::claims::ClaimRows;
-use super::records::ClaimOwner;
-use crate::discovery::reconcile::{Identity, IdentityKind, named_by};
-use crate::inventory::hosts::{IP, MAC, address_bytes};
+use super::records::{ClaimOwner, NAMES};
+use crate::discovery::reconcile::{Identity, IdentityKind};
+use crate::inventory::hosts::{IDENTITY, IP, MAC, address_bytes, identity_value};
 use crate::inventory::schema::{CLAIM, HOST, decode, on_network};
 use crate::inventory::{Error, Inventory};
-use crate::model::Host;
-use crate::store::{Name, Query, Record, Start, Term, TermFilter, TermRange};
-
-/// Finds hosts by identities that no other term has.
-const IDENTITY: Name = Name::new("identity");
-/// Finds claims by the devices that they name.
-const NAMES: Name = Name::new("names");
-
-/// Length of a term that is a digest: the kind of identity and 8 bytes.
-const DIGEST_LENGTH: usize = 9;
-
-/// Maximum number of identities that a claim is found by.
-const MAX_NAMES: usize = 20_000;
+use crate::store::{Name, Query, Record, Start, TermFilter, TermRange};
 
 /// The number of hosts of a network beyond which a name that they have identifies none of them.
 ///
@@ -39,43 +22,6 @@ const MAX_RANGES: usize = 512;
 
 /// Number of claims that are read at a time.
 const CLAIMS: usize = 256;
-
-/// Returns the value by which an index finds an identity.
-fn value(identity: &Identity) -> Vec<u8> {
-    let mut term = identity.term();
-    if !matches!(identity.kind(), IdentityKind::Mac | IdentityKind::IpAddress) {
-        term.truncate(DIGEST_LENGTH);
-    }
-    term
-}
-
-/// Returns the terms of the identities of a host that the terms of its interfaces do not cover.
-pub(in crate::inventory) fn identity_terms(host: &Host) -> Vec<(Name, Vec<u8>)> {
-    let macs: BTreeSet<[u8; 6]> =
-        host.interfaces.iter().filter_map(|part| part.mac_address).map(|address| address.octets()).collect();
-    let mut terms = Vec::new();
-    for identity in Identity::of_host(host) {
-        let is_covered = match identity.kind() {
-            IdentityKind::IpAddress => true,
-            IdentityKind::Mac => macs.iter().any(|octets| identity.term().ends_with(octets)),
-            _ => false,
-        };
-        if !is_covered {
-            terms.push((IDENTITY, value(&identity)));
-        }
-    }
-    terms
-}
-
-/// Returns the terms of a claim.
-pub(super) fn claim_terms(table: &ClaimRows) -> Vec<Term> {
-    let named = match table {
-        ClaimRows::Lldp(rows) => named_by(rows, &[]),
-        ClaimRows::Cdp(rows) => named_by(&[], rows),
-        _ => Vec::new(),
-    };
-    named.iter().take(MAX_NAMES).map(|identity| Term::new(NAMES, value(identity))).collect()
-}
 
 /// The values by which hosts with some of these identities are found, by the name of the term.
 fn host_values(identities: &[Identity]) -> BTreeMap<Name, Vec<TermRange>> {
@@ -92,7 +38,7 @@ fn host_values(identities: &[Identity]) -> BTreeMap<Name, Vec<TermRange>> {
                 add(MAC, bytes.to_vec());
                 add(IDENTITY, term);
             }
-            _ => add(IDENTITY, value(identity)),
+            _ => add(IDENTITY, identity_value(identity)),
         }
     }
     values
@@ -141,7 +87,7 @@ impl Inventory {
         let mut left = Vec::with_capacity(identities.len());
         for identity in identities {
             if matches!(identity.kind(), IdentityKind::Name | IdentityKind::ShortName) {
-                let named = TermFilter::new(IDENTITY, [TermRange::exact(value(identity))]);
+                let named = TermFilter::new(IDENTITY, [TermRange::exact(identity_value(identity))]);
                 let query = Query { terms: vec![named], ..on_network(HOST, organization, network) };
                 if self.count(query).await? > COMMON {
                     continue;
@@ -163,7 +109,7 @@ impl Inventory {
         let mut hosts = BTreeSet::new();
         let identities = self.without_common_names((organization, network), identities).await?;
         let ranges: Vec<TermRange> =
-            identities.iter().map(|identity| TermRange::exact(value(identity))).collect();
+            identities.iter().map(|identity| TermRange::exact(identity_value(identity))).collect();
         for ranges in ranges.chunks(MAX_RANGES) {
             let mut query = Query {
                 organization: Some(organization),

@@ -30,7 +30,6 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 pub use claims::{Claim, ClaimRows, SeenPart};
-pub(in crate::inventory) use index::identity_terms;
 pub use options::DiscoverOptions;
 pub(in crate::inventory) use records::forget_network;
 #[cfg(feature = "topology")]

@@ -9,8 +9,8 @@ use super::claims::{ClaimedTable, claimed_tables};
 use super::consolidate::absorb::{Replaced, absorb, absorb_state};
 use super::neighbors::follow::Naming;
 use super::records::{ClaimRecord, HostDiscovery, Place};
+use super::report::{DiscoveredHost, DiscoveryOutcome};
 use super::subnets::Subnets;
-use super::{DiscoveredHost, DiscoveryOutcome};
 use crate::access::{RandomSource, uuid_v4};
 use crate::discovery::reconcile::{
     HostState, Identity, MatchedBy, MergeOutcome, MergeReason, Projection, merge, set_subnets,

@@ -8,9 +8,9 @@ use uuid::Uuid;
 #[cfg(feature = "topology")]
 use super::claims::Claim;
 use super::claims::{ClaimRows, ClaimedTable};
-use super::index::claim_terms;
-use crate::discovery::reconcile::HostState;
+use crate::discovery::reconcile::{HostState, named_by};
 use crate::discovery::report::TableKind;
+use crate::inventory::hosts::identity_value;
 use crate::inventory::schema::{CLAIM, CLAIM_LINK, decode, discovered_hosts_key, encode, host_discovery_key};
 use crate::inventory::{Error, Inventory, unchanged};
 use crate::model::derived_id;
@@ -20,6 +20,12 @@ use crate::store::{
 
 /// Has a value for states with stale parts.
 const STALE: Name = Name::new("stale");
+
+/// Finds claims by the identities of the devices that they name.
+pub(super) const NAMES: Name = Name::new("names");
+
+/// Maximum number of identities that a claim is found by.
+const MAX_NAMES: usize = 20_000;
 
 /// The body of a [`HOST_DISCOVERY`] record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,6 +95,16 @@ pub(super) fn put_state(
     let key = host_discovery_key(host);
     batch.put(key, unchanged(replaced), state_facets(discovery), encode(discovery)?);
     Ok(())
+}
+
+/// Returns the terms of a claim.
+fn claim_terms(table: &ClaimRows) -> Vec<Term> {
+    let named = match table {
+        ClaimRows::Lldp(rows) => named_by(rows, &[]),
+        ClaimRows::Cdp(rows) => named_by(&[], rows),
+        _ => Vec::new(),
+    };
+    named.iter().take(MAX_NAMES).map(|identity| Term::new(NAMES, identity_value(identity))).collect()
 }
 
 /// Adds a claim to a batch. The state of the host, which the batch writes or guards as well, guards the present one.

@@ -2,11 +2,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use uuid::Uuid;
 
-use super::EncodedHost;
 use super::access::check_scope;
-use super::document::decode;
+use super::document::{EncodedHost, decode};
 use super::parts::Embedded;
-use super::virtualization::{ServiceNames, Summary};
+use super::virtualization::{RemovedService, ServiceNames, Summary};
 use crate::access::Caller;
 use crate::inventory::records::belongs_to;
 use crate::inventory::schema::{
@@ -29,13 +28,6 @@ pub(in crate::inventory) struct HostChange<'a> {
         allow(dead_code, reason = "without discovery, nothing has neighbors")
     )]
     pub(super) affects_neighbors: bool,
-}
-
-/// A service that a change removes only if nothing is virtualized by it.
-#[derive(Clone, Debug)]
-pub(in crate::inventory) struct RemovedService {
-    pub(super) id: Uuid,
-    pub(super) name: String,
 }
 
 /// The outcome of one attempt to change hosts.

@@ -2,9 +2,8 @@
 
 use uuid::Uuid;
 
-use super::EncodedHost;
 use super::assign::{Assignment, TakenIds};
-use super::document::likely_size;
+use super::document::{EncodedHost, likely_size};
 use crate::access::Caller;
 use crate::inventory::{Entity, Error, Inventory, require_level, transaction};
 use crate::model::{Host, Permission, Timestamp};

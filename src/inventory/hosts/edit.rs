@@ -3,11 +3,10 @@
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-use super::change::{Attempt, Before, HostChange, RemovedService};
-use super::document::{decode, likely_size};
+use super::change::{Attempt, Before, HostChange};
+use super::document::{EncodedHost, HostEncoder, decode, likely_size};
 use super::parts::Embedded;
-use super::virtualization::Summary;
-use super::{EncodedHost, HostEncoder};
+use super::virtualization::{RemovedService, Summary};
 use crate::inventory::{Error, Inventory};
 use crate::model::{Host, Timestamp};
 use crate::store::Record;

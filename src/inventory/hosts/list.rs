@@ -1,138 +1,20 @@
 use std::collections::BTreeSet;
-use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use uuid::Uuid;
 
 use super::document::{decode, host_facets, sort_name, without_comma};
+use super::query::HostQuery;
 use super::terms::{HostTerms, filters};
 use crate::access::Caller;
 use crate::inventory::collections::{
-    DocumentPages, Documents, PageCursor, Position, fingerprint, invalid_cursor, position_of,
+    DocumentPages, Documents, PageCursor, Position, invalid_cursor, position_of,
 };
 use crate::inventory::schema::{HOST, SUBNET_LINK, TAG_LINK};
 use crate::inventory::{Error, Inventory, Problem};
-use crate::model::{Cidr, HostOrderField, MacPrefix, OrderDirection, PortNumber, Protocol, SourceType};
+use crate::model::{HostOrderField, OrderDirection};
 use crate::store::{Direction, LinkFilter, Order, Query, Revision, Start, Store};
-
-/// Filters, order and page of a list of hosts.
-///
-/// Filters are combined with AND. The default is every host visible to the caller, by `created_at`.
-///
-/// ```
-/// use toposcope::inventory::HostQuery;
-/// use toposcope::model::HostOrderField;
-///
-/// let mut query = HostQuery::default();
-/// query.order_by = Some(HostOrderField::Name);
-/// query.limit = Some(50);
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct HostQuery {
-    /// Only hosts of this network. A network invisible to the caller gives an empty list.
-    pub network_id: Option<Uuid>,
-    /// Only these hosts.
-    pub ids: Option<Vec<Uuid>>,
-    /// Only hosts with any of these tags.
-    pub tag_ids: Option<Vec<Uuid>>,
-    /// Only hosts with an interface whose address is in any of these prefixes.
-    pub ips: Option<Vec<Cidr>>,
-    /// Only hosts with an interface whose MAC address begins with any of these prefixes.
-    pub macs: Option<Vec<MacPrefix>>,
-    /// Only hosts with any of these ports open.
-    pub ports: Option<Vec<PortFilter>>,
-    /// Only hosts with a service of any of these definitions.
-    pub service_definitions: Option<Vec<String>>,
-    /// Only hosts with an interface in any of these subnets.
-    pub subnet_ids: Option<Vec<Uuid>>,
-    /// Only hosts with any of these types of source.
-    pub sources: Option<Vec<SourceType>>,
-    /// Only hosts that user interfaces should hide, or only the others.
-    pub hidden: Option<bool>,
-    /// Only hosts that are found by every word of this text, of 2 to 100 characters.
-    ///
-    /// A word is found if it begins a word of the host's name, hostname or description, of an interface's name, or an
-    /// IP or MAC address. Case and accents do not matter. Words are compared by their first 64 bytes, and a host is
-    /// found by its first 4,096 words.
-    pub search: Option<String>,
-    /// The primary order field, always ascending, so that hosts of a group are adjacent.
-    pub group_by: Option<HostOrderField>,
-    /// The order within groups, or of the whole list; default: `created_at`.
-    pub order_by: Option<HostOrderField>,
-    /// The direction of `order_by`.
-    pub order_direction: OrderDirection,
-    /// The maximum number of hosts; `None`: all.
-    pub limit: Option<usize>,
-    /// The number of hosts to skip. Ignored with a cursor.
-    pub offset: u64,
-    /// The position to start from: `next` of the previous page.
-    pub cursor: Option<PageCursor>,
-}
-
-impl HostQuery {
-    /// Returns a number that identifies the list, whatever its page.
-    fn fingerprint(&self, organization: Uuid) -> u64 {
-        let order = (self.group_by, self.order_by, self.order_direction);
-        let filters =
-            (self.network_id, &self.ids, &self.tag_ids, &self.subnet_ids, self.hidden, &self.search);
-        let parts = (&self.ips, &self.macs, &self.ports, &self.service_definitions, &self.sources);
-        fingerprint(&(HOST, organization, order, filters, parts))
-    }
-}
-
-/// A port number of any protocol, or of one: `443` or `443/Tcp` in query strings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub struct PortFilter {
-    /// The port number.
-    pub number: PortNumber,
-    /// The transport protocol; `None`: any.
-    pub protocol: Option<Protocol>,
-}
-
-/// The error for text that names no port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a port number, or a port number with a protocol such as 443/Tcp")]
-#[non_exhaustive]
-pub struct PortFilterError;
-
-impl PortFilter {
-    /// Creates a filter for a port number of any protocol.
-    #[must_use]
-    pub const fn new(number: PortNumber) -> Self {
-        Self { number, protocol: None }
-    }
-}
-
-impl FromStr for PortFilter {
-    type Err = PortFilterError;
-
-    fn from_str(text: &str) -> Result<Self, PortFilterError> {
-        let (number, protocol) = match text.split_once('/') {
-            Some((number, "Tcp")) => (number, Some(Protocol::Tcp)),
-            Some((number, "Udp")) => (number, Some(Protocol::Udp)),
-            Some(_) => return Err(PortFilterError),
-            None => (text, None),
-        };
-        if !number.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(PortFilterError);
-        }
-        let number = number.parse::<u16>().map_err(|_| PortFilterError)?;
-        Ok(Self { number: PortNumber::try_from(number).map_err(|_| PortFilterError)?, protocol })
-    }
-}
-
-impl fmt::Display for PortFilter {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.protocol {
-            Some(protocol) => write!(formatter, "{}/{protocol}", self.number),
-            None => fmt::Display::fmt(&self.number, formatter),
-        }
-    }
-}
 
 /// A page of hosts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -13,12 +13,12 @@ mod edit;
 mod input;
 mod list;
 mod parts;
+mod query;
 mod rewrite;
 mod terms;
 mod update;
 mod validate;
 mod virtualization;
-mod words;
 
 use uuid::Uuid;
 
@@ -26,8 +26,9 @@ pub use bulk::{Atomicity, BulkChange, BulkHost, BulkResult};
 pub(crate) use document::without_comma;
 pub(super) use document::{EncodedHost, HostEncoder};
 pub(crate) use input::parse_host;
-pub use list::{HostPage, HostQuery, PortFilter, PortFilterError};
+pub use list::HostPage;
 pub use parts::{Part, PortUpdate};
+pub use query::{HostQuery, PortFilter, PortFilterError};
 pub(super) use terms::HostTerms;
 pub(super) use validate::check_source;
 #[cfg(feature = "discovery")]
@@ -35,7 +36,7 @@ pub(super) use {
     bulk::rename_parts,
     change::{Attempt, HostChange},
     document::{decode, likely_size},
-    terms::{IP, MAC, address_bytes},
+    terms::{IDENTITY, IP, MAC, address_bytes, identity_value},
     virtualization::Summary,
 };
 

@@ -2,8 +2,7 @@
 
 use uuid::Uuid;
 
-use super::EncodedHost;
-use super::document::decode;
+use super::document::{EncodedHost, decode};
 use super::virtualization::ServiceNames;
 use crate::inventory::schema::{HOST, host_key};
 use crate::inventory::{Entity, Error, Inventory, unchanged};

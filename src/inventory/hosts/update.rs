@@ -4,11 +4,10 @@ use std::collections::BTreeSet;
 
 use uuid::Uuid;
 
-use super::EncodedHost;
 use super::access::check_scope;
 use super::assign::{Assignment, TakenIds};
 use super::change::{Attempt, Before, HostChange};
-use super::document::likely_size;
+use super::document::{EncodedHost, likely_size};
 use super::edit::StoredHost;
 use crate::access::Caller;
 use crate::inventory::schema::host_key;

@@ -8,9 +8,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::change::RemovedService;
-use super::document::{decode, set_virtualized_by};
-use super::{EncodedHost, HostEncoder};
+use super::document::{EncodedHost, HostEncoder, decode, set_virtualized_by};
 use crate::inventory::schema::{
     HOST, SERVICE_UNIQUE_KEY, SERVICE_VIRTUALIZED_BY_LINK, VIRTUALIZED_BY_LINK, linked, part_unique_key,
 };
@@ -57,6 +55,13 @@ impl From<Host> for Summary {
         let services = host.services.into_iter().map(summarize).collect();
         Self { network_id: host.network_id, tags: host.tags, services }
     }
+}
+
+/// A service that a change removes only if nothing is virtualized by it.
+#[derive(Clone, Debug)]
+pub(in crate::inventory) struct RemovedService {
+    pub(super) id: Uuid,
+    pub(super) name: String,
 }
 
 /// The services of the hosts that a change touches.

@@ -1,14 +1,20 @@
 //! The terms by which hosts are found, and the filters that find them.
 
+#[cfg(feature = "discovery")]
+mod identity;
+mod words;
+
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use sha2::{Digest, Sha256};
 
-use super::list::HostQuery;
-use super::words::{MAX_WORDS, query_words, words};
 #[cfg(feature = "discovery")]
-use crate::inventory::discovery::identity_terms;
+use self::identity::identity_terms;
+#[cfg(feature = "discovery")]
+pub(in crate::inventory) use self::identity::{IDENTITY, identity_value};
+use self::words::{MAX_WORDS, query_words, words};
+use super::query::HostQuery;
 use crate::inventory::{Error, Problem};
 use crate::model::{Cidr, Host, MacPrefix, Port, PortNumber, Protocol};
 use crate::store::{Name, Term, TermFilter, TermRange};
