@@ -23,7 +23,7 @@ pub(super) fn list_hosts(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         let (state, request) = (call.state, call.input.request);
         let (query, paging, fields) = read_hosts_query(request.uri.query(), &call.route.query)?;
-        let representation = Representation::of(request, paging);
+        let representation = Representation::of(request, paging.limit == 0);
         let caller = &call.into_caller()?;
         // The tag is read before the list: a tag newer than its list would hide changes from the client.
         let revision = state.inventory.hosts_revision(caller).await?;

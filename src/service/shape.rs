@@ -8,7 +8,6 @@ use http::request::Parts;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::input::Paging;
 use crate::inventory::{DocumentPages, Documents, Error};
 
 /// The media type of JSON Lines.
@@ -24,13 +23,13 @@ pub(super) enum Representation {
 }
 
 impl Representation {
-    /// Returns the representation that a request asks for. Only whole lists are sent as lines.
-    pub(super) fn of(request: &Parts, paging: Paging) -> Self {
+    /// Returns the representation that a request for a list asks for. Only whole lists are sent as lines.
+    pub(super) fn of(request: &Parts, is_whole: bool) -> Self {
         let is_asked_for = request.headers.get_all(ACCEPT).iter().any(|header| {
             let mut types = header.as_bytes().split(|byte| matches!(byte, b',' | b';'));
             types.any(|media_type| media_type.trim_ascii().eq_ignore_ascii_case(LINES.as_bytes()))
         });
-        if is_asked_for && paging.limit == 0 { Self::Lines } else { Self::Envelope }
+        if is_asked_for && is_whole { Self::Lines } else { Self::Envelope }
     }
 }
 
