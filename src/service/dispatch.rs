@@ -12,16 +12,22 @@ use super::error::{ApiError, catch_panic};
 use super::input::PathParameters;
 use super::input::{Input, RequestBody};
 use super::response::{Outcome, add_allowance};
+#[cfg(feature = "topology")]
+use super::route::Answer;
 use super::route::{BodyLimit, Call, Route};
 use super::routes::RouteTable;
 use super::sender::{Access, Sender};
 use super::state::ApiState;
+#[cfg(feature = "topology")]
+use super::topology;
 use crate::inventory::{Error, ErrorKind};
 
 impl ApiState {
     pub(super) async fn respond(&self, request: &Parts, body: RequestBody) -> Response<ResponseBody> {
         let found = RouteTable::find(&request.method, request.uri.path());
         let access = found.as_ref().ok().map(|(route, _)| route.access);
+        #[cfg(feature = "topology")]
+        let is_page = matches!(&found, Ok((Route { answer: Answer::Html, .. }, _)));
         let sender = match (credentials::set_by_host_application(request), access) {
             #[cfg(feature = "discovery")]
             (_, Some(Access::Daemon)) => Some(catch_panic(pin!(self.identify(access, request))).await),
@@ -47,6 +53,10 @@ impl ApiState {
             }
         };
         let mut response = self.responder.respond(outcome);
+        #[cfg(feature = "topology")]
+        if is_page && !response.status().is_success() {
+            response = topology::failure_page(response, &self.frame_ancestors);
+        }
         if let Some(allowance) = &allowance {
             add_allowance(&mut response, allowance);
         }

@@ -54,7 +54,7 @@ impl EntityTag {
         weak(Sha256::new().chain_update("lines").chain_update(self.0.as_bytes()))
     }
 
-    /// Creates the tag of a topology.
+    /// Creates the tag of a topology. Pages are cached by tag, so that it depends on the path as well.
     #[cfg(feature = "topology")]
     pub(super) fn of_topology(
         revision: &[u128],
@@ -63,6 +63,8 @@ impl EntityTag {
         server_version: &str,
     ) -> Option<Self> {
         let digest = digest_of_topology(revision, server_version).chain_update(organization);
+        let path = request.uri.path();
+        let digest = digest.chain_update((path.len() as u64).to_be_bytes()).chain_update(path);
         weak(digest.chain_update(request.uri.query().unwrap_or_default()))
     }
 

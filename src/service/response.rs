@@ -93,12 +93,6 @@ impl Outcome {
         Self { content_type, ..Self::new(body) }
     }
 
-    /// Replaces the status.
-    #[cfg(feature = "topology")]
-    pub(super) fn with_status(self, status: StatusCode) -> Self {
-        Self { status, ..self }
-    }
-
     /// Adds a header.
     #[cfg(feature = "topology")]
     pub(super) fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {

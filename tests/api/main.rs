@@ -35,6 +35,8 @@ mod postgres;
 mod reports;
 mod requests;
 mod robustness;
+#[cfg(feature = "topology")]
+mod topology;
 
 mod access {
     mod credentials;

@@ -15,8 +15,8 @@ use crate::wire::ErrorCode;
 pub(super) fn codes(route: &Route, records: &Map<String, Value>) -> BTreeMap<u16, Vec<&'static str>> {
     #[cfg(feature = "topology")]
     if matches!(route.answer, Answer::Html) {
-        let codes = [ErrorCode::RateLimitExceeded, ErrorCode::InternalError];
-        return codes.into_iter().map(|code| (code.status().as_u16(), vec![code.as_str()])).collect();
+        // They are pages, without codes.
+        return BTreeMap::new();
     }
     let mut codes = vec![ErrorCode::ValidationUnknownParameter, ErrorCode::InternalError];
     codes.extend(route.errors);

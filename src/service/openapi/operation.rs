@@ -154,7 +154,7 @@ fn responses(route: &Route, records: &Map<String, Value>, errors: &mut Errors) -
     }
     #[cfg(feature = "topology")]
     if matches!(route.answer, Answer::Html) {
-        for status in [404, 503] {
+        for status in [404, 429, 500, 503] {
             let mut page = response(route, status, Some(&schema));
             set_files(route, &mut page);
             responses.insert(status.to_string(), page);

@@ -32,13 +32,15 @@ pub(in crate::service) fn export_topology(call: Call<'_>) -> Pending<'_> {
         let route = call.route;
         let caller = call.into_caller()?;
         let Asked { query, tag } = Asked::read(state, route, request, &caller).await?;
+        let network: Network = state.inventory.get_as(&caller, query.network_id).await?;
+        // The file contains the name of the network.
+        let tag = tag.and_then(|tag| tag.of_part(&network.name));
         let is_in_envelope = accepts_json(request);
         let tag = if is_in_envelope { tag.and_then(|tag| tag.of_part("envelope")) } else { tag };
         if let Some(tag) = tag.as_ref().filter(|tag| tag.matches(request)) {
             return Ok(Outcome::not_modified(tag).vary_by_accept());
         }
         let (network_id, format) = (query.network_id, query.format);
-        let network: Network = state.inventory.get_as(&caller, network_id).await?;
         let view = query.options.view;
         let file_name = file_name(&network.name, view, format);
         let theme = query.theme;

@@ -73,10 +73,11 @@ pub(in crate::service) fn get_edge(call: Call<'_>) -> Pending<'_> {
         let route = call.route;
         let caller = call.into_caller()?;
         let Asked { query, tag } = Asked::read(state, route, request, &caller).await?;
+        // An edge that does not exist has no state, so that `If-None-Match: *` does not match.
+        let edge = state.topologies.edge(&caller, query.network_id, query.options, id).await?;
         if let Some(tag) = tag.as_ref().filter(|tag| tag.matches(request)) {
             return Ok(Outcome::not_modified(tag));
         }
-        let edge = state.topologies.edge(&caller, query.network_id, query.options, id).await?;
         Ok(state.responder.value(&edge)?.with_tag(tag))
     })
 }

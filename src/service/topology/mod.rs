@@ -14,4 +14,4 @@ pub(super) use self::layouts::{get_layout, put_layout};
 pub(super) use self::links::list_links;
 #[cfg(feature = "openapi")]
 pub(super) use self::shares::{OpenedShare, SharedTopology};
-pub(super) use self::shares::{get_share_page, get_shared_picture, open_share};
+pub(super) use self::shares::{failure_page, get_share_page, get_shared_picture, open_share};

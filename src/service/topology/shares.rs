@@ -1,13 +1,13 @@
 //! Topologies for the viewers of a share.
 
-use http::header::CONTENT_SECURITY_POLICY;
-use http::{HeaderName, HeaderValue, StatusCode};
+use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use http::{HeaderName, HeaderValue, Response, StatusCode};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use super::files::with_picture_policy;
-use crate::inventory::OpenShare;
+use crate::inventory::{ErrorKind, OpenShare};
 use crate::model::ShareMetadata;
 use crate::service::body::ResponseBody;
 use crate::service::credentials::bearer_token;
@@ -18,17 +18,16 @@ use crate::service::response::Outcome;
 use crate::service::route::{Call, Pending};
 use crate::service::state::ApiState;
 use crate::topology::graph::Graph;
-use crate::topology::render::page::{Page, ShareFailure, SharePage};
+use crate::topology::render::page::{FrameAncestors, Page, ShareFailure, SharePage};
 use crate::topology::render::{Format, Picture, Theme};
-use crate::wire::ErrorCode;
 
 const HTML: &str = "text/html; charset=utf-8";
 
-/// The header that keeps a page from telling others where its reader came from.
-const REFERRER_POLICY: HeaderName = HeaderName::from_static("referrer-policy");
-
-/// The header that keeps search engines from listing a page.
-const X_ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
+/// The headers that keep other servers and search engines from learning the address of a share.
+const PRIVACY: [(HeaderName, HeaderValue); 2] = [
+    (HeaderName::from_static("referrer-policy"), HeaderValue::from_static("no-referrer")),
+    (HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex")),
+];
 
 /// A share, and what it shows.
 #[derive(Serialize)]
@@ -78,28 +77,31 @@ pub(in crate::service) fn get_shared_picture(call: Call<'_>) -> Pending<'_> {
     })
 }
 
-/// `GET /share/{id}`. Errors are pages, too.
+/// `GET /share/{id}`. [`failure_page`] makes pages of its errors.
 pub(in crate::service) fn get_share_page(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
-        let state = call.state;
-        let failure = |failure: ShareFailure, status| {
-            page(failure.page(&state.frame_ancestors)).map(|outcome| outcome.with_status(status))
-        };
-        let page = match read_share(&call) {
-            Ok(id) => state.page_of_share(id).await,
-            Err(_) => return failure(ShareFailure::NotFound, StatusCode::NOT_FOUND),
-        };
-        match page {
-            Err(error) if error.code == ErrorCode::EntityNotFound => {
-                failure(ShareFailure::NotFound, StatusCode::NOT_FOUND)
-            }
-            Err(error) if error.code == ErrorCode::StoreUnavailable => {
-                state.responder.log(&error);
-                failure(ShareFailure::Unavailable, StatusCode::SERVICE_UNAVAILABLE)
-            }
-            outcome => outcome,
-        }
+        // To a reader, an address with a mistake in it is one where nothing is.
+        let id = read_share(&call).map_err(|_| ApiError::route_not_found())?;
+        call.state.page_of_share(id).await
     })
+}
+
+/// Replaces the envelope of an error by a page that people can read, with the same status.
+pub(in crate::service) fn failure_page(
+    response: Response<ResponseBody>,
+    frame_ancestors: &FrameAncestors,
+) -> Response<ResponseBody> {
+    let is_unknown = response.status() == StatusCode::NOT_FOUND;
+    let failure = if is_unknown { ShareFailure::NotFound } else { ShareFailure::Unavailable };
+    let page = failure.page(frame_ancestors);
+    // Without a policy that is a valid header, there is no page.
+    let Ok(policy) = HeaderValue::try_from(page.content_security_policy) else { return response };
+    let mut response = response.map(|_| ResponseBody::full(page.html.into()));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(HTML));
+    headers.insert(CONTENT_SECURITY_POLICY, policy);
+    headers.extend(PRIVACY);
+    response
 }
 
 /// Returns the share in the path. The query must be empty.
@@ -117,19 +119,19 @@ fn page(page: Page) -> Result<Outcome, ApiError> {
 
 /// Keeps what a share shows out of search engines, and its address out of other servers' logs.
 fn private(outcome: Outcome) -> Outcome {
-    outcome
-        .with_header(REFERRER_POLICY, HeaderValue::from_static("no-referrer"))
-        .with_header(X_ROBOTS_TAG, HeaderValue::from_static("noindex"))
+    PRIVACY.into_iter().fold(outcome, |outcome, (name, value)| outcome.with_header(name, value))
 }
 
 impl ApiState {
     async fn page_of_share(&self, id: Uuid) -> Result<Outcome, ApiError> {
         let share = self.inventory.share_metadata(id).await?;
         let form = SharePage::new(&share, &self.frame_ancestors);
-        if share.requires_password {
-            return page(form.protected());
-        }
-        let open = self.inventory.open_share(id, None).await?;
+        let open = match self.inventory.open_share(id, None).await {
+            Err(error) if matches!(error.kind(), ErrorKind::SharePasswordRequired) => {
+                return page(form.protected());
+            }
+            open => open?,
+        };
         let tag = self.tag_of_share(&open).await?;
         let SharedTopology { graph, svg } = self.shared_topology(&open, tag.as_ref()).await?;
         page(form.open(&svg, graph.get()))

@@ -10,7 +10,7 @@ use toposcope::wire::{Failure, Success};
 use super::{Reply, Server, VERSION};
 
 /// Every error code with its status and the keys of its params, as the contract lists them.
-pub(crate) const CODES: [(u16, &str, &[&str]); 36] = [
+pub(crate) const CODES: [(u16, &str, &[&str]); 37] = [
     (400, "validation_required", &["field"]),
     (400, "validation_empty", &["field"]),
     (400, "validation_max_length", &["field", "max"]),
@@ -68,6 +68,7 @@ const LISTS: &[&str] = &[
     "/api/v1/auth/daemon",
     "/api/v1/daemons",
     "/api/v1/discoveries",
+    "/api/v1/topology/links",
 ];
 
 /// Words that may appear in the log but in no answer.
@@ -94,13 +95,98 @@ pub(super) struct Asked {
     method: Method,
     path: String,
     query: String,
+    accepts_json: bool,
 }
+
+/// What a response contains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Json,
+    Events,
+    /// A topology with this media type.
+    File(&'static str),
+    /// The picture of a share.
+    Picture,
+    /// The page of a share, or why there is none.
+    Page,
+}
+
+impl Form {
+    fn content_type(self) -> &'static str {
+        match self {
+            Self::Json => "application/json",
+            Self::Events => "text/event-stream",
+            Self::File(media_type) => media_type,
+            Self::Picture => SVG,
+            Self::Page => "text/html; charset=utf-8",
+        }
+    }
+}
+
+/// The media type of pictures.
+const SVG: &str = "image/svg+xml";
 
 impl Asked {
     pub(super) fn of<B>(request: &Request<B>) -> Self {
         let uri = request.uri();
         let query = uri.query().unwrap_or_default().to_owned();
-        Self { method: request.method().clone(), path: uri.path().to_owned(), query }
+        let accept = request.headers().get_all("accept").iter();
+        let accepts_json = accept.into_iter().any(|accept| accept.as_bytes() == b"application/json");
+        Self { method: request.method().clone(), path: uri.path().to_owned(), query, accepts_json }
+    }
+
+    /// Returns what a response with this status contains.
+    pub(super) fn form(&self, status: u16) -> Form {
+        if self.is_page() && status != 405 {
+            return Form::Page;
+        }
+        match status {
+            200 if self.is_stream() => Form::Events,
+            200 if self.is_picture() => Form::Picture,
+            200 if self.is_export() && !self.accepts_json => Form::File(self.media_type()),
+            _ => Form::Json,
+        }
+    }
+
+    fn is_reading(&self) -> bool {
+        self.method == Method::GET || self.method == Method::HEAD
+    }
+
+    /// Returns whether the answer is the page of a share.
+    fn is_page(&self) -> bool {
+        self.path.strip_prefix("/share/").is_some_and(|id| !id.is_empty() && !id.contains('/'))
+    }
+
+    fn is_public_topology(&self) -> bool {
+        self.path.starts_with("/api/v1/shares/public/") && self.path.ends_with("/topology")
+    }
+
+    fn is_picture(&self) -> bool {
+        self.path.starts_with("/api/v1/shares/public/") && self.path.ends_with("/topology.svg")
+    }
+
+    fn is_export(&self) -> bool {
+        self.path == "/api/v1/topology/export"
+    }
+
+    /// Returns whether successes have weak tags, as a list has.
+    fn is_view(&self) -> bool {
+        let is_view = ["/graph", "/export", "/blind-spots"].iter().any(|name| self.path.ends_with(name));
+        let is_of_network = is_view || self.path.starts_with("/api/v1/topology/edges/");
+        self.is_picture() || (is_of_network && self.path.starts_with("/api/v1/topology/"))
+    }
+
+    /// Returns the media type of the format that is asked for.
+    fn media_type(&self) -> &'static str {
+        let format = form_urlencoded::parse(self.query.as_bytes()).find(|(name, _)| name == "format");
+        match format.as_ref().map_or("", |(_, format)| format) {
+            "mermaid" => "text/vnd.mermaid; charset=utf-8",
+            "dot" => "text/vnd.graphviz; charset=utf-8",
+            "graphml" => "application/graphml+xml",
+            "drawio" => "application/vnd.jgraph.mxfile",
+            "json" => "application/json",
+            _ => SVG,
+        }
     }
 
     pub(super) fn is_head(&self) -> bool {
@@ -112,8 +198,7 @@ impl Asked {
     }
 
     fn is_list(&self) -> bool {
-        let is_reading = self.method == Method::GET || self.method == Method::HEAD;
-        is_reading && LISTS.contains(&self.path.as_str())
+        self.is_reading() && LISTS.contains(&self.path.as_str())
     }
 
     /// Returns whether the answer has no envelope and counts for no rate limit.
@@ -139,6 +224,7 @@ impl Asked {
     /// Returns whether the data of a success is a list that has no pages.
     fn is_array(&self) -> bool {
         self.path == "/api/v1/hosts/bulk"
+            || self.path == "/api/v1/topology/blind-spots"
             || self.path.ends_with("/request-work")
             || (self.path.starts_with("/api/v1/hosts/") && self.path.ends_with("/claims"))
     }
@@ -170,8 +256,8 @@ pub(super) fn check_response(asked: &Asked, reply: &Reply, limit: Option<RateLim
         assert_eq!(keys(&reply.json), ["data", "error", "success"]);
     } else if asked.is_description() && reply.status == 200 {
         assert_eq!(reply.json["openapi"], "3.1.0");
-    } else if reply.status == 200 && asked.is_stream() {
-        assert!(reply.body.starts_with(b"retry: ") && reply.body.ends_with(b"\n\n"));
+    } else if asked.form(reply.status.as_u16()) != Form::Json {
+        check_other_form(asked.form(reply.status.as_u16()), reply);
     } else if reply.status == 200 {
         check_success(asked, reply);
     } else {
@@ -184,16 +270,15 @@ fn check_headers(asked: &Asked, reply: &Reply, is_limited: bool) {
     let mut expected = BTreeSet::from(["cache-control", "x-content-type-options"]);
     if status != 304 {
         expected.insert("content-type");
-        let is_stream = status == 200 && asked.is_stream();
-        let content_type = if is_stream { "text/event-stream" } else { "application/json" };
-        assert_eq!(reply.header("content-type"), content_type);
+        assert_eq!(reply.header("content-type"), asked.form(status).content_type());
     }
+    expected.extend(headers_of_topologies(asked, status));
     let is_list = asked.is_list() && (status == 200 || status == 304);
     let is_tagged = is_list || reply.headers.contains_key("etag");
     if is_tagged {
         expected.insert("etag");
         assert!(status == 200 || status == 304);
-        let start = if is_list { "W/\"" } else { "\"" };
+        let start = if is_list || asked.is_view() { "W/\"" } else { "\"" };
         assert!(reply.header("etag").starts_with(start) && reply.header("etag").ends_with('"'));
     }
     if is_list && asked.is_whole_list() && asked.path.ends_with("/hosts") {
@@ -227,6 +312,57 @@ fn check_headers(asked: &Asked, reply: &Reply, is_limited: bool) {
     }
     if !asked.is_head() && reply.headers.contains_key("content-length") {
         assert_eq!(reply.number("content-length"), reply.body.len() as u64);
+    }
+}
+
+/// Returns the headers that pictures, files and pages have beside the others.
+fn headers_of_topologies(asked: &Asked, status: u16) -> BTreeSet<&'static str> {
+    let form = asked.form(status);
+    let is_success = status == 200 || status == 304;
+    let mut names = BTreeSet::new();
+    if is_success && asked.is_export() {
+        names.insert("vary");
+    }
+    if form == Form::Page || (is_success && (asked.is_public_topology() || asked.is_picture())) {
+        names.extend(["referrer-policy", "x-robots-tag"]);
+    }
+    if let Form::File(media_type) = form {
+        names.insert("content-disposition");
+        names.extend((media_type == SVG).then_some("content-security-policy"));
+    }
+    if matches!(form, Form::Page | Form::Picture) {
+        names.insert("content-security-policy");
+    }
+    names
+}
+
+/// Checks a body without an envelope, and what only such responses have.
+fn check_other_form(form: Form, reply: &Reply) {
+    let text = str::from_utf8(&reply.body).expect("text");
+    let policy = || reply.header("content-security-policy");
+    match form {
+        Form::Json => {}
+        Form::Events => assert!(text.starts_with("retry: ") && text.ends_with("\n\n")),
+        Form::File(media_type) => {
+            let disposition = reply.header("content-disposition");
+            assert!(disposition.starts_with("attachment; filename=\"") && disposition.ends_with('"'));
+            assert_eq!(reply.header("vary"), "Accept");
+            assert_eq!(text.contains("<svg"), media_type == SVG);
+        }
+        Form::Picture => assert!(text.contains("<svg")),
+        Form::Page => {
+            assert!(text.starts_with("<!DOCTYPE html>") && text.trim_end().ends_with("</html>"), "{text}");
+            assert!(policy().contains("frame-ancestors") && !policy().contains("unsafe"), "{}", policy());
+        }
+    }
+    if matches!(form, Form::Picture | Form::File(SVG)) {
+        assert!(
+            policy().starts_with("default-src 'none'; style-src 'sha256-") && policy().ends_with("sandbox")
+        );
+    }
+    if matches!(form, Form::Picture | Form::Page) {
+        assert_eq!(reply.header("referrer-policy"), "no-referrer");
+        assert_eq!(reply.header("x-robots-tag"), "noindex");
     }
 }
 
@@ -365,7 +501,7 @@ enum Expected {
 pub(crate) type Produced = BTreeSet<(u16, String, Vec<String>)>;
 
 /// The entities that an error may name.
-const ENTITIES: [&str; 14] = [
+const ENTITIES: [&str; 18] = [
     "Host",
     "Port",
     "Network",
@@ -380,6 +516,10 @@ const ENTITIES: [&str; 14] = [
     "Session",
     "Daemon",
     "Discovery",
+    "If Entry",
+    "Subnet",
+    "Topology Layout",
+    "Topology Link",
 ];
 
 impl Row {

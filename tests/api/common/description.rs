@@ -78,6 +78,10 @@ pub(super) fn check_described(method: &Method, path: &str, reply: &Reply) {
         assert!(is_documented || !is_sent, "{method} {path} {status}: {name}");
     }
     if reply.json.is_null() {
+        let sent = reply.headers.get("content-type").map(|content_type| content_type.to_str().unwrap());
+        let sent = sent.filter(|_| status != 304).and_then(|sent| sent.split(';').next());
+        let described = &response.described["content"];
+        assert!(sent.is_none_or(|sent| described.get(sent).is_some()), "{method} {path} {status}: {sent:?}");
         return;
     }
     let validator = response.validator.get_or_init(|| {

@@ -20,7 +20,7 @@ use tower::ServiceExt;
 use tracing::Dispatch;
 use tracing::level_filters::LevelFilter;
 
-use super::check::{Asked, check_response};
+use super::check::{Asked, Form, check_response};
 
 /// The version that the servers of the tests report.
 pub(crate) const VERSION: &str = "7.1.0-\"test\"";
@@ -52,7 +52,7 @@ pub(crate) struct Reply {
     pub(crate) body: Vec<u8>,
     /// The lengths of the frames of the body.
     pub(crate) frames: Vec<usize>,
-    /// The body as JSON; null if there is none because the request was a HEAD.
+    /// The body as JSON; null if there is none, or if it is no envelope.
     pub(crate) json: Value,
 }
 
@@ -93,10 +93,11 @@ impl Server {
         let asked = Asked::of(&request);
         let response = self.next().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
-        let is_stream = asked.is_stream() && parts.status == StatusCode::OK;
+        let form = asked.form(parts.status.as_u16());
+        let is_stream = form == Form::Events;
         let (body, frames) = if is_stream { first_frame(body).await } else { read(body).await };
-        let has_no_json = asked.is_head() || is_stream;
-        let json = if has_no_json || parts.status == StatusCode::NOT_MODIFIED {
+        let has_no_envelope = asked.is_head() || form != Form::Json;
+        let json = if has_no_envelope || parts.status == StatusCode::NOT_MODIFIED {
             Value::Null
         } else {
             serde_json::from_slice(&body).unwrap_or_else(|error| panic!("{asked:?}: {error}: {body:?}"))

@@ -44,6 +44,13 @@ impl Author<'_> {
         let id = self.segment(collection);
         let other = if route.path.contains("{other}") { self.segment(collection) } else { String::new() };
         request.path = route.path_of(&id, &other);
+        if let Some(path) = request.path.strip_suffix("/l2") {
+            request.path = format!("{path}/{}", self.random.choose_part("l2|l2|l3|workloads|x"));
+        }
+        if collection == "shares" && self.random.once_in(2) {
+            let token = self.random.choice(&self.own.share_tokens);
+            request.authorization = token.map(|token| format!("Bearer {token}")).into_iter().collect();
+        }
         self.add_content(route, collection, &mut request);
         if !self.random.once_in(4) {
             self.set_place(id.parse().ok(), &mut request);
@@ -187,7 +194,9 @@ impl Author<'_> {
         request: &mut ApiRequest,
     ) {
         for name in names {
-            let is_given = if name == "host_id" { !self.random.once_in(20) } else { self.random.once_in(6) };
+            let is_needed =
+                name == "host_id" || (name == "network_id" && request.path.contains("/topology/"));
+            let is_given = if is_needed { !self.random.once_in(20) } else { self.random.once_in(6) };
             if is_given {
                 let value = self.parameter(name, collection);
                 request.query.push((name, value));
@@ -222,6 +231,13 @@ impl Author<'_> {
             "hidden" => "true|false|1",
             "contains" => "10.0.0.1|2001:db8::1|x",
             "kind" => "if_entries|addresses|lldp|ports|x",
+            "view" => "l2|l3|workloads|l4",
+            "focus" | "expand" => return self.id("hosts").to_string(),
+            "depth" => "0|1|2|100|101|x",
+            "collapse" | "layout" => "true|false|1",
+            "min_confidence" => "Inferred|Reported|Confirmed|Conflicting",
+            "format" => "svg|mermaid|dot|graphml|drawio|json|png",
+            "theme" => "auto|light|dark|blue",
             _ => "zqzqa|zqzqb|10.0|x|",
         };
         self.random.choose_part(values).to_owned()
@@ -364,9 +380,33 @@ impl Author<'_> {
                 ("type", json!("Network")),
             ],
             "reported host" => self.reported_host(),
+            "layout" => vec![("positions", self.positions())],
+            "link" => {
+                let (source, target) = (self.id("hosts"), self.id("hosts"));
+                let entry = match self.random.once_in(4) {
+                    true => json!(self.id("if-entries")),
+                    false => Value::Null,
+                };
+                vec![
+                    ("network_id", self.own.places.get(&source).map_or(Value::Null, |[_, id]| id.clone())),
+                    ("source", json!({"host_id": source, "if_entry_id": entry})),
+                    ("target", json!({"host_id": target})),
+                    ("suppressed", json!(self.random.once_in(3))),
+                ]
+            }
             "share password" => vec![("password", self.random.choose(&[password(), json!("wrong")]))],
             other => panic!("unknown fields: {other}"),
         }
+    }
+
+    /// Returns the positions of some hosts.
+    fn positions(&mut self) -> Value {
+        let mut positions = Vec::new();
+        for id in self.some_ids("hosts") {
+            let coordinate = self.random.choose(&[0.0, -12.5, 1_000_000.0, 1_000_000.5]);
+            positions.push(json!({"id": id, "x": coordinate, "y": self.random.u8(..)}));
+        }
+        json!(positions)
     }
 
     /// Returns the fields of a daemon's report.

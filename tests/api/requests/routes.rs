@@ -10,7 +10,7 @@ use toposcope::model::Permission::{Admin, Member, Owner, Viewer};
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Route {
     pub(crate) method: &'static str,
-    /// The path, in which `{id}` and `{other}` stand for ids.
+    /// The path, in which `{id}` and `{other}` stand for ids, and `{view}` for a view.
     pub(crate) path: &'static str,
     pub(crate) access: Access,
     pub(crate) needs: Needs,
@@ -191,8 +191,36 @@ const DISCOVERY_ROWS: &[Row] = &[
     ("POST", "/api/v1/hosts/{id}/consolidate/{other}", MEMBER, NOTHING),
 ];
 
+#[cfg(not(feature = "topology"))]
+const TOPOLOGY_ROWS: &[Row] = &[];
+
+#[cfg(feature = "topology")]
+const GRAPH: Needs =
+    Needs::Parameters("network_id view focus depth tag_ids collapse expand min_confidence layout");
+
+#[cfg(feature = "topology")]
+const EXPORT: Needs =
+    Needs::Parameters("network_id view focus depth tag_ids collapse expand min_confidence format theme");
+
+#[cfg(feature = "topology")]
+#[rustfmt::skip]
+const TOPOLOGY_ROWS: &[Row] = &[
+    ("GET", "/api/v1/topology/graph", VIEWER, GRAPH),
+    ("GET", "/api/v1/topology/export", VIEWER, EXPORT),
+    ("GET", "/api/v1/topology/edges/{id}", VIEWER, Needs::Parameters("network_id view")),
+    ("GET", "/api/v1/topology/blind-spots", VIEWER, Needs::Parameters("network_id")),
+    ("GET", "/api/v1/topology/layouts/{id}/{view}", VIEWER, NOTHING),
+    ("PUT", "/api/v1/topology/layouts/{id}/{view}", MEMBER, Needs::Fields("layout")),
+    ("GET", "/api/v1/topology/links", VIEWER, Needs::Query("network_id")),
+    ("POST", "/api/v1/topology/links", MEMBER, Needs::Fields("link")),
+    ("DELETE", "/api/v1/topology/links/{id}", MEMBER, NOTHING),
+    ("POST", "/api/v1/shares/public/{id}/topology", ANYONE, NOTHING),
+    ("GET", "/api/v1/shares/public/{id}/topology.svg", ANYONE, NOTHING),
+    ("GET", "/share/{id}", ANYONE, NOTHING),
+];
+
 static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
-    let rows = ROWS.iter().chain(DISCOVERY_ROWS);
+    let rows = ROWS.iter().chain(DISCOVERY_ROWS).chain(TOPOLOGY_ROWS);
     rows.map(|&(method, path, access, needs)| Route { method, path, access, needs }).collect()
 });
 
@@ -231,7 +259,7 @@ pub(crate) fn matches(template: &str, path: &str) -> bool {
 impl Route {
     /// Returns the path with these ids.
     pub(crate) fn path_of(&self, id: &str, other: &str) -> String {
-        self.path.replace("{id}", id).replace("{other}", other)
+        self.path.replace("{id}", id).replace("{other}", other).replace("{view}", "l2")
     }
 
     /// Returns whether only daemons are admitted.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use toposcope::inventory::{Inventory, NewDaemonApiKey, NewOrganization, NewShare, NewUser, NewUserApiKey};
 use toposcope::model::Permission;
 use uuid::Uuid;
@@ -12,7 +12,7 @@ use crate::common::{LEVELS, PASSWORD, Reply};
 use crate::isolation::session_of;
 
 /// The collections, by their paths.
-pub(super) const COLLECTIONS: [&str; 15] = [
+pub(super) const COLLECTIONS: [&str; 16] = [
     "organizations",
     "networks",
     "subnets",
@@ -28,6 +28,7 @@ pub(super) const COLLECTIONS: [&str; 15] = [
     "shares",
     "daemons",
     "discoveries",
+    "topology/links",
 ];
 
 /// The maximum number of values of each kind that a client remembers.
@@ -51,6 +52,7 @@ pub(crate) struct Tenant {
     pub(crate) keys: Vec<String>,
     pub(super) daemon_keys: Vec<String>,
     pub(crate) sessions: Vec<String>,
+    pub(super) share_tokens: Vec<String>,
     pub(super) cursors: Vec<String>,
     pub(super) entity_tags: Vec<String>,
     /// The number of the next text.
@@ -75,6 +77,7 @@ impl Tenant {
             keys: vec![],
             daemon_keys: vec![],
             sessions: vec![],
+            share_tokens: vec![],
             cursors: vec![],
             entity_tags: vec![],
             count: 0,
@@ -162,11 +165,17 @@ impl Tenant {
         if route.path == "/api/v1/discovery/import" && data["dry_run"] == false {
             return self.learn_discovered(&data["hosts"]);
         }
+        for edge in data["edges"].as_array().into_iter().flatten() {
+            self.learn_record("topology/edges", &json!({"id": edge["id"]}));
+        }
+        if let Some(token) = data["token"].as_str() {
+            remember(&mut self.share_tokens, token.to_owned());
+        }
         let Some(collection) = collection_of(route.path) else { return };
         if let Some((_, other)) = sent.split_once("/consolidate/") {
             self.forget(collection, other);
         }
-        if route.path.ends_with("/claims") {
+        if route.path.ends_with("/claims") || collection == "topology/edges" {
             return;
         }
         if route.method == "DELETE" || route.path.ends_with("bulk-delete") {
@@ -228,8 +237,17 @@ fn id_of(record: &Value) -> Option<Uuid> {
     record["id"].as_str()?.parse().ok()
 }
 
-/// Returns the collection that a path belongs to.
+/// Returns the collection that a path belongs to, or whose ids it has.
 pub(super) fn collection_of(path: &str) -> Option<&'static str> {
+    if path.starts_with("/api/v1/topology/layouts/") {
+        return Some("networks");
+    }
+    if path.starts_with("/share/") {
+        return Some("shares");
+    }
+    if path.starts_with("/api/v1/topology/edges/") {
+        return Some("topology/edges");
+    }
     let rest = path.strip_prefix("/api/v1/").or_else(|| path.strip_prefix("/api/"))?;
     COLLECTIONS.into_iter().find(|name| rest.strip_prefix(name).is_some_and(|rest| !rest.starts_with('-')))
 }

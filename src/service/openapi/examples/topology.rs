@@ -66,7 +66,7 @@ fn add_graph(schemas: &mut Schemas) {
     let node = |number, label: &str, role: &str, y| {
         json!({
             "id": id(number), "kind": "Host", "entity_id": id(number), "parent_id": null, "label": label,
-            "detail": "192.0.2.7", "role": role, "role_reason": {"source": "service", "detail": "SSH"},
+            "detail": "192.0.2.7", "role": role, "role_reason": {"source": "service", "value": "SSH"},
             "x": 0, "y": y, "width": 184, "height": 48, "pinned": false, "collapsed": 0, "stale": false,
         })
     };

@@ -1,0 +1,98 @@
+//! Topologies as files.
+
+use serde_json::json;
+
+use super::{CORE, Campus, of_office};
+use crate::backend::run_with;
+use crate::common::{OFFICE, bare, get, send_json, with_header, with_session};
+use toposcope::model::Permission;
+
+const EXPORT: &str = "/api/v1/topology/export";
+
+/// The formats: their names, media types, the extensions of files, and how the files begin.
+const FORMATS: [(&str, &str, &str, &str); 6] = [
+    ("svg", "image/svg+xml", "svg", "<"),
+    ("mermaid", "text/vnd.mermaid; charset=utf-8", "mmd", ""),
+    ("dot", "text/vnd.graphviz; charset=utf-8", "dot", ""),
+    ("graphml", "application/graphml+xml", "graphml", "<?xml"),
+    ("drawio", "application/vnd.jgraph.mxfile", "drawio", "<"),
+    ("json", "application/json", "json", "{"),
+];
+
+#[test]
+fn files_have_their_media_type_and_a_name() {
+    run_with(Campus::new, async |campus| {
+        for (format, media_type, extension, start) in FORMATS {
+            let target = of_office(EXPORT, &format!("format={format}&view=l2"));
+            let file = campus.send_as(&campus.member, get(&target)).await;
+            assert_eq!((file.status.as_u16(), file.header("content-type")), (200, media_type));
+            let disposition = file.header("content-disposition").to_owned();
+            let name = format!("network-{OFFICE}-l2.{extension}");
+            assert_eq!(disposition, format!("attachment; filename=\"{name}\""));
+            let text = String::from_utf8(file.body.clone()).unwrap();
+            assert!(text.starts_with(start) && text.contains(CORE), "{format}: {text}");
+
+            let head = campus.send_as(&campus.member, bare("HEAD", &target)).await;
+            assert_eq!(head.header("content-disposition"), disposition);
+            assert_eq!(head.number("content-length"), file.body.len() as u64);
+            let cached = campus.send_as(&campus.member, get(&target)).await;
+            assert_eq!(cached.body, file.body);
+
+            let in_envelope = with_header(get(&target), "accept", "application/json");
+            let in_envelope = campus.send_as(&campus.member, in_envelope).await;
+            assert_ne!(in_envelope.header("etag"), file.header("etag"));
+            assert_eq!(
+                in_envelope.data(),
+                &json!({"file_name": name, "media_type": media_type, "content": text})
+            );
+        }
+    });
+}
+
+#[test]
+fn file_is_an_svg_unless_asked_otherwise() {
+    run_with(Campus::new, async |campus| {
+        let file = campus.send_as(&campus.member, get(&of_office(EXPORT, ""))).await;
+        assert_eq!(file.header("content-type"), "image/svg+xml");
+        let mut policies = Vec::new();
+        for theme in ["auto", "light", "dark"] {
+            let target = of_office(EXPORT, &format!("theme={theme}"));
+            let reply = campus.send_as(&campus.member, get(&target)).await;
+            policies.push(reply.header("content-security-policy").to_owned());
+        }
+        assert_eq!(policies[0], file.header("content-security-policy"));
+        assert!(policies[0] != policies[1] && policies[1] != policies[2], "each theme has its own style");
+    });
+}
+
+#[test]
+fn unchanged_file_is_not_modified_in_either_form() {
+    run_with(Campus::new, async |campus| {
+        for accept in ["*/*", "application/json"] {
+            let request = || with_header(get(&of_office(EXPORT, "format=dot")), "accept", accept);
+            let tag = campus.send_as(&campus.member, request()).await.header("etag").to_owned();
+            let again = with_header(request(), "if-none-match", tag);
+            assert_eq!(campus.send_as(&campus.member, again).await.status, 304);
+        }
+    });
+}
+
+#[test]
+fn renamed_network_changes_the_file() {
+    run_with(Campus::new, async |campus| {
+        let target = of_office(EXPORT, "");
+        let before = campus.send_as(&campus.member, get(&target)).await;
+        let admin = campus.user(&campus.home, Permission::Admin, &[OFFICE]).await;
+        let session = campus.sign_in(&admin).await;
+        let renamed = send_json(
+            "PUT",
+            &format!("/api/v1/networks/{OFFICE}"),
+            &json!({"name": "Büro \"Nord\"\r\n", "tags": []}),
+        );
+        campus.send(with_session(renamed, &session)).await.data();
+        let again = with_header(get(&target), "if-none-match", before.header("etag"));
+        let after = campus.send_as(&campus.member, again).await;
+        assert_eq!(after.header("content-disposition"), "attachment; filename=\"b-ro-nord-l2.svg\"");
+        assert!(String::from_utf8(after.body).unwrap().contains("Büro"));
+    });
+}

@@ -1,0 +1,226 @@
+//! Graphs, their edges, and blind spots.
+
+use serde_json::{Value, json};
+
+use super::{ACCESS, CORE, Campus, GRAPH, LINKS, UNKNOWN, edge, id_of, items, node, of_office};
+use crate::backend::run_with;
+use crate::common::{ELSEWHERE, LAB, NOBODY, OFFICE, Row, get, with_header, with_key};
+
+#[test]
+fn neighbors_that_report_each_other_are_confirmed_with_evidence_of_both() {
+    run_with(Campus::new, async |campus| {
+        let graph = campus.graph("").await;
+        assert_eq!((&graph["network_id"], &graph["view"]), (&json!(OFFICE), &json!("l2")));
+        let core = node(&graph, CORE);
+        assert_eq!((&core["kind"], &core["entity_id"]), (&json!("Host"), &json!(campus.core)));
+        let between = edge(&graph, campus.core, campus.access).expect("an edge");
+        assert_eq!((&between["kind"], &between["confidence"]), (&json!("Physical"), &json!("Confirmed")));
+        assert_eq!(between["source_port"]["name"], "Gi0/1");
+        let reporters: Vec<&Value> =
+            items(between, "evidence").iter().map(|evidence| &evidence["reporter_host_id"]).collect();
+        for host in [campus.core, campus.access] {
+            assert!(reporters.contains(&&json!(host)), "{between:#}");
+        }
+        assert!(items(between, "evidence").iter().all(|evidence| evidence["method"] == "lldp"));
+        assert!(items(between, "points").len() >= 2);
+        let stub = node(&graph, UNKNOWN);
+        assert_eq!((&stub["kind"], &stub["entity_id"]), (&json!("Stub"), &Value::Null));
+        let to_stub = edge(&graph, campus.core, id_of(stub)).expect("an edge");
+        assert_eq!(to_stub["confidence"], "Reported");
+    });
+}
+
+#[test]
+fn unchanged_graph_is_not_modified_until_a_host_changes() {
+    run_with(Campus::new, async |campus| {
+        let paths = [
+            of_office(GRAPH, "view=l3"),
+            of_office("/api/v1/topology/export", "format=dot"),
+            of_office("/api/v1/topology/blind-spots", ""),
+            of_office(LINKS, ""),
+        ];
+        let mut tags = Vec::new();
+        for path in &paths {
+            let tag = campus.send_as(&campus.member, get(path)).await.header("etag").to_owned();
+            let again = with_header(get(path), "if-none-match", &tag);
+            assert_eq!(campus.send_as(&campus.member, again).await.status, 304, "{path}");
+            assert_eq!(campus.send_as(&campus.member, get(path)).await.header("etag"), tag);
+            tags.push(tag);
+        }
+        campus.link(campus.core, campus.access).await;
+        for (path, tag) in paths.iter().zip(&tags) {
+            let again = with_header(get(path), "if-none-match", tag);
+            assert_eq!(campus.send_as(&campus.member, again).await.status, 200, "{path}");
+        }
+    });
+}
+
+/// The endpoints have tags of their own, by which their bodies are cached.
+#[test]
+fn endpoints_with_the_same_query_have_different_answers() {
+    run_with(Campus::new, async |campus| {
+        for _ in 0..2 {
+            let graph = campus.send_as(&campus.member, get(&of_office(GRAPH, ""))).await;
+            let file = campus.send_as(&campus.member, get(&of_office("/api/v1/topology/export", ""))).await;
+            assert_ne!(graph.header("etag"), file.header("etag"));
+            assert_eq!(file.header("content-type"), "image/svg+xml");
+            assert!(graph.data()["nodes"].is_array());
+        }
+    });
+}
+
+#[test]
+fn revision_changes_with_the_graph() {
+    run_with(Campus::new, async |campus| {
+        let before = campus.graph("").await["revision"].clone();
+        assert_eq!(campus.graph("").await["revision"], before);
+        campus.host("newcomer").await;
+        assert_eq!(campus.graph("view=workloads").await["view"], "workloads");
+        campus.link(campus.core, campus.host("another").await).await;
+        assert_ne!(campus.graph("").await["revision"], before);
+    });
+}
+
+#[test]
+fn networks_are_checked_like_those_in_a_path() {
+    run_with(Campus::new, async |campus| {
+        let paths = ["graph", "export", "blind-spots", "links", &format!("edges/{NOBODY}")];
+        let denied = json!({"entity": "Network", "id": LAB});
+        let mut rows = Vec::new();
+        for path in paths {
+            let request = |network: &str| {
+                let target = format!("/api/v1/topology/{path}?network_id={network}");
+                with_key(get(&target), &campus.member)
+            };
+            for network in [NOBODY, ELSEWHERE] {
+                let params = json!({"entity": "Network", "id": network});
+                let network = network.to_string();
+                rows.push(Row::refused_with(path, request(&network), "entity_not_found", params));
+            }
+            let lab = request(&LAB.to_string());
+            rows.push(Row::refused_with(path, lab, "entity_access_denied", denied.clone()));
+            let field = json!({"field": "network_id"});
+            rows.push(Row::refused_with(path, request(""), "validation_required", field.clone()));
+            rows.push(Row::refused_with(path, request("x"), "validation_invalid_format", field));
+        }
+        campus.check(rows).await;
+    });
+}
+
+#[test]
+fn parameters_are_checked() {
+    run_with(Campus::new, async |campus| {
+        let format = "validation_invalid_format";
+        let cases = [
+            ("graph", "view=l4", format, json!({"field": "view"})),
+            ("graph", "focus=x", format, json!({"field": "focus"})),
+            ("graph", "expand=x", format, json!({"field": "expand"})),
+            ("graph", "collapse=1", format, json!({"field": "collapse"})),
+            ("graph", "layout=no", format, json!({"field": "layout"})),
+            ("graph", "min_confidence=Conflicting", format, json!({"field": "min_confidence"})),
+            (
+                "graph",
+                "depth=101",
+                "validation_out_of_range",
+                json!({"field": "depth", "min": 0, "max": 100}),
+            ),
+            ("graph", "format=svg", "validation_unknown_parameter", json!({"field": "format"})),
+            ("export", "format=png", format, json!({"field": "format"})),
+            ("export", "theme=blue", format, json!({"field": "theme"})),
+            ("export", "layout=false", "validation_unknown_parameter", json!({"field": "layout"})),
+            ("blind-spots", "view=l2", "validation_unknown_parameter", json!({"field": "view"})),
+        ];
+        let rows = cases.map(|(path, query, code, params)| {
+            let target = of_office(&format!("/api/v1/topology/{path}"), query);
+            Row::refused_with(query, with_key(get(&target), &campus.member), code, params)
+        });
+        campus.check(rows).await;
+    });
+}
+
+#[test]
+fn options_choose_what_the_graph_shows() {
+    run_with(Campus::new, async |campus| {
+        let confirmed = campus.graph("min_confidence=Confirmed").await;
+        assert!(items(&confirmed, "edges").iter().all(|edge| edge["confidence"] == "Confirmed"));
+        assert!(edge(&confirmed, campus.core, campus.access).is_some());
+
+        let without = campus.graph("layout=false").await;
+        assert_eq!(without["bounds"], json!({"x": 0.0, "y": 0.0, "width": 0.0, "height": 0.0}));
+        assert!(items(&without, "edges").iter().all(|edge| edge["points"] == json!([])));
+        assert_eq!(without["revision"], campus.graph("").await["revision"]);
+
+        let alone = campus.graph(&format!("focus={}&depth=0", campus.access)).await;
+        let labels: Vec<&Value> = items(&alone, "nodes").iter().map(|node| &node["label"]).collect();
+        assert_eq!(labels, [ACCESS]);
+
+        let subnets = campus.graph("view=l3").await;
+        assert_eq!(node(&subnets, "campus-backbone-subnet")["kind"], "Subnet");
+    });
+}
+
+#[test]
+fn leaves_beyond_eight_are_one_node_unless_expanded() {
+    run_with(Campus::new, async |campus| {
+        for number in 0..12 {
+            let leaf = campus.host(&format!("leaf {number}")).await;
+            campus.link(campus.access, leaf).await;
+        }
+        let folded = campus.graph("").await;
+        let groups: Vec<&Value> =
+            items(&folded, "nodes").iter().filter(|node| node["kind"] == "Group").collect();
+        let [group] = groups.as_slice() else { panic!("{folded:#}") };
+        assert_eq!(folded["hidden"]["leaves"], group["collapsed"]);
+        let unfolded = campus.graph("collapse=false").await;
+        assert_eq!(unfolded["hidden"]["leaves"], 0);
+        assert_eq!(items(&unfolded, "nodes").len(), 15);
+        let expanded = campus.graph(&format!("expand={}", group["id"].as_str().unwrap())).await;
+        assert_eq!(expanded["nodes"], unfolded["nodes"]);
+    });
+}
+
+#[test]
+fn edge_has_its_evidence_and_the_claims_it_won_over() {
+    run_with(Campus::new, async |campus| {
+        let graph = campus.graph("layout=false").await;
+        let listed = edge(&graph, campus.core, campus.access).unwrap();
+        let path = |id: &Value| of_office(&format!("/api/v1/topology/edges/{}", id.as_str().unwrap()), "");
+        let mut details = campus.read(&path(&listed["id"])).await;
+        assert_eq!(details.as_object_mut().unwrap().remove("rejected"), Some(json!([])));
+        assert_eq!(&details, listed);
+
+        let unknown = with_header(get(&path(&json!(NOBODY))), "if-none-match", "*");
+        let params = json!({"entity": "Topology Link", "id": NOBODY});
+        assert_eq!(campus.send_as(&campus.member, unknown).await.refuses(404, "entity_not_found"), &params);
+        let other_view = format!("{}&view=l3", path(&listed["id"]));
+        campus.send_as(&campus.member, get(&other_view)).await.refuses(404, "entity_not_found");
+
+        let reply = campus.send_as(&campus.member, get(&path(&listed["id"]))).await;
+        let again = with_header(get(&path(&listed["id"])), "if-none-match", reply.header("etag"));
+        assert_eq!(campus.send_as(&campus.member, again).await.status, 304);
+    });
+}
+
+#[test]
+fn blind_spots_name_the_unknown_neighbor() {
+    run_with(Campus::new, async |campus| {
+        let spots = campus.read(&of_office("/api/v1/topology/blind-spots", "")).await;
+        let spot = &spots[0];
+        assert_eq!((&spot["reason"], &spot["label"]), (&json!("unknown_neighbor"), &json!(UNKNOWN)));
+        assert_eq!(spot["host_id"], Value::Null);
+        assert_eq!(spot["node_id"], node(&campus.graph("").await, UNKNOWN)["id"]);
+    });
+}
+
+#[test]
+fn deleted_host_leaves_the_graph() {
+    run_with(Campus::new, async |campus| {
+        campus.graph("").await;
+        let path = format!("/api/v1/hosts/{}", campus.access);
+        campus.by_member("DELETE", &path, &json!({})).await.data();
+        let graph = campus.graph("").await;
+        // The other switch still reports it, so that it is known by name.
+        assert_eq!(node(&graph, ACCESS)["kind"], "Stub");
+        assert_ne!(node(&graph, ACCESS)["id"], json!(campus.access));
+    });
+}

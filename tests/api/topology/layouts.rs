@@ -1,0 +1,151 @@
+//! The positions that users give to nodes.
+
+use serde_json::{Value, json};
+use toposcope::model::Permission;
+use uuid::Uuid;
+
+use super::{CORE, Campus, node};
+use crate::backend::run_with;
+use crate::common::{ELSEWHERE, LAB, NOBODY, OFFICE, Row, get, send_json, with_header, with_key};
+
+fn path(network: Uuid, view: &str) -> String {
+    format!("/api/v1/topology/layouts/{network}/{view}")
+}
+
+fn positions(positions: &[(Uuid, f64, f64)]) -> Value {
+    let position = |&(id, x, y): &(Uuid, f64, f64)| json!({"id": id, "x": x, "y": y});
+    json!({"positions": positions.iter().map(position).collect::<Vec<_>>()})
+}
+
+#[test]
+fn layout_is_an_empty_list_with_a_tag_until_one_is_stored() {
+    run_with(Campus::new, async |campus| {
+        let empty = campus.send_as(&campus.member, get(&path(OFFICE, "l2"))).await;
+        assert_eq!(empty.data(), &json!({"network_id": OFFICE, "view": "l2", "positions": []}));
+        let tag = empty.header("etag").to_owned();
+        let again = with_header(get(&path(OFFICE, "l2")), "if-none-match", &tag);
+        assert_eq!(campus.send_as(&campus.member, again).await.status, 304);
+
+        let body = positions(&[(campus.core, 10.5, -20.0)]);
+        let put = || with_header(send_json("PUT", &path(OFFICE, "l2"), &body), "if-match", &tag);
+        let stored = campus.send_as(&campus.member, put()).await;
+        assert_eq!(stored.data()["positions"], body["positions"]);
+        let read = campus.send_as(&campus.member, get(&path(OFFICE, "l2"))).await;
+        assert_eq!((read.data(), read.header("etag")), (stored.data(), stored.header("etag")));
+        assert_eq!(campus.read(&path(OFFICE, "l3")).await["positions"], json!([]));
+
+        let params = json!({"entity": "Topology Layout", "id": OFFICE});
+        let refused = campus.send_as(&campus.member, put()).await;
+        assert_eq!(refused.refuses(412, "precondition_failed"), &params);
+        assert_eq!(campus.read(&path(OFFICE, "l2")).await, *stored.data());
+    });
+}
+
+#[test]
+fn pinned_node_stays_where_it_was_put() {
+    run_with(Campus::new, async |campus| {
+        let before = campus.graph("").await;
+        assert_eq!(node(&before, CORE)["pinned"], false);
+        let body = positions(&[(campus.core, 4_000.0, -3_000.0), (NOBODY, 1.0, 1.0)]);
+        campus.by_member("PUT", &path(OFFICE, "l2"), &body).await.data();
+        for _ in 0..2 {
+            let graph = campus.graph("").await;
+            let core = node(&graph, CORE);
+            assert_eq!(
+                (&core["x"], &core["y"], &core["pinned"]),
+                (&json!(4000.0), &json!(-3000.0), &json!(true))
+            );
+            let leaf = campus.host("newcomer").await;
+            campus.link(campus.core, leaf).await;
+        }
+        assert_eq!(node(&campus.graph("view=l3").await, CORE)["pinned"], false);
+        campus.by_member("PUT", &path(OFFICE, "l2"), &positions(&[])).await.data();
+        assert_eq!(node(&campus.graph("").await, CORE)["pinned"], false);
+    });
+}
+
+#[test]
+fn bad_layouts_are_refused() {
+    run_with(Campus::new, async |campus| {
+        let put = |path: String, body: &Value| with_key(send_json("PUT", &path, body), &campus.member);
+        let office = |body: &Value| put(path(OFFICE, "l2"), body);
+        let (core, edge) = (campus.core, 1_000_000.0);
+        let range = |field: &str| json!({"field": field, "min": -1_000_000, "max": 1_000_000});
+        let field = |field: &str| json!({"field": field});
+        let too_many: Vec<_> = (0..20_001).map(|number| (Uuid::from_u128(number), 0.0, 0.0)).collect();
+        let viewer = campus.fixture.key(Permission::Viewer, &[OFFICE]).await;
+        let by_viewer = with_key(send_json("PUT", &path(OFFICE, "l2"), &positions(&[])), &viewer);
+        let not_found = |network: Uuid| json!({"entity": "Network", "id": network});
+        let format = "validation_invalid_format";
+        let rows = [
+            Row::succeeds("at the bounds", office(&positions(&[(core, edge, -edge)]))),
+            Row::refused_with(
+                "x",
+                office(&positions(&[(core, edge + 0.5, 0.0)])),
+                "validation_out_of_range",
+                range("positions.0.x"),
+            ),
+            Row::refused_with(
+                "y",
+                office(&positions(&[(NOBODY, 0.0, 0.0), (core, 0.0, -edge - 1.0)])),
+                "validation_out_of_range",
+                range("positions.1.y"),
+            ),
+            Row::refused_with(
+                "twice",
+                office(&positions(&[(core, 0.0, 0.0), (core, 1.0, 1.0)])),
+                format,
+                field("positions.1.id"),
+            ),
+            Row::refused_with(
+                "too many",
+                office(&positions(&too_many)),
+                "validation_max_length",
+                json!({"field": "positions", "max": 20_000}),
+            ),
+            Row::refused_with("none", office(&json!({})), "validation_required", field("positions")),
+            Row::refused_with("text", office(&json!({"positions": "x"})), format, field("positions")),
+            Row::refused_with("view", put(path(OFFICE, "l4"), &positions(&[])), format, field("view")),
+            Row::refused_with(
+                "network",
+                put("/api/v1/topology/layouts/x/l2".to_owned(), &positions(&[])),
+                format,
+                field("network_id"),
+            ),
+            Row::refused_with(
+                "unknown",
+                put(path(NOBODY, "l2"), &positions(&[])),
+                "entity_not_found",
+                not_found(NOBODY),
+            ),
+            Row::refused_with(
+                "foreign",
+                put(path(ELSEWHERE, "l2"), &positions(&[])),
+                "entity_not_found",
+                not_found(ELSEWHERE),
+            ),
+            Row::refused_with(
+                "not granted",
+                put(path(LAB, "l2"), &positions(&[])),
+                "entity_access_denied",
+                not_found(LAB),
+            ),
+            Row::refused("viewer", by_viewer, "auth_permission_denied"),
+            Row::refused_with(
+                "read unknown",
+                with_key(get(&path(NOBODY, "l2")), &viewer),
+                "entity_not_found",
+                not_found(NOBODY),
+            ),
+            Row::refused_with(
+                "read not granted",
+                with_key(get(&path(LAB, "l2")), &viewer),
+                "entity_access_denied",
+                not_found(LAB),
+            ),
+        ];
+        campus.check(rows).await;
+        let stored = campus.read(&path(OFFICE, "l2")).await;
+        assert_eq!(stored["positions"], positions(&[(core, edge, -edge)])["positions"]);
+    });
+}

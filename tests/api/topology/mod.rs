@@ -1,0 +1,162 @@
+//! The endpoints of topologies.
+
+mod files;
+mod graphs;
+mod layouts;
+mod links;
+mod shares;
+
+use std::ops::Deref;
+
+use http::Request;
+use serde_json::{Value, json};
+use toposcope::model::Permission;
+use uuid::Uuid;
+
+use crate::common::{Fixture, OFFICE, Reply, get, send_json, with_key};
+
+const GRAPH: &str = "/api/v1/topology/graph";
+const LINKS: &str = "/api/v1/topology/links";
+
+/// Names of the devices of a [`Campus`].
+const CORE: &str = "core-switch-headquarters";
+const ACCESS: &str = "access-switch-basement";
+/// The name of a device that is known only from its neighbor.
+const UNKNOWN: &str = "forgotten-switch-attic";
+
+/// An office with two switches that report each other, of which one reports an unknown device as well.
+struct Campus {
+    fixture: Fixture,
+    core: Uuid,
+    access: Uuid,
+    member: String,
+}
+
+impl Deref for Campus {
+    type Target = Fixture;
+
+    fn deref(&self) -> &Fixture {
+        &self.fixture
+    }
+}
+
+impl Campus {
+    async fn new() -> Self {
+        let fixture = Fixture::new().await;
+        let member = fixture.key(Permission::Member, &[OFFICE]).await;
+        let mut campus = Self { fixture, core: Uuid::nil(), access: Uuid::nil(), member };
+        let subnet =
+            json!({"network_id": OFFICE, "name": "campus-backbone-subnet", "cidr": "198.51.100.0/24"});
+        campus.send_as(&campus.key, send_json("POST", "/api/v1/subnets", &subnet)).await.data();
+        let report = json!({
+            "reporter": {"name": "collector", "version": "1"},
+            "observed_at": "2026-08-01T12:00:00Z",
+            "devices": [
+                switch(1, CORE, &[("Gi0/1", 2, ACCESS), ("Gi0/2", 3, UNKNOWN)]),
+                switch(2, ACCESS, &[("Gi0/1", 1, CORE)]),
+            ],
+        });
+        let target = format!("/api/v1/discovery/import?network_id={OFFICE}&format=report");
+        let imported = campus.send_as(&campus.key, send_json("POST", &target, &report)).await;
+        let hosts = imported.data()["hosts"].as_array().unwrap();
+        [campus.core, campus.access] = [0, 1].map(|index: usize| id_of(&hosts[index]));
+        campus
+    }
+
+    async fn send_as(&self, key: &str, request: Request<String>) -> Reply {
+        self.send(with_key(request, key)).await
+    }
+
+    /// Sends a request with the key of a Member of the office.
+    async fn by_member(&self, method: &str, target: &str, body: &Value) -> Reply {
+        self.send_as(&self.member, send_json(method, target, body)).await
+    }
+
+    async fn read(&self, target: &str) -> Value {
+        self.send_as(&self.member, get(target)).await.data().clone()
+    }
+
+    /// Returns the graph of the office.
+    async fn graph(&self, query: &str) -> Value {
+        self.read(&of_office(GRAPH, query)).await
+    }
+
+    /// Creates a host in the office.
+    async fn host(&self, name: &str) -> Uuid {
+        let body = json!({"network_id": OFFICE, "name": name});
+        id_of(self.by_member("POST", "/api/v1/hosts", &body).await.data())
+    }
+
+    /// Creates a link by hand between two hosts of the office.
+    async fn link(&self, source: Uuid, target: Uuid) -> Uuid {
+        let body = link(source, target);
+        id_of(self.by_member("POST", LINKS, &body).await.data())
+    }
+}
+
+/// Returns the report of a switch: its ports, each with the number and the name of the neighbor there.
+fn switch(number: u8, name: &str, ports: &[(&str, u8, &str)]) -> Value {
+    let chassis =
+        |number: u8| json!({"subtype": "MacAddress", "value": format!("00:1B:21:AA:BB:{number:02X}")});
+    let entries: Vec<Value> = ports
+        .iter()
+        .zip(1..)
+        .map(|((port, ..), index)| {
+            json!({"if_index": index, "if_name": port, "speed_bps": 1_000_000_000, "if_alias": "cable in duct seventeen"})
+        })
+        .collect();
+    let neighbors: Vec<Value> = ports
+        .iter()
+        .zip(1..)
+        .map(|((_, neighbor, name), index)| {
+            json!({
+                "if_index": index, "chassis_id": chassis(*neighbor), "sys_name": name,
+                "port_id": {"subtype": "InterfaceName", "value": "Gi0/1"}, "sys_desc": "Example OS in the engine room",
+            })
+        })
+        .collect();
+    json!({
+        "sys_name": name,
+        "sys_descr": "Example OS, property of the engine room",
+        "sys_location": "Basement corridor, third door",
+        "serial_number": format!("SERIALNUMBER{number:04}"),
+        "chassis_id": chassis(number),
+        "tables": {
+            "if_entries": {"complete": true, "rows": entries},
+            "addresses": {"complete": true, "rows": [{"ip_address": format!("198.51.100.{}", 100 + number)}]},
+            "lldp": {"complete": true, "rows": neighbors},
+        },
+    })
+}
+
+/// Returns the target of a request about the office.
+fn of_office(path: &str, query: &str) -> String {
+    format!("{path}?network_id={OFFICE}&{query}").trim_end_matches('&').to_owned()
+}
+
+/// Returns the body of a link by hand in the office.
+fn link(source: Uuid, target: Uuid) -> Value {
+    json!({"network_id": OFFICE, "source": {"host_id": source}, "target": {"host_id": target}})
+}
+
+#[track_caller]
+fn id_of(record: &Value) -> Uuid {
+    record["id"].as_str().unwrap_or_else(|| panic!("no id: {record}")).parse().unwrap()
+}
+
+/// Returns the node with a label.
+fn node<'g>(graph: &'g Value, label: &str) -> &'g Value {
+    let found = items(graph, "nodes").iter().find(|node| node["label"] == label);
+    found.unwrap_or_else(|| panic!("no {label}: {graph:#}"))
+}
+
+/// Returns the edge between two nodes, in any direction.
+fn edge(graph: &Value, one: Uuid, other: Uuid) -> Option<&Value> {
+    let ends = [json!(one), json!(other)];
+    let joins = |edge: &&Value| ends.contains(&edge["source"]) && ends.contains(&edge["target"]);
+    items(graph, "edges").iter().find(joins)
+}
+
+fn items<'g>(graph: &'g Value, name: &str) -> &'g [Value] {
+    graph[name].as_array().unwrap()
+}
