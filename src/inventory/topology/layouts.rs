@@ -10,8 +10,8 @@ use crate::inventory::{Entity, Error, Inventory, Problem, require_level, unchang
 use crate::model::{NodePosition, Permission, TopologyLayout, TopologyView, derived_id};
 use crate::store::{Batch, Facets, Key};
 
-/// The maximum number of positions of a layout.
-const MAX_POSITIONS: usize = 20_000;
+/// The maximum number of positions of a layout. As JSON, so many fit into the usual limit of a body.
+const MAX_POSITIONS: usize = 10_000;
 
 /// The maximum distance of a node from the origin, in pixels, along each axis.
 const MAX_COORDINATE: i64 = 1_000_000;
@@ -38,7 +38,7 @@ impl Inventory {
     /// `check` receives the present positions; an error that it returns prevents the change.
     ///
     /// # Errors
-    /// `PermissionDenied`; those of [`topology_layout_as`](Self::topology_layout_as); `Invalid` for more than 20,000
+    /// `PermissionDenied`; those of [`topology_layout_as`](Self::topology_layout_as); `Invalid` for more than 10,000
     /// positions, two of one node, and coordinates beyond 1,000,000; any error of `check`.
     pub async fn put_topology_layout_as(
         &self,

@@ -3,6 +3,7 @@
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 use serde::Serialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
@@ -111,6 +112,15 @@ fn read_share(call: &Call<'_>) -> Result<Uuid, ApiError> {
     Ok(id)
 }
 
+/// Encodes the graph of a share without the ids of records, which are null elsewhere when there is no record.
+fn without_entities(graph: &Graph) -> Result<Box<RawValue>, ApiError> {
+    let mut graph = serde_json::to_value(graph).map_err(|_| ApiError::internal())?;
+    for node in graph.get_mut("nodes").and_then(Value::as_array_mut).into_iter().flatten() {
+        node.as_object_mut().map(|node| node.remove("entity_id"));
+    }
+    serde_json::value::to_raw_value(&graph).map_err(|_| ApiError::internal())
+}
+
 fn page(page: Page) -> Result<Outcome, ApiError> {
     let policy = HeaderValue::try_from(page.content_security_policy).map_err(|_| ApiError::internal())?;
     let outcome = Outcome::file(HTML, ResponseBody::full(page.html.into()));
@@ -163,11 +173,11 @@ impl ApiState {
         let write = move || {
             let mut picture = Picture::new(&graph, &name);
             picture.date = Some(now);
-            (serde_json::value::to_raw_value(&graph), picture.render(Format::Svg))
+            (without_entities(&graph), picture.render(Format::Svg))
         };
         let organization = open.share.organization_id;
         let (graph, svg) = self.inventory.offload(organization, usize::MAX, write).await?;
-        let graph = graph.map_err(|_| ApiError::internal())?;
+        let graph = graph?;
         if let Some((graph_tag, svg_tag)) = &parts {
             self.page_cache.insert(graph_tag, ResponseBody::full(graph.get().to_owned().into()));
             self.page_cache.insert(svg_tag, ResponseBody::full(svg.clone().into()));

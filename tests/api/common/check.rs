@@ -10,7 +10,7 @@ use toposcope::wire::{Failure, Success};
 use super::{Reply, Server, VERSION};
 
 /// Every error code with its status and the keys of its params, as the contract lists them.
-pub(crate) const CODES: [(u16, &str, &[&str]); 37] = [
+pub(crate) const CODES: [(u16, &str, &[&str]); 36 + cfg!(feature = "topology") as usize] = [
     (400, "validation_required", &["field"]),
     (400, "validation_empty", &["field"]),
     (400, "validation_max_length", &["field", "max"]),
@@ -30,6 +30,7 @@ pub(crate) const CODES: [(u16, &str, &[&str]); 37] = [
     (403, "auth_user_context_required", &[]),
     (403, "auth_cross_site_request", &[]),
     (403, "share_password_incorrect", &[]),
+    #[cfg(feature = "topology")]
     (401, "share_password_required", &[]),
     (403, "billing_feature_not_available", &["feature"]),
     (403, "entity_access_denied", &["entity", "id"]),

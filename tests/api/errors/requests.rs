@@ -18,8 +18,8 @@ use toposcope::wire::ErrorCode;
 
 use crate::backend::{run, run_with};
 use crate::common::{
-    CODES, Fixture, HOSTS, LOG_IN, LOG_OUT, PORT, Populated, Produced, Row, Server, VERSION, ample, bare,
-    check, daemon_body, log_in, port_body, produced_by, put_key, put_port, send_json, with_header,
+    CODES, Fixture, HOSTS, LOG_IN, LOG_OUT, OFFICE, PORT, Populated, Produced, Row, Server, VERSION, ample,
+    bare, check, daemon_body, log_in, port_body, produced_by, put_key, put_port, send_json, with_header,
 };
 
 /// Paths that do not exist; `{id}` stands for an id.
@@ -362,12 +362,14 @@ async fn changed_and_protected() -> Produced {
     let fixture = Populated::new().await;
     let stale = with_header(fixture.put_own_key(&fixture.key_body()), "if-match", "\"another\"");
     let mut new = NewShare::new(fixture.member.organization_id, "a share");
-    new.password = Some("correct horse".to_owned());
+    (new.network_id, new.password) = (Some(OFFICE), Some("correct horse".to_owned()));
     let share = fixture.inventory.create_share(new).await.unwrap();
     let path = format!("/api/v1/shares/public/{}/verify", share.id);
     let guess = send_json("POST", &path, &json!({"password": "wrong horse"}));
     let mut produced = Produced::new();
-    for request in [stale, guess] {
+    let opened = bare("POST", &format!("/api/v1/shares/public/{}/topology", share.id));
+    let requests = [stale, guess].into_iter().chain(cfg!(feature = "topology").then_some(opened));
+    for request in requests {
         produced.extend(produced_by(&fixture.send(request).await));
     }
     produced

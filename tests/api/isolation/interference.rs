@@ -173,8 +173,8 @@ impl ListTags {
 
     /// Asserts that two answers are the same.
     fn compare(&mut self, mut expected: Reply, given: &Reply) {
-        assert_eq!((expected.status, &expected.json), (given.status, &given.json));
-        assert_eq!(expected.body, given.body);
+        assert_eq!(expected.status, given.status);
+        assert_eq!(without_times(&expected.body), without_times(&given.body));
         if let (Some(tag), Some(other)) = (expected.headers.get("etag"), given.headers.get("etag")) {
             let (tag, other) = (tag.to_str().unwrap(), other.to_str().unwrap().to_owned());
             if tag.starts_with("W/") {
@@ -185,6 +185,16 @@ impl ListTags {
         }
         assert_eq!(expected.headers, given.headers);
     }
+}
+
+/// Returns a body without the times at which its pictures were made: a picture may be made for any viewer of a share.
+fn without_times(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(body);
+    let mut parts = text.split(" UTC").collect::<Vec<_>>();
+    let last = parts.pop().unwrap_or_default();
+    let time = "2026-08-14 12:00".len();
+    let without = parts.iter().map(|part| &part[..part.len().saturating_sub(time)]);
+    without.chain([last]).collect()
 }
 
 /// Returns the ids in a text.
@@ -207,7 +217,7 @@ fn learn_ids(secrets: &mut Secrets, hostile: &Tenant, reply: &Reply) {
 
 /// Returns whether knowing an id suffices to use an endpoint.
 fn is_public(route: &Route) -> bool {
-    route.path.contains("/public/")
+    route.path.contains("/public/") || route.path.starts_with("/share/")
 }
 
 fn check_hostile(secrets: &mut Secrets, route: &Route, request: &ApiRequest, reply: &Reply) {

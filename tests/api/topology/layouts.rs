@@ -72,7 +72,7 @@ fn bad_layouts_are_refused() {
         let (core, edge) = (campus.core, 1_000_000.0);
         let range = |field: &str| json!({"field": field, "min": -1_000_000, "max": 1_000_000});
         let field = |field: &str| json!({"field": field});
-        let too_many: Vec<_> = (0..20_001).map(|number| (Uuid::from_u128(number), 0.0, 0.0)).collect();
+        let too_many: Vec<_> = (0..10_001).map(|number| (Uuid::from_u128(number), 0.0, 0.0)).collect();
         let viewer = campus.fixture.key(Permission::Viewer, &[OFFICE]).await;
         let by_viewer = with_key(send_json("PUT", &path(OFFICE, "l2"), &positions(&[])), &viewer);
         let not_found = |network: Uuid| json!({"entity": "Network", "id": network});
@@ -101,7 +101,7 @@ fn bad_layouts_are_refused() {
                 "too many",
                 office(&positions(&too_many)),
                 "validation_max_length",
-                json!({"field": "positions", "max": 20_000}),
+                json!({"field": "positions", "max": 10_000}),
             ),
             Row::refused_with("none", office(&json!({})), "validation_required", field("positions")),
             Row::refused_with("text", office(&json!({"positions": "x"})), format, field("positions")),
