@@ -30,7 +30,7 @@ mod reports;
 #[path = "../examples/support/setup.rs"]
 mod setup;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
 use std::fs;
 use std::io::Cursor;
@@ -202,7 +202,7 @@ fn demo_hosts_are_deterministic() {
 
 #[test]
 fn every_demo_cable_has_two_ends() {
-    for count in [1, 7, 50, 201] {
+    for count in [1, 7, 50, 201, 1_700] {
         let hosts = demo_hosts(count);
         let entries = || hosts.iter().flat_map(|host| &host.if_entries);
         let cables: HashSet<_> = entries()
@@ -219,6 +219,29 @@ fn every_demo_cable_has_two_ends() {
             );
         }
     }
+}
+
+#[test]
+fn addresses_of_demo_hosts_are_in_their_subnets() {
+    let count = 1_700;
+    let subnets: HashMap<Uuid, _> = demo::subnets(count)
+        .map(|subnet| subnet.map(|subnet| (subnet.id, subnet)))
+        .collect::<Result<_, _>>()
+        .unwrap();
+    assert_eq!(subnets.values().map(|subnet| subnet.cidr).collect::<HashSet<_>>().len(), subnets.len());
+    let mut addresses = HashSet::new();
+    let mut used = HashSet::new();
+    for host in demo_hosts(count) {
+        for interface in host.interfaces {
+            assert!(addresses.insert(interface.ip_address), "{}: {}", host.name, interface.ip_address);
+            let Some(subnet) = interface.subnet_id else { continue };
+            let subnet = &subnets[&subnet];
+            assert!(subnet.cidr.contains(interface.ip_address), "{}: {}", host.name, interface.ip_address);
+            assert_eq!(subnet.network_id, host.network_id);
+            used.insert(subnet.id);
+        }
+    }
+    assert_eq!(used.len(), subnets.len(), "some subnets are empty");
 }
 
 #[tokio::test]
@@ -398,7 +421,7 @@ async fn open(folder: &TempDir) -> (Backend, Inventory) {
 
 #[tokio::test]
 async fn some_demo_hosts_have_the_tag() {
-    for (count, expected) in [(0, 0), (1, 1), (20, 5), (50, 14)] {
+    for (count, expected) in [(0, 0), (1, 1), (20, 8), (50, 21)] {
         let (inventory, given) = filled(Source::Demo(count)).await;
         let caller = inventory.authenticate_user_key(&given.key).await.unwrap();
         let mut query = HostQuery::default();

@@ -1,16 +1,18 @@
 //! The store and the initial records of an example server: an organization with its owner, networks, a tag, hosts, a key
 //! and a share.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::fs::File;
 use tokio::io::AsyncRead;
 use tokio::task::yield_now;
-use toposcope::access::{RandomSource, SystemRandom};
+use toposcope::access::{Caller, RandomSource, Scope, SystemRandom};
 use toposcope::inventory::{Bootstrap, Import, NewShare};
 #[cfg(feature = "discovery")]
 use toposcope::inventory::{DiscoverOptions, DiscoveryOutcome};
+use toposcope::model::Permission;
 #[cfg(feature = "postgres")]
 use toposcope::store::PostgresStore;
 use toposcope::{Inventory, MemoryStore, SledStore, Store};
@@ -164,7 +166,7 @@ async fn share(inventory: &Inventory, organization: Uuid, network: Uuid) -> Resu
     Ok(inventory.create_share(share).await?.id)
 }
 
-/// Stores generated hosts.
+/// Stores generated hosts and their subnets.
 pub(crate) async fn make_up(
     inventory: &Inventory,
     organization: Uuid,
@@ -174,9 +176,19 @@ pub(crate) async fn make_up(
     for (id, name) in demo::networks(count) {
         inventory.create_network_with_id(organization, id, name).await?;
     }
+    let caller = Caller::new(organization, Uuid::nil(), Permission::Owner, Scope::all());
+    let mut subnets = HashMap::new();
+    for subnet in demo::subnets(count) {
+        let subnet = subnet.map_err(|error| Failure::because("Failed to generate a subnet", &error))?;
+        subnets.insert(subnet.id, inventory.create_as(&caller, subnet).await?.id);
+    }
     let mut progress = Progress::begin();
     for (done, host) in demo::hosts(count).enumerate() {
         let mut host = host.map_err(|error| Failure::because("Failed to generate a host", &*error))?;
+        for interface in &mut host.interfaces {
+            // The inventory chooses the ids of new subnets.
+            interface.subnet_id = interface.subnet_id.and_then(|id| subnets.get(&id).copied());
+        }
         if demo::is_monitored(&host) {
             host.tags.push(tag);
         }

@@ -1,7 +1,9 @@
-//! Generated hosts for demonstrations: racks with a switch, a hypervisor with its guests, and office devices.
+//! Generated hosts for demonstrations: sites with core switches, and racks with a hypervisor and office devices.
 //!
 //! Each host is computed from its number alone, so generating one does not require the others.
 
+mod addresses;
+mod cables;
 mod entries;
 mod parts;
 mod rack;
@@ -12,12 +14,13 @@ use std::error::Error;
 use toposcope::model::{Host, HostVirtualization, ProxmoxVirtualization, Source, Timestamp};
 use uuid::Uuid;
 
-use self::rack::{Device, HYPERVISOR_SLOT, Place, RACK};
+pub(crate) use self::addresses::subnets;
+use self::rack::{Device, HYPERVISOR_SLOT, Place};
 use self::random::Random;
 
 const SITES: [(&str, &str); 4] =
     [("hq", "Head office"), ("dc", "Data centre"), ("wh", "Warehouse"), ("lab", "Laboratory")];
-const SLOTS: u64 = RACK.len() as u64;
+const SLOTS: u64 = rack::SLOTS as u64;
 
 /// The 5th of January 2026, 08:00, in microseconds since 1970.
 const BEGINNING: i64 = 1_767_600_000_000_000;
@@ -41,11 +44,16 @@ pub(crate) fn is_monitored(host: &Host) -> bool {
 
 /// Returns this number of hosts, without tags and the same ones every time.
 pub(crate) fn hosts(count: u32) -> impl Iterator<Item = Result<Host, Box<dyn Error + Send + Sync>>> {
-    let sites = SITES.iter().zip(0..).cycle();
-    let racks = (0..).zip(sites).flat_map(move |(rack, ((code, _), site))| {
-        (0..).zip(&RACK).map(move |(slot, device)| Position { code, site, rack, slot, device, count })
-    });
-    racks.take(count as usize).map(|position| position.host())
+    racks(count).flat_map(Position::of_rack).map(Position::host)
+}
+
+/// Returns the first position of every rack.
+fn racks(count: u32) -> impl Iterator<Item = Position> {
+    let racks = u64::from(count).div_ceil(SLOTS);
+    (0..racks).zip(SITES.iter().zip(0..).cycle()).map(move |(rack, ((code, _), site))| {
+        let [device, ..] = rack::devices(rack / SITES.len() as u64);
+        Position { code, site, rack, slot: 0, device, count }
+    })
 }
 
 /// The position of a host, which determines all its attributes.
@@ -62,10 +70,16 @@ struct Position {
 }
 
 impl Position {
+    /// Returns the positions of its rack that have a host.
+    fn of_rack(self) -> impl Iterator<Item = Self> {
+        (0..SLOTS).map_while(move |slot| self.other(self.rack, slot))
+    }
+
     fn host(self) -> Result<Host, Box<dyn Error + Send + Sync>> {
         let mut random = random(Part::Chance, self.number(), 0);
         let description = random.choose(self.device.descriptions).map(|text| (*text).to_owned());
-        let is_named = self.device.place != Place::Discovered || random.below(3) > 0;
+        let is_office = matches!(self.device.place, Place::Discovered | Place::Silent);
+        let is_named = !is_office || random.below(3) > 0;
         let mut host = Host {
             hostname: is_named.then(|| format!("{}.example.net", self.name())),
             description,
@@ -76,6 +90,8 @@ impl Position {
             interfaces: self.interfaces(),
             ports: self.ports()?,
             services: self.services()?,
+            sys_name: self.is_network_device().then(|| self.name()),
+            chassis_id: self.has_chassis_id().then(|| self.chassis_id()),
             ..Host::with_id(self.id(Part::Host, 0), self.network_id(), self.name())
         };
         host.if_entries = self.if_entries(&host);
@@ -105,7 +121,7 @@ impl Position {
 
     const fn source(self) -> Source {
         match self.device.place {
-            Place::Entered => Source::Manual,
+            Place::Firewall | Place::Entered => Source::Manual,
             _ => Source::Discovery { metadata: Vec::new() },
         }
     }
@@ -122,7 +138,7 @@ impl Position {
 
     /// Returns the host in this rack and slot of the site; `None` if it is not generated.
     fn other(self, rack: u64, slot: u64) -> Option<Self> {
-        let device = RACK.get(usize::try_from(slot).ok()?)?;
+        let device = rack::devices(rack / SITES.len() as u64).get(usize::try_from(slot).ok()?)?;
         let other = Self { rack, slot, device, ..self };
         (other.number() < u64::from(self.count)).then_some(other)
     }

@@ -1,65 +1,16 @@
-//! The interfaces, ports and services of generated hosts.
+//! The ports and services of generated hosts.
 
 use std::error::Error;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use toposcope::model::{
-    Binding, BindingTarget, DockerVirtualization, Interface, MacAddress, Port, PortNumber, Service,
-    ServiceDefinition, ServiceVirtualization,
+    Binding, BindingTarget, DockerVirtualization, Port, PortNumber, Service, ServiceDefinition,
+    ServiceVirtualization,
 };
 
-use super::rack::{Offer, Place};
-use super::{Part, Position, SITES, id, random};
+use super::rack::Offer;
+use super::{Part, Position};
 
 impl Position {
-    /// Returns an IPv4 interface, and an IPv6 interface for devices other than office devices.
-    pub(super) fn interfaces(self) -> Vec<Interface> {
-        let is_managed = !matches!(self.device.place, Place::Discovered | Place::Entered);
-        let addresses = [Some(self.ipv4()), is_managed.then(|| self.ipv6())];
-        let interface = |(place, ip_address)| Interface {
-            id: self.id(Part::Interface, place),
-            host_id: self.id(Part::Host, 0),
-            network_id: self.network_id(),
-            subnet_id: Some(id(Part::Subnet, self.rack, place)),
-            name: Some(self.interface_name().to_owned()),
-            ip_address,
-            mac_address: Some(self.mac_address()),
-            position: place.cast_signed(),
-            created_at: self.created_at(),
-            updated_at: self.created_at(),
-        };
-        (0..).zip(addresses.into_iter().flatten()).map(interface).collect()
-    }
-
-    pub(super) const fn interface_name(self) -> &'static str {
-        match self.device.place {
-            Place::Switch => "Vlan1",
-            Place::Hypervisor => "vmbr0",
-            Place::Guest => "ens18",
-            Place::Discovered | Place::Entered => "eth0",
-        }
-    }
-
-    /// Returns an address in 10.0.0.0/8: 2 bits for the site, 17 for its rack, 5 for the slot.
-    fn ipv4(self) -> IpAddr {
-        let rack = (self.rack / SITES.len() as u64) & 0x1_ffff;
-        let low = (self.site << 22 | rack << 5 | (self.slot + 1)) as u32;
-        Ipv4Addr::from_bits(10 << 24 | low).into()
-    }
-
-    /// Returns an address in fd74:6f70:6f00::/48, in the subnet of the site.
-    fn ipv6(self) -> IpAddr {
-        let network = 0xfd74_6f70_6f00_0000 | self.site;
-        let device = self.rack << 16 | (self.slot + 1);
-        Ipv6Addr::from_bits(u128::from(network) << 64 | u128::from(device)).into()
-    }
-
-    /// Returns a locally administered MAC address.
-    pub(super) const fn mac_address(self) -> MacAddress {
-        let [a, b, c, d, e, ..] = random(Part::MacAddress, self.number(), 0).draw().to_be_bytes();
-        MacAddress::new([0x02, a, b, c, d, e])
-    }
-
     pub(super) fn ports(self) -> Result<Vec<Port>, Box<dyn Error + Send + Sync>> {
         let offers = (0..).zip(self.device.offers);
         let port = |(place, offer): (u64, &Offer)| {
