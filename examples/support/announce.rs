@@ -24,15 +24,20 @@ TOPOSCOPE_SHARE={share}
 
 /// Returns the message for people.
 pub(crate) fn advice(address: SocketAddr, given: &Given, secure_cookies: bool) -> String {
-    let Given { key, email, password, .. } = given;
+    let Given { key, email, password, share, .. } = given;
     let url = url(address);
     let description = if cfg!(feature = "openapi") {
         format!("{url}/openapi.json describes all endpoints.\n")
     } else {
         String::new()
     };
+    let page = if cfg!(feature = "topology") {
+        format!("{url}/share/{share} shows the network in any browser, without a login.\n")
+    } else {
+        String::new()
+    };
     let hosts = format!(
-        "{description}To try it:\n  curl -H \"Authorization: Bearer {key}\" \"{url}/api/v1/hosts?limit=2\""
+        "{page}{description}To try it:\n  curl -H \"Authorization: Bearer {key}\" \"{url}/api/v1/hosts?limit=2\""
     );
     let Some(password) = password else {
         return format!(
