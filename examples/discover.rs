@@ -11,26 +11,25 @@
 
 #[path = "support/failure.rs"]
 mod failure;
+#[path = "support/folder.rs"]
+mod folder;
 #[path = "support/reports.rs"]
 mod reports;
 
 use std::collections::BTreeMap;
 use std::env;
-use std::fs;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use toposcope::access::Caller;
-use toposcope::discovery::Format;
-use toposcope::inventory::{Bootstrap, DiscoverOptions, DiscoveredHost, DiscoveryOutcome, HostQuery};
+use toposcope::inventory::{Bootstrap, DiscoveredHost, DiscoveryOutcome, HostQuery};
 use toposcope::model::{Host, IfEntry, Neighbor};
 use toposcope::{Inventory, MemoryStore};
 use uuid::Uuid;
 
 use failure::Failure;
-use reports::ReportFile;
+use folder::{Outcome, discover, find_reports};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
@@ -54,14 +53,7 @@ async fn run() -> Result<(), Failure> {
     }
     let folder =
         folder.ok_or_else(|| Failure::new("Usage: cargo run --example discover -- [--complete] FOLDER"))?;
-    let mut files = Vec::new();
-    find_files(&folder, &mut files)?;
-    if files.is_empty() {
-        return Err(Failure::new(format!(
-            "{} has no file whose name tells a known format.",
-            folder.display()
-        )));
-    }
+    let files = find_reports(&folder)?;
 
     let inventory = Inventory::new(MemoryStore::new());
     let start =
@@ -73,68 +65,6 @@ async fn run() -> Result<(), Failure> {
     let mut output = io::stdout().lock();
     print(&mut output, &outcomes, &hosts)
         .map_err(|error| Failure::because("The result cannot be printed", &error))
-}
-
-/// Finds the files whose names tell their format, in the order of their paths.
-fn find_files(folder: &Path, found: &mut Vec<ReportFile>) -> Result<(), Failure> {
-    let failure =
-        |error: io::Error| Failure::because(format_args!("{} cannot be read", folder.display()), &error);
-    let entries = fs::read_dir(folder).map_err(failure)?;
-    let mut paths: Vec<PathBuf> =
-        entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>().map_err(failure)?;
-    paths.sort();
-    for path in paths {
-        if path.is_dir() {
-            find_files(&path, found)?;
-        } else if let Some(format) = format_of(&path) {
-            found.push(ReportFile { format, path });
-        }
-    }
-    Ok(())
-}
-
-fn format_of(path: &Path) -> Option<Format> {
-    let name = path.file_name()?.to_str()?;
-    let name = [".gz", ".bz2"].iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name);
-    match Path::new(name).extension()?.to_str()? {
-        "xml" => Some(Format::Nmap),
-        "json" => Some(Format::Lldpctl),
-        "walk" | "snmpwalk" => Some(Format::Snmpwalk),
-        "snmprec" => Some(Format::Snmprec),
-        "arp" => Some(Format::Arp),
-        _ => None,
-    }
-}
-
-/// What a file did to the inventory, or why it did nothing.
-type Outcome = (String, Result<Vec<DiscoveredHost>, Failure>);
-
-async fn discover(
-    inventory: &Inventory,
-    caller: &Caller,
-    network: Uuid,
-    files: &[ReportFile],
-    is_complete: bool,
-) -> Result<Vec<Outcome>, Failure> {
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {wide_msg}");
-    let style = style.map_err(|error| Failure::because("The progress bar has no template", &error))?;
-    let progress = ProgressBar::new(files.len() as u64).with_style(style);
-    let mut outcomes = Vec::new();
-    for file in files {
-        progress.set_message(file.to_string());
-        let discovered = match file.parse(is_complete) {
-            // A file that cannot be read says nothing about the others.
-            Err(failure) => Err(failure),
-            Ok(report) => {
-                let answer = inventory.discover(caller, &report, DiscoverOptions::new(network)).await;
-                Ok(answer.map_err(|error| Failure::because(file, &error))?.hosts)
-            }
-        };
-        outcomes.push((file.to_string(), discovered));
-        progress.inc(1);
-    }
-    progress.finish_and_clear();
-    Ok(outcomes)
 }
 
 async fn all_hosts(inventory: &Inventory, caller: &Caller) -> Result<BTreeMap<Uuid, Host>, Failure> {

@@ -1,18 +1,15 @@
 //! The store and the initial records of an example server: an organization with its owner, networks, a tag, hosts, a key
 //! and a share.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::fs::File;
 use tokio::io::AsyncRead;
-use tokio::task::yield_now;
-use toposcope::access::{Caller, RandomSource, Scope, SystemRandom};
+use toposcope::access::{RandomSource, SystemRandom};
 use toposcope::inventory::{Bootstrap, Import, NewShare};
 #[cfg(feature = "discovery")]
 use toposcope::inventory::{DiscoverOptions, DiscoveryOutcome};
-use toposcope::model::Permission;
 #[cfg(feature = "postgres")]
 use toposcope::store::PostgresStore;
 use toposcope::{Inventory, MemoryStore, SledStore, Store};
@@ -173,32 +170,13 @@ pub(crate) async fn make_up(
     tag: Uuid,
     count: u32,
 ) -> Result<(), Failure> {
-    for (id, name) in demo::networks(count) {
-        inventory.create_network_with_id(organization, id, name).await?;
-    }
-    let caller = Caller::new(organization, Uuid::nil(), Permission::Owner, Scope::all());
-    let mut subnets = HashMap::new();
-    for subnet in demo::subnets(count) {
-        let subnet = subnet.map_err(|error| Failure::because("Failed to generate a subnet", &error))?;
-        subnets.insert(subnet.id, inventory.create_as(&caller, subnet).await?.id);
-    }
     let mut progress = Progress::begin();
-    for (done, host) in demo::hosts(count).enumerate() {
-        let mut host = host.map_err(|error| Failure::because("Failed to generate a host", &*error))?;
-        for interface in &mut host.interfaces {
-            // The inventory chooses the ids of new subnets.
-            interface.subnet_id = interface.subnet_id.and_then(|id| subnets.get(&id).copied());
-        }
-        if demo::is_monitored(&host) {
-            host.tags.push(tag);
-        }
-        inventory.put_host(organization, host).await?;
-        // A store in memory never yields: without this, Ctrl-C would take effect only after the last host.
-        yield_now().await;
+    let on_host = |done| {
         if progress.is_due() {
-            note(format_args!("{} of {count} hosts generated …", done + 1));
+            note(format_args!("{done} of {count} hosts generated …"));
         }
-    }
+    };
+    demo::store(inventory, organization, Some(tag), count, on_host).await?;
     note(format_args!("Hosts generated: {count}."));
     Ok(())
 }

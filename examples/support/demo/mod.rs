@@ -8,6 +8,7 @@ mod entries;
 mod parts;
 mod rack;
 mod random;
+mod store;
 
 use std::error::Error;
 
@@ -17,6 +18,7 @@ use uuid::Uuid;
 pub(crate) use self::addresses::subnets;
 use self::rack::{Device, HYPERVISOR_SLOT, Place};
 use self::random::Random;
+pub(crate) use self::store::store;
 
 const SITES: [(&str, &str); 4] =
     [("hq", "Head office"), ("dc", "Data centre"), ("wh", "Warehouse"), ("lab", "Laboratory")];

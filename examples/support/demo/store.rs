@@ -1,0 +1,56 @@
+//! Generated records in an inventory.
+
+use std::collections::HashMap;
+
+use tokio::task::yield_now;
+use toposcope::Inventory;
+use toposcope::access::{Caller, Scope};
+use toposcope::model::Permission;
+use uuid::Uuid;
+
+use super::super::failure::Failure;
+use super::{hosts, is_monitored, networks, subnets};
+
+/// Stores generated networks, subnets and hosts, and tags the hosts that are monitored.
+///
+/// Calls `on_host` after every host, with the number of hosts stored so far.
+pub(crate) async fn store(
+    inventory: &Inventory,
+    organization: Uuid,
+    tag: Option<Uuid>,
+    count: u32,
+    mut on_host: impl FnMut(usize),
+) -> Result<(), Failure> {
+    for (id, name) in networks(count) {
+        inventory.create_network_with_id(organization, id, name).await?;
+    }
+    let subnet_ids = store_subnets(inventory, organization, count).await?;
+    for (before, host) in hosts(count).enumerate() {
+        let mut host = host.map_err(|error| Failure::because("Failed to generate a host", &*error))?;
+        for interface in &mut host.interfaces {
+            interface.subnet_id = interface.subnet_id.and_then(|id| subnet_ids.get(&id).copied());
+        }
+        host.tags.extend(tag.filter(|_| is_monitored(&host)));
+        inventory.put_host(organization, host).await?;
+        // A store in memory never yields: without this, Ctrl-C would take effect only after the last host.
+        yield_now().await;
+        on_host(before + 1);
+    }
+    Ok(())
+}
+
+/// Returns the id that the inventory chose for each subnet.
+async fn store_subnets(
+    inventory: &Inventory,
+    organization: Uuid,
+    count: u32,
+) -> Result<HashMap<Uuid, Uuid>, Failure> {
+    let caller = Caller::new(organization, Uuid::nil(), Permission::Owner, Scope::all());
+    let mut ids = HashMap::new();
+    for subnet in subnets(count) {
+        let subnet = subnet.map_err(|error| Failure::because("Failed to generate a subnet", &error))?;
+        ids.insert(subnet.id, inventory.create_as(&caller, subnet).await?.id);
+        yield_now().await;
+    }
+    Ok(ids)
+}
