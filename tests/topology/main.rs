@@ -8,7 +8,6 @@
     clippy::unwrap_used,
     reason = "helpers of tests are tests"
 )]
-
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,

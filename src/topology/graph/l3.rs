@@ -200,7 +200,7 @@ fn warn(
             && context.hosts.contains_key(&host.id)
             && !homes.contains_key(&host.id)
     };
-    let homeless = context.input.hosts.iter().copied().filter(|host| has_address(&host)).count();
+    let homeless = context.input.hosts.iter().copied().filter(|host| has_address(host)).count();
     draft.warn_count("hosts_without_subnet", homeless);
     let tags = &context.input.options.tag_ids;
     let is_empty = |subnet: &&&Subnet| {

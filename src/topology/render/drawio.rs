@@ -19,10 +19,10 @@ const LONGEST: usize = 120;
 pub(super) fn write(picture: &Picture<'_>) -> String {
     let scene = Scene::new(picture.graph);
     let mut out = String::new();
-    let _ = write!(
+    let _ = writeln!(
         out,
         "<mxfile host=\"toposcope\"><diagram id=\"topology\" name=\"{}\"><mxGraphModel grid=\"0\" page=\"0\"><root>\
-         <mxCell id=\"0\"/><mxCell id=\"1\" parent=\"0\"/>\n",
+         <mxCell id=\"0\"/><mxCell id=\"1\" parent=\"0\"/>",
         escape(&shorten(picture.title, LONGEST))
     );
     let mut written = BTreeSet::new();

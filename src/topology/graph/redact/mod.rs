@@ -20,11 +20,14 @@ const PORT_NAME: usize = 32;
 /// Pseudonyms and ids are made by a keyed function, such as an HMAC under the share's secret: they are the same in every
 /// answer of a share, and unrelated to those of other shares.
 pub struct Redactor<'a> {
-    keyed: Box<dyn Fn(&[u8]) -> [u8; 32] + 'a>,
+    keyed: Box<KeyedFunction<'a>>,
     kinds: BTreeSet<Redaction>,
     values: SensitiveValues,
     show_evidence: bool,
 }
+
+/// Maps a value to a code that only the holder of the key can compute.
+type KeyedFunction<'a> = dyn Fn(&[u8]) -> [u8; 32] + 'a;
 
 impl std::fmt::Debug for Redactor<'_> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
