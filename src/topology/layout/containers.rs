@@ -10,7 +10,7 @@ use super::table::Table;
 pub(super) const PADDING: f64 = 24.0;
 
 /// The work allowed to improve drawings, in comparisons of two lines: it takes less than 0.1 s.
-const BUDGET: usize = 24_000_000;
+const BUDGET: usize = 15_000_000;
 pub(super) const BUDGET_A_SHAPE: usize = 100_000;
 
 /// Sizes of all shapes, containers included, and their corners relative to the content of their containers.

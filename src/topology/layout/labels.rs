@@ -10,8 +10,8 @@ const DISTANCE: f64 = 3.0;
 const STEP: f64 = 7.0;
 const STEPS: usize = 14;
 /// The length of the pieces in which lines are indexed.
-const PIECE: f64 = 80.0;
-const MOST_PIECES: f64 = 200.0;
+const PIECE: f64 = 100.0;
+const MOST_PIECES: f64 = 100.0;
 
 /// Finds room for labels; earlier ones first.
 pub(super) fn place(diagram: &Diagram, arrangement: &Arrangement, labels: &[Label]) -> Vec<Option<Rect>> {
@@ -29,7 +29,7 @@ pub(super) fn place(diagram: &Diagram, arrangement: &Arrangement, labels: &[Labe
             let unambiguous = |rect: &Rect| {
                 let mut unambiguous = true;
                 lines.overlapping(rect.grown(DISTANCE), |piece, _| {
-                    unambiguous = owners.get(piece) == Some(&label.connection);
+                    unambiguous = owners.get(piece).copied().flatten() == Some(label.connection);
                     unambiguous
                 });
                 unambiguous
@@ -64,21 +64,45 @@ fn obstacles(diagram: &Diagram, arrangement: &Arrangement) -> Vec<Rect> {
 }
 
 /// Cuts all lines into short pieces, and returns their rectangles and the connections that they belong to.
-fn pieces(arrangement: &Arrangement) -> (Space, Vec<usize>) {
-    let (mut rects, mut owners) = (Vec::new(), Vec::new());
+///
+/// A piece that several connections share belongs to none.
+fn pieces(arrangement: &Arrangement) -> (Space, Vec<Option<usize>>) {
+    let mut pieces: Vec<([i64; 4], usize, Rect)> = Vec::new();
     for (connection, route) in arrangement.routes.iter().enumerate() {
         for pair in route.windows(2) {
             let [from, to] = *pair else { continue };
-            let pieces = (from.distance(to) / PIECE).ceil().clamp(1.0, MOST_PIECES);
-            let along = to.minus(from).times(1.0 / pieces);
-            for piece in 0..pieces as usize {
-                let start = from.plus(along.times(piece as f64));
-                rects.push(Rect::spanning(start, start.plus(along)).grown(0.5));
-                owners.push(connection);
-            }
+            pieces.extend(cut(from, to).map(|rect| {
+                let edges = [rect.x, rect.y, rect.right(), rect.bottom()];
+                (edges.map(|place| (place * 64.0) as i64), connection, rect)
+            }));
         }
     }
+    pieces.sort_unstable_by_key(|(key, connection, _)| (*key, *connection));
+    let (mut rects, mut owners): (Vec<Rect>, Vec<Option<usize>>) = (Vec::new(), Vec::new());
+    for same in pieces.chunk_by(|one, other| one.0 == other.0) {
+        let (Some(first), Some(last)) = (same.first(), same.last()) else { continue };
+        rects.push(first.2);
+        owners.push((first.1 == last.1).then_some(first.1));
+    }
     (Space::holding(&rects), owners)
+}
+
+/// Cuts a segment where its longer coordinate is a multiple of the length of pieces, so that lines which share their way
+/// share pieces.
+fn cut(from: Point, to: Point) -> impl Iterator<Item = Rect> {
+    let along = to.minus(from);
+    let is_wide = along.x.abs() > along.y.abs();
+    let (start, length) = if is_wide { (from.x, along.x) } else { (from.y, along.y) };
+    let piece = PIECE.max(length.abs() / MOST_PIECES);
+    let low = (start.min(start + length) / piece).floor() as i64;
+    let high = (start.max(start + length) / piece).ceil() as i64;
+    (low..high.max(low + 1)).map(move |step| {
+        let at = |step: i64| {
+            let share = if length == 0.0 { 0.0 } else { (step as f64 * piece - start) / length };
+            from.plus(along.times(share.clamp(0.0, 1.0)))
+        };
+        Rect::spanning(at(step), at(step + 1)).grown(0.5)
+    })
 }
 
 fn is_free(taken: &Space, rect: Rect) -> bool {

@@ -8,6 +8,8 @@ use super::space::Space;
 use super::table::Table;
 
 const MOST_CANDIDATES: usize = 160;
+/// So that rounding never makes a neighbor at the right distance an obstacle.
+const TOLERANCE: f64 = 1.0 / 32.0;
 const PUSHES: usize = 40;
 
 /// Moves rectangles that overlap, or are nearer to each other than the gap, each as little as possible.
@@ -50,13 +52,17 @@ pub(super) fn nearest_free(space: &Space, rect: Rect, gap: f64, edge: f64) -> Re
 
 /// Returns whether nothing is nearer to a rectangle than the gap.
 pub(super) fn is_free(space: &Space, rect: Rect, gap: f64) -> bool {
-    first_obstacle(space, rect, gap).is_none()
+    let mut free = true;
+    space.overlapping(rect.grown(gap - TOLERANCE), |_, _| {
+        free = false;
+        false
+    });
+    free
 }
 
 fn first_obstacle(space: &Space, rect: Rect, gap: f64) -> Option<Rect> {
     let mut first: Option<(usize, Rect)> = None;
-    // Half a step less than the gap, so that rounding never makes a neighbor at the right distance an obstacle.
-    space.overlapping(rect.grown(gap - 1.0 / 32.0), |index, other| {
+    space.overlapping(rect.grown(gap - TOLERANCE), |index, other| {
         if first.is_none_or(|(known, _)| index < known) {
             first = Some((index, other));
         }
@@ -99,15 +105,19 @@ pub(super) fn push_apart(rects: &mut [Rect], gap: f64) {
         let mut overlaps = false;
         for (index, rect) in rects.iter().enumerate() {
             let mut by = Point::default();
-            let mut seen = Vec::new();
+            let mut near = Vec::new();
             space.overlapping(rect.grown(gap), |other_index, other| {
-                if other_index != index && !seen.contains(&other_index) {
-                    seen.push(other_index);
-                    by = by.plus(push(*rect, other, index < other_index, gap));
+                if other_index != index {
+                    near.push((other_index, other));
                 }
                 true
             });
-            overlaps |= !seen.is_empty();
+            near.sort_unstable_by_key(|(other, _)| *other);
+            near.dedup_by_key(|(other, _)| *other);
+            for (other_index, other) in &near {
+                by = by.plus(push(*rect, *other, index < *other_index, gap));
+            }
+            overlaps |= !near.is_empty();
             moves.set(index, by);
         }
         if !overlaps {

@@ -9,7 +9,7 @@ use super::space::Space;
 use super::table::Table;
 
 /// Siblings whose surroundings are searched for a place.
-const MOST_PEERS: usize = 256;
+const MOST_PEERS: usize = 48;
 
 /// Finds places for new shapes.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! A grid of cells that finds the rectangles near a place.
 
-use super::geometry::{Point, Rect};
+use super::geometry::{Point, Rect, Size};
 use super::table::Table;
 
 const MOST_CELLS_A_SIDE: f64 = 512.0;
@@ -9,7 +9,7 @@ const MOST_CELLS_A_SIDE: f64 = 512.0;
 #[derive(Debug)]
 pub(super) struct Space {
     origin: Point,
-    cell: f64,
+    cell: Size,
     columns: usize,
     rows: usize,
     cells: Table<Vec<usize>>,
@@ -19,21 +19,20 @@ pub(super) struct Space {
 impl Space {
     /// Creates an empty space for rectangles like these; others are found as well, but less fast.
     pub(super) fn for_rects<'a>(rects: impl Iterator<Item = &'a Rect> + Clone) -> Self {
-        let bounds = rects.clone().copied().reduce(Rect::union).unwrap_or_default();
+        // Rectangles that are moved apart need room around their first places.
+        let area: f64 = rects.clone().map(|rect| rect.width * rect.height).sum();
+        let bounds = rects.clone().copied().reduce(Rect::union).unwrap_or_default().grown(area.sqrt());
         let count = rects.clone().count().max(1) as f64;
-        let sides: f64 = rects.map(|rect| rect.width + rect.height).sum();
-        let extent = bounds.width.max(bounds.height);
-        let cell = (sides / count).max(extent / MOST_CELLS_A_SIDE).max(1.0);
-        let columns = (bounds.width / cell) as usize + 1;
-        let rows = (bounds.height / cell) as usize + 1;
-        Self {
-            origin: bounds.corner(),
-            cell,
-            columns,
-            rows,
-            cells: Table::new(columns * rows),
-            rects: Vec::new(),
-        }
+        let widths: f64 = rects.clone().map(|rect| rect.width).sum();
+        let heights: f64 = rects.map(|rect| rect.height).sum();
+        let cell = Size::new(
+            (widths / count).max(bounds.width / MOST_CELLS_A_SIDE).max(1.0),
+            (heights / count).max(bounds.height / MOST_CELLS_A_SIDE).max(1.0),
+        );
+        let columns = (bounds.width / cell.width) as usize + 1;
+        let rows = (bounds.height / cell.height) as usize + 1;
+        let cells = Table::new(columns * rows);
+        Self { origin: bounds.corner(), cell, columns, rows, cells, rects: Vec::new() }
     }
 
     /// Creates a space that holds these rectangles; their indexes are their positions.
@@ -84,8 +83,9 @@ impl Space {
         let slope = (end.y - start.y) / (end.x - start.x);
         for column in left..=right {
             // The part of the segment within this column; the outermost columns reach to infinity.
-            let low = if column == left { start.x } else { self.origin.x + column as f64 * self.cell };
-            let high = if column == right { end.x } else { self.origin.x + (column + 1) as f64 * self.cell };
+            let low = if column == left { start.x } else { self.origin.x + column as f64 * self.cell.width };
+            let high =
+                if column == right { end.x } else { self.origin.x + (column + 1) as f64 * self.cell.width };
             let (first, last) = if slope.is_finite() && left < right {
                 (start.y + (low - start.x) * slope, start.y + (high - start.x) * slope)
             } else {
@@ -106,13 +106,13 @@ impl Space {
     fn columns_of(&self, low: f64, high: f64) -> (usize, usize) {
         let last = self.columns - 1;
         // A conversion to an integer saturates, so that places left of the grid are in its first column.
-        let column = |x: f64| (((x - self.origin.x) / self.cell) as usize).min(last);
+        let column = |x: f64| (((x - self.origin.x) / self.cell.width) as usize).min(last);
         (column(low), column(high))
     }
 
     fn rows_of(&self, low: f64, high: f64) -> (usize, usize) {
         let last = self.rows - 1;
-        let row = |y: f64| (((y - self.origin.y) / self.cell) as usize).min(last);
+        let row = |y: f64| (((y - self.origin.y) / self.cell.height) as usize).min(last);
         (row(low), row(high))
     }
 }

@@ -34,6 +34,7 @@ pub(super) fn arrange(level: &Level) -> Vec<Point> {
     if level.network.len() <= SMALL {
         improve(level, &mut distances, &mut centers);
     }
+    turning::resize(&mut centers, &level.sizes);
     let mut rects: Vec<Rect> =
         centers.iter().zip(level.sizes.iter()).map(|(center, size)| Rect::centered(*center, *size)).collect();
     overlap::push_apart(&mut rects, GAP);

@@ -1,10 +1,31 @@
 //! Turning a drawing to good proportions.
 
+use super::super::components::GAP;
 use super::super::geometry::{Point, Rect, Size};
 use super::super::packing::misproportion;
 use super::super::table::Table;
 
 const STEPS: usize = 16;
+
+/// The largest extent of a drawing, so that coordinates stay within their bounds.
+const LARGEST: f64 = 900_000.0;
+/// The part of a drawing that its nodes may cover, with the gaps between them.
+const COVERAGE: f64 = 0.5;
+
+/// Enlarges a drawing without room for all nodes, and makes one smaller that is too large.
+pub(super) fn resize(points: &mut Table<Point>, sizes: &Table<Size>) {
+    let extent = Rect::around(points.iter().copied()).unwrap_or_default();
+    let needed: f64 = sizes.iter().map(|size| (size.width + GAP) * (size.height + GAP)).sum();
+    // Networks that are almost lines have little area, but nodes do not overlap in them.
+    let (width, height) = (extent.width.max(extent.height / 4.0), extent.height.max(extent.width / 4.0));
+    let room = (width * height).max(1.0) * COVERAGE;
+    let factor = (needed / room).sqrt().max(1.0).min(LARGEST / extent.width.max(extent.height).max(1.0));
+    if factor != 1.0 && points.len() > 2 {
+        for node in 0..points.len() {
+            points.change(node, |point| *point = point.times(factor));
+        }
+    }
+}
 
 /// Turns a drawing so that it is neither too wide nor too high; the less, the better.
 pub(super) fn turn(points: &Table<Point>, sizes: &Table<Size>) -> Table<Point> {

@@ -8,6 +8,8 @@ use super::field::Between;
 
 const ROUNDS: usize = 120;
 const MOST_POINTS: usize = 160;
+/// What it costs to find an obstacle, compared with looking at a pair of points.
+const OBSTACLE: usize = 50;
 /// How far lines pass from the corners of obstacles and their clearance.
 const CORNER: f64 = 2.0;
 
@@ -15,13 +17,16 @@ const CORNER: f64 = 2.0;
 ///
 /// The search assumes that points see each other, and looks at obstacles only where its shortest way meets them.
 pub(super) fn route(between: &Between<'_>, budget: &mut usize) -> Option<Vec<Point>> {
+    if *budget == 0 {
+        return None;
+    }
     let (start, end) = (between.source.center(), between.target.center());
     let mut points = vec![start, end];
     let mut known = BTreeSet::new();
     let mut free: BTreeSet<(usize, usize)> = BTreeSet::new();
     let mut blocked: BTreeSet<(usize, usize)> = BTreeSet::new();
     for _ in 0..ROUNDS {
-        *budget = budget.saturating_sub(points.len());
+        *budget = budget.saturating_sub(points.len() * points.len());
         let way = shortest(&points, &blocked);
         if *budget == 0 || way.is_empty() {
             break;
@@ -37,6 +42,7 @@ pub(super) fn route(between: &Between<'_>, budget: &mut usize) -> Option<Vec<Poi
                 continue;
             };
             let obstacles = between.obstacles(from, to);
+            *budget = budget.saturating_sub(OBSTACLE * (1 + obstacles.len()));
             if obstacles.is_empty() {
                 free.insert(key);
                 continue;

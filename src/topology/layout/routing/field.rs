@@ -8,6 +8,9 @@ use super::super::table::Table;
 /// The distance that lines keep from foreign shapes.
 pub(super) const CLEARANCE: f64 = 7.0;
 
+/// Obstacles of a line that are considered at once.
+const MOST_OBSTACLES: usize = 12;
+
 /// All shapes.
 #[derive(Debug)]
 pub(super) struct Field<'a> {
@@ -77,14 +80,14 @@ impl Between<'_> {
         })
     }
 
-    /// Returns the obstacles of a segment, each with its clearance, the outermost containers only.
+    /// Returns some of the obstacles of a segment, each with its clearance, the outermost containers only.
     pub(super) fn obstacles(&self, from: Point, to: Point) -> Vec<(usize, Rect)> {
         let mut found: Vec<(usize, Rect)> = Vec::new();
         self.field.space.along(from, to, |shape, rect| {
             if self.is_obstacle(shape) && found.iter().all(|(known, _)| *known != shape) {
                 found.push((shape, rect));
             }
-            true
+            found.len() < MOST_OBSTACLES
         });
         let outline = self.field.outline;
         let inner = |shape: usize| outline.parents.at(shape).is_some_and(|parent| self.is_obstacle(parent));

@@ -18,8 +18,8 @@ use super::table::Table;
 /// The distance between lines side by side.
 pub(super) const LANE: f64 = 10.0;
 const LOOP: f64 = 12.0;
-/// Detours that are tried in one arrangement, in steps of the search.
-const BUDGET: usize = 2_000_000;
+/// The work allowed to find detours in one arrangement, in pairs of points; it takes less than half a second.
+const BUDGET: usize = 40_000_000;
 
 /// Returns the corners of each connection, in the order of the diagram.
 pub(super) fn route(outline: &Outline, rects: &Table<Rect>) -> Vec<Vec<Point>> {
@@ -78,7 +78,7 @@ fn line(between: &Between<'_>, hubs: &Hubs<'_>, budget: &mut usize) -> Vec<Point
     if between.is_line_free(&direct) {
         return direct;
     }
-    let line = hubs.channel(between).or_else(|| detour::route(between, budget));
+    let line = hubs.channel(between, budget).or_else(|| detour::route(between, budget));
     line.unwrap_or(direct)
 }
 

@@ -11,6 +11,8 @@ use super::LANE;
 use super::field::{Between, CLEARANCE};
 
 const MOST_CHANNELS: usize = 64;
+/// What it costs to find an obstacle, in units of the budget.
+const OBSTACLE: usize = 40;
 
 /// What is known about hubs and their leaves.
 #[derive(Debug)]
@@ -126,12 +128,12 @@ impl<'a> Hubs<'a> {
     }
 
     /// Returns a line down a free channel to a shape of a lower rank, in a row farther below.
-    pub(super) fn channel(&self, between: &Between<'_>) -> Option<Vec<Point>> {
+    pub(super) fn channel(&self, between: &Between<'_>, budget: &mut usize) -> Option<Vec<Point>> {
         let (source, target) = (between.source_index, between.target_index);
         if between.source.bottom() + LAYER_GAP < between.target.y {
-            self.down(between, source, between.source, target, between.target)
+            self.down(between, source, target, budget)
         } else if between.target.bottom() + LAYER_GAP < between.source.y {
-            let mut line = self.down(between, target, between.target, source, between.source)?;
+            let mut line = self.down(between, target, source, budget)?;
             line.reverse();
             Some(line)
         } else {
@@ -143,10 +145,10 @@ impl<'a> Hubs<'a> {
         &self,
         between: &Between<'_>,
         upper_index: usize,
-        upper: Rect,
         lower_index: usize,
-        lower: Rect,
+        budget: &mut usize,
     ) -> Option<Vec<Point>> {
+        let [upper, lower] = [upper_index, lower_index].map(|shape| self.rects.at(shape));
         // The lines of several upper shapes enter side by side, in the order of these shapes.
         let mut above: Vec<(i64, usize)> = self
             .neighbors
@@ -157,7 +159,10 @@ impl<'a> Hubs<'a> {
             .collect();
         above.sort_unstable();
         // In drawings without rows, oblique lines look better.
-        if !self.has_rows.at(upper_index) || self.ranks.at(upper_index) > self.ranks.at(lower_index) {
+        if *budget == 0
+            || !self.has_rows.at(upper_index)
+            || self.ranks.at(upper_index) > self.ranks.at(lower_index)
+        {
             return None;
         }
         let place = above.iter().position(|(_, neighbor)| *neighbor == upper_index).unwrap_or(0);
@@ -169,7 +174,9 @@ impl<'a> Hubs<'a> {
         let band =
             Rect::spanning(Point::new(start.x.min(end.x), start.y), Point::new(start.x.max(end.x), end.y));
         let mut channels = vec![start.x, end.x];
-        for obstacle in between.obstacles_within(band.grown(GAP)) {
+        let obstacles = between.obstacles_within(band.grown(GAP));
+        *budget = budget.saturating_sub((obstacles.len() + MOST_CHANNELS) * OBSTACLE);
+        for obstacle in obstacles {
             channels.extend([obstacle.x - 1.0, obstacle.right() + 1.0]);
         }
         let detour = |x: f64| (x - start.x).abs() + (x - end.x).abs() * 0.1;
