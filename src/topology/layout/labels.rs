@@ -16,7 +16,7 @@ const MOST_PIECES: f64 = 100.0;
 /// Finds room for labels; earlier ones first.
 pub(super) fn place(diagram: &Diagram, arrangement: &Arrangement, labels: &[Label]) -> Vec<Option<Rect>> {
     let mut taken = Space::holding(&obstacles(diagram, arrangement));
-    let (lines, owners) = pieces(arrangement);
+    let (lines, pieces) = pieces(arrangement);
     labels
         .iter()
         .map(|label| {
@@ -27,9 +27,12 @@ pub(super) fn place(diagram: &Diagram, arrangement: &Arrangement, labels: &[Labe
             }
             // A label near several lines would not tell which of them it belongs to.
             let unambiguous = |rect: &Rect| {
+                let near = rect.grown(DISTANCE - 0.5);
                 let mut unambiguous = true;
-                lines.overlapping(rect.grown(DISTANCE), |piece, _| {
-                    unambiguous = owners.get(piece).copied().flatten() == Some(label.connection);
+                lines.overlapping(near, |index, _| {
+                    unambiguous = pieces.get(index).is_none_or(|piece| {
+                        piece.owner == Some(label.connection) || near.clip(piece.from, piece.to).is_none()
+                    });
                     unambiguous
                 });
                 unambiguous
@@ -63,33 +66,42 @@ fn obstacles(diagram: &Diagram, arrangement: &Arrangement) -> Vec<Rect> {
     obstacles
 }
 
-/// Cuts all lines into short pieces, and returns their rectangles and the connections that they belong to.
-///
-/// A piece that several connections share belongs to none.
-fn pieces(arrangement: &Arrangement) -> (Space, Vec<Option<usize>>) {
-    let mut pieces: Vec<([i64; 4], usize, Rect)> = Vec::new();
+/// A short piece of a line.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    from: Point,
+    to: Point,
+    /// The connection; `None` if several share the piece.
+    owner: Option<usize>,
+}
+
+/// Cuts all lines into short pieces, and returns them with their rectangles.
+fn pieces(arrangement: &Arrangement) -> (Space, Vec<Piece>) {
+    let mut found: Vec<([i64; 4], usize, Piece)> = Vec::new();
     for (connection, route) in arrangement.routes.iter().enumerate() {
         for pair in route.windows(2) {
             let [from, to] = *pair else { continue };
-            pieces.extend(cut(from, to).map(|rect| {
+            found.extend(cut(from, to).map(|(from, to)| {
+                let rect = Rect::spanning(from, to);
                 let edges = [rect.x, rect.y, rect.right(), rect.bottom()];
-                (edges.map(|place| (place * 64.0) as i64), connection, rect)
+                let piece = Piece { from, to, owner: Some(connection) };
+                (edges.map(|place| (place * 64.0) as i64), connection, piece)
             }));
         }
     }
-    pieces.sort_unstable_by_key(|(key, connection, _)| (*key, *connection));
-    let (mut rects, mut owners): (Vec<Rect>, Vec<Option<usize>>) = (Vec::new(), Vec::new());
-    for same in pieces.chunk_by(|one, other| one.0 == other.0) {
-        let (Some(first), Some(last)) = (same.first(), same.last()) else { continue };
-        rects.push(first.2);
-        owners.push((first.1 == last.1).then_some(first.1));
+    found.sort_unstable_by_key(|(key, connection, _)| (*key, *connection));
+    let (mut rects, mut pieces) = (Vec::new(), Vec::new());
+    for same in found.chunk_by(|one, other| one.0 == other.0) {
+        let (Some((_, first, piece)), Some((_, last, _))) = (same.first(), same.last()) else { continue };
+        rects.push(Rect::spanning(piece.from, piece.to).grown(0.5));
+        pieces.push(Piece { owner: (first == last).then_some(*first), ..*piece });
     }
-    (Space::holding(&rects), owners)
+    (Space::holding(&rects), pieces)
 }
 
 /// Cuts a segment where its longer coordinate is a multiple of the length of pieces, so that lines which share their way
 /// share pieces.
-fn cut(from: Point, to: Point) -> impl Iterator<Item = Rect> {
+fn cut(from: Point, to: Point) -> impl Iterator<Item = (Point, Point)> {
     let along = to.minus(from);
     let is_wide = along.x.abs() > along.y.abs();
     let (start, length) = if is_wide { (from.x, along.x) } else { (from.y, along.y) };
@@ -101,7 +113,7 @@ fn cut(from: Point, to: Point) -> impl Iterator<Item = Rect> {
             let share = if length == 0.0 { 0.0 } else { (step as f64 * piece - start) / length };
             from.plus(along.times(share.clamp(0.0, 1.0)))
         };
-        Rect::spanning(at(step), at(step + 1)).grown(0.5)
+        (at(step), at(step + 1))
     })
 }
 

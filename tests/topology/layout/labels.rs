@@ -63,5 +63,5 @@ fn labels_of_unknown_connections_are_left_out() {
     let fixture = Fixture::campus(1, 1);
     let arrangement = arrange(&fixture.diagram);
     let label = Label { connection: 999, end: LineEnd::Source, size: Size::new(10.0, 10.0) };
-    assert_eq!(place_labels(&fixture.diagram, &arrangement, &[label]), [None]);
+    assert!(place_labels(&fixture.diagram, &arrangement, &[label]).iter().all(Option::is_none));
 }
