@@ -74,7 +74,7 @@ async function clickOnEdge(page) {
       const matrix = line.getScreenCTM();
       const { x, y } = line.getPointAtLength(line.getTotalLength() / 2).matrixTransform(matrix);
       const hit = document.elementFromPoint(x, y);
-      if (hit?.closest('#stage') && !hit.closest('.node')) return [x, y];
+      if (hit?.closest('.topology') && !hit.closest('.node')) return [x, y];
     }
     return null;
   });

@@ -5,21 +5,21 @@ const RAW: [&str; 2] = ["script", "style"];
 
 /// An element with the text directly and indirectly inside it.
 #[derive(Debug)]
-pub struct Element {
-    pub name: String,
-    pub attributes: Vec<(String, String)>,
-    pub text: String,
+pub(super) struct Element {
+    pub(super) name: String,
+    pub(super) attributes: Vec<(String, String)>,
+    pub(super) text: String,
 }
 
 impl Element {
-    pub fn attribute(&self, name: &str) -> Option<&str> {
+    pub(super) fn attribute(&self, name: &str) -> Option<&str> {
         self.attributes.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
 
 /// The elements of a document, in their order.
-pub struct Document {
-    pub elements: Vec<Element>,
+pub(super) struct Document {
+    pub(super) elements: Vec<Element>,
 }
 
 impl Document {
@@ -27,7 +27,7 @@ impl Document {
     ///
     /// # Panics
     /// If an element is not closed, or an attribute is not quoted.
-    pub fn parse(html: &str) -> Self {
+    pub(super) fn parse(html: &str) -> Self {
         let mut rest = html.strip_prefix("<!DOCTYPE html>").expect("the document type");
         let mut elements: Vec<Element> = Vec::new();
         let mut open: Vec<usize> = Vec::new();
@@ -59,11 +59,11 @@ impl Document {
         Self { elements }
     }
 
-    pub fn find(&self, name: &str) -> Option<&Element> {
+    pub(super) fn find(&self, name: &str) -> Option<&Element> {
         self.elements.iter().find(|element| element.name == name)
     }
 
-    pub fn with_id(&self, id: &str) -> Option<&Element> {
+    pub(super) fn with_id(&self, id: &str) -> Option<&Element> {
         self.elements.iter().find(|element| element.attribute("id") == Some(id))
     }
 }

@@ -392,7 +392,11 @@ class Selection {
       part.setAttribute('role', 'button');
       part.setAttribute('tabindex', '-1');
       part.setAttribute('aria-pressed', 'false');
-      part.setAttribute('aria-label', `${node.label || 'Unnamed'}: ${this.network.describe(node)}, ${plural(links, 'link')}`);
+      // The name begins with the text in the picture, which may be shortened, so that speech input finds what is seen.
+      const seen = Array.from(part.querySelectorAll('text'), (text) => text.textContent).join(' ');
+      const whole = seen.includes(node.label) ? '' : ` (${node.label.slice(0, 300)})`;
+      const about = `${this.network.describe(node)}, ${plural(links, 'link')}`;
+      part.setAttribute('aria-label', `${seen || 'Unnamed'}${whole}: ${about}`);
     }
     this.setTabStop(this.network.order[0]);
   }
