@@ -8,6 +8,8 @@ mod layers;
 mod operations;
 mod records;
 mod sessions;
+#[cfg(feature = "topology")]
+mod topology;
 
 use std::convert::Infallible;
 
