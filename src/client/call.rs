@@ -78,7 +78,8 @@ impl<S: HttpService> Client<S> {
         match &self.credential {
             Credential::None => {}
             Credential::ApiKey(header) => {
-                headers.insert(AUTHORIZATION, header.clone());
+                // The token of a share takes precedence.
+                headers.entry(AUTHORIZATION).or_insert_with(|| header.clone());
             }
             Credential::Session(header) => {
                 headers.insert(COOKIE, header.clone());

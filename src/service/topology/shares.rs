@@ -81,7 +81,7 @@ pub(in crate::service) fn get_shared_picture(call: Call<'_>) -> Pending<'_> {
 /// `GET /share/{id}`. [`failure_page`] makes pages of its errors.
 pub(in crate::service) fn get_share_page(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
-        // To a reader, an address with a mistake in it is one where nothing is.
+        // A malformed address is reported to its reader like an unknown one.
         let id = read_share(&call).map_err(|_| ApiError::route_not_found())?;
         call.state.page_of_share(id).await
     })

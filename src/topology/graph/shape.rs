@@ -56,6 +56,7 @@ pub struct Node {
     pub kind: NodeKind,
     /// The id of the host or the subnet; `None` for other nodes, absent in a share.
     #[serde(default)]
+    #[cfg_attr(feature = "openapi", schemars(skip_serializing_if = "Option::is_none"))]
     pub entity_id: Option<Uuid>,
     /// The id of the node that contains this one; `None` on the outermost level.
     pub parent_id: Option<Uuid>,
