@@ -94,7 +94,7 @@ fn all() -> Vec<Graph> {
             graphs.extend(graphs::labs(&data));
         }
         None => {
-            println!("The networks beside the repository are missing; only generated ones are arranged.\n")
+            println!("The networks beside the repository are missing; only generated ones are arranged.\n");
         }
     }
     graphs.extend([100, 1_000, 10_000].map(|nodes| graphs::campus(nodes, false)));
