@@ -8,14 +8,9 @@
     clippy::unwrap_used,
     reason = "helpers of tests are tests"
 )]
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "helpers of tests are tests"
-)]
 
+mod graph;
 mod layout;
 mod links;
 mod page;
+mod render;

@@ -8,6 +8,11 @@ const SEARCHED: usize = 2_000;
 
 /// Words in descriptions and models. The first that occurs decides, so that products precede their operating systems.
 const PRODUCTS: &[(HostRole, &[&str])] = &[
+    // Power supplies have dozens of outlets, and descriptions such as "switched rack PDU": they have none of the roles.
+    (
+        HostRole::Unknown,
+        &["pdu", "ups", "power distribution", "switched rack", "uninterruptible", "smart-ups", "symmetra"],
+    ),
     (
         HostRole::Firewall,
         &[

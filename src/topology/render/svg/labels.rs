@@ -125,12 +125,17 @@ fn speeds(scene: &Scene<'_>, ports: &[(Uuid, Rect, String)]) -> Vec<(Uuid, Point
         let Some(text) = capacity(edge).filter(|_| !is_minor) else { continue };
         let extent = Size::new(f64::from(width(&text, DETAIL_SIZE)) + 4.0, HEIGHT);
         let route = route(edge);
-        let free =
-            TRIED.into_iter().filter_map(|percent| along(&route, percent / 100.0)).find_map(|center| {
+        // A short line may have room beside it only, which an aggregation group is worth.
+        let shifts: &[f64] = if edge.members.len() > 1 { &[0.0, HEIGHT + 3.0, -HEIGHT - 3.0] } else { &[0.0] };
+        let free = shifts.iter().flat_map(|shift| TRIED.map(|percent| (*shift, percent))).find_map(
+            |(shift, percent)| {
+                let on_line = along(&route, percent / 100.0)?;
+                let center = Point::new(on_line.x, on_line.y + shift);
                 let corner = Point::new(center.x - extent.width / 2.0, center.y - extent.height / 2.0);
                 let place = Rect::new(corner, extent);
                 taken.is_free(place).then_some((center, place))
-            });
+            },
+        );
         if let Some((center, place)) = free {
             taken.add(place);
             speeds.push((edge.id, center, text));

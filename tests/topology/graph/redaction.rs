@@ -1,0 +1,130 @@
+use toposcope::model::{Redaction, TopologyView};
+use toposcope::topology::graph::{Graph, GraphOptions, Positions, Redactor, SensitiveValues, lay_out};
+use toposcope::topology::render::{Format, Picture};
+use uuid::Uuid;
+
+use super::support::{Fixture, NETWORK};
+
+const SERIAL: &str = "FOC1234X5678";
+const MAC: &str = "00:1b:21:3c:4d:5e";
+
+fn network() -> Fixture {
+    let mut network = Fixture::default();
+    let office = network.subnet("Confidential Office", "192.168.100.0/24");
+    let servers = network.subnet("", "192.168.200.0/24");
+    let names = [
+        "core-switch-headquarters".to_owned(),
+        format!("unit {SERIAL} rack"),
+        format!("ap-{}", MAC.replace(':', "")),
+        "192.168.100.113".to_owned(),
+        String::new(),
+    ];
+    let mut hosts = Vec::new();
+    for (index, name) in names.iter().enumerate() {
+        let (a, b) = (format!("192.168.100.{}", 101 + index), format!("192.168.200.{}", 101 + index));
+        let addresses = [(a.as_str(), office), (b.as_str(), servers)];
+        let count = 1 + index % 2;
+        hosts.push(network.host(name, "Cisco Catalyst switch", &addresses[..count]));
+        network.hosts.last_mut().unwrap().serial_number = Some(format!("{SERIAL}{}", index % 2));
+    }
+    network.hosts[1].serial_number = Some(SERIAL.to_owned());
+    for pair in hosts.windows(2) {
+        network.link((pair[0], "to core-switch-headquarters"), (pair[1], MAC), "Reported");
+    }
+    network
+}
+
+fn redacted(kinds: &[Redaction], key: u8, view: TopologyView) -> Graph {
+    let network = network();
+    let mut graph = network.graph_with(&GraphOptions::new(view));
+    let mut values = SensitiveValues::of(&network.summaries(), kinds);
+    if kinds.contains(&Redaction::Names) {
+        network.subnets.iter().for_each(|subnet| values.insert(&subnet.name));
+    }
+    let keyed = move |input: &[u8]| digest(key, input);
+    Redactor::new(keyed, kinds, values).without_evidence().redact(&mut graph);
+    lay_out(&mut graph, &Positions::default());
+    graph
+}
+
+/// A stand-in for an HMAC: FNV-1a, 32 times with another beginning.
+fn digest(key: u8, input: &[u8]) -> [u8; 32] {
+    let mut result = [0; 32];
+    for (index, byte) in (0_u8..).zip(result.iter_mut()) {
+        let start = [key, index].into_iter();
+        let hash = start.chain(input.iter().copied()).fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        *byte = (hash >> 56) as u8;
+    }
+    result
+}
+
+/// Returns all files of all views.
+fn files(kinds: &[Redaction], key: u8) -> Vec<String> {
+    let views = [TopologyView::L2, TopologyView::L3, TopologyView::Workloads];
+    let graphs = views.map(|view| redacted(kinds, key, view));
+    let all = |graph: &Graph| Format::ALL.iter().map(|format| Picture::new(graph, "Share").render(*format)).collect();
+    graphs.iter().flat_map(|graph| -> Vec<String> { all(graph) }).collect()
+}
+
+fn assert_absent(files: &[String], value: &str) {
+    for file in files {
+        assert!(!file.to_lowercase().contains(&value.to_lowercase()), "{value} occurs in {file}");
+    }
+}
+
+#[test]
+fn redacted_values_occur_nowhere() {
+    let fixture = network();
+    let names = files(&[Redaction::Names], 1);
+    for host in fixture.hosts.iter().filter(|host| !host.name.is_empty()) {
+        assert_absent(&names, &host.name);
+    }
+    assert_absent(&names, "Confidential Office");
+    let addresses = files(&[Redaction::Addresses], 1);
+    for host in &fixture.hosts {
+        for interface in &host.interfaces {
+            assert_absent(&addresses, &interface.ip_address.to_string());
+        }
+    }
+    assert_absent(&addresses, "192.168.100.113");
+    assert_absent(&addresses, "192.168.200.0/24");
+    assert_absent(&files(&[Redaction::Serials], 1), SERIAL);
+    let macs = files(&[Redaction::Macs], 1);
+    assert_absent(&macs, MAC);
+    assert_absent(&macs, &MAC.replace(':', ""));
+}
+
+#[test]
+fn ids_of_records_occur_in_no_share() {
+    let fixture = network();
+    let files = files(&[], 1);
+    let hosts = fixture.hosts.iter().map(|host| host.id);
+    let subnets = fixture.subnets.iter().map(|subnet| subnet.id);
+    let links = fixture.links.iter().map(|link| link.id);
+    for id in hosts.chain(subnets).chain(links).chain([NETWORK]) {
+        assert_absent(&files, &id.to_string());
+    }
+    assert!(files.iter().any(|file| file.contains("core-switch-headquarters")), "nothing else is redacted");
+}
+
+#[test]
+fn pseudonyms_are_stable_within_a_share_and_differ_between_shares() {
+    let kinds = [Redaction::Names, Redaction::Addresses];
+    assert_eq!(files(&kinds, 1), files(&kinds, 1));
+    let labels = |key| -> Vec<(Uuid, String)> {
+        redacted(&kinds, key, TopologyView::L2).nodes.into_iter().map(|node| (node.id, node.label)).collect()
+    };
+    for (id, label) in labels(1) {
+        assert!(labels(2).iter().all(|(other, text)| *other != id && *text != label), "{label}");
+    }
+}
+
+#[test]
+fn extent_of_a_redacted_node_follows_its_pseudonym() {
+    let graph = redacted(&[Redaction::Names, Redaction::Addresses], 1, TopologyView::L2);
+    let widths: Vec<f64> = graph.nodes.iter().map(|node| node.width).collect();
+    let (least, most) = widths.iter().fold((f64::MAX, 0.0_f64), |(least, most), width| (least.min(*width), most.max(*width)));
+    assert!(most - least < 25.0, "{widths:?}");
+}

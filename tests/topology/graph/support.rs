@@ -1,0 +1,123 @@
+//! Networks for the tests of graphs and pictures.
+
+use toposcope::discovery::report::Capability;
+use toposcope::model::{Host, Interface, Service, ServiceDefinition, Subnet, TopologyView};
+use toposcope::topology::graph::{Graph, GraphInput, GraphOptions, HostSummary, Node, build};
+use toposcope::topology::links::{Link, Segment, Stub};
+use uuid::Uuid;
+
+pub(crate) const NETWORK: Uuid = Uuid::from_u128(0x4e);
+
+/// A network that a graph is built of.
+#[derive(Default)]
+pub(crate) struct Fixture {
+    pub(crate) hosts: Vec<Host>,
+    pub(crate) subnets: Vec<Subnet>,
+    pub(crate) links: Vec<Link>,
+    pub(crate) stubs: Vec<Stub>,
+    pub(crate) segments: Vec<Segment>,
+    pub(crate) capabilities: Vec<(Uuid, Capability)>,
+}
+
+impl Fixture {
+    /// Adds a host with this description and these addresses, each with its subnet.
+    pub(crate) fn host(&mut self, name: &str, description: &str, addresses: &[(&str, Uuid)]) -> Uuid {
+        let mut host = Host::new(NETWORK, name);
+        host.sys_descr = Some(description.to_owned()).filter(|text| !text.is_empty());
+        for (address, subnet) in addresses {
+            let mut interface = Interface::new(&host, address.parse().unwrap());
+            interface.subnet_id = Some(*subnet);
+            host.interfaces.push(interface);
+        }
+        self.hosts.push(host);
+        self.hosts.last().unwrap().id
+    }
+
+    pub(crate) fn service(&mut self, host: Uuid, name: &str) -> Uuid {
+        let host = self.hosts.iter_mut().find(|candidate| candidate.id == host).unwrap();
+        let service = Service::new(host, name, ServiceDefinition::new(name).unwrap());
+        host.services.push(service);
+        host.services.last().unwrap().id
+    }
+
+    pub(crate) fn subnet(&mut self, name: &str, cidr: &str) -> Uuid {
+        let id = Uuid::from_u128(0x5000 + self.subnets.len() as u128);
+        let subnet = serde_json::json!({
+            "id": id, "organization_id": NETWORK, "network_id": NETWORK, "name": name, "description": null, "cidr": cidr,
+            "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z",
+        });
+        self.subnets.push(serde_json::from_value(subnet).unwrap());
+        id
+    }
+
+    /// Adds a link between two ports of hosts.
+    pub(crate) fn link(&mut self, source: (Uuid, &str), target: (Uuid, &str), confidence: &str) -> Uuid {
+        let end = |(host, port): (Uuid, &str)| {
+            serde_json::json!({"type": "host", "host_id": host, "port": {"if_entry_id": null, "name": port}})
+        };
+        self.link_of(end(source), end(target), confidence)
+    }
+
+    /// Adds a link between two ends in their JSON form.
+    pub(crate) fn link_of(
+        &mut self,
+        source: serde_json::Value,
+        target: serde_json::Value,
+        confidence: &str,
+    ) -> Uuid {
+        let id = Uuid::from_u128(0x1000 + self.links.len() as u128);
+        let link = serde_json::json!({
+            "id": id, "source": source, "target": target, "speed_bps": 1_000_000_000, "members": [],
+            "confidence": confidence, "evidence": [], "rejected": [],
+        });
+        self.links.push(serde_json::from_value(link).unwrap());
+        id
+    }
+
+    pub(crate) fn stub(&mut self, label: &str) -> Uuid {
+        let id = Uuid::from_u128(0x7000 + self.stubs.len() as u128);
+        let stub = serde_json::json!({
+            "id": id, "label": label, "chassis_id": null, "capabilities": [], "addresses": [],
+            "is_unmanaged_switch": false,
+        });
+        self.stubs.push(serde_json::from_value(stub).unwrap());
+        id
+    }
+
+    pub(crate) fn summaries(&self) -> Vec<HostSummary> {
+        self.hosts.iter().map(|host| HostSummary::of(host, &[])).collect()
+    }
+
+    pub(crate) fn graph(&self, view: TopologyView) -> Graph {
+        self.graph_with(&GraphOptions::new(view))
+    }
+
+    pub(crate) fn graph_with(&self, options: &GraphOptions) -> Graph {
+        self.with_input(options, build)
+    }
+
+    pub(crate) fn with_input<T>(&self, options: &GraphOptions, call: impl FnOnce(&GraphInput<'_>) -> T) -> T {
+        let summaries = self.summaries();
+        let mut input = GraphInput::new(NETWORK, options);
+        input.hosts = summaries.iter().collect();
+        input.subnets = self.subnets.iter().collect();
+        input.links = self.links.iter().collect();
+        input.stubs = self.stubs.iter().collect();
+        input.segments = self.segments.iter().collect();
+        for (host, capability) in &self.capabilities {
+            input.capabilities.entry(*host).or_default().push(*capability);
+        }
+        call(&input)
+    }
+}
+
+/// Returns the labels of all nodes, sorted.
+pub(crate) fn labels(graph: &Graph) -> Vec<&str> {
+    let mut labels: Vec<&str> = graph.nodes.iter().map(|node| node.label.as_str()).collect();
+    labels.sort_unstable();
+    labels
+}
+
+pub(crate) fn node<'a>(graph: &'a Graph, label: &str) -> &'a Node {
+    graph.nodes.iter().find(|node| node.label == label).unwrap_or_else(|| panic!("no node {label}"))
+}

@@ -1,0 +1,49 @@
+use serde_json::json;
+use toposcope::model::{HostRole, TopologyView};
+use toposcope::topology::graph::NodeKind;
+use uuid::Uuid;
+
+use super::support::{Fixture, labels, node};
+
+fn virtualize(network: &mut Fixture, guest: Uuid, service: Uuid) {
+    let host = network.hosts.iter_mut().find(|host| host.id == guest).unwrap();
+    let details = json!({"type": "Proxmox", "details": {"vm_name": null, "vm_id": null, "service_id": service}});
+    host.virtualization = Some(serde_json::from_value(details).unwrap());
+}
+
+#[test]
+fn guests_and_containers_are_within_their_hosts() {
+    let mut network = Fixture::default();
+    let hypervisor = network.host("pve", "Linux", &[]);
+    let guest = network.host("vm", "Linux", &[]);
+    network.host("other", "Linux", &[]);
+    let platform = network.service(hypervisor, "Proxmox VE");
+    virtualize(&mut network, guest, platform);
+    let docker = network.service(guest, "Docker");
+    let container = network.service(guest, "web");
+    let service = network.hosts[1].services.iter_mut().find(|service| service.id == container).unwrap();
+    let details = json!({"type": "Docker", "details": {"container_name": null, "container_id": null, "service_id": docker}});
+    service.virtualization = Some(serde_json::from_value(details).unwrap());
+
+    let graph = network.graph(TopologyView::Workloads);
+
+    assert_eq!(labels(&graph), ["pve", "vm", "web"]);
+    assert_eq!(node(&graph, "pve").role, HostRole::Hypervisor);
+    assert_eq!(node(&graph, "vm").parent_id, Some(hypervisor));
+    assert_eq!((node(&graph, "web").kind, node(&graph, "web").parent_id), (NodeKind::Service, Some(guest)));
+}
+
+#[test]
+fn hosts_that_run_each_other_are_all_shown() {
+    let mut network = Fixture::default();
+    let hosts = ["a", "b", "c"].map(|name| network.host(name, "", &[]));
+    let services = hosts.map(|host| network.service(host, "Proxmox VE"));
+    for index in 0..3 {
+        virtualize(&mut network, hosts[index], services[(index + 1) % 3]);
+    }
+
+    let graph = network.graph(TopologyView::Workloads);
+
+    assert_eq!(graph.nodes.len(), 3);
+    assert_eq!(graph.nodes.iter().filter(|node| node.parent_id.is_none()).count(), 1);
+}

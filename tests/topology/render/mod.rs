@@ -1,0 +1,6 @@
+//! Files of graphs: valid for any name, and the same bytes every time.
+
+mod check;
+mod hostile;
+mod mutations;
+mod pictures;

@@ -1,0 +1,79 @@
+use toposcope::model::TopologyView;
+use toposcope::topology::graph::{Graph, Positions, lay_out};
+use toposcope::topology::render::{Format, Picture, Theme, style_source};
+
+use crate::graph::support::Fixture;
+
+fn graph() -> Graph {
+    let mut network = Fixture::default();
+    let core = network.host("core", "switch", &[]);
+    let access = network.host("access", "switch", &[]);
+    let server = network.host("server", "Linux", &[]);
+    network.link((core, "TenGigabitEthernet1/1"), (access, "TenGigabitEthernet0/1"), "Confirmed");
+    network.link((access, "Gi0/2"), (server, "eth0"), "Reported");
+    let members = serde_json::json!([{"source_port": null, "target_port": null}, {"source_port": null, "target_port": null}]);
+    network.links[0].members = serde_json::from_value(members).unwrap();
+    network.links[0].speed_bps = Some(20_000_000_000);
+    let mut graph = network.graph(TopologyView::L2);
+    lay_out(&mut graph, &Positions::default());
+    graph
+}
+
+#[test]
+fn same_picture_gives_the_same_bytes() {
+    for format in Format::ALL {
+        let first = Picture::new(&graph(), "Network").render(*format);
+        assert_eq!(first, Picture::new(&graph(), "Network").render(*format));
+    }
+}
+
+#[test]
+fn picture_is_accessible_and_has_no_inline_styles() {
+    let picture = Picture::new(&graph(), "Network").render(Format::Svg);
+    assert!(picture.contains("role=\"img\"") && picture.contains("<title") && picture.contains("<desc"));
+    assert!(!picture.contains(" style="));
+    assert_eq!(picture.matches("<style>").count(), 1);
+    assert!(picture.contains("data-source="));
+}
+
+#[test]
+fn aggregation_group_says_number_and_speed_of_its_links() {
+    let graph = graph();
+    for format in [Format::Svg, Format::Dot, Format::DrawIo] {
+        assert!(Picture::new(&graph, "Network").render(format).contains("2\u{d7}10G"), "{format}");
+    }
+}
+
+#[test]
+fn style_source_is_the_digest_of_the_style_element() {
+    use base64ct::{Base64, Encoding};
+    use sha2::{Digest, Sha256};
+    for theme in Theme::ALL {
+        let graph = graph();
+        let mut picture = Picture::new(&graph, "Network");
+        picture.theme = *theme;
+        let svg = picture.render(Format::Svg);
+        let style = svg.split("<style>").nth(1).unwrap().split("</style>").next().unwrap();
+        let digest = Base64::encode_string(&Sha256::digest(style));
+        assert!(style_source(*theme).contains(&digest), "{theme}");
+    }
+}
+
+#[test]
+fn formats_and_themes_are_found_by_name() {
+    for format in Format::ALL {
+        assert_eq!(format.as_str().parse(), Ok(*format));
+    }
+    for theme in Theme::ALL {
+        assert_eq!(theme.as_str().parse(), Ok(*theme));
+    }
+    assert!("png".parse::<Format>().is_err() && "sepia".parse::<Theme>().is_err());
+}
+
+#[test]
+fn graph_without_nodes_gives_a_picture() {
+    let graph = Fixture::default().graph(TopologyView::L2);
+    for format in Format::ALL {
+        assert!(!Picture::new(&graph, "Empty").render(*format).is_empty());
+    }
+}
