@@ -36,6 +36,9 @@
 //!   |  service  +---->| wire  |    | inventory |  the rules
 //!   +-----+-----+     +-------+    +-----+-----+
 //!         |                              ^
+//!         |          +----------+        |
+//!         +--------->| topology +------->+
+//!         |          +----------+        |
 //!         +------------------------------+
 //!                                        |
 //!                        +---------------+---------------+
@@ -57,8 +60,11 @@
 //! * `client` (feature `client`): a typed client for the API, over any tower service that speaks HTTP.
 //! * `discovery` (feature `discovery`): parsers that turn SNMP walks, scans and neighbor tables into reports, and functions
 //!   that reconcile these with hosts.
+//! * `topology` (feature `topology`): the links between hosts, graphs and layouts of networks, and pictures of them in six
+//!   formats.
 //! * `testing` (feature `testing`): the conformance suite for stores, and a store for fault injection.
-//! * [`guide`]: getting started, the API in ten requests, embedding, the data model, access, performance, operations.
+//! * [`guide`]: getting started, the API in ten requests, embedding, the data model, access, performance, operations,
+//!   topology.
 //!
 //! # Features
 //! * `discovery`, on by default: the `discovery` module, and daemons and their work, with endpoints for both sides. It adds
@@ -66,6 +72,8 @@
 //! * `openapi`, on by default: `openapi()`, the OpenAPI document of the API, and the endpoints that serve it. It adds
 //!   the crate `schemars`.
 //! * `sled`, on by default: `SledStore`, which keeps all records in a folder.
+//! * `topology`, on by default: the `topology` module, its endpoints, and the pages of shares. It needs `discovery` and adds
+//!   no crate.
 //! * `postgres`: `PostgresStore`, which keeps all records in a PostgreSQL database that several processes share. It adds
 //!   the crate `tokio-postgres`.
 //! * `client`: the `client` module. It adds no crate to the tree.

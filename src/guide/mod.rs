@@ -14,7 +14,15 @@
     feature = "discovery",
     doc = "11. [From a scan to an inventory](discovery): reports, recognition, merging."
 )]
-#![cfg_attr(feature = "client", doc = "12. [The client](client): requests, errors, layers.")]
+#![cfg_attr(
+    feature = "topology",
+    doc = "12. [Why this line is here](why_this_line): links, rules, confidence, blind spots, links by hand."
+)]
+#![cfg_attr(
+    feature = "topology",
+    doc = "13. [Sharing](sharing): pages for people without an account, passwords, redaction, frames."
+)]
+#![cfg_attr(feature = "client", doc = "14. [The client](client): requests, errors, layers.")]
 
 #[cfg(any(not(doctest), feature = "sled"))]
 #[doc = include_str!("getting_started.md")]
@@ -53,6 +61,14 @@ pub mod past_one_machine {}
 #[cfg(feature = "discovery")]
 #[doc = include_str!("discovery.md")]
 pub mod discovery {}
+
+#[cfg(feature = "topology")]
+#[doc = include_str!("why_this_line.md")]
+pub mod why_this_line {}
+
+#[cfg(feature = "topology")]
+#[doc = include_str!("sharing.md")]
+pub mod sharing {}
 
 #[cfg(feature = "client")]
 #[doc = include_str!("client.md")]
