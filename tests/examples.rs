@@ -563,6 +563,20 @@ async fn demo_network_has_certain_uncertain_and_aggregated_links() {
 
 #[cfg(feature = "topology")]
 #[tokio::test]
+async fn picture_in_the_readme_is_current() {
+    let folder = TempDir::new().unwrap();
+    let output = folder.path().to_str().unwrap();
+    draw(&["--demo", "200", "--network", "Data centre", "--output", output]).await.unwrap();
+    let [drawn, kept] = [folder.path().join("network.svg"), ".github/topology.svg".into()];
+    assert!(
+        fs::read(drawn).unwrap() == fs::read(kept).unwrap(),
+        "Run `cargo run --example topology -- --demo 200 --network \"Data centre\"`, and move network.svg to \
+         .github/topology.svg."
+    );
+}
+
+#[cfg(feature = "topology")]
+#[tokio::test]
 async fn folder_of_scans_is_drawn_as_a_network_of_its_name() {
     let folder = TempDir::new().unwrap();
     let walks = folder.path().join("Branch");
