@@ -35,7 +35,7 @@ use toposcope::topology::Topologies;
 use toposcope::topology::graph::{BlindSpot, BlindSpotReason, Graph, GraphOptions};
 use toposcope::topology::links::Confidence;
 use toposcope::topology::render::page::{FrameAncestors, SharePage};
-use toposcope::topology::render::{Format, Picture, Theme, css};
+use toposcope::topology::render::{Format, Picture, Theme};
 use toposcope::{Inventory, MemoryStore};
 use uuid::Uuid;
 
@@ -290,7 +290,7 @@ pub(crate) fn draw(graph: &Graph, title: &str, date: Option<Timestamp>) -> Resul
         show_zoom_controls: true,
     };
     let share = ShareMetadata { id: Uuid::nil(), name: title.to_owned(), requires_password: false, options };
-    let page = SharePage::new(&share, &css(Theme::Auto), &FrameAncestors::default()).open(&svg, &data);
+    let page = SharePage::new(&share, &FrameAncestors::default()).open(&svg, &data);
     Ok((svg, page.html))
 }
 

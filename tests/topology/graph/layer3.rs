@@ -28,7 +28,8 @@ fn host_of_one_subnet_is_in_it_and_host_of_two_is_between_them() {
 #[test]
 fn subnet_of_two_addresses_is_a_link_between_its_routers() {
     for cidr in ["10.9.0.0/30", "10.9.0.0/31", "2001:db8::/127"] {
-        let addresses = if cidr.contains(':') { ["2001:db8::", "2001:db8::1"] } else { ["10.9.0.0", "10.9.0.1"] };
+        let addresses =
+            if cidr.contains(':') { ["2001:db8::", "2001:db8::1"] } else { ["10.9.0.0", "10.9.0.1"] };
         let mut network = Fixture::default();
         let transfer = network.subnet("", cidr);
         let a = network.host("a", "router", &[(addresses[0], transfer)]);

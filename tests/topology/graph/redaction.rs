@@ -64,7 +64,9 @@ fn digest(key: u8, input: &[u8]) -> [u8; 32] {
 fn files(kinds: &[Redaction], key: u8) -> Vec<String> {
     let views = [TopologyView::L2, TopologyView::L3, TopologyView::Workloads];
     let graphs = views.map(|view| redacted(kinds, key, view));
-    let all = |graph: &Graph| Format::ALL.iter().map(|format| Picture::new(graph, "Share").render(*format)).collect();
+    let all = |graph: &Graph| {
+        Format::ALL.iter().map(|format| Picture::new(graph, "Share").render(*format)).collect()
+    };
     graphs.iter().flat_map(|graph| -> Vec<String> { all(graph) }).collect()
 }
 
@@ -125,6 +127,7 @@ fn pseudonyms_are_stable_within_a_share_and_differ_between_shares() {
 fn extent_of_a_redacted_node_follows_its_pseudonym() {
     let graph = redacted(&[Redaction::Names, Redaction::Addresses], 1, TopologyView::L2);
     let widths: Vec<f64> = graph.nodes.iter().map(|node| node.width).collect();
-    let (least, most) = widths.iter().fold((f64::MAX, 0.0_f64), |(least, most), width| (least.min(*width), most.max(*width)));
+    let (least, most) =
+        widths.iter().fold((f64::MAX, 0.0_f64), |(least, most), width| (least.min(*width), most.max(*width)));
     assert!(most - least < 25.0, "{widths:?}");
 }

@@ -52,9 +52,7 @@ impl Fixture {
 
     /// Adds a link between two ports of hosts.
     pub(crate) fn link(&mut self, source: (Uuid, &str), target: (Uuid, &str), confidence: &str) -> Uuid {
-        let end = |(host, port): (Uuid, &str)| {
-            serde_json::json!({"type": "host", "host_id": host, "port": {"if_entry_id": null, "name": port}})
-        };
+        let end = |(host, port): (Uuid, &str)| serde_json::json!({"type": "host", "host_id": host, "port": {"if_entry_id": null, "name": port}});
         self.link_of(end(source), end(target), confidence)
     }
 

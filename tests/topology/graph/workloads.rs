@@ -7,7 +7,8 @@ use super::support::{Fixture, labels, node};
 
 fn virtualize(network: &mut Fixture, guest: Uuid, service: Uuid) {
     let host = network.hosts.iter_mut().find(|host| host.id == guest).unwrap();
-    let details = json!({"type": "Proxmox", "details": {"vm_name": null, "vm_id": null, "service_id": service}});
+    let details =
+        json!({"type": "Proxmox", "details": {"vm_name": null, "vm_id": null, "service_id": service}});
     host.virtualization = Some(serde_json::from_value(details).unwrap());
 }
 

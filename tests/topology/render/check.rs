@@ -65,9 +65,9 @@ fn assert_mermaid(text: &str) {
     let mut depth = 0;
     for line in lines.map(str::trim_start) {
         let harmless = |text: &str| {
-            text.replace("<br/>", " ")
-                .chars()
-                .all(|character| !character.is_ascii() || character.is_ascii_alphanumeric() || " .-_/,#;".contains(character))
+            text.replace("<br/>", " ").chars().all(|character| {
+                !character.is_ascii() || character.is_ascii_alphanumeric() || " .-_/,#;".contains(character)
+            })
         };
         if let Some(comment) = line.strip_prefix("%% ") {
             assert!(harmless(&comment.replace('?', "")), "{line}");

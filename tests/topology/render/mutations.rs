@@ -9,8 +9,8 @@ const MUTATIONS: u32 = 300;
 
 /// Characters that some format interprets.
 const SPECIAL: &[char; 25] = &[
-    '<', '>', '"', '\'', '&', '\\', '#', ';', ':', '{', '}', '[', ']', '(', ')', '|', '%', '`', '$', '=', '/', '\n', '\r',
-    '\t', '\0',
+    '<', '>', '"', '\'', '&', '\\', '#', ';', ':', '{', '}', '[', ']', '(', ')', '|', '%', '`', '$', '=',
+    '/', '\n', '\r', '\t', '\0',
 ];
 
 fn graph(view: TopologyView) -> Graph {
@@ -72,7 +72,8 @@ fn mutate(graph: &mut Graph, random: &mut fastrand::Rng) {
 
 #[test]
 fn mutated_graphs_give_valid_files_and_layouts() {
-    let count = std::env::var("TOPOSCOPE_MUTATIONS").ok().and_then(|text| text.parse().ok()).unwrap_or(MUTATIONS);
+    let count =
+        std::env::var("TOPOSCOPE_MUTATIONS").ok().and_then(|text| text.parse().ok()).unwrap_or(MUTATIONS);
     let originals = [TopologyView::L2, TopologyView::L3].map(graph);
     for seed in 0..count {
         let mut random = fastrand::Rng::with_seed(u64::from(seed));

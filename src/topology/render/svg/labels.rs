@@ -126,7 +126,8 @@ fn speeds(scene: &Scene<'_>, ports: &[(Uuid, Rect, String)]) -> Vec<(Uuid, Point
         let extent = Size::new(f64::from(width(&text, DETAIL_SIZE)) + 4.0, HEIGHT);
         let route = route(edge);
         // A short line may have room beside it only, which an aggregation group is worth.
-        let shifts: &[f64] = if edge.members.len() > 1 { &[0.0, HEIGHT + 3.0, -HEIGHT - 3.0] } else { &[0.0] };
+        let shifts: &[f64] =
+            if edge.members.len() > 1 { &[0.0, HEIGHT + 3.0, -HEIGHT - 3.0] } else { &[0.0] };
         let free = shifts.iter().flat_map(|shift| TRIED.map(|percent| (*shift, percent))).find_map(
             |(shift, percent)| {
                 let on_line = along(&route, percent / 100.0)?;
