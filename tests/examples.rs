@@ -2,6 +2,10 @@
 
 #![cfg(feature = "sled")]
 #![allow(
+    clippy::duplicate_mod,
+    reason = "the example `topology` is a program of its own, and shares parts with the servers"
+)]
+#![allow(
     clippy::expect_used,
     clippy::panic,
     clippy::unwrap_used,
