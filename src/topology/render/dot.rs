@@ -1,6 +1,6 @@
 //! Graphs in the DOT language of Graphviz.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use uuid::Uuid;
@@ -28,14 +28,7 @@ pub(super) fn write(picture: &Picture<'_>) -> String {
     );
     out.push_str("    node [shape=box, style=rounded, fontname=\"Helvetica\", fontsize=11];\n");
     out.push_str("    edge [fontname=\"Helvetica\", fontsize=9];\n");
-    let mut contents: BTreeMap<Option<Uuid>, Vec<&Node>> = BTreeMap::new();
-    let mut written = BTreeSet::new();
-    for node in &picture.graph.nodes {
-        let parent = scene.parent(node, &written).map(|parent| parent.id);
-        contents.entry(parent).or_default().push(node);
-        written.insert(node.id);
-    }
-    nodes(&mut out, &scene, &contents);
+    nodes(&mut out, &scene, &scene.contents());
     for edge in scene.edges() {
         write_edge(&mut out, &scene, edge);
     }

@@ -1,6 +1,6 @@
 //! Graphs as flowcharts of Mermaid.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use uuid::Uuid;
@@ -21,14 +21,7 @@ pub(super) fn write(picture: &Picture<'_>) -> String {
     let scene = Scene::new(picture.graph);
     let names = names(&scene);
     let mut out = format!("flowchart TB\n%% {}\n", comment(picture.title));
-    let mut contents: BTreeMap<Option<Uuid>, Vec<&Node>> = BTreeMap::new();
-    let mut written = BTreeSet::new();
-    for node in &picture.graph.nodes {
-        let parent = scene.parent(node, &written).map(|parent| parent.id);
-        contents.entry(parent).or_default().push(node);
-        written.insert(node.id);
-    }
-    nodes(&mut out, &scene, &names, &contents);
+    nodes(&mut out, &scene, &names, &scene.contents());
     for edge in scene.edges() {
         if let (Some(source), Some(target)) = (names.get(&edge.source), names.get(&edge.target)) {
             let _ = writeln!(out, "    {source} {} {target}", arrow(edge));

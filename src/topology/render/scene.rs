@@ -54,6 +54,21 @@ impl<'a> Scene<'a> {
         node.parent_id.filter(|parent| written.contains(parent)).and_then(|parent| self.node(parent))
     }
 
+    /// Returns what each container contains, and what is on the outermost level.
+    ///
+    /// Of nodes with the same id only the first counts, so that no container is within itself.
+    pub(super) fn contents(&self) -> BTreeMap<Option<Uuid>, Vec<&'a Node>> {
+        let mut contents: BTreeMap<Option<Uuid>, Vec<&Node>> = BTreeMap::new();
+        let mut written = BTreeSet::new();
+        for node in &self.graph.nodes {
+            let parent = self.parent(node, &written).map(|parent| parent.id);
+            if written.insert(node.id) {
+                contents.entry(parent).or_default().push(node);
+            }
+        }
+        contents
+    }
+
     /// Returns the rectangle around all nodes and lines.
     pub(super) fn bounds(&self) -> Bounds {
         let corners = self.graph.nodes.iter().flat_map(|node| {
