@@ -15,12 +15,15 @@ use crate::topology::links::PortRef;
 /// Longest port name that is not treated as free text, in bytes.
 const PORT_NAME: usize = 32;
 
+/// A keyed function from bytes to a code.
+type Keyed<'a> = dyn Fn(&[u8]) -> [u8; 32] + 'a;
+
 /// Replaces what a share conceals.
 ///
 /// Pseudonyms and ids are made by a keyed function, such as an HMAC under the share's secret: they are the same in every
 /// answer of a share, and unrelated to those of other shares.
 pub struct Redactor<'a> {
-    keyed: Box<KeyedFunction<'a>>,
+    keyed: Box<Keyed<'a>>,
     kinds: BTreeSet<Redaction>,
     values: SensitiveValues,
     show_evidence: bool,
