@@ -40,7 +40,7 @@ async fn links_by_hand_become_edges_with_details() {
 
     let mut query = ListQuery::default();
     query.network_id = Some(OFFICE);
-    assert_eq!(client.list::<TopologyLink>(&query).await.unwrap().records, [created.clone()]);
+    assert_eq!(client.list::<TopologyLink>(&query).await.unwrap().records, std::slice::from_ref(&created));
     client.delete::<TopologyLink>(created.id, None).await.unwrap();
     assert!(client.topology_graph(OFFICE, &options).await.unwrap().edges.is_empty());
 }
