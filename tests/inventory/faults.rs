@@ -9,6 +9,10 @@ use toposcope::inventory::{
     NewUser, NewUserApiKey, PortUpdate,
 };
 use toposcope::model::{DaemonApiKey, Host, Permission, Protocol, User, UserApiKey};
+#[cfg(feature = "topology")]
+use toposcope::model::{NodePosition, TopologyLayout, TopologyView};
+#[cfg(feature = "topology")]
+use toposcope::topology::{Topologies, graph::GraphOptions};
 use uuid::Uuid;
 
 use crate::support::{Fault, Fixture, PASSWORD, Probe, bare_host, id, in_person, port, refusal, settle};
@@ -131,7 +135,8 @@ impl Populated {
             Ok(())
         };
         let as_user = inventory.create_daemon_api_key_as(caller, new_daemon_key());
-        vec![
+        #[cfg_attr(not(feature = "topology"), allow(unused_mut, reason = "there are no further changes"))]
+        let mut changes = vec![
             change(
                 "set_api_access",
                 (Entity::Organization, Some(organization)),
@@ -175,7 +180,14 @@ impl Populated {
                 (Entity::Port, Some(PORT)),
                 inventory.update_port(caller, PORT, renumbered),
             ),
-        ]
+        ];
+        #[cfg(feature = "topology")]
+        changes.push(change(
+            "put_topology_layout_as",
+            (Entity::TopologyLayout, Some(network)),
+            inventory.put_topology_layout_as(caller, layout(network), |_| Ok(())),
+        ));
+        changes
     }
 
     /// All methods.
@@ -224,8 +236,29 @@ impl Populated {
             method("log_out", inventory.log_out(self.session.plaintext())),
         ];
         methods.extend(self.changes().into_iter().map(|change| change.method));
+        #[cfg(feature = "topology")]
+        methods.extend(self.topology_methods());
         methods
     }
+
+    #[cfg(feature = "topology")]
+    fn topology_methods(&self) -> [Method<'_>; 3] {
+        let (view, network) = (TopologyView::L2, self.fixture.network);
+        let topologies = Topologies::new(self.inventory.clone());
+        let spots = topologies.clone();
+        let graph = async move { topologies.graph(&self.caller, network, GraphOptions::new(view)).await };
+        [
+            method("topology_layout_as", self.inventory.topology_layout_as(&self.caller, network, view)),
+            method("graph", graph),
+            method("blind_spots", async move { spots.blind_spots(&self.caller, network).await }),
+        ]
+    }
+}
+
+#[cfg(feature = "topology")]
+fn layout(network_id: Uuid) -> TopologyLayout {
+    let positions = vec![NodePosition { id: id(1), x: 1.0, y: 2.0 }];
+    TopologyLayout { network_id, view: TopologyView::L2, positions }
 }
 
 #[tokio::test]
