@@ -35,7 +35,7 @@ use toposcope::topology::Topologies;
 use toposcope::topology::graph::{BlindSpot, BlindSpotReason, Graph, GraphOptions};
 use toposcope::topology::links::Confidence;
 use toposcope::topology::render::page::{FrameAncestors, SharePage};
-use toposcope::topology::render::{Format, Picture, Theme};
+use toposcope::topology::render::{Format, Picture};
 use toposcope::{Inventory, MemoryStore};
 use uuid::Uuid;
 

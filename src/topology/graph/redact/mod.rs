@@ -29,9 +29,6 @@ pub struct Redactor<'a> {
     show_evidence: bool,
 }
 
-/// Maps a value to a code that only the holder of the key can compute.
-type KeyedFunction<'a> = dyn Fn(&[u8]) -> [u8; 32] + 'a;
-
 impl std::fmt::Debug for Redactor<'_> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Redactor").field("kinds", &self.kinds).finish_non_exhaustive()
