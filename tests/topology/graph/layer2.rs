@@ -94,8 +94,8 @@ fn stub_shows_in_the_graph_and_leads_the_blind_spots() {
     let switch = network.host("sw", "switch", &[]);
     let stub = network.stub("unknown-core");
     network.link_of(
-        json!({"type": "host", "host_id": switch, "port": {"if_entry_id": null, "name": "Gi0/1"}}),
-        json!({"type": "stub", "id": stub, "port": null}),
+        &json!({"type": "host", "host_id": switch, "port": {"if_entry_id": null, "name": "Gi0/1"}}),
+        &json!({"type": "stub", "id": stub, "port": null}),
         "Reported",
     );
 

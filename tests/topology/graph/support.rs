@@ -53,14 +53,14 @@ impl Fixture {
     /// Adds a link between two ports of hosts.
     pub(crate) fn link(&mut self, source: (Uuid, &str), target: (Uuid, &str), confidence: &str) -> Uuid {
         let end = |(host, port): (Uuid, &str)| serde_json::json!({"type": "host", "host_id": host, "port": {"if_entry_id": null, "name": port}});
-        self.link_of(end(source), end(target), confidence)
+        self.link_of(&end(source), &end(target), confidence)
     }
 
     /// Adds a link between two ends in their JSON form.
     pub(crate) fn link_of(
         &mut self,
-        source: serde_json::Value,
-        target: serde_json::Value,
+        source: &serde_json::Value,
+        target: &serde_json::Value,
         confidence: &str,
     ) -> Uuid {
         let id = Uuid::from_u128(0x1000 + self.links.len() as u128);

@@ -40,8 +40,8 @@ fn network(name: &str) -> Fixture {
     }
     let stub = network.stub(name);
     network.link_of(
-        serde_json::json!({"type": "host", "host_id": switch, "port": {"if_entry_id": null, "name": name}}),
-        serde_json::json!({"type": "stub", "id": stub, "port": {"if_entry_id": null, "name": name}}),
+        &serde_json::json!({"type": "host", "host_id": switch, "port": {"if_entry_id": null, "name": name}}),
+        &serde_json::json!({"type": "stub", "id": stub, "port": {"if_entry_id": null, "name": name}}),
         "Conflicting",
     );
     network
