@@ -3,6 +3,7 @@
 use super::Topologies;
 use super::state::NetworkState;
 use crate::inventory::{Error, OpenShare};
+use crate::model::Redaction;
 use crate::topology::graph::{Graph, GraphOptions, Positions, Redactor, SensitiveValues, build, lay_out};
 
 impl Topologies {
@@ -18,7 +19,10 @@ impl Topologies {
         let build = move |state: &NetworkState| {
             let mut graph = build(&state.input(network, &options));
             graph.revision = super::revision_of(&graph);
-            let values = SensitiveValues::of(state.hosts(), &share.redact);
+            let mut values = SensitiveValues::of(state.hosts(), &share.redact);
+            if share.redact.contains(&Redaction::Names) {
+                state.subnets().iter().for_each(|subnet| values.insert(&subnet.name));
+            }
             let redactor = Redactor::new(|value| secret.code(value), &share.redact, values);
             let redactor =
                 if share.options.show_inspect_panel { redactor } else { redactor.without_evidence() };

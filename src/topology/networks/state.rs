@@ -41,6 +41,10 @@ impl NetworkState {
         self.hosts.values()
     }
 
+    pub(super) fn subnets(&self) -> &[Subnet] {
+        &self.subnets
+    }
+
     /// Returns whether nothing has changed since this revision. A store without revisions always may have changed.
     pub(super) fn is_current(&self, revision: Option<TopologyRevision>) -> bool {
         revision.is_some() && self.revision == revision
