@@ -12,7 +12,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use serde_json::Map;
 use uuid::Uuid;
 
-use super::schemas::Schemas;
+use super::collector::Schemas;
 use crate::inventory::{
     Alteration, BulkChange, DroppedPort, ImportReport, Reassignment, Refusal, ShareToken,
 };

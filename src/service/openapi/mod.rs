@@ -1,5 +1,6 @@
 //! The OpenAPI document, made from the route table and from the types of the records.
 
+mod collector;
 mod document;
 mod endpoints;
 mod errors;

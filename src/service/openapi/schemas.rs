@@ -3,29 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, SchemaGenerator};
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::collector::Schemas;
 use super::examples;
 use super::parameters::{SCHEMAS, set};
 use crate::service::parameter::RequestContent;
 use crate::service::route::Route;
-
-/// Collects the schemas of types, each with an example.
-pub(super) struct Schemas {
-    generator: SchemaGenerator,
-    examples: Map<String, Value>,
-}
-
-impl Schemas {
-    /// Adds the schema of a type.
-    pub(super) fn add<T: JsonSchema + Serialize>(&mut self, example: &T) {
-        self.generator.subschema_for::<T>();
-        let example = serde_json::to_value(example).unwrap_or_default();
-        self.examples.insert(T::schema_name().into_owned(), example);
-    }
-}
 
 /// Returns the schemas of everything that a response contains, by name.
 pub(super) fn of_records(routes: &[&Route]) -> Map<String, Value> {

@@ -3,9 +3,9 @@
 //! If most shapes have a place from an earlier arrangement, all of them keep it, and new shapes are placed near their
 //! neighbors. Otherwise everything is arranged anew. In both cases pins come first, and others give way.
 
-use super::components::GAP;
 use super::containers::{Nested, PADDING, content_offset};
 use super::geometry::{LIMIT, Point, Rect, Size, rounded, rounded_up};
+use super::level::GAP;
 use super::outline::Outline;
 use super::overlap;
 use super::slots::Slots;

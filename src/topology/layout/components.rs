@@ -1,13 +1,10 @@
 //! The shapes of one container, or of the outermost level: component by component.
 
-use super::containers::BUDGET_A_SHAPE;
 use super::geometry::{Point, Rect, Size};
-use super::network::Network;
+use super::level::{GAP, Level};
 use super::table::Table;
 use super::{layered, mesh, packing};
 
-/// The smallest distance between shapes.
-pub(super) const GAP: f64 = 28.0;
 /// Up to this number of shapes a hierarchy of bad proportions is arranged as a mesh, which can be turned.
 const MOST_TURNED: usize = 400;
 /// Layers of a wide hierarchy may become farther from each other by this factor.
@@ -16,33 +13,7 @@ const MOST_STRETCHED: f64 = 2.5;
 const STRETCH: f64 = 1.2;
 const COMPONENT_GAP: f64 = 64.0;
 
-/// Shapes with the same parent, and the connections between them or what they contain.
-#[derive(Debug)]
-pub(super) struct Level {
-    pub(super) sizes: Table<Size>,
-    pub(super) label_widths: Table<f64>,
-    pub(super) ranks: Table<Option<u8>>,
-    pub(super) network: Network,
-    /// The work allowed to improve the drawing, in comparisons of two lines.
-    pub(super) budget: usize,
-}
-
 impl Level {
-    fn part(&self, nodes: &[usize]) -> Self {
-        Self {
-            sizes: nodes.iter().map(|node| self.sizes.at(*node)).collect(),
-            label_widths: nodes.iter().map(|node| self.label_widths.at(*node)).collect(),
-            ranks: nodes.iter().map(|node| self.ranks.at(*node)).collect(),
-            network: self.network.part(nodes),
-            budget: self.budget / self.network.len().max(1) * nodes.len(),
-        }
-    }
-
-    /// Returns whether there is time for several attempts.
-    pub(super) fn is_small_part(&self) -> bool {
-        self.budget >= BUDGET_A_SHAPE * self.network.len()
-    }
-
     /// Places the shapes and returns their corners and the extent of all.
     pub(super) fn arrange(&self) -> (Table<Point>, Size) {
         let (connected, loose): (Vec<_>, Vec<_>) =

@@ -1,7 +1,7 @@
 //! Containers, from the innermost to the outermost.
 
-use super::components::Level;
 use super::geometry::{Point, Size, rounded_up};
+use super::level::{BUDGET_A_SHAPE, Level};
 use super::network::Network;
 use super::outline::Outline;
 use super::table::Table;
@@ -11,7 +11,6 @@ pub(super) const PADDING: f64 = 24.0;
 
 /// The work allowed to improve drawings, in comparisons of two lines: it takes less than 0.1 s.
 const BUDGET: usize = 15_000_000;
-pub(super) const BUDGET_A_SHAPE: usize = 100_000;
 
 /// Sizes of all shapes, containers included, and their corners relative to the content of their containers.
 #[derive(Debug)]

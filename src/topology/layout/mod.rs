@@ -14,6 +14,7 @@ mod diagram;
 mod geometry;
 mod labels;
 mod layered;
+mod level;
 mod mesh;
 mod network;
 mod outline;

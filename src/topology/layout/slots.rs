@@ -1,8 +1,8 @@
 //! Places for new shapes beside those that have one.
 
-use super::components::GAP;
 use super::geometry::{Point, Rect, Size};
-use super::layered::LAYER_GAP;
+use super::level::GAP;
+use super::level::LAYER_GAP;
 use super::outline::Outline;
 use super::overlap::{is_free, nearest_free};
 use super::space::Space;

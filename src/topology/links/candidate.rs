@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::device::PortKey;
+use super::port_key::PortKey;
 use super::{Evidence, Rule};
 
 /// A host, or a device that is no host yet.

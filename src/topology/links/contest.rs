@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::candidate::{Candidate, Claimed, HostPort, Spot};
-use super::device::PortKey;
 use super::devices::Devices;
+use super::port_key::PortKey;
 use super::{Method, RejectedClaim, Rule};
 
 /// A link, with all candidates that mean it.

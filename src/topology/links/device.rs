@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::PortRef;
 use super::key::Key;
+use super::port_key::{PortKey, place_of};
 use super::sighting::{Sighting, sightings};
 use crate::discovery::reconcile::{IdentityKind, Ports, Traits, abbreviated, is_own_mac, trimmed};
 use crate::discovery::report::{FdbRow, FdbStatus, LagRow, LldpRow, StpRow, TableKind};
@@ -58,15 +59,6 @@ pub(super) struct Port {
     pub(super) lag: Option<u32>,
     /// Whether the port is an aggregate, by its type or its name.
     pub(super) is_aggregate: bool,
-}
-
-/// A port, as a key within its device.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum PortKey {
-    /// The place among the device's ports.
-    Known(u32),
-    /// The name of a port that is no interface entry.
-    Named(Arc<str>),
 }
 
 impl Device {
@@ -221,11 +213,6 @@ fn bridge_ports(ports: &Ports, tables: &Tables<'_>) -> Box<[(i64, u32)]> {
         }
     }
     numbers.into_iter().collect()
-}
-
-pub(super) fn place_of(bridge_ports: &[(i64, u32)], number: i64) -> Option<u32> {
-    let index = bridge_ports.binary_search_by_key(&number, |(number, _)| *number).ok()?;
-    bridge_ports.get(index).map(|(_, place)| *place)
 }
 
 /// Returns the addresses that were learned on one port only, and that belong to other devices.

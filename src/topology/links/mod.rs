@@ -22,6 +22,7 @@ mod key;
 mod lag;
 mod link;
 mod network;
+mod port_key;
 mod resolve;
 mod rules;
 mod settle;

@@ -6,9 +6,10 @@ use uuid::Uuid;
 
 use super::Method;
 use super::candidate::DeviceKey;
-use super::device::{Device, PortKey};
+use super::device::Device;
 use super::devices::Devices;
 use super::key::Key;
+use super::port_key::PortKey;
 use super::sighting::{Names, RemotePort, Sighting};
 use super::stub::stub_id;
 use crate::discovery::reconcile::{Found, Named, trimmed};

@@ -129,10 +129,10 @@ fn port(spot: &Spot, devices: &Devices) -> Option<PortRef> {
     let device = spot.device.host().and_then(|host| devices.get(host));
     match (device, key) {
         (Some(device), _) => Some(device.port_ref(key)),
-        (None, super::device::PortKey::Named(name)) => {
+        (None, super::port_key::PortKey::Named(name)) => {
             Some(PortRef { if_entry_id: None, name: name.to_string() })
         }
-        (None, super::device::PortKey::Known(_)) => None,
+        (None, super::port_key::PortKey::Known(_)) => None,
     }
 }
 

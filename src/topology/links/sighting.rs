@@ -6,8 +6,8 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::Method;
-use super::device::{PortKey, place_of};
 use super::key::Key;
+use super::port_key::{PortKey, place_of};
 use crate::discovery::reconcile::{Named, Ports, is_own_mac, trimmed};
 use crate::discovery::report::{Capability, CdpRow, LldpRow, StpRow, StpState};
 use crate::inventory::{Claim, ClaimRows};

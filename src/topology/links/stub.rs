@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use uuid::Uuid;
 
 use super::Stub;
-use super::device::{Device, PortKey};
+use super::device::Device;
 use super::key::Key;
+use super::port_key::PortKey;
 use super::sighting::{About, Sighting};
 use crate::discovery::reconcile::Named;
 use crate::discovery::report::Capability;

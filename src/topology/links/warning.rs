@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use uuid::Uuid;
 
 use super::PortRef;
-use super::device::{Device, PortKey};
+use super::device::Device;
 use super::devices::Devices;
+use super::port_key::PortKey;
 use super::resolve::Seen;
 use super::rules::fdb::FdbViews;
 use crate::discovery::report::TableKind;

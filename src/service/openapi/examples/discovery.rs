@@ -17,7 +17,7 @@ use crate::model::{
     DaemonCapabilities, DaemonMode, Discovery, DiscoveryDaemon, DiscoveryPhase, DiscoveryType, LldpChassisId,
     LldpChassisIdSubtype, MacAddress, PortNumber, Protocol,
 };
-use crate::service::openapi::schemas::Schemas;
+use crate::service::openapi::collector::Schemas;
 use crate::wire::daemon::{
     DaemonRegistration, DaemonWork, DiscoverySession, HostNaming, ServerCapabilities, SessionType,
     SnmpCredentials,

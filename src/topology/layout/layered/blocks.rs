@@ -6,13 +6,14 @@
 
 use std::collections::BTreeMap;
 
-use super::super::components::{GAP, Level};
 use super::super::geometry::{Point, Size};
+use super::super::level::LAYER_GAP;
+use super::super::level::{GAP, Level};
 use super::super::table::Table;
 use super::coordinates::{Wish, side_by_side};
+use super::leaves;
 use super::leaves::Grid;
 use super::rows::{self, Item, Rows};
-use super::{LAYER_GAP, leaves};
 
 /// Up to this number of nodes share the rows below them; more have rows of their own.
 const MOST_SHARING: usize = 4;

@@ -1,7 +1,7 @@
 //! Grids of leaves below their hub.
 
-use super::super::components::GAP;
 use super::super::geometry::{Point, Size};
+use super::super::level::GAP;
 use super::super::packing::misproportion;
 use super::super::table::Table;
 

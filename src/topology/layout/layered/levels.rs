@@ -1,6 +1,6 @@
 //! The layer of each node: its distance from the top.
 
-use super::super::components::Level;
+use super::super::level::Level;
 use super::super::network::Network;
 use super::super::table::Table;
 

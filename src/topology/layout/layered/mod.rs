@@ -9,11 +9,8 @@ mod rows;
 
 pub(super) use self::leaves::{MOST_IN_A_ROW, trunk_gap};
 
-use super::components::Level;
 use super::geometry::Point;
-
-/// The vertical distance between a node and what is below it.
-pub(super) const LAYER_GAP: f64 = 72.0;
+use super::level::Level;
 
 /// Places the shapes of a connected level in layers; `None` if it is no hierarchy.
 pub(super) fn arrange(level: &Level) -> Option<Vec<Point>> {

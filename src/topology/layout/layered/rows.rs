@@ -1,9 +1,10 @@
 //! Rows of items below a node.
 
-use super::super::components::GAP;
 use super::super::geometry::{Point, Size};
+use super::super::level::GAP;
+use super::super::level::LAYER_GAP;
 use super::super::packing::misproportion;
-use super::{LAYER_GAP, MOST_IN_A_ROW};
+use super::leaves::MOST_IN_A_ROW;
 
 /// A rectangle in a row, with the place where a line enters it from above.
 #[derive(Clone, Copy, Debug)]

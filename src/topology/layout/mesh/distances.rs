@@ -1,6 +1,6 @@
 //! How far nodes should be from each other.
 
-use super::super::components::{GAP, Level};
+use super::super::level::{GAP, Level};
 use super::super::table::Table;
 
 /// Up to this number of nodes all pairs count; in larger networks neighbors, and distances to pivots.

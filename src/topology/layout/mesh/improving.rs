@@ -1,7 +1,7 @@
 //! Moving single nodes where that removes crossings.
 
-use super::super::components::{GAP, Level};
 use super::super::geometry::{Point, Rect, segments_cross};
+use super::super::level::{GAP, Level};
 use super::super::table::Table;
 use super::distances::Distances;
 use super::stress;

@@ -8,8 +8,8 @@ mod turning;
 
 use self::distances::Distances;
 use self::improving::Improver;
-use super::components::{GAP, Level};
 use super::geometry::{Point, Rect};
+use super::level::{GAP, Level};
 use super::overlap;
 use super::table::Table;
 

@@ -1,7 +1,7 @@
 //! Turning a drawing to good proportions.
 
-use super::super::components::GAP;
 use super::super::geometry::{Point, Rect, Size};
+use super::super::level::GAP;
 use super::super::packing::misproportion;
 use super::super::table::Table;
 

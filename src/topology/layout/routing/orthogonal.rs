@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::super::components::GAP;
 use super::super::geometry::{Point, Rect};
-use super::super::layered::{LAYER_GAP, MOST_IN_A_ROW, trunk_gap};
+use super::super::layered::{MOST_IN_A_ROW, trunk_gap};
+use super::super::level::GAP;
+use super::super::level::LAYER_GAP;
 use super::super::outline::Outline;
 use super::super::table::Table;
 use super::LANE;

@@ -8,8 +8,9 @@ use super::fdb::{FdbViews, claim};
 use crate::model::MacAddress;
 use crate::topology::links::Rule;
 use crate::topology::links::candidate::{Candidate, DeviceKey, Spot};
-use crate::topology::links::device::{Device, PortKey};
+use crate::topology::links::device::Device;
 use crate::topology::links::devices::Devices;
+use crate::topology::links::port_key::PortKey;
 
 /// The hosts that learned an address on a port without a bridge behind it, with the number of devices on that port.
 pub(in crate::topology::links) type AccessPorts = BTreeMap<MacAddress, BTreeSet<(usize, Uuid)>>;

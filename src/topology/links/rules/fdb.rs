@@ -11,8 +11,9 @@ use uuid::Uuid;
 
 use crate::model::MacAddress;
 use crate::topology::links::candidate::{Candidate, Claimed, DeviceKey, Spot};
-use crate::topology::links::device::{Device, PortKey};
+use crate::topology::links::device::Device;
 use crate::topology::links::devices::Devices;
+use crate::topology::links::port_key::PortKey;
 use crate::topology::links::{Evidence, Method, Rule};
 
 /// Maximum number of bridges that learned an address. Addresses of more are not compared, to bound the work.

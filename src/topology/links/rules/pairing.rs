@@ -1,7 +1,7 @@
 //! Which claims of two devices about each other mean the same link.
 
 use crate::topology::links::candidate::Claimed;
-use crate::topology::links::device::PortKey;
+use crate::topology::links::port_key::PortKey;
 
 /// Maximum number of pairs of claims that are compared. The claims of two devices with more of them stay one-sided.
 const MAX_COMPARED: usize = 1 << 18;

@@ -1,0 +1,18 @@
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// Collects the schemas of types, each with an example.
+pub(super) struct Schemas {
+    pub(super) generator: SchemaGenerator,
+    pub(super) examples: Map<String, Value>,
+}
+
+impl Schemas {
+    /// Adds the schema of a type.
+    pub(super) fn add<T: JsonSchema + Serialize>(&mut self, example: &T) {
+        self.generator.subschema_for::<T>();
+        let example = serde_json::to_value(example).unwrap_or_default();
+        self.examples.insert(T::schema_name().into_owned(), example);
+    }
+}
