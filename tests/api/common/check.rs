@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use http::{Method, Request};
-use serde_json::{Value, json};
+use serde_json::Value;
 use toposcope::service::RateLimit;
 use toposcope::wire::{Failure, Success};
 
-use super::{Reply, Server, VERSION};
+use super::asked::{Asked, Form, SVG};
+use super::{Reply, VERSION};
 
 /// Every error code with its status and the keys of its params, as the contract lists them.
 pub(crate) const CODES: [(u16, &str, &[&str]); 36 + cfg!(feature = "topology") as usize] = [
@@ -51,27 +51,6 @@ pub(crate) const CODES: [(u16, &str, &[&str]); 36 + cfg!(feature = "topology") a
     (503, "store_unavailable", &[]),
 ];
 
-/// The paths of lists.
-const LISTS: &[&str] = &[
-    "/api/hosts",
-    "/api/v1/hosts",
-    "/api/v1/interfaces",
-    "/api/v1/ports",
-    "/api/v1/services",
-    "/api/v1/if-entries",
-    "/api/v1/organizations",
-    "/api/v1/users",
-    "/api/v1/networks",
-    "/api/v1/subnets",
-    "/api/v1/tags",
-    "/api/v1/shares",
-    "/api/v1/auth/keys",
-    "/api/v1/auth/daemon",
-    "/api/v1/daemons",
-    "/api/v1/discoveries",
-    "/api/v1/topology/links",
-];
-
 /// Words that may appear in the log but in no answer.
 const INTERNALS: [&str; 14] = [
     "::",
@@ -89,159 +68,6 @@ const INTERNALS: [&str; 14] = [
     "sled",
     "mutex",
 ];
-
-/// The parts of a request that determine the form of its answer.
-#[derive(Debug)]
-pub(super) struct Asked {
-    method: Method,
-    path: String,
-    query: String,
-    accepts_json: bool,
-}
-
-/// What a response contains.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
-    Json,
-    Events,
-    /// A topology with this media type.
-    File(&'static str),
-    /// The picture of a share.
-    Picture,
-    /// The page of a share, or why there is none.
-    Page,
-}
-
-impl Form {
-    fn content_type(self) -> &'static str {
-        match self {
-            Self::Json => "application/json",
-            Self::Events => "text/event-stream",
-            Self::File(media_type) => media_type,
-            Self::Picture => SVG,
-            Self::Page => "text/html; charset=utf-8",
-        }
-    }
-}
-
-/// The media type of pictures.
-const SVG: &str = "image/svg+xml";
-
-impl Asked {
-    pub(super) fn of<B>(request: &Request<B>) -> Self {
-        let uri = request.uri();
-        let query = uri.query().unwrap_or_default().to_owned();
-        let accept = request.headers().get_all("accept").iter();
-        let accepts_json = accept.into_iter().any(|accept| accept.as_bytes() == b"application/json");
-        Self { method: request.method().clone(), path: uri.path().to_owned(), query, accepts_json }
-    }
-
-    /// Returns what a response with this status contains.
-    pub(super) fn form(&self, status: u16) -> Form {
-        if self.is_page() && status != 405 {
-            return Form::Page;
-        }
-        match status {
-            200 if self.is_stream() => Form::Events,
-            200 if self.is_picture() => Form::Picture,
-            200 if self.is_export() && !self.accepts_json => Form::File(self.media_type()),
-            _ => Form::Json,
-        }
-    }
-
-    fn is_reading(&self) -> bool {
-        self.method == Method::GET || self.method == Method::HEAD
-    }
-
-    /// Returns whether the answer is the page of a share.
-    fn is_page(&self) -> bool {
-        self.path.strip_prefix("/share/").is_some_and(|id| !id.is_empty() && !id.contains('/'))
-    }
-
-    fn is_public_topology(&self) -> bool {
-        self.path.starts_with("/api/v1/shares/public/") && self.path.ends_with("/topology")
-    }
-
-    fn is_picture(&self) -> bool {
-        self.path.starts_with("/api/v1/shares/public/") && self.path.ends_with("/topology.svg")
-    }
-
-    fn is_export(&self) -> bool {
-        self.path == "/api/v1/topology/export"
-    }
-
-    /// Returns whether successes have weak tags, as a list has.
-    fn is_view(&self) -> bool {
-        let is_view = ["/graph", "/export", "/blind-spots"].iter().any(|name| self.path.ends_with(name));
-        let is_of_network = is_view || self.path.starts_with("/api/v1/topology/edges/");
-        self.is_picture() || (is_of_network && self.path.starts_with("/api/v1/topology/"))
-    }
-
-    /// Returns the media type of the format that is asked for.
-    fn media_type(&self) -> &'static str {
-        let format = form_urlencoded::parse(self.query.as_bytes()).find(|(name, _)| name == "format");
-        match format.as_ref().map_or("", |(_, format)| format) {
-            "mermaid" => "text/vnd.mermaid; charset=utf-8",
-            "dot" => "text/vnd.graphviz; charset=utf-8",
-            "graphml" => "application/graphml+xml",
-            "drawio" => "application/vnd.jgraph.mxfile",
-            "json" => "application/json",
-            _ => SVG,
-        }
-    }
-
-    pub(super) fn is_head(&self) -> bool {
-        self.method == Method::HEAD
-    }
-
-    fn sets_cookie(&self) -> bool {
-        matches!(self.path.as_str(), "/api/auth/login" | "/api/auth/logout")
-    }
-
-    fn is_list(&self) -> bool {
-        self.is_reading() && LISTS.contains(&self.path.as_str())
-    }
-
-    /// Returns whether the answer has no envelope and counts for no rate limit.
-    fn is_health(&self) -> bool {
-        self.path == "/api/health" && (self.method == Method::GET || self.is_head())
-    }
-
-    /// Returns whether the answer is the OpenAPI document.
-    fn is_description(&self) -> bool {
-        matches!(self.path.as_str(), "/openapi.json" | "/api/openapi.json")
-    }
-
-    /// Returns whether a success is a stream of server-sent events.
-    pub(super) fn is_stream(&self) -> bool {
-        self.path == "/api/v1/discoveries/stream" && (self.method == Method::GET || self.is_head())
-    }
-
-    /// Returns whether the body is the output of a scanner or a device.
-    fn is_report(&self) -> bool {
-        self.path == "/api/v1/discovery/import"
-    }
-
-    /// Returns whether the data of a success is a list that has no pages.
-    fn is_array(&self) -> bool {
-        self.path == "/api/v1/hosts/bulk"
-            || self.path == "/api/v1/topology/blind-spots"
-            || self.path.ends_with("/request-work")
-            || (self.path.starts_with("/api/v1/hosts/") && self.path.ends_with("/claims"))
-    }
-
-    /// Returns whether the request asks for a list by cursor.
-    fn is_by_cursor(&self) -> bool {
-        self.is_list() && form_urlencoded::parse(self.query.as_bytes()).any(|(name, _)| name == "cursor")
-    }
-
-    /// Returns whether the request asks for a list without a limit.
-    fn is_whole_list(&self) -> bool {
-        self.is_list()
-            && form_urlencoded::parse(self.query.as_bytes())
-                .any(|(name, value)| name == "limit" && value.parse() == Ok(0))
-    }
-}
 
 pub(super) fn check_response(asked: &Asked, reply: &Reply, limit: Option<RateLimit>) {
     #[cfg(feature = "openapi")]
@@ -482,110 +308,4 @@ fn keys(value: &Value) -> Vec<&str> {
     let mut keys: Vec<&str> = value.as_object().expect("an object").keys().map(String::as_str).collect();
     keys.sort_unstable();
     keys
-}
-
-/// A row of a table: a request and its expected answer.
-pub(crate) struct Row {
-    name: String,
-    request: Request<String>,
-    expected: Expected,
-}
-
-#[derive(Debug, PartialEq)]
-enum Expected {
-    Success,
-    Data(Value),
-    Refusal(u16, String, Value),
-}
-
-/// The errors that occurred: status, code, and the keys of the params.
-pub(crate) type Produced = BTreeSet<(u16, String, Vec<String>)>;
-
-/// The entities that an error may name.
-const ENTITIES: [&str; 18] = [
-    "Host",
-    "Port",
-    "Network",
-    "Share",
-    "Tag",
-    "User API Key",
-    "Daemon API Key",
-    "Organization",
-    "User",
-    "Service",
-    "Interface",
-    "Session",
-    "Daemon",
-    "Discovery",
-    "If Entry",
-    "Subnet",
-    "Topology Layout",
-    "Topology Link",
-];
-
-impl Row {
-    /// A request that is refused without params.
-    pub(crate) fn refused(name: impl Into<String>, request: Request<String>, code: &str) -> Self {
-        Self::refused_with(name, request, code, json!({}))
-    }
-
-    /// A request that is refused with exactly these params.
-    pub(crate) fn refused_with(
-        name: impl Into<String>,
-        request: Request<String>,
-        code: &str,
-        params: Value,
-    ) -> Self {
-        let (status, ..) = CODES.iter().find(|(_, known, _)| *known == code).expect("a code of the contract");
-        Self { name: name.into(), request, expected: Expected::Refusal(*status, code.to_owned(), params) }
-    }
-
-    /// A request that succeeds with exactly this data.
-    pub(crate) fn gives(name: impl Into<String>, request: Request<String>, data: Value) -> Self {
-        Self { name: name.into(), request, expected: Expected::Data(data) }
-    }
-
-    /// A request that succeeds.
-    pub(crate) fn succeeds(name: impl Into<String>, request: Request<String>) -> Self {
-        Self { name: name.into(), request, expected: Expected::Success }
-    }
-}
-
-/// Sends the requests in order and compares all answers before it reports differences. Returns the errors
-/// that occurred.
-pub(crate) async fn check(server: &Server, rows: impl IntoIterator<Item = Row>) -> Produced {
-    let (mut produced, mut wrong) = (Produced::new(), Vec::new());
-    for Row { name, request, expected } in rows {
-        let reply = server.send(request).await;
-        let answered = match (&expected, reply.status.as_u16()) {
-            (Expected::Success, 200) => Expected::Success,
-            (_, 200) => Expected::Data(reply.json["data"].clone()),
-            (_, status) => {
-                let code = reply.json["code"].as_str().unwrap_or_default().to_owned();
-                Expected::Refusal(status, code, reply.json["params"].clone())
-            }
-        };
-        if answered != expected {
-            wrong.push(format!("{name}: expected {expected:?}, got {answered:?}"));
-        }
-        produced.extend(produced_by(&reply));
-    }
-    assert!(wrong.is_empty(), "{} rows:\n{}", wrong.len(), wrong.join("\n"));
-    produced
-}
-
-/// Returns the error of an answer, if it is one.
-pub(crate) fn produced_by(reply: &Reply) -> Produced {
-    if reply.status == 200 {
-        return Produced::new();
-    }
-    let params = reply.json["params"].as_object().expect("params are an object");
-    for name in ["entity", "used_by"] {
-        let entity = params.get(name).map(|entity| entity.as_str().unwrap_or_default());
-        assert!(entity.is_none_or(|entity| ENTITIES.contains(&entity)), "{params:?}");
-    }
-    let mut keys: Vec<String> = params.keys().cloned().collect();
-    keys.sort_unstable();
-    let code = reply.json["code"].as_str().expect("an error has a code").to_owned();
-    Produced::from([(reply.status.as_u16(), code, keys)])
 }

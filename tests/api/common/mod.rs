@@ -1,19 +1,22 @@
 //! Shared fixtures: a [`Fixture`] of organizations and their records, and a [`Server`] that checks its answers.
 
+mod asked;
 mod check;
 #[cfg(feature = "openapi")]
 mod description;
 mod fixture;
 mod hook;
 mod records;
+mod rows;
 mod server;
 
-pub(crate) use check::{CODES, Produced, Row, check, produced_by};
+pub(crate) use check::CODES;
 #[cfg(feature = "openapi")]
 pub(crate) use description::validator;
 pub(crate) use fixture::{Fixture, PASSWORD, Site, cheap_passwords, key_for};
 pub(crate) use hook::{Fault, Hook, InProgress, WatchedStore};
 pub(crate) use records::*;
+pub(crate) use rows::{Produced, Row, check, produced_by};
 pub(crate) use server::{
     Log, Reply, Server, VERSION, ample, bare, from, get, limit, log_in, send_json, with_caller, with_header,
     with_key, with_session,

@@ -20,7 +20,8 @@ use tower::ServiceExt;
 use tracing::Dispatch;
 use tracing::level_filters::LevelFilter;
 
-use super::check::{Asked, Form, check_response};
+use super::asked::{Asked, Form};
+use super::check::check_response;
 
 /// The version that the servers of the tests report.
 pub(crate) const VERSION: &str = "7.1.0-\"test\"";

@@ -1,0 +1,177 @@
+//! What a request asks for, and in which form its answer comes.
+
+use http::{Method, Request};
+
+/// The paths of lists.
+const LISTS: &[&str] = &[
+    "/api/hosts",
+    "/api/v1/hosts",
+    "/api/v1/interfaces",
+    "/api/v1/ports",
+    "/api/v1/services",
+    "/api/v1/if-entries",
+    "/api/v1/organizations",
+    "/api/v1/users",
+    "/api/v1/networks",
+    "/api/v1/subnets",
+    "/api/v1/tags",
+    "/api/v1/shares",
+    "/api/v1/auth/keys",
+    "/api/v1/auth/daemon",
+    "/api/v1/daemons",
+    "/api/v1/discoveries",
+    "/api/v1/topology/links",
+];
+
+/// The parts of a request that determine the form of its answer.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) method: Method,
+    pub(super) path: String,
+    pub(super) query: String,
+    accepts_json: bool,
+}
+
+/// What a response contains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Json,
+    Events,
+    /// A topology with this media type.
+    File(&'static str),
+    /// The picture of a share.
+    Picture,
+    /// The page of a share, or why there is none.
+    Page,
+}
+
+impl Form {
+    pub(super) fn content_type(self) -> &'static str {
+        match self {
+            Self::Json => "application/json",
+            Self::Events => "text/event-stream",
+            Self::File(media_type) => media_type,
+            Self::Picture => SVG,
+            Self::Page => "text/html; charset=utf-8",
+        }
+    }
+}
+
+/// The media type of pictures.
+pub(super) const SVG: &str = "image/svg+xml";
+
+impl Asked {
+    pub(super) fn of<B>(request: &Request<B>) -> Self {
+        let uri = request.uri();
+        let query = uri.query().unwrap_or_default().to_owned();
+        let accept = request.headers().get_all("accept").iter();
+        let accepts_json = accept.into_iter().any(|accept| accept.as_bytes() == b"application/json");
+        Self { method: request.method().clone(), path: uri.path().to_owned(), query, accepts_json }
+    }
+
+    /// Returns what a response with this status contains.
+    pub(super) fn form(&self, status: u16) -> Form {
+        if self.is_page() && status != 405 {
+            return Form::Page;
+        }
+        match status {
+            200 if self.is_stream() => Form::Events,
+            200 if self.is_picture() => Form::Picture,
+            200 if self.is_export() && !self.accepts_json => Form::File(self.media_type()),
+            _ => Form::Json,
+        }
+    }
+
+    pub(super) fn is_reading(&self) -> bool {
+        self.method == Method::GET || self.method == Method::HEAD
+    }
+
+    /// Returns whether the answer is the page of a share.
+    pub(super) fn is_page(&self) -> bool {
+        self.path.strip_prefix("/share/").is_some_and(|id| !id.is_empty() && !id.contains('/'))
+    }
+
+    pub(super) fn is_public_topology(&self) -> bool {
+        self.path.starts_with("/api/v1/shares/public/") && self.path.ends_with("/topology")
+    }
+
+    pub(super) fn is_picture(&self) -> bool {
+        self.path.starts_with("/api/v1/shares/public/") && self.path.ends_with("/topology.svg")
+    }
+
+    pub(super) fn is_export(&self) -> bool {
+        self.path == "/api/v1/topology/export"
+    }
+
+    /// Returns whether successes have weak tags, as a list has.
+    pub(super) fn is_view(&self) -> bool {
+        let is_view = ["/graph", "/export", "/blind-spots"].iter().any(|name| self.path.ends_with(name));
+        let is_of_network = is_view || self.path.starts_with("/api/v1/topology/edges/");
+        self.is_picture() || (is_of_network && self.path.starts_with("/api/v1/topology/"))
+    }
+
+    /// Returns the media type of the format that is asked for.
+    pub(super) fn media_type(&self) -> &'static str {
+        let format = form_urlencoded::parse(self.query.as_bytes()).find(|(name, _)| name == "format");
+        match format.as_ref().map_or("", |(_, format)| format) {
+            "mermaid" => "text/vnd.mermaid; charset=utf-8",
+            "dot" => "text/vnd.graphviz; charset=utf-8",
+            "graphml" => "application/graphml+xml",
+            "drawio" => "application/vnd.jgraph.mxfile",
+            "json" => "application/json",
+            _ => SVG,
+        }
+    }
+
+    pub(super) fn is_head(&self) -> bool {
+        self.method == Method::HEAD
+    }
+
+    pub(super) fn sets_cookie(&self) -> bool {
+        matches!(self.path.as_str(), "/api/auth/login" | "/api/auth/logout")
+    }
+
+    pub(super) fn is_list(&self) -> bool {
+        self.is_reading() && LISTS.contains(&self.path.as_str())
+    }
+
+    /// Returns whether the answer has no envelope and counts for no rate limit.
+    pub(super) fn is_health(&self) -> bool {
+        self.path == "/api/health" && (self.method == Method::GET || self.is_head())
+    }
+
+    /// Returns whether the answer is the OpenAPI document.
+    pub(super) fn is_description(&self) -> bool {
+        matches!(self.path.as_str(), "/openapi.json" | "/api/openapi.json")
+    }
+
+    /// Returns whether a success is a stream of server-sent events.
+    pub(super) fn is_stream(&self) -> bool {
+        self.path == "/api/v1/discoveries/stream" && (self.method == Method::GET || self.is_head())
+    }
+
+    /// Returns whether the body is the output of a scanner or a device.
+    pub(super) fn is_report(&self) -> bool {
+        self.path == "/api/v1/discovery/import"
+    }
+
+    /// Returns whether the data of a success is a list that has no pages.
+    pub(super) fn is_array(&self) -> bool {
+        self.path == "/api/v1/hosts/bulk"
+            || self.path == "/api/v1/topology/blind-spots"
+            || self.path.ends_with("/request-work")
+            || (self.path.starts_with("/api/v1/hosts/") && self.path.ends_with("/claims"))
+    }
+
+    /// Returns whether the request asks for a list by cursor.
+    pub(super) fn is_by_cursor(&self) -> bool {
+        self.is_list() && form_urlencoded::parse(self.query.as_bytes()).any(|(name, _)| name == "cursor")
+    }
+
+    /// Returns whether the request asks for a list without a limit.
+    pub(super) fn is_whole_list(&self) -> bool {
+        self.is_list()
+            && form_urlencoded::parse(self.query.as_bytes())
+                .any(|(name, value)| name == "limit" && value.parse() == Ok(0))
+    }
+}
