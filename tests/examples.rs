@@ -22,6 +22,11 @@ mod args;
 mod cluster;
 #[path = "../examples/support/demo/mod.rs"]
 mod demo;
+#[path = "examples/demo_hosts.rs"]
+mod demo_hosts;
+#[cfg(feature = "topology")]
+#[path = "examples/drawings.rs"]
+mod drawings;
 #[allow(dead_code, reason = "only a program turns a failure into an exit code")]
 #[path = "../examples/support/failure.rs"]
 mod failure;
@@ -38,7 +43,6 @@ mod setup;
 #[path = "../examples/topology.rs"]
 mod topology;
 
-use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
 use std::fs;
 use std::io::Cursor;
@@ -47,13 +51,14 @@ use std::path::Path;
 use serde_json::Value;
 use tempfile::TempDir;
 use toposcope::access::{Credential, PasswordCost, PasswordHasher};
-use toposcope::inventory::{ErrorKind, HostQuery, Inventory, NewUser, NewUserApiKey, Written};
-use toposcope::model::{Host, Neighbor, Permission};
+use toposcope::inventory::{ErrorKind, HostQuery, Inventory, NewUserApiKey};
+use toposcope::model::{Host, Permission};
 use toposcope::store::MemoryStore;
 use uuid::Uuid;
 
 use announce::{advice, variables};
 use args::{Args, Command, Content, HELP, Input, Place};
+use demo_hosts::demo_hosts;
 use setup::{Backend, Given, Source};
 
 /// Discards the progress that a program would print.
@@ -192,86 +197,6 @@ fn invalid_arguments_are_explained_in_one_sentence() {
         ("--demo 1 --import -", "--import and --demo exclude each other"),
     ] {
         assert_eq!(parse(line), Err(format!("{reason} (--help lists the flags).")), "{line}");
-    }
-}
-
-fn demo_hosts(count: u32) -> Vec<Host> {
-    demo::hosts(count).collect::<Result<_, _>>().unwrap()
-}
-
-#[test]
-fn demo_hosts_are_deterministic() {
-    let hosts = demo_hosts(200);
-    assert_eq!(hosts.len(), 200);
-    assert_eq!(hosts, demo_hosts(200));
-    let names: HashSet<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
-    assert_eq!(names.len(), 200);
-}
-
-#[test]
-fn every_demo_cable_has_two_ends() {
-    for count in [1, 7, 50, 201, 1_700] {
-        let hosts = demo_hosts(count);
-        let entries = || hosts.iter().flat_map(|host| &host.if_entries);
-        let cables: HashSet<_> = entries()
-            .filter_map(|entry| match entry.neighbor? {
-                Neighbor::IfEntry(other) => Some((entry.id, other)),
-                Neighbor::Host(_) => None,
-            })
-            .collect();
-        assert_eq!(cables.is_empty(), count == 1, "{count}");
-        for (one, other) in &cables {
-            assert!(
-                cables.contains(&(*other, *one)),
-                "{count}: {one} is connected to {other}, but not {other} to it"
-            );
-        }
-    }
-}
-
-#[test]
-fn addresses_of_demo_hosts_are_in_their_subnets() {
-    let count = 1_700;
-    let subnets: HashMap<Uuid, _> = demo::subnets(count)
-        .map(|subnet| subnet.map(|subnet| (subnet.id, subnet)))
-        .collect::<Result<_, _>>()
-        .unwrap();
-    assert_eq!(subnets.values().map(|subnet| subnet.cidr).collect::<HashSet<_>>().len(), subnets.len());
-    let mut addresses = HashSet::new();
-    let mut used = HashSet::new();
-    for host in demo_hosts(count) {
-        for interface in host.interfaces {
-            assert!(addresses.insert(interface.ip_address), "{}: {}", host.name, interface.ip_address);
-            let Some(subnet) = interface.subnet_id else { continue };
-            let subnet = &subnets[&subnet];
-            assert!(subnet.cidr.contains(interface.ip_address), "{}: {}", host.name, interface.ip_address);
-            assert_eq!(subnet.network_id, host.network_id);
-            used.insert(subnet.id);
-        }
-    }
-    assert_eq!(used.len(), subnets.len(), "some subnets are empty");
-}
-
-#[tokio::test]
-async fn inventory_accepts_every_demo_host() {
-    for count in [0, 1, 50, 200] {
-        let inventory = Inventory::new(MemoryStore::new());
-        let organization = inventory.create_organization("Example").await.unwrap().id;
-        let mut networks = Vec::new();
-        for (id, name) in demo::networks(count) {
-            networks.push(inventory.create_network_with_id(organization, id, name).await.unwrap().id);
-        }
-        for host in demo_hosts(count) {
-            assert_eq!(inventory.put_host(organization, host).await.unwrap(), Written::Created);
-        }
-        let owner = NewUser::new(organization, "owner@example.net", Permission::Owner);
-        let owner = inventory.create_user(owner).await.unwrap();
-        let mut key = NewUserApiKey::new(owner.id, "key", Permission::Viewer);
-        key.network_ids = networks;
-        let key = inventory.create_user_api_key(key).await.unwrap();
-        let caller = inventory.authenticate_user_key(key.plaintext()).await.unwrap();
-        let listed = inventory.list_hosts(&caller, &HostQuery::default()).await.unwrap();
-        assert_eq!(listed.total, u64::from(count));
     }
 }
 
@@ -515,129 +440,4 @@ fn advice_warns_where_browsers_discard_the_cookie() {
         let text = advice(address.parse().unwrap(), &given(), secure_cookies);
         assert_eq!(text.contains("--insecure-cookies"), expected, "{address} {secure_cookies}: {text}");
     }
-}
-
-/// Runs the example `topology`, and returns its output.
-#[cfg(feature = "topology")]
-async fn draw(arguments: &[&str]) -> Result<String, String> {
-    let mut output = Vec::new();
-    let arguments = arguments.iter().map(Into::into);
-    let outcome = topology::run(arguments, &mut output).await;
-    outcome.map(|()| String::from_utf8(output).unwrap()).map_err(|failure| failure.to_string())
-}
-
-#[cfg(feature = "topology")]
-#[tokio::test]
-async fn every_view_of_demo_hosts_is_drawn_as_picture_and_page() {
-    let folder = TempDir::new().unwrap();
-    for (view, expected) in [("l2", "core-a-hq-01"), ("l3", "10.0.0.0/27"), ("workloads", "pve-hq-01")] {
-        let output = folder.path().join(view);
-        let arguments = [
-            "--demo",
-            "200",
-            "--network",
-            "head office",
-            "--view",
-            view,
-            "--output",
-            output.to_str().unwrap(),
-        ];
-        let printed = draw(&arguments).await.unwrap();
-        assert!(printed.contains("network.svg") && printed.contains("network.html"), "{printed}");
-        let [svg, html] =
-            ["network.svg", "network.html"].map(|name| fs::read_to_string(output.join(name)).unwrap());
-        for name in [expected, "Head office"] {
-            assert!(svg.contains(name), "{view}: the picture has no {name}");
-            assert!(html.contains(name), "{view}: the page has no {name}");
-        }
-        assert!(html.starts_with("<!DOCTYPE html>") || html.starts_with("<!doctype html>"), "{view}");
-    }
-}
-
-#[cfg(feature = "topology")]
-#[tokio::test]
-async fn demo_network_has_certain_uncertain_and_aggregated_links() {
-    let folder = TempDir::new().unwrap();
-    let printed = draw(&["--demo", "200", "--output", folder.path().to_str().unwrap()]).await.unwrap();
-    assert!(printed.contains(" confirmed, ") && printed.contains(" reported by one end"), "{printed}");
-    assert!(printed.contains("pe-1.carrier.example: neighbors name it"), "{printed}");
-    let svg = fs::read_to_string(folder.path().join("network.svg")).unwrap();
-    assert!(svg.contains("Link aggregation"));
-}
-
-#[cfg(feature = "topology")]
-#[tokio::test]
-async fn picture_in_the_readme_is_current() {
-    let folder = TempDir::new().unwrap();
-    let output = folder.path().to_str().unwrap();
-    draw(&["--demo", "200", "--network", "Data centre", "--output", output]).await.unwrap();
-    let [drawn, kept] = [folder.path().join("network.svg"), ".github/topology.svg".into()];
-    assert!(
-        fs::read(drawn).unwrap() == fs::read(kept).unwrap(),
-        "Run `cargo run --example topology -- --demo 200 --network \"Data centre\"`, and move network.svg to \
-         .github/topology.svg."
-    );
-}
-
-#[cfg(feature = "topology")]
-#[tokio::test]
-async fn folder_of_scans_is_drawn_as_a_network_of_its_name() {
-    let folder = TempDir::new().unwrap();
-    let walks = folder.path().join("Branch");
-    fs::create_dir(&walks).unwrap();
-    let walk = |own: u8, port: u32, other: u8| {
-        format!(
-            ".1.3.6.1.2.1.1.5.0 = STRING: \"sw-{own}\"
-.1.3.6.1.2.1.2.2.1.2.{port} = STRING: \"Port {port}\"
-.1.3.6.1.2.1.2.2.1.3.{port} = INTEGER: 6
-.1.0.8802.1.1.2.1.3.1.0 = INTEGER: 4
-.1.0.8802.1.1.2.1.3.2.0 = Hex-STRING: 00 1B 21 00 00 0{own}
-.1.0.8802.1.1.2.1.4.1.1.4.0.{port}.1 = INTEGER: 4
-.1.0.8802.1.1.2.1.4.1.1.5.0.{port}.1 = Hex-STRING: 00 1B 21 00 00 0{other}
-.1.0.8802.1.1.2.1.4.1.1.6.0.{port}.1 = INTEGER: 5
-.1.0.8802.1.1.2.1.4.1.1.7.0.{port}.1 = STRING: \"Port\"
-.1.0.8802.1.1.2.1.4.1.1.9.0.{port}.1 = STRING: \"sw-{other}\"
-"
-        )
-    };
-    fs::write(walks.join("sw-1.walk"), walk(1, 3, 2)).unwrap();
-    fs::write(walks.join("sw-2.walk"), walk(2, 5, 1)).unwrap();
-    fs::write(walks.join("broken.xml"), "<nmaprun").unwrap();
-    let output = folder.path().join("output");
-    let printed = draw(&[walks.to_str().unwrap(), "--output", output.to_str().unwrap()]).await.unwrap();
-    assert!(printed.contains("2 of 3 files read") && printed.contains("broken.xml"), "{printed}");
-    assert!(printed.contains("nodes: 2, edges: 1"), "{printed}");
-    let svg = fs::read_to_string(output.join("network.svg")).unwrap();
-    assert!(["Branch", "sw-1", "sw-2"].iter().all(|name| svg.contains(name)), "{svg}");
-}
-
-#[cfg(feature = "topology")]
-#[tokio::test]
-async fn arguments_that_give_no_picture_are_explained() {
-    let folder = TempDir::new().unwrap();
-    let file = |name: &str, text: &str| {
-        let path = folder.path().join(name);
-        fs::write(&path, text).unwrap();
-        path.to_str().unwrap().to_owned()
-    };
-    let empty = folder.path().join("empty");
-    fs::create_dir(&empty).unwrap();
-    let host = serde_json::to_string(&demo_hosts(1)[0]).unwrap();
-    for (arguments, reason) in [
-        (vec![], "--demo 200 draws generated hosts"),
-        (vec!["--veiw", "l2"], "Unknown flag --veiw"),
-        (vec!["--view", "l4", "x"], "--view needs l2, l3 or workloads, not \"l4\""),
-        (vec!["--demo", "many"], "--demo needs a number of hosts, not \"many\""),
-        (vec!["--demo", "1", "x"], "There is one SOURCE, or --demo"),
-        (vec!["--demo", "0"], "there is no host"),
-        (vec!["--demo", "20", "--network", "Moon"], "--network takes one of: Head office."),
-        (vec![empty.to_str().unwrap()], "has no file whose name tells a known format"),
-        (vec![&file("hosts.jsonl.gz", "")], "gunzip"),
-        (vec![&file("hosts.txt", "no host\n")], "such as line 1"),
-        (vec!["--view", "workloads", &file("one.jsonl", &host)], "has no virtual machines or containers"),
-    ] {
-        let refused = draw(&arguments).await.unwrap_err();
-        assert!(refused.contains(reason), "{arguments:?}: {refused}");
-    }
-    assert!(draw(&["--help"]).await.unwrap().starts_with("Usage: "));
 }
