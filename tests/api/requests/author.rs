@@ -60,7 +60,7 @@ impl Author<'_> {
     }
 
     /// Names the host and the network of a record that is changed, or else the network of the host that is named.
-    fn set_place(&self, id: Option<Uuid>, request: &mut ApiRequest) {
+    pub(super) fn set_place(&self, id: Option<Uuid>, request: &mut ApiRequest) {
         let Body::Fields(fields) = &mut request.body else { return };
         let host = fields.iter().find(|(name, _)| *name == "host_id");
         let host = host.and_then(|(_, host)| serde_json::from_str(host).ok());
@@ -76,7 +76,7 @@ impl Author<'_> {
     }
 
     /// Returns a request that has nothing but the key of a daemon.
-    fn daemon_credentials(&mut self) -> ApiRequest {
+    pub(super) fn daemon_credentials(&mut self) -> ApiRequest {
         let mut request = ApiRequest::new("GET", "");
         let key = self.random.choice(&self.own.daemon_keys);
         request.authorization.extend(key.map(|key| format!("Bearer {key}")));
@@ -109,7 +109,7 @@ impl Author<'_> {
     }
 
     /// Returns an id of this collection as part of a path, or text that is not an id.
-    fn segment(&mut self, collection: &'static str) -> String {
+    pub(super) fn segment(&mut self, collection: &'static str) -> String {
         match self.random.usize(..40) {
             0 => self.random.choose_part("x|bulk|public|0|%00|me|{id}|%C3%A9").replace(['{', '}'], ""),
             1 => self.id(collection).simple().to_string().to_uppercase(),
@@ -138,11 +138,11 @@ impl Author<'_> {
         self.id(collection)
     }
 
-    fn some_ids(&mut self, collection: &'static str) -> Vec<Uuid> {
+    pub(super) fn some_ids(&mut self, collection: &'static str) -> Vec<Uuid> {
         (0..self.random.usize(..3)).map(|_| self.id(collection)).collect()
     }
 
-    fn add_content(&mut self, route: &Route, collection: &'static str, request: &mut ApiRequest) {
+    pub(super) fn add_content(&mut self, route: &Route, collection: &'static str, request: &mut ApiRequest) {
         match route.needs {
             Needs::Nothing => return,
             Needs::Query(names) => return self.add_query(names, collection, request),
@@ -181,13 +181,18 @@ impl Author<'_> {
         request.content_type = Some("application/json");
     }
 
-    fn add_query(&mut self, names: &'static str, collection: &'static str, request: &mut ApiRequest) {
+    pub(super) fn add_query(
+        &mut self,
+        names: &'static str,
+        collection: &'static str,
+        request: &mut ApiRequest,
+    ) {
         let usual = "limit|offset|cursor|ids|order_by|order_direction".split('|');
         let further = names.split(' ').filter(|name| !name.is_empty());
         self.add_parameters(usual.chain(further), collection, request);
     }
 
-    fn add_parameters(
+    pub(super) fn add_parameters(
         &mut self,
         names: impl Iterator<Item = &'static str>,
         collection: &'static str,
@@ -207,7 +212,7 @@ impl Author<'_> {
         }
     }
 
-    fn parameter(&mut self, name: &str, collection: &'static str) -> String {
+    pub(super) fn parameter(&mut self, name: &str, collection: &'static str) -> String {
         let values = match name {
             "ids" => return self.id(collection).to_string(),
             "network_id" => return self.id("networks").to_string(),
@@ -243,7 +248,7 @@ impl Author<'_> {
         self.random.choose_part(values).to_owned()
     }
 
-    fn add_condition(&mut self, request: &mut ApiRequest) {
+    pub(super) fn add_condition(&mut self, request: &mut ApiRequest) {
         if !self.random.once_in(6) {
             return;
         }
@@ -258,7 +263,7 @@ impl Author<'_> {
         request.further_headers.push((name, value));
     }
 
-    fn odd_value(&mut self) -> Value {
+    pub(super) fn odd_value(&mut self) -> Value {
         let long = "é".repeat(self.random.choose(&[101, 501, 1001]));
         let nested = (0..60).fold(json!(0), |value, _| json!([value]));
         let values = [
@@ -282,217 +287,7 @@ impl Author<'_> {
         json!(self.own.text())
     }
 
-    fn level(&mut self) -> Value {
+    pub(super) fn level(&mut self) -> Value {
         json!(self.random.choose_part("Viewer|Member|Admin|Owner"))
     }
-
-    /// Returns the fields of a valid record, if all the ids are.
-    fn fields(&mut self, kind: &str) -> Vec<(&'static str, Value)> {
-        match kind {
-            "host" => fields_of(self.host()),
-            "bulk" => {
-                let hosts: Vec<Value> = (0..1 + self.random.usize(..3)).map(|_| self.placed_host()).collect();
-                vec![("hosts", json!(hosts)), ("atomic", json!(self.random.bool()))]
-            }
-            "interface" | "port" | "service" | "if-entry" => {
-                let mut fields = fields_of(self.part(kind));
-                fields.push(("host_id", json!(self.id("hosts"))));
-                fields.push(("network_id", json!(self.id("networks"))));
-                fields
-            }
-            "organization" => vec![("name", self.name())],
-            "network" => vec![("name", self.name()), ("tags", json!(self.some_ids("tags")))],
-            "subnet" => vec![
-                ("network_id", json!(self.id("networks"))),
-                ("name", self.name()),
-                ("cidr", json!(format!("10.{}.0.0/16", self.random.u8(..)))),
-                ("subnet_type", json!(self.random.choose_part("Lan|Dmz|Other"))),
-                ("tags", json!(self.some_ids("tags"))),
-            ],
-            "tag" => vec![("name", self.name()), ("color", json!("#00ff7f")), ("description", Value::Null)],
-            _ => self.account_fields(kind),
-        }
-    }
-
-    /// Returns the fields of a user, a key, a share or a credential.
-    fn account_fields(&mut self, kind: &str) -> Vec<(&'static str, Value)> {
-        let password = || json!(crate::common::PASSWORD);
-        match kind {
-            "user" => {
-                let email = self.own.email();
-                self.own.emails.push(email.clone());
-                vec![
-                    ("email", json!(email)),
-                    ("permissions", self.level()),
-                    ("network_ids", json!(self.some_ids("networks"))),
-                    ("password", password()),
-                    ("is_enabled", json!(!self.random.once_in(8))),
-                ]
-            }
-            "user key" => {
-                let (user, _) = self.random.choose(&self.own.users);
-                vec![
-                    ("name", self.name()),
-                    ("organization_id", json!(self.own.organization)),
-                    ("user_id", json!(user)),
-                    ("permissions", self.level()),
-                    ("network_ids", json!(self.some_ids("networks"))),
-                    ("tags", json!(self.some_ids("tags"))),
-                ]
-            }
-            "daemon key" => vec![
-                ("name", self.name()),
-                ("network_id", json!(self.id("networks"))),
-                ("tags", json!(self.some_ids("tags"))),
-            ],
-            "share" => vec![
-                ("name", self.name()),
-                ("network_id", json!(self.id("networks"))),
-                ("view", json!(self.random.choose_part("l2|l3|workloads"))),
-                ("redact", json!(["names"])),
-                ("password", self.random.choose(&[password(), Value::Null])),
-            ],
-            "login" => vec![("email", json!(self.random.choose(&self.own.emails))), ("password", password())],
-            "password change" => vec![("current_password", password()), ("new_password", password())],
-            "referral" => vec![("referral_source", self.name())],
-            "registration" => vec![
-                ("daemon_id", json!(self.chosen_id("daemons"))),
-                ("name", self.name()),
-                ("version", json!("0.14.8")),
-                ("capabilities", json!({"interfaced_subnet_ids": self.some_ids("subnets")})),
-            ],
-            "startup" => vec![("daemon_version", json!("0.14.8"))],
-            "status" => vec![("version", json!("0.14.8")), ("ready_for_work", json!(self.random.bool()))],
-            "capabilities" => vec![("interfaced_subnet_ids", json!(self.some_ids("subnets")))],
-            "progress" => vec![
-                ("session_id", json!(self.id("discoveries"))),
-                ("daemon_id", json!(self.id("daemons"))),
-                ("phase", json!(self.random.choose_part("Started|Scanning|Complete|Failed"))),
-                ("progress", json!(self.random.u8(..101))),
-                ("error", self.random.choose(&[Value::Null, json!("no route to host")])),
-            ],
-            "discovery" => vec![
-                ("network_id", json!(self.id("networks"))),
-                (
-                    "daemon_id",
-                    self.random.once_in(4).then(|| self.id("daemons")).map_or(Value::Null, |id| json!(id)),
-                ),
-                ("type", json!("Network")),
-            ],
-            "reported host" => self.reported_host(),
-            "layout" => vec![("positions", self.positions())],
-            "link" => {
-                let (source, target) = (self.id("hosts"), self.id("hosts"));
-                let entry = match self.random.once_in(4) {
-                    true => json!(self.id("if-entries")),
-                    false => Value::Null,
-                };
-                vec![
-                    ("network_id", self.own.places.get(&source).map_or(Value::Null, |[_, id]| id.clone())),
-                    ("source", json!({"host_id": source, "if_entry_id": entry})),
-                    ("target", json!({"host_id": target})),
-                    ("suppressed", json!(self.random.once_in(3))),
-                ]
-            }
-            "share password" => vec![("password", self.random.choose(&[password(), json!("wrong")]))],
-            other => panic!("unknown fields: {other}"),
-        }
-    }
-
-    /// Returns the positions of some hosts.
-    fn positions(&mut self) -> Value {
-        let mut positions = Vec::new();
-        for id in self.some_ids("hosts") {
-            let coordinate = self.random.choose(&[0.0, -12.5, 1_000_000.0, 1_000_000.5]);
-            positions.push(json!({"id": id, "x": coordinate, "y": self.random.u8(..)}));
-        }
-        json!(positions)
-    }
-
-    /// Returns the fields of a daemon's report.
-    fn reported_host(&mut self) -> Vec<(&'static str, Value)> {
-        let mut host = self.placed_host();
-        let parts = ["interfaces", "ports", "services", "if_entries"].map(|list| (list, host[list].take()));
-        host.as_object_mut().unwrap().retain(|_, value| !value.is_null());
-        let parts = parts.into_iter().filter(|(_, parts)| !parts.is_null());
-        [("host", host)].into_iter().chain(parts).collect()
-    }
-
-    /// Returns an id for a new record, or that of an existing one.
-    fn chosen_id(&mut self, collection: &'static str) -> Uuid {
-        let tenant = if self.is_squatting && self.random.bool() { self.other } else { &*self.own };
-        let existing = tenant.ids.get(collection).cloned().unwrap_or_default();
-        if self.random.bool() && !existing.is_empty() {
-            return self.random.choose(&existing);
-        }
-        Uuid::from_u128(self.random.u128(..))
-    }
-
-    fn host(&mut self) -> Value {
-        let parts =
-            |author: &mut Self, kind| (0..author.random.usize(..3)).map(|_| author.part(kind)).collect();
-        let [interfaces, ports, services, entries]: [Vec<Value>; 4] =
-            ["interface", "port", "service", "if-entry"].map(|kind| parts(self, kind));
-        let mut host = json!({
-            "network_id": self.id("networks"),
-            "name": self.name(),
-            "hostname": self.name(),
-            "hidden": self.random.bool(),
-            "tags": self.some_ids("tags"),
-        });
-        if self.random.bool() {
-            host["interfaces"] = json!(interfaces);
-            host["ports"] = json!(ports);
-            host["services"] = json!(services);
-            host["if_entries"] = json!(entries);
-        }
-        if self.random.once_in(4) {
-            let details = json!({"vm_name": null, "vm_id": null, "service_id": self.id("services")});
-            host["virtualization"] = json!({"type": "Proxmox", "details": details});
-        }
-        host
-    }
-
-    /// Returns a host, often with an id of its own or that of an existing one.
-    fn placed_host(&mut self) -> Value {
-        let mut host = self.host();
-        let tenant = if self.is_squatting && self.random.bool() { self.other } else { &*self.own };
-        let existing = tenant.ids.get("hosts").cloned().unwrap_or_default();
-        match self.random.usize(..4) {
-            0 => {}
-            1 if !existing.is_empty() => host["id"] = json!(self.random.choose(&existing)),
-            _ => host["id"] = json!(Uuid::from_u128(self.random.u128(..))),
-        }
-        host
-    }
-
-    /// Returns a part of a host.
-    fn part(&mut self, kind: &str) -> Value {
-        match kind {
-            "interface" => json!({
-                "ip_address": self.random.choose_part("10.0.0.9|10.0.0.10|2001:db8::1"),
-                "mac_address": "02:00:00:00:00:01",
-                "name": self.name(),
-                "subnet_id": if self.random.once_in(4) { json!(self.id("subnets")) } else { Value::Null },
-            }),
-            "port" => json!({
-                "number": self.random.u16(1..2000),
-                "protocol": self.random.choose_part("Tcp|Udp"),
-            }),
-            "service" => json!({
-                "name": self.name(),
-                "service_definition": self.random.choose_part("nginx|Proxmox VE"),
-                "tags": self.some_ids("tags"),
-            }),
-            _ => json!({"if_index": self.random.u32(..), "if_descr": self.name(), "if_alias": self.name()}),
-        }
-    }
-}
-
-/// Returns the members of an object whose names are known.
-fn fields_of(value: Value) -> Vec<(&'static str, Value)> {
-    const NAMES: &str = "network_id name hostname hidden tags interfaces ports services if_entries virtualization \
-        ip_address mac_address subnet_id number protocol service_definition if_index if_descr if_alias";
-    let Value::Object(mut members) = value else { panic!("not an object: {value}") };
-    NAMES.split_whitespace().filter_map(|name| Some((name, members.remove(name)?))).collect()
 }

@@ -5,6 +5,7 @@
 
 pub(crate) mod author;
 pub(crate) mod bodies;
+mod fields;
 #[cfg(feature = "discovery")]
 mod reports;
 pub(crate) mod request;

@@ -3,6 +3,7 @@
 mod managed;
 mod parts;
 mod parts_at_random;
+mod parts_in_place;
 mod races;
 mod setup;
 mod storage;

@@ -3,6 +3,7 @@
 mod callers;
 mod common;
 mod daemons;
+mod rotation;
 mod updates;
 mod users;
 mod uses;
