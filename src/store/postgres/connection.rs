@@ -169,11 +169,11 @@ impl Connection {
         for (sql, values) in steps {
             match self.prepare(sql, &values).await {
                 Ok(statement) => prepared.push((statement, values)),
-                // As if the server had come to this statement; it has not begun.
+                // Nothing has run, so the first statement counts as failed, whichever could not be prepared: a failure
+                // after a commit would mean that the commit succeeded.
                 Err(error) => {
-                    let before = prepared.iter().map(|_| Ok(Vec::new()));
-                    let after = (prepared.len() + 1..count).map(|_| Ok(Vec::new()));
-                    return before.chain([Err(error)]).chain(after).collect();
+                    let others = (1..count).map(|_| Ok(Vec::new()));
+                    return std::iter::once(Err(error)).chain(others).collect();
                 }
             }
         }
