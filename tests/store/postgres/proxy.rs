@@ -17,6 +17,10 @@ const SOCKET: &str = ".s.PGSQL.5432";
 /// The end of the answer to a commit: a message of type `C`, its length, and the name of the command.
 const COMMITTED: &[u8] = b"C\0\0\0\x0bCOMMIT\0";
 
+/// The beginning of the statement that appends an entry, and the end of the one that reads the log's tail.
+const APPEND: &[u8] = b"INSERT INTO topo_log";
+const TAIL: &[u8] = b"ORDER BY position LIMIT 256\0";
+
 /// What happens to commits.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(not(feature = "testing"), allow(dead_code, reason = "the conformance suite needs the rest"))]
@@ -25,6 +29,8 @@ pub(crate) enum Fault {
     CutAnswer { one_in: usize },
     /// A part of the request reaches the server.
     CutRequest { one_in: usize },
+    /// The statement that follows a commit is not prepared.
+    CutPreparation,
     /// None.
     Nothing,
 }
@@ -82,7 +88,14 @@ fn serve(
     // Whether the connection has committed: only such connections are cut, since reads are not repeated.
     let commits = Arc::new(AtomicBool::new(false));
     let (requests, answers) = (Arc::clone(&commits), commits);
+    let appends = AtomicBool::new(false);
     let cut_request = move |chunk: &[u8]| {
+        let contains = |text: &[u8]| chunk.windows(text.len()).any(|window| window == text);
+        if matches!(fault, Fault::CutPreparation) {
+            // Reads of other connections prepare the same statement.
+            let does_append = appends.fetch_or(contains(APPEND), Ordering::Relaxed);
+            return (does_append && contains(TAIL)).then_some(0);
+        }
         // Whatever is sent after a commit on this connection is another one.
         let Fault::CutRequest { one_in } = fault else { return None };
         let is_cut = requests.load(Ordering::Relaxed) && fastrand::usize(..one_in) == 0;

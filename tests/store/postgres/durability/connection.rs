@@ -19,7 +19,8 @@ const BATCHES: u64 = 100;
 async fn connection_cut_before_or_after_a_commit_loses_nothing() {
     let Some(cluster) = Cluster::shared() else { return };
     let mut random = fresh_generator();
-    for fault in [Fault::CutAnswer { one_in: 8 }, Fault::CutRequest { one_in: 8 }] {
+    let faults = [Fault::CutAnswer { one_in: 8 }, Fault::CutRequest { one_in: 8 }, Fault::CutPreparation];
+    for fault in faults {
         let (proxy, direct) = (Proxy::start(cluster.folder(), fault), cluster.create_database());
         let mut instances = Instances::open_two(random.u64(..), &proxy.connection(&direct)).await;
         for _ in 0..usual_rounds() {
