@@ -176,7 +176,7 @@ pub(crate) struct Traits {
     pub(crate) macs: BTreeSet<MacAddress>,
     pub(crate) chassis_mac: Option<MacAddress>,
     pub(super) sys_object_id: Option<String>,
-    /// The names of the ports, in lower case.
+    /// The names of the ports, in lower case; those of hosts only with [`with_ports`](Self::with_ports).
     pub(super) port_names: BTreeSet<String>,
 }
 
@@ -190,9 +190,8 @@ impl Traits {
             traits.add_address(interface.ip_address, is_internal);
             interface.mac_address.into_iter().for_each(|address| traits.add_mac(address));
         }
-        for entry in &host.if_entries {
-            entry.mac_address.into_iter().for_each(|address| traits.add_mac(address));
-            traits.add_port_name(entry.if_name.as_deref().unwrap_or(&entry.if_descr));
+        for address in host.if_entries.iter().filter_map(|entry| entry.mac_address) {
+            traits.add_mac(address);
         }
         let names = [host.sys_name.as_deref(), host.hostname.as_deref(), Some(host.name.as_str())];
         for name in names.into_iter().flatten().filter_map(names::device_name) {
@@ -200,6 +199,14 @@ impl Traits {
         }
         traits.sys_object_id.clone_from(&host.sys_object_id);
         traits
+    }
+
+    /// Adds the names of a host's ports.
+    pub(super) fn with_ports(mut self, host: &Host) -> Self {
+        for entry in &host.if_entries {
+            self.add_port_name(entry.if_name.as_deref().unwrap_or(&entry.if_descr));
+        }
+        self
     }
 
     pub(super) fn of_device(device: &Device) -> Self {

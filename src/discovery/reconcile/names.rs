@@ -143,7 +143,12 @@ pub(super) fn separated_mac(text: &str) -> Option<MacAddress> {
     {
         return None;
     }
-    groups.map(|group| format!("{group:0>width$}")).collect::<String>().parse().ok()
+    let mut digits = String::with_capacity(12);
+    for group in groups {
+        digits.extend(std::iter::repeat_n('0', width.saturating_sub(group.len())));
+        digits.push_str(group);
+    }
+    digits.parse().ok()
 }
 
 /// Reads a MAC address with or without separators.

@@ -8,33 +8,38 @@ use super::names;
 use crate::discovery::report::LldpRow;
 use crate::model::{Host, LldpPortId, LldpPortIdSubtype, MacAddress};
 
-/// The usual abbreviations of kinds of interfaces, each with the full names that devices also use.
-const KINDS: &[(&str, &[&str])] = &[
-    ("be", &["bundle-ether"]),
-    ("et", &["eth", "ethernet"]),
-    ("fa", &["fas", "fastethernet", "fast"]),
-    ("fo", &["fortygigabitethernet", "fortygige", "for"]),
-    ("gi", &["gig", "gigabitethernet", "gige"]),
-    ("hu", &["hundredgige", "hundredgigabitethernet", "hun"]),
-    ("lo", &["loopback"]),
-    ("ma", &["mgmt", "management", "mgmteth", "managementethernet"]),
-    ("po", &["port-channel", "portchannel"]),
-    ("se", &["ser", "serial"]),
-    ("te", &["ten", "tengigabitethernet", "tengige"]),
-    ("tu", &["tunnel"]),
-    ("tw", &["two", "twogigabitethernet"]),
-    ("twe", &["twentyfivegige", "twentyfivegigabitethernet"]),
-    ("vl", &["vlan"]),
-];
+/// Returns the usual abbreviation of a kind of interfaces, which devices also name in full; `None` for other kinds.
+fn short_kind(kind: &str) -> Option<&'static str> {
+    Some(match kind {
+        "bundle-ether" => "be",
+        "eth" | "ethernet" => "et",
+        "fas" | "fastethernet" | "fast" => "fa",
+        "fortygigabitethernet" | "fortygige" | "for" => "fo",
+        "gig" | "gigabitethernet" | "gige" => "gi",
+        "hundredgige" | "hundredgigabitethernet" | "hun" => "hu",
+        "loopback" => "lo",
+        "mgmt" | "management" | "mgmteth" | "managementethernet" => "ma",
+        "port-channel" | "portchannel" => "po",
+        "ser" | "serial" => "se",
+        "ten" | "tengigabitethernet" | "tengige" => "te",
+        "tunnel" => "tu",
+        "two" | "twogigabitethernet" => "tw",
+        "twentyfivegige" | "twentyfivegigabitethernet" => "twe",
+        "vlan" => "vl",
+        _ => return None,
+    })
+}
 
 /// Returns the name of an interface with the usual abbreviation of its kind, in lower case: `gi0/1`.
 pub(crate) fn abbreviated(name: &str) -> Option<String> {
-    let name = names::trimmed(name)?.to_lowercase();
+    let mut name = names::trimmed(name)?.to_lowercase();
     let digits = name.find(|character: char| character.is_ascii_digit()).unwrap_or(name.len());
-    let (kind, number) = name.split_at_checked(digits)?;
-    let kind = kind.trim_end();
-    let short = KINDS.iter().find(|(_, long)| long.contains(&kind)).map_or(kind, |(short, _)| *short);
-    Some(format!("{short}{number}"))
+    let kind = name.get(..digits)?.trim_end();
+    match short_kind(kind) {
+        Some(short) => name.replace_range(..digits, short),
+        None => name.replace_range(kind.len()..digits, ""),
+    }
+    Some(name)
 }
 
 /// What a value says of a port.

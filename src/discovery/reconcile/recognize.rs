@@ -162,7 +162,7 @@ struct Compared<'h> {
 
 impl<'h> Compared<'h> {
     fn new(host: &'h Host) -> Self {
-        Self { host, traits: Traits::of_host(host) }
+        Self { host, traits: Traits::of_host(host).with_ports(host) }
     }
 
     /// Returns whether a value that is stronger than the key shows that the host is another device.

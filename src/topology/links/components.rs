@@ -4,26 +4,23 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use uuid::Uuid;
 
-use super::candidate::{Candidate, HostPort, Source};
+use super::candidate::{Candidate, HostPort, Source, Spot};
 use super::contest::aggregate_of;
 use super::devices::Devices;
+use super::few::FewBy;
 use super::settle::{Settled, settle};
 use super::{End, Link, Segment, Stub};
 
-/// What connects the candidates of several sources.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Node {
-    /// Two devices.
-    Pair(Source),
-    /// A port that candidates are at, or its aggregate.
-    Port(HostPort),
-}
-
-/// The candidates of a source, and the nodes that they are at.
+/// The candidates of a source, and what connects them with those of other sources.
 #[derive(Clone, Debug)]
 struct Proposed {
     candidates: Vec<Candidate>,
-    nodes: Vec<Node>,
+    /// The ports that candidates are at, and their aggregates.
+    ports: Vec<HostPort>,
+    /// The pairs of devices that candidates are between, where the source is not the pair itself.
+    pairs: Vec<Source>,
+    /// The smallest source of the component; `None` until it is settled.
+    root: Option<Source>,
 }
 
 /// Sources whose candidates compete with each other, and what they result in.
@@ -39,11 +36,11 @@ struct Component {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Components {
     proposed: BTreeMap<Source, Proposed>,
-    by_node: HashMap<Node, Vec<Source>>,
-    /// The smallest source of the component of each source.
-    root_of: HashMap<Source, Source>,
+    by_port: FewBy<HostPort, Source>,
+    by_pair: FewBy<Source, Source>,
+    /// The components by the smallest source.
     components: HashMap<Source, Component>,
-    pub(super) links: BTreeMap<Uuid, Link>,
+    pub(super) links: BTreeMap<Uuid, Box<Link>>,
     pub(super) segments: BTreeMap<Uuid, Segment>,
     /// The switches that announce nothing.
     pub(super) unmanaged: BTreeMap<Uuid, Stub>,
@@ -51,11 +48,22 @@ pub(super) struct Components {
     links_at: HashMap<Uuid, usize>,
 }
 
+/// What an update results in.
+#[derive(Debug, Default)]
+struct Outcome {
+    links: Vec<(Uuid, Box<Link>)>,
+    /// The stubs with other links, some of them repeatedly.
+    stubs: Vec<Uuid>,
+}
+
 impl Components {
     /// Returns the sources of the candidates at the ports of a host.
-    pub(super) fn access_sources(&self, host: Uuid) -> impl Iterator<Item = Source> {
+    pub(super) fn access_sources(&self, host: Uuid) -> impl Iterator<Item = u32> {
         let range = Source::Access(host, 0)..=Source::Access(host, u32::MAX);
-        self.proposed.range(range).map(|(source, _)| *source)
+        self.proposed.range(range).filter_map(|(source, _)| match source {
+            Source::Access(_, port) => Some(*port),
+            Source::Pair(..) => None,
+        })
     }
 
     /// Returns whether a stub has links.
@@ -63,130 +71,140 @@ impl Components {
         self.links_at.contains_key(&stub)
     }
 
-    /// Replaces the candidates of sources, and decides again wherever they compete. Returns the stubs with other links.
-    pub(super) fn update(
-        &mut self,
-        changes: BTreeMap<Source, Vec<Candidate>>,
-        devices: &Devices,
-    ) -> BTreeSet<Uuid> {
-        let mut stubs = BTreeSet::new();
+    /// Replaces the candidates of sources, and decides again wherever they compete. Returns the stubs with other links, some
+    /// of them repeatedly.
+    pub(super) fn update(&mut self, changes: Vec<(Source, Vec<Candidate>)>, devices: &Devices) -> Vec<Uuid> {
+        let mut outcome = Outcome::default();
         let mut affected = BTreeSet::new();
         for (source, candidates) in changes {
-            affected.extend(self.dissolve(source, &mut stubs));
-            self.replace(source, candidates, devices);
-            affected.insert(source);
-        }
-        affected.retain(|source| self.proposed.contains_key(source));
-        let mut pending: Vec<Source> = affected.iter().copied().collect();
-        while let Some(source) = pending.pop() {
-            for neighbor in self.neighbors(source) {
-                if !affected.contains(&neighbor) {
-                    let joined = self.dissolve(neighbor, &mut stubs);
-                    pending.extend(joined.iter().copied().filter(|source| affected.insert(*source)));
-                }
+            affected.extend(self.dissolve(source, &mut outcome));
+            if candidates.is_empty() {
+                affected.remove(&source);
+            } else {
+                affected.insert(source);
             }
+            self.replace(source, candidates, devices);
         }
-        while let Some(root) = affected.first().copied() {
-            let sources = self.connected(root);
-            sources.iter().for_each(|source| {
-                affected.remove(source);
-            });
-            self.settle(root, sources, devices, &mut stubs);
+        self.add_competitors(&mut affected, &mut outcome);
+        while let Some(root) = affected.pop_first() {
+            let sources = self.take_connected(root, &mut affected);
+            self.settle(root, sources, devices, &mut outcome);
         }
-        stubs
+        if self.links.is_empty() {
+            self.links = outcome.links.into_iter().collect();
+        } else {
+            self.links.extend(outcome.links);
+        }
+        outcome.stubs
     }
 
     fn replace(&mut self, source: Source, candidates: Vec<Candidate>, devices: &Devices) {
         if let Some(former) = self.proposed.remove(&source) {
-            for node in former.nodes {
-                if let Some(sources) = self.by_node.get_mut(&node) {
-                    sources.retain(|other| *other != source);
-                    if sources.is_empty() {
-                        self.by_node.remove(&node);
-                    }
-                }
-            }
+            former.ports.iter().for_each(|port| self.by_port.remove(port, source));
+            former.pairs.iter().for_each(|pair| self.by_pair.remove(pair, source));
         }
         if candidates.is_empty() {
             return;
         }
-        let mut nodes = BTreeSet::new();
+        let mut ports = Vec::with_capacity(2);
+        let mut pairs = Vec::new();
         for candidate in &candidates {
             let [one, other] = &candidate.ends;
-            nodes.insert(Node::Pair(Source::pair(one.device, other.device)));
-            for end in &candidate.ends {
-                nodes.extend(end.host_port().map(Node::Port));
-                nodes.extend(aggregate_of(end, devices).map(Node::Port));
+            pairs.extend(Some(Source::pair(one.device, other.device)).filter(|pair| *pair != source));
+            ports.extend(candidate.ends.iter().filter_map(Spot::host_port));
+            ports.extend(candidate.ends.iter().filter_map(|end| aggregate_of(end, devices)));
+        }
+        ports.sort_unstable();
+        ports.dedup();
+        pairs.sort_unstable();
+        pairs.dedup();
+        ports.iter().for_each(|port| self.by_port.add(port.clone(), source));
+        pairs.iter().for_each(|pair| self.by_pair.add(*pair, source));
+        self.proposed.insert(source, Proposed { candidates, ports, pairs, root: None });
+    }
+
+    /// Adds the sources that compete with others, directly or through others, and removes their components.
+    fn add_competitors(&mut self, affected: &mut BTreeSet<Source>, outcome: &mut Outcome) {
+        if affected.len() == self.proposed.len() {
+            return;
+        }
+        let mut pending: Vec<Source> = affected.iter().copied().collect();
+        while let Some(source) = pending.pop() {
+            for neighbor in self.neighbors(source).collect::<Vec<_>>() {
+                if !affected.contains(&neighbor) {
+                    let joined = self.dissolve(neighbor, outcome).into_iter().chain([neighbor]);
+                    pending.extend(joined.filter(|source| affected.insert(*source)));
+                }
             }
         }
-        for node in &nodes {
-            self.by_node.entry(node.clone()).or_default().push(source);
-        }
-        self.proposed.insert(source, Proposed { candidates, nodes: nodes.into_iter().collect() });
     }
 
-    fn neighbors(&self, source: Source) -> BTreeSet<Source> {
-        let nodes = self.proposed.get(&source).map(|proposed| proposed.nodes.as_slice()).unwrap_or_default();
-        nodes.iter().filter_map(|node| self.by_node.get(node)).flatten().copied().collect()
+    /// Returns the sources that compete with one directly, some of them repeatedly.
+    fn neighbors(&self, source: Source) -> impl Iterator<Item = Source> {
+        let proposed = self.proposed.get(&source);
+        let (ports, pairs) = proposed.map(|it| (&it.ports, &it.pairs)).unzip();
+        let at_ports = ports.into_iter().flatten().flat_map(|port| self.by_port.get(port));
+        let pairs = pairs.into_iter().flatten().copied();
+        let between = pairs.clone().chain([source]).flat_map(|pair| self.by_pair.get(&pair));
+        at_ports.chain(between).chain(pairs.filter(|pair| self.proposed.contains_key(pair)))
     }
 
-    /// Returns the sources that compete with one, directly or through others.
-    fn connected(&self, root: Source) -> BTreeSet<Source> {
-        let mut connected = BTreeSet::from([root]);
+    /// Takes the sources that compete with one, directly or through others. Returns all of them in order.
+    fn take_connected(&self, root: Source, affected: &mut BTreeSet<Source>) -> Vec<Source> {
+        let mut connected = vec![root];
         let mut pending = vec![root];
         while let Some(source) = pending.pop() {
-            pending.extend(self.neighbors(source).into_iter().filter(|source| connected.insert(*source)));
+            let others = self.neighbors(source).filter(|other| *other != source && affected.remove(other));
+            let others: Vec<Source> = others.collect();
+            connected.extend(&others);
+            pending.extend(others);
         }
+        connected.sort_unstable();
         connected
     }
 
     /// Removes the component of a source and its links. Returns its sources.
-    fn dissolve(&mut self, source: Source, stubs: &mut BTreeSet<Uuid>) -> Vec<Source> {
-        let root = self.root_of.get(&source);
-        let Some(component) = root.and_then(|root| self.components.remove(root)) else { return vec![source] };
+    fn dissolve(&mut self, source: Source, outcome: &mut Outcome) -> Vec<Source> {
+        let root = self.proposed.get(&source).and_then(|proposed| proposed.root);
+        let Some(component) = root.and_then(|root| self.components.remove(&root)) else { return Vec::new() };
         for id in component.links {
             if let Some(link) = self.links.remove(&id) {
-                self.count(&link, false, stubs);
+                self.count(&link, false, &mut outcome.stubs);
             }
         }
         component.segments.iter().for_each(|id| drop(self.segments.remove(id)));
         component.stubs.iter().for_each(|id| drop(self.unmanaged.remove(id)));
-        for source in &component.sources {
-            self.root_of.remove(source);
-        }
         component.sources
     }
 
-    fn settle(
-        &mut self,
-        root: Source,
-        sources: BTreeSet<Source>,
-        devices: &Devices,
-        stubs: &mut BTreeSet<Uuid>,
-    ) {
+    fn settle(&mut self, root: Source, sources: Vec<Source>, devices: &Devices, outcome: &mut Outcome) {
         let proposed = sources.iter().filter_map(|source| self.proposed.get(source));
-        let candidates = proposed.flat_map(|proposed| proposed.candidates.iter().cloned()).collect();
+        let candidates = proposed.flat_map(|proposed| &proposed.candidates).collect();
         let Settled { links, segments, stubs: unmanaged } = settle(candidates, devices);
+        for source in &sources {
+            if let Some(proposed) = self.proposed.get_mut(source) {
+                proposed.root = Some(root);
+            }
+        }
         let component = Component {
             links: links.iter().map(|link| link.id).collect(),
             segments: segments.iter().map(|segment| segment.id).collect(),
             stubs: unmanaged.iter().map(|stub| stub.id).collect(),
-            sources: sources.iter().copied().collect(),
+            sources,
         };
+        self.components.insert(root, component);
         for link in links {
-            self.count(&link, true, stubs);
-            self.links.insert(link.id, link);
+            self.count(&link, true, &mut outcome.stubs);
+            outcome.links.push((link.id, Box::new(link)));
         }
         self.segments.extend(segments.into_iter().map(|segment| (segment.id, segment)));
         self.unmanaged.extend(unmanaged.into_iter().map(|stub| (stub.id, stub)));
-        self.root_of.extend(sources.into_iter().map(|source| (source, root)));
-        self.components.insert(root, component);
     }
 
-    fn count(&mut self, link: &Link, is_added: bool, stubs: &mut BTreeSet<Uuid>) {
+    fn count(&mut self, link: &Link, is_added: bool, stubs: &mut Vec<Uuid>) {
         for end in [&link.source, &link.target] {
             let End::Stub { id, .. } = end else { continue };
-            stubs.insert(*id);
+            stubs.push(*id);
             let count = self.links_at.entry(*id).or_default();
             *count = if is_added { count.saturating_add(1) } else { count.saturating_sub(1) };
             if *count == 0 {

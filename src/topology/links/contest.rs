@@ -7,13 +7,13 @@ use super::devices::Devices;
 use super::port_key::PortKey;
 use super::{Method, RejectedClaim, Rule};
 
-/// A link, with all candidates that mean it.
+/// A link, with the claims of all candidates that mean it.
 #[derive(Clone, Debug)]
-pub(super) struct Proposal {
+pub(super) struct Proposal<'c> {
     pub(super) ends: [Spot; 2],
     /// The strongest rule.
     pub(super) rule: Rule,
-    pub(super) claims: Vec<Claimed>,
+    pub(super) claims: Vec<&'c Claimed>,
     pub(super) rejected: Vec<RejectedClaim>,
     pub(super) is_crowded: bool,
     pub(super) is_conflicting: bool,
@@ -21,17 +21,17 @@ pub(super) struct Proposal {
 
 /// The links that remain, and the ports that several of them share.
 #[derive(Debug, Default)]
-pub(super) struct Standing {
-    pub(super) proposals: Vec<Proposal>,
+pub(super) struct Standing<'c> {
+    pub(super) proposals: Vec<Proposal<'c>>,
     pub(super) shared_ports: BTreeSet<HostPort>,
 }
 
 /// Decides between the candidates for each port.
-pub(super) fn contest(mut candidates: Vec<Candidate>, devices: &Devices) -> Standing {
+pub(super) fn contest<'c>(mut candidates: Vec<&'c Candidate>, devices: &Devices) -> Standing<'c> {
     ignore_aggregates(&mut candidates, devices);
     candidates.sort_by(|one, other| {
-        let key = |candidate: &Candidate| (candidate.rule, candidate.ends.clone());
-        key(one).cmp(&key(other)).then_with(|| order(one).cmp(&order(other)))
+        let by_ends = (one.rule, &one.ends).cmp(&(other.rule, &other.ends));
+        by_ends.then_with(|| order(one).cmp(order(other)))
     });
     let mut standing = Standing::default();
     let mut occupants: BTreeMap<HostPort, Vec<usize>> = BTreeMap::new();
@@ -41,15 +41,18 @@ pub(super) fn contest(mut candidates: Vec<Candidate>, devices: &Devices) -> Stan
     standing
 }
 
-fn order(candidate: &Candidate) -> Vec<(Option<HostPort>, &str)> {
-    candidate.claims.iter().map(|claim| (claim.at.clone(), &*claim.names)).collect()
+fn order(candidate: &Candidate) -> impl Iterator<Item = (Option<&HostPort>, &str)> {
+    candidate.claims.iter().map(|claim| (claim.at.as_ref(), &*claim.names))
 }
 
 /// Removes what two devices claim of an aggregate where they also claim links of its members.
 ///
 /// Many devices do not report which ports are members. Where neighbors name each other on physical ports, what spanning
 /// tree and forwarding databases tell of an aggregate between them is taken for these links as well.
-fn ignore_aggregates(candidates: &mut Vec<Candidate>, devices: &Devices) {
+fn ignore_aggregates(candidates: &mut Vec<&Candidate>, devices: &Devices) {
+    if candidates.len() < 2 {
+        return;
+    }
     let is_aggregate = |end: &Spot| {
         let port = end.host_port();
         port.and_then(|(host, port)| Some(devices.get(host)?.port(&port)?.is_aggregate)).unwrap_or_default()
@@ -84,15 +87,15 @@ pub(super) fn aggregate_of(end: &Spot, devices: &Devices) -> Option<HostPort> {
 }
 
 /// Joins candidates between the same ports. A candidate without a port belongs to each link that it does not contradict.
-fn merged(candidates: Vec<Candidate>) -> Vec<Proposal> {
-    let mut proposals: Vec<Proposal> = Vec::new();
+fn merged(candidates: Vec<&Candidate>) -> Vec<Proposal<'_>> {
+    let mut proposals: Vec<Proposal<'_>> = Vec::new();
     let mut by_pair: BTreeMap<[_; 2], Vec<usize>> = BTreeMap::new();
     for candidate in candidates {
         let pair = by_pair.entry([candidate.ends[0].device, candidate.ends[1].device]).or_default();
         let mut is_known = false;
         for place in pair.iter() {
-            if let Some(proposal) = proposals.get_mut(*place).filter(|it| is_same_link(it, &candidate)) {
-                proposal.add(&candidate);
+            if let Some(proposal) = proposals.get_mut(*place).filter(|it| is_same_link(it, candidate)) {
+                proposal.add(candidate);
                 is_known = true;
             }
         }
@@ -105,7 +108,7 @@ fn merged(candidates: Vec<Candidate>) -> Vec<Proposal> {
     proposals
 }
 
-fn is_same_link(proposal: &Proposal, candidate: &Candidate) -> bool {
+fn is_same_link(proposal: &Proposal<'_>, candidate: &Candidate) -> bool {
     let mut ends = proposal.ends.iter().zip(&candidate.ends);
     ends.all(|(one, other)| match (&one.port, &other.port) {
         (None, _) | (_, None) => true,
@@ -122,20 +125,26 @@ fn is_of_method(claim: &Claimed, candidate: &Candidate) -> bool {
     candidate.claims.iter().any(|other| claim.evidence.method == other.evidence.method)
 }
 
-impl Proposal {
-    fn new(candidate: Candidate) -> Self {
-        let Candidate { ends, rule, claims, is_crowded } = candidate;
-        Self { ends, rule, claims, rejected: Vec::new(), is_crowded, is_conflicting: false }
+impl<'c> Proposal<'c> {
+    fn new(candidate: &'c Candidate) -> Self {
+        Self {
+            ends: candidate.ends.clone(),
+            rule: candidate.rule,
+            claims: candidate.claims.iter().collect(),
+            rejected: Vec::new(),
+            is_crowded: candidate.is_crowded,
+            is_conflicting: false,
+        }
     }
 
-    fn add(&mut self, candidate: &Candidate) {
+    fn add(&mut self, candidate: &'c Candidate) {
         for (end, other) in self.ends.iter_mut().zip(&candidate.ends) {
             if end.port.is_none() {
                 end.port.clone_from(&other.port);
             }
         }
         self.is_crowded |= candidate.is_crowded && self.rule == candidate.rule;
-        self.claims.extend(candidate.claims.iter().cloned());
+        self.claims.extend(&candidate.claims);
     }
 
     fn methods_at<'p>(&'p self, port: &'p HostPort) -> impl Iterator<Item = Method> + 'p {
@@ -171,9 +180,9 @@ const fn method(rule: Rule) -> Option<Method> {
 }
 
 /// Lets a proposal occupy its ports, unless a stronger one does already.
-fn admit(
-    mut proposal: Proposal,
-    standing: &mut Standing,
+fn admit<'c>(
+    mut proposal: Proposal<'c>,
+    standing: &mut Standing<'c>,
     occupants: &mut BTreeMap<HostPort, Vec<usize>>,
     devices: &Devices,
 ) {

@@ -171,7 +171,9 @@ impl<'c> Tables<'c> {
 
 /// Returns the ports of a host, with the aggregates that the host or its claim names.
 fn ports(host: &Host, by_value: &Ports, tables: &Tables<'_>) -> Box<[Port]> {
-    let places: BTreeMap<Uuid, u32> = host.if_entries.iter().map(|entry| entry.id).zip(0..).collect();
+    let has_lag = host.if_entries.iter().any(|entry| entry.lag_id.is_some());
+    let ids = host.if_entries.iter().map(|entry| entry.id).zip(0..).filter(|_| has_lag);
+    let places: BTreeMap<Uuid, u32> = ids.collect();
     let place = |index: i64| u32::try_from(by_value.local(Some(index), None)?).ok();
     let rows = tables.lag.iter().filter_map(|row| Some((place(row.if_index)?, place(row.lag_id)?)));
     let claimed: BTreeMap<u32, u32> = rows.collect();
@@ -179,7 +181,7 @@ fn ports(host: &Host, by_value: &Ports, tables: &Tables<'_>) -> Box<[Port]> {
         let stored = entry.lag_id.and_then(|id| places.get(&id).copied());
         Port {
             id: entry.id,
-            name: name(entry).into(),
+            name: name(entry),
             speed_bps: entry.speed_bps.filter(|speed| *speed != 0),
             lag: claimed.get(&own).copied().or(stored).filter(|lag| *lag != own),
             is_aggregate: is_aggregate(entry),
@@ -188,9 +190,9 @@ fn ports(host: &Host, by_value: &Ports, tables: &Tables<'_>) -> Box<[Port]> {
     host.if_entries.iter().zip(0..).map(port).collect()
 }
 
-fn name(entry: &IfEntry) -> String {
+fn name(entry: &IfEntry) -> Arc<str> {
     let name = entry.if_name.as_deref().and_then(trimmed).or_else(|| trimmed(&entry.if_descr));
-    name.map_or_else(|| entry.if_index.to_string(), str::to_owned)
+    name.map_or_else(|| entry.if_index.to_string().into(), Arc::from)
 }
 
 fn is_aggregate(entry: &IfEntry) -> bool {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
 use super::device::Device;
-use super::few::HostsBy;
+use super::few::FewBy;
 use super::key::Key;
 use crate::discovery::reconcile::Known;
 use crate::model::MacAddress;
@@ -15,13 +15,13 @@ use crate::model::MacAddress;
 pub(super) struct Devices {
     by_id: BTreeMap<Uuid, Device>,
     /// The hosts that have an identity.
-    holders: HostsBy<Key>,
+    holders: FewBy<Key, Uuid>,
     /// The hosts that have a MAC address.
-    owners: HostsBy<MacAddress>,
+    owners: FewBy<MacAddress, Uuid>,
     /// The hosts that name an identity.
-    namers: HostsBy<Key>,
+    namers: FewBy<Key, Uuid>,
     /// The hosts that learned a MAC address.
-    learners: HostsBy<MacAddress>,
+    learners: FewBy<MacAddress, Uuid>,
 }
 
 impl Devices {
@@ -35,6 +35,14 @@ impl Devices {
 
     pub(super) fn ids(&self) -> impl Iterator<Item = Uuid> {
         self.by_id.keys().copied()
+    }
+
+    /// Makes room for more devices.
+    pub(super) fn reserve(&mut self, devices: &[Device]) {
+        let sum = |count: fn(&Device) -> usize| devices.iter().map(count).sum();
+        self.holders.reserve(sum(|device| device.keys.len()));
+        self.owners.reserve(sum(|device| device.macs.len()));
+        self.learners.reserve(sum(|device| device.learned.len()));
     }
 
     /// Adds a device, and returns the one that it replaces.
@@ -53,11 +61,11 @@ impl Devices {
 
     pub(super) fn remove(&mut self, id: Uuid) -> Option<Device> {
         let device = self.by_id.remove(&id)?;
-        device.keys.iter().for_each(|key| self.holders.remove(*key, id));
-        device.macs.iter().for_each(|address| self.owners.remove(*address, id));
-        device.learned.iter().for_each(|(address, _)| self.learners.remove(*address, id));
+        device.keys.iter().for_each(|key| self.holders.remove(key, id));
+        device.macs.iter().for_each(|address| self.owners.remove(address, id));
+        device.learned.iter().for_each(|(address, _)| self.learners.remove(address, id));
         for key in named_keys(&device) {
-            self.namers.remove(key, id);
+            self.namers.remove(&key, id);
         }
         Some(device)
     }
@@ -66,32 +74,32 @@ impl Devices {
     pub(super) fn add_namers(&self, device: &Device, namers: &mut BTreeSet<Uuid>) {
         let macs = device.macs.iter().map(|address| Key::of_mac(*address));
         for key in device.keys.iter().copied().chain(macs) {
-            namers.extend(self.namers.get(key));
+            namers.extend(self.namers.get(&key));
         }
     }
 
     /// Returns the hosts that have an identity, as far as it is unique.
     pub(super) fn holder(&self, key: Key) -> Option<Uuid> {
-        self.holders.only(key)
+        self.holders.only(&key)
     }
 
     /// Returns the hosts that have an identity.
     pub(super) fn holders(&self, key: Key) -> impl Iterator<Item = Uuid> {
-        self.holders.get(key)
+        self.holders.get(&key)
     }
 
     /// Returns the only host that has a MAC address.
     pub(super) fn owner(&self, address: MacAddress) -> Option<Uuid> {
-        self.owners.only(address)
+        self.owners.only(&address)
     }
 
     /// Returns the hosts that learned a MAC address.
     pub(super) fn learners(&self, address: MacAddress) -> impl Iterator<Item = Uuid> {
-        self.learners.get(address)
+        self.learners.get(&address)
     }
 
     pub(super) fn learner_count(&self, address: MacAddress) -> usize {
-        self.learners.len(address)
+        self.learners.len(&address)
     }
 }
 
@@ -99,9 +107,9 @@ impl Known<Key> for Devices {
     type Host = Uuid;
 
     fn add_holders(&self, key: &Key, holders: &mut BTreeSet<Uuid>) {
-        holders.extend(self.holders.get(*key));
+        holders.extend(self.holders.get(key));
         if let Some(address) = key.mac() {
-            holders.extend(self.owners.get(address));
+            holders.extend(self.owners.get(&address));
         }
     }
 
@@ -112,6 +120,6 @@ impl Known<Key> for Devices {
     }
 }
 
-fn named_keys(device: &Device) -> BTreeSet<Key> {
-    device.sightings.iter().flat_map(|sighting| sighting.names.keys()).collect()
+fn named_keys(device: &Device) -> impl Iterator<Item = Key> {
+    device.sightings.iter().flat_map(|sighting| sighting.names.keys())
 }

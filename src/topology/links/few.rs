@@ -1,57 +1,60 @@
-//! Maps from a value to the few hosts that have it.
+//! Maps from a value to the few things that have it.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 
-use uuid::Uuid;
-
-/// The hosts that have a value; most values belong to one host.
+/// What has a value; most values belong to one thing.
 #[derive(Clone, Debug)]
-enum Few {
-    One(Uuid),
-    Many(BTreeSet<Uuid>),
+enum Few<T> {
+    One(T),
+    Many(BTreeSet<T>),
 }
 
-/// The hosts by each value that they have.
+/// What has each value.
 #[derive(Clone, Debug)]
-pub(super) struct HostsBy<V>(HashMap<V, Few>);
+pub(super) struct FewBy<V, T>(HashMap<V, Few<T>>);
 
-impl<V> Default for HostsBy<V> {
+impl<V, T> Default for FewBy<V, T> {
     fn default() -> Self {
         Self(HashMap::new())
     }
 }
 
-impl<V: Copy + Eq + Hash> HostsBy<V> {
-    pub(super) fn add(&mut self, value: V, host: Uuid) {
-        let few = self.0.entry(value).or_insert(Few::One(host));
+impl<V: Eq + Hash, T: Copy + Ord> FewBy<V, T> {
+    /// Makes room for more values.
+    pub(super) fn reserve(&mut self, values: usize) {
+        self.0.reserve(values);
+    }
+
+    pub(super) fn add(&mut self, value: V, thing: T) {
+        let few = self.0.entry(value).or_insert(Few::One(thing));
         match few {
-            Few::One(one) if *one == host => {}
-            Few::One(one) => *few = Few::Many(BTreeSet::from([*one, host])),
+            Few::One(one) if *one == thing => {}
+            Few::One(one) => *few = Few::Many(BTreeSet::from([*one, thing])),
             Few::Many(many) => {
-                many.insert(host);
+                many.insert(thing);
             }
         }
     }
 
-    pub(super) fn remove(&mut self, value: V, host: Uuid) {
-        match self.0.get_mut(&value) {
-            Some(Few::One(one)) if *one == host => {
-                self.0.remove(&value);
+    pub(super) fn remove(&mut self, value: &V, thing: T) {
+        match self.0.get_mut(value) {
+            Some(Few::One(one)) if *one == thing => {
+                self.0.remove(value);
             }
             Some(Few::Many(many)) => {
-                many.remove(&host);
+                many.remove(&thing);
                 if many.is_empty() {
-                    self.0.remove(&value);
+                    self.0.remove(value);
                 }
             }
             _ => {}
         }
     }
 
-    /// Returns the hosts with a value, in order.
-    pub(super) fn get(&self, value: V) -> impl Iterator<Item = Uuid> + use<'_, V> {
-        let (one, many) = match self.0.get(&value) {
+    /// Returns what has a value, in order.
+    pub(super) fn get<'f>(&'f self, value: &V) -> impl Iterator<Item = T> + use<'f, V, T> {
+        let (one, many) = match self.0.get(value) {
             Some(Few::One(one)) => (Some(*one), None),
             Some(Few::Many(many)) => (None, Some(many)),
             None => (None, None),
@@ -59,16 +62,19 @@ impl<V: Copy + Eq + Hash> HostsBy<V> {
         one.into_iter().chain(many.into_iter().flatten().copied())
     }
 
-    pub(super) fn len(&self, value: V) -> usize {
-        match self.0.get(&value) {
+    pub(super) fn len(&self, value: &V) -> usize {
+        match self.0.get(value) {
             Some(Few::Many(many)) => many.len(),
             Some(Few::One(_)) => 1,
             None => 0,
         }
     }
 
-    /// Returns the only host with a value.
-    pub(super) fn only(&self, value: V) -> Option<Uuid> {
-        self.get(value).next().filter(|_| self.len(value) == 1)
+    /// Returns the only thing that has a value.
+    pub(super) fn only(&self, value: &V) -> Option<T> {
+        match self.0.get(value)? {
+            Few::One(one) => Some(*one),
+            Few::Many(many) => many.first().copied().filter(|_| many.len() == 1),
+        }
     }
 }

@@ -11,26 +11,26 @@ use crate::model::derived_id;
 
 /// A segment or an unmanaged switch, and what is connected to it.
 #[derive(Debug)]
-pub(super) struct Hub {
+pub(super) struct Hub<'c> {
     pub(super) end: End,
     pub(super) segment: Option<Segment>,
     pub(super) stub: Option<Stub>,
-    pub(super) members: BTreeMap<Spot, Member>,
+    pub(super) members: BTreeMap<Spot, Member<'c>>,
 }
 
 /// A device at a hub.
 #[derive(Debug)]
-pub(super) struct Member {
+pub(super) struct Member<'c> {
     pub(super) rule: Rule,
-    pub(super) claims: Vec<Claimed>,
+    pub(super) claims: Vec<&'c Claimed>,
     pub(super) rejected: Vec<RejectedClaim>,
     pub(super) is_conflicting: bool,
 }
 
-impl Member {
-    fn add(&mut self, proposal: &Proposal) {
+impl<'c> Member<'c> {
+    fn add(&mut self, proposal: &Proposal<'c>) {
         self.rule = self.rule.min(proposal.rule);
-        self.claims.extend(proposal.claims.iter().cloned());
+        self.claims.extend(&proposal.claims);
         self.rejected.extend(proposal.rejected.iter().cloned());
         self.is_conflicting |= proposal.is_conflicting;
     }
@@ -46,13 +46,13 @@ impl Member {
 /// Takes the links at shared ports away, and returns the hubs that replace them.
 ///
 /// Shared ports that see each other are on one hub.
-pub(super) fn hubs(standing: &mut Standing, devices: &Devices) -> Vec<Hub> {
+pub(super) fn hubs<'c>(standing: &mut Standing<'c>, devices: &Devices) -> Vec<Hub<'c>> {
     if standing.shared_ports.is_empty() {
         return Vec::new();
     }
     let shared = std::mem::take(&mut standing.shared_ports);
     let is_at_hub = |spot: &Spot| spot.host_port().is_some_and(|port| shared.contains(&port));
-    let (at_hubs, others): (Vec<Proposal>, Vec<Proposal>) = std::mem::take(&mut standing.proposals)
+    let (at_hubs, others): (Vec<Proposal<'_>>, Vec<Proposal<'_>>) = std::mem::take(&mut standing.proposals)
         .into_iter()
         .partition(|proposal| proposal.ends.iter().any(is_at_hub));
     standing.proposals = others;
@@ -64,7 +64,7 @@ pub(super) fn hubs(standing: &mut Standing, devices: &Devices) -> Vec<Hub> {
             groups.join(one, other);
         }
     }
-    let mut by_root: BTreeMap<HostPort, Vec<Proposal>> = BTreeMap::new();
+    let mut by_root: BTreeMap<HostPort, Vec<Proposal<'_>>> = BTreeMap::new();
     for proposal in at_hubs {
         let port = proposal.ends.iter().filter_map(Spot::host_port).find(|port| shared.contains(port));
         if let Some(port) = port {
@@ -98,14 +98,14 @@ impl Groups {
     }
 }
 
-fn hub(
+fn hub<'c>(
     root: &HostPort,
-    proposals: &[Proposal],
+    proposals: &[Proposal<'c>],
     shared: &BTreeSet<HostPort>,
     devices: &Devices,
-) -> Option<Hub> {
+) -> Option<Hub<'c>> {
     let device = devices.get(root.0)?;
-    let mut members: BTreeMap<Spot, Member> = BTreeMap::new();
+    let mut members: BTreeMap<Spot, Member<'c>> = BTreeMap::new();
     for proposal in proposals {
         for end in &proposal.ends {
             let empty = || Member {
@@ -132,7 +132,7 @@ fn hub(
 }
 
 /// Joins the member of a device without a port with the only one of that device that has a port.
-fn join_unknown_ports(members: &mut BTreeMap<Spot, Member>) {
+fn join_unknown_ports(members: &mut BTreeMap<Spot, Member<'_>>) {
     let unknown: Vec<DeviceKey> =
         members.keys().filter(|spot| spot.port.is_none()).map(|spot| spot.device).collect();
     for device in unknown {
@@ -148,7 +148,7 @@ fn join_unknown_ports(members: &mut BTreeMap<Spot, Member>) {
 }
 
 /// Joins the members of each unknown device, whose ports the others name differently.
-fn join_stubs(members: &mut BTreeMap<Spot, Member>) {
+fn join_stubs(members: &mut BTreeMap<Spot, Member<'_>>) {
     let is_stub = |spot: &Spot| matches!(spot.device, DeviceKey::Stub(_));
     let mut spots: BTreeMap<DeviceKey, Vec<Spot>> = BTreeMap::new();
     for spot in members.keys().filter(|spot| is_stub(spot)) {

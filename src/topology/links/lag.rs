@@ -8,10 +8,10 @@ use super::devices::Devices;
 
 /// The physical links of two devices that are one link.
 #[derive(Debug)]
-pub(super) struct Bundle {
+pub(super) struct Bundle<'c> {
     /// The aggregates at the ends; `None` where there is none, or it is unknown.
     pub(super) ends: [Spot; 2],
-    pub(super) links: Vec<Proposal>,
+    pub(super) links: Vec<Proposal<'c>>,
 }
 
 /// The devices and the aggregates at both ends.
@@ -20,8 +20,8 @@ type Group = ([DeviceKey; 2], [Option<HostPort>; 2]);
 /// Groups links by the aggregates of their ports. A link without an aggregate is a group of its own.
 ///
 /// Many devices do not report their aggregates: where one end has none, the other end's decides.
-pub(super) fn bundles(proposals: Vec<Proposal>, devices: &Devices) -> Vec<Bundle> {
-    let mut groups: BTreeMap<Group, Vec<Proposal>> = BTreeMap::new();
+pub(super) fn bundles<'c>(proposals: Vec<Proposal<'c>>, devices: &Devices) -> Vec<Bundle<'c>> {
+    let mut groups: BTreeMap<Group, Vec<Proposal<'c>>> = BTreeMap::new();
     let mut bundles = Vec::new();
     for proposal in proposals {
         let [source, target] = &proposal.ends;
@@ -52,13 +52,13 @@ pub(super) fn bundles(proposals: Vec<Proposal>, devices: &Devices) -> Vec<Bundle
     bundles
 }
 
-fn half_known(groups: &BTreeMap<Group, Vec<Proposal>>) -> Vec<Group> {
+fn half_known(groups: &BTreeMap<Group, Vec<Proposal<'_>>>) -> Vec<Group> {
     let is_half = |group: &&Group| group.1.iter().flatten().count() == 1;
     groups.keys().filter(is_half).cloned().collect()
 }
 
 /// Returns the only group that has the aggregate of a group, and another one at the other end.
-fn whole(groups: &BTreeMap<Group, Vec<Proposal>>, half: &Group) -> Option<Group> {
+fn whole(groups: &BTreeMap<Group, Vec<Proposal<'_>>>, half: &Group) -> Option<Group> {
     let is_whole = |group: &&Group| {
         let mut ends = group.1.iter().zip(&half.1);
         group.0 == half.0 && *group != half && ends.all(|(one, other)| other.is_none() || one == other)

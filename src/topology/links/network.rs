@@ -8,6 +8,7 @@ use super::candidate::{Candidate, DeviceKey, Source};
 use super::components::Components;
 use super::device::Device;
 use super::devices::Devices;
+use super::few::FewBy;
 use super::resolve::{Seen, resolve};
 use super::rules::access::{AccessPorts, single_sided_fdb};
 use super::rules::fdb::{FdbView, FdbViews, MAX_LEARNERS, adjacent, mutual_fdb, shared_fdb};
@@ -50,10 +51,10 @@ pub struct Links {
     devices: Devices,
     seen: BTreeMap<Uuid, Vec<Seen>>,
     /// The hosts that see each stub.
-    seen_stubs: HashMap<Uuid, BTreeSet<Uuid>>,
+    seen_stubs: FewBy<Uuid, Uuid>,
     views: FdbViews,
     /// The hosts that have a port towards each bridge.
-    facing: HashMap<Uuid, BTreeSet<Uuid>>,
+    facing: FewBy<Uuid, Uuid>,
     adjacent: HashMap<Uuid, BTreeSet<Uuid>>,
     access_ports: AccessPorts,
     manual: BTreeMap<Source, Vec<ManualLink>>,
@@ -71,8 +72,10 @@ struct Dirty {
     /// Hosts whose forwarding databases may mean something else.
     views: BTreeSet<Uuid>,
     access: BTreeSet<Uuid>,
-    pairs: BTreeSet<Source>,
-    stubs: BTreeSet<Uuid>,
+    /// Pairs of devices, some of them repeatedly.
+    pairs: Vec<Source>,
+    /// Stubs, some of them repeatedly.
+    stubs: Vec<Uuid>,
 }
 
 impl Links {
@@ -80,6 +83,8 @@ impl Links {
     #[must_use]
     pub fn new(devices: impl IntoIterator<Item = Device>, manual: &[ManualLink]) -> Self {
         let mut links = Self::default();
+        let devices: Vec<Device> = devices.into_iter().collect();
+        links.devices.reserve(&devices);
         for device in devices {
             links.devices.insert(device);
         }
@@ -114,13 +119,13 @@ impl Links {
 
     /// Returns the links, by id.
     pub fn links(&self) -> impl Iterator<Item = &Link> {
-        self.components.links.values()
+        self.components.links.values().map(Box::as_ref)
     }
 
     /// Returns the link with an id.
     #[must_use]
     pub fn get(&self, id: Uuid) -> Option<&Link> {
-        self.components.links.get(&id)
+        self.components.links.get(&id).map(Box::as_ref)
     }
 
     /// Returns the devices that links lead to and that are no hosts, by id.
@@ -209,15 +214,21 @@ impl Links {
     fn compute(&mut self, mut dirty: Dirty) {
         self.resolve_sightings(&mut dirty);
         self.update_views(&mut dirty);
-        let mut changes: BTreeMap<Source, Vec<Candidate>> =
-            dirty.pairs.iter().map(|pair| (*pair, self.pair_candidates(*pair))).collect();
+        dirty.pairs.sort_unstable();
+        dirty.pairs.dedup();
+        let candidates = dirty.pairs.iter().map(|pair| (*pair, self.pair_candidates(*pair)));
+        let mut changes: Vec<(Source, Vec<Candidate>)> = candidates.collect();
         for host in &dirty.access {
-            changes.extend(self.components.access_sources(*host).map(|source| (source, Vec::new())));
-            let Some(device) = self.devices.get(*host) else { continue };
-            let found = single_sided_fdb(device, &self.devices, &self.views, &self.access_ports);
-            changes.extend(found.into_iter().map(|(port, found)| (Source::Access(*host, port), found)));
+            let former = self.components.access_sources(*host).map(|port| (port, Vec::new()));
+            let mut by_port: BTreeMap<u32, Vec<Candidate>> = former.collect();
+            if let Some(device) = self.devices.get(*host) {
+                by_port.extend(single_sided_fdb(device, &self.devices, &self.views, &self.access_ports));
+            }
+            changes.extend(by_port.into_iter().map(|(port, found)| (Source::Access(*host, port), found)));
         }
         dirty.stubs.extend(self.components.update(changes, &self.devices));
+        dirty.stubs.sort_unstable();
+        dirty.stubs.dedup();
         for id in dirty.stubs {
             self.update_stub(id);
         }
@@ -231,21 +242,21 @@ impl Links {
             let is_other = former != found || dirty.changed.contains(host);
             for seen in &former {
                 if let DeviceKey::Stub(stub) = seen.device {
-                    remove(&mut self.seen_stubs, stub, *host);
+                    self.seen_stubs.remove(&stub, *host);
                 }
             }
             for seen in former.iter().chain(&found) {
                 let is_changed = seen.device.host().is_some_and(|host| dirty.changed.contains(&host));
                 if is_other || is_changed {
-                    dirty.pairs.insert(Source::pair(DeviceKey::Host(*host), seen.device));
+                    dirty.pairs.push(Source::pair(DeviceKey::Host(*host), seen.device));
                     if let DeviceKey::Stub(stub) = seen.device {
-                        dirty.stubs.insert(stub);
+                        dirty.stubs.push(stub);
                     }
                 }
             }
             for seen in &found {
                 if let DeviceKey::Stub(stub) = seen.device {
-                    self.seen_stubs.entry(stub).or_default().insert(*host);
+                    self.seen_stubs.add(stub, *host);
                 }
             }
             if !found.is_empty() {
@@ -272,7 +283,7 @@ impl Links {
         dirty.access.extend(&dirty.views);
         let mut affected = changed.clone();
         for host in &changed {
-            affected.extend(self.facing.get(host).into_iter().flatten());
+            affected.extend(self.facing.get(host));
         }
         for host in &affected {
             let found = adjacent(*host, &self.views);
@@ -288,9 +299,8 @@ impl Links {
         }
         // Pairs with a changed bridge that only the other one counts as adjacent.
         for host in &changed {
-            let facing = self.facing.get(host).into_iter().flatten();
-            let adjacent = facing.filter(|other| self.is_adjacent(**other, *host));
-            let pairs = adjacent.map(|other| Source::pair(DeviceKey::Host(*other), DeviceKey::Host(*host)));
+            let adjacent = self.facing.get(host).filter(|other| self.is_adjacent(*other, *host));
+            let pairs = adjacent.map(|other| Source::pair(DeviceKey::Host(other), DeviceKey::Host(*host)));
             dirty.pairs.extend(pairs);
         }
         dirty.access.extend(affected);
@@ -298,10 +308,10 @@ impl Links {
 
     fn replace_view(&mut self, host: Uuid, former: &FdbView, found: &FdbView, access: &mut BTreeSet<Uuid>) {
         for other in former.towards.keys() {
-            remove(&mut self.facing, *other, host);
+            self.facing.remove(other, host);
         }
         for other in found.towards.keys() {
-            self.facing.entry(*other).or_default().insert(host);
+            self.facing.add(*other, host);
         }
         for port in former.access.values() {
             for (address, _) in &port.owned {
@@ -351,9 +361,12 @@ impl Links {
 
     fn update_stub(&mut self, id: Uuid) {
         self.stubs.remove(&id);
-        let Some(hosts) = self.seen_stubs.get(&id).filter(|_| self.components.has_links(id)) else { return };
+        if self.seen_stubs.len(&id) == 0 || !self.components.has_links(id) {
+            return;
+        }
         let key = DeviceKey::Stub(id);
-        let seen = hosts.iter().filter_map(|host| Some((self.devices.get(*host)?, self.seen.get(host)?)));
+        let hosts = self.seen_stubs.get(&id);
+        let seen = hosts.filter_map(|host| Some((self.devices.get(host)?, self.seen.get(&host)?)));
         let abouts = seen.flat_map(|(device, seen)| {
             let start = seen.partition_point(|seen| seen.device < key);
             let seen = seen.iter().skip(start).take_while(|seen| seen.device == key);
@@ -361,14 +374,5 @@ impl Links {
         });
         let stub = stub(id, abouts);
         self.stubs.insert(id, stub);
-    }
-}
-
-fn remove(map: &mut HashMap<Uuid, BTreeSet<Uuid>>, key: Uuid, host: Uuid) {
-    if let Some(hosts) = map.get_mut(&key) {
-        hosts.remove(&host);
-        if hosts.is_empty() {
-            map.remove(&key);
-        }
     }
 }

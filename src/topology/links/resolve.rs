@@ -1,7 +1,5 @@
 //! The devices and ports that the sightings of a device name.
 
-use std::collections::BTreeMap;
-
 use uuid::Uuid;
 
 use super::Method;
@@ -99,13 +97,10 @@ type Unknown<'d> = (usize, &'d Sighting, &'d Named<Key>, bool);
 ///
 /// LLDP, CDP and the spanning tree often name one device differently: on one port, those that share an identity are one.
 fn by_stubs(device: &Device, unknown: &[Unknown<'_>]) -> Vec<Seen> {
-    let mut by_port: BTreeMap<Option<&PortKey>, Vec<&Unknown<'_>>> = BTreeMap::new();
-    for entry in unknown {
-        by_port.entry(entry.1.port.as_ref()).or_default().push(entry);
-    }
+    let mut sorted: Vec<&Unknown<'_>> = unknown.iter().collect();
+    sorted.sort_by_key(|(place, sighting, ..)| (sighting.port.as_ref(), sighting.method, *place));
     let mut seen = Vec::with_capacity(unknown.len());
-    for entries in by_port.values_mut() {
-        entries.sort_by_key(|(place, sighting, ..)| (sighting.method, *place));
+    for entries in sorted.chunk_by(|one, other| one.1.port == other.1.port) {
         let mut stubs: Vec<(Uuid, &Named<Key>)> = Vec::new();
         for (place, sighting, named, is_ambiguous) in entries.iter().copied() {
             let same = stubs.iter().find(|(_, other)| sighting.method != Method::Lldp && share(other, named));

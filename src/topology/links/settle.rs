@@ -1,6 +1,6 @@
 //! From candidates that compete with each other to links.
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
 
 use uuid::Uuid;
 
@@ -24,7 +24,7 @@ pub(super) struct Settled {
 }
 
 /// Decides between candidates, and makes links of those that remain.
-pub(super) fn settle(candidates: Vec<Candidate>, devices: &Devices) -> Settled {
+pub(super) fn settle(candidates: Vec<&Candidate>, devices: &Devices) -> Settled {
     let mut standing = contest(candidates, devices);
     let mut settled = Settled::default();
     for hub in hubs(&mut standing, devices) {
@@ -39,7 +39,7 @@ pub(super) fn settle(candidates: Vec<Candidate>, devices: &Devices) -> Settled {
     settled
 }
 
-fn hub_link(spot: &Spot, member: Member, hub: &End, devices: &Devices) -> Link {
+fn hub_link(spot: &Spot, member: Member<'_>, hub: &End, devices: &Devices) -> Link {
     let Member { rule, claims, rejected, is_conflicting } = member;
     let own = end(spot, devices);
     // At a hub, the device itself and another one have to claim the connection.
@@ -61,34 +61,34 @@ fn hub_link(spot: &Spot, member: Member, hub: &End, devices: &Devices) -> Link {
     }
 }
 
-fn bundle_link(bundle: Bundle, devices: &Devices) -> Link {
+fn bundle_link(bundle: Bundle<'_>, devices: &Devices) -> Link {
     let Bundle { ends: [one, other], links } = bundle;
     let (one, other) = (end(&one, devices), end(&other, devices));
     let is_swapped = id_of(&one) > id_of(&other);
     let (source, target) = if is_swapped { (other, one) } else { (one, other) };
     let mut members: Vec<LinkMember> = Vec::new();
-    let mut speeds: Vec<u64> = Vec::new();
-    for proposal in links.iter() {
+    let mut total_speed: Option<u64> = None;
+    for proposal in &links {
         let [one, other] = &proposal.ends;
         let (source, target) = if is_swapped { (other, one) } else { (one, other) };
-        let member = LinkMember { source_port: port(source, devices), target_port: port(target, devices) };
-        members.push(member);
-        speeds.extend(speed(source, devices).into_iter().chain(speed(target, devices)).min());
-    }
-    if links.len() == 1 {
-        members.clear();
+        if links.len() > 1 {
+            let (source_port, target_port) = (port(source, devices), port(target, devices));
+            members.push(LinkMember { source_port, target_port });
+        }
+        let speed = speed(source, devices).into_iter().chain(speed(target, devices)).min();
+        total_speed = total_speed.into_iter().chain(speed).reduce(u64::saturating_add);
     }
     members.sort_by(|one, other| key(one).cmp(&key(other)));
     let rule = links.iter().map(|proposal| proposal.rule).min().unwrap_or(Rule::SingleSidedFdb);
     let is_conflicting = links.iter().any(|proposal| proposal.is_conflicting);
     let weakest = links.iter().map(|link| confidence(link.rule, &link.claims, is_conflicting)).min();
-    let claims: Vec<Claimed> = links.iter().flat_map(|link| link.claims.iter().cloned()).collect();
+    let claims: Vec<&Claimed> = links.iter().flat_map(|link| &link.claims).copied().collect();
     let rejected = links.into_iter().flat_map(|Proposal { rejected, .. }| rejected).collect();
     Link {
         id: link_id(&source, &target),
         source,
         target,
-        speed_bps: speeds.into_iter().reduce(u64::saturating_add),
+        speed_bps: total_speed,
         members,
         confidence: weakest.unwrap_or_else(|| confidence(rule, &claims, is_conflicting)),
         evidence: evidence(&claims),
@@ -101,17 +101,18 @@ fn key(member: &LinkMember) -> (&Option<PortRef>, &Option<PortRef>) {
 }
 
 /// Returns how certain a link is that a rule made of claims.
-fn confidence(rule: Rule, claims: &[Claimed], is_conflicting: bool) -> Confidence {
-    let is_named = |claim: &&Claimed| {
-        matches!(claim.evidence.method, Method::Lldp | Method::Cdp | Method::Stored | Method::Stp)
+fn confidence(rule: Rule, claims: &[&Claimed], is_conflicting: bool) -> Confidence {
+    let is_named = |evidence: &&Evidence| {
+        matches!(evidence.method, Method::Lldp | Method::Cdp | Method::Stored | Method::Stp)
     };
-    let reporters: BTreeSet<Option<Uuid>> =
-        claims.iter().filter(is_named).map(|claim| claim.evidence.reporter_host_id).collect();
+    let named = claims.iter().map(|claim| &claim.evidence).filter(is_named);
+    let mut reporters = named.map(|evidence| evidence.reporter_host_id);
+    let is_of_several = reporters.next().is_some_and(|first| reporters.any(|other| other != first));
     match rule {
         Rule::Manual => Confidence::Confirmed,
         _ if is_conflicting => Confidence::Conflicting,
         Rule::MutualFdb | Rule::SharedFdb | Rule::SingleSidedFdb => Confidence::Inferred,
-        _ if reporters.len() > 1 => Confidence::Confirmed,
+        _ if is_of_several => Confidence::Confirmed,
         _ => Confidence::Reported,
     }
 }
@@ -149,21 +150,26 @@ pub(super) const fn id_of(end: &End) -> Uuid {
 
 /// Returns the id of the link between two ends.
 fn link_id(source: &End, target: &End) -> Uuid {
-    let port = |end: &End| match end {
-        End::Host { port, .. } | End::Stub { port, .. } => match port {
-            Some(PortRef { if_entry_id: Some(id), .. }) => id.as_bytes().to_vec(),
-            Some(PortRef { name, .. }) => [b"name ", name.as_bytes()].concat(),
-            None => Vec::new(),
+    let (source_id, target_id) = (id_of(source), id_of(target));
+    let (source_port, target_port) = (port_bytes(source), port_bytes(target));
+    derived_id("link", &[source_id.as_bytes(), &source_port, target_id.as_bytes(), &target_port])
+}
+
+/// Returns what distinguishes the port at an end from the other ports of the device.
+fn port_bytes(end: &End) -> Cow<'_, [u8]> {
+    match end {
+        End::Host { port: Some(port), .. } | End::Stub { port: Some(port), .. } => match port {
+            PortRef { if_entry_id: Some(id), .. } => Cow::Borrowed(id.as_bytes()),
+            PortRef { name, .. } => Cow::Owned([b"name ", name.as_bytes()].concat()),
         },
-        End::Segment { .. } => Vec::new(),
-    };
-    let parts =
-        [id_of(source).as_bytes().to_vec(), port(source), id_of(target).as_bytes().to_vec(), port(target)];
-    derived_id("link", &parts.each_ref().map(Vec::as_slice))
+        End::Host { port: None, .. } | End::Stub { port: None, .. } | End::Segment { .. } => {
+            Cow::Borrowed(&[])
+        }
+    }
 }
 
 /// Returns the evidence of claims, the strongest first, each once.
-fn evidence(claims: &[Claimed]) -> Vec<Evidence> {
+fn evidence(claims: &[&Claimed]) -> Vec<Evidence> {
     let mut evidence: Vec<Evidence> = claims.iter().map(|claim| claim.evidence.clone()).collect();
     evidence.sort_by_key(order);
     evidence.dedup();

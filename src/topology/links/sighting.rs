@@ -37,11 +37,12 @@ pub(super) enum Names {
 }
 
 impl Names {
-    pub(super) fn keys(&self) -> Vec<Key> {
-        match self {
-            Self::Device(named) => named.identities().copied().collect(),
-            Self::Record(id) => vec![Key::of_record(*id)],
-        }
+    pub(super) fn keys(&self) -> impl Iterator<Item = Key> {
+        let (named, record) = match self {
+            Self::Device(named) => (Some(named), None),
+            Self::Record(id) => (None, Some(Key::of_record(*id))),
+        };
+        named.into_iter().flat_map(Named::identities).copied().chain(record)
     }
 }
 

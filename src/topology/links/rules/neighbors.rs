@@ -1,7 +1,5 @@
 //! Rules about neighbors that devices name: LLDP, CDP, stored neighbors and the spanning tree.
 
-use std::collections::BTreeMap;
-
 use super::pairing::{Dialog, Statement};
 use crate::topology::links::candidate::{Candidate, Claimed, DeviceKey, Spot};
 use crate::topology::links::device::Device;
@@ -13,7 +11,28 @@ use crate::topology::links::{Evidence, Method, Rule};
 pub(in crate::topology::links) struct Between {
     our_key: DeviceKey,
     their_key: DeviceKey,
-    dialogs: BTreeMap<Method, Dialog>,
+    dialogs: Dialogs,
+}
+
+/// The claims by protocol.
+#[derive(Debug, Default)]
+struct Dialogs {
+    lldp: Dialog,
+    cdp: Dialog,
+    stored: Dialog,
+    stp: Dialog,
+}
+
+impl Dialogs {
+    const fn get_mut(&mut self, method: Method) -> Option<&mut Dialog> {
+        match method {
+            Method::Lldp => Some(&mut self.lldp),
+            Method::Cdp => Some(&mut self.cdp),
+            Method::Stored => Some(&mut self.stored),
+            Method::Stp => Some(&mut self.stp),
+            Method::Manual | Method::Fdb => None,
+        }
+    }
 }
 
 impl Between {
@@ -22,12 +41,16 @@ impl Between {
         (our_key, ours): (DeviceKey, Option<(&Device, &[Seen])>),
         (their_key, theirs): (DeviceKey, Option<(&Device, &[Seen])>),
     ) -> Self {
-        let mut dialogs: BTreeMap<Method, Dialog> = BTreeMap::new();
+        let mut dialogs = Dialogs::default();
         for (method, statement) in statements(ours, their_key) {
-            dialogs.entry(method).or_default().ours.push(statement);
+            if let Some(dialog) = dialogs.get_mut(method) {
+                dialog.ours.push(statement);
+            }
         }
         for (method, statement) in statements(theirs, our_key) {
-            dialogs.entry(method).or_default().theirs.push(statement);
+            if let Some(dialog) = dialogs.get_mut(method) {
+                dialog.theirs.push(statement);
+            }
         }
         Self { our_key, their_key, dialogs }
     }
@@ -39,7 +62,7 @@ impl Between {
     }
 
     fn mutual(&mut self, method: Method, rule: Rule) -> Vec<Candidate> {
-        let Some(dialog) = self.dialogs.get_mut(&method) else { return Vec::new() };
+        let Some(dialog) = self.dialogs.get_mut(method) else { return Vec::new() };
         let (our_key, their_key) = (self.our_key, self.their_key);
         let agreements = dialog.take_agreements().into_iter().map(|agreement| {
             let (ours, theirs) = (agreement.our_port, agreement.their_port);
@@ -49,7 +72,8 @@ impl Between {
     }
 
     fn one_sided(&mut self, method: Method, rule: Rule) -> Vec<Candidate> {
-        let Some(Dialog { ours, theirs }) = self.dialogs.remove(&method) else { return Vec::new() };
+        let Some(dialog) = self.dialogs.get_mut(method) else { return Vec::new() };
+        let Dialog { ours, theirs } = std::mem::take(dialog);
         let candidate = |reporter: DeviceKey, other: DeviceKey, statement: Statement| {
             let ends = (Spot::new(reporter, statement.port), Spot::new(other, statement.remote));
             Candidate::new(ends.0, ends.1, rule, vec![statement.claimed])
