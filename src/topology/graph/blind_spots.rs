@@ -8,7 +8,7 @@ use super::context::Context;
 use super::l2::stub_label;
 use super::shape::Node;
 use crate::discovery::report::Capability;
-use crate::topology::links::{Confidence, End, Link, PortRef, Stub};
+use crate::topology::links::{Confidence, CrowdedPort, End, Link, PortRef, Stub};
 
 /// A device or a port that a scan would reveal more about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,7 +17,7 @@ use crate::topology::links::{Confidence, End, Link, PortRef, Stub};
 pub struct BlindSpot {
     /// Why a scan is worthwhile.
     pub reason: BlindSpotReason,
-    /// The node that stands for the device or the segment.
+    /// The node that stands for the device, the segment, or the host that has the port.
     pub node_id: Uuid,
     /// The host to scan, or the host that has the port; `None` for a device that is no host yet.
     pub host_id: Option<Uuid>,
@@ -102,31 +102,52 @@ fn unknown_devices(context: &Context<'_>) -> Vec<BlindSpot> {
     context.input.stubs.iter().filter_map(spot).collect()
 }
 
-/// Returns a spot for each segment: its port is the one that sees the devices.
+/// Returns a spot for each port behind which several devices are, unless an unmanaged switch explains them.
 fn crowded_ports(context: &Context<'_>) -> Vec<BlindSpot> {
+    let unmanaged: BTreeSet<Uuid> =
+        context.input.stubs.iter().filter(|stub| stub.is_unmanaged_switch).map(|stub| stub.id).collect();
     let mut on_segment: BTreeMap<Uuid, Vec<&End>> = BTreeMap::new();
+    let mut explained: BTreeSet<(Uuid, &PortRef)> = BTreeSet::new();
     for link in &context.input.links {
-        match (&link.source, &link.target) {
-            (End::Segment { id }, other) | (other, End::Segment { id }) => {
-                on_segment.entry(*id).or_default().push(other);
+        for (end, other) in [(&link.source, &link.target), (&link.target, &link.source)] {
+            match end {
+                End::Segment { id } => on_segment.entry(*id).or_default().push(other),
+                End::Stub { id, .. } if unmanaged.contains(id) => explained.extend(port_of(other)),
+                _ => {}
             }
-            _ => {}
         }
     }
+    explained.extend(on_segment.values().flatten().filter_map(|end| port_of(end)));
+    let learned = context.input.crowded_ports.iter();
+    let learned = learned.filter(|crowded| !explained.contains(&(crowded.host_id, &crowded.port)));
+    let learned = learned.filter_map(|CrowdedPort { host_id, port, devices }| {
+        let node = context.hosts.get(host_id)?.node();
+        Some(crowded_port(*host_id, node, port.clone(), *devices))
+    });
+    segments(context, on_segment).into_iter().chain(learned).collect()
+}
+
+fn port_of(end: &End) -> Option<(Uuid, &PortRef)> {
+    match end {
+        End::Host { host_id, port: Some(port) } => Some((*host_id, port)),
+        _ => None,
+    }
+}
+
+/// Returns a spot for each segment: its port is the one that sees the devices.
+fn segments(context: &Context<'_>, on_segment: BTreeMap<Uuid, Vec<&End>>) -> Vec<BlindSpot> {
     let spot = |(segment, ends): (Uuid, Vec<&End>)| {
         // The end whose port is known is the switch; the others are the devices behind it.
-        let with_port = ends.iter().find_map(|end| match end {
-            End::Host { host_id, port: Some(port) } => Some((*host_id, port.clone())),
-            _ => None,
-        });
-        let (host, port) = with_port?;
+        let (host, port) = ends.iter().find_map(|end| port_of(end))?;
         let node = context.hosts.get(&host)?.node();
-        let count = ends.len().saturating_sub(1);
-        let weight = count.saturating_mul(4).max(1);
-        let reason = BlindSpotReason::CrowdedPort;
-        Some(spot_of_host(reason, segment, node, Some(port), Vec::new(), count, weight))
+        Some(crowded_port(segment, node, port.clone(), ends.len().saturating_sub(1)))
     };
     on_segment.into_iter().filter_map(spot).collect()
+}
+
+fn crowded_port(node_id: Uuid, host: Node, port: PortRef, count: usize) -> BlindSpot {
+    let weight = count.saturating_mul(4).max(1);
+    spot_of_host(BlindSpotReason::CrowdedPort, node_id, host, Some(port), Vec::new(), count, weight)
 }
 
 /// Returns the number of links to each host that only its neighbors report.

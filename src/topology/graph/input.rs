@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::HostSummary;
 use crate::discovery::report::Capability;
 use crate::model::{Subnet, Timestamp, TopologyView};
-use crate::topology::links::{Confidence, Link, Segment, Stub};
+use crate::topology::links::{Confidence, CrowdedPort, Link, LinkWarning, Segment, Stub};
 
 /// What a graph shows of a network.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -62,6 +62,10 @@ pub struct GraphInput<'a> {
     pub stubs: Vec<&'a Stub>,
     /// The segments that links lead to.
     pub segments: Vec<&'a Segment>,
+    /// What makes the links uncertain.
+    pub warnings: Vec<LinkWarning>,
+    /// The ports behind which several devices were learned, but no switch is known.
+    pub crowded_ports: Vec<CrowdedPort>,
     /// What neighbors announce of hosts, by host.
     pub capabilities: BTreeMap<Uuid, Vec<Capability>>,
     /// What to show.
@@ -83,6 +87,8 @@ impl<'a> GraphInput<'a> {
             links: Vec::new(),
             stubs: Vec::new(),
             segments: Vec::new(),
+            warnings: Vec::new(),
+            crowded_ports: Vec::new(),
             capabilities: BTreeMap::new(),
             options,
             revision: "",

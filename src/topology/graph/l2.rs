@@ -8,6 +8,7 @@ use super::context::Context;
 use super::draft::Draft;
 use super::role;
 use super::shape::{Edge, EdgeKind, Node, NodeKind, TextKind};
+use super::warnings::add_warnings;
 use crate::model::{HostRole, LldpChassisIdSubtype, MacAddress};
 use crate::topology::links::{Confidence, End, Link, PortRef, Rule, Segment, Stub};
 
@@ -43,6 +44,7 @@ pub(super) fn draft(context: &Context<'_>) -> Draft {
     drop_lonely(&mut draft);
     let shown = context.hosts.keys().filter(|id| draft.nodes.contains_key(id)).count();
     draft.warn_count("hosts_without_links", context.hosts.len().saturating_sub(shown));
+    add_warnings(context, &mut draft);
     draft
 }
 

@@ -19,6 +19,7 @@ mod shape;
 mod size;
 mod summary;
 mod text;
+mod warnings;
 mod workloads;
 
 pub(in crate::topology) use self::arrange::diagram;

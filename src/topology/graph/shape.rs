@@ -230,6 +230,15 @@ pub struct Hidden {
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 pub struct Warning {
     /// A stable code.
+    ///
+    /// | Code | Parameters |
+    /// |---|---|
+    /// | `hosts_without_links`, `hosts_without_subnet`, `hosts_without_workloads`, `empty_subnets` | `count` |
+    /// | `focus_not_found` | `id` |
+    /// | `duplicate_chassis_id` | `chassis_id`, `count` of the hosts that have it, and `host_id` of one |
+    /// | `ambiguous_neighbor` | `names` that `host_id` gives it, and `if_entry_id` of the port if known |
+    /// | `truncated_table` | `host_id`, and `table`, which may lack rows |
+    /// | `more_warnings` | `count` of the warnings beyond 20 with one code |
     pub code: String,
     /// Names and values that belong to the code.
     pub params: std::collections::BTreeMap<String, String>,

@@ -81,6 +81,8 @@ impl NetworkState {
         input.links = self.links.links().collect();
         input.stubs = self.links.stubs().collect();
         input.segments = self.links.segments().collect();
+        input.warnings = self.links.warnings();
+        input.crowded_ports = self.links.crowded_ports().collect();
         input.capabilities = self.links.capabilities();
         // Relative to the latest report, so that the graph depends on the records alone.
         let latest = self.hosts.values().filter_map(|host| host.last_seen_at).max();

@@ -78,7 +78,7 @@ fn add_graph(schemas: &mut Schemas) {
         "nodes": [node(40, "switch-1", "switch", 0), node(42, "server-7", "server", 112)],
         "edges": [edge],
         "hidden": {"leaves": 0, "stale": 0},
-        "warnings": [{"code": "duplicate_chassis_id", "params": {"hosts": "2"}}],
+        "warnings": [{"code": "truncated_table", "params": {"host_id": SWITCH, "table": "lldp"}}],
     });
     let spot = json!({
         "reason": "one_sided_links", "node_id": SERVER, "host_id": SERVER, "label": "server-7",

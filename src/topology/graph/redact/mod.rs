@@ -71,9 +71,10 @@ impl<'a> Redactor<'a> {
         graph.network_id = None;
         graph.revision = hex(&self.code("revision", graph.revision.as_bytes(), b""), 8);
         for warning in &mut graph.warnings {
-            // Other values than counts are names or ids.
-            warning.params.retain(|_, value| value.parse::<u64>().is_ok());
+            // Other values than counts are names, addresses or ids.
+            warning.params.retain(|name, _| name == "count");
         }
+        graph.warnings.dedup();
         let depths = depths(&graph.nodes);
         for node in &mut graph.nodes {
             self.redact_node(node);
