@@ -167,8 +167,7 @@ fn layout_path(network: Uuid, view: TopologyView) -> String {
 
 fn query_of(network: Uuid, options: &GraphOptions) -> Serializer<'static, String> {
     // Every field is named, so that a new one cannot be forgotten here.
-    let GraphOptions { view, focus, depth, tag_ids, collapse, expand, min_confidence, show_stale: _ } =
-        options;
+    let GraphOptions { view, focus, depth, tag_ids, collapse, expand, min_confidence, show_stale } = options;
     let mut query = Serializer::new(String::new());
     query.append_pair("network_id", &network.to_string()).append_pair("view", view.as_str());
     if let Some(focus) = focus {
@@ -189,5 +188,6 @@ fn query_of(network: Uuid, options: &GraphOptions) -> Serializer<'static, String
         Confidence::Inferred | Confidence::Conflicting => "Inferred",
     };
     query.append_pair("min_confidence", min_confidence);
+    query.append_pair("show_stale", if *show_stale { "true" } else { "false" });
     query
 }

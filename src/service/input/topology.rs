@@ -42,6 +42,7 @@ pub(in crate::service) fn read_topology_query(
         Some("Confirmed") => Confidence::Confirmed,
         Some(_) => return Err(invalid_format("min_confidence")),
     };
+    options.show_stale = values.value("show_stale")?.unwrap_or(options.show_stale);
     Ok(TopologyQuery {
         network_id,
         options,

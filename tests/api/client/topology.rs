@@ -55,6 +55,7 @@ async fn options_of_a_graph_reach_the_server() {
     (options.collapse, options.min_confidence) = (false, Confidence::Confirmed);
     let graph = client.topology_graph(OFFICE, &options).await.unwrap();
     assert_eq!(graph.nodes.iter().map(|node| node.id).collect::<Vec<_>>(), [Uuid::from_u128(1)]);
+    options.show_stale = false;
     options.tag_ids = [fixture.home.tags[0]].into();
     assert!(client.topology_graph(OFFICE, &options).await.unwrap().nodes.is_empty());
     for view in [TopologyView::L3, TopologyView::Workloads] {

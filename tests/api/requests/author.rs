@@ -239,7 +239,7 @@ impl Author<'_> {
             "view" => "l2|l3|workloads|l4",
             "focus" | "expand" => return self.id("hosts").to_string(),
             "depth" => "0|1|2|100|101|x",
-            "collapse" | "layout" => "true|false|1",
+            "collapse" | "layout" | "show_stale" => "true|false|1",
             "min_confidence" => "Inferred|Reported|Confirmed|Conflicting",
             "format" => "svg|mermaid|dot|graphml|drawio|json|png",
             "theme" => "auto|light|dark|blue",

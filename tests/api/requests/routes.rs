@@ -196,11 +196,12 @@ const TOPOLOGY_ROWS: &[Row] = &[];
 
 #[cfg(feature = "topology")]
 const GRAPH: Needs =
-    Needs::Parameters("network_id view focus depth tag_ids collapse expand min_confidence layout");
+    Needs::Parameters("network_id view focus depth tag_ids collapse expand min_confidence show_stale layout");
 
 #[cfg(feature = "topology")]
-const EXPORT: Needs =
-    Needs::Parameters("network_id view focus depth tag_ids collapse expand min_confidence format theme");
+const EXPORT: Needs = Needs::Parameters(
+    "network_id view focus depth tag_ids collapse expand min_confidence show_stale format theme",
+);
 
 #[cfg(feature = "topology")]
 #[rustfmt::skip]

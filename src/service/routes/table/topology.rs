@@ -50,6 +50,11 @@ const GRAPH: &[Parameter] = &[
         Kind::Choice(&["Inferred", "Reported", "Confirmed"]),
         "The least certain links to draw. Conflicting ones are always drawn.",
     ),
+    Parameter::optional(
+        "show_stale",
+        Kind::Boolean,
+        "Whether hosts are drawn that recent scans do not show any more. Default: true.",
+    ),
 ];
 
 const WITH_LAYOUT: &[Parameter] =
