@@ -87,7 +87,7 @@ fn role_of(
     if has_guests && !is_manual {
         return (HostRole::Hypervisor, Some(RoleReason::new(RoleSource::Guest, "guests")));
     }
-    match role::combine(summary.role, reason, capabilities) {
+    match role::combine(summary, capabilities) {
         Some((role, reason)) => (role, Some(reason)),
         None => (summary.role, reason.cloned()),
     }

@@ -22,6 +22,8 @@ pub struct HostSummary {
     pub role: HostRole,
     /// What the role is derived from; `None` for an unknown role.
     pub role_reason: Option<RoleReason>,
+    /// Whether most ports bridge or route: a switch or a router; `None` if that is unclear.
+    pub role_by_ports: Option<HostRole>,
     /// The ids of the host's tags.
     pub tags: Vec<Uuid>,
     /// The addresses, in display order.
@@ -66,7 +68,8 @@ impl HostSummary {
     /// Digests a host and its claims, which tell when the host was seen last.
     #[must_use]
     pub fn of(host: &Host, claims: &[Claim]) -> Self {
-        let (role, role_reason) = role::of_host(host);
+        let role_by_ports = role::by_ports(host, claims);
+        let (role, role_reason) = role::of_host(host, role_by_ports);
         let names = names(host);
         Self {
             id: host.id,
@@ -75,6 +78,7 @@ impl HostSummary {
             serial_number: host.serial_number.clone(),
             role,
             role_reason,
+            role_by_ports,
             tags: host.tags.clone(),
             interfaces: interfaces(host),
             services: services(host),

@@ -1,16 +1,17 @@
 //! The roles of hosts, and what they are derived from.
 
+mod ports;
 mod words;
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use self::ports::SWITCH_PORTS;
+use super::HostSummary;
 use crate::discovery::report::Capability;
-use crate::model::{Host, HostRole, IfEntry, OperStatus, Protocol};
-
-/// Number of physical ports from which on a device that is a bridge counts as a switch.
-const SWITCH_PORTS: usize = 5;
+use crate::inventory::Claim;
+use crate::model::{Host, HostRole, IfEntry, Protocol};
 
 /// `ifType` of Ethernet: `ethernetCsmacd`, `fastEther`, `gigabitEthernet`.
 const ETHERNET: [i64; 3] = [6, 62, 117];
@@ -44,7 +45,7 @@ pub enum RoleSource {
     Service,
     /// An open port.
     Port,
-    /// The number of ports of a bridge.
+    /// The ports: their number, and whether most of them bridge or route.
     Interfaces,
 }
 
@@ -54,14 +55,22 @@ impl RoleReason {
     }
 }
 
-/// Returns the role that a host itself reveals, and the reason.
-pub(super) fn of_host(host: &Host) -> (HostRole, Option<RoleReason>) {
+/// Returns whether a device bridges or routes with most of its ports; `None` if that is unclear.
+pub(super) fn by_ports(host: &Host, claims: &[Claim]) -> Option<HostRole> {
+    ports::role_by_ports(host, claims)
+}
+
+/// Returns the role that a host itself reveals, and the reason. `by_ports`: what most of its ports do.
+pub(super) fn of_host(host: &Host, by_ports: Option<HostRole>) -> (HostRole, Option<RoleReason>) {
     if let Some(role) = host.role {
         return (role, Some(RoleReason::new(RoleSource::Manual, "")));
     }
-    let found = words::by_description(host)
+    let is_switch = by_ports == Some(HostRole::Switch);
+    let described = words::by_description(host);
+    let found = described
+        .filter(|(_, reason)| !(is_switch && words::is_of_routers_and_switches(&reason.value)))
         .or_else(|| words::by_service(host))
-        .or_else(|| by_interfaces(host))
+        .or_else(|| by_interfaces(host, by_ports))
         .or_else(|| words::by_platform(host))
         .or_else(|| by_port(host));
     found.map_or((HostRole::Unknown, None), |(role, reason)| (role, Some(reason)))
@@ -82,20 +91,32 @@ pub(super) fn of_capabilities(capabilities: &[Capability]) -> Option<(HostRole, 
     Some((role, RoleReason::new(RoleSource::Capability, value)))
 }
 
-/// Returns the role of a host to which neighbors attribute capabilities.
+/// Returns the role of a host to which neighbors attribute capabilities; `None` if these do not change it.
 ///
-/// What a device says of itself is more specific where it bridges or routes as a side effect, such as a hypervisor.
-pub(super) fn combine(
-    role: HostRole,
-    reason: Option<&RoleReason>,
-    capabilities: &[Capability],
-) -> Option<(HostRole, RoleReason)> {
+/// What a device says of itself is more specific where it bridges or routes as a side effect, such as a hypervisor. What
+/// its ports do distinguishes a router from a switch where it announces both.
+pub(super) fn combine(host: &HostSummary, capabilities: &[Capability]) -> Option<(HostRole, RoleReason)> {
+    let reason = host.role_reason.as_ref();
+    let is_of_both = reason.is_some_and(|reason| {
+        reason.source == RoleSource::Description && words::is_of_routers_and_switches(&reason.value)
+    });
     let is_specific = match reason.map(|reason| reason.source) {
         Some(RoleSource::Manual | RoleSource::Guest) => true,
-        Some(RoleSource::Description | RoleSource::Service) => role != HostRole::Server,
+        Some(RoleSource::Description | RoleSource::Service) => host.role != HostRole::Server && !is_of_both,
         _ => false,
     };
-    if is_specific { None } else { of_capabilities(capabilities) }
+    if is_specific {
+        return None;
+    }
+    let (role, reason) = of_capabilities(capabilities)?;
+    if role != HostRole::Switch || !capabilities.contains(&Capability::Router) {
+        return Some((role, reason));
+    }
+    match host.role_by_ports {
+        Some(HostRole::Router) => Some((HostRole::Router, RoleReason::new(RoleSource::Interfaces, "routed"))),
+        None if is_of_both => None,
+        _ => Some((role, reason)),
+    }
 }
 
 /// Returns the number of ports with a neighbor by LLDP or CDP.
@@ -108,8 +129,7 @@ pub(super) fn neighbor_ports(host: &Host) -> u32 {
 
 /// Returns the number of Ethernet ports that are up.
 pub(super) fn active_ports(host: &Host) -> u32 {
-    let is_active = |entry: &&IfEntry| is_ethernet(entry) && entry.oper_status == Some(OperStatus::Up);
-    count(host.if_entries.iter().filter(is_active).count())
+    count(ports::active_ports(host))
 }
 
 fn count(number: usize) -> u32 {
@@ -120,11 +140,14 @@ fn is_ethernet(entry: &IfEntry) -> bool {
     entry.if_type.is_some_and(|kind| ETHERNET.contains(&kind))
 }
 
-/// A device with a neighbor or a bridge address, and more ports than a computer has, is a switch.
-fn by_interfaces(host: &Host) -> Option<(HostRole, RoleReason)> {
+/// A device with a neighbor or a bridge address, and more ports than a computer has, is a switch unless most ports route.
+fn by_interfaces(host: &Host, by_ports: Option<HostRole>) -> Option<(HostRole, RoleReason)> {
     let is_bridge = host.chassis_id.is_some() || neighbor_ports(host) > 0;
     let ports = host.if_entries.iter().filter(|entry| is_ethernet(entry)).count();
-    let is_switch = (is_bridge && ports >= SWITCH_PORTS) || ports >= 4 * SWITCH_PORTS;
+    let is_switch = match by_ports {
+        Some(role) => role == HostRole::Switch,
+        None => (is_bridge && ports >= SWITCH_PORTS) || ports >= 4 * SWITCH_PORTS,
+    };
     is_switch.then(|| (HostRole::Switch, RoleReason::new(RoleSource::Interfaces, "ports")))
 }
 

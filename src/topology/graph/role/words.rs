@@ -154,12 +154,12 @@ const PRODUCTS: &[(HostRole, &[&str])] = &[
             "cat3k",
             "cat4500",
             "cat9k",
-            "c2900",
+            "c2900xl",
             "c2950",
             "c2960",
             "c2960s",
             "c2960x",
-            "c3500",
+            "c3500xl",
             "c3550",
             "c3560",
             "c3560e",
@@ -230,6 +230,10 @@ const PRODUCTS: &[(HostRole, &[&str])] = &[
     ),
 ];
 
+/// Words for operating systems that run on routers and on switches.
+const OF_ROUTERS_AND_SWITCHES: &[&str] =
+    &["cisco ios", "internetwork operating system", "junos", "juniper", "versatile routing platform"];
+
 /// Words for general-purpose systems, which decide when nothing else does.
 const PLATFORMS: &[(HostRole, &[&str])] = &[
     (HostRole::Server, &["windows server", "domain controller", "server 20", "build 3790", "build 6001"]),
@@ -261,6 +265,11 @@ pub(super) fn by_description(host: &Host) -> Option<(HostRole, RoleReason)> {
     let text = description(host);
     let (role, word) = find(PRODUCTS, &text)?;
     Some((role, RoleReason::new(RoleSource::Description, word)))
+}
+
+/// Returns whether a word occurs in descriptions of routers and of switches.
+pub(super) fn is_of_routers_and_switches(word: &str) -> bool {
+    OF_ROUTERS_AND_SWITCHES.contains(&word)
 }
 
 /// Returns the role that the operating system suggests.
