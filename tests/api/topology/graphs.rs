@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{ACCESS, CORE, Campus, GRAPH, LINKS, UNKNOWN, edge, id_of, items, node, of_office};
+use super::{ACCESS, CORE, Campus, GRAPH, LINKS, UNKNOWN, edge, id_of, items, node, of_office, switch};
 use crate::backend::run_with;
 use crate::common::{ELSEWHERE, LAB, NOBODY, OFFICE, Row, get, with_header, with_key};
 
@@ -117,6 +117,7 @@ fn parameters_are_checked() {
             ("graph", "expand=x", format, json!({"field": "expand"})),
             ("graph", "collapse=1", format, json!({"field": "collapse"})),
             ("graph", "layout=no", format, json!({"field": "layout"})),
+            ("graph", "show_stale=1", format, json!({"field": "show_stale"})),
             ("graph", "min_confidence=Conflicting", format, json!({"field": "min_confidence"})),
             (
                 "graph",
@@ -222,5 +223,52 @@ fn deleted_host_leaves_the_graph() {
         // The other switch still reports it, so that it is known by name.
         assert_eq!(node(&graph, ACCESS)["kind"], "Stub");
         assert_ne!(node(&graph, ACCESS)["id"], json!(campus.access));
+    });
+}
+
+#[test]
+fn hosts_that_reports_of_the_last_week_lack_are_stale() {
+    run_with(Campus::new, async |campus| {
+        let stale = |graph: &Value| node(graph, CORE)["stale"] == json!(true);
+        campus.import("2026-08-08T12:00:00Z", &[switch(4, "newcomer", &[])]).await;
+        assert!(!stale(&campus.graph("").await));
+        campus.import("2026-08-08T12:00:01Z", &[switch(4, "newcomer", &[])]).await;
+        let graph = campus.graph("").await;
+        assert!(stale(&graph));
+        assert_eq!(graph["hidden"]["stale"], 0);
+        let without = campus.graph("show_stale=false").await;
+        assert_eq!(without["hidden"]["stale"], 2);
+        let labels: Vec<&Value> = items(&without, "nodes").iter().map(|node| &node["label"]).collect();
+        assert!(!labels.contains(&&json!(CORE)) && !labels.contains(&&json!(ACCESS)), "{labels:?}");
+        campus.import("2026-08-08T13:00:00Z", &[switch(1, CORE, &[])]).await;
+        assert!(!stale(&campus.graph("").await));
+    });
+}
+
+#[test]
+fn ports_of_an_aggregate_are_members_of_one_edge() {
+    run_with(Campus::new, async |campus| {
+        let aggregated = |number, name, other, other_name| {
+            let ports =
+                [("Gi0/1", other, other_name), ("Gi0/2", other, other_name), ("Po1", other, other_name)];
+            let mut device = switch(number, name, &ports);
+            device["tables"]["lldp"]["rows"].as_array_mut().unwrap().truncate(2);
+            device["tables"]["lldp"]["rows"][1]["port_id"]["value"] = json!("Gi0/2");
+            let rows = json!([{"if_index": 1, "lag_id": 3}, {"if_index": 2, "lag_id": 3}]);
+            device["tables"]["lag"] = json!({"complete": true, "rows": rows});
+            device
+        };
+        let devices = [aggregated(6, "spine", 7, "leaf"), aggregated(7, "leaf", 6, "spine")];
+        let hosts = campus.import("2026-08-01T12:00:00Z", &devices).await;
+        let graph = campus.graph("").await;
+        let bundle = edge(&graph, hosts[0], hosts[1]).expect("an edge");
+        assert_eq!(bundle["source_port"]["name"], "Po1");
+        assert_eq!(bundle["target_port"]["name"], "Po1");
+        assert_eq!(bundle["speed_bps"], 2_000_000_000_u64);
+        let names = |member: &Value| {
+            [&member["source_port"]["name"], &member["target_port"]["name"]].map(Value::clone)
+        };
+        let members: Vec<_> = items(bundle, "members").iter().map(names).collect();
+        assert_eq!(members, [["Gi0/1", "Gi0/1"], ["Gi0/2", "Gi0/2"]].map(|pair| pair.map(Value::from)));
     });
 }

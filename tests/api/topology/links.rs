@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use toposcope::model::Permission;
 use uuid::Uuid;
 
-use super::{Campus, LINKS, edge, id_of, items, link, of_office};
+use super::{ACCESS, CORE, Campus, LINKS, edge, id_of, items, link, of_office};
 use crate::backend::run_with;
 use crate::common::{
     ELSEWHERE, LAB, LAB_HOST, NOBODY, OFFICE, Row, host, send_json, with, with_key, with_session,
@@ -61,6 +61,33 @@ fn link_at_ports_names_them() {
         let added = edge(&graph, server, campus.core).expect("the link by hand");
         let port = if added["source"] == json!(campus.core) { "source_port" } else { "target_port" };
         assert_eq!(added[port], json!({"if_entry_id": entry["id"], "name": "Gi0/2"}));
+    });
+}
+
+#[test]
+fn link_by_hand_keeps_the_claims_that_it_wins_over() {
+    run_with(Campus::new, async |campus| {
+        let entries = campus.read(&format!("/api/v1/if-entries?host_id={}", campus.core)).await;
+        let entry = entries.as_array().unwrap().iter().find(|entry| entry["if_name"] == "Gi0/1").unwrap();
+        let server = campus.host("server").await;
+        let mut body = link(campus.core, server);
+        body["source"]["if_entry_id"] = entry["id"].clone();
+        campus.by_member("POST", LINKS, &body).await.data();
+        let graph = campus.graph("").await;
+        assert!(edge(&graph, campus.core, campus.access).is_none(), "the port has another neighbor");
+        let by_hand = edge(&graph, campus.core, server).expect("the link by hand");
+        let path = format!("/api/v1/topology/edges/{}", id_of(by_hand));
+        let details = campus.read(&of_office(&path, "")).await;
+        let rejected = items(&details, "rejected");
+        assert_eq!(rejected.len(), 2, "{rejected:#?}");
+        for claim in rejected {
+            assert_eq!(
+                (&claim["beaten_by"], &claim["evidence"]["method"]),
+                (&json!("manual"), &json!("lldp"))
+            );
+            let is_own = claim["evidence"]["reporter_host_id"] == json!(campus.core);
+            assert_eq!(claim["names"], if is_own { ACCESS } else { CORE });
+        }
     });
 }
 

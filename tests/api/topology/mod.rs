@@ -48,19 +48,22 @@ impl Campus {
         let subnet =
             json!({"network_id": OFFICE, "name": "campus-backbone-subnet", "cidr": "198.51.100.0/24"});
         campus.send_as(&campus.key, send_json("POST", "/api/v1/subnets", &subnet)).await.data();
-        let report = json!({
-            "reporter": {"name": "collector", "version": "1"},
-            "observed_at": "2026-08-01T12:00:00Z",
-            "devices": [
-                switch(1, CORE, &[("Gi0/1", 2, ACCESS), ("Gi0/2", 3, UNKNOWN)]),
-                switch(2, ACCESS, &[("Gi0/1", 1, CORE)]),
-            ],
-        });
-        let target = format!("/api/v1/discovery/import?network_id={OFFICE}&format=report");
-        let imported = campus.send_as(&campus.key, send_json("POST", &target, &report)).await;
-        let hosts = imported.data()["hosts"].as_array().unwrap();
-        [campus.core, campus.access] = [0, 1].map(|index: usize| id_of(&hosts[index]));
+        let devices = [
+            switch(1, CORE, &[("Gi0/1", 2, ACCESS), ("Gi0/2", 3, UNKNOWN)]),
+            switch(2, ACCESS, &[("Gi0/1", 1, CORE)]),
+        ];
+        let hosts = campus.import("2026-08-01T12:00:00Z", &devices).await;
+        [campus.core, campus.access] = hosts.try_into().unwrap();
         campus
+    }
+
+    /// Imports a report about devices of the office, and returns the ids of their hosts.
+    async fn import(&self, observed_at: &str, devices: &[Value]) -> Vec<Uuid> {
+        let reporter = json!({"name": "collector", "version": "1"});
+        let report = json!({"reporter": reporter, "observed_at": observed_at, "devices": devices});
+        let target = format!("/api/v1/discovery/import?network_id={OFFICE}&format=report");
+        let imported = self.send_as(&self.key, send_json("POST", &target, &report)).await;
+        imported.data()["hosts"].as_array().unwrap().iter().map(id_of).collect()
     }
 
     async fn send_as(&self, key: &str, request: Request<String>) -> Reply {

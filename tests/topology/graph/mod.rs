@@ -1,9 +1,14 @@
 //! What the views show.
 
+mod blind_spots;
+mod filters;
 mod folding;
+mod lab_roles;
 mod layer2;
 mod layer3;
 mod redaction;
 mod roles;
+mod staleness;
 pub(crate) mod support;
+mod warnings;
 mod workloads;

@@ -1,5 +1,6 @@
-use toposcope::discovery::report::Capability;
-use toposcope::model::{HostRole, TopologyView};
+use toposcope::discovery::report::{Capability, Reporter, StpRow};
+use toposcope::inventory::{Claim, ClaimRows};
+use toposcope::model::{Host, HostRole, IfEntry, Interface, OperStatus, Timestamp, TopologyView};
 use toposcope::topology::graph::RoleSource;
 
 use super::support::{Fixture, node};
@@ -9,6 +10,9 @@ fn description_reveals_the_role() {
     let cases = [
         ("Cisco IOS Software, C2960S Software (C2960S-UNIVERSALK9-M)", HostRole::Switch),
         ("Cisco IOS Software, C870 Software (C870-ADVIPSERVICESK9-M)", HostRole::Router),
+        ("Cisco IOS Software, C2900 Software (C2900-UNIVERSALK9-M)", HostRole::Router),
+        ("Cisco IOS Software, C3900 Software (C3900-UNIVERSALK9-M)", HostRole::Router),
+        ("Cisco Internetwork Operating System, C2900XL Software (C2900XL-C3H2S-M)", HostRole::Switch),
         ("Palo Alto Networks PA-3000 series firewall", HostRole::Firewall),
         ("TiMOS-C-22.10.R11 Nokia 7250 IXR", HostRole::Router),
         ("UAP-nanoHD 5.43.36.12724", HostRole::AccessPoint),
@@ -56,4 +60,134 @@ fn announced_capability_decides_unless_the_description_is_specific() {
         network.capabilities.push((host, capability));
         assert_eq!(node(&network.graph(TopologyView::L2), "x").role, role, "{description}");
     }
+}
+
+/// Adds Ethernet ports that are up to the last host, the first of them with addresses.
+fn add_ports(network: &mut Fixture, count: i64, with_address: i64) {
+    let host = network.hosts.last_mut().unwrap();
+    for index in 1..=count {
+        let entry = IfEntry {
+            if_name: Some(format!("Gi0/{index}")),
+            if_type: Some(6),
+            oper_status: Some(OperStatus::Up),
+            ..IfEntry::new(host, index)
+        };
+        host.if_entries.push(entry);
+        if index <= with_address {
+            add_address(host, &format!("10.0.{index}.1"));
+        }
+    }
+}
+
+/// Gives the last port of a host an address.
+fn add_address(host: &mut Host, address: &str) {
+    let interface = Interface::new(host, address.parse().unwrap());
+    host.if_entries.last_mut().unwrap().interface_id = Some(interface.id);
+    host.interfaces.push(interface);
+}
+
+fn add_vlan(network: &mut Fixture, number: i64) {
+    let host = network.hosts.last_mut().unwrap();
+    let entry = IfEntry {
+        if_name: Some(format!("Vl{number}")),
+        if_type: Some(53),
+        ..IfEntry::new(host, 1000 + number)
+    };
+    host.if_entries.push(entry);
+    add_address(host, &format!("10.1.{number}.1"));
+}
+
+/// Lets ports of the last host take part in the spanning tree.
+fn add_bridge(network: &mut Fixture, ports: i64) {
+    let rows = ClaimRows::Stp((1..=ports).map(StpRow::new).collect());
+    let host = network.hosts.last().unwrap();
+    network.claims.push(Claim::new(host, Reporter::new("test"), Timestamp::UNIX_EPOCH, rows));
+}
+
+/// Returns the role of the last host, which announces these capabilities, and what decided.
+fn announced(mut network: Fixture, capabilities: &[Capability]) -> (HostRole, RoleSource, String) {
+    let host = network.hosts.last().unwrap().clone();
+    let other = network.host("neighbor", "switch", &[]);
+    network.link((host.id, "Gi0/1"), (other, "1"), "Reported");
+    network.capabilities.extend(capabilities.iter().map(|capability| (host.id, *capability)));
+    let graph = network.graph(TopologyView::L2);
+    let found = node(&graph, &host.name);
+    let reason = found.role_reason.as_ref().unwrap();
+    (found.role, reason.source, reason.value.to_string())
+}
+
+fn described(description: &str) -> Fixture {
+    let mut network = Fixture::default();
+    network.host("x", description, &[]);
+    network
+}
+
+const BOTH: [Capability; 2] = [Capability::Bridge, Capability::Router];
+
+#[test]
+fn device_that_announces_both_is_a_router_where_most_ports_have_addresses() {
+    let mut network = described("");
+    add_ports(&mut network, 4, 3);
+    let expected = (HostRole::Router, RoleSource::Interfaces, "routed".to_owned());
+    assert_eq!(announced(network, &BOTH), expected);
+}
+
+#[test]
+fn subinterface_with_an_address_makes_its_port_a_routed_one() {
+    let mut network = described("");
+    add_ports(&mut network, 2, 1);
+    let host = network.hosts.last_mut().unwrap();
+    let entry =
+        IfEntry { if_name: Some("Gi0/2.100".to_owned()), if_type: Some(135), ..IfEntry::new(host, 9) };
+    host.if_entries.push(entry);
+    add_address(host, "10.2.0.1");
+    assert_eq!(announced(network, &BOTH).0, HostRole::Router);
+}
+
+#[test]
+fn switch_that_routes_between_vlans_stays_a_switch() {
+    let expected = (HostRole::Switch, RoleSource::Capability, "Bridge".to_owned());
+    for bridged in [0, 24] {
+        let mut network = described("");
+        add_ports(&mut network, 28, 2);
+        add_vlan(&mut network, 10);
+        add_vlan(&mut network, 20);
+        add_bridge(&mut network, bridged);
+        assert_eq!(announced(network, &BOTH), expected);
+    }
+    let mut network = described("");
+    add_ports(&mut network, 2, 2);
+    add_vlan(&mut network, 10);
+    assert_eq!(announced(network, &BOTH), expected);
+}
+
+#[test]
+fn device_that_announces_both_and_whose_ports_are_unknown_is_a_switch() {
+    assert_eq!(announced(described(""), &BOTH).0, HostRole::Switch);
+}
+
+#[test]
+fn system_of_routers_and_switches_is_a_router_unless_it_bridges() {
+    let ios = "Cisco IOS Software, Version 15.1(4)M4";
+    let by_description = (HostRole::Router, RoleSource::Description, "cisco ios".to_owned());
+    assert_eq!(announced(described(ios), &BOTH), by_description);
+    assert_eq!(announced(described(ios), &[]), by_description);
+
+    let mut network = described(ios);
+    add_ports(&mut network, 4, 1);
+    add_bridge(&mut network, 3);
+    assert_eq!(announced(network, &BOTH), by_description);
+
+    let mut network = described(ios);
+    add_ports(&mut network, 24, 0);
+    add_bridge(&mut network, 24);
+    assert_eq!(announced(network, &BOTH).0, HostRole::Switch);
+
+    let mut network = described(ios);
+    add_ports(&mut network, 24, 0);
+    add_bridge(&mut network, 24);
+    assert_eq!(announced(network, &[]), (HostRole::Switch, RoleSource::Interfaces, "ports".to_owned()));
+
+    let bridge = (HostRole::Switch, RoleSource::Capability, "Bridge".to_owned());
+    assert_eq!(announced(described(ios), &[Capability::Bridge]), bridge);
 }

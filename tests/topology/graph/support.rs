@@ -1,10 +1,13 @@
 //! Networks for the tests of graphs and pictures.
 
 use toposcope::discovery::report::Capability;
-use toposcope::model::{Host, Interface, Service, ServiceDefinition, Subnet, TopologyView};
+use toposcope::inventory::Claim;
+use toposcope::model::{Host, Interface, Service, ServiceDefinition, Subnet, Timestamp, TopologyView};
 use toposcope::topology::graph::{Graph, GraphInput, GraphOptions, HostSummary, Node, build};
-use toposcope::topology::links::{Link, Segment, Stub};
+use toposcope::topology::links::{Link, LinkWarning, Links, Segment, Stub};
 use uuid::Uuid;
+
+use crate::links::support::Node as Device;
 
 pub(crate) const NETWORK: Uuid = Uuid::from_u128(0x4e);
 
@@ -17,6 +20,9 @@ pub(crate) struct Fixture {
     pub(crate) stubs: Vec<Stub>,
     pub(crate) segments: Vec<Segment>,
     pub(crate) capabilities: Vec<(Uuid, Capability)>,
+    pub(crate) claims: Vec<Claim>,
+    pub(crate) warnings: Vec<LinkWarning>,
+    pub(crate) stale_before: Option<Timestamp>,
 }
 
 impl Fixture {
@@ -83,7 +89,7 @@ impl Fixture {
     }
 
     pub(crate) fn summaries(&self) -> Vec<HostSummary> {
-        self.hosts.iter().map(|host| HostSummary::of(host, &[])).collect()
+        self.hosts.iter().map(|host| HostSummary::of(host, &self.claims)).collect()
     }
 
     pub(crate) fn graph(&self, view: TopologyView) -> Graph {
@@ -102,11 +108,33 @@ impl Fixture {
         input.links = self.links.iter().collect();
         input.stubs = self.stubs.iter().collect();
         input.segments = self.segments.iter().collect();
+        input.warnings.clone_from(&self.warnings);
+        input.stale_before = self.stale_before;
         for (host, capability) in &self.capabilities {
             input.capabilities.entry(*host).or_default().push(*capability);
         }
         call(&input)
     }
+}
+
+/// Calls a function with what the claims of devices result in.
+pub(crate) fn with_devices<T>(
+    devices: &[Device],
+    options: &GraphOptions,
+    call: impl FnOnce(&GraphInput<'_>) -> T,
+) -> T {
+    let links = Links::new(devices.iter().map(Device::device), &[]);
+    let summaries: Vec<HostSummary> =
+        devices.iter().map(|device| HostSummary::of(&device.host, &device.claims)).collect();
+    let mut input = GraphInput::new(NETWORK, options);
+    input.hosts = summaries.iter().collect();
+    input.links = links.links().collect();
+    input.stubs = links.stubs().collect();
+    input.segments = links.segments().collect();
+    input.warnings = links.warnings();
+    input.crowded_ports = links.crowded_ports().collect();
+    input.capabilities = links.capabilities();
+    call(&input)
 }
 
 /// Returns the labels of all nodes, sorted.

@@ -101,11 +101,11 @@ fn joins(link: &Link, one: Uuid, other: Uuid) -> bool {
         .any(|(source, target)| (source, target) == wanted || (target, source) == wanted)
 }
 
-struct Lab {
-    name: String,
+pub(crate) struct Lab {
+    pub(crate) name: String,
     reports: BTreeMap<String, Report>,
     /// The hosts by device, each with its claims.
-    hosts: BTreeMap<String, (Host, Vec<Claim>)>,
+    pub(crate) hosts: BTreeMap<String, (Host, Vec<Claim>)>,
     /// Rows of `expected.tsv`: scenario, protocol, source device and port, target device and port.
     rows: Vec<Vec<String>>,
 }
@@ -124,7 +124,7 @@ impl Lab {
         self.hosts.values().map(|(host, claims)| Device::of(host, claims))
     }
 
-    fn links(&self) -> Links {
+    pub(crate) fn links(&self) -> Links {
         Links::new(self.devices(), &[])
     }
 
@@ -187,7 +187,7 @@ fn port<'h>(host: &'h Host, text: &str) -> Option<&'h IfEntry> {
 }
 
 /// Returns the labs; none, with a message, where the folder is missing.
-fn labs() -> Vec<Lab> {
+pub(crate) fn labs() -> Vec<Lab> {
     let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
     let data = env::var_os("TOPOSCOPE_DISCOVERY_DATA").map_or_else(beside, PathBuf::from);
     let Ok(folders) = fs::read_dir(data.join("labs")) else {

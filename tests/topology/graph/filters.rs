@@ -1,0 +1,97 @@
+use serde_json::json;
+use toposcope::model::TopologyView;
+use toposcope::topology::graph::GraphOptions;
+use toposcope::topology::links::Confidence;
+use uuid::Uuid;
+
+use super::support::{Fixture, labels};
+
+const TAG: Uuid = Uuid::from_u128(0x7a9);
+
+fn tag(network: &mut Fixture, host: Uuid) {
+    network.hosts.iter_mut().find(|candidate| candidate.id == host).unwrap().tags.push(TAG);
+}
+
+fn of_tag(view: TopologyView) -> GraphOptions {
+    let mut options = GraphOptions::new(view);
+    options.tag_ids.insert(TAG);
+    options
+}
+
+#[test]
+fn tags_keep_hosts_with_one_of_them_and_what_connects_these() {
+    let mut network = Fixture::default();
+    let [a, b, c] = ["a", "b", "c"].map(|name| network.host(name, "switch", &[]));
+    let stub = network.stub("unknown");
+    let kept = network.link((a, "1"), (b, "1"), "Confirmed");
+    network.link((b, "2"), (c, "1"), "Confirmed");
+    let end = |host: Uuid| json!({"type": "host", "host_id": host, "port": null});
+    let unknown = json!({"type": "stub", "id": stub, "port": null});
+    let to_stub = network.link_of(&end(a), &unknown, "Reported");
+    network.link_of(&end(c), &unknown, "Reported");
+    tag(&mut network, a);
+    tag(&mut network, b);
+
+    let graph = network.graph_with(&of_tag(TopologyView::L2));
+
+    assert_eq!(labels(&graph), ["a", "b", "unknown"]);
+    assert_eq!(graph.edges.iter().map(|edge| edge.id).collect::<Vec<_>>(), [kept, to_stub]);
+}
+
+#[test]
+fn stub_that_only_hosts_without_the_tag_name_is_left_out() {
+    let mut network = Fixture::default();
+    let (a, b) = (network.host("a", "switch", &[]), network.host("b", "switch", &[]));
+    let stub = network.stub("unknown");
+    network.link_of(
+        &json!({"type": "host", "host_id": b, "port": null}),
+        &json!({"type": "stub", "id": stub, "port": null}),
+        "Reported",
+    );
+    tag(&mut network, a);
+    assert_eq!(labels(&network.graph_with(&of_tag(TopologyView::L2))), ["a"]);
+}
+
+#[test]
+fn tags_apply_to_every_view() {
+    let mut network = Fixture::default();
+    let subnet = network.subnet("Office", "10.0.1.0/24");
+    let a = network.host("a", "Linux", &[("10.0.1.1", subnet)]);
+    network.host("b", "Linux", &[("10.0.1.2", subnet)]);
+    tag(&mut network, a);
+    assert_eq!(labels(&network.graph_with(&of_tag(TopologyView::L3))), ["Office", "a"]);
+
+    let mut network = Fixture::default();
+    for name in ["a", "b"] {
+        let hypervisor = network.host(name, "VMware ESXi", &[]);
+        let guest = network.host(&format!("guest of {name}"), "Linux", &[]);
+        let service = network.service(hypervisor, "VMware ESXi");
+        let details =
+            json!({"type": "Proxmox", "details": {"vm_name": null, "vm_id": null, "service_id": service}});
+        network.hosts.last_mut().unwrap().virtualization = Some(serde_json::from_value(details).unwrap());
+        if name == "a" {
+            tag(&mut network, hypervisor);
+            tag(&mut network, guest);
+        }
+    }
+    assert_eq!(labels(&network.graph_with(&of_tag(TopologyView::Workloads))), ["a", "guest of a"]);
+}
+
+#[test]
+fn each_least_confidence_leaves_out_what_is_less_certain() {
+    let mut network = Fixture::default();
+    let [a, b] = ["a", "b"].map(|name| network.host(name, "switch", &[]));
+    let names = ["Inferred", "Reported", "Confirmed", "Conflicting"];
+    for (port, confidence) in names.iter().enumerate() {
+        network.link((a, &port.to_string()), (b, &port.to_string()), confidence);
+    }
+    let shown = |least| {
+        let mut options = GraphOptions::new(TopologyView::L2);
+        options.min_confidence = least;
+        let edges = network.graph_with(&options).edges;
+        edges.iter().map(|edge| format!("{:?}", edge.confidence)).collect::<Vec<_>>()
+    };
+    assert_eq!(shown(Confidence::Inferred), names);
+    assert_eq!(shown(Confidence::Reported), names[1..]);
+    assert_eq!(shown(Confidence::Confirmed), names[2..]);
+}
