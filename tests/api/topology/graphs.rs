@@ -268,7 +268,8 @@ fn ports_of_an_aggregate_are_members_of_one_edge() {
         let names = |member: &Value| {
             [&member["source_port"]["name"], &member["target_port"]["name"]].map(Value::clone)
         };
-        let members: Vec<_> = items(bundle, "members").iter().map(names).collect();
+        let mut members: Vec<_> = items(bundle, "members").iter().map(names).collect();
+        members.sort_by_key(|[port, _]| port.to_string());
         assert_eq!(members, [["Gi0/1", "Gi0/1"], ["Gi0/2", "Gi0/2"]].map(|pair| pair.map(Value::from)));
     });
 }
