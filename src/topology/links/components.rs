@@ -19,14 +19,25 @@ struct Proposed {
     ports: Vec<HostPort>,
     /// The pairs of devices that candidates are between, where the source is not the pair itself.
     pairs: Vec<Source>,
-    /// The smallest source of the component; `None` until it is settled.
-    root: Option<Source>,
+    membership: Membership,
+}
+
+/// The component that a source belongs to.
+#[derive(Clone, Debug)]
+enum Membership {
+    /// It has to be decided again.
+    Unsettled,
+    /// The component is at its smallest source.
+    Of(Source),
+    /// The source is the smallest of its component.
+    Root(Component),
 }
 
 /// Sources whose candidates compete with each other, and what they result in.
 #[derive(Clone, Debug)]
 struct Component {
-    sources: Vec<Source>,
+    /// The sources beside the smallest.
+    others: Vec<Source>,
     links: Vec<Uuid>,
     segments: Vec<Uuid>,
     stubs: Vec<Uuid>,
@@ -38,8 +49,6 @@ pub(super) struct Components {
     proposed: BTreeMap<Source, Proposed>,
     by_port: FewBy<HostPort, Source>,
     by_pair: FewBy<Source, Source>,
-    /// The components by the smallest source.
-    components: HashMap<Source, Component>,
     pub(super) links: BTreeMap<Uuid, Box<Link>>,
     pub(super) segments: BTreeMap<Uuid, Segment>,
     /// The switches that announce nothing.
@@ -75,6 +84,7 @@ impl Components {
     /// of them repeatedly.
     pub(super) fn update(&mut self, changes: Vec<(Source, Vec<Candidate>)>, devices: &Devices) -> Vec<Uuid> {
         let mut outcome = Outcome::default();
+        self.by_port.reserve(changes.len());
         let mut affected = BTreeSet::new();
         for (source, candidates) in changes {
             affected.extend(self.dissolve(source, &mut outcome));
@@ -90,11 +100,7 @@ impl Components {
             let sources = self.take_connected(root, &mut affected);
             self.settle(root, sources, devices, &mut outcome);
         }
-        if self.links.is_empty() {
-            self.links = outcome.links.into_iter().collect();
-        } else {
-            self.links.extend(outcome.links);
-        }
+        extend(&mut self.links, outcome.links);
         outcome.stubs
     }
 
@@ -120,7 +126,8 @@ impl Components {
         pairs.dedup();
         ports.iter().for_each(|port| self.by_port.add(port.clone(), source));
         pairs.iter().for_each(|pair| self.by_pair.add(*pair, source));
-        self.proposed.insert(source, Proposed { candidates, ports, pairs, root: None });
+        self.proposed
+            .insert(source, Proposed { candidates, ports, pairs, membership: Membership::Unsettled });
     }
 
     /// Adds the sources that compete with others, directly or through others, and removes their components.
@@ -165,8 +172,13 @@ impl Components {
 
     /// Removes the component of a source and its links. Returns its sources.
     fn dissolve(&mut self, source: Source, outcome: &mut Outcome) -> Vec<Source> {
-        let root = self.proposed.get(&source).and_then(|proposed| proposed.root);
-        let Some(component) = root.and_then(|root| self.components.remove(&root)) else { return Vec::new() };
+        let Some(proposed) = self.proposed.get(&source) else { return Vec::new() };
+        let root = if let Membership::Of(root) = proposed.membership { root } else { source };
+        let Some(proposed) = self.proposed.get_mut(&root) else { return Vec::new() };
+        let Membership::Root(component) = std::mem::replace(&mut proposed.membership, Membership::Unsettled)
+        else {
+            return Vec::new();
+        };
         for id in component.links {
             if let Some(link) = self.links.remove(&id) {
                 self.count(&link, false, &mut outcome.stubs);
@@ -174,25 +186,30 @@ impl Components {
         }
         component.segments.iter().for_each(|id| drop(self.segments.remove(id)));
         component.stubs.iter().for_each(|id| drop(self.unmanaged.remove(id)));
-        component.sources
+        let mut sources = component.others;
+        sources.push(root);
+        sources
     }
 
     fn settle(&mut self, root: Source, sources: Vec<Source>, devices: &Devices, outcome: &mut Outcome) {
         let proposed = sources.iter().filter_map(|source| self.proposed.get(source));
         let candidates = proposed.flat_map(|proposed| &proposed.candidates).collect();
         let Settled { links, segments, stubs: unmanaged } = settle(candidates, devices);
-        for source in &sources {
+        let others: Vec<Source> = sources.into_iter().filter(|source| *source != root).collect();
+        for source in &others {
             if let Some(proposed) = self.proposed.get_mut(source) {
-                proposed.root = Some(root);
+                proposed.membership = Membership::Of(root);
             }
         }
         let component = Component {
+            others,
             links: links.iter().map(|link| link.id).collect(),
             segments: segments.iter().map(|segment| segment.id).collect(),
             stubs: unmanaged.iter().map(|stub| stub.id).collect(),
-            sources,
         };
-        self.components.insert(root, component);
+        if let Some(proposed) = self.proposed.get_mut(&root) {
+            proposed.membership = Membership::Root(component);
+        }
         for link in links {
             self.count(&link, true, &mut outcome.stubs);
             outcome.links.push((link.id, Box::new(link)));
@@ -211,5 +228,14 @@ impl Components {
                 self.links_at.remove(id);
             }
         }
+    }
+}
+
+/// Adds values to a map. Where the map is empty, sorting them once is faster than searching a place for each.
+pub(super) fn extend<T>(map: &mut BTreeMap<Uuid, Box<T>>, values: Vec<(Uuid, Box<T>)>) {
+    if map.is_empty() {
+        *map = values.into_iter().collect();
+    } else {
+        map.extend(values);
     }
 }

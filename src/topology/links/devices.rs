@@ -43,6 +43,7 @@ impl Devices {
         self.holders.reserve(sum(|device| device.keys.len()));
         self.owners.reserve(sum(|device| device.macs.len()));
         self.learners.reserve(sum(|device| device.learned.len()));
+        self.namers.reserve(sum(|device| device.sightings.len()));
     }
 
     /// Adds a device, and returns the one that it replaces.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use uuid::Uuid;
 
 use super::candidate::{Candidate, DeviceKey, Source};
-use super::components::Components;
+use super::components::{Components, extend};
 use super::device::Device;
 use super::devices::Devices;
 use super::few::FewBy;
@@ -59,7 +59,7 @@ pub struct Links {
     access_ports: AccessPorts,
     manual: BTreeMap<Source, Vec<ManualLink>>,
     components: Components,
-    stubs: BTreeMap<Uuid, Stub>,
+    stubs: BTreeMap<Uuid, Box<Stub>>,
 }
 
 /// What has to be computed again.
@@ -130,7 +130,7 @@ impl Links {
 
     /// Returns the devices that links lead to and that are no hosts, by id.
     pub fn stubs(&self) -> impl Iterator<Item = &Stub> {
-        let mut named = self.stubs.values().peekable();
+        let mut named = self.stubs.values().map(Box::as_ref).peekable();
         let mut unmanaged = self.components.unmanaged.values().peekable();
         std::iter::from_fn(move || match (named.peek(), unmanaged.peek()) {
             (Some(one), Some(other)) if one.id < other.id => named.next(),
@@ -229,9 +229,7 @@ impl Links {
         dirty.stubs.extend(self.components.update(changes, &self.devices));
         dirty.stubs.sort_unstable();
         dirty.stubs.dedup();
-        for id in dirty.stubs {
-            self.update_stub(id);
-        }
+        self.update_stubs(&dirty.stubs);
     }
 
     fn resolve_sightings(&mut self, dirty: &mut Dirty) {
@@ -359,11 +357,22 @@ impl Links {
         candidates
     }
 
-    fn update_stub(&mut self, id: Uuid) {
-        self.stubs.remove(&id);
-        if self.seen_stubs.len(&id) == 0 || !self.components.has_links(id) {
-            return;
+    fn update_stubs(&mut self, ids: &[Uuid]) {
+        let mut by_host: Vec<(Uuid, Uuid)> = Vec::with_capacity(ids.len());
+        for id in ids {
+            self.stubs.remove(id);
+            if self.components.has_links(*id) {
+                by_host.extend(self.seen_stubs.get(id).next().map(|host| (host, *id)));
+            }
         }
+        // What a host names is close together in memory.
+        by_host.sort_unstable();
+        let found = by_host.into_iter().map(|(_, id)| (id, Box::new(self.stub(id))));
+        let found: Vec<(Uuid, Box<Stub>)> = found.collect();
+        extend(&mut self.stubs, found);
+    }
+
+    fn stub(&self, id: Uuid) -> Stub {
         let key = DeviceKey::Stub(id);
         let hosts = self.seen_stubs.get(&id);
         let seen = hosts.filter_map(|host| Some((self.devices.get(host)?, self.seen.get(&host)?)));
@@ -372,7 +381,6 @@ impl Links {
             let seen = seen.iter().skip(start).take_while(|seen| seen.device == key);
             seen.filter_map(|seen| Some(&device.sightings.get(seen.sighting)?.about))
         });
-        let stub = stub(id, abouts);
-        self.stubs.insert(id, stub);
+        stub(id, &abouts.collect::<Vec<_>>())
     }
 }

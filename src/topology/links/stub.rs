@@ -1,7 +1,5 @@
 //! Devices that claims name, and that are no hosts yet.
 
-use std::collections::BTreeSet;
-
 use uuid::Uuid;
 
 use super::Stub;
@@ -52,27 +50,29 @@ pub(super) fn port_bytes(device: &Device, port: &PortKey) -> Vec<u8> {
 }
 
 /// Returns a stub that shows everything that is announced of a device.
-pub(super) fn stub<'a>(id: Uuid, abouts: impl Iterator<Item = &'a About>) -> Stub {
-    let mut names = BTreeSet::new();
-    let mut chassis_ids = Vec::new();
-    let mut capabilities: BTreeSet<Capability> = BTreeSet::new();
-    let mut addresses: BTreeSet<&str> = BTreeSet::new();
-    for about in abouts {
-        let is_name = about.chassis_id.as_ref().is_none_or(|id| id.value.trim() != &*about.label);
-        if !about.label.is_empty() {
-            names.insert((!is_name, &*about.label));
-        }
-        chassis_ids.extend(&about.chassis_id);
-        capabilities.extend(&about.capabilities);
-        addresses.extend(about.addresses.iter().map(String::as_str));
-    }
-    let first = chassis_ids.into_iter().min_by_key(|id| (id.value.as_str(), id.subtype as u8));
+pub(super) fn stub(id: Uuid, abouts: &[&About]) -> Stub {
+    let named = abouts.iter().filter(|about| !about.label.is_empty());
+    let label = named.map(|about| (is_chassis_id(about), &*about.label)).min();
+    let chassis_ids = abouts.iter().filter_map(|about| about.chassis_id.as_ref());
+    let chassis_id = chassis_ids.min_by_key(|id| (id.value.as_str(), id.subtype as u8));
+    let mut capabilities: Vec<Capability> =
+        abouts.iter().flat_map(|about| &about.capabilities).copied().collect();
+    capabilities.sort_unstable();
+    capabilities.dedup();
+    let mut addresses: Vec<&String> = abouts.iter().flat_map(|about| &about.addresses).collect();
+    addresses.sort_unstable();
+    addresses.dedup();
     Stub {
         id,
-        label: names.first().map(|(_, name)| (*name).to_owned()).unwrap_or_default(),
-        chassis_id: first.cloned(),
-        capabilities: capabilities.into_iter().collect(),
-        addresses: addresses.into_iter().map(str::to_owned).collect(),
+        label: label.map(|(_, label)| label.to_owned()).unwrap_or_default(),
+        chassis_id: chassis_id.cloned(),
+        capabilities,
+        addresses: addresses.into_iter().cloned().collect(),
         is_unmanaged_switch: false,
     }
+}
+
+/// Returns whether a device is known by its chassis id, and not by a name.
+fn is_chassis_id(about: &About) -> bool {
+    about.chassis_id.as_ref().is_some_and(|id| id.value.trim() == &*about.label)
 }

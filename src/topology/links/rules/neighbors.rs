@@ -58,7 +58,16 @@ impl Between {
     /// Returns the candidates of all rules. Each claim is used once, by the strongest.
     pub(in crate::topology::links) fn candidates(mut self) -> Vec<Candidate> {
         let rules = [mutual_lldp, mutual_cdp, one_sided_lldp, one_sided_cdp, stored_neighbor, stp_designated];
-        rules.into_iter().flat_map(|rule| rule(&mut self)).collect()
+        let mut candidates = Vec::new();
+        for found in rules.into_iter().map(|rule| rule(&mut self)) {
+            if candidates.is_empty() {
+                // Most devices have one link: this keeps the vector that has no more room than that needs.
+                candidates = found;
+            } else {
+                candidates.extend(found);
+            }
+        }
+        candidates
     }
 
     fn mutual(&mut self, method: Method, rule: Rule) -> Vec<Candidate> {
