@@ -132,23 +132,22 @@ pub(super) fn short_name(name: &str) -> Option<&str> {
 pub(super) fn separated_mac(text: &str) -> Option<MacAddress> {
     let text = trimmed(text)?;
     let separator = text.chars().find(|character| !character.is_ascii_hexdigit())?;
-    let width = match separator {
-        ':' | '-' | ' ' => 2,
-        '.' => 4,
+    let (groups, width, bits) = match separator {
+        ':' | '-' | ' ' => (6, 2, 8),
+        '.' => (3, 4, 16),
         _ => return None,
     };
-    let groups = text.split(separator);
-    if groups.clone().count() != 12 / width
-        || groups.clone().any(|group| group.is_empty() || group.len() > width)
-    {
-        return None;
+    let (mut address, mut count) = (0_u64, 0_u32);
+    for group in text.split(separator) {
+        let is_hexadecimal = group.bytes().all(|digit| digit.is_ascii_hexdigit());
+        if group.len() > width || !is_hexadecimal || count == groups {
+            return None;
+        }
+        address = (address << bits) | u64::from_str_radix(group, 16).ok()?;
+        count += 1;
     }
-    let mut digits = String::with_capacity(12);
-    for group in groups {
-        digits.extend(std::iter::repeat_n('0', width.saturating_sub(group.len())));
-        digits.push_str(group);
-    }
-    digits.parse().ok()
+    let [_, _, octets @ ..] = address.to_be_bytes();
+    (count == groups).then_some(MacAddress::new(octets))
 }
 
 /// Reads a MAC address with or without separators.

@@ -84,7 +84,10 @@ impl Components {
     /// of them repeatedly.
     pub(super) fn update(&mut self, changes: Vec<(Source, Vec<Candidate>)>, devices: &Devices) -> Vec<Uuid> {
         let mut outcome = Outcome::default();
+        let is_first = self.proposed.is_empty();
+        let mut contested = BTreeSet::new();
         self.by_port.reserve(changes.len());
+        self.links_at.reserve(changes.len());
         let mut affected = BTreeSet::new();
         for (source, candidates) in changes {
             affected.extend(self.dissolve(source, &mut outcome));
@@ -93,18 +96,26 @@ impl Components {
             } else {
                 affected.insert(source);
             }
-            self.replace(source, candidates, devices);
+            self.replace(source, candidates, devices, &mut contested);
         }
         self.add_competitors(&mut affected, &mut outcome);
         while let Some(root) = affected.pop_first() {
-            let sources = self.take_connected(root, &mut affected);
+            let is_alone = is_first && !contested.contains(&root);
+            let sources = if is_alone { vec![root] } else { self.take_connected(root, &mut affected) };
             self.settle(root, sources, devices, &mut outcome);
         }
         extend(&mut self.links, outcome.links);
         outcome.stubs
     }
 
-    fn replace(&mut self, source: Source, candidates: Vec<Candidate>, devices: &Devices) {
+    /// Replaces the candidates of a source. Adds all sources that it competes with to `contested`, and itself if there are any.
+    fn replace(
+        &mut self,
+        source: Source,
+        candidates: Vec<Candidate>,
+        devices: &Devices,
+        contested: &mut BTreeSet<Source>,
+    ) {
         if let Some(former) = self.proposed.remove(&source) {
             former.ports.iter().for_each(|port| self.by_port.remove(port, source));
             former.pairs.iter().for_each(|pair| self.by_pair.remove(pair, source));
@@ -124,8 +135,14 @@ impl Components {
         ports.dedup();
         pairs.sort_unstable();
         pairs.dedup();
-        ports.iter().for_each(|port| self.by_port.add(port.clone(), source));
-        pairs.iter().for_each(|pair| self.by_pair.add(*pair, source));
+        for port in &ports {
+            let other = self.by_port.add(port.clone(), source);
+            contested.extend(other.into_iter().flat_map(|other| [source, other]));
+        }
+        for pair in &pairs {
+            self.by_pair.add(*pair, source);
+            contested.extend([source, *pair]);
+        }
         self.proposed
             .insert(source, Proposed { candidates, ports, pairs, membership: Membership::Unsettled });
     }

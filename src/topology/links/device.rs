@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::PortRef;
 use super::key::Key;
 use super::port_key::{PortKey, place_of};
-use super::sighting::{Sighting, sightings};
+use super::sighting::{Names, Sighting, sightings};
 use crate::discovery::reconcile::{IdentityKind, Ports, Traits, abbreviated, is_own_mac, trimmed};
 use crate::discovery::report::{FdbRow, FdbStatus, LagRow, LldpRow, StpRow, TableKind};
 use crate::inventory::{Claim, ClaimRows};
@@ -28,7 +28,7 @@ const AGGREGATES: [&str; 7] = ["ae", "be", "bond", "eth-trunk", "lag", "po", "tr
 pub struct Device {
     pub(super) id: Uuid,
     pub(super) network_id: Uuid,
-    /// Identities other than MAC addresses, the host's id, and those of its ports; sorted.
+    /// Identities other than MAC addresses, sorted.
     pub(super) keys: Box<[Key]>,
     /// All MAC addresses of the device itself, sorted.
     pub(super) macs: Box<[MacAddress]>,
@@ -75,8 +75,6 @@ impl Device {
         let identities = traits.identities.iter().filter(|identity| identity.kind() != IdentityKind::Mac);
         let mut keys: Vec<Key> = identities.map(Key::of_identity).collect();
         let chassis = traits.identities.iter().find(|identity| identity.kind() == IdentityKind::ChassisId);
-        keys.push(Key::of_record(host.id));
-        keys.extend(host.if_entries.iter().map(|entry| Key::of_record(entry.id)));
         keys.sort_unstable();
         keys.dedup();
         let self_addresses = tables.fdb.iter().filter(|row| row.status == Some(FdbStatus::SelfAddress));
@@ -106,6 +104,16 @@ impl Device {
     #[must_use]
     pub const fn host_id(&self) -> Uuid {
         self.id
+    }
+
+    /// Returns the ids of the host and its ports.
+    pub(super) fn records(&self) -> impl Iterator<Item = Uuid> {
+        [self.id].into_iter().chain(self.ports.iter().map(|port| port.id))
+    }
+
+    /// Returns whether a neighbor is stored by its id.
+    pub(super) fn names_records(&self) -> bool {
+        self.sightings.iter().any(|sighting| matches!(sighting.names, Names::Record(_)))
     }
 
     pub(super) fn port(&self, key: &PortKey) -> Option<&Port> {

@@ -18,6 +18,8 @@ pub(super) struct Devices {
     holders: FewBy<Key, Uuid>,
     /// The hosts that have a MAC address.
     owners: FewBy<MacAddress, Uuid>,
+    /// The hosts by their own ids and those of their ports; `None` as long as no device names one by its id.
+    records: Option<FewBy<Uuid, Uuid>>,
     /// The hosts that name an identity.
     namers: FewBy<Key, Uuid>,
     /// The hosts that learned a MAC address.
@@ -50,11 +52,27 @@ impl Devices {
     pub(super) fn insert(&mut self, device: Device) -> Option<Device> {
         let former = self.remove(device.id);
         let id = device.id;
-        device.keys.iter().for_each(|key| self.holders.add(*key, id));
-        device.macs.iter().for_each(|address| self.owners.add(*address, id));
-        device.learned.iter().for_each(|(address, _)| self.learners.add(*address, id));
+        for key in &device.keys {
+            self.holders.add(*key, id);
+        }
+        for address in &device.macs {
+            self.owners.add(*address, id);
+        }
+        for (address, _) in &device.learned {
+            self.learners.add(*address, id);
+        }
         for key in named_keys(&device) {
             self.namers.add(key, id);
+        }
+        if device.names_records() && self.records.is_none() {
+            let known =
+                self.by_id.values().flat_map(|known| known.records().map(|record| (record, known.id)));
+            self.records = Some(known.collect());
+        }
+        if let Some(records) = &mut self.records {
+            for record in device.records() {
+                records.add(record, id);
+            }
         }
         self.by_id.insert(id, device);
         former
@@ -68,20 +86,24 @@ impl Devices {
         for key in named_keys(&device) {
             self.namers.remove(&key, id);
         }
+        if let Some(records) = &mut self.records {
+            device.records().for_each(|record| records.remove(&record, id));
+        }
         Some(device)
     }
 
     /// Adds the hosts that name one of the identities of a device.
     pub(super) fn add_namers(&self, device: &Device, namers: &mut BTreeSet<Uuid>) {
         let macs = device.macs.iter().map(|address| Key::of_mac(*address));
-        for key in device.keys.iter().copied().chain(macs) {
+        let records = self.records.iter().flat_map(|_| device.records()).map(Key::of_record);
+        for key in device.keys.iter().copied().chain(macs).chain(records) {
             namers.extend(self.namers.get(&key));
         }
     }
 
-    /// Returns the hosts that have an identity, as far as it is unique.
-    pub(super) fn holder(&self, key: Key) -> Option<Uuid> {
-        self.holders.only(&key)
+    /// Returns the only host that has an id, or a port with it.
+    pub(super) fn host_of_record(&self, id: Uuid) -> Option<Uuid> {
+        self.records.as_ref()?.only(&id)
     }
 
     /// Returns the hosts that have an identity.

@@ -20,19 +20,35 @@ impl<V, T> Default for FewBy<V, T> {
     }
 }
 
+impl<V: Eq + Hash, T: Copy + Ord> FromIterator<(V, T)> for FewBy<V, T> {
+    fn from_iter<I: IntoIterator<Item = (V, T)>>(pairs: I) -> Self {
+        let mut few = Self::default();
+        for (value, thing) in pairs {
+            few.add(value, thing);
+        }
+        few
+    }
+}
+
 impl<V: Eq + Hash, T: Copy + Ord> FewBy<V, T> {
     /// Makes room for more values.
     pub(super) fn reserve(&mut self, values: usize) {
         self.0.reserve(values);
     }
 
-    pub(super) fn add(&mut self, value: V, thing: T) {
+    /// Adds a thing that has a value. Returns another one that has it as well.
+    pub(super) fn add(&mut self, value: V, thing: T) -> Option<T> {
         let few = self.0.entry(value).or_insert(Few::One(thing));
         match few {
-            Few::One(one) if *one == thing => {}
-            Few::One(one) => *few = Few::Many(BTreeSet::from([*one, thing])),
+            Few::One(one) if *one == thing => None,
+            Few::One(one) => {
+                let other = *one;
+                *few = Few::Many(BTreeSet::from([other, thing]));
+                Some(other)
+            }
             Few::Many(many) => {
                 many.insert(thing);
+                many.iter().find(|other| **other != thing).copied()
             }
         }
     }

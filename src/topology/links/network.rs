@@ -85,6 +85,7 @@ impl Links {
         let mut links = Self::default();
         let devices: Vec<Device> = devices.into_iter().collect();
         links.devices.reserve(&devices);
+        links.seen_stubs.reserve(devices.iter().map(|device| device.sightings.len()).sum());
         for device in devices {
             links.devices.insert(device);
         }

@@ -64,7 +64,7 @@ fn by_record(
     place: usize,
     id: Uuid,
 ) -> Option<Seen> {
-    let host = devices.holder(Key::of_record(id)).filter(|host| *host != device.id)?;
+    let host = devices.host_of_record(id).filter(|host| *host != device.id)?;
     let ports = &devices.get(host)?.ports;
     let port = ports.iter().zip(0..).find(|(port, _)| port.id == id).map(|(_, place)| place);
     Some(Seen {
