@@ -140,14 +140,13 @@ fn is_ethernet(entry: &IfEntry) -> bool {
     entry.if_type.is_some_and(|kind| ETHERNET.contains(&kind))
 }
 
-/// A device with a neighbor or a bridge address, and more ports than a computer has, is a switch unless most ports route.
+/// A device that bridges, or that has a neighbor or a bridge address and more ports than a computer has, is a switch.
 fn by_interfaces(host: &Host, by_ports: Option<HostRole>) -> Option<(HostRole, RoleReason)> {
     let is_bridge = host.chassis_id.is_some() || neighbor_ports(host) > 0;
     let ports = host.if_entries.iter().filter(|entry| is_ethernet(entry)).count();
-    let is_switch = match by_ports {
-        Some(role) => role == HostRole::Switch,
-        None => (is_bridge && ports >= SWITCH_PORTS) || ports >= 4 * SWITCH_PORTS,
-    };
+    let is_switch = by_ports == Some(HostRole::Switch)
+        || (is_bridge && ports >= SWITCH_PORTS)
+        || ports >= 4 * SWITCH_PORTS;
     is_switch.then(|| (HostRole::Switch, RoleReason::new(RoleSource::Interfaces, "ports")))
 }
 
