@@ -214,6 +214,12 @@ fn next_position(len: usize) -> i64 {
     i64::try_from(len).unwrap_or(i64::MAX)
 }
 
+/// Returns the id of the node that stands for leaves of a device or a container in a topology.
+#[cfg(feature = "topology")]
+pub(crate) fn group_node_id(anchor: Uuid) -> Uuid {
+    derived_id("topology group", &[anchor.as_bytes()])
+}
+
 /// Returns the id that follows from a record's kind and from what identifies it: a UUID of version 8.
 pub(crate) fn derived_id(kind: &str, parts: &[&[u8]]) -> Uuid {
     let mut hash = Sha256::new_with_prefix("toposcope ").chain_update(kind);

@@ -36,6 +36,8 @@ mod topology;
 pub use api_key::{DaemonApiKey, UserApiKey};
 pub use color::{Color, ColorError};
 pub(crate) use construct::derived_id;
+#[cfg(feature = "topology")]
+pub(crate) use construct::group_node_id;
 #[cfg(feature = "discovery")]
 pub use daemon::{DaemonCapabilities, DaemonMode, DiscoveryDaemon};
 #[cfg(feature = "discovery")]

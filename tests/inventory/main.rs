@@ -42,4 +42,6 @@ mod real;
 mod secrets;
 mod shares;
 mod support;
+#[cfg(feature = "topology")]
+mod topology;
 mod users;

@@ -29,7 +29,7 @@ pub(super) trait Referenced: CollectionRecord {
     fn remove_references(
         inventory: &Inventory,
         organization: Uuid,
-        id: Uuid,
+        record: &Self,
     ) -> impl Future<Output = Result<(), Error>> + Send;
 }
 
@@ -58,12 +58,13 @@ impl Inventory {
     ) -> Result<bool, Error> {
         let own = Query { organization: Some(organization), ids: Some(vec![id]), ..Query::new(T::STAND_IN) };
         let Some(stand_in) = self.store.list(&own).await?.records.pop() else { return Ok(false) };
-        if !may(&decode(&stand_in)?) {
+        let record: T = decode(&stand_in)?;
+        if !may(&record) {
             return Ok(false);
         }
         let mut transaction = self.transaction(T::ENTITY, id);
         loop {
-            T::remove_references(self, organization, id).await?;
+            T::remove_references(self, organization, &record).await?;
             let mut batch = Batch::new();
             // Another call may have completed the same deletion.
             batch.delete(stand_in.key, Precondition::Any);

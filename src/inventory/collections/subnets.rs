@@ -10,6 +10,8 @@ use crate::inventory::records::named;
 use crate::inventory::schema::{
     CIDR_UNIQUE_KEY, SUBNET, SUBNET_DELETION, SUBNET_LINK, TAG_LINK, links, network_key, tag_key,
 };
+#[cfg(feature = "topology")]
+use crate::inventory::topology::subnet_nodes;
 use crate::inventory::{Entity, Error, Inventory, validate};
 use crate::model::{Cidr, Host, Permission, Source, Subnet, SubnetType, Timestamp};
 use crate::store::{Batch, Facets, Link, Name, Query, Term, TermFilter, TermRange, UniqueKey};
@@ -133,8 +135,14 @@ impl Referenced for Subnet {
     // Interfaces may name subnets without records, so clients may add such links at any time.
     const RELATIONS: &'static [Name] = &[];
 
-    async fn remove_references(inventory: &Inventory, organization: Uuid, id: Uuid) -> Result<(), Error> {
-        let link = (Entity::Subnet, Link::new(SUBNET_LINK, id));
+    async fn remove_references(
+        inventory: &Inventory,
+        organization: Uuid,
+        record: &Self,
+    ) -> Result<(), Error> {
+        #[cfg(feature = "topology")]
+        inventory.remove_nodes((organization, record.network_id), &subnet_nodes(record.id)).await?;
+        let link = (Entity::Subnet, Link::new(SUBNET_LINK, record.id));
         inventory.rewrite_linked_hosts(organization, link, clear_subnet).await
     }
 }

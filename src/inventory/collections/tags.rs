@@ -195,7 +195,12 @@ impl Referenced for Tag {
     const STAND_IN: Name = TAG_DELETION;
     const RELATIONS: &'static [Name] = &[TAG_LINK, SERVICE_TAG_LINK];
 
-    async fn remove_references(inventory: &Inventory, organization: Uuid, id: Uuid) -> Result<(), Error> {
+    async fn remove_references(
+        inventory: &Inventory,
+        organization: Uuid,
+        record: &Self,
+    ) -> Result<(), Error> {
+        let id = record.id;
         let links = Self::RELATIONS.iter().map(|relation| Link::new(*relation, id));
         for link in links {
             inventory.rewrite_linked_hosts(organization, (Entity::Tag, link), remove_from_host).await?;

@@ -3,12 +3,11 @@ use uuid::Uuid;
 use super::{CollectionRecord, Creatable, Deletable, Reference, Requirements};
 use crate::access::Caller;
 use crate::inventory::schema::{
-    HOST, LINKED_HOST, TOPOLOGY_LINK, UPDATED_AT, all_of, exists, facets, host_key, network_key, on_network,
-    time_key,
+    HOST, LINKED_HOST, TOPOLOGY_LINK, UPDATED_AT, exists, facets, host_key, network_key, on_network, time_key,
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, Problem};
 use crate::model::{Host, LinkEnd, Permission, Timestamp, TopologyLink};
-use crate::store::{Batch, Facets, Link, LinkFilter, Name, Precondition, Query};
+use crate::store::{Batch, Facets, Link, Name, Query};
 
 /// The maximum number of links that users may enter for a network. Concurrent requests may exceed it by a few.
 const MAX_LINKS: u64 = 10_000;
@@ -121,25 +120,5 @@ impl Inventory {
         }
         let field = format!("{side}.if_entry_id");
         Err(ErrorKind::ReferenceInvalid { entity: Entity::IfEntry, field }.into())
-    }
-
-    /// Adds the deletion of links that users have entered for hosts to the batch that deletes the hosts.
-    ///
-    /// A link that is entered at the same time may stay. The topology leaves it out, and a user can delete it.
-    pub(in crate::inventory) async fn forget_topology_links(
-        &self,
-        organization: Uuid,
-        hosts: &[Uuid],
-        batch: &mut Batch,
-    ) -> Result<(), Error> {
-        if hosts.is_empty() {
-            return Ok(());
-        }
-        let ends = LinkFilter::new(LINKED_HOST, hosts.to_vec());
-        let query = Query { links: vec![ends], ..all_of(TOPOLOGY_LINK, organization) };
-        for record in self.store.list(&query).await?.records {
-            batch.delete(record.key, Precondition::Any);
-        }
-        Ok(())
     }
 }

@@ -125,17 +125,21 @@ impl Inventory {
         change: &HostChange<'_>,
         before: &Before,
     ) -> Result<Attempt, Error> {
+        #[cfg_attr(not(feature = "discovery"), allow(unused_mut, reason = "only neighbors need guards"))]
+        let mut batch = Batch::new();
         #[cfg(feature = "discovery")]
-        if change.affects_neighbors {
-            let mut batch = Batch::new();
-            let has_neighbors = self.guard_undiscovered(change, before, &mut batch).await?;
-            let attempt = self.commit_hosts(change, before, batch).await?;
-            if has_neighbors && matches!(attempt, Attempt::Committed) {
-                self.follow_host_change(change, before).await;
-            }
-            return Ok(attempt);
+        let has_neighbors =
+            change.affects_neighbors && self.guard_undiscovered(change, before, &mut batch).await?;
+        let attempt = self.commit_hosts(change, before, batch).await?;
+        #[cfg(feature = "topology")]
+        if matches!(attempt, Attempt::Committed) {
+            self.forget_positions(change, before).await;
         }
-        self.commit_hosts(change, before, Batch::new()).await
+        #[cfg(feature = "discovery")]
+        if has_neighbors && matches!(attempt, Attempt::Committed) {
+            self.follow_host_change(change, before).await;
+        }
+        Ok(attempt)
     }
 
     /// Puts and deletes hosts like [`try_change_hosts`](Self::try_change_hosts), together with what is in the batch. No

@@ -21,12 +21,12 @@ use crate::store::{Batch, Facets, Guard, Key, Link, LinkFilter, Precondition, Qu
 pub(in crate::inventory) struct Summary {
     pub(in crate::inventory) network_id: Uuid,
     pub(super) tags: Vec<Uuid>,
-    pub(super) services: Vec<ServiceSummary>,
+    pub(in crate::inventory) services: Vec<ServiceSummary>,
 }
 
 #[derive(Debug, Deserialize)]
 pub(in crate::inventory) struct ServiceSummary {
-    pub(super) id: Uuid,
+    pub(in crate::inventory) id: Uuid,
     pub(super) name: String,
     tags: Vec<Uuid>,
 }

@@ -1,6 +1,6 @@
 //! The positions that users give to nodes.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use uuid::Uuid;
 
@@ -8,7 +8,7 @@ use crate::access::Caller;
 use crate::inventory::schema::{TOPOLOGY_LAYOUT, decode, encode, exists, network_key};
 use crate::inventory::{Entity, Error, Inventory, Problem, require_level, unchanged};
 use crate::model::{NodePosition, Permission, TopologyLayout, TopologyView, derived_id};
-use crate::store::{Batch, Facets, Key};
+use crate::store::{Batch, Facets, Key, Record};
 
 /// The maximum number of positions of a layout. As JSON, so many fit into the usual limit of a body.
 const MAX_POSITIONS: usize = 10_000;
@@ -59,9 +59,12 @@ impl Inventory {
                 None => TopologyLayout { network_id: network, view, positions: Vec::new() },
             };
             check(&present)?;
-            let facets = Facets::default().with_organization(caller.organization_id()).with_network(network);
+            // Also for the first layout: without a turn, most of many clients would give up.
+            if !transaction.enter(BTreeSet::from([key])).await? {
+                continue;
+            }
             let mut batch = Batch::new();
-            batch.put(key, unchanged(stored.as_ref()), facets, encode(&layout)?);
+            put_layout(caller.organization_id(), &layout, stored.as_ref(), &mut batch)?;
             batch.guard(exists(network_key(network)));
             if transaction.commit(batch).await? {
                 return Ok(layout);
@@ -82,8 +85,20 @@ impl Inventory {
     }
 }
 
-fn layout_key(network: Uuid, view: TopologyView) -> Key {
+pub(super) fn layout_key(network: Uuid, view: TopologyView) -> Key {
     Key::new(TOPOLOGY_LAYOUT, derived_id("layout", &[network.as_bytes(), view.as_str().as_bytes()]))
+}
+
+/// Adds a layout to a batch, in place of the present one.
+pub(super) fn put_layout(
+    organization: Uuid,
+    layout: &TopologyLayout,
+    replaced: Option<&Record>,
+    batch: &mut Batch,
+) -> Result<(), Error> {
+    let facets = Facets::default().with_organization(organization).with_network(layout.network_id);
+    batch.put(layout_key(layout.network_id, layout.view), unchanged(replaced), facets, encode(layout)?);
+    Ok(())
 }
 
 fn validate(positions: &[NodePosition]) -> Result<(), Error> {

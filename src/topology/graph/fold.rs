@@ -9,7 +9,7 @@ use super::GraphOptions;
 use super::draft::Draft;
 use super::l2::is_infrastructure;
 use super::shape::{Edge, EdgeKind, Node, NodeKind, TextKind};
-use crate::model::{HostRole, derived_id};
+use crate::model::{HostRole, derived_id, group_node_id};
 use crate::topology::links::Confidence;
 
 /// Number of leaves of a device that are drawn one by one.
@@ -40,7 +40,7 @@ pub(super) fn fold(draft: &mut Draft, options: &GraphOptions) {
     }
     for ((anchor, is_container), leaves) in leaves {
         let shown = if is_container { CONTAINED } else { LEAVES };
-        let group = derived_id("topology group", &[anchor.as_bytes()]);
+        let group = group_node_id(anchor);
         let is_expanded = options.expand.contains(&group) || options.expand.contains(&anchor);
         if leaves.len() > shown && !is_expanded {
             replace(draft, group, anchor, is_container, select(draft, leaves, shown));

@@ -1,0 +1,214 @@
+//! What users tell about topologies follows the hosts: links by hand, and the positions of nodes.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use uuid::Uuid;
+
+use super::layouts::{layout_key, put_layout};
+use crate::inventory::collections::CollectionRecord;
+use crate::inventory::hosts::{Before, HostChange};
+use crate::inventory::schema::{LINKED_HOST, TOPOLOGY_LINK, all_of, decode, encode};
+use crate::inventory::{Entity, Error, Inventory, unchanged};
+use crate::model::{LinkEnd, NodePosition, TopologyLayout, TopologyLink, TopologyView, group_node_id};
+use crate::store::{Batch, Guard, Key, Link, LinkFilter, Query};
+
+/// Maximum number of targets of a query.
+const MAX_TARGETS: usize = 512;
+
+impl Inventory {
+    /// Adds what users tell about hosts that become a part of another one to the batch that merges them.
+    ///
+    /// `replaced` names what takes the place of hosts and parts that are gone. Links and positions move to the host, unless it
+    /// has its own between the same ends or in the same view; links that would lead from the host to itself are deleted.
+    pub(in crate::inventory) async fn move_topology(
+        &self,
+        (organization, network, host): (Uuid, Uuid, Uuid),
+        replaced: &HashMap<Uuid, Uuid>,
+        batch: &mut Batch,
+    ) -> Result<(), Error> {
+        let gone: Vec<Uuid> = replaced.iter().filter(|(_, by)| **by == host).map(|(id, _)| *id).collect();
+        self.move_links((organization, host), &gone, replaced, batch).await?;
+        let groups: HashMap<Uuid, Uuid> =
+            gone.iter().map(|id| (group_node_id(*id), group_node_id(host))).collect();
+        let renamed = |id: &Uuid| replaced.get(id).or_else(|| groups.get(id)).copied();
+        self.rename_nodes((organization, network), |id| Some(renamed(&id).unwrap_or(id)), batch).await
+    }
+
+    async fn move_links(
+        &self,
+        (organization, host): (Uuid, Uuid),
+        gone: &[Uuid],
+        replaced: &HashMap<Uuid, Uuid>,
+        batch: &mut Batch,
+    ) -> Result<(), Error> {
+        let mut own = BTreeSet::new();
+        let mut moving = BTreeMap::new();
+        let hosts: Vec<Uuid> = gone.iter().copied().chain([host]).collect();
+        for hosts in hosts.chunks(MAX_TARGETS) {
+            let links = vec![LinkFilter::new(LINKED_HOST, hosts)];
+            let query = Query { links, ..all_of(TOPOLOGY_LINK, organization) };
+            for record in self.store.list(&query).await?.records {
+                let link: TopologyLink = decode(&record)?;
+                let ends = [link.source, link.target];
+                if ends.iter().any(|end| gone.contains(&end.host_id)) {
+                    // The oldest of several links between the same ends stays.
+                    moving.insert((link.created_at, link.id), (record, link));
+                } else {
+                    own.insert(pair(&link));
+                }
+            }
+        }
+        let now = self.now();
+        for (record, mut link) in moving.into_values() {
+            for end in [&mut link.source, &mut link.target] {
+                let renamed = |id: Uuid| replaced.get(&id).copied().unwrap_or(id);
+                *end = LinkEnd { host_id: renamed(end.host_id), if_entry_id: end.if_entry_id.map(renamed) };
+            }
+            if link.source.host_id == link.target.host_id || !own.insert(pair(&link)) {
+                batch.delete(record.key, unchanged(Some(&record)));
+                continue;
+            }
+            link.updated_at = now;
+            batch.put(record.key, unchanged(Some(&record)), link.facets(organization), encode(&link)?);
+        }
+        for host in gone {
+            batch.guard(linked_to(organization, *host));
+        }
+        Ok(())
+    }
+
+    /// Adds the deletion of links that users have entered for hosts to the batch that deletes the hosts.
+    ///
+    /// The links of hosts that become a part of another one have moved already.
+    pub(in crate::inventory) async fn forget_topology_links(
+        &self,
+        organization: Uuid,
+        hosts: &[Uuid],
+        batch: &mut Batch,
+    ) -> Result<(), Error> {
+        let moved: BTreeSet<Uuid> = batch.guards().iter().filter_map(linked_host).collect();
+        let forgotten: Vec<Uuid> = hosts.iter().copied().filter(|host| !moved.contains(host)).collect();
+        let mut deleted: BTreeSet<Key> = batch.writes().iter().map(|write| write.key()).collect();
+        for some in forgotten.chunks(MAX_TARGETS) {
+            let links = vec![LinkFilter::new(LINKED_HOST, some)];
+            let query = Query { links, ..all_of(TOPOLOGY_LINK, organization) };
+            for record in self.store.list(&query).await?.records {
+                // A link between two of the hosts is found for both.
+                if deleted.insert(record.key) {
+                    batch.delete(record.key, unchanged(Some(&record)));
+                }
+            }
+        }
+        for host in forgotten {
+            batch.guard(linked_to(organization, host));
+        }
+        Ok(())
+    }
+
+    /// Removes the positions of nodes that a committed change of hosts has removed.
+    ///
+    /// The change is stored, so that failures are only logged: such a position is never shown, and the next layout that a user
+    /// stores replaces it.
+    pub(in crate::inventory) async fn forget_positions(&self, change: &HostChange<'_>, before: &Before) {
+        for (network, gone) in removed_nodes(change, before) {
+            if let Err(error) = self.remove_nodes((change.organization, network), &gone).await {
+                let error = error.with_causes();
+                tracing::warn!(error, "positions of deleted hosts were not removed");
+            }
+        }
+    }
+
+    /// Removes the positions of nodes from all views of a network.
+    pub(in crate::inventory) async fn remove_nodes(
+        &self,
+        (organization, network): (Uuid, Uuid),
+        gone: &HashSet<Uuid>,
+    ) -> Result<(), Error> {
+        let mut transaction = self.transaction(Entity::TopologyLayout, network);
+        loop {
+            let mut batch = Batch::new();
+            let kept = |id| (!gone.contains(&id)).then_some(id);
+            self.rename_nodes((organization, network), kept, &mut batch).await?;
+            if batch.writes().is_empty() || transaction.commit(batch).await? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Adds the layouts of a network that change with the ids of nodes to a batch. `rename` returns `None` for nodes that are gone.
+    async fn rename_nodes(
+        &self,
+        (organization, network): (Uuid, Uuid),
+        rename: impl Fn(Uuid) -> Option<Uuid>,
+        batch: &mut Batch,
+    ) -> Result<(), Error> {
+        let keys: Vec<Key> = TopologyView::ALL.iter().map(|view| layout_key(network, *view)).collect();
+        for record in self.store.get(&keys).await?.into_iter().flatten() {
+            let mut layout: TopologyLayout = decode(&record)?;
+            if rename_positions(&mut layout.positions, &rename) {
+                put_layout(organization, &layout, Some(&record), batch)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the guard that the batch writes all links that users have entered for a host.
+const fn linked_to(organization: Uuid, host: Uuid) -> Guard {
+    Guard::linked_within(Some(organization), Link::new(LINKED_HOST, host))
+}
+
+/// Returns the host of a guard that the batch writes all links that users have entered for it.
+fn linked_host(guard: &Guard) -> Option<Uuid> {
+    match guard {
+        Guard::LinkedWithin { link, .. } if link.relation == LINKED_HOST => Some(link.target),
+        _ => None,
+    }
+}
+
+/// Returns the ends of a link, in an order that does not depend on its direction.
+fn pair(link: &TopologyLink) -> (LinkEnd, LinkEnd) {
+    (link.source.min(link.target), link.source.max(link.target))
+}
+
+/// Renames nodes, and removes those that are gone. Of two positions of one node, that stays which the node had before.
+fn rename_positions(positions: &mut Vec<NodePosition>, rename: impl Fn(Uuid) -> Option<Uuid>) -> bool {
+    let stays = |position: &&NodePosition| rename(position.id) == Some(position.id);
+    let mut known: HashSet<Uuid> = positions.iter().filter(stays).map(|position| position.id).collect();
+    let is_changed = known.len() < positions.len();
+    positions.retain_mut(|position| match rename(position.id) {
+        Some(id) if id == position.id => true,
+        Some(id) => {
+            position.id = id;
+            known.insert(id)
+        }
+        None => false,
+    });
+    is_changed
+}
+
+/// Returns the nodes that stand for a subnet.
+pub(in crate::inventory) fn subnet_nodes(subnet: Uuid) -> HashSet<Uuid> {
+    HashSet::from([subnet, group_node_id(subnet)])
+}
+
+/// Returns the nodes of hosts and services that a change removes, by the network on which they were.
+fn removed_nodes(change: &HostChange<'_>, before: &Before) -> BTreeMap<Uuid, HashSet<Uuid>> {
+    let mut removed: BTreeMap<Uuid, HashSet<Uuid>> = BTreeMap::new();
+    let puts = change.puts.iter().map(|put| put.host.id);
+    for id in puts.chain(change.deletes.iter().copied()) {
+        let Some((_, summary)) = before.get(&id) else { continue };
+        let services = summary.services.iter().map(|service| service.id);
+        let nodes = [id, group_node_id(id)].into_iter().chain(services);
+        removed.entry(summary.network_id).or_default().extend(nodes);
+    }
+    for host in change.puts.iter().map(|put| &put.host) {
+        let Some(removed) = removed.get_mut(&host.network_id) else { continue };
+        let services = host.services.iter().map(|service| service.id);
+        for id in [host.id, group_node_id(host.id)].into_iter().chain(services) {
+            removed.remove(&id);
+        }
+    }
+    removed.retain(|_, nodes| !nodes.is_empty());
+    removed
+}

@@ -1,0 +1,43 @@
+//! What users tell about topologies follows the hosts that it names.
+
+mod deletion;
+mod merging;
+
+use toposcope::model::{LinkEnd, NodePosition, TopologyLayout, TopologyLink, TopologyView};
+use uuid::Uuid;
+
+use crate::support::{Fixture, bare_host, id, owner_of};
+
+/// Creates hosts with these numbers in the office.
+async fn put_hosts(fixture: &Fixture, numbers: impl IntoIterator<Item = u128>) {
+    for number in numbers {
+        fixture.put(&bare_host(id(number), fixture.network)).await;
+    }
+}
+
+/// Creates a link by hand between two ends, or suppresses what is between them.
+async fn link(fixture: &Fixture, source: LinkEnd, target: LinkEnd, suppressed: bool) -> Uuid {
+    let mut link = TopologyLink::new(fixture.network, source, target);
+    link.suppressed = suppressed;
+    fixture.inventory.create_as(&owner_of(fixture.organization), link).await.unwrap().id
+}
+
+/// Returns the links by hand, ordered by time.
+async fn links(fixture: &Fixture) -> Vec<TopologyLink> {
+    let caller = owner_of(fixture.organization);
+    fixture.inventory.list_as(&caller, &Default::default()).await.unwrap().records
+}
+
+/// Stores the positions of nodes: each at the coordinate with its number.
+async fn pin(fixture: &Fixture, view: TopologyView, nodes: &[(Uuid, f64)]) {
+    let positions = nodes.iter().map(|&(id, x)| NodePosition { id, x, y: -x }).collect();
+    let layout = TopologyLayout { network_id: fixture.network, view, positions };
+    let caller = owner_of(fixture.organization);
+    fixture.inventory.put_topology_layout_as(&caller, layout, |_| Ok(())).await.unwrap();
+}
+
+async fn pinned(fixture: &Fixture, view: TopologyView) -> Vec<(Uuid, f64)> {
+    let caller = owner_of(fixture.organization);
+    let layout = fixture.inventory.topology_layout_as(&caller, fixture.network, view).await.unwrap();
+    layout.positions.iter().map(|position| (position.id, position.x)).collect()
+}
