@@ -42,13 +42,27 @@ fn weaker_claim_takes_the_port_of_a_suppressed_link() {
 }
 
 #[test]
-fn entered_link_to_a_host_or_port_that_is_gone_is_left_out() {
+fn entered_link_to_a_host_that_is_gone_or_to_itself_is_left_out() {
     let nodes = [node(1, 4), node(2, 4)];
-    let gone = ManualEnd::new(Uuid::from_u128(99), None);
-    let no_port = ManualEnd::new(nodes[1].host.id, Some(Uuid::from_u128(99)));
-    for target in [gone, no_port, end(&nodes[0], 2)] {
+    for target in [ManualEnd::new(Uuid::from_u128(99), None), end(&nodes[0], 2)] {
         assert_eq!(describe(&manual(&nodes, &[ManualLink::new(end(&nodes[0], 1), target)])), [""; 0]);
     }
+}
+
+#[test]
+fn entered_link_stays_without_its_port_when_the_port_is_gone() {
+    let nodes = [node(1, 4), node(2, 4)];
+    let no_port = ManualEnd::new(nodes[1].host.id, Some(Uuid::from_u128(99)));
+    let links = manual(&nodes, &[ManualLink::new(end(&nodes[0], 1), no_port)]);
+    assert_eq!(describe(&links), ["sw1 Gi0/1 -- sw2: Confirmed Manual"]);
+}
+
+#[test]
+fn suppression_at_a_port_that_is_gone_leaves_other_links() {
+    let nodes = [node(1, 4).lldp(&[(1, 2, 1)]), node(2, 4)];
+    let no_port = ManualEnd::new(nodes[1].host.id, Some(Uuid::from_u128(99)));
+    let links = manual(&nodes, &[ManualLink::new(end(&nodes[0], 0), no_port).suppressed()]);
+    assert_eq!(describe(&links), ["sw1 Gi0/1 -- sw2 Gi0/1: Reported OneSidedLldp"]);
 }
 
 #[test]

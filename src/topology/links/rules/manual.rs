@@ -87,7 +87,7 @@ pub(in crate::topology::links) fn manual(
     }
 }
 
-/// Returns the ends of a link; `None` if a host or a port is gone.
+/// Returns the ends of a link; `None` if a host is gone. A link stays when a port is gone; what was suppressed there is gone too.
 fn spots(link: &ManualLink, devices: &Devices) -> Option<(Spot, Spot)> {
     let spot = |end: &ManualEnd| {
         let device = devices.get(end.host_id)?;
@@ -95,7 +95,11 @@ fn spots(link: &ManualLink, devices: &Devices) -> Option<(Spot, Spot)> {
             None => None,
             Some(id) => {
                 let found = device.ports.iter().zip(0..).find(|(port, _)| port.id == id);
-                Some(PortKey::Known(found.map(|(_, place)| place)?))
+                match found {
+                    Some((_, place)) => Some(PortKey::Known(place)),
+                    None if link.suppressed => return None,
+                    None => None,
+                }
             }
         };
         Some(Spot::new(DeviceKey::Host(end.host_id), port))
