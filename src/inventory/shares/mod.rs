@@ -12,12 +12,16 @@ use self::password::SharePassword;
 pub use self::password::{PasswordChange, ShareToken};
 #[cfg(feature = "topology")]
 pub(crate) use self::topology::OpenShare;
+#[cfg(feature = "topology")]
+use self::topology::put_share_secret;
 use super::collections::{CollectionRecord, guard_references};
 use super::records::share_facets;
 #[cfg(feature = "topology")]
 use super::schema::share_secret_key;
 use super::schema::{SHARE, all_of, encode, exists, organization_key, share_key, share_password_key};
 use super::{Entity, Error, ErrorKind, Inventory, Problem, validate};
+#[cfg(feature = "topology")]
+use crate::access::PseudonymSecret;
 use crate::access::{Caller, Scope};
 use crate::model::{Redaction, Share, ShareMetadata, ShareOptions, Timestamp, TopologyView};
 use crate::store::{Batch, Precondition};
@@ -153,9 +157,18 @@ impl Inventory {
             Some(password) => Some(self.protect(password).await?),
             None => None,
         };
+        #[cfg(feature = "topology")]
+        let secret = PseudonymSecret::generate(&*self.random)?;
         let mut transaction = self.transaction(Entity::Share, share.id);
         loop {
-            if transaction.commit(creation(&share, password.as_ref())?).await? {
+            #[cfg_attr(
+                not(feature = "topology"),
+                allow(unused_mut, reason = "only topologies have pseudonyms")
+            )]
+            let mut batch = creation(&share, password.as_ref())?;
+            #[cfg(feature = "topology")]
+            put_share_secret(&share, &secret, Precondition::Any, &mut batch)?;
+            if transaction.commit(batch).await? {
                 return Ok(share);
             }
             // A referenced record may have been deleted.

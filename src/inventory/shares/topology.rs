@@ -9,7 +9,7 @@ use crate::inventory::schema::{
 };
 use crate::inventory::{Entity, Error, ErrorKind, Inventory, unchanged};
 use crate::model::Share;
-use crate::store::Batch;
+use crate::store::{Batch, Precondition};
 
 /// A share that a viewer may open.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl Inventory {
         Ok(OpenShare { share, network_id, secret })
     }
 
-    /// Stores the secret of a share that is opened for the first time.
+    /// Stores the secret of a share that was created without one.
     async fn make_share_secret(&self, share: &Share) -> Result<PseudonymSecret, Error> {
         let key = share_secret_key(share.id);
         let mut transaction = self.transaction(Entity::Share, share.id);
@@ -59,16 +59,23 @@ impl Inventory {
             }
             let secret = PseudonymSecret::generate(&*self.random)?;
             let mut batch = Batch::new();
-            batch.put(
-                key,
-                unchanged(None),
-                facets(share.organization_id, share.created_at),
-                encode(&secret)?,
-            );
+            put_share_secret(share, &secret, unchanged(None), &mut batch)?;
             batch.guard(exists(share_key(share.id)));
             if transaction.commit(batch).await? {
                 return Ok(secret);
             }
         }
     }
+}
+
+/// Adds the secret under which a share's pseudonyms are made to a batch.
+pub(super) fn put_share_secret(
+    share: &Share,
+    secret: &PseudonymSecret,
+    precondition: Precondition,
+    batch: &mut Batch,
+) -> Result<(), Error> {
+    let facets = facets(share.organization_id, share.created_at);
+    batch.put(share_secret_key(share.id), precondition, facets, encode(secret)?);
+    Ok(())
 }

@@ -25,6 +25,7 @@ pub fn build(input: &GraphInput<'_>) -> Graph {
         network_id: Some(input.network_id),
         view: input.options.view,
         revision: input.revision.to_owned(),
+        observed_at: input.observed_at,
         bounds: Bounds::default(),
         nodes,
         edges,

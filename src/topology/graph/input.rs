@@ -72,6 +72,8 @@ pub struct GraphInput<'a> {
     pub options: &'a GraphOptions,
     /// A value that changes whenever the network changes.
     pub revision: &'a str,
+    /// When a report of the network was made last; `None`: there was none.
+    pub observed_at: Option<Timestamp>,
     /// Hosts that were seen last before this time are stale; `None`: no host is.
     pub stale_before: Option<Timestamp>,
 }
@@ -92,6 +94,7 @@ impl<'a> GraphInput<'a> {
             capabilities: BTreeMap::new(),
             options,
             revision: "",
+            observed_at: None,
             stale_before: None,
         }
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::RoleReason;
-use crate::model::{HostRole, TopologyView};
+use crate::model::{HostRole, Timestamp, TopologyView};
 use crate::topology::links::{Confidence, Evidence, LinkMember, PortRef};
 
 /// A network as one view shows it.
@@ -19,6 +19,9 @@ pub struct Graph {
     pub view: TopologyView,
     /// Changes whenever the graph changes.
     pub revision: String,
+    /// When a report of the network was made last, whether it shows in the graph or not; `None`: there was none.
+    #[serde(default)]
+    pub observed_at: Option<Timestamp>,
     /// The rectangle around all nodes and edges; zero without a layout.
     pub bounds: Bounds,
     /// The nodes, containers before what they contain.

@@ -74,6 +74,7 @@ fn add_graph(schemas: &mut Schemas) {
         "network_id": NETWORK,
         "view": "l2",
         "revision": "9f86d081884c7d659a2feaa0c55ad015",
+        "observed_at": "2026-08-01T12:00:00Z",
         "bounds": {"x": 0, "y": 0, "width": 184, "height": 160},
         "nodes": [node(40, "switch-1", "switch", 0), node(42, "server-7", "server", 112)],
         "edges": [edge],
