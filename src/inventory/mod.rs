@@ -142,6 +142,9 @@ struct State {
     /// Queues per owner for creations under a quota.
     creations: UpdateQueues,
     offload: Offload,
+    /// Work of about a second and more.
+    #[cfg(feature = "topology")]
+    long: Offload,
     /// When expired sessions were last purged, in microseconds of Unix time.
     purged_at: AtomicI64,
 }
@@ -267,6 +270,16 @@ impl Inventory {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Error> {
         self.state.offload.run(organization, bytes, work).await
+    }
+
+    /// Runs an organization's long work on other blocking threads than all short work, which never waits for it.
+    #[cfg(feature = "topology")]
+    pub(crate) async fn offload_long<T: Send + 'static>(
+        &self,
+        organization: Uuid,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Error> {
+        self.state.long.run(organization, usize::MAX, work).await
     }
 
     pub(crate) fn now(&self) -> Timestamp {

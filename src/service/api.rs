@@ -22,6 +22,8 @@ use super::rate_limit::{Buckets, RateLimit};
 use super::reports::IMPORTS_AT_ONCE;
 use super::response::Responder;
 use super::state::ApiState;
+#[cfg(feature = "topology")]
+use super::topology::{DrawingSlots, Drawings};
 use crate::access::PrefixLengths;
 use crate::inventory::Inventory;
 #[cfg(feature = "topology")]
@@ -362,9 +364,15 @@ impl ApiBuilder {
     #[must_use]
     pub fn build(self) -> Api {
         let (lists_per_user, lists_total) = self.whole_lists_at_once;
+        #[cfg(feature = "topology")]
+        let drawing_slots = DrawingSlots::default();
         let state = ApiState {
             #[cfg(feature = "topology")]
             topologies: Topologies::new(self.inventory.clone()),
+            #[cfg(feature = "topology")]
+            drawings: Drawings::new(drawing_slots.clone()),
+            #[cfg(feature = "topology")]
+            shared_drawings: Drawings::new(drawing_slots),
             #[cfg(feature = "topology")]
             frame_ancestors: self.frame_ancestors,
             responder: Responder::new(self.server_version, self.inventory.clock()),

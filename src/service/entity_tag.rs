@@ -22,7 +22,7 @@ const LENGTH: usize = 18;
 /// That of a list is a digest of everything that the response is made from: the revision of the records, the caller's
 /// organization and scope, the query and the versions. It reveals none of these. It is weak, because an
 /// intermediary may compress the response. That of a record is a digest of the record, and strong.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct EntityTag(HeaderValue);
 
 impl EntityTag {

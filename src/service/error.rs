@@ -62,6 +62,12 @@ impl ApiError {
         Self { message, ..Self::rate_limit_exceeded(retry_after) }
     }
 
+    #[cfg(feature = "topology")]
+    pub(crate) fn too_many_drawings(retry_after: u64) -> Self {
+        let message = format!("Too many topologies are being drawn. Retry in {retry_after} seconds.");
+        Self { message, ..Self::rate_limit_exceeded(retry_after) }
+    }
+
     #[cfg(feature = "discovery")]
     pub(crate) fn too_many_imports(retry_after: u64) -> Self {
         let message = format!("Too many reports are being imported. Retry in {retry_after} seconds.");

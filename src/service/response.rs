@@ -41,7 +41,8 @@ pub(super) struct Outcome {
     others: Vec<(HeaderName, HeaderValue)>,
 }
 
-const JSON: &str = "application/json";
+/// The media type of envelopes.
+pub(super) const JSON: &str = "application/json";
 
 /// The text that closes the metadata and the envelope.
 const AFTER_META: &[u8] = b"}}";

@@ -25,12 +25,26 @@ pub(super) enum Representation {
 impl Representation {
     /// Returns the representation that a request for a list asks for. Only whole lists are sent as lines.
     pub(super) fn of(request: &Parts, is_whole: bool) -> Self {
-        let is_asked_for = request.headers.get_all(ACCEPT).iter().any(|header| {
-            let mut types = header.as_bytes().split(|byte| matches!(byte, b',' | b';'));
-            types.any(|media_type| media_type.trim_ascii().eq_ignore_ascii_case(LINES.as_bytes()))
-        });
-        if is_asked_for && is_whole { Self::Lines } else { Self::Envelope }
+        if is_whole && accepts(request, LINES) { Self::Lines } else { Self::Envelope }
     }
+}
+
+/// Returns whether the `Accept` header of a request names a media type, unless with a weight of zero.
+pub(super) fn accepts(request: &Parts, media_type: &str) -> bool {
+    let ranges = request.headers.get_all(ACCEPT).iter();
+    let mut ranges = ranges.flat_map(|header| header.as_bytes().split(|byte| *byte == b','));
+    ranges.any(|range| {
+        let mut parts = range.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
+        let is_named = parts.next().is_some_and(|name| name.eq_ignore_ascii_case(media_type.as_bytes()));
+        is_named && !parts.any(is_zero_weight)
+    })
+}
+
+fn is_zero_weight(parameter: &[u8]) -> bool {
+    let weight = parameter.strip_prefix(b"q=").or_else(|| parameter.strip_prefix(b"Q="));
+    weight.is_some_and(|weight| {
+        weight.first() == Some(&b'0') && weight.iter().all(|byte| matches!(byte, b'0' | b'.'))
+    })
 }
 
 /// Top-level fields of hosts.

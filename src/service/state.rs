@@ -1,6 +1,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(feature = "topology")]
+use bytes::Bytes;
 use http::request::Parts;
 
 use super::body::ListSlots;
@@ -12,6 +14,8 @@ use super::page_cache::PageCache;
 use super::rate_limit::{Allowance, Buckets, Client};
 use super::response::Responder;
 use super::sender::Sender;
+#[cfg(feature = "topology")]
+use super::topology::Drawings;
 use crate::access::Credential;
 use crate::inventory::{Error, Inventory};
 #[cfg(feature = "topology")]
@@ -48,6 +52,12 @@ pub(super) struct ApiState {
     pub(super) whole_list_patience: Option<Duration>,
     #[cfg(feature = "topology")]
     pub(super) topologies: Topologies,
+    /// Graphs and files in the making.
+    #[cfg(feature = "topology")]
+    pub(super) drawings: Drawings<Bytes>,
+    /// What shares show, in the making: graphs and pictures.
+    #[cfg(feature = "topology")]
+    pub(super) shared_drawings: Drawings<[Bytes; 2]>,
     /// The sites that may show the page of a share in a frame.
     #[cfg(feature = "topology")]
     pub(super) frame_ancestors: FrameAncestors,

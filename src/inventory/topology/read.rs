@@ -18,6 +18,9 @@ use crate::store::{Name, Record, Version};
 /// The kinds of records that a topology depends on.
 const KINDS: [Name; 5] = [HOST, CLAIM, SUBNET, TOPOLOGY_LINK, TOPOLOGY_LAYOUT];
 
+/// The size, in bytes, from which hosts and claims are decoded in several pieces. A piece takes about 30 ms.
+const PIECE: usize = 4 * 1024 * 1024;
+
 /// The state of everything that the topologies of an organization depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct TopologyRevision([u128; KINDS.len()]);
@@ -37,11 +40,20 @@ pub(crate) struct KnownNetwork {
     claims: HashMap<Uuid, (Uuid, Version)>,
 }
 
+impl KnownNetwork {
+    /// Returns the number of hosts.
+    pub(crate) fn len(&self) -> usize {
+        self.hosts.len()
+    }
+}
+
 /// What has changed in a network since a known state.
 #[derive(Debug)]
 pub(crate) struct NetworkChanges<T> {
     /// The state that is known with these changes.
     pub(crate) known: KnownNetwork,
+    /// The number of bytes of all hosts and claims.
+    pub(crate) bytes: usize,
     /// What was made of the hosts that are new, or that have changed with their claims.
     pub(crate) changed: Vec<T>,
     /// The hosts that are gone.
@@ -90,13 +102,14 @@ impl Inventory {
         organization: Uuid,
         network: Uuid,
         known: &KnownNetwork,
-        digest: impl Fn(&Host, &[Claim]) -> T + Send + 'static,
+        digest: impl Fn(&Host, &[Claim]) -> T + Clone + Send + 'static,
     ) -> Result<NetworkChanges<T>, Error> {
         let hosts = self.store.list(&on_network(HOST, organization, network)).await?.records;
         let claims = self.store.list(&on_network(CLAIM, organization, network)).await?.records;
         let subnets = self.read_all(&on_network(SUBNET, organization, network)).await?;
         let links = self.read_all(&on_network(TOPOLOGY_LINK, organization, network)).await?;
 
+        let bytes = hosts.iter().chain(&claims).map(|record| record.body.len()).sum();
         let mut now = KnownNetwork::default();
         let mut changed_hosts = BTreeSet::new();
         for record in &hosts {
@@ -120,7 +133,7 @@ impl Inventory {
         changed_hosts.extend(gone.map(|(_, (host, _))| *host));
         let removed = known.hosts.keys().filter(|host| !now.hosts.contains_key(host)).copied().collect();
 
-        let mut read: BTreeMap<Uuid, (Record, Vec<Record>)> = BTreeMap::new();
+        let mut read: BTreeMap<Uuid, StoredHost> = BTreeMap::new();
         for record in hosts.into_iter().filter(|record| changed_hosts.contains(&record.key.id)) {
             read.insert(record.key.id, (record, Vec::new()));
         }
@@ -130,18 +143,40 @@ impl Inventory {
                 claims.push(record);
             }
         }
-        let bytes = read.values().flat_map(|(host, claims)| std::iter::once(host).chain(claims));
-        let bytes = bytes.map(|record| record.body.len()).sum();
-        let digest_all = move || {
-            let mut digests = Vec::with_capacity(read.len());
-            for (host, claims) in read.into_values() {
-                let host = decode_host(&host)?;
-                let claims: Vec<Claim> = claims.iter().map(claim_of).collect::<Result<_, _>>()?;
-                digests.push(digest(&host, &claims));
-            }
-            Ok::<_, Error>(digests)
-        };
-        let changed = self.state.offload.run(organization, bytes, digest_all).await??;
-        Ok(NetworkChanges { known: now, changed, removed, subnets, links })
+        let mut changed = Vec::with_capacity(read.len());
+        let mut read = read.into_values().peekable();
+        while read.peek().is_some() {
+            // Between the pieces, it is the turn of other organizations.
+            let (piece, bytes) = next_piece(&mut read);
+            let digest = digest.clone();
+            let digests = self.state.offload.run(organization, bytes, move || digest_all(&piece, digest));
+            changed.append(&mut digests.await??);
+        }
+        Ok(NetworkChanges { known: now, bytes, changed, removed, subnets, links })
     }
+}
+
+/// A host and its claims, as stored.
+type StoredHost = (Record, Vec<Record>);
+
+/// Takes hosts of about [`PIECE`] bytes in all. Returns them and their size.
+fn next_piece(hosts: &mut impl Iterator<Item = StoredHost>) -> (Vec<StoredHost>, usize) {
+    let (mut piece, mut bytes) = (Vec::new(), 0_usize);
+    for (host, claims) in hosts {
+        let all = std::iter::once(&host).chain(&claims);
+        bytes = bytes.saturating_add(all.map(|record| record.body.len()).sum());
+        piece.push((host, claims));
+        if bytes >= PIECE {
+            break;
+        }
+    }
+    (piece, bytes)
+}
+
+fn digest_all<T>(hosts: &[StoredHost], digest: impl Fn(&Host, &[Claim]) -> T) -> Result<Vec<T>, Error> {
+    let digest_one = |(host, claims): &StoredHost| -> Result<T, Error> {
+        let claims: Vec<Claim> = claims.iter().map(claim_of).collect::<Result<_, _>>()?;
+        Ok(digest(&decode_host(host)?, &claims))
+    };
+    hosts.iter().map(digest_one).collect()
 }

@@ -13,7 +13,7 @@ use crate::inventory::{Error, HostQuery, ListQuery, PageCursor, Problem};
 use crate::model::{Cidr, CidrError};
 use crate::service::error::ApiError;
 
-use crate::service::parameter::Parameter;
+use crate::service::parameter::{Kind, Parameter};
 use crate::service::shape::FieldNames;
 use crate::wire::MAX_LIMIT;
 
@@ -204,18 +204,28 @@ impl<'q> QueryValues<'q> {
     /// Splits a query string.
     ///
     /// # Errors
-    /// `validation_unknown_parameter` for the first parameter that is not in `known`.
+    /// `validation_unknown_parameter` for the first parameter that is not in `known`; `validation_invalid_format` for a value
+    /// that is none of the choices.
     pub(super) fn read(query: Option<&'q str>, known: &[&[Parameter]]) -> Result<Self, ApiError> {
         let mut values = Vec::new();
+        let mut wrong = None;
         for (name, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
-            if !known.iter().copied().flatten().any(|parameter| parameter.name == name) {
+            let mut known = known.iter().copied().flatten();
+            let Some(parameter) = known.find(|parameter| parameter.name == name) else {
                 return Err(ApiError::unknown_parameter(&name));
+            };
+            if value.is_empty() && name != CURSOR {
+                continue;
             }
-            if !value.is_empty() || name == CURSOR {
-                values.push((name, value));
+            if matches!(parameter.kind, Kind::Choice(choices) if !choices.contains(&&*value)) {
+                wrong = wrong.or(Some(parameter.name));
             }
+            values.push((name, value));
         }
-        Ok(Self(values))
+        match wrong {
+            Some(name) => Err(invalid_format(name)),
+            None => Ok(Self(values)),
+        }
     }
 
     fn paging(&self) -> Result<(Paging, Option<PageCursor>), ApiError> {

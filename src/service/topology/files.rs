@@ -1,16 +1,17 @@
 //! Topologies as files.
 
 use http::HeaderValue;
-use http::header::{ACCEPT, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY};
-use http::request::Parts;
+use http::header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY};
 use serde::Serialize;
 
 use super::graphs::Asked;
 use crate::model::{Network, TopologyView};
 use crate::service::body::ResponseBody;
 use crate::service::error::ApiError;
-use crate::service::response::Outcome;
+use crate::service::response::{JSON, Outcome};
 use crate::service::route::{Call, Pending};
+use crate::service::shape::accepts;
+use crate::topology::graph::Graph;
 use crate::topology::render::{Format, Picture, Theme, style_source};
 
 /// A file in an envelope.
@@ -35,7 +36,7 @@ pub(in crate::service) fn export_topology(call: Call<'_>) -> Pending<'_> {
         let network: Network = state.inventory.get_as(&caller, query.network_id).await?;
         // The file contains the name of the network.
         let tag = tag.and_then(|tag| tag.of_part(&network.name));
-        let is_in_envelope = accepts_json(request);
+        let is_in_envelope = accepts(request, JSON);
         let tag = if is_in_envelope { tag.and_then(|tag| tag.of_part("envelope")) } else { tag };
         if let Some(tag) = tag.as_ref().filter(|tag| tag.matches(request)) {
             return Ok(Outcome::not_modified(tag).vary_by_accept());
@@ -44,32 +45,36 @@ pub(in crate::service) fn export_topology(call: Call<'_>) -> Pending<'_> {
         let view = query.options.view;
         let file_name = file_name(&network.name, view, format);
         let theme = query.theme;
-        let outcome = |body| as_file(body, format, theme, &file_name);
-        if !is_in_envelope && let Some(body) = tag.as_ref().and_then(|tag| state.page_cache.get(tag)) {
+        let outcome = |body| {
+            if is_in_envelope {
+                Ok(Outcome::new(body).vary_by_accept())
+            } else {
+                as_file(body, format, theme, &file_name)
+            }
+        };
+        if let Some(body) = tag.as_ref().and_then(|tag| state.page_cache.get(tag)) {
             return Ok(outcome(body)?.with_tag(tag));
         }
         let organization = caller.organization_id();
-        let graph = state.topologies.graph_of(organization, network_id, query.options).await?;
-        let graph = state.topologies.placed(organization, network_id, graph).await?;
-        let now = state.inventory.now();
-        let write = move || {
-            let mut picture = Picture::new(&graph, &network.name);
-            picture.theme = theme;
-            picture.date = Some(now);
-            picture.render(format)
+        let (drawn_tag, own_name) = (tag.as_ref(), file_name.clone());
+        let draw = |slot| async move {
+            let responder = state.responder.clone();
+            let write = move |graph: Graph| {
+                let mut picture = Picture::new(&graph, &network.name);
+                picture.theme = theme;
+                picture.date = graph.observed_at;
+                let content = picture.render(format);
+                if !is_in_envelope {
+                    return Ok(ResponseBody::full(content.into()));
+                }
+                let media_type = format.media_type().to_owned();
+                responder.body(&TopologyFile { file_name: own_name, media_type, content })
+            };
+            let drawn = state.topologies.drawn(organization, network_id, query.options, true, write);
+            Ok::<_, ApiError>(state.keep(drawn_tag, drawn.await??, slot))
         };
-        let content = state.inventory.offload(organization, usize::MAX, write).await?;
-        if is_in_envelope {
-            let media_type = format.media_type().to_owned();
-            let file = TopologyFile { file_name, media_type, content };
-            return Ok(state.responder.value(&file)?.with_tag(tag).vary_by_accept());
-        }
-        let body = ResponseBody::full(content.into());
-        let body = match &tag {
-            Some(tag) => state.page_cache.insert(tag, body),
-            None => body,
-        };
-        Ok(outcome(body)?.with_tag(tag))
+        let body = state.drawings.get(organization, drawn_tag, draw).await?;
+        Ok(outcome(ResponseBody::full(body))?.with_tag(tag))
     })
 }
 
@@ -100,12 +105,4 @@ fn file_name(network: &str, view: TopologyView, format: Format) -> String {
     let name = name.trim_matches('-');
     let name = if name.is_empty() { "network" } else { name };
     format!("{name}-{}.{}", view.as_str(), format.extension())
-}
-
-/// Returns whether a request asks for JSON in an envelope rather than for the file.
-fn accepts_json(request: &Parts) -> bool {
-    request.headers.get_all(ACCEPT).iter().any(|header| {
-        let mut types = header.as_bytes().split(|byte| matches!(byte, b',' | b';'));
-        types.any(|media_type| media_type.trim_ascii().eq_ignore_ascii_case(b"application/json"))
-    })
 }

@@ -3,12 +3,14 @@
 use http::request::Parts;
 
 use crate::access::Caller;
+use crate::service::body::ResponseBody;
 use crate::service::entity_tag::EntityTag;
 use crate::service::error::ApiError;
 use crate::service::input::{TopologyQuery, read_id, read_topology_query};
 use crate::service::response::Outcome;
 use crate::service::route::{Call, Pending, Route};
 use crate::service::state::ApiState;
+use crate::topology::graph::Graph;
 
 /// A request for a topology whose caller may see the network.
 pub(super) struct Asked {
@@ -52,16 +54,16 @@ pub(in crate::service) fn get_graph(call: Call<'_>) -> Pending<'_> {
         }
         let organization = caller.organization_id();
         let network = query.network_id;
-        let mut graph = state.topologies.graph_of(organization, network, query.options).await?;
-        if query.has_layout {
-            graph = state.topologies.placed(organization, network, graph).await?;
-        }
-        let body = state.responder.body(&graph)?;
-        let body = match &tag {
-            Some(tag) => state.page_cache.insert(tag, body),
-            None => body,
+        let drawn_tag = tag.as_ref();
+        let draw = |slot| async move {
+            let responder = state.responder.clone();
+            let encode = move |graph: Graph| responder.body(&graph);
+            let drawn =
+                state.topologies.drawn(organization, network, query.options, query.has_layout, encode);
+            Ok::<_, ApiError>(state.keep(drawn_tag, drawn.await??, slot))
         };
-        Ok(Outcome::new(body).with_tag(tag))
+        let body = state.drawings.get(organization, drawn_tag, draw).await?;
+        Ok(Outcome::new(ResponseBody::full(body)).with_tag(tag))
     })
 }
 

@@ -1,11 +1,13 @@
 //! The endpoints of topologies.
 
+mod drawings;
 mod files;
 mod graphs;
 mod layouts;
 mod links;
 mod shares;
 
+pub(super) use self::drawings::{DrawingSlots, Drawings};
 #[cfg(feature = "openapi")]
 pub(super) use self::files::TopologyFile;
 pub(super) use self::files::export_topology;

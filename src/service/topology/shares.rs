@@ -1,5 +1,6 @@
 //! Topologies for the viewers of a share.
 
+use bytes::Bytes;
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 use serde::Serialize;
@@ -10,7 +11,7 @@ use uuid::Uuid;
 use super::files::with_picture_policy;
 use crate::inventory::{ErrorKind, OpenShare};
 use crate::model::ShareMetadata;
-use crate::service::body::ResponseBody;
+use crate::service::body::{ListSlot, ResponseBody};
 use crate::service::credentials::bearer_token;
 use crate::service::entity_tag::EntityTag;
 use crate::service::error::ApiError;
@@ -72,8 +73,8 @@ pub(in crate::service) fn get_shared_picture(call: Call<'_>) -> Pending<'_> {
         if let Some(tag) = tag.as_ref().filter(|tag| tag.matches(request)) {
             return Ok(private(Outcome::not_modified(tag)));
         }
-        let svg = state.shared_topology(&open, tag.as_ref()).await?.svg;
-        let outcome = Outcome::file(Format::Svg.media_type(), ResponseBody::full(svg.into()));
+        let [_, svg] = state.drawings_of_share(&open, tag.as_ref()).await?;
+        let outcome = Outcome::file(Format::Svg.media_type(), ResponseBody::full(svg));
         with_picture_policy(private(outcome.with_tag(tag)), Theme::Auto)
     })
 }
@@ -113,12 +114,12 @@ fn read_share(call: &Call<'_>) -> Result<Uuid, ApiError> {
 }
 
 /// Encodes the graph of a share without the ids of records, which are null elsewhere when there is no record.
-fn without_entities(graph: &Graph) -> Result<Box<RawValue>, ApiError> {
+fn without_entities(graph: &Graph) -> Result<String, ApiError> {
     let mut graph = serde_json::to_value(graph).map_err(|_| ApiError::internal())?;
     for node in graph.get_mut("nodes").and_then(Value::as_array_mut).into_iter().flatten() {
         node.as_object_mut().map(|node| node.remove("entity_id"));
     }
-    serde_json::value::to_raw_value(&graph).map_err(|_| ApiError::internal())
+    serde_json::to_string(&graph).map_err(|_| ApiError::internal())
 }
 
 fn page(page: Page) -> Result<Outcome, ApiError> {
@@ -155,38 +156,62 @@ impl ApiState {
         Ok(revision.and_then(|revision| EntityTag::of_share(revision.numbers(), &share, version)))
     }
 
-    /// Returns what a share shows, from the page cache if it is there.
+    /// Returns what a share shows.
     async fn shared_topology(
         &self,
         open: &OpenShare,
         tag: Option<&EntityTag>,
     ) -> Result<SharedTopology, ApiError> {
-        let parts = tag.and_then(|tag| Some((tag.of_part("graph")?, tag.of_part("svg")?)));
-        if let Some((graph, svg)) = &parts
-            && let (Some(graph), Some(svg)) = (self.cached_text(graph), self.cached_text(svg))
-        {
-            let graph = RawValue::from_string(graph).map_err(|_| ApiError::internal())?;
-            return Ok(SharedTopology { graph, svg });
-        }
-        let graph = self.topologies.shared_graph(open).await?;
-        let (name, now) = (open.share.name.clone(), self.inventory.now());
-        let write = move || {
-            let mut picture = Picture::new(&graph, &name);
-            picture.date = Some(now);
-            (without_entities(&graph), picture.render(Format::Svg))
-        };
-        let organization = open.share.organization_id;
-        let (graph, svg) = self.inventory.offload(organization, usize::MAX, write).await?;
-        let graph = graph?;
-        if let Some((graph_tag, svg_tag)) = &parts {
-            self.page_cache.insert(graph_tag, ResponseBody::full(graph.get().to_owned().into()));
-            self.page_cache.insert(svg_tag, ResponseBody::full(svg.clone().into()));
-        }
-        Ok(SharedTopology { graph, svg })
+        let [graph, svg] = self.drawings_of_share(open, tag).await?;
+        let graph = RawValue::from_string(text(graph)?).map_err(|_| ApiError::internal())?;
+        Ok(SharedTopology { graph, svg: text(svg)? })
     }
 
-    fn cached_text(&self, tag: &EntityTag) -> Option<String> {
-        let bytes = self.page_cache.get(tag)?.into_bytes().ok()?;
-        String::from_utf8(bytes.into()).ok()
+    /// Returns the graph and the picture that a share shows, from the page cache if they are there.
+    async fn drawings_of_share(
+        &self,
+        open: &OpenShare,
+        tag: Option<&EntityTag>,
+    ) -> Result<[Bytes; 2], ApiError> {
+        let parts = tag.and_then(|tag| Some([tag.of_part("graph")?, tag.of_part("svg")?]));
+        let cached = parts.as_ref().map(|parts| parts.each_ref().map(|tag| self.cached(tag)));
+        if let Some([Some(graph), Some(svg)]) = cached {
+            return Ok([graph, svg]);
+        }
+        let draw = |slot| async move { self.draw_share(open, parts.as_ref(), slot).await };
+        self.shared_drawings.get(open.share.organization_id, tag, draw).await
     }
+
+    /// Draws the graph and the picture that a share shows.
+    async fn draw_share(
+        &self,
+        open: &OpenShare,
+        tags: Option<&[EntityTag; 2]>,
+        slot: ListSlot,
+    ) -> Result<[Bytes; 2], ApiError> {
+        let name = open.share.name.clone();
+        let write = move |graph: Graph| {
+            let mut picture = Picture::new(&graph, &name);
+            picture.date = graph.observed_at;
+            let svg = picture.render(Format::Svg);
+            Ok::<_, ApiError>([without_entities(&graph)?, svg])
+        };
+        let [graph, svg] = self.topologies.shared(open, write).await??;
+        let [graph, svg] = [graph, svg].map(|text| ResponseBody::full(text.into()));
+        let [of_graph, of_svg] = tags.map_or([None, None], |tags| tags.each_ref().map(Some));
+        // The graph is part of a larger body, whose other part has the slot.
+        let graph = match of_graph {
+            Some(tag) => self.page_cache.insert(tag, graph),
+            None => graph,
+        };
+        Ok([graph.into_bytes().unwrap_or_default(), self.keep(of_svg, svg, slot)])
+    }
+
+    fn cached(&self, tag: &EntityTag) -> Option<Bytes> {
+        self.page_cache.get(tag)?.into_bytes().ok()
+    }
+}
+
+fn text(bytes: Bytes) -> Result<String, ApiError> {
+    String::from_utf8(bytes.into()).map_err(|_| ApiError::internal())
 }

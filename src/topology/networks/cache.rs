@@ -11,6 +11,18 @@ const MAX_NETWORKS: usize = 64;
 /// Maximum number of hosts of all networks in memory, unless one network alone has more.
 const MAX_HOSTS: usize = 100_000;
 
+/// Maximum number of bytes of the records that the networks in memory were made from, unless one network alone has more. What
+/// is kept of them is smaller.
+const MAX_BYTES: usize = 512 * 1024 * 1024;
+
+/// How much memory the state of a network takes, at most.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Size {
+    pub(super) hosts: usize,
+    /// The number of bytes of the hosts and claims.
+    pub(super) bytes: usize,
+}
+
 /// The state of a network; `None` while it was never read, or was dropped in the middle of a change.
 pub(super) type Slot = Arc<tokio::sync::Mutex<Option<NetworkState>>>;
 
@@ -27,7 +39,7 @@ struct Entries {
 
 struct Entry {
     slot: Slot,
-    hosts: usize,
+    size: Size,
     last_use: u64,
 }
 
@@ -37,7 +49,7 @@ impl Cache {
         let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         entries.uses += 1;
         let last_use = entries.uses;
-        let new = || Entry { slot: Slot::default(), hosts: 0, last_use };
+        let new = || Entry { slot: Slot::default(), size: Size::default(), last_use };
         let entry = entries.by_network.entry((organization, network)).or_insert_with(new);
         entry.last_use = last_use;
         let slot = Arc::clone(&entry.slot);
@@ -48,11 +60,11 @@ impl Cache {
         slot
     }
 
-    /// Notes how many hosts a network has.
-    pub(super) fn note_size(&self, organization: Uuid, network: Uuid, hosts: usize) {
+    /// Notes how large a network is.
+    pub(super) fn note_size(&self, organization: Uuid, network: Uuid, size: Size) {
         let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(entry) = entries.by_network.get_mut(&(organization, network)) {
-            entry.hosts = hosts;
+            entry.size = size;
         }
         let evicted = entries.shrink();
         drop(entries);
@@ -65,8 +77,9 @@ impl Entries {
     fn shrink(&mut self) -> Vec<Entry> {
         let mut evicted = Vec::new();
         loop {
-            let hosts: usize = self.by_network.values().map(|entry| entry.hosts).sum();
-            let is_small = self.by_network.len() <= MAX_NETWORKS && hosts <= MAX_HOSTS;
+            let hosts: usize = self.by_network.values().map(|entry| entry.size.hosts).sum();
+            let bytes: usize = self.by_network.values().map(|entry| entry.size.bytes).sum();
+            let is_small = self.by_network.len() <= MAX_NETWORKS && hosts <= MAX_HOSTS && bytes <= MAX_BYTES;
             if is_small || self.by_network.len() <= 1 {
                 return evicted;
             }

@@ -10,12 +10,16 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use self::cache::{Cache, Slot};
+use self::cache::{Cache, Size, Slot};
 use self::state::NetworkState;
 use super::graph::{BlindSpot, Edge, Graph, GraphOptions, Positions, blind_spots, build, lay_out};
 use super::links::RejectedClaim;
 use crate::access::Caller;
 use crate::inventory::{Entity, Error, ErrorKind, Inventory};
+use crate::model::TopologyView;
+
+/// The number of hosts from which the graph of a network takes long.
+const LARGE: usize = 500;
 
 /// The topologies of the networks of an inventory.
 ///
@@ -80,8 +84,7 @@ impl Topologies {
     /// `NotFound`, also for a network of another organization; `AccessDenied` when the caller cannot access the network.
     pub async fn graph(&self, caller: &Caller, network: Uuid, options: GraphOptions) -> Result<Graph, Error> {
         self.inventory.require_network(caller, network).await?;
-        let graph = self.graph_of(caller.organization_id(), network, options).await?;
-        self.placed(caller.organization_id(), network, graph).await
+        self.drawn(caller.organization_id(), network, options, true, |graph| graph).await
     }
 
     /// Returns the graph of a network without positions.
@@ -95,7 +98,7 @@ impl Topologies {
         options: GraphOptions,
     ) -> Result<Graph, Error> {
         self.inventory.require_network(caller, network).await?;
-        self.graph_of(caller.organization_id(), network, options).await
+        self.drawn(caller.organization_id(), network, options, false, |graph| graph).await
     }
 
     /// Returns an edge of a view, with the claims that it won over.
@@ -126,43 +129,44 @@ impl Topologies {
     /// Those of [`graph`](Self::graph).
     pub async fn blind_spots(&self, caller: &Caller, network: Uuid) -> Result<Vec<BlindSpot>, Error> {
         self.inventory.require_network(caller, network).await?;
-        let options = GraphOptions::new(crate::model::TopologyView::L2);
+        let options = GraphOptions::new(TopologyView::L2);
         let find = move |state: &NetworkState| blind_spots(&state.input(network, &options));
         self.with_network(caller.organization_id(), network, find).await
     }
 
-    /// Returns the graph of a network whose access was checked, without positions.
-    pub(crate) async fn graph_of(
+    /// Returns what `finish` makes of the graph of a network whose access was checked.
+    ///
+    /// All of it is one piece of work, so that of many requests only one has its graph in memory.
+    pub(crate) async fn drawn<T: Send + 'static>(
         &self,
         organization: Uuid,
         network: Uuid,
         options: GraphOptions,
-    ) -> Result<Graph, Error> {
-        let build = move |state: &NetworkState| {
+        is_placed: bool,
+        finish: impl FnOnce(Graph) -> T + Send + 'static,
+    ) -> Result<T, Error> {
+        let positions = if is_placed { Some(self.positions(network, options.view).await?) } else { None };
+        let draw = move |state: &NetworkState| {
             let mut graph = build(&state.input(network, &options));
             graph.revision = revision_of(&graph);
-            graph
+            if let Some(positions) = &positions {
+                lay_out(&mut graph, positions);
+            }
+            finish(graph)
         };
-        self.with_network(organization, network, build).await
+        self.with_network(organization, network, draw).await
     }
 
-    /// Returns a graph with positions, those included that users have given.
-    pub(crate) async fn placed(
-        &self,
-        organization: Uuid,
-        network: Uuid,
-        mut graph: Graph,
-    ) -> Result<Graph, Error> {
-        let layout = self.inventory.topology_layout(network, graph.view).await?;
+    /// Returns the positions that users have given to the nodes of a view.
+    async fn positions(&self, network: Uuid, view: TopologyView) -> Result<Positions, Error> {
+        let layout = self.inventory.topology_layout(network, view).await?;
         let pinned = layout.positions.iter().map(|node| (node.id, [node.x, node.y])).collect();
-        let place = move || {
-            lay_out(&mut graph, &Positions { pinned, ..Positions::default() });
-            graph
-        };
-        self.inventory.offload(organization, usize::MAX, place).await
+        Ok(Positions { pinned, ..Positions::default() })
     }
 
     /// Calls a function with the present state of a network, on a blocking thread.
+    ///
+    /// Work on a large network does not delay that on small ones, nor any other work of the inventory.
     async fn with_network<T: Send + 'static>(
         &self,
         organization: Uuid,
@@ -180,6 +184,8 @@ impl Topologies {
             let known = &state.known;
             Some(self.inventory.changes_of_network(organization, network, known, state::digest).await?)
         };
+        let hosts = changes.as_ref().map_or(state.len(), |changes| changes.known.len());
+        let bytes = changes.as_ref().map_or(state.bytes, |changes| changes.bytes);
         let work = move || {
             if let Some(changes) = changes {
                 state.apply(revision, changes);
@@ -187,8 +193,12 @@ impl Topologies {
             let result = work(&state);
             (state, result)
         };
-        let (state, result) = self.inventory.offload(organization, usize::MAX, work).await?;
-        self.cache.note_size(organization, network, state.len());
+        let (state, result) = if hosts > LARGE {
+            self.inventory.offload_long(organization, work).await?
+        } else {
+            self.inventory.offload(organization, usize::MAX, work).await?
+        };
+        self.cache.note_size(organization, network, Size { hosts, bytes });
         *guard = Some(state);
         Ok(result)
     }

@@ -7,16 +7,20 @@ use crate::model::Redaction;
 use crate::topology::graph::{Graph, GraphOptions, Positions, Redactor, SensitiveValues, build, lay_out};
 
 impl Topologies {
-    /// Returns the graph that a share shows, with positions.
+    /// Returns what `finish` makes of the graph that a share shows, with positions.
     ///
     /// All ids are made under the share's secret, and what the share conceals is replaced before anything depends on it.
-    pub(crate) async fn shared_graph(&self, open: &OpenShare) -> Result<Graph, Error> {
+    pub(crate) async fn shared<T: Send + 'static>(
+        &self,
+        open: &OpenShare,
+        finish: impl FnOnce(Graph) -> T + Send + 'static,
+    ) -> Result<T, Error> {
         let OpenShare { share, network_id: network, secret } = open;
         let organization = share.organization_id;
         let options = GraphOptions::new(share.view);
         let layout = self.inventory.topology_layout(*network, share.view).await?;
         let (share, network, secret) = (share.clone(), *network, secret.clone());
-        let build = move |state: &NetworkState| {
+        let draw = move |state: &NetworkState| {
             let mut graph = build(&state.input(network, &options));
             graph.revision = super::revision_of(&graph);
             let mut values = SensitiveValues::of(state.hosts(), &share.redact);
@@ -29,13 +33,9 @@ impl Topologies {
             redactor.redact(&mut graph);
             let pins = layout.positions.iter();
             let pinned = pins.map(|node| (redactor.id(node.id), [node.x, node.y])).collect();
-            (graph, pinned)
-        };
-        let (mut graph, pinned) = self.with_network(organization, network, build).await?;
-        let place = move || {
             lay_out(&mut graph, &Positions { pinned, ..Positions::default() });
-            graph
+            finish(graph)
         };
-        self.inventory.offload(organization, usize::MAX, place).await
+        self.with_network(organization, network, draw).await
     }
 }

@@ -15,6 +15,8 @@ const STALE_AFTER_MICROS: i64 = 7 * 24 * 60 * 60 * 1_000_000;
 pub(super) struct NetworkState {
     pub(super) known: KnownNetwork,
     revision: Option<TopologyRevision>,
+    /// The number of bytes of the records that the state was made from.
+    pub(super) bytes: usize,
     pub(super) links: Links,
     hosts: BTreeMap<Uuid, HostSummary>,
     subnets: Vec<Subnet>,
@@ -51,7 +53,7 @@ impl NetworkState {
     }
 
     pub(super) fn apply(&mut self, revision: Option<TopologyRevision>, changes: NetworkChanges<HostDigest>) {
-        let NetworkChanges { known, changed, removed, subnets, links } = changes;
+        let NetworkChanges { known, bytes, changed, removed, subnets, links } = changes;
         let is_first = self.hosts.is_empty();
         let manual: Vec<ManualLink> = links.iter().map(manual_link).collect();
         for host in removed {
@@ -71,6 +73,7 @@ impl NetworkState {
         }
         self.subnets = subnets;
         self.known = known;
+        self.bytes = bytes;
         self.revision = revision;
     }
 
@@ -86,6 +89,7 @@ impl NetworkState {
         input.capabilities = self.links.capabilities();
         // Relative to the latest report, so that the graph depends on the records alone.
         let latest = self.hosts.values().filter_map(|host| host.last_seen_at).max();
+        input.observed_at = latest;
         input.stale_before = latest.map(|latest| latest.plus_micros(-STALE_AFTER_MICROS));
         input
     }

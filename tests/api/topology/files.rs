@@ -1,10 +1,11 @@
 //! Topologies as files.
 
 use serde_json::json;
+use tower::ServiceExt;
 
 use super::{CORE, Campus, of_office};
 use crate::backend::run_with;
-use crate::common::{OFFICE, bare, get, send_json, with_header, with_session};
+use crate::common::{OFFICE, bare, get, send_json, with_header, with_key, with_session};
 use toposcope::model::Permission;
 
 const EXPORT: &str = "/api/v1/topology/export";
@@ -74,6 +75,60 @@ fn unchanged_file_is_not_modified_in_either_form() {
             let again = with_header(request(), "if-none-match", tag);
             assert_eq!(campus.send_as(&campus.member, again).await.status, 304);
         }
+    });
+}
+
+#[test]
+fn accepted_media_types_decide_about_the_envelope() {
+    run_with(Campus::new, async |campus| {
+        let cases = [
+            ("application/json", true),
+            ("Application/JSON; charset=utf-8;q=0.1", true),
+            ("image/svg+xml, application/json", true),
+            ("application/json;q=0", false),
+            ("*/*, application/json; Q=0.000", false),
+            ("text/html;x=application/json", false),
+            ("text/plain; application/json", false),
+            ("application/jsonx", false),
+            ("application/*", false),
+            ("", false),
+        ];
+        for (accept, is_envelope) in cases {
+            let request = with_header(get(&of_office(EXPORT, "format=json")), "accept", accept);
+            let request = with_key(request, &campus.member);
+            let response = campus.server.api.clone().oneshot(request).await.unwrap();
+            let is_file = response.headers().contains_key("content-disposition");
+            assert_eq!(!is_file, is_envelope, "{accept}");
+            assert_eq!(response.headers()["vary"], "Accept");
+        }
+    });
+}
+
+/// Whoever asks, and whenever: the same records give the same bytes.
+#[test]
+fn picture_has_the_date_of_the_latest_report() {
+    run_with(Campus::new, async |campus| {
+        let target = of_office(EXPORT, "");
+        let first = campus.send_as(&campus.member, get(&target)).await;
+        let text = String::from_utf8(first.body.clone()).unwrap();
+        assert!(text.contains("2026-08-01 12:00 UTC"), "{text}");
+        assert_eq!(campus.graph("").await["observed_at"], "2026-08-01T12:00:00Z");
+        campus.clock.advance(std::time::Duration::from_secs(100_000));
+        // Another server, which has no page in its cache.
+        let server = campus.configured(|builder| builder);
+        let later = server.get_with(&campus.member, &target).await;
+        assert_eq!((later.header("etag"), &later.body), (first.header("etag"), &first.body));
+
+        let report = json!({
+            "reporter": {"name": "collector"}, "observed_at": "2026-08-02T13:30:00Z",
+            "devices": [{"id": campus.core, "tables": {"ports": {"complete": true, "rows": []}}}],
+        });
+        let import = format!("/api/v1/discovery/import?network_id={OFFICE}&format=report");
+        campus.by_member("POST", &import, &report).await.data();
+        let again = with_header(get(&target), "if-none-match", first.header("etag"));
+        let newer = campus.send_as(&campus.member, again).await;
+        assert_eq!(newer.status, 200, "the tag follows the date");
+        assert!(String::from_utf8(newer.body).unwrap().contains("2026-08-02 13:30 UTC"));
     });
 }
 

@@ -8,11 +8,11 @@ use super::{CORE, Campus, node};
 use crate::backend::run_with;
 use crate::common::{ELSEWHERE, LAB, NOBODY, OFFICE, Row, get, send_json, with_header, with_key};
 
-fn path(network: Uuid, view: &str) -> String {
+pub(super) fn path(network: Uuid, view: &str) -> String {
     format!("/api/v1/topology/layouts/{network}/{view}")
 }
 
-fn positions(positions: &[(Uuid, f64, f64)]) -> Value {
+pub(super) fn positions(positions: &[(Uuid, f64, f64)]) -> Value {
     let position = |&(id, x, y): &(Uuid, f64, f64)| json!({"id": id, "x": x, "y": y});
     json!({"positions": positions.iter().map(position).collect::<Vec<_>>()})
 }

@@ -1,9 +1,11 @@
 //! The endpoints of topologies.
 
+mod contract;
 mod files;
 mod graphs;
 mod layouts;
 mod links;
+mod load;
 mod shares;
 
 use std::ops::Deref;
