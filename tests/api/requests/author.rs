@@ -2,7 +2,7 @@
 //! another organization, and unknown ones.
 
 use fastrand::Rng;
-use http::header::{IF_MATCH, IF_NONE_MATCH};
+use http::header::{ACCEPT, IF_MATCH, IF_NONE_MATCH};
 use serde_json::{Value, json};
 use toposcope::model::Permission;
 use uuid::Uuid;
@@ -29,7 +29,13 @@ pub(crate) struct Author<'a> {
 impl Author<'_> {
     /// Returns a request and its endpoint.
     pub(crate) fn request(&mut self) -> (&'static Route, ApiRequest) {
-        let route = self.random.choice(routes()).unwrap();
+        self.request_to(|_| true)
+    }
+
+    /// Returns a request to an endpoint of these, if there are any, or one that creates a host.
+    pub(crate) fn request_to(&mut self, is_meant: impl Fn(&Route) -> bool) -> (&'static Route, ApiRequest) {
+        let meant: Vec<&Route> = routes().iter().filter(|route| is_meant(route)).collect();
+        let route = self.random.choice(meant).unwrap_or(&routes()[0]);
         // Without hosts, few requests about their parts would succeed.
         let is_host = |route: &&Route| route.name() == "POST /api/v1/hosts";
         let creation = routes().iter().find(is_host).unwrap();
@@ -54,6 +60,9 @@ impl Author<'_> {
         self.add_content(route, collection, &mut request);
         if !self.random.once_in(4) {
             self.set_place(id.parse().ok(), &mut request);
+        }
+        if route.path.ends_with("/export") && self.random.once_in(3) {
+            request.further_headers.push((ACCEPT, "application/json".to_owned()));
         }
         self.add_condition(&mut request);
         (route, request)
@@ -237,7 +246,7 @@ impl Author<'_> {
             "contains" => "10.0.0.1|2001:db8::1|x",
             "kind" => "if_entries|addresses|lldp|ports|x",
             "view" => "l2|l3|workloads|l4",
-            "focus" | "expand" => return self.id("hosts").to_string(),
+            "focus" | "expand" => return self.id("topology/nodes").to_string(),
             "depth" => "0|1|2|100|101|x",
             "collapse" | "layout" | "show_stale" => "true|false|1",
             "min_confidence" => "Inferred|Reported|Confirmed|Conflicting",

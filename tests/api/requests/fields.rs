@@ -124,7 +124,8 @@ impl Author<'_> {
     /// Returns the positions of some hosts.
     pub(super) fn positions(&mut self) -> Value {
         let mut positions = Vec::new();
-        for id in self.some_ids("hosts") {
+        let hosts = self.some_ids("hosts");
+        for id in hosts.into_iter().chain(self.some_ids("topology/nodes")) {
             let coordinate = self.random.choose(&[0.0, -12.5, 1_000_000.0, 1_000_000.5]);
             positions.push(json!({"id": id, "x": coordinate, "y": self.random.u8(..)}));
         }

@@ -168,6 +168,9 @@ impl Tenant {
         for edge in data["edges"].as_array().into_iter().flatten() {
             self.learn_record("topology/edges", &json!({"id": edge["id"]}));
         }
+        for node in data["nodes"].as_array().into_iter().flatten() {
+            self.learn_record("topology/nodes", &json!({"id": node["id"]}));
+        }
         if let Some(token) = data["token"].as_str() {
             remember(&mut self.share_tokens, token.to_owned());
         }

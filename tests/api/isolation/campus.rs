@@ -1,0 +1,153 @@
+//! Networks worth drawing, and what the requests about topologies must reach.
+
+use std::iter;
+
+use serde_json::{Value, json};
+use toposcope::model::Permission;
+
+use super::interference::Reached;
+use super::model::{By, Caller};
+use crate::common::Reply;
+use crate::requests::request::{ApiRequest, Body};
+use crate::requests::routes::{Route, route};
+use crate::requests::tenant::Tenant;
+
+/// Outcomes that must occur; otherwise the requests would prove less than they seem to.
+#[cfg(feature = "topology")]
+const REACHED: [(&str, &str); 11] = [
+    ("GET /api/v1/topology/graph", "200 edges 304"),
+    ("GET /api/v1/topology/export", "200 304"),
+    ("GET /api/v1/topology/edges/{id}", "200"),
+    ("GET /api/v1/topology/blind-spots", "200 304 items"),
+    ("GET /api/v1/topology/layouts/{id}/{view}", "200 304 positions"),
+    ("PUT /api/v1/topology/layouts/{id}/{view}", "200"),
+    ("GET /api/v1/topology/links", "200 304 items"),
+    ("POST /api/v1/topology/links", "200"),
+    ("POST /api/v1/shares/public/{id}/topology", "200 401 edges"),
+    ("GET /api/v1/shares/public/{id}/topology.svg", "200 304 401"),
+    ("GET /share/{id}", "200"),
+];
+
+#[cfg(not(feature = "topology"))]
+const REACHED: [(&str, &str); 0] = [];
+
+/// Outcomes that must occur in long runs.
+const RARE: [(&str, &str); 2] =
+    [("PUT /api/v1/topology/layouts/{id}/{view}", "412"), ("DELETE /api/v1/topology/links/{id}", "200")];
+/// Steps from which the rare outcomes must occur too.
+const LONG: usize = 2_500;
+
+/// Returns whether an endpoint is about topologies.
+pub(super) fn is_topology(route: &Route) -> bool {
+    ["/topology", "/share/"].iter().any(|part| route.path.contains(part))
+}
+
+pub(super) fn expected_outcomes(steps: usize) -> impl Iterator<Item = String> {
+    let rare = if steps < LONG || REACHED.is_empty() { &[][..] } else { &RARE };
+    let all = REACHED.iter().chain(rare);
+    all.flat_map(|(name, outcomes)| outcomes.split(' ').map(move |what| format!("{name} {what}")))
+}
+
+/// Returns the outcomes of a request.
+pub(super) fn outcomes(route: &Route, reply: &Reply) -> Reached {
+    let data = &reply.json["data"];
+    let has = |list: &Value| list.as_array().is_some_and(|items| !items.is_empty());
+    let contents = [
+        ("items", has(data)),
+        ("edges", has(&data["edges"]) || has(&data["topology"]["graph"]["edges"])),
+        ("positions", has(&data["positions"])),
+    ];
+    let contents = contents.into_iter().filter(|(_, is_there)| *is_there).map(|(what, _)| what.to_owned());
+    let all = iter::once(reply.status.as_str().to_owned()).chain(contents);
+    all.map(|what| format!("{} {what}", route.name())).collect()
+}
+
+/// Returns the requests by which an Owner fills a network: three switches in a row, of which the last one has an unknown
+/// neighbor, addresses behind one port, a subnet, and shares.
+pub(super) fn campus(tenant: &Tenant) -> Vec<(&'static Route, ApiRequest)> {
+    if !cfg!(feature = "topology") {
+        return vec![];
+    }
+    let network = tenant.ids["networks"][0];
+    let name = |what: &str| format!("{} {what}", tenant.marker);
+    let subnet = json!({"network_id": network, "name": name("subnet"), "cidr": "10.0.0.0/16"});
+    let share = json!({"network_id": network, "name": name("share")});
+    let mut redacted = share.clone();
+    redacted["redact"] = json!(["names", "addresses", "macs", "serials"]);
+    let report = json!({
+        "reporter": {"name": name("collector")}, "observed_at": "2026-08-01T12:00:00Z",
+        "devices": [
+            switch(tenant, 1, &[2]), switch(tenant, 2, &[1, 3]), switch(tenant, 3, &[2, 9]),
+        ],
+    });
+    let import = ApiRequest {
+        query: vec![("format", "report".to_owned()), ("network_id", network.to_string())],
+        ..ApiRequest::new("POST", "/api/v1/discovery/import")
+    };
+    let graph = ApiRequest {
+        query: vec![("network_id", network.to_string())],
+        ..ApiRequest::new("GET", "/api/v1/topology/graph")
+    };
+    let requests = [
+        with_body(ApiRequest::new("POST", "/api/v1/subnets"), &subnet),
+        with_body(import, &report),
+        with_body(ApiRequest::new("POST", "/api/v1/shares"), &share),
+        with_body(ApiRequest::new("POST", "/api/v1/shares"), &redacted),
+        graph,
+    ];
+    requests.into_iter().map(|request| by_owner(tenant, request)).collect()
+}
+
+/// Returns the requests by which an Owner links the first switch of a campus with the last one, and suppresses a link.
+pub(super) fn links_by_hand(tenant: &Tenant) -> Vec<(&'static Route, ApiRequest)> {
+    if !cfg!(feature = "topology") {
+        return vec![];
+    }
+    let hosts = &tenant.ids["hosts"];
+    let link = |source: usize, target: usize, suppressed: bool| {
+        let end = |place: usize| json!({"host_id": hosts[place], "if_entry_id": null});
+        let network = tenant.ids["networks"][0];
+        let body = json!({
+            "network_id": network, "source": end(source), "target": end(target), "suppressed": suppressed,
+        });
+        by_owner(tenant, with_body(ApiRequest::new("POST", "/api/v1/topology/links"), &body))
+    };
+    vec![link(0, 2, false), link(1, 2, true)]
+}
+
+fn by_owner(tenant: &Tenant, mut request: ApiRequest) -> (&'static Route, ApiRequest) {
+    let (user, level) = tenant.users.iter().copied().find(|(_, level)| *level == Permission::Owner).unwrap();
+    let organization = tenant.organization;
+    request.supplied_caller = Some(Caller { organization, user, level, networks: None, by: By::Host });
+    (route(request.method, &request.path).unwrap(), request)
+}
+
+fn with_body(request: ApiRequest, body: &Value) -> ApiRequest {
+    ApiRequest { content_type: Some("application/json"), body: Body::Text(body.to_string()), ..request }
+}
+
+/// Returns a switch with a neighbor at each port, and with two addresses behind the port after these.
+fn switch(tenant: &Tenant, number: u8, neighbors: &[u8]) -> Value {
+    let chassis =
+        |number: u8| json!({"subtype": "MacAddress", "value": format!("00:1B:21:AA:BB:{number:02X}")});
+    let port = |index: usize| json!({"if_index": index, "if_name": format!("Gi0/{index}")});
+    let sees = |(place, neighbor): (usize, &u8)| {
+        let port_id = json!({"subtype": "InterfaceName", "value": "Gi0/1"});
+        json!({"if_index": place + 1, "chassis_id": chassis(*neighbor), "port_id": port_id})
+    };
+    let last = neighbors.len() + 1;
+    let behind =
+        |host: u8| json!({"if_index": last, "mac_address": format!("00:1B:21:0{number}:00:{host:02X}")});
+    let seen = |host: u8| json!({"ip_address": format!("10.0.{number}.{host}"), "mac_address": format!("00:1B:21:0{number}:00:{host:02X}")});
+    json!({
+        "sys_name": format!("{}-switch-{number}", tenant.marker),
+        "chassis_id": chassis(number),
+        "tables": {
+            "if_entries": {"complete": true, "rows": (1..=last).map(port).collect::<Vec<_>>()},
+            "addresses": {"complete": true, "rows": [{"ip_address": format!("10.0.0.{number}")}]},
+            "lldp": {"complete": true, "rows": neighbors.iter().enumerate().map(sees).collect::<Vec<_>>()},
+            "fdb": {"complete": true, "rows": [behind(1), behind(2)]},
+            "arp": {"complete": true, "rows": [seen(1), seen(2)]},
+        },
+    })
+}
