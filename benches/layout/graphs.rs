@@ -251,3 +251,44 @@ pub(crate) fn mesh(nodes: usize) -> Graph {
     }
     graph
 }
+
+/// Generates a random graph with three connections for two nodes.
+pub(crate) fn random(nodes: usize) -> Graph {
+    let mut graph = Graph::new(&format!("random graph of {nodes}"));
+    for node in 0..nodes {
+        graph.node(&format!("site-{node}"), None);
+    }
+    let mut state = 1_u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % nodes
+    };
+    for _ in 0..nodes * 3 / 2 {
+        let (source, target) = (next(), next());
+        graph.link(source, target);
+    }
+    graph
+}
+
+/// Generates hubs that are connected to all other nodes.
+pub(crate) fn shared_leaves(nodes: usize, hubs: usize) -> Graph {
+    let mut graph = Graph::new(&format!("{hubs} hubs of {nodes}"));
+    for node in 0..nodes {
+        graph.node(&format!("node-{node}"), None);
+        for hub in (0..hubs).filter(|_| node >= hubs) {
+            graph.link(hub, node);
+        }
+    }
+    graph
+}
+
+/// Generates hubs that are connected to all of some nodes, each of which has a leaf of its own.
+pub(crate) fn shared_branches(nodes: usize, hubs: usize) -> Graph {
+    let mut graph = shared_leaves(hubs + (nodes - hubs) / 2, hubs);
+    graph.name = format!("{hubs} hubs with branches of {nodes}");
+    for branch in hubs..graph.diagram.shapes.len() {
+        let leaf = graph.node(&format!("leaf-{branch}"), None);
+        graph.link(branch, leaf);
+    }
+    graph
+}

@@ -50,6 +50,12 @@ fn main() {
         measure(&graph, installed, folder.map(String::as_str), &mut sums);
     }
     sums.print();
+    println!();
+    for graph in dense() {
+        if filter.is_none_or(|filter| graph.name.contains(filter.as_str())) {
+            time(&graph);
+        }
+    }
     if filter.is_none() {
         println!();
         for nodes in [100, 1_000, 10_000] {
@@ -58,6 +64,34 @@ fn main() {
             add_one(graphs::subnets(nodes));
         }
     }
+}
+
+/// Returns graphs that are hard to arrange in a short time.
+fn dense() -> Vec<Graph> {
+    let of = |nodes| {
+        vec![
+            graphs::random(nodes),
+            graphs::shared_leaves(nodes, 2),
+            graphs::shared_leaves(nodes, 6),
+            graphs::shared_branches(nodes, 2),
+            graphs::islands(nodes, nodes),
+        ]
+    };
+    [1_000, 10_000].into_iter().flat_map(of).collect()
+}
+
+/// Prints how long it takes to arrange a graph.
+fn time(graph: &Graph) {
+    let start = Instant::now();
+    let arrangement = arrange(&graph.diagram);
+    let time = start.elapsed();
+    let drawing = Drawing { shapes: arrangement.shapes, lines: Vec::new() };
+    let Figures { overlaps, aspect, .. } = Figures::of(graph, &drawing);
+    println!(
+        "{}: {:.1} ms, {overlaps} overlaps, aspect {aspect:.2}",
+        graph.name,
+        time.as_secs_f64() * 1e3
+    );
 }
 
 /// Adds a shape to an arranged graph, and prints by how much the others move.

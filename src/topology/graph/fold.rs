@@ -1,6 +1,5 @@
 //! Leaves of one node, drawn as one.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use uuid::Uuid;
@@ -9,6 +8,7 @@ use super::GraphOptions;
 use super::draft::Draft;
 use super::l2::is_infrastructure;
 use super::shape::{Edge, EdgeKind, Node, NodeKind, TextKind};
+use super::text::sort_key;
 use crate::model::{HostRole, derived_id, group_node_id};
 use crate::topology::links::Confidence;
 
@@ -67,11 +67,27 @@ fn select(draft: &Draft, mut leaves: Vec<Uuid>, shown: usize) -> Vec<Uuid> {
         let node = draft.nodes.get(id);
         let standing = node.map(|node| {
             let is_fixed = node.label_kind == TextKind::Fixed;
-            (Reverse(is_infrastructure(node.role)), node.stale, node.role, is_fixed, node.label.clone())
+            let place = place(node.role);
+            (place > 0, node.stale, place, is_fixed, sort_key(&node.label))
         });
         (standing, *id)
     });
     leaves.split_off(shown.min(leaves.len()))
+}
+
+/// Returns the place of a role among leaves: the more others depend on a device, the earlier it comes.
+const fn place(role: HostRole) -> u8 {
+    match role {
+        HostRole::Router | HostRole::Firewall | HostRole::Switch | HostRole::AccessPoint => 0,
+        HostRole::Hypervisor => 1,
+        HostRole::Storage => 2,
+        HostRole::Server => 3,
+        HostRole::Camera => 4,
+        HostRole::Printer => 5,
+        HostRole::Phone => 6,
+        HostRole::Workstation => 7,
+        HostRole::Unknown => 8,
+    }
 }
 
 fn replace(draft: &mut Draft, group: Uuid, anchor: Uuid, is_container: bool, leaves: Vec<Uuid>) {

@@ -75,3 +75,26 @@ const fn is_mark(character: char) -> bool {
             | '\u{FE00}'..='\u{FE0F}' | '\u{1F3FB}'..='\u{1F3FF}'
     )
 }
+
+/// Digits to which numbers are filled up in keys for sorting.
+const DIGITS: usize = 12;
+
+/// Returns a key by which texts are sorted as people expect: `sw-9` comes before `sw-10`.
+pub(super) fn sort_key(text: &str) -> String {
+    let mut key = String::with_capacity(text.len() + 2 * DIGITS);
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let is_number = first.is_ascii_digit();
+        let end = rest.find(|other: char| other.is_ascii_digit() != is_number).unwrap_or(rest.len());
+        let (run, others) = rest.split_at(end);
+        if is_number {
+            let digits = run.trim_start_matches('0');
+            key.extend(std::iter::repeat_n('0', DIGITS.saturating_sub(digits.len())));
+            key.push_str(digits);
+        } else {
+            key.push_str(run);
+        }
+        rest = others;
+    }
+    key
+}

@@ -10,7 +10,10 @@ use super::table::Table;
 pub(super) const PADDING: f64 = 24.0;
 
 /// The work allowed to improve drawings, in comparisons of two lines: it takes less than 0.1 s.
-const BUDGET: usize = 15_000_000;
+const BUDGET: usize = 10_000_000;
+/// The work allowed for a shape even if there are many shapes, and that for all shapes then.
+const LEAST_A_SHAPE: usize = 4_000;
+const LARGEST_BUDGET: usize = 60_000_000;
 
 /// Sizes of all shapes, containers included, and their corners relative to the content of their containers.
 #[derive(Debug)]
@@ -32,7 +35,7 @@ pub(super) fn arrange(outline: &Outline) -> Nested {
         }
         let links = links.list(container.unwrap_or(count));
         let level = Level {
-            budget: (BUDGET / count.max(1)).min(BUDGET_A_SHAPE) * children.len(),
+            budget: budget_a_shape(count) * children.len(),
             sizes: children.iter().map(|child| nested.sizes.at(*child)).collect(),
             label_widths: children.iter().map(|child| outline.label_widths.at(*child)).collect(),
             ranks: children.iter().map(|child| outline.ranks.at(*child)).collect(),
@@ -54,6 +57,12 @@ pub(super) fn arrange(outline: &Outline) -> Nested {
         }
     }
     nested
+}
+
+/// Returns the work allowed for a shape in a diagram of this many shapes.
+fn budget_a_shape(count: usize) -> usize {
+    let count = count.max(1);
+    (BUDGET / count).min(BUDGET_A_SHAPE).max(LEAST_A_SHAPE.min(LARGEST_BUDGET / count))
 }
 
 /// Returns the connections between children of each container; the last list is that of the outermost level.

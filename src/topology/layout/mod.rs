@@ -8,6 +8,7 @@
 //! additions, multiplications, divisions and square roots alone, which are the same on every machine.
 
 mod anchors;
+mod cells;
 mod components;
 mod containers;
 mod diagram;

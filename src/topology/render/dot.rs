@@ -8,10 +8,10 @@ use uuid::Uuid;
 use super::Picture;
 use super::number::number;
 use super::scene::Scene;
-use super::words::{capacity, port, role};
+use super::words::{capacity, role};
 use super::xml::visible;
 use crate::model::HostRole;
-use crate::topology::graph::{Edge, Node, NodeKind, shorten};
+use crate::topology::graph::{Edge, Node, NodeKind, port_name, shorten};
 use crate::topology::links::Confidence;
 
 /// Longest text in characters.
@@ -76,7 +76,7 @@ fn indent(depth: usize) -> String {
 fn write_edge(out: &mut String, scene: &Scene<'_>, edge: &Edge) {
     let mut attributes = Vec::new();
     for (name, end) in [("taillabel", &edge.source_port), ("headlabel", &edge.target_port)] {
-        attributes.extend(end.as_ref().map(|end| format!("{name}={}", quoted(&port(&end.name)))));
+        attributes.extend(end.as_ref().map(|end| format!("{name}={}", quoted(&port_name(&end.name)))));
     }
     attributes.extend(capacity(edge).map(|capacity| format!("label={}", quoted(&capacity))));
     for (name, end) in [("ltail", edge.source), ("lhead", edge.target)] {

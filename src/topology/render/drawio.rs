@@ -6,10 +6,10 @@ use std::fmt::Write;
 use super::Picture;
 use super::number::{line_width, number, sane};
 use super::scene::Scene;
-use super::words::{capacity, port};
+use super::words::capacity;
 use super::xml::escape;
 use crate::model::HostRole;
-use crate::topology::graph::{Edge, Node, NodeKind, shorten};
+use crate::topology::graph::{Edge, Node, NodeKind, port_name, shorten};
 use crate::topology::links::Confidence;
 
 /// Longest text in characters.
@@ -132,7 +132,7 @@ fn write_edge(out: &mut String, edge: &Edge) {
             "<mxCell id=\"{0}-{end}\" value=\"{1}\" style=\"edgeLabel;html=0;fontSize=9;\" vertex=\"1\" \
              connectable=\"0\" parent=\"{0}\"><mxGeometry x=\"{place}\" relative=\"1\" as=\"geometry\"/></mxCell>",
             edge.id,
-            escape(&shorten(&port(&name.name), LONGEST)),
+            escape(&shorten(&port_name(&name.name), LONGEST)),
         );
     }
 }

@@ -7,10 +7,10 @@ use uuid::Uuid;
 
 use super::Picture;
 use super::scene::Scene;
-use super::words::{capacity, port};
+use super::words::capacity;
 use super::xml::visible;
 use crate::model::HostRole;
-use crate::topology::graph::{Edge, Node, NodeKind, shorten};
+use crate::topology::graph::{Edge, Node, NodeKind, port_name, shorten};
 use crate::topology::links::Confidence;
 
 /// Longest text in characters.
@@ -106,7 +106,7 @@ fn arrow(edge: &Edge) -> String {
         _ if edge.members.len() > 1 => "===",
         _ => "---",
     };
-    let port = |end: &Option<crate::topology::links::PortRef>| end.as_ref().map(|end| port(&end.name));
+    let port = |end: &Option<crate::topology::links::PortRef>| end.as_ref().map(|end| port_name(&end.name));
     let parts: Vec<String> =
         [port(&edge.source_port), capacity(edge), port(&edge.target_port)].into_iter().flatten().collect();
     if parts.is_empty() {

@@ -6,25 +6,6 @@ use crate::topology::links::Confidence;
 
 use super::number::speed;
 
-/// Beginnings of port names, and what engineers write instead.
-const ABBREVIATIONS: &[(&str, &str)] = &[
-    ("TwentyFiveGigabitEthernet", "Twe"),
-    ("TwentyFiveGigE", "Twe"),
-    ("HundredGigabitEthernet", "Hu"),
-    ("HundredGigE", "Hu"),
-    ("FortyGigabitEthernet", "Fo"),
-    ("FortyGigE", "Fo"),
-    ("Ten-GigabitEthernet", "XGE"),
-    ("TenGigabitEthernet", "Te"),
-    ("TenGigE", "Te"),
-    ("GigabitEthernet", "Gi"),
-    ("GigaEthernet", "Gi"),
-    ("FastEthernet", "Fa"),
-    ("Ethernet", "Eth"),
-    ("Port-channel", "Po"),
-    ("Bridge-Aggregation", "BAGG"),
-];
-
 pub(super) const fn view(view: TopologyView) -> &'static str {
     match view {
         TopologyView::L2 => "Layer 2",
@@ -108,14 +89,4 @@ pub(super) fn capacity(edge: &Edge) -> Option<String> {
         (_, None) => Some(format!("{members}\u{d7}")),
         (_, Some(total)) => Some(format!("{members}\u{d7}{}", speed(total / members))),
     }
-}
-
-/// Returns the name of a port with the usual abbreviation of its kind.
-pub(super) fn port(name: &str) -> String {
-    let name = name.trim();
-    let short = ABBREVIATIONS.iter().find_map(|(long, short)| {
-        let rest = name.strip_prefix(long)?.trim_start();
-        rest.starts_with(|first: char| first.is_ascii_digit()).then(|| format!("{short}{rest}"))
-    });
-    short.unwrap_or_else(|| name.to_owned())
 }

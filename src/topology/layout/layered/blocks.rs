@@ -16,7 +16,7 @@ use super::leaves::Grid;
 use super::rows::{self, Item, Rows};
 
 /// Up to this number of nodes share the rows below them; more have rows of their own.
-const MOST_SHARING: usize = 4;
+pub(in super::super) const MOST_SHARING: usize = 4;
 const LANE: f64 = 12.0;
 /// One line in this number may run across blocks.
 const MOST_ACROSS: usize = 6;

@@ -1,11 +1,16 @@
 //! The layer of each node: its distance from the top.
 
+use std::collections::BTreeMap;
+
 use super::super::level::Level;
 use super::super::network::Network;
 use super::super::table::Table;
+use super::blocks::MOST_SHARING;
 
 /// Up to this number of nodes of the highest rank all of them are on top.
 const MOST_TOPS: usize = 4;
+/// Leaves up to this number are placed around what they are connected to.
+const MOST_AROUND: usize = 12;
 /// Networks with more layers are long rather than hierarchical.
 const DEEPEST: usize = 24;
 /// Nodes whose closeness is estimated from the distances to all, or else to this number of nodes.
@@ -16,12 +21,37 @@ const SAMPLES: usize = 64;
 /// Edges connect nodes of the same or of neighboring layers.
 pub(super) fn find(level: &Level) -> Option<Table<usize>> {
     let network = &level.network;
-    if !is_hierarchy(level) {
-        return None;
-    }
-    let tops = tops(level);
-    let levels: Table<usize> = network.hops(&tops).iter().map(|hops| hops.unwrap_or(0)).collect();
+    let tops = if is_hierarchy(level) { tops(level) } else { hubs(network)? };
+    let mut levels: Table<usize> = network.hops(&tops).iter().map(|hops| hops.unwrap_or(0)).collect();
+    raise(level, &mut levels);
     (levels.iter().max() <= Some(&DEEPEST)).then_some(levels)
+}
+
+/// Returns the nodes that share most others as their leaves, if these are a few nodes.
+fn hubs(network: &Network) -> Option<Vec<usize>> {
+    let mut groups: BTreeMap<&[usize], usize> = BTreeMap::new();
+    for node in (0..network.len()).filter(|node| network.degree(*node) <= MOST_SHARING) {
+        *groups.entry(network.neighbors(node)).or_default() += 1;
+    }
+    groups.retain(|_, leaves| *leaves > MOST_AROUND);
+    let is_leaf = |node: &usize| groups.contains_key(network.neighbors(*node));
+    let hubs: Vec<usize> = (0..network.len()).filter(|node| !is_leaf(node)).take(MOST_TOPS + 1).collect();
+    (hubs.len() <= MOST_TOPS && !hubs.is_empty()).then_some(hubs)
+}
+
+/// Moves nodes with nothing below them above their neighbors if these have lower ranks, such as a router at one switch.
+fn raise(level: &Level, levels: &mut Table<usize>) {
+    let network = &level.network;
+    for node in 0..network.len() {
+        let Some(rank) = level.ranks.at(node) else { continue };
+        let mut neighbors = network.neighbors(node).iter();
+        let is_above = |other: &usize| {
+            levels.at(*other) + 1 == levels.at(node) && level.ranks.at(*other).is_some_and(|other| other > rank)
+        };
+        if neighbors.all(is_above) && levels.at(node) > 1 {
+            levels.change(node, |level| *level -= 2);
+        }
+    }
 }
 
 /// Returns whether most edges connect different ranks, or the network is a large tree.

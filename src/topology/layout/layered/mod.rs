@@ -7,6 +7,7 @@ mod levels;
 mod ordering;
 mod rows;
 
+pub(super) use self::blocks::MOST_SHARING;
 pub(super) use self::leaves::{MOST_IN_A_ROW, trunk_gap};
 
 use super::geometry::Point;

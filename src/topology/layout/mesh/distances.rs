@@ -1,5 +1,7 @@
 //! How far nodes should be from each other.
 
+use std::collections::VecDeque;
+
 use super::super::level::{GAP, Level};
 use super::super::table::Table;
 
@@ -99,28 +101,26 @@ fn edge_length(level: &Level, one: usize, other: usize, unit: f64) -> f64 {
 /// Returns the lengths of the ways from a node, with as few lines as possible.
 fn lengths(level: &Level, from: usize, unit: f64) -> Table<f64> {
     let count = level.network.len();
-    let mut lengths = Table::<Option<f64>>::new(count);
-    lengths.set(from, Some(0.0));
-    let mut reached = vec![from];
-    while !reached.is_empty() {
-        let mut next: Vec<(usize, f64)> = Vec::new();
-        for node in &reached {
-            for neighbor in level.network.neighbors(*node) {
-                if lengths.at(*neighbor).is_none() {
-                    let length =
-                        lengths.at(*node).unwrap_or(0.0) + edge_length(level, *node, *neighbor, unit);
-                    next.push((*neighbor, length));
+    let mut lengths = Table::<Option<(usize, f64)>>::new(count);
+    lengths.set(from, Some((0, 0.0)));
+    let mut waiting = VecDeque::from([from]);
+    while let Some(node) = waiting.pop_front() {
+        let (hops, length) = lengths.at(node).unwrap_or_default();
+        for neighbor in level.network.neighbors(node) {
+            let through = length + edge_length(level, node, *neighbor, unit);
+            match lengths.at(*neighbor) {
+                None => {
+                    lengths.set(*neighbor, Some((hops + 1, through)));
+                    waiting.push_back(*neighbor);
                 }
+                Some((known_hops, known)) if known_hops == hops + 1 && through < known => {
+                    lengths.set(*neighbor, Some((known_hops, through)));
+                }
+                Some(_) => {}
             }
         }
-        next.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
-        next.dedup_by_key(|(node, _)| *node);
-        for (node, length) in &next {
-            lengths.set(*node, Some(*length));
-        }
-        reached = next.into_iter().map(|(node, _)| node).collect();
     }
-    lengths.iter().map(|length| length.unwrap_or(unit)).collect()
+    lengths.iter().map(|length| length.map_or(unit, |(_, length)| length)).collect()
 }
 
 /// Chooses pivots far from each other, and returns how many nodes are nearest to each.

@@ -1,20 +1,21 @@
 //! Moving single nodes where that removes crossings.
 
-use super::super::geometry::{Point, Rect, segments_cross};
-use super::super::level::{GAP, Level};
+use super::super::geometry::Point;
+use super::super::level::Level;
 use super::super::table::Table;
 use super::distances::Distances;
 use super::stress;
+use super::surroundings::{Conflicts, Costs, Surroundings};
 
-/// What a crossing costs, compared with the stress of a pair whose distance is off by the desired one.
-const CROSSING: f64 = 0.5;
-/// What a line through a foreign node costs.
-const PASSAGE: f64 = 0.8;
-/// What two overlapping nodes cost.
-const OVERLAP: f64 = 1.0;
-/// The distance that lines should keep from foreign nodes.
-const CLEARANCE: f64 = 8.0;
+/// What conflicts cost, compared with the stress of a pair whose distance is off by the desired one.
+const COSTS: Costs = Costs { crossing: 2.0, passage: 0.8, overlap: 0.8 };
+/// Conflicts cost the more, the more nodes there are, as the stress of a node does: up to this number as they do for this number.
+const NODES: f64 = 120.0;
+/// The largest factor of costs in large networks.
+const MOST_COSTS: f64 = 2.0;
 const PASSES: usize = 12;
+/// Neighbors around which places are tried.
+const MOST_NEIGHBORS: usize = 4;
 
 const DIAGONAL: f64 = 0.707_106_781_186_547_5;
 const DIRECTIONS: [(f64, f64); 8] = [
@@ -28,93 +29,104 @@ const DIRECTIONS: [(f64, f64); 8] = [
     (DIAGONAL, -DIAGONAL),
 ];
 
-/// Improves drawings of one network.
+/// Improves one drawing.
 #[derive(Debug)]
 pub(super) struct Improver<'a> {
     level: &'a Level,
     distances: &'a Distances,
+    surroundings: Surroundings<'a>,
+    costs: Costs,
+    /// Nodes whose place is the best of those tried, and around which nothing has changed since.
+    settled: Table<bool>,
     budget: usize,
 }
 
 impl<'a> Improver<'a> {
-    pub(super) const fn new(level: &'a Level, distances: &'a Distances, budget: usize) -> Self {
-        Self { level, distances, budget }
+    pub(super) fn new(
+        level: &'a Level,
+        distances: &'a Distances,
+        points: Table<Point>,
+        budget: usize,
+    ) -> Self {
+        let settled = Table::new(points.len());
+        let surroundings = Surroundings::new(level, points, distances.unit);
+        let factor = (level.network.len() as f64 / NODES).clamp(1.0, MOST_COSTS);
+        let costs = Costs {
+            crossing: COSTS.crossing * factor,
+            passage: COSTS.passage * factor,
+            overlap: COSTS.overlap * factor,
+        };
+        Self { level, distances, surroundings, costs, settled, budget }
     }
 
-    /// Returns the cost of a drawing: its stress and its crossings.
-    pub(super) fn cost(&self, points: &Table<Point>) -> f64 {
-        if self.level.network.len() > super::SMALL {
-            return stress::total(points, self.distances);
-        }
-        stress::total(points, self.distances) + CROSSING * self.crossings(points) as f64
+    /// Returns the cost of the drawing: its stress and its crossings.
+    pub(super) fn cost(&mut self) -> f64 {
+        let stress = stress::total(self.surroundings.points(), self.distances);
+        stress + self.costs.crossing * self.surroundings.total().crossings as f64
     }
 
-    /// Returns the number of crossings, and of lines through nodes.
-    pub(super) fn count(&self, points: &Table<Point>) -> usize {
-        let network = &self.level.network;
-        let mut passages = 0;
-        for node in 0..network.len() {
-            let rect = Rect::centered(points.at(node), self.level.sizes.at(node)).grown(CLEARANCE);
-            let foreign = network.edges().iter().filter(|(one, other)| *one != node && *other != node);
-            passages += foreign
-                .filter(|(one, other)| rect.clip(points.at(*one), points.at(*other)).is_some())
-                .count();
-        }
-        self.crossings(points) + passages
-    }
-
-    fn crossings(&self, points: &Table<Point>) -> usize {
-        let edges = self.level.network.edges();
-        let mut crossings = 0;
-        for (index, (a, b)) in edges.iter().enumerate() {
-            let first = (points.at(*a), points.at(*b));
-            for (c, d) in edges.iter().skip(index + 1) {
-                crossings += usize::from(segments_cross(first, (points.at(*c), points.at(*d))));
-            }
-        }
-        crossings
-    }
-
-    /// Moves nodes, one at a time, as long as the cost falls and the budget lasts; returns the rest of it.
-    pub(super) fn improve(mut self, points: &mut Table<Point>) -> usize {
+    /// Moves nodes, one at a time, as long as the cost falls and the budget lasts.
+    ///
+    /// Returns the drawing, the number of its crossings and of lines through nodes, and the rest of the budget.
+    pub(super) fn improve(mut self) -> (Table<Point>, usize, usize) {
         for _ in 0..PASSES {
             let mut improved = false;
-            for node in 0..points.len() {
-                improved |= self.improve_node(node, points);
+            for node in 0..self.level.network.len() {
                 if self.budget == 0 {
-                    return 0;
+                    break;
+                }
+                if !self.settled.at(node) {
+                    improved |= self.improve_node(node);
                 }
             }
-            if !improved {
+                if !improved {
                 break;
             }
         }
-        self.budget
+        let Conflicts { crossings, passages } = self.surroundings.total();
+        (self.surroundings.into_points(), crossings + passages, self.budget)
     }
 
-    fn improve_node(&mut self, node: usize, points: &mut Table<Point>) -> bool {
-        let place = points.at(node);
-        let conflicts = self.conflicts(node, place, points);
-        let mut least = conflicts + stress::at(node, place, points, self.distances);
+    fn improve_node(&mut self, node: usize) -> bool {
+        let place = self.surroundings.points().at(node);
+        let conflicts = self.surroundings.cost(node, place, self.costs, f64::INFINITY);
+        let mut least = conflicts + self.stress(node, place);
         let mut best = place;
-        let mut candidates = vec![stress::better_place(node, points, self.distances)];
+        let mut candidates = vec![stress::better_place(node, self.surroundings.points(), self.distances)];
         if conflicts > 0.0 {
-            candidates.extend(self.candidates(node, points));
+            candidates.extend(self.candidates(node));
         }
         for candidate in candidates {
-            let stress = stress::at(node, candidate, points, self.distances);
+            let stress = self.stress(node, candidate);
             if stress < least {
-                let cost = stress + self.conflicts(node, candidate, points);
+                let cost = stress + self.surroundings.cost(node, candidate, self.costs, least - stress);
                 if cost < least - 1e-4 {
                     (best, least) = (candidate, cost);
                 }
             }
         }
-        points.set(node, best);
+        if best == place {
+            self.settled.set(node, true);
+        } else {
+            self.unsettle(node);
+            self.surroundings.place(node, best);
+            self.unsettle(node);
+        }
+        self.budget = self.budget.saturating_sub(self.surroundings.take_work());
         best != place
     }
 
-    fn candidates(&self, node: usize, points: &Table<Point>) -> Vec<Point> {
+    /// Marks the nodes for which a place of this one matters.
+    fn unsettle(&mut self, node: usize) {
+        let settled = &mut self.settled;
+        self.surroundings.opponents(node, |other| settled.set(other, false));
+        for neighbor in self.level.network.neighbors(node) {
+            settled.set(*neighbor, false);
+        }
+    }
+
+    fn candidates(&self, node: usize) -> Vec<Point> {
+        let points = self.surroundings.points();
         let place = points.at(node);
         let unit = self.distances.unit;
         let around = |center: Point, radius: f64| {
@@ -125,7 +137,7 @@ impl<'a> Improver<'a> {
             .chain(around(place, unit * 0.7))
             .chain(around(place, unit * 1.4))
             .collect();
-        for neighbor in neighbors.iter().take(4) {
+        for neighbor in neighbors.iter().take(MOST_NEIGHBORS) {
             candidates.extend(around(points.at(*neighbor), unit));
         }
         let sum = neighbors.iter().fold(Point::default(), |sum, neighbor| sum.plus(points.at(*neighbor)));
@@ -133,40 +145,9 @@ impl<'a> Improver<'a> {
         candidates
     }
 
-    /// Returns the cost of crossings, passages and overlaps of a node at a place.
-    fn conflicts(&mut self, node: usize, place: Point, points: &Table<Point>) -> f64 {
-        let network = &self.level.network;
-        let own = Rect::centered(place, self.level.sizes.at(node));
-        let clear = own.grown(CLEARANCE);
-        let mut cost = 0.0;
-        let work = (network.degree(node) + 1) * (network.edges().len() + network.len());
-        self.budget = self.budget.saturating_sub(work);
-        for other in (0..network.len()).filter(|other| *other != node) {
-            let rect = Rect::centered(points.at(other), self.level.sizes.at(other));
-            if rect.overlaps(own.grown(GAP)) {
-                cost += OVERLAP;
-            }
-            let rect = rect.grown(CLEARANCE);
-            for neighbor in network.neighbors(node) {
-                if *neighbor != other && rect.clip(place, points.at(*neighbor)).is_some() {
-                    cost += PASSAGE;
-                }
-            }
-        }
-        for (one, other) in network.edges() {
-            if *one == node || *other == node {
-                continue;
-            }
-            let edge = (points.at(*one), points.at(*other));
-            if clear.clip(edge.0, edge.1).is_some() {
-                cost += PASSAGE;
-            }
-            for neighbor in network.neighbors(node) {
-                if segments_cross((place, points.at(*neighbor)), edge) {
-                    cost += CROSSING;
-                }
-            }
-        }
-        cost
+    fn stress(&mut self, node: usize, place: Point) -> f64 {
+        // Half of the work of looking at a line.
+        self.budget = self.budget.saturating_sub(self.distances.springs(node).len() / 2);
+        stress::at(node, place, self.surroundings.points(), self.distances)
     }
 }

@@ -3,7 +3,9 @@
 mod distances;
 mod improving;
 mod scaling;
+mod spreading;
 mod stress;
+mod surroundings;
 mod turning;
 
 use self::distances::Distances;
@@ -22,19 +24,15 @@ const MOST_STARTING_AGAIN: usize = 100;
 
 /// Places the shapes of a connected level and returns their corners.
 pub(super) fn arrange(level: &Level) -> Vec<Point> {
-    let mut distances = Distances::of(level);
-    let improver = Improver::new(level, &distances, 0);
-    let centers = starts(level, &distances)
-        .into_iter()
-        .map(|points| (improver.cost(&points), points))
-        .min_by(|one, other| one.0.total_cmp(&other.0))
-        .map(|(_, points)| points)
-        .unwrap_or_default();
-    let mut centers = turning::turn(&centers, &level.sizes);
-    if level.network.len() <= SMALL {
-        improve(level, &mut distances, &mut centers);
+    let distances = Distances::of(level);
+    let mut centers = turning::turn(&start(level, &distances), &level.sizes);
+    let factor = turning::resize(&mut centers, &level.sizes);
+    if spreading::is_crowded(&centers, &level.sizes) {
+        spreading::spread(&mut centers, &level.sizes);
+    } else {
+        centers = improve(level, distances.scaled(factor), centers);
+        turning::resize(&mut centers, &level.sizes);
     }
-    turning::resize(&mut centers, &level.sizes);
     let mut rects: Vec<Rect> =
         centers.iter().zip(level.sizes.iter()).map(|(center, size)| Rect::centered(*center, *size)).collect();
     overlap::push_apart(&mut rects, GAP);
@@ -44,23 +42,34 @@ pub(super) fn arrange(level: &Level) -> Vec<Point> {
 }
 
 /// Moves nodes to remove crossings, and enlarges the drawing as long as that frees lines of nodes in their way.
-fn improve(level: &Level, distances: &mut Distances, centers: &mut Table<Point>) {
-    let mut budget = Improver::new(level, distances, level.budget).improve(centers);
-    let mut conflicts = Improver::new(level, distances, 0).count(centers);
+fn improve(level: &Level, mut distances: Distances, centers: Table<Point>) -> Table<Point> {
+    let (mut centers, mut conflicts, mut budget) =
+        Improver::new(level, &distances, centers, level.budget).improve();
     for _ in 0..ENLARGEMENTS {
         if conflicts == 0 || budget == 0 {
-            return;
+            break;
         }
         let larger = distances.scaled(ENLARGEMENT);
-        let mut attempt: Table<Point> = centers.iter().map(|center| center.times(ENLARGEMENT)).collect();
-        budget = Improver::new(level, &larger, budget).improve(&mut attempt);
-        let count = Improver::new(level, &larger, 0).count(&attempt);
+        let attempt = centers.iter().map(|center| center.times(ENLARGEMENT)).collect();
+        let (attempt, count, rest) = Improver::new(level, &larger, attempt, budget).improve();
         if count * 8 > conflicts * 7 {
-            return;
+            break;
         }
-        (*centers, conflicts) = (attempt, count);
-        *distances = larger;
+        (centers, conflicts, budget, distances) = (attempt, count, rest, larger);
     }
+    centers
+}
+
+/// Returns the best of some drawings of little stress.
+fn start(level: &Level, distances: &Distances) -> Table<Point> {
+    let mut drawings = starts(level, distances);
+    if drawings.len() > 1 {
+        drawings.sort_by_cached_key(|points| {
+            let cost = Improver::new(level, distances, points.clone(), 0).cost();
+            (cost * 1e6) as i64
+        });
+    }
+    drawings.into_iter().next().unwrap_or_default()
 }
 
 fn starts(level: &Level, distances: &Distances) -> Vec<Table<Point>> {

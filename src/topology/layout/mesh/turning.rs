@@ -12,19 +12,21 @@ const LARGEST: f64 = 900_000.0;
 /// The part of a drawing that its nodes may cover, with the gaps between them.
 const COVERAGE: f64 = 0.5;
 
-/// Enlarges a drawing without room for all nodes, and makes one smaller that is too large.
-pub(super) fn resize(points: &mut Table<Point>, sizes: &Table<Size>) {
+/// Enlarges a drawing without room for all nodes, and makes one smaller that is too large; returns the factor.
+pub(super) fn resize(points: &mut Table<Point>, sizes: &Table<Size>) -> f64 {
     let extent = Rect::around(points.iter().copied()).unwrap_or_default();
     let needed: f64 = sizes.iter().map(|size| (size.width + GAP) * (size.height + GAP)).sum();
     // Networks that are almost lines have little area, but nodes do not overlap in them.
     let (width, height) = (extent.width.max(extent.height / 4.0), extent.height.max(extent.width / 4.0));
     let room = (width * height).max(1.0) * COVERAGE;
     let factor = (needed / room).sqrt().max(1.0).min(LARGEST / extent.width.max(extent.height).max(1.0));
-    if factor != 1.0 && points.len() > 2 {
-        for node in 0..points.len() {
-            points.change(node, |point| *point = point.times(factor));
-        }
+    if factor == 1.0 || points.len() <= 2 {
+        return 1.0;
     }
+    for node in 0..points.len() {
+        points.change(node, |point| *point = point.times(factor));
+    }
+    factor
 }
 
 /// Turns a drawing so that it is neither too wide nor too high; the less, the better.

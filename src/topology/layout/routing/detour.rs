@@ -12,6 +12,7 @@ const MOST_POINTS: usize = 160;
 const OBSTACLE: usize = 50;
 /// How far lines pass from the corners of obstacles and their clearance.
 const CORNER: f64 = 2.0;
+const CORNER_COST: f64 = 4.0;
 
 /// Returns a line around all obstacles, from center to center; `None` if none is found.
 ///
@@ -20,84 +21,112 @@ pub(super) fn route(between: &Between<'_>, budget: &mut usize) -> Option<Vec<Poi
     if *budget == 0 {
         return None;
     }
-    let (start, end) = (between.source.center(), between.target.center());
-    let mut points = vec![start, end];
+    let mut sights = Sights::new(between.source.center(), between.target.center());
     let mut known = BTreeSet::new();
-    let mut free: BTreeSet<(usize, usize)> = BTreeSet::new();
-    let mut blocked: BTreeSet<(usize, usize)> = BTreeSet::new();
     for _ in 0..ROUNDS {
-        *budget = budget.saturating_sub(points.len() * points.len());
-        let way = shortest(&points, &blocked);
+        let way = sights.shortest(budget);
         if *budget == 0 || way.is_empty() {
             break;
         }
         let mut is_free = true;
         for pair in way.windows(2) {
             let [one, other] = *pair else { continue };
-            let key = (one.min(other), one.max(other));
-            if free.contains(&key) {
+            if sights.between(one, other) == Some(true) {
                 continue;
             }
-            let (Some(from), Some(to)) = (points.get(one).copied(), points.get(other).copied()) else {
-                continue;
-            };
-            let obstacles = between.obstacles(from, to);
+            let obstacles = between.obstacles(sights.points.at(one), sights.points.at(other));
             *budget = budget.saturating_sub(OBSTACLE * (1 + obstacles.len()));
-            if obstacles.is_empty() {
-                free.insert(key);
-                continue;
-            }
-            is_free = false;
-            blocked.insert(key);
+            sights.set(one, other, obstacles.is_empty());
+            is_free &= obstacles.is_empty();
             for (shape, rect) in obstacles {
-                if points.len() < MOST_POINTS && known.insert(shape) {
-                    points.extend(rect.grown(CORNER).corners());
+                if known.insert(shape) {
+                    sights.add(rect.grown(CORNER).corners());
                 }
             }
         }
         if is_free {
-            return Some(way.into_iter().filter_map(|index| points.get(index).copied()).collect());
+            return Some(way.into_iter().map(|index| sights.points.at(index)).collect());
         }
     }
     None
 }
 
-/// Returns the shortest way from the first point to the second, as indexes; empty without a way.
-fn shortest(points: &[Point], blocked: &BTreeSet<(usize, usize)>) -> Vec<usize> {
-    let count = points.len();
-    let mut lengths = Table::of(count, f64::INFINITY);
-    let mut before = Table::<usize>::new(count);
-    let mut done = Table::<bool>::new(count);
-    lengths.set(0, 0.0);
-    loop {
-        let open =
-            lengths.iter().enumerate().filter(|(point, length)| !done.at(*point) && length.is_finite());
-        let Some((nearest, length)) =
-            open.min_by(|one, other| one.1.total_cmp(other.1)).map(|(point, length)| (point, *length))
-        else {
-            return Vec::new();
-        };
-        if nearest == 1 {
-            break;
-        }
-        done.set(nearest, true);
-        let Some(from) = points.get(nearest).copied() else { return Vec::new() };
-        for (other, to) in points.iter().enumerate() {
-            if done.at(other) || blocked.contains(&(nearest.min(other), nearest.max(other))) {
-                continue;
-            }
-            // A corner costs a little, so that few corners are preferred to a slightly shorter way.
-            let through = length + from.distance(*to) + 4.0;
-            if through < lengths.at(other) {
-                lengths.set(other, through);
-                before.set(other, nearest);
-            }
+/// Points, and what is known of the lines between them.
+#[derive(Debug)]
+struct Sights {
+    points: Table<Point>,
+    /// The distance of each point from the end.
+    rest: Vec<f64>,
+    /// For pairs of points, whether they see each other.
+    known: Table<Option<bool>>,
+}
+
+impl Sights {
+    fn new(start: Point, end: Point) -> Self {
+        Self {
+            points: [start, end].into_iter().collect(),
+            rest: vec![start.distance(end), 0.0],
+            known: Table::new(MOST_POINTS * MOST_POINTS),
         }
     }
-    let mut way = vec![1];
-    while way.last().is_some_and(|last| *last != 0) && way.len() <= count {
-        way.push(way.last().map_or(0, |last| before.at(*last)));
+
+    fn add(&mut self, points: [Point; 4]) {
+        if self.points.len() + points.len() <= MOST_POINTS {
+            let end = self.points.at(1);
+            self.rest.extend(points.iter().map(|point| point.distance(end)));
+            self.points = self.points.iter().copied().chain(points).collect();
+        }
     }
-    way.reverse();
-    way
+
+    fn between(&self, one: usize, other: usize) -> Option<bool> {
+        self.known.at(one.min(other) * MOST_POINTS + one.max(other))
+    }
+
+    fn set(&mut self, one: usize, other: usize, is_free: bool) {
+        self.known.set(one.min(other) * MOST_POINTS + one.max(other), Some(is_free));
+    }
+
+    /// Returns the shortest way from the first point to the second, as indexes; empty without a way.
+    fn shortest(&self, budget: &mut usize) -> Vec<usize> {
+        let count = self.points.len();
+        let mut lengths = Table::of(count, f64::INFINITY);
+        let mut before = Table::<usize>::new(count);
+        let mut done = Table::<bool>::new(count);
+        lengths.set(0, 0.0);
+        loop {
+            *budget = budget.saturating_sub(count);
+            // A way is not shorter than it is so far, and the rest as the crow flies.
+            let open = lengths
+                .iter()
+                .zip(&self.rest)
+                .enumerate()
+                .filter(|(point, (length, _))| !done.at(*point) && length.is_finite())
+                .map(|(point, (length, rest))| (point, length + rest));
+            let Some((nearest, _)) = open.min_by(|one, other| one.1.total_cmp(&other.1)) else {
+                return Vec::new();
+            };
+            if nearest == 1 {
+                break;
+            }
+            done.set(nearest, true);
+            let (from, length) = (self.points.at(nearest), lengths.at(nearest));
+            for (other, to) in self.points.iter().enumerate() {
+                if done.at(other) || self.between(nearest, other) == Some(false) {
+                    continue;
+                }
+                // A corner costs a little, so that few corners are preferred to a slightly shorter way.
+                let through = length + from.distance(*to) + CORNER_COST;
+                if through < lengths.at(other) {
+                    lengths.set(other, through);
+                    before.set(other, nearest);
+                }
+            }
+        }
+        let mut way = vec![1];
+        while way.last().is_some_and(|last| *last != 0) && way.len() <= count {
+            way.push(way.last().map_or(0, |last| before.at(*last)));
+        }
+        way.reverse();
+        way
+    }
 }

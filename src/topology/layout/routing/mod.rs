@@ -3,6 +3,7 @@
 mod detour;
 mod fans;
 mod field;
+mod grids;
 mod orthogonal;
 mod parallel;
 

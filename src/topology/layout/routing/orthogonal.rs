@@ -1,15 +1,13 @@
-//! Lines of horizontal and vertical parts: from hubs to grids of leaves, and through rows of blocks.
-
-use std::collections::BTreeSet;
+//! Lines of horizontal and vertical parts through rows of blocks.
 
 use super::super::geometry::{Point, Rect};
-use super::super::layered::{MOST_IN_A_ROW, trunk_gap};
 use super::super::level::GAP;
 use super::super::level::LAYER_GAP;
 use super::super::outline::Outline;
 use super::super::table::Table;
 use super::LANE;
 use super::field::{Between, CLEARANCE};
+use super::grids::Grids;
 
 const MOST_CHANNELS: usize = 64;
 /// What it costs to find an obstacle, in units of the budget.
@@ -19,19 +17,11 @@ const OBSTACLE: usize = 40;
 #[derive(Debug)]
 pub(super) struct Hubs<'a> {
     ranks: &'a Table<Option<u8>>,
-    label_widths: &'a Table<f64>,
     neighbors: Table<Vec<usize>>,
     rects: &'a Table<Rect>,
-    /// For hubs with a grid of leaves, the right edges of its columns.
-    grids: Table<Option<Edges>>,
+    grids: Grids,
     /// Whether neighbors of a shape are below it and side by side.
     has_rows: Table<bool>,
-}
-
-/// Right edges of leaves, in units of 1/64 pixel.
-#[derive(Clone, Debug, Default)]
-struct Edges {
-    rights: BTreeSet<i64>,
 }
 
 impl<'a> Hubs<'a> {
@@ -47,17 +37,10 @@ impl<'a> Hubs<'a> {
                 list.dedup();
             });
         }
-        let mut hubs = Self {
-            ranks: &outline.ranks,
-            label_widths: &outline.label_widths,
-            neighbors,
-            rects,
-            grids: Table::new(outline.len()),
-            has_rows: Table::new(outline.len()),
-        };
+        let grids = Grids::new(outline, &neighbors, rects);
+        let has_rows = Table::new(outline.len());
+        let mut hubs = Self { ranks: &outline.ranks, neighbors, rects, grids, has_rows };
         for hub in 0..outline.len() {
-            let edges = hubs.edges(hub);
-            hubs.grids.set(hub, edges);
             let rows = hubs.is_above_row(hub);
             hubs.has_rows.set(hub, rows);
         }
@@ -73,59 +56,9 @@ impl<'a> Hubs<'a> {
         tops.windows(2).any(|pair| matches!(pair, [one, other] if one == other))
     }
 
-    fn is_leaf(&self, shape: usize) -> bool {
-        self.neighbors.list(shape).len() == 1
-    }
-
-    /// Returns the edges of the grid of leaves below a hub, if it has one.
-    fn edges(&self, hub: usize) -> Option<Edges> {
-        let bottom = self.rects.at(hub).bottom() + LAYER_GAP / 2.0;
-        let leaves: Vec<Rect> = self
-            .neighbors
-            .list(hub)
-            .iter()
-            .filter(|leaf| self.is_leaf(**leaf))
-            .map(|leaf| self.rects.at(*leaf))
-            .filter(|leaf| leaf.y > bottom)
-            .collect();
-        let centers: BTreeSet<i64> = leaves.iter().map(|leaf| steps(leaf.center().y)).collect();
-        // Leaves in a grid share rows; leaves around a hub do not.
-        if leaves.len() <= MOST_IN_A_ROW || centers.len() * 2 > leaves.len() + 1 {
-            return None;
-        }
-        Some(Edges { rights: leaves.iter().map(|leaf| steps(leaf.right())).collect() })
-    }
-
-    /// Returns the line from a hub to a leaf in its grid: down between two columns, then aside.
+    /// Returns the line to a leaf in a grid.
     pub(super) fn route(&self, between: &Between<'_>) -> Option<Vec<Point>> {
-        if self.is_leaf(between.target_index) {
-            self.to_leaf(between, between.source_index, between.source, between.target)
-        } else if self.is_leaf(between.source_index) {
-            let mut line = self.to_leaf(between, between.target_index, between.target, between.source)?;
-            line.reverse();
-            Some(line)
-        } else {
-            None
-        }
-    }
-
-    fn to_leaf(&self, between: &Between<'_>, hub_index: usize, hub: Rect, leaf: Rect) -> Option<Vec<Point>> {
-        let edges = self.grids.iter().nth(hub_index)?.as_ref()?;
-        let gap = trunk_gap(self.label_widths.at(hub_index));
-        let [left, right] = [leaf.x - gap / 2.0, leaf.right() + gap / 2.0];
-        let right_of_other = edges.rights.contains(&steps(leaf.x - gap));
-        let xs = if right_of_other { [left, right] } else { [right, left] };
-        let bus = hub.bottom() + LAYER_GAP / 2.0;
-        xs.into_iter().find_map(|x| {
-            let line = vec![
-                hub.center(),
-                Point::new(hub.center().x, bus),
-                Point::new(x, bus),
-                Point::new(x, leaf.center().y),
-                leaf.center(),
-            ];
-            (bus < leaf.y && between.is_line_free(&line)).then_some(line)
-        })
+        self.grids.route(between, &self.neighbors)
     }
 
     /// Returns a line down a free channel to a shape of a lower rank, in a row farther below.
@@ -149,16 +82,6 @@ impl<'a> Hubs<'a> {
         lower_index: usize,
         budget: &mut usize,
     ) -> Option<Vec<Point>> {
-        let [upper, lower] = [upper_index, lower_index].map(|shape| self.rects.at(shape));
-        // The lines of several upper shapes enter side by side, in the order of these shapes.
-        let mut above: Vec<(i64, usize)> = self
-            .neighbors
-            .list(lower_index)
-            .iter()
-            .filter(|neighbor| self.rects.at(**neighbor).bottom() < lower.y)
-            .map(|neighbor| (steps(self.rects.at(*neighbor).center().x), *neighbor))
-            .collect();
-        above.sort_unstable();
         // In drawings without rows, oblique lines look better.
         if *budget == 0
             || !self.has_rows.at(upper_index)
@@ -166,6 +89,16 @@ impl<'a> Hubs<'a> {
         {
             return None;
         }
+        let [upper, lower] = [upper_index, lower_index].map(|shape| self.rects.at(shape));
+        let neighbors = self.neighbors.list(lower_index);
+        *budget = budget.saturating_sub(neighbors.len());
+        // The lines of several upper shapes enter side by side, in the order of these shapes.
+        let mut above: Vec<(i64, usize)> = neighbors
+            .iter()
+            .filter(|neighbor| self.rects.at(**neighbor).bottom() < lower.y)
+            .map(|neighbor| (steps(self.rects.at(*neighbor).center().x), *neighbor))
+            .collect();
+        above.sort_unstable();
         let place = above.iter().position(|(_, neighbor)| *neighbor == upper_index).unwrap_or(0);
         let lane = (place as f64 - (above.len().max(1) - 1) as f64 / 2.0) * LANE;
         let lane = lane.clamp(-lower.width / 3.0, lower.width / 3.0).clamp(-LAYER_GAP / 4.0, LAYER_GAP / 4.0);

@@ -6,10 +6,10 @@ use uuid::Uuid;
 
 use super::super::number::{number, sane};
 use super::super::scene::Scene;
-use super::super::words::{capacity, port};
+use super::super::words::capacity;
 use super::super::xml::escape;
 use super::put;
-use crate::topology::graph::{DETAIL_SIZE, Edge, Positions, diagram, shorten_to_width, width};
+use crate::topology::graph::{DETAIL_SIZE, Edge, Positions, diagram, port_name, shorten_to_width, width};
 use crate::topology::layout::{Arrangement, Label, LineEnd, Point, Rect, Size, place_labels};
 
 /// Largest width of a label, in pixels.
@@ -42,7 +42,7 @@ impl Placed {
             ];
             for (node, name, end) in ends {
                 let Some(name) = name else { continue };
-                let text = shorten_to_width(&port(&name.name), DETAIL_SIZE, MAX_WIDTH);
+                let text = shorten_to_width(&port_name(&name.name), DETAIL_SIZE, MAX_WIDTH);
                 if text.is_empty() {
                     continue;
                 }
