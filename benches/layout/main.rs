@@ -87,11 +87,7 @@ fn time(graph: &Graph) {
     let time = start.elapsed();
     let drawing = Drawing { shapes: arrangement.shapes, lines: Vec::new() };
     let Figures { overlaps, aspect, .. } = Figures::of(graph, &drawing);
-    println!(
-        "{}: {:.1} ms, {overlaps} overlaps, aspect {aspect:.2}",
-        graph.name,
-        time.as_secs_f64() * 1e3
-    );
+    println!("{}: {:.1} ms, {overlaps} overlaps, aspect {aspect:.2}", graph.name, time.as_secs_f64() * 1e3);
 }
 
 /// Adds a shape to an arranged graph, and prints by how much the others move.

@@ -54,7 +54,8 @@ pub(in crate::topology) fn diagram(graph: &Graph, positions: &Positions) -> Diag
         .map(|(index, node)| (node.kind == NodeKind::Group, sort_key(&node.label), node.id, index))
         .collect();
     by_label.sort_unstable();
-    let orders: BTreeMap<usize, u32> = (0..).zip(by_label).map(|(order, (.., index))| (index, order)).collect();
+    let orders: BTreeMap<usize, u32> =
+        (0..).zip(by_label).map(|(order, (.., index))| (index, order)).collect();
     let outside = outside(graph);
     let shape = |(index, node): (usize, &Node)| {
         let mut shape = Shape::new(node.id, Size::new(node.width, node.height));

@@ -10,7 +10,7 @@ use super::table::Table;
 pub(super) const PADDING: f64 = 24.0;
 
 /// The work allowed to improve drawings, in comparisons of two lines: it takes less than 0.1 s.
-const BUDGET: usize = 10_000_000;
+const BUDGET: usize = 4_000_000;
 /// The work allowed for a shape even if there are many shapes, and that for all shapes then.
 const LEAST_A_SHAPE: usize = 4_000;
 const LARGEST_BUDGET: usize = 60_000_000;

@@ -11,6 +11,8 @@ const MOST_CANDIDATES: usize = 160;
 /// So that rounding never makes a neighbor at the right distance an obstacle.
 const TOLERANCE: f64 = 1.0 / 32.0;
 const PUSHES: usize = 40;
+/// One shape in this number may still be too near to another when the others stop pushing.
+const FEW: usize = 200;
 
 /// Moves rectangles that overlap, or are nearer to each other than the gap, each as little as possible.
 ///
@@ -99,28 +101,28 @@ fn nearest_on_rings(space: &Space, rect: Rect, gap: f64) -> Option<Rect> {
 ///
 /// It does not remove every overlap; [`separate`] removes the rest.
 pub(super) fn push_apart(rects: &mut [Rect], gap: f64) {
-    for _ in 0..PUSHES {
+    let mut seen = Table::<usize>::new(rects.len());
+    for turn in 0..PUSHES {
         let space = Space::holding(rects);
         let mut moves = Table::<Point>::new(rects.len());
-        let mut overlaps = false;
+        let mut crowded = 0;
         for (index, rect) in rects.iter().enumerate() {
+            let question = turn * rects.len() + index + 1;
             let mut by = Point::default();
-            let mut near = Vec::new();
+            let mut is_free = true;
             space.overlapping(rect.grown(gap), |other_index, other| {
-                if other_index != index {
-                    near.push((other_index, other));
+                if other_index != index && seen.at(other_index) != question {
+                    seen.set(other_index, question);
+                    by = by.plus(push(*rect, other, index < other_index, gap));
+                    is_free = false;
                 }
                 true
             });
-            near.sort_unstable_by_key(|(other, _)| *other);
-            near.dedup_by_key(|(other, _)| *other);
-            for (other_index, other) in &near {
-                by = by.plus(push(*rect, *other, index < *other_index, gap));
-            }
-            overlaps |= !near.is_empty();
+            crowded += usize::from(!is_free);
             moves.set(index, by);
         }
-        if !overlaps {
+        // A few shapes in the way of others need not move all of them once more.
+        if crowded * FEW <= rects.len() {
             return;
         }
         for (rect, by) in rects.iter_mut().zip(moves.iter()) {

@@ -46,7 +46,8 @@ fn raise(level: &Level, levels: &mut Table<usize>) {
         let Some(rank) = level.ranks.at(node) else { continue };
         let mut neighbors = network.neighbors(node).iter();
         let is_above = |other: &usize| {
-            levels.at(*other) + 1 == levels.at(node) && level.ranks.at(*other).is_some_and(|other| other > rank)
+            levels.at(*other) + 1 == levels.at(node)
+                && level.ranks.at(*other).is_some_and(|other| other > rank)
         };
         if neighbors.all(is_above) && levels.at(node) > 1 {
             levels.change(node, |level| *level -= 2);

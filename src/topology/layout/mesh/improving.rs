@@ -14,6 +14,8 @@ const NODES: f64 = 120.0;
 /// The largest factor of costs in large networks.
 const MOST_COSTS: f64 = 2.0;
 const PASSES: usize = 12;
+/// The side of the cells by which nodes and lines are found, in lengths of a line.
+const CELL: f64 = 0.75;
 /// Neighbors around which places are tried.
 const MOST_NEIGHBORS: usize = 4;
 
@@ -49,7 +51,7 @@ impl<'a> Improver<'a> {
         budget: usize,
     ) -> Self {
         let settled = Table::new(points.len());
-        let surroundings = Surroundings::new(level, points, distances.unit);
+        let surroundings = Surroundings::new(level, points, distances.unit * CELL);
         let factor = (level.network.len() as f64 / NODES).clamp(1.0, MOST_COSTS);
         let costs = Costs {
             crossing: COSTS.crossing * factor,
@@ -67,8 +69,9 @@ impl<'a> Improver<'a> {
 
     /// Moves nodes, one at a time, as long as the cost falls and the budget lasts.
     ///
-    /// Returns the drawing, the number of its crossings and of lines through nodes, and the rest of the budget.
-    pub(super) fn improve(mut self) -> (Table<Point>, usize, usize) {
+    /// Returns the drawing, and the rest of the budget with the number of crossings and of lines through nodes, unless the
+    /// budget is spent.
+    pub(super) fn improve(mut self) -> (Table<Point>, Option<(usize, usize)>) {
         for _ in 0..PASSES {
             let mut improved = false;
             for node in 0..self.level.network.len() {
@@ -79,12 +82,15 @@ impl<'a> Improver<'a> {
                     improved |= self.improve_node(node);
                 }
             }
-                if !improved {
+            if !improved {
                 break;
             }
         }
-        let Conflicts { crossings, passages } = self.surroundings.total();
-        (self.surroundings.into_points(), crossings + passages, self.budget)
+        let rest = (self.budget > 0).then(|| {
+            let Conflicts { crossings, passages } = self.surroundings.total();
+            (self.budget, crossings + passages)
+        });
+        (self.surroundings.into_points(), rest)
     }
 
     fn improve_node(&mut self, node: usize) -> bool {

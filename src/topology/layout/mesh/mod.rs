@@ -43,19 +43,17 @@ pub(super) fn arrange(level: &Level) -> Vec<Point> {
 
 /// Moves nodes to remove crossings, and enlarges the drawing as long as that frees lines of nodes in their way.
 fn improve(level: &Level, mut distances: Distances, centers: Table<Point>) -> Table<Point> {
-    let (mut centers, mut conflicts, mut budget) =
-        Improver::new(level, &distances, centers, level.budget).improve();
+    let (mut centers, mut rest) = Improver::new(level, &distances, centers, level.budget).improve();
     for _ in 0..ENLARGEMENTS {
-        if conflicts == 0 || budget == 0 {
-            break;
-        }
+        let Some((budget, conflicts)) = rest.filter(|(_, conflicts)| *conflicts > 0) else { break };
         let larger = distances.scaled(ENLARGEMENT);
         let attempt = centers.iter().map(|center| center.times(ENLARGEMENT)).collect();
-        let (attempt, count, rest) = Improver::new(level, &larger, attempt, budget).improve();
-        if count * 8 > conflicts * 7 {
+        let (attempt, attempt_rest) = Improver::new(level, &larger, attempt, budget).improve();
+        let is_worth_it = |count: usize| count * 8 <= conflicts * 7;
+        if !attempt_rest.is_some_and(|(_, count)| is_worth_it(count)) {
             break;
         }
-        (centers, conflicts, budget, distances) = (attempt, count, rest, larger);
+        (centers, rest, distances) = (attempt, attempt_rest, larger);
     }
     centers
 }

@@ -48,7 +48,9 @@ pub(super) fn spread(points: &mut Table<Point>, sizes: &Table<Size>) {
         let weigh = |nodes: &[usize]| nodes.iter().map(|node| footprint(sizes.at(*node))).sum::<f64>();
         let share = weigh(&nodes) / (weigh(&nodes) + weigh(&second)).max(1.0);
         let (first_rect, second_rect) = halves(rect, share, is_wide);
-        parts.extend([(second_rect, second), (first_rect, nodes)].into_iter().filter(|part| !part.1.is_empty()));
+        parts.extend(
+            [(second_rect, second), (first_rect, nodes)].into_iter().filter(|part| !part.1.is_empty()),
+        );
     }
 }
 

@@ -232,7 +232,12 @@ impl<'a> Surroundings<'a> {
     /// Returns the cost of what a line crosses and of nodes in its way, or of some of it once it is at least the limit.
     ///
     /// Lines at its first node do not count.
-    fn along(&mut self, [(node, from), (neighbor, to)]: [(usize, Point); 2], costs: Costs, limit: f64) -> f64 {
+    fn along(
+        &mut self,
+        [(node, from), (neighbor, to)]: [(usize, Point); 2],
+        costs: Costs,
+        limit: f64,
+    ) -> f64 {
         self.question += 1;
         let mut cost = 0.0;
         for cell in self.cells.along(from, to) {

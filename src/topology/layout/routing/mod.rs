@@ -19,14 +19,16 @@ use super::table::Table;
 /// The distance between lines side by side.
 pub(super) const LANE: f64 = 10.0;
 const LOOP: f64 = 12.0;
-/// The work allowed to find detours in one arrangement, in pairs of points; it takes less than half a second.
-const BUDGET: usize = 40_000_000;
+/// The work allowed to find detours for each shape, in pairs of points, and the least and the most for all of them.
+const BUDGET_A_SHAPE: usize = 8_000;
+const LEAST_BUDGET: usize = 4_000_000;
+const LARGEST_BUDGET: usize = 40_000_000;
 
 /// Returns the corners of each connection, in the order of the diagram.
 pub(super) fn route(outline: &Outline, rects: &Table<Rect>) -> Vec<Vec<Point>> {
     let field = Field::new(outline, rects);
     let hubs = Hubs::new(outline, rects);
-    let mut budget = BUDGET;
+    let mut budget = (BUDGET_A_SHAPE * rects.len()).clamp(LEAST_BUDGET, LARGEST_BUDGET);
     let bundles: Vec<Bundle> = bundles(outline)
         .into_iter()
         .map(|((source, target), connections)| {
