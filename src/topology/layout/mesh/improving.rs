@@ -14,6 +14,9 @@ const NODES: f64 = 120.0;
 /// The largest factor of costs in large networks.
 const MOST_COSTS: f64 = 2.0;
 const PASSES: usize = 12;
+/// Nodes by which the work of a pass is estimated, and the places that are tried for one, at least.
+const SAMPLES: usize = 50;
+const PLACES: usize = 4;
 /// The side of the cells by which nodes and lines are found, in lengths of a line.
 const CELL: f64 = 0.75;
 /// Neighbors around which places are tried.
@@ -72,6 +75,9 @@ impl<'a> Improver<'a> {
     /// Returns the drawing, and the rest of the budget with the number of crossings and of lines through nodes, unless the
     /// budget is spent.
     pub(super) fn improve(mut self) -> (Table<Point>, Option<(usize, usize)>) {
+        if self.pass() > self.budget {
+            return (self.surroundings.into_points(), None);
+        }
         for _ in 0..PASSES {
             let mut improved = false;
             for node in 0..self.level.network.len() {
@@ -91,6 +97,17 @@ impl<'a> Improver<'a> {
             (self.budget, crossings + passages)
         });
         (self.surroundings.into_points(), rest)
+    }
+
+    /// Returns an estimate of the least work of a pass over all nodes.
+    fn pass(&mut self) -> usize {
+        let count = self.level.network.len();
+        let step = count.div_ceil(SAMPLES).max(1);
+        for node in (0..count).step_by(step) {
+            let place = self.surroundings.points().at(node);
+            self.surroundings.cost(node, place, self.costs, f64::INFINITY);
+        }
+        self.surroundings.take_work() * step * PLACES
     }
 
     fn improve_node(&mut self, node: usize) -> bool {

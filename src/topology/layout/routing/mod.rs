@@ -20,7 +20,7 @@ use super::table::Table;
 pub(super) const LANE: f64 = 10.0;
 const LOOP: f64 = 12.0;
 /// The work allowed to find detours for each shape, in pairs of points, and the least and the most for all of them.
-const BUDGET_A_SHAPE: usize = 8_000;
+const BUDGET_A_SHAPE: usize = 5_000;
 const LEAST_BUDGET: usize = 4_000_000;
 const LARGEST_BUDGET: usize = 40_000_000;
 
