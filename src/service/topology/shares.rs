@@ -80,10 +80,12 @@ pub(in crate::service) fn get_shared_picture(call: Call<'_>) -> Pending<'_> {
 }
 
 /// `GET /share/{id}`. [`failure_page`] makes pages of its errors.
+///
+/// The query is ignored: messengers and mail programs add parameters of their own to addresses that people pass on.
 pub(in crate::service) fn get_share_page(call: Call<'_>) -> Pending<'_> {
     Box::pin(async move {
         // A malformed address is reported to its reader like an unknown one.
-        let id = read_share(&call).map_err(|_| ApiError::route_not_found())?;
+        let id = read_id(&call.path).map_err(|_| ApiError::route_not_found())?;
         call.state.page_of_share(id).await
     })
 }

@@ -325,6 +325,26 @@ fn missing_disabled_and_expired_shares_are_not_found_even_without_a_token() {
     });
 }
 
+#[test]
+fn query_of_the_page_is_ignored() {
+    run_with(Campus::new, async |campus| {
+        let open = campus.share(json!({})).await;
+        let protected = campus.share(json!({"password": PASSWORD})).await;
+        let token = campus.token(protected).await;
+        for (share, query) in [
+            (open, "utm_source=messenger&utm_medium=chat".to_owned()),
+            (open, "fbclid=%FF%00&&=&x".to_owned()),
+            (open, String::new()),
+            (protected, format!("token={token}&password={PASSWORD}")),
+        ] {
+            let path = target(ENDPOINTS[2].1, share);
+            let page = campus.send(get(&path)).await;
+            let decorated = campus.send(get(&format!("{path}?{query}"))).await;
+            assert_eq!((decorated.status, decorated.body), (200, page.body), "{query}");
+        }
+    });
+}
+
 /// Readers get a page even when the server refuses or fails.
 #[test]
 fn page_of_a_refused_request_is_readable() {
