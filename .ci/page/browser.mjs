@@ -77,7 +77,7 @@ export const has = async (page, selector) => (await page.locator(selector).count
 // The transformation of the picture, as `[scale, x, y]`.
 export function camera(page) {
   return page.evaluate(() => {
-    const { a, e, f } = new DOMMatrix(getComputedStyle(document.querySelector('#stage > .topology')).transform);
+    const { a, e, f } = new DOMMatrix(getComputedStyle(document.getElementById('canvas')).transform);
     return [a, e, f];
   });
 }
@@ -86,4 +86,13 @@ export function camera(page) {
 export async function settle(page) {
   await page.waitForFunction(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(true)))));
   await page.waitForFunction(() => !document.querySelector('.is-moving'));
+}
+
+// Selects the first node with the keyboard.
+export async function selectNode(page) {
+  await page.locator('#keyboard').focus();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await settle(page);
+  expect(await has(page, '.is-selected'), 'no node is selected');
 }

@@ -30,7 +30,7 @@ export function checkPassword(browser, address, password) {
     expect((await page.textContent('#problem')).includes('wrong'), 'a wrong password is not explained');
     await page.fill('#password', password);
     await page.keyboard.press('Enter');
-    await page.waitForSelector('#stage > .topology .node');
+    await page.waitForSelector('#canvas > .topology .node');
     expect(page.url() === address, 'the address changes');
     const stored = await page.evaluate(() => localStorage.length + sessionStorage.length + document.cookie.length);
     expect(!stored && !(await context.cookies()).length, 'something is stored in the browser');

@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 
-import { camera, expect, has, settle, visit } from './browser.mjs';
+import { camera, expect, has, selectNode, settle, visit } from './browser.mjs';
 
 export async function checkHeaders(address) {
   const { headers } = await fetch(address);
@@ -18,7 +18,7 @@ export async function checkHeaders(address) {
 
 export function checkWithoutScript(browser, address) {
   const look = async (page) => {
-    const box = await page.locator('#stage > .topology').boundingBox();
+    const box = await page.locator('#canvas > .topology').boundingBox();
     expect(box && box.width > 300 && box.height > 50, 'the picture is missing');
     expect(!(await page.locator('#tools').isVisible()), 'controls show that do nothing');
   };
@@ -99,15 +99,15 @@ async function checkPinch(page, { context }) {
 export function checkExport(browser, address) {
   return visit(browser, address, async (page) => {
     if (!(await has(page, '#save-svg'))) return 'switched off';
-    await page.locator('.node').first().press('Enter');
+    await selectNode(page);
     const svg = (await save(page, '#save-svg')).toString();
     const parsed = await page.evaluate((text) => {
       const root = new DOMParser().parseFromString(text, 'image/svg+xml').documentElement;
-      const added = '[tabindex], [style], [aria-pressed], .is-near, .is-selected, .has-selection, .is-distant';
+      const added = '[tabindex], [style], [aria-pressed], .highlight, .has-selection, .is-distant, .is-remote';
       const nodes = root.querySelectorAll('.node').length;
       return { name: root.localName, nodes, isMarked: root.matches(added) || root.querySelector(added) !== null };
     }, svg);
-    expect(parsed.name === 'svg' && parsed.nodes === (await page.locator('.node').count()), 'the saved SVG is not the picture');
+    expect(parsed.name === 'svg' && parsed.nodes === (await page.locator('.nodes > .node').count()), 'the saved SVG is not the picture');
     expect(!parsed.isMarked, 'the saved SVG contains parts of the page');
     const png = await save(page, '#save-png');
     expect(png.subarray(1, 4).toString() === 'PNG', 'the saved PNG is none');

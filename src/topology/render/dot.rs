@@ -135,7 +135,8 @@ fn escape(text: &str) -> String {
     for character in shorten(text, LONGEST).chars().map(visible) {
         match character {
             '"' => escaped.push_str("&quot;"),
-            '\\' => escaped.push_str("&#92;"),
+            // Decoded before the sequences that break lines are: the first backslash escapes the second one.
+            '\\' => escaped.push_str("&#92;&#92;"),
             '&' => escaped.push_str("&amp;"),
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),

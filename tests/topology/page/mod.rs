@@ -191,6 +191,18 @@ fn page_takes_at_most_60_kilobytes_beside_the_picture() {
 }
 
 #[test]
+fn page_contains_no_comments_of_its_sources() {
+    let document = Document::parse(&open("Campus", GRAPH).html);
+    let sources = document
+        .elements
+        .iter()
+        .filter(|element| element.name == "style" || element.attribute("type") == Some("module"));
+    for line in sources.flat_map(|source| source.text.lines()) {
+        assert!(!line.starts_with([' ', '/']), "{line}");
+    }
+}
+
+#[test]
 fn errors_of_unknown_expired_and_disabled_shares_read_the_same() {
     let page = ShareFailure::NotFound.page(&FrameAncestors::default());
     assert!(page.html.contains("no longer shared"));

@@ -81,3 +81,11 @@ fn control_characters_become_replacement_characters() {
         assert!(file.contains("core\u{fffd}\u{fffd}[31m"), "{format}");
     }
 }
+
+/// Graphviz decodes entities before it reads the escape sequences of labels.
+#[test]
+fn backslashes_are_escaped_twice_in_dot() {
+    let network = network("rack\\new");
+    let file = Picture::new(&network.graph(TopologyView::L2), "t").render(Format::Dot);
+    assert!(file.contains("label=\"rack&#92;&#92;new\\n"), "{file}");
+}

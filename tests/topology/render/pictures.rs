@@ -37,6 +37,16 @@ fn picture_is_accessible_and_has_no_inline_styles() {
 }
 
 #[test]
+fn description_says_what_the_picture_shows_and_what_it_leaves_out() {
+    let mut graph = graph();
+    graph.hidden.leaves = 1;
+    graph.hidden.stale = 2;
+    let picture = Picture::new(&graph, "Network").render(Format::Svg);
+    let expected = "Layer 2: 3 hosts, 2 links, 1 device drawn in groups, 2 devices left out as stale.</desc>";
+    assert!(picture.contains(expected), "{picture}");
+}
+
+#[test]
 fn aggregation_group_says_number_and_speed_of_its_links() {
     let graph = graph();
     for format in [Format::Svg, Format::Dot, Format::DrawIo] {

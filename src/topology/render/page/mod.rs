@@ -8,6 +8,7 @@
 
 mod escape;
 mod policy;
+mod source;
 mod template;
 
 use crate::model::{ShareMetadata, ShareOptions};
@@ -15,10 +16,8 @@ use crate::model::{ShareMetadata, ShareOptions};
 pub use self::policy::{FrameAncestors, InvalidFrameAncestors};
 
 use self::escape::{escape_json, escape_text};
+use self::source::{SCRIPT, STYLE};
 use self::template::fill;
-
-const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
 
 const DOCUMENT: &str = include_str!("parts/document.html");
 const VIEWER: &str = include_str!("parts/viewer.html");
@@ -131,11 +130,11 @@ impl ShareFailure {
 }
 
 fn document(title: &str, body: &str) -> String {
-    fill(DOCUMENT, &[("title", &escape_text(title)), ("style", STYLE), ("body", body)])
+    fill(DOCUMENT, &[("title", &escape_text(title)), ("style", STYLE.as_str()), ("body", body)])
 }
 
 fn script() -> String {
-    format!("<script type=\"module\">{SCRIPT}</script>")
+    format!("<script type=\"module\">{}</script>", *SCRIPT)
 }
 
 /// Returns the picture without its XML declaration, which HTML does not know.

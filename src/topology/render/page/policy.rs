@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 use base64ct::{Base64, Encoding};
 use sha2::{Digest, Sha256};
 
-use super::{SCRIPT, STYLE};
+use super::source::{SCRIPT, STYLE};
 use crate::topology::render::{Theme, style_source};
 
 /// The sites that may show the page in a frame: the sources of the directive `frame-ancestors`.
@@ -49,8 +49,8 @@ pub(super) fn with_script(ancestors: &FrameAncestors) -> String {
         format!(
             "default-src 'none'; script-src {}; style-src {} {}; img-src data: blob:; connect-src 'self'; \
              base-uri 'none'; form-action 'self'; frame-ancestors ",
-            source_of(SCRIPT),
-            source_of(STYLE),
+            source_of(&SCRIPT),
+            source_of(&STYLE),
             style_source(Theme::Auto),
         )
     });
@@ -62,7 +62,7 @@ pub(super) fn without_script(ancestors: &FrameAncestors) -> String {
     static POLICY: LazyLock<String> = LazyLock::new(|| {
         format!(
             "default-src 'none'; style-src {}; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors ",
-            source_of(STYLE),
+            source_of(&STYLE),
         )
     });
     POLICY.clone() + &ancestors.0

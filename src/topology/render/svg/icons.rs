@@ -2,31 +2,24 @@
 
 use std::collections::BTreeSet;
 
+use super::super::number::number;
 use super::super::scene::Scene;
-use super::super::words::role_class;
 use super::put;
 use crate::model::HostRole;
 use crate::topology::graph::NodeKind;
 
-/// Writes the symbols that the picture uses.
-pub(super) fn define(out: &mut String, scene: &Scene<'_>) {
-    let roles = used(scene);
-    if roles.is_empty() {
-        return;
-    }
-    out.push_str("<defs>\n");
-    for role in roles {
-        let (badge, pictogram) = shapes(role);
-        put(
-            out,
-            format_args!(
-                "<symbol id=\"topology-{0}\" class=\"{0}\" viewBox=\"0 0 24 24\">{badge}<path class=\"pictogram\" \
-                 d=\"{pictogram}\"/></symbol>\n",
-                role_class(role)
-            ),
-        );
-    }
-    out.push_str("</defs>\n");
+/// Draws the symbol of a role with its upper left corner at this place.
+///
+/// Each symbol is drawn anew: browsers take several times as long for a picture with thousands of references to shared symbols.
+pub(super) fn draw(out: &mut String, role: HostRole, x: f64, y: f64) {
+    let (badge, pictogram) = shapes(role);
+    let (x, y) = (number(x), number(y));
+    put(
+        out,
+        format_args!(
+            "<path class=\"badge\" d=\"M{x} {y}{badge}\"/><path class=\"pictogram\" d=\"M{x} {y}{pictogram}\"/>"
+        ),
+    );
 }
 
 /// Returns the roles that the picture shows.
@@ -38,54 +31,56 @@ pub(super) fn used(scene: &Scene<'_>) -> BTreeSet<HostRole> {
         .collect()
 }
 
+/// Returns the outlines of the badge and the pictogram in a square of [`ICON`](crate::topology::graph::ICON), relative to its corner.
 const fn shapes(role: HostRole) -> (&'static str, &'static str) {
     match role {
         HostRole::Router => (
-            "<circle class=\"badge\" cx=\"12\" cy=\"12\" r=\"11.5\"/>",
-            "M12 10V4m-2.5 2.5L12 4l2.5 2.5M12 14v6m-2.5-2.5L12 20l2.5-2.5M3.5 12H9M6.8 9.5 9.3 12l-2.5 2.500M20.5 12H15m2.2-2.500L14.7 12l2.5 2.5",
+            "m.58 14a13.42 13.42 0 1 0 26.83 0 13.42 13.42 0 1 0 -26.83 0z",
+            "m14 11.67v-7m-2.92 2.92l2.92-2.92l2.92 2.92m-2.92 8.75v7m-2.92-2.92l2.92 2.92l2.92-2.92m-12.83-6.42h6.42m-2.57-2.92l2.92 2.92l-2.92 2.92m15.98-2.92h-6.42m2.57-2.92l-2.92 2.92l2.92 2.92",
         ),
         HostRole::Switch => (
-            "<rect class=\"badge\" x=\".5\" y=\"3.5\" width=\"23\" height=\"17\" rx=\"2\"/>",
-            "M5 9h13m-3-3 3 3-3 3M19 15H6m3-3-3 3 3 3",
+            "m2.92 4.08h22.17a2.33 2.33 0 0 1 2.33 2.33v15.17a2.33 2.33 0 0 1 -2.33 2.33h-22.17a2.33 2.33 0 0 1 -2.33 -2.33v-15.17a2.33 2.33 0 0 1 2.33 -2.33z",
+            "m5.83 10.5h15.17m-3.5-3.5l3.5 3.5l-3.5 3.5m4.67 3.5h-15.17m3.5-3.5l-3.5 3.5l3.5 3.5",
         ),
         HostRole::AccessPoint => (
-            "<path class=\"badge\" d=\"M12 .5 23.5 9.3 19 23H5L.5 9.300z\"/>",
-            "M6 12a8.5 8.5 0 0 1 12 0M8.5 15a5 5 0 0 1 7 0M12 18.500v.1",
+            "m14 .58l13.42 10.27l-5.25 15.98h-16.33l-5.25-15.98z",
+            "m7 14a9.92 9.92 0 0 1 14 0m-11.08 3.5a5.83 5.83 0 0 1 8.17 0m-4.08 4.08v.12",
         ),
         HostRole::Firewall => (
-            "<path class=\"badge\" d=\"M1 2h22v20H1z\"/>",
-            "M1 8.700h22M1 15.300h22M8 2v6.700M16 2v6.700M4.5 8.700v6.600M12 8.700v6.600M19.5 8.700v6.600M8 15.300V22M16 15.300V22",
+            "m1.17 2.33h25.67v23.33h-25.67z",
+            "m1.17 10.15h25.67m-25.67 7.7h25.67m-17.5-15.52v7.82m9.33-7.82v7.82m-13.42 0v7.7m8.75-7.7v7.7m8.75-7.7v7.7m-13.42 0v7.82m9.33-7.82v7.82",
         ),
         HostRole::Server => (
-            "<rect class=\"badge\" x=\"4.5\" y=\".5\" width=\"15\" height=\"23\" rx=\"1.5\"/>",
-            "M8 5h8M8 9h8M8 13h8M8 19h1M14.5 19H16",
+            "m7 .58h14a1.75 1.75 0 0 1 1.75 1.75v23.33a1.75 1.75 0 0 1 -1.75 1.75h-14a1.75 1.75 0 0 1 -1.75 -1.75v-23.33a1.75 1.75 0 0 1 1.75 -1.75z",
+            "m9.33 5.83h9.33m-9.33 4.67h9.33m-9.33 4.67h9.33m-9.33 7h1.17m6.42 0h1.75",
         ),
         HostRole::Hypervisor => (
-            "<path class=\"badge\" d=\"M12 .5 22.5 6v12L12 23.5 1.5 18V6z\"/>",
-            "M1.5 6 12 11.7 22.5 6M12 11.700v11.8",
+            "m14 .58l12.25 6.42v14l-12.25 6.42l-12.25-6.42v-14z",
+            "m1.75 7l12.25 6.65l12.25-6.65m-12.25 6.65v13.77",
         ),
         HostRole::Storage => (
-            "<path class=\"badge\" d=\"M2.5 5c0-2.5 4.25-4.5 9.5-4.500s9.5 2 9.5 4.500v14c0 2.5-4.25 4.5-9.5 4.500S2.5 21.5 2.5 19z\"/>",
-            "M2.5 5.500C2.5 8 6.7 10 12 10s9.5-2 9.5-4.500M2.5 12c0 2.5 4.2 4.5 9.5 4.500s9.5-2 9.5-4.5",
+            "m2.92 5.83c0-2.92 4.96-5.25 11.08-5.25s11.08 2.33 11.08 5.25v16.33c0 2.92-4.96 5.25-11.08 5.25s-11.08-2.33-11.08-5.25z",
+            "m2.92 6.42c0 2.92 4.9 5.25 11.08 5.25s11.08-2.33 11.08-5.25m-22.17 7.58c0 2.92 4.9 5.25 11.08 5.25s11.08-2.33 11.08-5.25",
         ),
         HostRole::Printer => (
-            "<path class=\"badge\" d=\"M6 1h12v6h5v11h-5v5H6v-5H1V7h5z\"/>",
-            "M6 7h12M6 14h12v4M6 14v4M19.5 10.500v.1",
+            "m7 1.17h14v7h5.83v12.83h-5.83v5.83h-14v-5.83h-5.83v-12.83h5.83z",
+            "m7 8.17h14m-14 8.17h14v4.67m-14-4.67v4.67m15.75-8.75v.12",
         ),
         HostRole::Phone => (
-            "<rect class=\"badge\" x=\"5\" y=\".5\" width=\"14\" height=\"23\" rx=\"3\"/>",
-            "M8.5 4.500h7v5h-7zM8.7 13.500v.1M12 13.500v.1M15.3 13.500v.1M8.7 17v.1M12 17v.1M15.3 17v.1",
+            "m9.33 .58h9.33a3.5 3.5 0 0 1 3.5 3.5v19.83a3.5 3.5 0 0 1 -3.5 3.5h-9.33a3.5 3.5 0 0 1 -3.5 -3.5v-19.83a3.5 3.5 0 0 1 3.5 -3.5z",
+            "m9.92 5.25h8.17v5.83h-8.17zm.23 10.5v.12m3.85-.12v.12m3.85-.12v.12m-7.7 3.97v.12m3.85-.12v.12m3.85-.12v.12",
         ),
         HostRole::Camera => (
-            "<path class=\"badge\" d=\"M.5 6h15v3.500l8-4v13l-8-4V18H.5z\"/>",
-            "M5 12a3 3 0 1 0 6 0 3 3 0 1 0-6 0",
+            "m.58 7h17.5v4.08l9.33-4.67v15.17l-9.33-4.67v4.08h-17.5z",
+            "m5.83 14a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0",
         ),
-        HostRole::Workstation => {
-            ("<path class=\"badge\" d=\"M1 2.500h22v15h-8v2.500h3v2H6v-2h3v-2.500H1z\"/>", "M4 5.500h16v9H4z")
-        }
+        HostRole::Workstation => (
+            "m1.17 2.92h25.67v17.5h-9.33v2.92h3.5v2.33h-14v-2.33h3.5v-2.92h-9.33z",
+            "m4.67 6.42h18.67v10.5h-18.67z",
+        ),
         HostRole::Unknown => (
-            "<path class=\"badge\" d=\"M7.3.5h9.400l6.8 6.800v9.400l-6.8 6.800H7.300L.5 16.700V7.300z\"/>",
-            "M8.5 9.300a3.5 3.5 0 1 1 5.3 3c-1.2.8-1.8 1.4-1.8 2.700M12 18.200v.1",
+            "m8.52 .58h10.97l7.93 7.93v10.97l-7.93 7.93h-10.97l-7.93-7.93v-10.97z",
+            "m9.92 10.85a4.08 4.08 0 1 1 6.18 3.5c-1.4 .93-2.1 1.63-2.1 3.15m0 3.73v.12",
         ),
     }
 }

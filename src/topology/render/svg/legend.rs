@@ -5,17 +5,19 @@ use std::collections::BTreeSet;
 use super::super::number::{line_width, number, speed};
 use super::super::scene::Scene;
 use super::super::words::{confidence, role, role_class};
-use super::icons::used;
+use super::icons::{self, used};
 use super::nodes::text;
 use super::put;
 use crate::model::TopologyView;
-use crate::topology::graph::{DETAIL_SIZE, NodeKind, width};
+use crate::topology::graph::{DETAIL_SIZE, ICON, NodeKind, width};
 use crate::topology::links::Confidence;
 
 /// Height of a row, in pixels.
 const ROW: f64 = 24.0;
 /// Width of a symbol and the space behind it, in pixels.
 const SYMBOL: f64 = 36.0;
+/// Height of the symbol of a role, in pixels.
+const ICON_HEIGHT: f64 = 20.0;
 /// Distance between entries, in pixels.
 const GAP: f64 = 20.0;
 /// Largest number of speeds in the legend.
@@ -82,10 +84,11 @@ fn entries_of(scene: &Scene<'_>) -> Vec<Entry> {
     let mut entries: Vec<Entry> = used(scene)
         .into_iter()
         .map(|used| {
-            let symbol = format!(
-                "<use href=\"#topology-{}\" x=\"4\" y=\"2\" width=\"20\" height=\"20\"/>",
-                role_class(used)
-            );
+            let class = role_class(used);
+            let scale = number(ICON_HEIGHT / ICON);
+            let mut symbol = format!("<g class=\"{class}\" transform=\"translate(4 2) scale({scale})\">");
+            icons::draw(&mut symbol, used, 0.0, 0.0);
+            symbol.push_str("</g>");
             Entry { symbol, text: role(used).to_owned() }
         })
         .collect();

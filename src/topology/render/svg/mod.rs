@@ -79,7 +79,6 @@ fn open(out: &mut String, picture: &Picture<'_>, title: &str, frame: &Bounds, sc
             style::css(picture.theme),
         ),
     );
-    icons::define(out, scene);
     put(
         out,
         format_args!("<rect class=\"ground\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"/>\n"),
@@ -98,20 +97,22 @@ fn description(picture: &Picture<'_>, scene: &Scene<'_>) -> String {
     ];
     let mut parts: Vec<String> = kinds
         .into_iter()
-        .filter_map(|(kind, one, many)| match count(kind) {
-            0 => None,
-            1 => Some(format!("1 {one}")),
-            number => Some(format!("{number} {many}")),
-        })
+        .map(|(kind, one, many)| (count(kind), one, many))
+        .filter(|(number, ..)| *number > 0)
+        .map(counted)
         .collect();
-    match scene.edges().count() {
-        1 => parts.push("1 link".to_owned()),
-        number => parts.push(format!("{number} links")),
-    }
-    if picture.graph.hidden.leaves > 0 {
-        parts.push(format!("{} devices drawn as groups", picture.graph.hidden.leaves));
+    parts.push(counted((scene.edges().count(), "link", "links")));
+    let hidden = &picture.graph.hidden;
+    for (number, what) in [(hidden.leaves, "drawn in groups"), (hidden.stale, "left out as stale")] {
+        if number > 0 {
+            parts.push(format!("{} {what}", counted((number, "device", "devices"))));
+        }
     }
     format!("{}: {}.", words::view(picture.graph.view), parts.join(", "))
+}
+
+fn counted((number, one, many): (usize, &str, &str)) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
 }
 
 fn head_height(picture: &Picture<'_>) -> f64 {

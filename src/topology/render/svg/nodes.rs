@@ -4,7 +4,7 @@ use super::super::number::number;
 use super::super::scene::Scene;
 use super::super::words::{node_kind, role, role_class};
 use super::super::xml::escape;
-use super::put;
+use super::{icons, put};
 use crate::topology::graph::{
     DETAIL_SIZE, ICON, LABEL_SIZE, Node, NodeKind, PADDING, card_label, shorten, title_label, width,
 };
@@ -20,7 +20,7 @@ pub(super) fn containers(out: &mut String, scene: &Scene<'_>) {
         rect(out, "frame", node, 0.0, 8);
         let mut x = node.x + 2.0 * PADDING;
         if node.kind != NodeKind::Subnet {
-            icon(out, node, node.x + PADDING, node.y + PADDING);
+            icons::draw(out, node.role, node.x + PADDING, node.y + PADDING);
             x = node.x + PADDING + ICON + PADDING;
         }
         let label = title_label(&node.label);
@@ -90,7 +90,7 @@ fn card(out: &mut String, node: &Node) {
     } else {
         rect(out, "card", node, 0.0, 6);
     }
-    icon(out, node, node.x + PADDING, node.y + (node.height - ICON) / 2.0);
+    icons::draw(out, node.role, node.x + PADDING, node.y + (node.height - ICON) / 2.0);
     let x = node.x + PADDING + ICON + PADDING;
     let middle = node.y + node.height / 2.0;
     let label = card_label(&node.label, LABEL_SIZE);
@@ -135,18 +135,6 @@ fn rect(out: &mut String, class: &str, node: &Node, offset: f64, radius: u32) {
             number(node.y + shift),
             number((node.width - less).max(0.0)),
             number((node.height - less).max(0.0)),
-        ),
-    );
-}
-
-fn icon(out: &mut String, node: &Node, x: f64, y: f64) {
-    put(
-        out,
-        format_args!(
-            "<use href=\"#topology-{}\" x=\"{}\" y=\"{}\" width=\"{ICON}\" height=\"{ICON}\"/>",
-            role_class(node.role),
-            number(x),
-            number(y),
         ),
     );
 }

@@ -7,9 +7,10 @@ use crate::topology::render::Theme;
 
 /// What does not depend on the theme.
 ///
-/// The parts of symbols are matched without `.topology`: in browsers, no selector reaches from the picture into a `<use>` element.
+/// Browsers lay text out only once at all scales if it is to be geometrically precise, and they need no layer for nodes that are
+/// faded by the opacity of their colors.
 const COMMON: &str = "\
-.topology text{font-family:'Helvetica Neue',Helvetica,Arial,'Liberation Sans',sans-serif;font-size:13px;unicode-bidi:isolate}\
+.topology text{font-family:'Helvetica Neue',Helvetica,Arial,'Liberation Sans',sans-serif;font-size:13px;text-rendering:geometricPrecision;unicode-bidi:isolate}\
 .topology .title{font-size:20px;font-weight:600}\
 .topology .subtitle,.topology .detail,.topology .legend text,.topology .segment text{font-size:11px}\
 .topology .port,.topology .speed{font-size:11px;stroke-width:3px;stroke-linejoin:round;paint-order:stroke}\
@@ -22,20 +23,19 @@ const COMMON: &str = "\
 .topology .card,.topology .frame{stroke-width:1.25px}\
 .topology .stub .card,.topology .legend .unscanned{stroke-dasharray:4 3}\
 .topology .stub .label{font-style:italic}\
-.topology .stub,.topology .stale{opacity:.62}\
-.pictogram{fill:none;stroke-width:1.5px;stroke-linecap:round;stroke-linejoin:round}\
-.router .badge{fill:#0072b2}\
-.switch .badge{fill:#009e73}\
-.firewall .badge{fill:#d55e00}\
-.access-point .badge{fill:#56b4e9}\
-.server .badge{fill:#cc79a7}\
-.hypervisor .badge{fill:#e69f00}\
-.storage .badge{fill:#f0e442}\
-.printer .badge,.phone .badge,.camera .badge,.workstation .badge,\
-.unknown .badge{fill:#6b7785}\
-.pictogram{stroke:#fff}\
-.access-point .pictogram,.server .pictogram,.hypervisor .pictogram,\
-.storage .pictogram{stroke:#16202b}";
+.topology .stub,.topology .stale{fill-opacity:.62;stroke-opacity:.62}\
+.topology .pictogram{fill:none;stroke:#fff;stroke-width:1.75px;stroke-linecap:round;stroke-linejoin:round}\
+.topology .router .badge{fill:#0072b2}\
+.topology .switch .badge{fill:#009e73}\
+.topology .firewall .badge{fill:#d55e00}\
+.topology .access-point .badge{fill:#56b4e9}\
+.topology .server .badge{fill:#cc79a7}\
+.topology .hypervisor .badge{fill:#e69f00}\
+.topology .storage .badge{fill:#f0e442}\
+.topology .printer .badge,.topology .phone .badge,.topology .camera .badge,.topology .workstation .badge,\
+.topology .unknown .badge{fill:#6b7785}\
+.topology .access-point .pictogram,.topology .server .pictogram,.topology .hypervisor .pictogram,\
+.topology .storage .pictogram{stroke:#16202b}";
 
 const LIGHT: &str = "\
 .topology .ground{fill:#fff}\

@@ -1,0 +1,154 @@
+const SCALE_LIMITS = { smallest: 0.02, largest: 4 };
+// Below these scales port names, and then all text, are too small to read. Laying them out takes most of the time.
+const PORT_SCALE = 0.55;
+const TEXT_SCALE = 0.2;
+const MARGIN = 24;
+const FLIGHT_MILLISECONDS = 220;
+const REST_MILLISECONDS = 180;
+
+// The part of the picture that the stage shows. A point of the graph appears at `offset + scale × point`.
+class Camera {
+  constructor(stage, picture) {
+    this.stage = stage;
+    this.picture = picture;
+    // Browsers lay all text of a picture out again when its own transformation changes, but not when that of its parent does.
+    this.canvas = picture.parentElement;
+    this.box = picture.viewBox.baseVal;
+    this.listeners = [];
+    this.scale = 1;
+    this.offset = { x: 0, y: 0 };
+    this.isFitted = true;
+    this.resize();
+    this.canvas.classList.add('is-placed');
+    // Observers report the first size too.
+    new ResizeObserver(() => this.resize()).observe(stage);
+  }
+
+  resize() {
+    this.bounds = this.stage.getBoundingClientRect();
+    if (this.isFitted) this.center();
+    this.draw();
+  }
+
+  // The stage without what a panel covers: `{x, y, width, height}`, relative to the stage.
+  clearArea() {
+    const area = { x: 0, y: 0, width: this.bounds.width, height: this.bounds.height };
+    const panel = byId('panel');
+    if (!panel || panel.hidden) return area;
+    const covered = panel.getBoundingClientRect();
+    const coversWidth = covered.width > this.bounds.width * 0.7;
+    if (coversWidth) area.height = covered.top - this.bounds.top;
+    else area.width = covered.left - this.bounds.left;
+    return area;
+  }
+
+  // Shows the whole picture.
+  fit() {
+    this.center();
+    this.changed();
+  }
+
+  center() {
+    const { width, height } = this.bounds;
+    const scale = Math.min((width - MARGIN) / this.box.width, (height - MARGIN) / this.box.height, 1.5);
+    this.setScale(scale);
+    this.offset.x = width / 2 - this.scale * (this.box.x + this.box.width / 2);
+    this.offset.y = height / 2 - this.scale * (this.box.y + this.box.height / 2);
+    this.isFitted = true;
+  }
+
+  setScale(scale) {
+    const fitting = Math.min(this.bounds.width / this.box.width, this.bounds.height / this.box.height) / 2;
+    this.scale = clamp(scale, Math.min(SCALE_LIMITS.smallest, fitting), SCALE_LIMITS.largest);
+  }
+
+  // Zooms so that a point of the stage stays where it is.
+  zoom(factor, at = { x: this.bounds.width / 2, y: this.bounds.height / 2 }) {
+    const before = this.scale;
+    this.setScale(before * factor);
+    const change = this.scale / before;
+    this.offset.x = at.x - (at.x - this.offset.x) * change;
+    this.offset.y = at.y - (at.y - this.offset.y) * change;
+    this.moved();
+  }
+
+  pan(x, y) {
+    this.offset.x += x;
+    this.offset.y += y;
+    this.moved();
+  }
+
+  moved() {
+    cancelAnimationFrame(this.flight);
+    this.isFitted = false;
+    this.changed();
+  }
+
+  toGraph(point) {
+    return { x: (point.x - this.offset.x) / this.scale, y: (point.y - this.offset.y) / this.scale };
+  }
+
+  toStage(event) {
+    return { x: event.clientX - this.bounds.left, y: event.clientY - this.bounds.top };
+  }
+
+  // The part of the graph that is shown.
+  shown() {
+    const { x, y } = this.toGraph({ x: 0, y: 0 });
+    return { x, y, width: this.bounds.width / this.scale, height: this.bounds.height / this.scale };
+  }
+
+  // Brings a point of the graph to the middle of the clear area.
+  centerOn(point, scale = this.scale) {
+    const area = this.clearArea();
+    this.flyTo(scale, {
+      x: area.x + area.width / 2 - scale * point.x,
+      y: area.y + area.height / 2 - scale * point.y,
+    });
+  }
+
+  // Moves only as far as needed to show a node.
+  reveal(node) {
+    const area = this.clearArea();
+    const missing = (start, size, from, length) =>
+      Math.max(0, from + MARGIN - start) - Math.max(0, start + Math.min(size, length - 2 * MARGIN) - (from + length - MARGIN));
+    const x = missing(this.offset.x + this.scale * node.x, this.scale * node.width, area.x, area.width);
+    const y = missing(this.offset.y + this.scale * node.y, this.scale * node.height, area.y, area.height);
+    if (x || y) this.flyTo(this.scale, { x: this.offset.x + x, y: this.offset.y + y });
+  }
+
+  flyTo(scale, offset) {
+    const start = { scale: this.scale, x: this.offset.x, y: this.offset.y };
+    const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches;
+    const begun = performance.now();
+    const step = (now) => {
+      const elapsed = isStill ? 1 : clamp((now - begun) / FLIGHT_MILLISECONDS, 0, 1);
+      const part = 1 - (1 - elapsed) ** 3;
+      this.scale = start.scale + (scale - start.scale) * part;
+      this.offset.x = start.x + (offset.x - start.x) * part;
+      this.offset.y = start.y + (offset.y - start.y) * part;
+      this.changed();
+      if (elapsed < 1) this.flight = requestAnimationFrame(step);
+    };
+    this.moved();
+    step(begun);
+  }
+
+  changed() {
+    this.stage.classList.add('is-moving');
+    clearTimeout(this.rest);
+    this.rest = setTimeout(() => this.stage.classList.remove('is-moving'), REST_MILLISECONDS);
+    this.frame ??= requestAnimationFrame(() => this.draw());
+  }
+
+  draw() {
+    cancelAnimationFrame(this.frame);
+    this.frame = null;
+    const x = this.offset.x + this.scale * this.box.x;
+    const y = this.offset.y + this.scale * this.box.y;
+    this.canvas.style.transform = `translate(${x}px, ${y}px) scale(${this.scale})`;
+    this.picture.classList.toggle('is-distant', this.scale < PORT_SCALE);
+    this.picture.classList.toggle('is-remote', this.scale < TEXT_SCALE);
+    for (const listener of this.listeners) listener();
+  }
+}

@@ -1,0 +1,123 @@
+// The graph with its elements in the picture: what is linked to what, and where it is.
+class Network {
+  constructor(readGraph, picture) {
+    this.picture = picture;
+    addLazy(this, {
+      graph: () => shift(readGraph(), picture.querySelector('.content')),
+      nodes: () => new Map(this.graph.nodes.map((node) => [node.id, node])),
+      edges: () => new Map(this.graph.edges.map((edge) => [edge.id, edge])),
+      links: () => linksByNode(this.graph),
+      children: () => childrenByParent(this.graph.nodes),
+      order: () => readingOrder(this.graph.nodes),
+      elements: () => new Map(Array.from(picture.querySelectorAll('[data-id]'), (part) => [part.getAttribute('data-id'), part])),
+      labels: () => labelsByEdge(picture),
+    });
+  }
+
+  label(id) {
+    return this.nodes.get(id)?.label || 'Unnamed';
+  }
+
+  describe(node) {
+    const kind = NODE_KINDS[node.kind];
+    const role = node.role === 'unknown' ? (kind ?? 'unknown role') : words(node.role);
+    const parts = [role];
+    if (kind && kind !== role) parts.push(kind);
+    if (node.collapsed > 0) parts.push(`${plural(node.collapsed, 'device')} drawn as one`);
+    if (node.stale) parts.push('not seen recently');
+    return parts.join(', ');
+  }
+
+  // The linked node that lies in a direction, or else the nearest node there.
+  neighborTowards(node, direction) {
+    const linked = this.links.get(node.id).map((link) => this.nodes.get(link.other));
+    return nearestTowards(node, linked, direction) ?? nearestTowards(node, this.order, direction);
+  }
+
+  // The edge whose line passes closest to a point, within a distance.
+  edgeNear(point, reach) {
+    let nearest = null;
+    let best = reach;
+    for (const edge of this.graph.edges) {
+      const distance = distanceToLine(point, edge.points);
+      if (distance < best) [nearest, best] = [edge, distance];
+    }
+    return nearest;
+  }
+}
+
+// The picture may center the graph: gives nodes and lines the coordinates of the picture.
+function shift(graph, content) {
+  const move = content?.transform.baseVal.consolidate()?.matrix;
+  if (!move) return graph;
+  for (const node of graph.nodes) {
+    node.x += move.e;
+    node.y += move.f;
+  }
+  for (const edge of graph.edges) edge.points = edge.points.map(([x, y]) => [x + move.e, y + move.f]);
+  return graph;
+}
+
+function linksByNode(graph) {
+  const links = new Map(graph.nodes.map((node) => [node.id, []]));
+  for (const edge of graph.edges) {
+    links.get(edge.source)?.push({ edge, other: edge.target, isSource: true });
+    if (edge.target !== edge.source) links.get(edge.target)?.push({ edge, other: edge.source, isSource: false });
+  }
+  return links;
+}
+
+function labelsByEdge(picture) {
+  const labels = new Map();
+  for (const label of picture.querySelectorAll('[data-edge]')) {
+    const edge = label.getAttribute('data-edge');
+    if (!labels.has(edge)) labels.set(edge, []);
+    labels.get(edge).push(label);
+  }
+  return labels;
+}
+
+function childrenByParent(nodes) {
+  const children = new Map();
+  for (const node of nodes) {
+    if (!children.has(node.parent_id)) children.set(node.parent_id, []);
+    children.get(node.parent_id).push(node);
+  }
+  return children;
+}
+
+const middle = (node) => ({ x: node.x + node.width / 2, y: node.y + node.height / 2 });
+
+// By rows from top to bottom, and within a row from left to right.
+function readingOrder(nodes) {
+  return nodes.toSorted((one, other) => one.y - other.y || one.x - other.x);
+}
+
+function nearestTowards(node, candidates, [directionX, directionY]) {
+  const from = middle(node);
+  let nearest = null;
+  let best = Infinity;
+  for (const candidate of candidates) {
+    if (!candidate || candidate === node) continue;
+    const to = middle(candidate);
+    const along = (to.x - from.x) * directionX + (to.y - from.y) * directionY;
+    const across = Math.abs((to.x - from.x) * directionY) + Math.abs((to.y - from.y) * directionX);
+    // Sideways distance counts double, so that the straight way wins.
+    const cost = along + 2 * across;
+    if (along > 0 && across <= 2 * along && cost < best) [nearest, best] = [candidate, cost];
+  }
+  return nearest;
+}
+
+function distanceToLine(point, corners) {
+  let best = Infinity;
+  for (let corner = 1; corner < corners.length; corner += 1) {
+    const [startX, startY] = corners[corner - 1];
+    const [endX, endY] = corners[corner];
+    const [stepX, stepY] = [endX - startX, endY - startY];
+    const length = stepX * stepX + stepY * stepY || 1;
+    const part = clamp(((point.x - startX) * stepX + (point.y - startY) * stepY) / length, 0, 1);
+    best = Math.min(best, Math.hypot(startX + part * stepX - point.x, startY + part * stepY - point.y));
+  }
+  return best;
+}

@@ -1,0 +1,99 @@
+class Panel {
+  constructor(element, network, selection) {
+    this.element = element;
+    this.network = network;
+    this.selection = selection;
+  }
+
+  showNode(node) {
+    const parent = this.network.nodes.get(node.parent_id);
+    const facts = [['Role', this.network.describe(node)]];
+    if (node.detail) facts.push(['Address', nameText(node.detail)]);
+    if (parent) facts.push(['Inside', this.nodeButton(parent.id)]);
+    const links = this.network.links.get(node.id);
+    const inside = this.network.children.get(node.id) ?? [];
+    this.show(node.label || 'Unnamed', facts);
+    this.addList(plural(links.length, 'link'), links, (link) => this.linkButton(link));
+    this.addList(`${inside.length} inside`, inside, (child) => this.nodeButton(child.id));
+  }
+
+  showEdge(edge) {
+    const end = (id, port) => {
+      const parts = [this.nodeButton(id)];
+      if (port?.name) parts.push(create('small', {}, 'Port ', nameText(port.name)));
+      return create('div', {}, ...parts);
+    };
+    const facts = [
+      ['From', end(edge.source, edge.source_port)],
+      ['To', end(edge.target, edge.target_port)],
+      ['Kind', EDGE_KINDS[edge.kind] ?? edge.kind],
+      ['Speed', edge.speed_bps ? speed(edge.speed_bps) : 'unknown'],
+      ['Confidence', CONFIDENCE[edge.confidence] ?? edge.confidence],
+    ];
+    this.show('Link', facts);
+    const port = (side) => nameText(side?.name ?? 'unknown');
+    this.addList(plural(edge.members.length, 'member'), edge.members, (member) =>
+      create('span', {}, port(member.source_port), ' – ', port(member.target_port)));
+    this.addList('Why this line is here', edge.evidence ?? [], (evidence) => this.evidence(evidence), 'evidence');
+  }
+
+  show(title, facts) {
+    const close = button('Close', () => this.selection.clear());
+    const list = create('dl', { className: 'facts' });
+    for (const [name, value] of facts) list.append(create('dt', {}, name), create('dd', {}, value));
+    const heading = create('div', { className: 'panel-bar' }, create('h2', { dir: 'auto' }, title), close);
+    this.element.replaceChildren(heading, list);
+    this.element.hidden = false;
+    this.element.scrollTop = 0;
+  }
+
+  addList(title, items, toContent, className = '') {
+    if (!items.length) return;
+    const list = create('ul', { className });
+    for (const item of items) list.append(create('li', {}, toContent(item)));
+    this.element.append(create('h3', {}, title), list);
+  }
+
+  nodeButton(id) {
+    const node = this.network.nodes.get(id);
+    if (!node) return create('span', {}, 'Unknown');
+    return button(nameText(node.label || 'Unnamed'), () => this.openNode(node), { className: 'link-button' });
+  }
+
+  linkButton({ edge, other, isSource }) {
+    const [near, far] = isSource ? [edge.source_port, edge.target_port] : [edge.target_port, edge.source_port];
+    const ports = [near, far].filter((port) => port?.name).flatMap((port) => [' – ', nameText(port.name)]).slice(1);
+    const facts = [edge.speed_bps ? speed(edge.speed_bps) : null, edge.confidence].filter(Boolean).join(', ');
+    const label = create('span', {}, nameText(this.network.label(other)), create('small', {}, ...ports), create('small', {}, facts));
+    return button(label, () => this.openEdge(edge));
+  }
+
+  // The focus stays in the panel, so that its readers can go on from link to link.
+  openNode(node) {
+    this.selection.selectNode(node);
+    this.selection.cursor.moveTo(node);
+    this.element.focus();
+  }
+
+  openEdge(edge) {
+    this.selection.selectEdge(edge);
+    this.element.focus();
+  }
+
+  evidence(evidence) {
+    const rule = RULES[evidence.rule] ?? words(evidence.rule);
+    const facts = [];
+    if (evidence.reporter_host_id) facts.push(['Reported by ', nameText(this.network.label(evidence.reporter_host_id))]);
+    facts.push([`First seen ${time(evidence.first_seen)}`], [`Last seen ${time(evidence.last_seen)}`]);
+    return create('div', {}, rule, ...facts.map((fact) => create('small', {}, ...fact)));
+  }
+
+  hasFocus() {
+    return this.element.contains(document.activeElement);
+  }
+
+  hide() {
+    this.element.hidden = true;
+    this.element.replaceChildren();
+  }
+}

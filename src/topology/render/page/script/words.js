@@ -1,0 +1,33 @@
+const CONFIDENCE = {
+  Confirmed: 'Confirmed: both ends name each other, or a user entered the link',
+  Reported: 'Reported: one end names the other',
+  Inferred: 'Inferred from forwarding tables',
+  Conflicting: 'Conflicting: equally strong claims contradict each other',
+};
+const EDGE_KINDS = {
+  Physical: 'Cable between two ports',
+  Adjacency: 'Neighbors, ports unknown',
+  Bridged: 'Connection through a segment, or inferred',
+  Routed: 'Link between routers',
+  Member: 'Interface in a subnet',
+  Hosts: 'Runs on',
+};
+const NODE_KINDS = {
+  Stub: 'not scanned',
+  Segment: 'shared segment',
+  Service: 'container',
+  Subnet: 'subnet',
+  Group: 'folded devices',
+};
+const RULES = {
+  manual: 'Entered by a user',
+  mutual_lldp: 'Each end names the other by LLDP',
+  mutual_cdp: 'Each end names the other by CDP',
+  one_sided_lldp: 'One end names the other by LLDP',
+  one_sided_cdp: 'One end names the other by CDP',
+  stored_neighbor: 'Neighbor stored with the interface',
+  stp_designated: 'Designated bridge of the spanning tree',
+  mutual_fdb: 'Each end learned the other’s address on one port',
+  shared_fdb: 'Shared forwarding entries show no bridge in between',
+  single_sided_fdb: 'One port learned the address of a single device',
+};
