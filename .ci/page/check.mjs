@@ -3,6 +3,7 @@
 //     npm install --prefix .ci/page
 //     node .ci/page/check.mjs OPEN_URL [PROTECTED_URL PASSWORD]
 //
+// Pages with thousands of nodes have to pass as well, which takes a minute or two.
 // Prints a line for each check and exits with 1 when one fails. The environment variables CHROMIUM (default /usr/bin/chromium) and
 // SCREENSHOTS (a folder for pictures of the page; none by default) are optional.
 

@@ -5,14 +5,14 @@
 //
 // Prints a line for each file and exits with 1 when a program refuses one.
 
-import { createRequire } from 'node:module';
 import { readFile } from 'node:fs/promises';
 
 import { instance } from '@viz-js/viz';
 
 import { expect, launch } from './browser.mjs';
 
-const MERMAID = createRequire(import.meta.url).resolve('mermaid/dist/mermaid.min.js');
+// The script of the package `mermaid`, without the two hundred packages that are only needed to build it.
+const MERMAID = new URL('mermaid.min.js', import.meta.url);
 const VIEWS = ['l2', 'l3', 'workloads'];
 const NAMES = [
   '</text></svg><script>alert(1)</script>',
@@ -75,8 +75,9 @@ const readers = {
 async function readDot(page, text) {
   const graphviz = await instance();
   const { status, errors } = graphviz.render(text, { format: 'svg', engine: 'dot' });
-  expect(status === 'success', errors.map(({ message }) => message).join('; '));
-  expect(!errors.length, `warnings: ${errors.map(({ message }) => message).join('; ')}`);
+  // Fonts of this build have no widths for most of Unicode.
+  const problems = errors.map(({ message }) => message).filter((message) => !message.includes('no value for width'));
+  expect(status === 'success' && !problems.length, problems.join('; '));
 }
 
 async function readMermaid(page, text) {

@@ -57,9 +57,9 @@ function longestFrame(events) {
   let longest = 0;
   let frame = 0;
   let end = 0;
-  for (const { name, ts: start, dur: duration = 0 } of scripts) {
-    // An event within another one is part of it.
-    if (start >= end) frame += duration;
+  for (const { name, ts: start, dur: duration = 0, tdur: work = duration } of scripts) {
+    // An event within another one is part of it. Time in which other processes had the processor does not count.
+    if (start >= end) frame += work;
     end = Math.max(end, start + duration);
     longest = Math.max(longest, frame);
     if (name === 'FireAnimationFrame') frame = 0;

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use uuid::Uuid;
 
 use super::Picture;
-use super::number::number;
+use super::number::{number, sane};
 use super::scene::Scene;
 use super::words::{capacity, role};
 use super::xml::visible;
@@ -18,6 +18,8 @@ use crate::topology::links::Confidence;
 const LONGEST: usize = 120;
 
 /// Writes an undirected graph. Containers are clusters; lines to a container end at its frame.
+///
+/// `dot` arranges the graph anew; `neato -n` keeps the positions.
 pub(super) fn write(picture: &Picture<'_>) -> String {
     let scene = Scene::new(picture.graph);
     let mut out = String::from("graph topology {\n");
@@ -53,20 +55,28 @@ fn nodes(out: &mut String, scene: &Scene<'_>, contents: &BTreeMap<Option<Uuid>, 
             let inner = indent(open.len().saturating_add(1));
             let _ = writeln!(out, "{inner}graph [label={}, style=rounded];", label(node));
             // An edge cannot end at a cluster, but at a node within.
-            let _ = writeln!(out, "{inner}\"{}\" [shape=point, style=invis];", node.id);
+            let _ = writeln!(out, "{inner}\"{}\" [shape=point, style=invis{}];", node.id, position(node));
             open.push(of(Some(node.id)));
         } else {
             let _ = writeln!(
                 out,
-                "{indentation}\"{}\" [label={}, shape={}, style=\"{}\", tooltip={}];",
+                "{indentation}\"{}\" [label={}, shape={}, style=\"{}\", tooltip={}{}];",
                 node.id,
                 label(node),
                 shape(node),
                 style(node),
                 quoted(role(node.role)),
+                position(node),
             );
         }
     }
+}
+
+/// Returns the attribute for `neato -n`, which keeps positions: the middle of the node in points, with y upwards.
+fn position(node: &Node) -> String {
+    let x = sane(node.x) + sane(node.width) / 2.0;
+    let y = sane(node.y) + sane(node.height) / 2.0;
+    format!(", pos=\"{},{}\"", number(x), number(-y))
 }
 
 fn indent(depth: usize) -> String {

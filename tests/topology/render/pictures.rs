@@ -55,6 +55,17 @@ fn aggregation_group_says_number_and_speed_of_its_links() {
 }
 
 #[test]
+fn nodes_have_positions_in_dot() {
+    let graph = graph();
+    let file = Picture::new(&graph, "Network").render(Format::Dot);
+    let node = &graph.nodes[0];
+    let [x, y] = [node.x + node.width / 2.0, -(node.y + node.height / 2.0)];
+    let line = file.lines().find(|line| line.contains(&format!("\"{}\" [", node.id))).unwrap();
+    assert!(line.contains(&format!("pos=\"{x},{y}\"")), "{line}");
+    assert_eq!(file.matches(" pos=").count(), graph.nodes.len());
+}
+
+#[test]
 fn style_source_is_the_digest_of_the_style_element() {
     use base64ct::{Base64, Encoding};
     use sha2::{Digest, Sha256};

@@ -3,6 +3,8 @@ const SCALE_LIMITS = { smallest: 0.02, largest: 4 };
 const PORT_SCALE = 0.55;
 const TEXT_SCALE = 0.2;
 const MARGIN = 24;
+// The height of the buttons over the lower edge of the stage.
+const BUTTONS_HEIGHT = 48;
 const FLIGHT_MILLISECONDS = 220;
 const REST_MILLISECONDS = 180;
 
@@ -49,7 +51,8 @@ class Camera {
   }
 
   center() {
-    const { width, height } = this.bounds;
+    const { width } = this.bounds;
+    const height = this.bounds.height - (byId('zoom') ? BUTTONS_HEIGHT : 0);
     const scale = Math.min((width - MARGIN) / this.box.width, (height - MARGIN) / this.box.height, 1.5);
     this.setScale(scale);
     this.offset.x = width / 2 - this.scale * (this.box.x + this.box.width / 2);
@@ -98,6 +101,12 @@ class Camera {
     return { x, y, width: this.bounds.width / this.scale, height: this.bounds.height / this.scale };
   }
 
+  showsAll() {
+    const { x, y, width, height } = this.shown();
+    const isIn = (start, size, from, length) => from <= start && start + size <= from + length;
+    return isIn(this.box.x, this.box.width, x, width) && isIn(this.box.y, this.box.height, y, height);
+  }
+
   // Brings a point of the graph to the middle of the clear area.
   centerOn(point, scale = this.scale) {
     const area = this.clearArea();
@@ -107,7 +116,7 @@ class Camera {
     });
   }
 
-  // Moves only as far as needed to show a node.
+  // Moves only as far as needed to show a node, or another rectangle.
   reveal(node) {
     const area = this.clearArea();
     const missing = (start, size, from, length) =>

@@ -10,8 +10,6 @@ class Minimap {
     element.setAttribute('height', Math.max(height * scale, 24));
     this.frame = createSvg('rect', { class: 'shown' });
     element.append(this.frame);
-    // SVG elements have no property `hidden`.
-    element.removeAttribute('hidden');
     camera.listeners.push(() => this.place());
     for (const name of ['pointerdown', 'pointermove']) element.addEventListener(name, (event) => this.point(event));
   }
@@ -24,14 +22,19 @@ class Minimap {
     const lines = network.graph.edges.map((edge) => edge.points.map(([x, y]) => `${x} ${y}`).join('L')).filter(Boolean);
     const areas = network.graph.nodes.filter(isContainer).map(box);
     const boxes = network.graph.nodes.filter((node) => !isContainer(node)).map(box);
+    this.isDrawn = true;
     this.element.prepend(
       createSvg('path', { class: 'areas', d: areas.join('') }),
       createSvg('path', { class: 'lines', d: lines.map((line) => `M${line}`).join('') }),
       createSvg('path', { class: 'boxes', d: boxes.join('') }),
     );
+    this.place();
   }
 
+  // Where all of the picture is shown, the minimap would only cover a part of it.
   place() {
+    // SVG elements have no property `hidden`.
+    this.element.toggleAttribute('hidden', !this.isDrawn || this.camera.showsAll());
     const shown = this.camera.shown();
     for (const [name, value] of Object.entries(shown)) this.frame.setAttribute(name, value);
   }

@@ -121,3 +121,9 @@ function distanceToLine(point, corners) {
   }
   return best;
 }
+
+function boxAround(points) {
+  const [xs, ys] = [0, 1].map((axis) => points.map((point) => point[axis]));
+  const [x, y] = [Math.min(...xs), Math.min(...ys)];
+  return { x, y, width: Math.max(...xs) - x, height: Math.max(...ys) - y };
+}

@@ -26,6 +26,7 @@ class Selection {
     const ends = [edge.source, edge.target].map((id) => this.network.nodes.get(id)).filter(Boolean);
     this.mark(edge, ends, [edge]);
     this.panel?.showEdge(edge);
+    if (edge.points.length) this.camera.reveal(boxAround(edge.points));
     announce(`Link from ${this.network.label(edge.source)} to ${this.network.label(edge.target)} selected`);
   }
 

@@ -18,14 +18,36 @@ class Tables {
   fill() {
     this.isFilled = true;
     const { nodes, edges } = this.network.graph;
-    this.addTable('Nodes', ['Name', 'Role', 'Inside', 'Links'], nodes, (node) => this.nodeRow(node));
-    this.addTable('Links', ['From', 'Port', 'To', 'Port', 'Speed', 'Confidence'], edges, (edge) => this.edgeRow(edge));
+    this.addTable('Nodes', this.nodeColumns(nodes), nodes);
+    this.addTable('Links', this.edgeColumns(), edges);
+  }
+
+  // The columns with their cells. Those that would be empty are left out.
+  nodeColumns(nodes) {
+    const { network } = this;
+    const columns = [['Name', (node) => this.nodeButton(node.id)], ['Role', (node) => network.describe(node)]];
+    if (nodes.some((node) => node.detail)) columns.push(['Address', (node) => nameText(node.detail ?? '')]);
+    if (nodes.some((node) => node.parent_id)) columns.push(['Inside', (node) => nameText(network.nodes.get(node.parent_id)?.label ?? '')]);
+    return [...columns, ['Links', (node) => String(network.links.get(node.id).length)]];
+  }
+
+  edgeColumns() {
+    const port = (side) => nameText(side?.name ?? '');
+    return [
+      ['From', (edge) => this.nodeButton(edge.source)],
+      ['Port', (edge) => port(edge.source_port)],
+      ['To', (edge) => this.nodeButton(edge.target)],
+      ['Port', (edge) => port(edge.target_port)],
+      ['Speed', (edge) => (edge.speed_bps ? speed(edge.speed_bps) : '')],
+      ['Confidence', (edge) => edge.confidence],
+    ];
   }
 
   // Adds a table with its first rows, and a button for all others.
-  addTable(caption, columns, items, toRow) {
+  addTable(caption, columns, items) {
+    const toRow = (item) => this.row(columns.map(([, toCell]) => toCell(item)));
     const body = create('tbody');
-    const head = create('tr', {}, ...columns.map((column) => create('th', { scope: 'col' }, column)));
+    const head = create('tr', {}, ...columns.map(([name]) => create('th', { scope: 'col' }, name)));
     const table = create('table', {}, create('caption', {}, `${caption} (${items.length.toLocaleString('en')})`), create('thead', {}, head), body);
     body.append(...items.slice(0, FIRST_ROWS).map(toRow));
     byId('tables-content').append(table);
@@ -45,21 +67,8 @@ class Tables {
     if (others.length) requestAnimationFrame(() => this.addRows(body, others, toRow));
   }
 
-  nodeRow(node) {
-    const parent = this.network.nodes.get(node.parent_id);
-    const cells = [this.network.describe(node), parent ? nameText(parent.label) : '', String(this.network.links.get(node.id).length)];
-    return this.row(this.nodeButton(node.id), cells);
-  }
-
-  edgeRow(edge) {
-    const port = (side) => (side?.name ? nameText(side.name) : '');
-    const cells = [port(edge.source_port), this.nodeButton(edge.target), port(edge.target_port),
-      edge.speed_bps ? speed(edge.speed_bps) : '', edge.confidence];
-    return this.row(this.nodeButton(edge.source), cells);
-  }
-
-  row(first, cells) {
-    return create('tr', {}, create('th', { scope: 'row' }, first), ...cells.map((cell) => create('td', {}, cell)));
+  row([first, ...others]) {
+    return create('tr', {}, create('th', { scope: 'row' }, first), ...others.map((cell) => create('td', {}, cell)));
   }
 
   nodeButton(id) {
