@@ -335,7 +335,7 @@ fn query_of_the_page_is_ignored() {
             (open, "utm_source=messenger&utm_medium=chat".to_owned()),
             (open, "fbclid=%FF%00&&=&x".to_owned()),
             (open, String::new()),
-            (protected, format!("token={token}&password={PASSWORD}")),
+            (protected, format!("token={token}")),
         ] {
             let path = target(ENDPOINTS[2].1, share);
             let page = campus.send(get(&path)).await;
