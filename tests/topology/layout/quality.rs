@@ -84,6 +84,38 @@ fn higher_ranks_are_above_lower_ones() {
 }
 
 #[test]
+fn leaves_shared_by_two_hubs_are_below_both_and_lines_avoid_them() {
+    let mut fixture = Fixture::default();
+    let hubs = [fixture.shape(None), fixture.shape(None)];
+    for _ in 0..60 {
+        let leaf = fixture.shape(None);
+        fixture.connect(hubs[0], leaf);
+        fixture.connect(hubs[1], leaf);
+    }
+    let arrangement = arrange(&fixture.diagram);
+    for hub in hubs.map(|hub| arrangement.shapes[hub]) {
+        assert!(arrangement.shapes[2..].iter().all(|leaf| leaf.y > hub.y + hub.height));
+    }
+    assert!(passages(&fixture.diagram, &arrangement).is_empty());
+}
+
+#[test]
+fn router_and_firewall_are_above_the_core_switches_they_are_connected_to() {
+    let mut fixture = Fixture::campus(3, 5);
+    for shape in &mut fixture.diagram.shapes {
+        shape.rank = shape.rank.map(|rank| rank + 2);
+    }
+    let (carrier, firewall) = (fixture.shape(Some(0)), fixture.shape(Some(1)));
+    for core in [0, 1] {
+        fixture.connect(carrier, core);
+        fixture.connect(core, firewall);
+    }
+    let arrangement = arrange(&fixture.diagram);
+    assert!(arrangement.shapes[carrier].y < arrangement.shapes[0].y);
+    assert!(arrangement.shapes[firewall].y < arrangement.shapes[1].y);
+}
+
+#[test]
 fn proportions_are_between_one_to_two_and_five_to_two() {
     for fixture in Fixture::all() {
         let Rect { width, height, .. } = arrange(&fixture.diagram).bounds;
