@@ -19,7 +19,7 @@ use toposcope::inventory::Inventory;
 use uuid::Uuid;
 
 use super::OnFailure;
-use super::campus::{campus, expected_outcomes, is_topology, links_by_hand, outcomes};
+use super::campus::{campus, expected_outcomes, is_topology, links_by_hand, outcomes, views};
 use crate::backend::{self, Backend};
 use crate::common::{InProgress, NOBODY, Reply, Server, WatchedStore, at, cheap_passwords, from, limit};
 use crate::requests::Choose;
@@ -167,10 +167,12 @@ async fn run(seed: u64, steps: usize) -> Reached {
         let pause = Duration::from_micros(random.u64(..400_000));
         alone.clock.advance(pause);
         shared.clock.advance(pause);
+        let views = views(&home);
         let mut author =
             Author { random: &mut random, own: &mut home, other: &hostile, foreign: 8, is_squatting: false };
-        let (route, request) = match step % 4 {
-            0 => author.request_to(is_topology),
+        let (route, request) = match step % 8 {
+            0 if !views.is_empty() => views[step / 8 % views.len()].clone(),
+            0 | 4 => author.request_to(is_topology),
             _ => author.request(),
         };
         let (route, request) = earlier.choose(&mut random).unwrap_or((route, request));
