@@ -181,7 +181,7 @@ fn write_to_copy(
     copy.mark_dirty()?;
     let mut writer = TreeWriter::new(copy, copy.manifest_for_writing()?, has_readers);
     let mut replaced = Vec::new();
-    for (key, change) in &task.changes {
+    for (key, change) in in_order_of_bodies(&task.changes) {
         let before = *writer.manifest();
         replaced.extend(writer.write(*key, change)?);
         progress.record_change(side, *key, &before, writer.manifest());
@@ -191,6 +191,17 @@ fn write_to_copy(
     writer.finish(Manifest { applied_lsn, last_version, last_body_id, ..Manifest::default() })?;
     copy.mark_clean()?;
     Ok(replaced)
+}
+
+/// Returns changes in the order in which their bodies are stored: sled then appends them, and changes each page only while
+/// it is in its small cache.
+fn in_order_of_bodies(changes: &Changes) -> Vec<(&Key, &RecordChange)> {
+    let mut changes: Vec<_> = changes.iter().collect();
+    changes.sort_unstable_by_key(|(key, change)| match change {
+        RecordChange::Delete => (0, **key),
+        RecordChange::Put { body_ref, .. } => (body_ref.id, **key),
+    });
+    changes
 }
 
 /// Delay before a failed checkpoint is retried, as long as the log has a free file.

@@ -1,0 +1,217 @@
+//! The postings of one name.
+
+use std::collections::BTreeMap;
+use std::ops::Bound::{Excluded, Included, Unbounded};
+
+use super::block::Block;
+use super::common::COMMON;
+use super::{Posting, Section};
+use crate::store::TermRange;
+use crate::store::index::rows::prefix;
+use crate::store::index::run::RowId;
+
+/// Below this number of postings for one block, inserting each takes less time than writing the block anew.
+const FEW: usize = 4;
+
+/// A place in a sequence of postings.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Position {
+    /// The beginning of the value, which decides most comparisons without reading the value elsewhere in memory.
+    prefix: u128,
+    value: Box<[u8]>,
+    row: RowId,
+}
+
+impl Position {
+    fn of(value: impl Into<Box<[u8]>>, row: RowId) -> Self {
+        let value = value.into();
+        Self { prefix: prefix(&value), value, row }
+    }
+
+    fn is_after(&self, value: &[u8], row: RowId) -> bool {
+        (value, row) < (&*self.value, self.row)
+    }
+}
+
+/// The postings of one name, sorted by value and row.
+#[derive(Debug, Default)]
+pub(in crate::store::index) struct Sequence {
+    /// Each block under a position that is not after its first posting, and after all postings of the block before. The
+    /// position of the first block is the first of all.
+    blocks: BTreeMap<Position, Block>,
+}
+
+impl Sequence {
+    pub(super) fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
+    /// Inserts a posting unless it exists. Returns whether its value has just become common.
+    pub(super) fn insert(&mut self, value: &[u8], row: RowId) -> bool {
+        let position = Position::of(value, row);
+        let Some((_, block)) = self.blocks.range_mut((Unbounded, Included(&position))).next_back() else {
+            self.blocks.insert(Position::default(), Block::of(value, row));
+            return false;
+        };
+        let rows = block.insert(value, row);
+        if block.is_full() {
+            let (value, row, rest) = block.split(value, row);
+            self.blocks.insert(Position::of(value, row), rest);
+        }
+        rows == COMMON
+    }
+
+    /// Inserts postings, which must be sorted. Values that become common are appended to `common`.
+    pub(in crate::store::index) fn insert_sorted(
+        &mut self,
+        mut postings: &[(&[u8], RowId)],
+        common: &mut Vec<Vec<u8>>,
+    ) {
+        while let Some((value, row)) = postings.first() {
+            let position = Position::of(*value, *row);
+            let next = self.blocks.range((Excluded(&position), Unbounded)).next().map(|(next, _)| next);
+            let is_before =
+                |(value, row): &(&[u8], RowId)| next.is_none_or(|next| next.is_after(value, *row));
+            let count = postings.partition_point(is_before);
+            let (now, later) = postings.split_at_checked(count).unwrap_or_default();
+            postings = later;
+            if now.len() < FEW {
+                let became_common = now.iter().filter(|(value, row)| self.insert(value, *row));
+                common.extend(became_common.map(|(value, _)| value.to_vec()));
+                continue;
+            }
+            let following = match self.blocks.range_mut((Unbounded, Included(&position))).next_back() {
+                Some((_, block)) => block.insert_sorted(now, common),
+                None => self.blocks.entry(Position::default()).or_default().insert_sorted(now, common),
+            };
+            let following =
+                following.into_iter().map(|((value, row), block)| (Position::of(value, row), block));
+            self.blocks.extend(following);
+        }
+    }
+
+    pub(super) fn remove(&mut self, value: &[u8], row: RowId) {
+        let position = Position::of(value, row);
+        let found = self.blocks.range_mut((Unbounded, Included(&position))).next_back();
+        let Some((start, block)) = found else { return };
+        block.remove(value, row);
+        if block.is_small() {
+            let start = start.clone();
+            self.merge(&start);
+        }
+    }
+
+    /// Appends the next block to a small block, if both fit into one, and removes a block that is empty.
+    fn merge(&mut self, start: &Position) {
+        let Some(block) = self.blocks.get(start) else { return };
+        let next = self.blocks.range((Excluded(start), Unbounded)).next();
+        let next = next.filter(|(_, next)| block.has_room_for(next)).map(|(position, _)| position.clone());
+        let is_empty = block.is_empty();
+        match next.and_then(|next| self.blocks.remove(&next)) {
+            Some(next) => {
+                if let Some(block) = self.blocks.get_mut(start) {
+                    block.append(&next);
+                }
+            }
+            None if is_empty => {
+                self.blocks.remove(start);
+            }
+            None => {}
+        }
+    }
+
+    /// Counts the postings in a range, up to about `most`: a row once for each of its values in the range.
+    pub(super) fn count(&self, range: &TermRange, most: usize) -> usize {
+        let mut blocks = self.blocks_of(range, None).peekable();
+        let mut is_first = true;
+        let mut count = 0;
+        while let Some(block) = blocks.next().filter(|_| count < most) {
+            // Only the first and the last block have postings outside the range.
+            let is_inside = !is_first && blocks.peek().is_some();
+            count += if is_inside { block.len() } else { block.count(range) };
+            is_first = false;
+        }
+        count
+    }
+
+    /// Visits the rows of a section, at most this many, in slices. Returns the last posting if others may follow.
+    pub(super) fn read(
+        &self,
+        section: Section<'_>,
+        most: usize,
+        mut visit: impl FnMut(&[RowId]),
+    ) -> Option<Posting> {
+        let mut left = most;
+        let mut last = None;
+        let mut blocks = self.blocks_of(section.range, section.after).peekable();
+        let mut is_first = true;
+        while let Some(block) = blocks.next() {
+            // Only the first and the last block have postings outside the section.
+            let is_inside = !std::mem::take(&mut is_first) && blocks.peek().is_some();
+            if is_inside && block.len() < left {
+                block.visit_all(&mut visit);
+                left -= block.len();
+                continue;
+            }
+            let goes_on = block.visit(section.range, section.after, |value, rows| {
+                let slice = rows.get(..left.min(rows.len())).unwrap_or_default();
+                visit(slice);
+                left -= slice.len();
+                if left == 0 {
+                    last = slice.last().map(|row| (value.into(), *row));
+                }
+                left > 0
+            });
+            if !goes_on {
+                break;
+            }
+        }
+        last
+    }
+
+    /// Iterates over the blocks that may have postings of a range behind a posting.
+    fn blocks_of<'s>(
+        &'s self,
+        range: &'s TermRange,
+        after: Option<&Posting>,
+    ) -> impl Iterator<Item = &'s Block> {
+        let (value, row) = after.map_or((range.from.as_slice(), 0), |(value, row)| (value, *row));
+        let first = Position::of(value, row);
+        let before = self.blocks.range((Unbounded, Included(&first))).next_back();
+        let following = self.blocks.range((Excluded(&first), Unbounded));
+        let is_inside = move |start: &Position| range.to.as_deref().is_none_or(|to| *start.value < *to);
+        let following = following.take_while(move |(start, _)| is_inside(start));
+        before.into_iter().chain(following).map(|(_, block)| block)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sorted_postings_fill_their_blocks_and_number_common_values() {
+        let (mut sequence, mut common) = (Sequence::default(), Vec::new());
+        for batch in 0..50 {
+            let values: Vec<[u8; 4]> =
+                (0..1_000_u32).map(|n| (n.wrapping_mul(2_654_435_761)).to_be_bytes()).collect();
+            let rows = |value| (0..20).map(move |row| (value, batch * 20 + row));
+            let mut sorted: Vec<(&[u8], RowId)> =
+                values.iter().flat_map(|value| rows(value.as_slice())).collect();
+            sorted.sort_unstable();
+            sequence.insert_sorted(&sorted, &mut common);
+        }
+        common.sort_unstable();
+        common.dedup();
+        assert_eq!(common.len(), 1_000);
+        assert!(sequence.blocks.len() < 1_000_000 / 600, "{}", sequence.blocks.len());
+    }
+
+    #[test]
+    fn postings_that_arrive_in_order_fill_their_blocks() {
+        let mut sequence = Sequence::default();
+        (0..100_000).for_each(|row| _ = sequence.insert(b"frequent", row));
+        let fullest = sequence.blocks.values().map(Block::len).max().unwrap();
+        assert!(sequence.blocks.len() <= 100_000_usize.div_ceil(fullest));
+    }
+}
