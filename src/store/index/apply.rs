@@ -1,5 +1,3 @@
-use std::collections::HashMap;
-
 use bytes::Bytes;
 
 use super::Index;
@@ -10,13 +8,9 @@ use super::pack::{Packed, Packs, pack};
 use super::packed::PackedFacets;
 use super::rows::{Row, Rows, Slot};
 use super::run::RowId;
-use super::sort::sorted;
 use super::table::Table;
 use crate::model::Timestamp;
 use crate::store::{Facets, Key, Version, Write};
-
-/// Below this number of new rows in a batch, sorting their terms takes longer than it saves.
-const FEW_ROWS: usize = 64;
 
 /// A write, resolved to rows.
 #[derive(Debug)]
@@ -64,18 +58,14 @@ impl Index {
                     body_of(id, Some(body));
                 }
                 Change::Put { there: None, row, body } => {
-                    let id = self.insert(row);
+                    let id = self.rows.insert(row);
                     new.push(id);
                     body_of(id, Some(body));
                 }
             }
         }
         // A batch writes each record once, so nothing else of it concerns the new rows.
-        if new.len() < FEW_ROWS {
-            new.into_iter().for_each(|id| self.insert_terms(id, None));
-        } else {
-            self.insert_terms_of(&new);
-        }
+        self.insert_rows(&new);
     }
 
     /// Returns the keys of the expired rows.
@@ -145,16 +135,20 @@ impl Index {
         }
     }
 
-    /// Inserts a row, but not its terms.
-    fn insert(&mut self, row: Row) -> RowId {
-        let slots = self.tables.get(&row.table).map_or(0, Table::slots);
-        let id = self.rows.insert(row);
+    /// Inserts a new row, which `rows` contains already, into everything else.
+    pub(super) fn insert_row(&mut self, id: RowId) {
+        let slots = self.rows.get(id).and_then(|row| self.tables.get(&row.table)).map_or(0, Table::slots);
         self.ids.insert(&self.rows, id);
         self.insert_into_runs(id, 0..slots);
+        self.insert_names_and_expiry(id);
+        self.insert_terms(id, None);
+        self.note_insertion(id);
+    }
+
+    /// Counts the insertion of a row, and inserts it into the materialized lists.
+    pub(super) fn note_insertion(&mut self, id: RowId) {
         self.change_orderings(id, |orderings, rows| orderings.insert_row(rows, id, RowChange::All));
         self.count_change(id);
-        self.insert_names_and_expiry(id);
-        id
     }
 
     /// Counts a change for the organization of a row, both before a move and after it.
@@ -202,29 +196,6 @@ impl Index {
             }
         });
         common.iter().for_each(|value| self.rows.add_common_value(value));
-    }
-
-    /// Inserts the terms of many new rows, in sorted order.
-    pub(super) fn insert_terms_of(&mut self, new: &[RowId]) {
-        let Self { rows, tables, .. } = self;
-        let mut lists: HashMap<_, Vec<(&[u8], RowId)>> = HashMap::new();
-        for id in new {
-            let Some(row) = rows.get(*id) else { continue };
-            let Some(partition) = rows.partitions().get(row.partition) else { continue };
-            for (name, value) in row.facets.terms(rows.common_values()) {
-                lists.entry((row.table, partition.organization, name)).or_default().push((value, *id));
-            }
-        }
-        let mut common = Vec::new();
-        for ((table, organization, name), postings) in lists {
-            let Some(table) = tables.get_mut(&table) else { continue };
-            let value = |place: u32| postings.get(place as usize).map_or(&[][..], |(value, _)| value);
-            let order = sorted(0..postings.len() as u32, value);
-            let in_order = order.iter().filter_map(|place| postings.get(*place as usize).copied());
-            let in_order: Vec<(&[u8], RowId)> = in_order.collect();
-            table.postings_mut(organization).insert_sorted(name, &in_order, &mut common);
-        }
-        common.iter().for_each(|value| rows.add_common_value(value));
     }
 
     /// Removes the terms of a row that it is about to lose.

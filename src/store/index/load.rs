@@ -2,14 +2,12 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::num::NonZero;
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 
 use uuid::Uuid;
 
 use super::Index;
 use super::interner::{NameId, Partition};
+use super::parallel::{Task, run_all};
 use super::rows::{Rows, Slot};
 use super::run::{RowId, Run};
 use super::sort::sorted;
@@ -99,10 +97,10 @@ fn load_table(table: &mut Table, rows: &Rows, members: &[RowId]) {
         networks.iter_mut().zip(by_network).for_each(|(runs, run)| runs.push(run));
     }
     for (organization, runs) in members.organizations.values.into_iter().zip(organizations) {
-        table.set_organization(organization, runs);
+        table.put_runs(organization, None, runs);
     }
     for (partition, runs) in members.partitions.values.into_iter().zip(networks) {
-        table.set_partition(partition, runs);
+        table.put_runs(partition.organization, Some(partition.network), runs);
     }
 }
 
@@ -134,21 +132,17 @@ impl<'a> Members<'a> {
     fn runs_of_slots(&self, slots: Slot) -> Vec<SlotRuns> {
         let mut runs: Vec<SlotRuns> = Vec::new();
         runs.resize_with(slots, SlotRuns::default);
-        let waiting = Mutex::new(runs.iter_mut().enumerate());
-        let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let work = || {
-            while let Some((slot, place)) = next() {
-                *place = self.runs_of_slot(slot);
-            }
-        };
-        let helpers = if self.by_id.len() < FEW_ROWS { 0 } else { processors().min(slots) - 1 };
-        thread::scope(|scope| {
-            for _ in 0..helpers {
-                // If no thread can be started, this thread does all the work.
-                _ = thread::Builder::new().spawn_scoped(scope, work);
-            }
-            work();
-        });
+        let work = |(slot, place): (Slot, &mut SlotRuns)| *place = self.runs_of_slot(slot);
+        if self.by_id.len() < FEW_ROWS {
+            runs.iter_mut().enumerate().for_each(work);
+        } else {
+            run_all(
+                runs.iter_mut()
+                    .enumerate()
+                    .map(|slot| -> Task<'_> { Box::new(move || work(slot)) })
+                    .collect(),
+            );
+        }
         runs
     }
 
@@ -206,8 +200,4 @@ impl<T: Copy + Eq + Hash> Shared<T> {
         }
         rows.iter().map(|rows| Run::of_sorted(rows, &prefix_of)).collect()
     }
-}
-
-fn processors() -> usize {
-    thread::available_parallelism().map_or(1, NonZero::get)
 }

@@ -55,12 +55,13 @@
 //!
 //! # How a batch is written
 //! [`check`] evaluates preconditions, guards and unique keys and changes nothing. [`apply`] then updates
-//! rows, lookups, runs and cached lists, and cannot fail. A store in a folder builds the index with a
+//! rows, lookups, runs and cached lists, and cannot fail; [`insert`] divides a large batch among threads. A store in a folder builds the index with a
 //! `Loader`, which sorts every order once.
 
 mod apply;
 mod check;
 mod index_snapshot;
+mod insert;
 mod interner;
 mod list;
 #[cfg(any(feature = "sled", feature = "postgres"))]
@@ -69,6 +70,7 @@ mod lookup;
 mod merge;
 mod pack;
 mod packed;
+mod parallel;
 mod query;
 mod rows;
 mod run;

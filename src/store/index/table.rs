@@ -66,16 +66,32 @@ impl Table {
     }
 
     pub(super) fn insert(&mut self, rows: &Rows, partition: Partition, slot: Slot, row: RowId) {
-        let key = rows.rank_key(slot, row);
-        let slots = self.slots();
-        let organization = self.organization_mut(partition.organization);
-        let network = organization.networks.entry(partition.network).or_default();
-        for runs in [&mut organization.all, network] {
-            runs.resize_with(slots, Run::default);
-            if let Some(run) = runs.get_mut(slot) {
-                run.insert(row, |row| rows.prefix(slot, row), |other| rows.rank_key(slot, other) < key);
+        for network in [None, Some(partition.network)] {
+            if let Some(run) = self.runs_mut(partition.organization, network).get_mut(slot) {
+                insert_into_run(run, rows, slot, row);
             }
         }
+    }
+
+    /// Takes out the runs of an organization as a whole, or of one of its networks, one for each slot.
+    pub(super) fn take_runs(&mut self, organization: Option<Uuid>, network: Option<Option<Uuid>>) -> Runs {
+        std::mem::take(self.runs_mut(organization, network))
+    }
+
+    /// Puts runs back that were taken out.
+    pub(super) fn put_runs(&mut self, organization: Option<Uuid>, network: Option<Option<Uuid>>, runs: Runs) {
+        *self.runs_mut(organization, network) = runs;
+    }
+
+    fn runs_mut(&mut self, organization: Option<Uuid>, network: Option<Option<Uuid>>) -> &mut Runs {
+        let slots = self.slots();
+        let organization = self.organization_mut(organization);
+        let runs = match network {
+            None => &mut organization.all,
+            Some(network) => organization.networks.entry(network).or_default(),
+        };
+        runs.resize_with(slots, Run::default);
+        runs
     }
 
     pub(super) fn remove(&mut self, rows: &Rows, partition: Partition, slot: Slot, row: RowId) {
@@ -191,19 +207,6 @@ impl Table {
     }
 }
 
-#[cfg(any(feature = "sled", feature = "postgres"))]
-impl Table {
-    /// Sets the runs of an organization as a whole, one for each slot.
-    pub(super) fn set_organization(&mut self, organization: Option<Uuid>, runs: Runs) {
-        self.organization_mut(organization).all = runs;
-    }
-
-    /// Sets the runs of a partition, one for each slot.
-    pub(super) fn set_partition(&mut self, partition: Partition, runs: Runs) {
-        self.organization_mut(partition.organization).networks.insert(partition.network, runs);
-    }
-}
-
 impl Organization {
     fn runs(&self, networks: Option<&[Uuid]>) -> Vec<&Runs> {
         let Some(networks) = networks else { return vec![&self.all] };
@@ -215,6 +218,12 @@ impl Organization {
     fn of_networks(&self, networks: &[Uuid]) -> Vec<&Runs> {
         networks.iter().filter_map(|network| self.networks.get(&Some(*network))).collect()
     }
+}
+
+/// Inserts a row into the run of a slot.
+pub(super) fn insert_into_run(run: &mut Run, rows: &Rows, slot: Slot, row: RowId) {
+    let key = rows.rank_key(slot, row);
+    run.insert(row, |row| rows.prefix(slot, row), |other| rows.rank_key(slot, other) < key);
 }
 
 pub(super) fn length(runs: &Runs) -> usize {

@@ -1,7 +1,7 @@
 //! The terms of records: posting lists, by which term filters find rows, and the packed form in a row.
 //!
 //! [`Postings`] holds the posting lists of one organization and one kind of record, so that a query never reads those of
-//! another organization. They form one sequence, sorted by name, value and row, in [`Block`]s of a B-tree: a range of
+//! another organization. Those of one name form a [`Sequence`], sorted by value and row, in blocks of a B-tree: a range of
 //! values is a slice of the sequence, whatever the number of values in it. A block stores each of its values once, without
 //! the beginning that it shares with the value before and without a frequent ending, and its rows as differences: an
 //! address takes about 10 bytes, a further row of a frequent word one or two.
@@ -13,27 +13,14 @@ mod block;
 mod common;
 mod packed;
 mod rows;
+mod sequence;
 
-use std::collections::BTreeMap;
-use std::ops::Bound::{Excluded, Included, Unbounded};
-
-use self::block::Block;
 pub(super) use self::common::CommonValues;
 pub(super) use self::packed::{pack_terms, terms_of};
+pub(super) use self::sequence::Sequence;
 use super::interner::NameId;
 use super::run::RowId;
 use crate::store::TermRange;
-
-/// Below this number of postings for one block, inserting each takes less time than writing the block anew.
-const FEW: usize = 4;
-
-/// A place in the sequence of postings.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Position {
-    name: NameId,
-    value: Box<[u8]>,
-    row: RowId,
-}
 
 /// A posting: a value, and a row that has it.
 pub(super) type Posting = (Box<[u8]>, RowId);
@@ -41,9 +28,8 @@ pub(super) type Posting = (Box<[u8]>, RowId);
 /// Posting lists: for each term, the numbers of the rows that have it, sorted.
 #[derive(Debug, Default)]
 pub(super) struct Postings {
-    /// Each block under a position that is not after its first posting, and after all postings of the block before.
-    /// The position of the first block of a name is the first position of the name.
-    blocks: BTreeMap<Position, Block>,
+    /// A sequence for each name that any row has, sorted by name.
+    sequences: Vec<(NameId, Sequence)>,
 }
 
 /// The part of a sequence of postings that is to be read.
@@ -58,99 +44,21 @@ pub(super) struct Section<'s> {
 impl Postings {
     /// Inserts a posting unless it exists. Returns whether its value has just become common.
     pub(super) fn insert(&mut self, name: NameId, value: &[u8], row: RowId) -> bool {
-        let position = Position { name, value: value.into(), row };
-        let found = self.blocks.range_mut((Unbounded, Included(&position))).next_back();
-        let Some((_, block)) = found.filter(|(start, _)| start.name == name) else {
-            self.blocks.insert(Position { name, value: [].into(), row: 0 }, Block::of(value, row));
-            return false;
-        };
-        let rows = block.insert(value, row);
-        if block.is_full() {
-            let (value, row, rest) = block.split(value, row);
-            self.blocks.insert(Position { name, value, row }, rest);
-        }
-        rows == common::COMMON
-    }
-
-    /// Inserts postings of a name, which must be sorted. Values that become common are appended to `common`.
-    pub(super) fn insert_sorted(
-        &mut self,
-        name: NameId,
-        mut postings: &[(&[u8], RowId)],
-        common: &mut Vec<Vec<u8>>,
-    ) {
-        while let Some((value, row)) = postings.first() {
-            let position = Position { name, value: (*value).into(), row: *row };
-            let next = self.blocks.range((Excluded(&position), Unbounded)).next();
-            let next = next.filter(|(next, _)| next.name == name).map(|(next, _)| next);
-            let is_before = |(value, row): &(&[u8], RowId)| {
-                next.is_none_or(|next| (*value, *row) < (&*next.value, next.row))
-            };
-            let count = postings.partition_point(is_before);
-            let (now, later) = postings.split_at_checked(count).unwrap_or_default();
-            postings = later;
-            if now.len() < FEW {
-                let became_common = now.iter().filter(|(value, row)| self.insert(name, value, *row));
-                common.extend(became_common.map(|(value, _)| value.to_vec()));
-                continue;
-            }
-            let found = self.blocks.range_mut((Unbounded, Included(&position))).next_back();
-            let following = match found.filter(|(start, _)| start.name == name) {
-                Some((_, block)) => block.insert_sorted(now, common),
-                None => {
-                    let first = Position { name, value: [].into(), row: 0 };
-                    self.blocks.entry(first).or_default().insert_sorted(now, common)
-                }
-            };
-            let following =
-                following.into_iter().map(|((value, row), block)| (Position { name, value, row }, block));
-            self.blocks.extend(following);
-        }
+        self.sequence_mut(name).is_some_and(|sequence| sequence.insert(value, row))
     }
 
     pub(super) fn remove(&mut self, name: NameId, value: &[u8], row: RowId) {
-        let position = Position { name, value: value.into(), row };
-        let found = self.blocks.range_mut((Unbounded, Included(&position))).next_back();
-        let Some((start, block)) = found.filter(|(start, _)| start.name == name) else { return };
-        block.remove(value, row);
-        if block.is_small() {
-            let start = start.clone();
-            self.merge(&start);
-        }
-    }
-
-    /// Appends the next block of the name to a small block, if both fit into one, and removes a block that is empty.
-    fn merge(&mut self, start: &Position) {
-        let Some(block) = self.blocks.get(start) else { return };
-        let next = self.blocks.range((Excluded(start), Unbounded)).next();
-        let next = next.filter(|(position, next)| position.name == start.name && block.has_room_for(next));
-        let next = next.map(|(position, _)| position.clone());
-        let is_empty = block.is_empty();
-        match next.and_then(|next| self.blocks.remove(&next)) {
-            Some(next) => {
-                if let Some(block) = self.blocks.get_mut(start) {
-                    block.append(&next);
-                }
-            }
-            None if is_empty => {
-                self.blocks.remove(start);
-            }
-            None => {}
+        let Ok(place) = self.place(name) else { return };
+        let Some((_, sequence)) = self.sequences.get_mut(place) else { return };
+        sequence.remove(value, row);
+        if sequence.is_empty() {
+            self.sequences.remove(place);
         }
     }
 
     /// Counts the postings in a range, up to about `most`: a row once for each of its values in the range.
     pub(super) fn count(&self, name: NameId, range: &TermRange, most: usize) -> usize {
-        let mut blocks = self.blocks_of(Section { name, range, after: None }).peekable();
-        let mut is_first = true;
-        let mut count = 0;
-        while let Some(block) = blocks.next().filter(|_| count < most) {
-            // Only the first and the last block have postings outside the range.
-            let is_inside = !is_first && blocks.peek().is_some();
-            count += if is_inside { block.len() } else { block.count(range) };
-            is_first = false;
-        }
-        count
+        self.sequence(name).map_or(0, |sequence| sequence.count(range, most))
     }
 
     /// Visits the rows of a section, at most this many, in slices. Returns the last posting if others may follow.
@@ -158,51 +66,38 @@ impl Postings {
         &self,
         section: Section<'_>,
         most: usize,
-        mut visit: impl FnMut(&[RowId]),
+        visit: impl FnMut(&[RowId]),
     ) -> Option<Posting> {
-        let mut left = most;
-        let mut last = None;
-        let mut blocks = self.blocks_of(section).peekable();
-        let mut is_first = true;
-        while let Some(block) = blocks.next() {
-            // Only the first and the last block have postings outside the section.
-            let is_inside = !std::mem::take(&mut is_first) && blocks.peek().is_some();
-            if is_inside && block.len() < left {
-                block.visit_all(&mut visit);
-                left -= block.len();
-                continue;
-            }
-            let goes_on = block.visit(section.range, section.after, |value, rows| {
-                let slice = rows.get(..left.min(rows.len())).unwrap_or_default();
-                visit(slice);
-                left -= slice.len();
-                if left == 0 {
-                    last = slice.last().map(|row| (value.into(), *row));
-                }
-                left > 0
-            });
-            if !goes_on {
-                break;
-            }
-        }
-        last
+        self.sequence(section.name)?.read(section, most, visit)
     }
 
-    /// Iterates over the blocks that may have postings of a section.
-    fn blocks_of<'s>(
-        &'s self,
-        Section { name, range, after }: Section<'s>,
-    ) -> impl Iterator<Item = &'s Block> {
-        let (value, row) = after.map_or((range.from.as_slice(), 0), |(value, row)| (value, *row));
-        let first = Position { name, value: value.into(), row };
-        let before = self.blocks.range((Unbounded, Included(&first))).next_back();
-        let before = before.filter(|(start, _)| start.name == name);
-        let is_inside = move |start: &Position| {
-            start.name == name && range.to.as_deref().is_none_or(|to| *start.value < *to)
-        };
-        let following = self.blocks.range((Excluded(&first), Unbounded));
-        let following = following.take_while(move |(start, _)| is_inside(start));
-        before.into_iter().chain(following).map(|(_, block)| block)
+    /// Takes out the sequence of a name, empty if there is none yet.
+    pub(super) fn take(&mut self, name: NameId) -> Sequence {
+        self.sequence_mut(name).map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Puts a sequence back that was taken out.
+    pub(super) fn put(&mut self, name: NameId, sequence: Sequence) {
+        if let Some(place) = self.sequence_mut(name) {
+            *place = sequence;
+        }
+    }
+
+    fn place(&self, name: NameId) -> Result<usize, usize> {
+        self.sequences.binary_search_by_key(&name, |(name, _)| *name)
+    }
+
+    fn sequence(&self, name: NameId) -> Option<&Sequence> {
+        self.sequences.get(self.place(name).ok()?).map(|(_, sequence)| sequence)
+    }
+
+    /// Returns the sequence of a name, which is created if there is none. Never `None`.
+    fn sequence_mut(&mut self, name: NameId) -> Option<&mut Sequence> {
+        let place = self.place(name).unwrap_or_else(|place| {
+            self.sequences.insert(place, (name, Sequence::default()));
+            place
+        });
+        self.sequences.get_mut(place).map(|(_, sequence)| sequence)
     }
 }
 
@@ -319,7 +214,7 @@ mod tests {
         for (name, value, row) in model {
             postings.remove(name, &value, row);
         }
-        assert!(postings.blocks.is_empty());
+        assert!(postings.sequences.is_empty());
     }
 
     /// Inserts a batch, in which rows of some values are frequent.
@@ -329,36 +224,12 @@ mod tests {
         let batch: BTreeSet<_> = (0..count).map(|_| (value(random), random.u32(..40_000))).collect();
         let sorted: Vec<_> = batch.iter().map(|(value, row)| (value.as_slice(), *row)).collect();
         let mut common = Vec::new();
-        postings.insert_sorted(name, &sorted, &mut common);
+        let mut sequence = postings.take(name);
+        sequence.insert_sorted(&sorted, &mut common);
+        postings.put(name, sequence);
         model.extend(batch.into_iter().map(|(value, row)| (name, value, row)));
         let rows_of = |value| expected(model, name, &TermRange::exact(value)).len();
         assert!(common.into_iter().all(|value| rows_of(value) >= common::COMMON));
-    }
-
-    #[test]
-    fn sorted_postings_fill_their_blocks_and_number_common_values() {
-        let (mut postings, mut common) = (Postings::default(), Vec::new());
-        for batch in 0..50 {
-            let values: Vec<[u8; 4]> =
-                (0..1_000_u32).map(|n| (n.wrapping_mul(2_654_435_761)).to_be_bytes()).collect();
-            let rows = |value| (0..20).map(move |row| (value, batch * 20 + row));
-            let mut sorted: Vec<(&[u8], RowId)> =
-                values.iter().flat_map(|value| rows(value.as_slice())).collect();
-            sorted.sort_unstable();
-            postings.insert_sorted(1, &sorted, &mut common);
-        }
-        common.sort_unstable();
-        common.dedup();
-        assert_eq!(common.len(), 1_000);
-        assert!(postings.blocks.len() < 1_000_000 / 600, "{}", postings.blocks.len());
-    }
-
-    #[test]
-    fn postings_that_arrive_in_order_fill_their_blocks() {
-        let mut postings = Postings::default();
-        (0..100_000).for_each(|row| _ = postings.insert(1, b"frequent", row));
-        let fullest = postings.blocks.values().map(Block::len).max().unwrap();
-        assert!(postings.blocks.len() <= 100_000_usize.div_ceil(fullest));
     }
 
     #[test]

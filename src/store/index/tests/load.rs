@@ -2,10 +2,11 @@
 
 use std::error::Error;
 
+use bytes::Bytes;
 use uuid::Uuid;
 
 use super::random::{Model, Random};
-use super::{Loader, assert_same, loaded, select, write};
+use super::{Loader, assert_same, expired, loaded, page, select, write};
 use crate::model::Timestamp;
 use crate::store::index::load::FEW_ROWS;
 use crate::store::index::{Index, Packs};
@@ -91,6 +92,37 @@ fn an_index_loaded_of_nothing_or_of_little_is_like_one_that_was_written() {
 fn an_index_whose_orders_are_sorted_side_by_side_is_like_one_that_was_written() {
     let count = compare_at_random(77, 3_500, 8_000);
     assert!(count > 3 * FEW_ROWS, "{count} records of two kinds are too few for threads");
+}
+
+#[test]
+fn records_that_are_written_in_one_batch_are_found_as_if_each_had_been_written_alone() {
+    let mut random = Random::new(5);
+    let (mut one_by_one, mut model) = (Index::default(), Model::new());
+    write_to_all(&mut [&mut one_by_one], &mut model, 2_000, 600, &mut random);
+    assert!(model.len() > 200, "{} records are too few for threads", model.len());
+    let mut at_once = Index::default();
+    let put = |(key, (_, facets)): (&Key, &(Version, Facets))| Write::Put {
+        key: *key,
+        precondition: Precondition::Absent,
+        facets: facets.clone(),
+        body: Bytes::new(),
+    };
+    let puts: Vec<Write> = model.iter().map(put).collect();
+    let packs = at_once.packer().pack(&puts);
+    at_once.apply(Version(one_by_one.next_version().0 - 1), &puts, packs, |_, _| {});
+    for _ in 0..2_000 {
+        let query = random.query(600);
+        let keys = |index: &Index| page(index, &query).0.into_iter().map(|(key, _)| key).collect::<Vec<_>>();
+        assert_eq!(keys(&at_once), keys(&one_by_one), "{query:?}");
+    }
+    for (key, (_, facets)) in &model {
+        for unique_key in &facets.unique_keys {
+            let holder = at_once.get_by_unique_key(unique_key).and_then(|row| at_once.key(row));
+            assert_eq!(holder.map(|(holder, _)| holder), Some(*key));
+        }
+    }
+    let all = Timestamp::UNIX_EPOCH.plus_micros(1_000_000);
+    assert_eq!(expired(&at_once, all), expired(&one_by_one, all));
 }
 
 #[test]
