@@ -12,7 +12,7 @@ use crate::support::{
 
 #[tokio::test]
 async fn request_takes_one_commit_or_a_few() {
-    for (mode, commits) in [(Atomicity::AllOrNothing, 1), (Atomicity::PerHost, 4)] {
+    for (mode, commits) in [(Atomicity::AllOrNothing, 1), (Atomicity::PerHost, 2)] {
         let fixture = Fixture::new().await;
         let before = fixture.commits();
         fixture.bulk(numbered_hosts(fixture.network, 1000), mode).await;
@@ -25,7 +25,7 @@ async fn request_takes_one_commit_or_a_few() {
 async fn failure_of_the_store_is_reported_for_what_is_not_stored() {
     let fixture = Fixture::new().await;
     for (mode, commits, stored) in
-        [(Atomicity::AllOrNothing, 0, 0), (Atomicity::PerHost, 0, 0), (Atomicity::PerHost, 2, 256)]
+        [(Atomicity::AllOrNothing, 0, 0), (Atomicity::PerHost, 0, 0), (Atomicity::PerHost, 2, 512)]
     {
         let (inventory, probe) = fixture.probed();
         // Bare hosts have no parts to look up, so every commit stores hosts.
@@ -53,9 +53,9 @@ async fn faulty_host_gets_its_own_error_when_the_store_fails_before_its_group() 
     let hosts = hosts.into_iter().map(Into::into).collect();
     let results = inventory.bulk_put_hosts_as(&fixture.member(), hosts, Atomicity::PerHost).await;
     let results = outcomes(results.unwrap());
-    assert!(results[..256].iter().all(|result| *result == Ok(BulkChange::Created)));
+    assert!(results[..512].iter().all(|result| *result == Ok(BulkChange::Created)));
     assert!(matches!(results[900], Err(ErrorKind::Invalid { .. })), "{:?}", results[900]);
-    for place in [256, 899, 901, 999] {
+    for place in [512, 899, 901, 999] {
         assert_eq!(results[place], Err(ErrorKind::StoreUnavailable), "{place}");
     }
 }

@@ -94,7 +94,7 @@ impl Inventory {
     /// - *Times.* Given times are ignored. `created_at` of replaced hosts and parts stays, and `updated_at` changes only
     ///   with their content. A host that would not change is not written.
     ///
-    /// [`AllOrNothing`](Atomicity::AllOrNothing) makes one commit. [`PerHost`](Atomicity::PerHost) commits a few hundred
+    /// [`AllOrNothing`](Atomicity::AllOrNothing) makes one commit. [`PerHost`](Atomicity::PerHost) commits some hundred
     /// hosts at a time; a dropped future leaves each of these groups stored or not begun. If the store fails after the
     /// first of them, the remaining results contain that error.
     ///

@@ -10,8 +10,8 @@ use crate::inventory::{Entity, Error, ErrorKind, Inventory};
 
 /// The maximum number of hosts in a commit that need not be atomic.
 ///
-/// A larger commit takes no less time for each host, and keeps other writers of the store waiting for longer.
-const GROUP: usize = 256;
+/// A larger commit takes less time for each host, but keeps others that use the store waiting for longer.
+const GROUP: usize = 512;
 
 impl Inventory {
     /// Stores a decision, in groups unless the request is all or nothing.
