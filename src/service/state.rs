@@ -52,10 +52,10 @@ pub(super) struct ApiState {
     pub(super) whole_list_patience: Option<Duration>,
     #[cfg(feature = "topology")]
     pub(super) topologies: Topologies,
-    /// Graphs and files in the making.
+    /// Graphs and files that are being drawn.
     #[cfg(feature = "topology")]
     pub(super) drawings: Drawings<Bytes>,
-    /// What shares show, in the making: graphs and pictures.
+    /// Graphs and pictures of shares that are being drawn.
     #[cfg(feature = "topology")]
     pub(super) shared_drawings: Drawings<[Bytes; 2]>,
     /// The sites that may show the page of a share in a frame.

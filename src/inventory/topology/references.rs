@@ -1,4 +1,4 @@
-//! What users tell about topologies follows the hosts: links by hand, and the positions of nodes.
+//! Updates links by hand and pinned positions when hosts are merged or deleted.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -16,10 +16,11 @@ use crate::store::{Batch, Guard, Key, Link, LinkFilter, Query};
 const MAX_TARGETS: usize = 512;
 
 impl Inventory {
-    /// Adds what users tell about hosts that become a part of another one to the batch that merges them.
+    /// Moves links by hand and positions of merged hosts, in the batch that merges the hosts.
     ///
-    /// `replaced` names what takes the place of hosts and parts that are gone. Links and positions move to the host, unless it
-    /// has its own between the same ends or in the same view; links that would lead from the host to itself are deleted.
+    /// `replaced` maps the ids of hosts and parts that are gone to the ids that replace them. Links and positions move to the
+    /// host, unless it has its own between the same ends or in the same view; links that would lead from the host to itself
+    /// are deleted.
     pub(in crate::inventory) async fn move_topology(
         &self,
         (organization, network, host): (Uuid, Uuid, Uuid),
@@ -77,7 +78,7 @@ impl Inventory {
         Ok(())
     }
 
-    /// Adds the deletion of links that users have entered for hosts to the batch that deletes the hosts.
+    /// Deletes links by hand of deleted hosts, in the batch that deletes the hosts.
     ///
     /// The links of hosts that become a part of another one have moved already.
     pub(in crate::inventory) async fn forget_topology_links(
@@ -153,12 +154,12 @@ impl Inventory {
     }
 }
 
-/// Returns the guard that the batch writes all links that users have entered for a host.
+/// Returns the guard that the batch writes all links by hand of a host.
 const fn linked_to(organization: Uuid, host: Uuid) -> Guard {
     Guard::linked_within(Some(organization), Link::new(LINKED_HOST, host))
 }
 
-/// Returns the host of a guard that the batch writes all links that users have entered for it.
+/// Returns the host of a guard that the batch writes all links by hand of the host.
 fn linked_host(guard: &Guard) -> Option<Uuid> {
     match guard {
         Guard::LinkedWithin { link, .. } if link.relation == LINKED_HOST => Some(link.target),

@@ -18,8 +18,8 @@ use self::events::EventBody;
 #[cfg(feature = "discovery")]
 pub(super) use self::events::{Events, NextEvents};
 pub use self::list::BodyError;
-use self::list::ListBody;
-pub(super) use self::list::{ListSlot, ListSlots, NextPart, Part};
+use self::list::{ListBody, ListSlot};
+pub(super) use self::list::{ListSlots, NextPart, Part};
 use self::pieces::Pieces;
 
 /// The body of a response. Its length is known in advance, except for a list without a limit and a stream of events.

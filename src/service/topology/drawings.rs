@@ -1,4 +1,4 @@
-//! How many drawings there are at a time, and requests that share one.
+//! Limits the number of drawings at a time, and shares a drawing among equal requests.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -7,7 +7,7 @@ use bytes::Bytes;
 use tokio::sync::OnceCell;
 use uuid::Uuid;
 
-use crate::service::body::{ListSlot, ListSlots, ResponseBody};
+use crate::service::body::{ListSlots, ResponseBody};
 use crate::service::entity_tag::EntityTag;
 use crate::service::error::ApiError;
 use crate::service::state::ApiState;
@@ -18,12 +18,9 @@ const AT_ONCE: (usize, usize) = (8, 64);
 /// Seconds after which a client may ask again for a drawing that got no slot.
 const RETRY_AFTER: u64 = 1;
 
-/// Size, in bytes, from which a drawing holds its slot until all clients have received it.
-const LARGE: usize = 256 * 1024;
-
 /// The slots of drawings, of which each organization has a bounded number.
 ///
-/// A drawing takes time, and a large one takes memory until its clients have received it.
+/// A drawing holds its slot until it is complete, but not until clients have received it: slow readers would keep all slots.
 #[derive(Clone)]
 pub(in crate::service) struct DrawingSlots(Arc<ListSlots>);
 
@@ -33,7 +30,7 @@ impl Default for DrawingSlots {
     }
 }
 
-/// Drawings in the making, by tag. Requests for the same drawing wait for one of them to make it.
+/// Drawings that are being made, by tag. Requests for the same drawing wait for one of them to make it.
 pub(in crate::service) struct Drawings<T> {
     slots: DrawingSlots,
     running: Mutex<HashMap<EntityTag, Weak<OnceCell<T>>>>,
@@ -53,14 +50,15 @@ impl<T: Clone + Send + Sync> Drawings<T> {
         &self,
         organization: Uuid,
         tag: Option<&EntityTag>,
-        draw: impl FnOnce(ListSlot) -> F + Send,
+        draw: impl FnOnce() -> F + Send,
     ) -> Result<T, ApiError>
     where
         F: Future<Output = Result<T, ApiError>> + Send,
     {
         let make = || async move {
             let slot = self.slots.0.try_acquire(organization);
-            draw(slot.ok_or_else(|| ApiError::too_many_drawings(RETRY_AFTER))?).await
+            let _slot = slot.ok_or_else(|| ApiError::too_many_drawings(RETRY_AFTER))?;
+            draw().await
         };
         match tag.map(|tag| self.running(tag)) {
             Some(running) => running.get_or_try_init(make).await.cloned(),
@@ -82,25 +80,12 @@ impl<T: Clone + Send + Sync> Drawings<T> {
 }
 
 impl ApiState {
-    /// Caches a drawing that is requested again. A large one keeps its slot until the last clone of its bytes is dropped.
-    pub(super) fn keep(&self, tag: Option<&EntityTag>, drawing: ResponseBody, slot: ListSlot) -> Bytes {
+    /// Caches a drawing that is requested again.
+    pub(super) fn keep(&self, tag: Option<&EntityTag>, drawing: ResponseBody) -> Bytes {
         let drawing = match tag {
             Some(tag) => self.page_cache.insert(tag, drawing),
             None => drawing,
         };
-        let bytes = drawing.into_bytes().unwrap_or_default();
-        if bytes.len() < LARGE { bytes } else { Bytes::from_owner(Held { bytes, _slot: slot }) }
-    }
-}
-
-/// A drawing with its slot.
-struct Held {
-    bytes: Bytes,
-    _slot: ListSlot,
-}
-
-impl AsRef<[u8]> for Held {
-    fn as_ref(&self) -> &[u8] {
-        &self.bytes
+        drawing.into_bytes().unwrap_or_default()
     }
 }

@@ -57,7 +57,7 @@ pub(in crate::service) fn export_topology(call: Call<'_>) -> Pending<'_> {
         }
         let organization = caller.organization_id();
         let (drawn_tag, own_name) = (tag.as_ref(), file_name.clone());
-        let draw = |slot| async move {
+        let draw = || async move {
             let responder = state.responder.clone();
             let write = move |graph: Graph| {
                 let mut picture = Picture::new(&graph, &network.name);
@@ -71,7 +71,7 @@ pub(in crate::service) fn export_topology(call: Call<'_>) -> Pending<'_> {
                 responder.body(&TopologyFile { file_name: own_name, media_type, content })
             };
             let drawn = state.topologies.drawn(organization, network_id, query.options, true, write);
-            Ok::<_, ApiError>(state.keep(drawn_tag, drawn.await??, slot))
+            Ok::<_, ApiError>(state.keep(drawn_tag, drawn.await??))
         };
         let body = state.drawings.get(organization, drawn_tag, draw).await?;
         Ok(outcome(ResponseBody::full(body))?.with_tag(tag))

@@ -55,12 +55,12 @@ pub(in crate::service) fn get_graph(call: Call<'_>) -> Pending<'_> {
         let organization = caller.organization_id();
         let network = query.network_id;
         let drawn_tag = tag.as_ref();
-        let draw = |slot| async move {
+        let draw = || async move {
             let responder = state.responder.clone();
             let encode = move |graph: Graph| responder.body(&graph);
             let drawn =
                 state.topologies.drawn(organization, network, query.options, query.has_layout, encode);
-            Ok::<_, ApiError>(state.keep(drawn_tag, drawn.await??, slot))
+            Ok::<_, ApiError>(state.keep(drawn_tag, drawn.await??))
         };
         let body = state.drawings.get(organization, drawn_tag, draw).await?;
         Ok(Outcome::new(ResponseBody::full(body)).with_tag(tag))

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::files::with_picture_policy;
 use crate::inventory::{ErrorKind, OpenShare};
 use crate::model::ShareMetadata;
-use crate::service::body::{ListSlot, ResponseBody};
+use crate::service::body::ResponseBody;
 use crate::service::credentials::bearer_token;
 use crate::service::entity_tag::EntityTag;
 use crate::service::error::ApiError;
@@ -158,7 +158,7 @@ impl ApiState {
         Ok(revision.and_then(|revision| EntityTag::of_share(revision.numbers(), &share, version)))
     }
 
-    /// Returns what a share shows.
+    /// Returns the graph, as JSON, and the picture of a share.
     async fn shared_topology(
         &self,
         open: &OpenShare,
@@ -169,7 +169,7 @@ impl ApiState {
         Ok(SharedTopology { graph, svg: text(svg)? })
     }
 
-    /// Returns the graph and the picture that a share shows, from the page cache if they are there.
+    /// Returns the graph and the picture of a share, from the page cache if they are there.
     async fn drawings_of_share(
         &self,
         open: &OpenShare,
@@ -180,16 +180,15 @@ impl ApiState {
         if let Some([Some(graph), Some(svg)]) = cached {
             return Ok([graph, svg]);
         }
-        let draw = |slot| async move { self.draw_share(open, parts.as_ref(), slot).await };
+        let draw = || self.draw_share(open, parts.as_ref());
         self.shared_drawings.get(open.share.organization_id, tag, draw).await
     }
 
-    /// Draws the graph and the picture that a share shows.
+    /// Draws the graph and the picture of a share.
     async fn draw_share(
         &self,
         open: &OpenShare,
         tags: Option<&[EntityTag; 2]>,
-        slot: ListSlot,
     ) -> Result<[Bytes; 2], ApiError> {
         let name = open.share.name.clone();
         let write = move |graph: Graph| {
@@ -201,12 +200,7 @@ impl ApiState {
         let [graph, svg] = self.topologies.shared(open, write).await??;
         let [graph, svg] = [graph, svg].map(|text| ResponseBody::full(text.into()));
         let [of_graph, of_svg] = tags.map_or([None, None], |tags| tags.each_ref().map(Some));
-        // The graph is part of a larger body, whose other part has the slot.
-        let graph = match of_graph {
-            Some(tag) => self.page_cache.insert(tag, graph),
-            None => graph,
-        };
-        Ok([graph.into_bytes().unwrap_or_default(), self.keep(of_svg, svg, slot)])
+        Ok([self.keep(of_graph, graph), self.keep(of_svg, svg)])
     }
 
     fn cached(&self, tag: &EntityTag) -> Option<Bytes> {

@@ -11,7 +11,7 @@ use super::text::{sort_key, width};
 use crate::model::{HostRole, TopologyView};
 use crate::topology::layout::{self, Connection, Diagram, Point, Shape, Size};
 
-/// Largest width of the name of a port that lines to leaves are made longer for, in pixels.
+/// Maximum width of a port name for which lines to leaves are made longer, in pixels.
 const MAX_PORT: u32 = 90;
 /// Lines of a leaf, at most.
 const LINES_OF_LEAF: usize = 2;

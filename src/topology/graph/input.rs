@@ -62,7 +62,7 @@ pub struct GraphInput<'a> {
     pub stubs: Vec<&'a Stub>,
     /// The segments that links lead to.
     pub segments: Vec<&'a Segment>,
-    /// What makes the links uncertain.
+    /// Reasons for which links are uncertain.
     pub warnings: Vec<LinkWarning>,
     /// The ports behind which several devices were learned, but no switch is known.
     pub crowded_ports: Vec<CrowdedPort>,

@@ -1,4 +1,4 @@
-//! What makes links uncertain, as warnings of a graph.
+//! Warnings of a graph about uncertain links.
 
 use std::collections::BTreeMap;
 

@@ -57,7 +57,7 @@ pub(super) struct Components {
     links_at: HashMap<Uuid, usize>,
 }
 
-/// What an update results in.
+/// The result of an update.
 #[derive(Debug, Default)]
 struct Outcome {
     links: Vec<(Uuid, Box<Link>)>,

@@ -3,14 +3,14 @@
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 
-/// What has a value; most values belong to one thing.
+/// The things that have a value; most values belong to one thing.
 #[derive(Clone, Debug)]
 enum Few<T> {
     One(T),
     Many(BTreeSet<T>),
 }
 
-/// What has each value.
+/// The things that have each value.
 #[derive(Clone, Debug)]
 pub(super) struct FewBy<V, T>(HashMap<V, Few<T>>);
 
@@ -68,7 +68,7 @@ impl<V: Eq + Hash, T: Copy + Ord> FewBy<V, T> {
         }
     }
 
-    /// Returns what has a value, in order.
+    /// Returns the things that have a value, in order.
     pub(super) fn get<'f>(&'f self, value: &V) -> impl Iterator<Item = T> + use<'f, V, T> {
         let (one, many) = match self.0.get(value) {
             Some(Few::One(one)) => (Some(*one), None),

@@ -366,7 +366,7 @@ impl Links {
                 by_host.extend(self.seen_stubs.get(id).next().map(|host| (host, *id)));
             }
         }
-        // What a host names is close together in memory.
+        // The names of one host are close together in memory.
         by_host.sort_unstable();
         let found = by_host.into_iter().map(|(_, id)| (id, Box::new(self.stub(id))));
         let found: Vec<(Uuid, Box<Stub>)> = found.collect();

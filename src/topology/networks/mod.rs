@@ -134,7 +134,7 @@ impl Topologies {
         self.with_network(caller.organization_id(), network, find).await
     }
 
-    /// Returns what `finish` makes of the graph of a network whose access was checked.
+    /// Draws the graph of a network whose access was checked, and returns the result of `finish` for it.
     ///
     /// All of it is one piece of work, so that of many requests only one has its graph in memory.
     pub(crate) async fn drawn<T: Send + 'static>(

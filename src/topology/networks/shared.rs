@@ -7,7 +7,7 @@ use crate::model::Redaction;
 use crate::topology::graph::{Graph, GraphOptions, Positions, Redactor, SensitiveValues, build, lay_out};
 
 impl Topologies {
-    /// Returns what `finish` makes of the graph that a share shows, with positions.
+    /// Draws the graph of a share, with positions, and returns the result of `finish` for it.
     ///
     /// All ids are made under the share's secret, and what the share conceals is replaced before anything depends on it.
     pub(crate) async fn shared<T: Send + 'static>(

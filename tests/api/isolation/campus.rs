@@ -1,4 +1,4 @@
-//! Networks worth drawing, and what the requests about topologies must reach.
+//! Networks for requests about topologies, and the outcomes that these must have.
 
 use std::iter;
 

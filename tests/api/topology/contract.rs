@@ -1,4 +1,4 @@
-//! What the contract says of every endpoint of topologies, sentence by sentence.
+//! The rules of the contract for every endpoint of topologies.
 
 use serde_json::{Value, json};
 use toposcope::model::Permission;

@@ -104,7 +104,7 @@ fn accepted_media_types_decide_about_the_envelope() {
     });
 }
 
-/// Whoever asks, and whenever: the same records give the same bytes.
+/// The same records give the same bytes to every caller at any time.
 #[test]
 fn picture_has_the_date_of_the_latest_report() {
     run_with(Campus::new, async |campus| {

@@ -1,8 +1,11 @@
-//! Many requests at once: who waits for whom, and what is made once for all of them.
+//! Many requests at once: their limits, their turns, and drawings that they share.
 
+use http_body::Body;
 use serde_json::{Value, json};
 use tokio::task::{JoinSet, yield_now};
+use toposcope::Api;
 use toposcope::model::{LinkEnd, TopologyLink};
+use tower::ServiceExt;
 use uuid::Uuid;
 
 use super::layouts::{path, positions};
@@ -159,6 +162,22 @@ async fn small_network_does_not_wait_for_the_drawings_of_another_organization() 
     assert_eq!(campus.server.get_with(&abroad, &target).await.status, 200);
     assert!(tasks.try_join_next().is_none(), "the large drawings take longer");
     assert!(all(tasks).await.iter().all(|reply| reply.status == 200));
+}
+
+#[tokio::test]
+async fn organization_draws_while_many_of_its_drawings_are_not_read() {
+    let campus = Campus::new().await;
+    fill(&campus, 800).await;
+    let api = Api::builder(campus.inventory.clone()).build();
+    let mut unread = Vec::new();
+    for number in 0..10 {
+        let query = format!("collapse=false&expand={}", Uuid::from_u128(number));
+        let request = with_key(get(&of_office(GRAPH, &query)), &campus.member);
+        let response = api.clone().oneshot(request).await.unwrap();
+        assert_eq!(response.status(), 200, "{number}");
+        assert!(response.body().size_hint().lower() > 256 * 1024);
+        unread.push(response);
+    }
 }
 
 #[test]

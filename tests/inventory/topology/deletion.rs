@@ -1,4 +1,4 @@
-//! Nothing that users have told about topologies outlives what it names.
+//! Links by hand and positions are deleted with the hosts, services and subnets that they name.
 
 use toposcope::model::{Host, LinkEnd, Subnet, TopologyLink, TopologyView};
 use uuid::Uuid;

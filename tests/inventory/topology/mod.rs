@@ -1,4 +1,4 @@
-//! What users tell about topologies follows the hosts that it names.
+//! Links by hand and positions when hosts are merged or deleted.
 
 mod deletion;
 mod merging;

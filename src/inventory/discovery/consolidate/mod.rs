@@ -39,8 +39,8 @@ impl Inventory {
     /// Everything of `other` moves to the host, and `other` is deleted, in one commit. An interface with the same address, a
     /// port with the same number and protocol, a service with the same name and definition, and an interface entry with
     /// the same index and name count as the same part: that of the host stays. Empty fields of the host are filled.
-    /// References to what is gone follow, and so do claims: of two tables of one kind, the newer one prevails. Links that users
-    /// have entered, and positions in topologies, follow unless the host has its own.
+    /// References to records that are gone follow, and so do claims: of two tables of one kind, the newer one prevails.
+    /// Links by hand, and positions in topologies, follow unless the host has its own.
     ///
     /// ```
     /// # use toposcope::access::{Caller, Scope};

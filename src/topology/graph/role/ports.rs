@@ -1,4 +1,4 @@
-//! What the ports of a device say of its role.
+//! The role of a device by its ports.
 
 use std::collections::BTreeSet;
 

@@ -7,7 +7,7 @@ use super::distances::Distances;
 use super::stress;
 use super::surroundings::{Conflicts, Costs, Surroundings};
 
-/// What conflicts cost, compared with the stress of a pair whose distance is off by the desired one.
+/// The cost of conflicts, compared with the stress of a pair whose distance is off by the desired one.
 const COSTS: Costs = Costs { crossing: 2.0, passage: 0.8, overlap: 0.8 };
 /// Conflicts cost the more, the more nodes there are, as the stress of a node does: up to this number as they do for this number.
 const NODES: f64 = 120.0;

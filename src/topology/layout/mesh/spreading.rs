@@ -11,7 +11,7 @@ const CROWDED: usize = 24;
 /// The part of an evenly filled drawing that nodes and the gaps between them cover.
 const COVERAGE: f64 = 0.7;
 
-/// Returns whether so many nodes are at almost the same place that moving them apart one by one would take long.
+/// Returns whether a drawing is crowded: moving its nodes apart one by one would take too long.
 pub(super) fn is_crowded(points: &Table<Point>, sizes: &Table<Size>) -> bool {
     let Some(bounds) = Rect::around(points.iter().copied()) else { return false };
     let cells = Cells::new(bounds, mean(sizes));
@@ -22,7 +22,7 @@ pub(super) fn is_crowded(points: &Table<Point>, sizes: &Table<Size>) -> bool {
     counts.iter().map(|count| count * count).sum::<usize>() > CROWDED * points.len()
 }
 
-/// Distributes nodes evenly over a rectangle; what is left or above of others remains so, if possible.
+/// Distributes nodes evenly over a rectangle, and keeps their order from left to right and top to bottom if possible.
 pub(super) fn spread(points: &mut Table<Point>, sizes: &Table<Size>) {
     let area: f64 = sizes.iter().map(|size| footprint(*size)).sum::<f64>() / COVERAGE;
     let height = (area / ASPECT).sqrt();

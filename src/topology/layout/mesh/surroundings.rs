@@ -1,4 +1,4 @@
-//! What is near a node of a drawing: lines that its own ones cross, and nodes that are in the way.
+//! The surroundings of a node: the lines that its own lines cross, and the nodes that they run through.
 
 use super::super::cells::Cells;
 use super::super::geometry::{Point, Rect, Size, segments_cross};
@@ -8,7 +8,7 @@ use super::super::table::Table;
 /// The distance that lines should keep from foreign nodes.
 const CLEARANCE: f64 = 8.0;
 
-/// What is wrong with a drawing.
+/// The conflicts of a drawing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Conflicts {
     /// Pairs of lines that cross.
@@ -17,7 +17,7 @@ pub(super) struct Conflicts {
     pub(super) passages: usize,
 }
 
-/// What conflicts cost.
+/// The cost of conflicts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Costs {
     pub(super) crossing: f64,
@@ -48,7 +48,7 @@ pub(super) struct Surroundings<'a> {
     lines: Table<Vec<Line>>,
     /// Nodes with the distance that lines should keep from them.
     nodes: Table<Vec<(usize, Rect)>>,
-    /// The last question that came across each line, and across each node.
+    /// The last search that found each line, and each node.
     seen_lines: Table<u32>,
     seen_nodes: Table<u32>,
     question: u32,
@@ -196,7 +196,7 @@ impl<'a> Surroundings<'a> {
         Rect::centered(self.points.at(node), self.level.sizes.at(node)).grown(CLEARANCE)
     }
 
-    /// Returns the cost of what a node at a place would overlap, and of foreign lines that would run through it.
+    /// Returns the cost of overlaps of a node at a place, and of foreign lines through it.
     fn around(&mut self, node: usize, place: Point, costs: Costs) -> f64 {
         let clear = Rect::centered(place, self.level.sizes.at(node)).grown(CLEARANCE);
         let apart = clear.grown(GAP - 2.0 * CLEARANCE);
@@ -229,7 +229,7 @@ impl<'a> Surroundings<'a> {
         costs.overlap * overlaps as f64 + costs.passage * passages as f64
     }
 
-    /// Returns the cost of what a line crosses and of nodes in its way, or of some of it once it is at least the limit.
+    /// Returns the cost of the conflicts of a line, or of some of them once they cost at least the limit.
     ///
     /// Lines at its first node do not count.
     fn along(

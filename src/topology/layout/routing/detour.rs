@@ -51,7 +51,7 @@ pub(super) fn route(between: &Between<'_>, budget: &mut usize) -> Option<Vec<Poi
     None
 }
 
-/// Points, and what is known of the lines between them.
+/// Points, with cached results for the lines between them.
 #[derive(Debug)]
 struct Sights {
     points: Table<Point>,
@@ -95,7 +95,7 @@ impl Sights {
         lengths.set(0, 0.0);
         loop {
             *budget = budget.saturating_sub(count);
-            // A way is not shorter than it is so far, and the rest as the crow flies.
+            // A way is at least as long as its present part and a straight line for the rest.
             let open = lengths
                 .iter()
                 .zip(&self.rest)
