@@ -179,15 +179,18 @@ impl Cluster {
     /// Kills all processes of the server with `SIGKILL`, as far as they have begun.
     pub(crate) fn kill_all(&mut self) {
         let processes = self.execute("postgres", "SELECT string_agg(pid::text, ' ') FROM pg_stat_activity");
-        let processes = processes.split(' ').map(str::to_owned);
-        // First the one that starts the others.
-        kill([self.server.id().to_string()].into_iter().chain(processes));
+        let server = self.server.id().to_string();
+        // Stopped, it starts no others. It must not be the first to die: one that notices it while it waits for a standby
+        // shows a commit that no standby has.
+        signal("-STOP", [server.clone()]);
+        signal("-KILL", processes.split(' ').map(str::to_owned));
+        signal("-KILL", [server]);
         self.server.wait().unwrap();
     }
 
     /// Kills one process of the server with `SIGKILL`: the server then ends all the others, and recovers by itself.
     pub(crate) fn kill_process(&self, process: &str) {
-        kill([process.to_owned()]);
+        signal("-KILL", [process.to_owned()]);
     }
 
     /// Makes a standby the primary.
@@ -373,9 +376,9 @@ fn can_mount() -> bool {
     unshare.status().is_ok_and(|status| status.success())
 }
 
-fn kill(processes: impl IntoIterator<Item = String>) {
+fn signal(signal: &str, processes: impl IntoIterator<Item = String>) {
     // Some of them may have ended before.
-    Command::new("kill").arg("-KILL").args(processes).stderr(Stdio::null()).status().unwrap();
+    Command::new("kill").arg(signal).args(processes).stderr(Stdio::null()).status().unwrap();
 }
 
 /// Runs a program to its end, and returns what it prints.
