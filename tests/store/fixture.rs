@@ -94,8 +94,9 @@ pub(crate) fn batch(number: u128) -> Batch {
     batch
 }
 
+/// Returns the body of a note. Those of even numbers are long enough to be compressed.
 pub(crate) fn body(number: u128) -> String {
-    format!("the body of {number}")
+    format!("the body of {number}").repeat(if number.is_multiple_of(2) { 100 } else { 1 })
 }
 
 /// Returns what a store holds after these batches.

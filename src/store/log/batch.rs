@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 
-use super::codec::{BodyRef, Decoder, RecordChange, RecordHeader, put_bytes, put_key, put_length};
+use super::body::BodyRef;
+use super::codec::{Decoder, RecordChange, RecordHeader, put_bytes, put_key, put_length};
 use crate::store::index::{Index, Packs, RowId};
 use crate::store::{Key, Precondition, Version, Write};
 
@@ -114,12 +115,18 @@ fn decode_change(decoder: &mut Decoder<'_>, bodies: Bodies) -> Option<(RecordCha
     }
     let encoded = decoder.bytes()?;
     let RecordHeader { body: body_ref, facets, .. } = RecordHeader::decode(key, encoded)?;
-    let body = match bodies {
-        // Copied, so that a cached record does not keep the whole log file in memory.
-        Bodies::Inline => Bytes::copy_from_slice(decoder.take(body_ref.length as usize)?),
-        Bodies::Apart => Bytes::new(),
+    // Copied, so that a cached record does not keep the whole log file in memory.
+    let (stored, body) = match bodies {
+        #[cfg(feature = "sled")]
+        Bodies::Inline => {
+            let stored = Bytes::copy_from_slice(decoder.take(body_ref.length())?);
+            (stored.clone(), body_ref.open(stored)?)
+        }
+        #[cfg(not(feature = "sled"))]
+        Bodies::Inline => return None,
+        Bodies::Apart => (Bytes::new(), Bytes::new()),
     };
     let header = Bytes::copy_from_slice(encoded);
-    let change = RecordChange::Put { header, body_ref, body: body.clone() };
+    let change = RecordChange::Put { header, body_ref, body: stored };
     Some((change, Write::Put { key, precondition, facets, body }))
 }

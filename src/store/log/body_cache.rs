@@ -2,7 +2,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 
-use super::codec::BodyRef;
+use super::body::BodyRef;
 use crate::store::index::RowId;
 
 /// The bodies in memory, by row of the index.
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     fn body_ref(id: u64) -> BodyRef {
-        BodyRef { id, length: 10, checksum: 0 }
+        BodyRef::plain(id, &Bytes::from_static(&[0; 10])).0
     }
 
     fn body() -> Bytes {

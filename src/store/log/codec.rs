@@ -4,6 +4,7 @@ use bytes::Bytes;
 use crc32fast::Hasher;
 use uuid::Uuid;
 
+use super::body::BodyRef;
 use crate::model::Timestamp;
 use crate::store::{Facets, Key, Link, Name, SortKey, StoreError, Term, UniqueKey, Version};
 
@@ -13,14 +14,6 @@ pub(crate) struct RecordHeader {
     pub(crate) version: Version,
     pub(crate) body: BodyRef,
     pub(crate) facets: Facets,
-}
-
-/// Identifies a body and verifies its contents. A body number is never reused.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct BodyRef {
-    pub(crate) id: u64,
-    pub(crate) length: u32,
-    pub(crate) checksum: u32,
 }
 
 const ORGANIZATION: u8 = 1;
@@ -227,7 +220,7 @@ impl<'b> Decoder<'b> {
 /// The effect of a write on a record.
 #[derive(Clone, Debug)]
 pub(crate) enum RecordChange {
-    /// The header is encoded once, for both the log and the database.
+    /// The header is encoded once, for both the log and the database. The body is in its stored form.
     Put {
         header: Bytes,
         body_ref: BodyRef,

@@ -6,7 +6,8 @@ use std::time::Instant;
 use bytes::Bytes;
 
 use super::batch::AcceptedBatch;
-use super::codec::{BodyRef, RecordChange, RecordHeader};
+use super::body::{BodyRef, MAX_BODY};
+use super::codec::{RecordChange, RecordHeader};
 use super::queue::{GROUP_BYTES, Job, Jobs, Responder};
 use crate::store::index::{Index, Packs};
 use crate::store::{Batch, Facets, Guard, Key, Precondition, StoreError, UniqueKey, Version, Write};
@@ -137,7 +138,11 @@ pub(crate) struct CommitGroup {
     unique_keys: HashSet<UniqueKey>,
     next_version: Version,
     pub(crate) last_body_id: u64,
+    store_body: StoreBody,
 }
+
+/// Returns the stored form of a body with this number, and the reference to it.
+pub(crate) type StoreBody = fn(u64, &Bytes) -> (BodyRef, Bytes);
 
 /// What became of a batch.
 #[derive(Debug)]
@@ -152,7 +157,7 @@ pub(crate) enum Admission {
 
 impl CommitGroup {
     /// Starts a group. `next_version` is for its first batch; `last_body_id` is the highest body number assigned.
-    pub(crate) fn new(next_version: Version, last_body_id: u64) -> Self {
+    pub(crate) fn new(next_version: Version, last_body_id: u64, store_body: StoreBody) -> Self {
         Self {
             accepted: Vec::new(),
             requests: Vec::new(),
@@ -160,6 +165,7 @@ impl CommitGroup {
             unique_keys: HashSet::new(),
             next_version,
             last_body_id,
+            store_body,
         }
     }
 
@@ -217,7 +223,7 @@ impl CommitGroup {
                 Write::Delete { .. } => RecordChange::Delete,
                 Write::Put { facets, body, .. } => {
                     self.unique_keys.extend(facets.unique_keys.iter().cloned());
-                    self.put(key, version, facets, body.clone())
+                    self.put(key, version, facets, body)
                 }
             };
             changes.push((key, change));
@@ -225,10 +231,9 @@ impl CommitGroup {
         self.accepted.push(AcceptedBatch { version, changes });
     }
 
-    fn put(&mut self, key: Key, version: Version, facets: &Facets, body: Bytes) -> RecordChange {
+    fn put(&mut self, key: Key, version: Version, facets: &Facets, body: &Bytes) -> RecordChange {
         self.last_body_id += 1;
-        let length = body.len() as u32;
-        let body_ref = BodyRef { id: self.last_body_id, length, checksum: crc32fast::hash(&body) };
+        let (body_ref, body) = (self.store_body)(self.last_body_id, body);
         let header = RecordHeader::encode(key, version, body_ref, facets).into();
         RecordChange::Put { header, body_ref, body }
     }
@@ -246,9 +251,9 @@ pub(crate) fn deletions(keys: Vec<Key>) -> Batch {
 fn check_lengths(writes: &[Write]) -> Result<(), StoreError> {
     for write in writes {
         if let Write::Put { key, body, .. } = write
-            && u32::try_from(body.len()).is_err()
+            && body.len() > MAX_BODY
         {
-            return Err(StoreError::invalid(format!("the body of {key} is longer than {} bytes", u32::MAX)));
+            return Err(StoreError::invalid(format!("the body of {key} is longer than {MAX_BODY} bytes")));
         }
     }
     Ok(())

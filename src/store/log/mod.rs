@@ -2,11 +2,13 @@
 //!
 //! A backend with a log collects waiting commits into a [group](group_commit), checks them against the in-memory index,
 //! writes the group to its medium as one entry, applies it to the index and to the [body cache](body_cache), and
-//! acknowledges it. [`codec`] encodes records, and [`batch`] the batches of an entry.
+//! acknowledges it. [`codec`] encodes the facets of records, [`body`] their
+//! bodies, and [`batch`] the batches of an entry.
 //!
 //! Where several instances share a log, each has a replica, which follows the entries of the others.
 
 pub(crate) mod batch;
+pub(crate) mod body;
 pub(crate) mod body_cache;
 pub(crate) mod codec;
 #[cfg(feature = "postgres")]

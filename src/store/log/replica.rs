@@ -78,7 +78,7 @@ impl Replica {
                     bodies.remove(row);
                     bodies.set_body_ref(row, body_ref);
                     // The batches of other instances come without bodies.
-                    if body.len() == body_ref.length as usize {
+                    if body.len() == body_ref.length() {
                         bodies.insert(row, body_ref, body);
                     }
                 }
@@ -110,7 +110,7 @@ impl Replica {
             return Ok(());
         }
         let Some(body_ref) = self.bodies.body_ref(located.row) else { return Ok(()) };
-        if body_ref.length as usize != body.len() || body_ref.checksum != crc32fast::hash(body) {
+        if !body_ref.verify(body) {
             return Err(StoreError::corrupt(format!("the body of {} is damaged", located.key)));
         }
         self.bodies.insert(located.row, body_ref, body.clone());

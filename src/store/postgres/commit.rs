@@ -21,6 +21,7 @@ use super::sql;
 use super::value::Value;
 use crate::model::Timestamp;
 use crate::store::log::batch::AcceptedBatch;
+use crate::store::log::body::BodyRef;
 use crate::store::log::entry::Effect;
 use crate::store::log::group_commit::{Admission, CommitGroup, GroupCollector, deletions};
 use crate::store::log::queue::{Job, Responder};
@@ -341,7 +342,7 @@ impl Committer {
 /// Starts the group for the place after a position. Versions and body numbers increase with the position.
 fn new_group(from: Position, random: u16) -> CommitGroup {
     let place = from.number + 1;
-    CommitGroup::new(first_version(place, random), place.cast_unsigned() << 32)
+    CommitGroup::new(first_version(place, random), place.cast_unsigned() << 32, BodyRef::plain)
 }
 
 fn pairs<'b>(

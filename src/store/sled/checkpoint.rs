@@ -11,7 +11,8 @@ use super::files::preallocate;
 use super::state::Shared;
 use super::trees::{Manifest, ScrubProgress, Side, TreePair, TreeWriter};
 use super::wal::{SealedFile, Wal};
-use crate::store::log::codec::{BodyRef, RecordChange};
+use crate::store::log::body::BodyRef;
+use crate::store::log::codec::RecordChange;
 use crate::store::log::queue::closed;
 use crate::store::{Key, StoreError};
 

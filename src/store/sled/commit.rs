@@ -11,6 +11,7 @@ use super::state::Shared;
 use super::wal::{DurableLsn, Wal};
 use crate::store::index::Index;
 use crate::store::log::batch::AcceptedBatch;
+use crate::store::log::body::BodyRef;
 use crate::store::log::group_commit::{Admission, CommitGroup, GroupCollector, deletions};
 use crate::store::log::queue::closed;
 use crate::store::log::queue::{Job, Responder};
@@ -64,7 +65,7 @@ impl Committer {
     fn run_group(&mut self, jobs: Vec<Job>) -> Option<Responder> {
         let shared = Arc::clone(&self.shared);
         let Ok(state) = shared.state.read() else { return None };
-        let mut group = CommitGroup::new(state.index.next_version(), self.last_body_id);
+        let mut group = CommitGroup::new(state.index.next_version(), self.last_body_id, BodyRef::compressed);
         let (mut closing, mut checkpoint_requests) = (None, Vec::new());
         let mut is_complete = true;
         for job in jobs {

@@ -8,7 +8,10 @@ use super::files::{self, sync_directory};
 use crate::store::StoreError;
 
 /// Contents of the file `format`. The number increases with every change of a disk format.
-const FORMAT: &str = "toposcope store, format 1\n";
+const FORMAT: &str = "toposcope store, format 2\n";
+
+/// Like [`FORMAT`], without compressed bodies.
+const WITHOUT_COMPRESSION: &str = "toposcope store, format 1\n";
 
 const PRIMARY: &str = "records";
 const MIRROR: &str = "records.second";
@@ -35,6 +38,9 @@ impl Folder {
         let folder = Self { path: path.to_owned(), lock };
         match fs::read_to_string(folder.format()) {
             Ok(format) if format == FORMAT => {}
+            Ok(format) if format == WITHOUT_COMPRESSION => {
+                folder.write_format().map_err(|error| unusable(path, error))?;
+            }
             Ok(_) => {
                 return Err(StoreError::corrupt(format!(
                     "{} has an unsupported format, or its file `format` is damaged",

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::{io, thread};
 
+use bytes::Bytes;
 use tokio::sync::{Mutex, watch};
 
 use super::checkpoint::{Changes, CheckpointScheduler, CheckpointTask, Checkpointer};
@@ -19,8 +20,9 @@ use super::wal::{DurableLsn, Recovered, Wal, recover};
 use crate::store::index::Loader;
 use crate::store::lock::StateLock;
 use crate::store::log::batch::{AcceptedBatch, ReplayedBatch};
+use crate::store::log::body::BodyRef;
 use crate::store::log::body_cache::BodyCache;
-use crate::store::log::codec::{BodyRef, RecordChange, RecordHeader, decode_header};
+use crate::store::log::codec::{RecordChange, RecordHeader, decode_header};
 use crate::store::log::group_commit::GroupCollector;
 use crate::store::log::queue::Queue;
 use crate::store::{Facets, Key, StoreError, Version, Write};
@@ -273,19 +275,20 @@ fn check_nothing_lost(
 struct LatestChange {
     version: Version,
     change: RecordChange,
-    /// The facets of a put; empty for a delete.
+    /// The facets and the body of a put; empty for a delete.
     facets: Facets,
+    body: Bytes,
 }
 
 fn latest_changes(batches: Vec<ReplayedBatch>) -> HashMap<Key, LatestChange> {
     let mut latest = HashMap::new();
     for ReplayedBatch { accepted: AcceptedBatch { version, changes }, writes } in batches {
         for ((key, change), write) in changes.into_iter().zip(writes) {
-            let facets = match write {
-                Write::Put { facets, .. } => facets,
-                Write::Delete { .. } => Facets::default(),
+            let (facets, body) = match write {
+                Write::Put { facets, body, .. } => (facets, body),
+                Write::Delete { .. } => Default::default(),
             };
-            latest.insert(key, LatestChange { version, change, facets });
+            latest.insert(key, LatestChange { version, change, facets, body });
         }
     }
     latest
@@ -316,8 +319,8 @@ fn build_state(
         })
     })?;
     manifest.check(found)?;
-    for (key, LatestChange { version, change, facets }) in latest {
-        if let RecordChange::Put { body_ref, body, .. } = change {
+    for (key, LatestChange { version, change, facets, body }) in latest {
+        if let RecordChange::Put { body_ref, .. } = change {
             let row = loader.add(*key, *version, facets)?;
             bodies.pin(row, *body_ref, body.clone());
         }

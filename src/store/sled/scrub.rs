@@ -10,7 +10,8 @@ use super::handle::Handle;
 use super::state::Shared;
 use super::trees::{HeaderBatch, Manifest, ScanPosition, ScrubProgress, Side, closed_during_scrub};
 use crate::store::index::RowId;
-use crate::store::log::codec::{BodyRef, RecordHeader, damaged, decode_header};
+use crate::store::log::body::BodyRef;
+use crate::store::log::codec::{RecordHeader, damaged, decode_header};
 use crate::store::{Facets, Key, StoreError};
 
 /// Maximum number of problems listed in [`Verification::problems`].
@@ -254,8 +255,8 @@ impl ScrubPass {
             }
         };
         self.bodies.insert(header.body.id);
-        self.verification.bytes += u64::from(header.body.length);
-        if let Err(problem) = self.shared.trees.primary.body(key, header.body) {
+        self.verification.bytes += header.body.length() as u64;
+        if let Err(problem) = self.shared.trees.primary.stored_body(key, header.body) {
             self.verification.add(problem);
         }
         self.compare(key, header)
@@ -264,7 +265,7 @@ impl ScrubPass {
     fn mirror_header(&mut self, key: Key, bytes: &[u8]) {
         let body = decode_header(key, bytes).and_then(|header| {
             self.bodies.insert(header.body.id);
-            self.shared.trees.mirror.body(key, header.body)
+            self.shared.trees.mirror.stored_body(key, header.body)
         });
         if body.is_err() {
             self.verification.add(StoreError::corrupt(format!("{key} is damaged in the second copy")));

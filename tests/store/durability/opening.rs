@@ -72,8 +72,8 @@ async fn folder_of_another_format_is_refused_until_the_format_is_restored() {
     let fixture = Fixture::filled().await;
     let path = fixture.file("format");
     let format = fs::read_to_string(&path).unwrap();
-    for other in [format.replace('1', "2"), format.replace('1', "10"), String::new(), "something".to_owned()]
-    {
+    let next = ["0", "3", "20"].map(|number| format.replace('2', number));
+    for other in next.into_iter().chain([String::new(), "something".to_owned()]) {
         fs::write(&path, &other).unwrap();
         let before = files(fixture.path());
         assert_refused(fixture.path(), StoreErrorKind::Corrupt).await;
@@ -81,6 +81,19 @@ async fn folder_of_another_format_is_refused_until_the_format_is_restored() {
     }
     fs::write(&path, format).unwrap();
     fixture.assert_holds([1]).await;
+}
+
+#[tokio::test]
+async fn folder_of_the_format_without_compression_is_opened_and_gets_the_new_format() {
+    let fixture = Fixture::filled().await;
+    let path = fixture.file("format");
+    let format = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format.replace('2', "1")).unwrap();
+    let store = fixture.open().await;
+    store.commit(batch(2)).await.unwrap();
+    store.close().await.unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), format);
+    fixture.assert_holds([1, 2]).await;
 }
 
 #[tokio::test]

@@ -38,8 +38,9 @@ async fn polled<T>(future: &mut Running<'_, T>, times: usize) -> Option<T> {
     .await
 }
 
+/// Returns a body that is short enough to be stored as it is.
 fn body(number: u128, round: usize) -> Vec<u8> {
-    format!("body {number} of round {round} ").into_bytes().repeat(20)
+    format!("body {number} of round {round} ").into_bytes().repeat(10)
 }
 
 /// Puts records whose bodies contain the round, in one batch.

@@ -222,7 +222,7 @@ fn write_records(
     let mut writer = TreeWriter::new(new, manifest, false);
     for (key, (header, body)) in found {
         cancellation.check()?;
-        let Ok(body) = body.map_or_else(|| sources.body(key, header.body), Ok) else {
+        let Ok(body) = body.map_or_else(|| sources.stored_body(key, header.body), Ok) else {
             repair.report_lost(key);
             continue;
         };

@@ -8,7 +8,8 @@ use bytes::Bytes;
 use super::super::blocking::Cancellation;
 use super::super::folder::Folder;
 use super::super::trees::{HeaderBatch, Manifest, ScanPosition, TreeCopy};
-use crate::store::log::codec::{BodyRef, RecordHeader, damaged, decode_header};
+use crate::store::log::body::BodyRef;
+use crate::store::log::codec::{RecordHeader, damaged, decode_header};
 use crate::store::{Key, StoreError};
 
 const UNREADABLE: &str = "neither copy of the records can be read: restore an export into a new folder";
@@ -100,8 +101,11 @@ impl Sources {
     }
 
     /// Returns a body from any copy where it is intact.
-    pub(super) fn body(&self, key: Key, body_ref: BodyRef) -> Result<Bytes, StoreError> {
-        self.0.iter().find_map(|source| source.copy.body(key, body_ref).ok()).ok_or_else(|| damaged(key))
+    pub(super) fn stored_body(&self, key: Key, body_ref: BodyRef) -> Result<Bytes, StoreError> {
+        self.0
+            .iter()
+            .find_map(|source| source.copy.stored_body(key, body_ref).ok())
+            .ok_or_else(|| damaged(key))
     }
 
     pub(super) fn close(self) -> Result<(), StoreError> {

@@ -10,7 +10,8 @@ use std::ops::Range;
 
 use uuid::Uuid;
 
-use crate::store::log::codec::{BodyRef, Decoder, put_key};
+use crate::store::log::body::BodyRef;
+use crate::store::log::codec::{Decoder, put_key};
 use crate::store::{Key, Name, StoreError};
 
 /// Applied LSN, highest assigned numbers, and the record count of one copy.
@@ -183,7 +184,7 @@ pub(super) fn pending_delete_key(id: u64) -> Vec<u8> {
 /// Returns the body of a pending delete; its checksum is not stored.
 pub(super) fn decode_pending_delete(key: &[u8], value: &[u8]) -> Option<BodyRef> {
     let id = u64::from_be_bytes(key.strip_prefix(PENDING_DELETES)?.try_into().ok()?);
-    Some(BodyRef { id, length: u32::from_le_bytes(value.try_into().ok()?), checksum: 0 })
+    Some(BodyRef::without_checksum(id, value.try_into().ok()?))
 }
 
 fn numbered(prefix: &[u8], id: u64) -> Vec<u8> {
@@ -213,7 +214,7 @@ pub(super) fn split(value: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
 
 impl BodyRef {
     pub(crate) fn parts(self) -> Range<u32> {
-        0..part_count(self.length as usize)
+        0..part_count(self.length())
     }
 }
 

@@ -13,7 +13,8 @@ use bytes::Bytes;
 use super::super::folder::Folder;
 use super::layout::{Manifest, ScanPosition};
 use super::tree_copy::{TreeCopy, TreeWriter};
-use crate::store::log::codec::{BodyRef, RecordChange, RecordHeader, decode_header};
+use crate::store::log::body::BodyRef;
+use crate::store::log::codec::{RecordChange, RecordHeader, damaged, decode_header};
 use crate::store::{Key, StoreError};
 
 /// One of the two copies.
@@ -52,9 +53,14 @@ impl TreePair {
 
     /// Returns an intact body from either copy. Waits for the mirror if the folder was opened only just now.
     pub(crate) fn body(&self, key: Key, body_ref: BodyRef) -> Result<Bytes, StoreError> {
-        self.primary.body(key, body_ref).or_else(|error| {
+        body_ref.open(self.stored_body(key, body_ref)?).ok_or_else(|| damaged(key))
+    }
+
+    /// Returns an intact body in its stored form.
+    fn stored_body(&self, key: Key, body_ref: BodyRef) -> Result<Bytes, StoreError> {
+        self.primary.stored_body(key, body_ref).or_else(|error| {
             self.mirror_tried.wait();
-            match self.mirror.body(key, body_ref) {
+            match self.mirror.stored_body(key, body_ref) {
                 Ok(body) => {
                     tracing::warn!(
                         error = &error as &dyn Error,
@@ -123,7 +129,7 @@ impl TreePair {
                 let put = RecordChange::Put {
                     header: bytes.to_vec().into(),
                     body_ref,
-                    body: primary.body(key, body_ref)?,
+                    body: primary.stored_body(key, body_ref)?,
                 };
                 removable.extend(writer.write(key, &put)?.map(|replaced| (replaced.id, replaced)));
             }
@@ -172,7 +178,7 @@ impl TreePair {
             TreeWriter::new(copy, Manifest { record_count: 0, checksum_sum: 0, ..manifest }, false);
         self.primary.headers(|key, bytes| {
             let RecordHeader { body: body_ref, .. } = decode_header(key, bytes)?;
-            let body = self.body(key, body_ref)?;
+            let body = self.stored_body(key, body_ref)?;
             writer
                 .write(key, &RecordChange::Put { header: bytes.to_vec().into(), body_ref, body })
                 .map(|_| ())

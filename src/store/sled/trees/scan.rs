@@ -13,7 +13,8 @@ use uuid::Uuid;
 use super::database::{Database, damaged_file};
 use super::layout::{self as keys, Manifest, ScanPosition};
 use super::tree_copy::TreeCopy;
-use crate::store::log::codec::{BodyRef, RecordHeader, decode_header};
+use crate::store::log::body::BodyRef;
+use crate::store::log::codec::{RecordHeader, decode_header};
 use crate::store::{Key, StoreError};
 
 /// Maximum number of headers in a batch.
@@ -158,7 +159,7 @@ impl TreeCopy {
         self.headers(|key, bytes| {
             let body_ref = decode_header(key, bytes)?.body;
             known.insert(body_ref.id);
-            self.body(key, body_ref).map(|_| ())
+            self.stored_body(key, body_ref).map(|_| ())
         })?;
         known.extend(self.pending_deletes()?.iter().map(|pending| pending.id));
         let mut from = Some(ScanPosition::before_bodies());

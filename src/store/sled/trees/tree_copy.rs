@@ -11,7 +11,8 @@ use bytes::Bytes;
 use super::super::files::{self, sync_directory};
 use super::database::{Database, catch_panic, damaged_file, unavailable};
 use super::layout::{self as keys, Manifest};
-use crate::store::log::codec::{BodyRef, RecordChange, RecordHeader, damaged, decode_header};
+use crate::store::log::body::BodyRef;
+use crate::store::log::codec::{RecordChange, RecordHeader, damaged, decode_header};
 use crate::store::{Key, StoreError};
 
 /// One copy of all records: a sled database in its folder, open or closed.
@@ -101,10 +102,10 @@ impl TreeCopy {
         })
     }
 
-    /// Returns the body of a record. A body that differs from what was written is `Corrupt`.
-    pub(crate) fn body(&self, key: Key, body_ref: BodyRef) -> Result<Bytes, StoreError> {
+    /// Returns the body of a record in its stored form. One that differs from what was written is `Corrupt`.
+    pub(crate) fn stored_body(&self, key: Key, body_ref: BodyRef) -> Result<Bytes, StoreError> {
         self.with(|database| {
-            let mut body = Vec::with_capacity(body_ref.length as usize);
+            let mut body = Vec::with_capacity(body_ref.length());
             let prefix = keys::body_key(body_ref.id);
             for part in body_ref.parts() {
                 match database.get(&keys::part_key(&prefix, part))? {
@@ -112,9 +113,7 @@ impl TreeCopy {
                     None => return Err(damaged(key)),
                 }
             }
-            let is_intact =
-                body.len() == body_ref.length as usize && crc32fast::hash(&body) == body_ref.checksum;
-            if is_intact { Ok(body.into()) } else { Err(damaged(key)) }
+            if body_ref.verify(&body) { Ok(body.into()) } else { Err(damaged(key)) }
         })
     }
 
@@ -228,7 +227,7 @@ impl TreeBatch {
 
     /// Notes that a body is to be deleted later, because it may still be read or is not completely written.
     pub(crate) fn put_pending_delete(&mut self, body_ref: BodyRef) {
-        self.insert(keys::pending_delete_key(body_ref.id), &body_ref.length.to_le_bytes());
+        self.insert(keys::pending_delete_key(body_ref.id), &body_ref.encoded_length());
     }
 
     pub(crate) fn remove_pending_delete(&mut self, body_ref: BodyRef) {
@@ -315,7 +314,7 @@ impl<'r> TreeWriter<'r> {
     ///
     /// The note keeps an interruption from leaving an orphaned body.
     fn remove_or_defer(&mut self, body_ref: BodyRef) -> Option<BodyRef> {
-        if self.has_readers || body_ref.length as usize > LARGE_BODY {
+        if self.has_readers || body_ref.length() > LARGE_BODY {
             self.batch.put_pending_delete(body_ref);
             return Some(body_ref);
         }
