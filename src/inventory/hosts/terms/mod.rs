@@ -4,7 +4,6 @@
 mod identity;
 mod words;
 
-use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use sha2::{Digest, Sha256};
@@ -13,7 +12,7 @@ use sha2::{Digest, Sha256};
 use self::identity::identity_terms;
 #[cfg(feature = "discovery")]
 pub(in crate::inventory) use self::identity::{IDENTITY, identity_value};
-use self::words::{MAX_WORDS, query_words, words};
+use self::words::{Words, query_words};
 use super::query::HostQuery;
 use crate::inventory::{Error, Problem};
 use crate::model::{Cidr, Host, MacPrefix, Port, PortNumber, Protocol};
@@ -42,36 +41,41 @@ pub(in crate::inventory) enum HostTerms {
 
 /// Returns the terms of a host.
 pub(super) fn terms(host: &Host) -> Vec<Term> {
-    let mut terms: BTreeSet<(Name, Vec<u8>)> = BTreeSet::new();
+    let mut terms = Vec::with_capacity(64);
     for interface in &host.interfaces {
-        terms.insert((IP, address_bytes(interface.ip_address)));
-        terms.extend(interface.mac_address.map(|address| (MAC, address.octets().to_vec())));
+        terms.push(Term::new(IP, address_bytes(interface.ip_address)));
+        terms.extend(interface.mac_address.map(|address| Term::new(MAC, address.octets())));
     }
-    terms.extend(host.ports.iter().map(|port| (PORT, port_bytes(port))));
+    terms.extend(host.ports.iter().map(|port| Term::new(PORT, port_bytes(port))));
     let definitions = host.services.iter().map(|service| service.service_definition.as_str());
-    terms.extend(definitions.map(|definition| (DEFINITION, definition_bytes(definition))));
-    terms.insert((SOURCE, host.source.source_type().as_str().into()));
-    terms.insert((HIDDEN, vec![u8::from(host.hidden)]));
-    terms.extend(words_of(host).into_iter().take(MAX_WORDS).map(|word| (WORD, word.into_bytes())));
+    terms.extend(definitions.map(|definition| Term::new(DEFINITION, definition_bytes(definition))));
+    terms.push(Term::new(SOURCE, host.source.source_type().as_str()));
+    terms.push(Term::new(HIDDEN, [u8::from(host.hidden)]));
+    terms.extend(words_of(host).into_iter().map(|word| Term::new(WORD, word)));
     #[cfg(feature = "discovery")]
-    terms.extend(identity_terms(host));
-    terms.into_iter().map(|(name, value)| Term::new(name, value)).collect()
+    terms.extend(identity_terms(host).into_iter().map(|(name, value)| Term::new(name, value)));
+    terms.sort_unstable();
+    terms.dedup();
+    terms
 }
 
-/// Returns the words that a search finds a host by.
-fn words_of(host: &Host) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
-    let texts = [Some(&host.name), host.hostname.as_ref(), host.description.as_ref()];
+/// Returns the words that a search finds a host by. Of a host with too many of them, those of the description are left out.
+fn words_of(host: &Host) -> Vec<String> {
+    let mut words = Words::default();
     let names = host.interfaces.iter().map(|interface| interface.name.as_ref());
-    for text in texts.into_iter().chain(names).flatten() {
-        found.extend(words(text));
+    for text in [Some(&host.name), host.hostname.as_ref()].into_iter().chain(names).flatten() {
+        words.add_text(text);
     }
     for interface in &host.interfaces {
-        found.insert(interface.ip_address.to_string());
-        let address = interface.mac_address.map(|address| address.to_string());
-        found.extend(address.map(|address| without_separators(&address.to_lowercase())));
+        words.add(&interface.ip_address.to_string());
+        if let Some(address) = interface.mac_address {
+            words.add(&without_separators(&address.to_string().to_lowercase()));
+        }
     }
-    found
+    if let Some(description) = &host.description {
+        words.add_text(description);
+    }
+    words.without_beginnings()
 }
 
 /// Encodes an address so that the addresses of a prefix are one range.
