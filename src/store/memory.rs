@@ -47,7 +47,18 @@ use crate::model::Timestamp;
 pub struct MemoryStore {
     shared: Arc<Shared>,
     materializer: Materializer,
+    /// Prepare large batches. Apart from their commits, so that the next one is ready when a commit has ended.
+    preparations: FairThreads,
     commits: FairThreads,
+}
+
+/// A batch with what the store makes of it before it takes the lock.
+struct Prepared {
+    writes: Vec<Write>,
+    guards: Vec<Guard>,
+    /// The bodies of the puts.
+    bodies: Vec<Bytes>,
+    packs: Packs,
 }
 
 /// The state behind its lock, shared with the threads that materialize orderings.
@@ -69,17 +80,29 @@ impl MemoryStore {
 }
 
 impl Shared {
-    /// Commits a batch. A large one is packed before it takes the lock.
-    fn commit(&self, mut writes: Vec<Write>, guards: &[Guard], is_large: bool) -> Result<(), StoreError> {
-        let bodies: Vec<Bytes> = writes.iter_mut().filter_map(take_body).collect();
-        let packs = if is_large { self.0.read()?.index.packer().pack(&writes) } else { Packs::default() };
+    /// Packs the facets of a large batch, which takes longer than anything may hold the lock.
+    fn prepare_large(&self, writes: Vec<Write>, guards: Vec<Guard>) -> Result<Prepared, StoreError> {
+        let prepared = Prepared::new(writes, guards);
+        let packer = self.0.read()?.index.packer();
+        Ok(Prepared { packs: packer.pack(&prepared.writes), ..prepared })
+    }
+
+    fn commit(&self, prepared: Prepared) -> Result<(), StoreError> {
+        let Prepared { writes, guards, bodies, packs } = prepared;
         let mut state = self.0.write()?;
-        state.index.check(&writes, &packs, guards)?;
+        state.index.check(&writes, &packs, &guards)?;
         // Dropped after the lock: giving back megabytes takes time, and an owner of bytes may do as it likes then.
         let replaced = state.apply(&writes, bodies, packs);
         drop(state);
         drop(replaced);
         Ok(())
+    }
+}
+
+impl Prepared {
+    fn new(mut writes: Vec<Write>, guards: Vec<Guard>) -> Self {
+        let bodies = writes.iter_mut().filter_map(take_body).collect();
+        Self { writes, guards, bodies, packs: Packs::default() }
     }
 }
 
@@ -109,6 +132,13 @@ impl Indexed for Shared {
         let mut records = Vec::with_capacity(rows.len());
         records.extend(rows.into_iter().filter_map(|row| state.record(row)));
         Page { records, total, next }
+    }
+}
+
+fn not_run(reason: NotRun) -> StoreError {
+    match reason {
+        NotRun::Busy => StoreError::unavailable("too many large batches of one organization wait"),
+        NotRun::ShutDown => StoreError::unavailable("the runtime is shutting down"),
     }
 }
 
@@ -172,18 +202,18 @@ impl Store for MemoryStore {
     async fn commit(&self, batch: Batch) -> Result<(), StoreError> {
         let (writes, guards) = batch.into_parts();
         if !is_large(&writes) {
-            return self.shared.commit(writes, &guards, false);
+            return self.shared.commit(Prepared::new(writes, guards));
         }
         let organization = writes.iter().find_map(|write| match write {
             Write::Put { facets, .. } => facets.organization,
             Write::Delete { .. } => None,
         });
+        let organization = organization.unwrap_or_default();
         let shared = Arc::clone(&self.shared);
-        let commit = move || shared.commit(writes, &guards, true);
-        self.commits.run(organization.unwrap_or_default(), commit).await.map_err(|reason| match reason {
-            NotRun::Busy => StoreError::unavailable("too many large batches of one organization wait"),
-            NotRun::ShutDown => StoreError::unavailable("the runtime is shutting down"),
-        })?
+        let prepare = move || shared.prepare_large(writes, guards);
+        let prepared = self.preparations.run(organization, prepare).await.map_err(not_run)??;
+        let shared = Arc::clone(&self.shared);
+        self.commits.run(organization, move || shared.commit(prepared)).await.map_err(not_run)?
     }
 
     async fn purge_expired(&self, now: Timestamp) -> Result<u64, StoreError> {

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
 
 use bytes::{Buf, Bytes};
 use serde::de::DeserializeOwned;
@@ -72,8 +73,9 @@ pub(in crate::inventory) struct EncodedHost {
     pub(in crate::inventory) body: Bytes,
     /// The referenced tags, each with its path in the host as given.
     pub(super) tags: BTreeMap<Uuid, String>,
-    /// Computed as if no service virtualized the host.
-    facets: Facets,
+    encoder: HostEncoder,
+    /// Computed as if no service virtualized the host, until the first attempt to commit takes them.
+    facets: Mutex<Option<Facets>>,
 }
 
 impl HostEncoder {
@@ -98,7 +100,7 @@ impl HostEncoder {
             return Err(ErrorKind::TooLarge { entity: Entity::Host, limit }.into());
         }
         let facets = self.facets(&host);
-        Ok(EncodedHost { host, body, tags, facets })
+        Ok(EncodedHost { host, body, tags, encoder: self, facets: Mutex::new(Some(facets)) })
     }
 
     /// Computes the facets of a host with sorted lists, as if no service virtualized it.
@@ -123,9 +125,11 @@ impl HostEncoder {
 impl EncodedHost {
     /// Returns the facets of the host when virtualized by a named service.
     ///
-    /// An empty name means that the host is not virtualized.
+    /// An empty name means that the host is not virtualized. Nearly every host is committed at the first attempt, so that
+    /// only further attempts compute the facets again.
     pub(super) fn facets(&self, virtualized_by: &str) -> Facets {
-        let mut facets = self.facets.clone();
+        let computed = self.facets.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let mut facets = computed.unwrap_or_else(|| self.encoder.facets(&self.host));
         set_virtualized_by(&mut facets, virtualized_by);
         facets
     }

@@ -98,7 +98,9 @@ impl Index {
             _ => None,
         });
         let is_alone = puts.clone().count() <= 1;
-        let mut claims: HashMap<&UniqueKey, Key> = HashMap::new();
+        let count =
+            if is_alone { 0 } else { puts.clone().map(|(.., facets)| facets.unique_keys.len()).sum() };
+        let mut claims: HashMap<&UniqueKey, Key> = HashMap::with_capacity(count);
         for (place, key, facets) in puts {
             let there = self.find(key).and_then(|row| self.rows.get(row));
             if is_alone && let Some((row, packed)) = there.zip(packs.get(place)) {

@@ -11,7 +11,7 @@ use super::parallel::{Task, run_all};
 use super::rows::{Rows, Slot};
 use super::run::{RowId, Run};
 use super::sort::sorted;
-use super::table::{Runs, Table};
+use super::table::{RunSet, Runs, Table};
 use crate::store::{Facets, Key, StoreError, Version};
 
 /// Below this number of rows, sorting takes less time than starting a thread.
@@ -97,10 +97,10 @@ fn load_table(table: &mut Table, rows: &Rows, members: &[RowId]) {
         networks.iter_mut().zip(by_network).for_each(|(runs, run)| runs.push(run));
     }
     for (organization, runs) in members.organizations.values.into_iter().zip(organizations) {
-        table.put_runs(organization, None, runs);
+        table.put_runs(organization, RunSet::Organization, runs);
     }
     for (partition, runs) in members.partitions.values.into_iter().zip(networks) {
-        table.put_runs(partition.organization, Some(partition.network), runs);
+        table.put_runs(partition.organization, RunSet::Network(partition.network), runs);
     }
 }
 

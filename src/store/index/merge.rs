@@ -6,7 +6,8 @@ use std::ops::RangeInclusive;
 
 use uuid::Uuid;
 
-use super::rows::{Rows, Slot, prefix};
+use super::prefix::prefix;
+use super::rows::{Rows, Slot};
 use super::run::{Place, RowId, Run};
 use crate::store::Direction;
 

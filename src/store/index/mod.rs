@@ -55,8 +55,8 @@
 //!
 //! # How a batch is written
 //! [`check`] evaluates preconditions, guards and unique keys and changes nothing. [`apply`] then updates
-//! rows, lookups, runs and cached lists, and cannot fail; [`insert`] divides a large batch among threads. A store in a folder builds the index with a
-//! `Loader`, which sorts every order once.
+//! rows, lookups, runs and cached lists, and cannot fail; [`insert`] divides a large batch among threads. A
+//! store in a folder builds the index with a `Loader`, which sorts every order once.
 
 mod apply;
 mod check;
@@ -71,6 +71,7 @@ mod merge;
 mod pack;
 mod packed;
 mod parallel;
+mod prefix;
 mod query;
 mod rows;
 mod run;

@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::interner::{NameId, PartitionId, Partitions};
 use super::packed::PackedFacets;
+use super::prefix::prefix;
 use super::run::RowId;
 use super::terms::CommonValues;
 use crate::store::Direction;
@@ -196,12 +197,4 @@ fn directed(ordering: Ordering, direction: Direction) -> Ordering {
 
 fn first_difference(mut orderings: impl Iterator<Item = Ordering>) -> Ordering {
     orderings.find(|ordering| ordering.is_ne()).unwrap_or(Ordering::Equal)
-}
-
-/// Returns the beginning of a key as a number in the same order; a short key reads as if zeros followed.
-pub(super) fn prefix(key: &[u8]) -> u128 {
-    match key.first_chunk() {
-        Some(bytes) => u128::from_be_bytes(*bytes),
-        None => key.iter().rev().fold(0, |prefix, byte| prefix >> 8 | u128::from(*byte) << 120),
-    }
 }

@@ -190,7 +190,13 @@ impl Run {
         is_before: impl Fn(RowId) -> bool,
     ) {
         let prefix = prefix_of(row);
-        let mut place = self.partition_place(prefix..=prefix, is_before);
+        let place = self.partition_place(prefix..=prefix, is_before);
+        self.insert_at(place, row, prefix_of);
+    }
+
+    /// Inserts a row at a place.
+    pub(super) fn insert_at(&mut self, mut place: Place, row: RowId, prefix_of: impl Fn(RowId) -> u128) {
+        let prefix = prefix_of(row);
         if place == self.end()
             && let Some(last) = self.blocks.len().checked_sub(1)
         {

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::rows::prefix;
+use super::prefix::prefix;
 
 /// Bytes of a key that are kept beside its number.
 const PREFIX: usize = 16;

@@ -12,6 +12,15 @@ use crate::store::Name;
 /// One run for each slot of the table.
 pub(super) type Runs = Vec<Run>;
 
+/// Identifies a set of runs of an organization.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum RunSet {
+    /// Those of the organization as a whole.
+    Organization,
+    /// Those of one of its networks; `None`: of the records without a network.
+    Network(Option<Uuid>),
+}
+
 /// The sorted runs of one kind of record: one set for each organization and one for each of its networks; and the
 /// postings of each organization.
 #[derive(Debug, Default)]
@@ -66,29 +75,29 @@ impl Table {
     }
 
     pub(super) fn insert(&mut self, rows: &Rows, partition: Partition, slot: Slot, row: RowId) {
-        for network in [None, Some(partition.network)] {
-            if let Some(run) = self.runs_mut(partition.organization, network).get_mut(slot) {
+        for set in [RunSet::Organization, RunSet::Network(partition.network)] {
+            if let Some(run) = self.runs_mut(partition.organization, set).get_mut(slot) {
                 insert_into_run(run, rows, slot, row);
             }
         }
     }
 
-    /// Takes out the runs of an organization as a whole, or of one of its networks, one for each slot.
-    pub(super) fn take_runs(&mut self, organization: Option<Uuid>, network: Option<Option<Uuid>>) -> Runs {
-        std::mem::take(self.runs_mut(organization, network))
+    /// Takes out a set of runs of an organization, one for each slot.
+    pub(super) fn take_runs(&mut self, organization: Option<Uuid>, set: RunSet) -> Runs {
+        std::mem::take(self.runs_mut(organization, set))
     }
 
     /// Puts runs back that were taken out.
-    pub(super) fn put_runs(&mut self, organization: Option<Uuid>, network: Option<Option<Uuid>>, runs: Runs) {
-        *self.runs_mut(organization, network) = runs;
+    pub(super) fn put_runs(&mut self, organization: Option<Uuid>, set: RunSet, runs: Runs) {
+        *self.runs_mut(organization, set) = runs;
     }
 
-    fn runs_mut(&mut self, organization: Option<Uuid>, network: Option<Option<Uuid>>) -> &mut Runs {
+    fn runs_mut(&mut self, organization: Option<Uuid>, set: RunSet) -> &mut Runs {
         let slots = self.slots();
         let organization = self.organization_mut(organization);
-        let runs = match network {
-            None => &mut organization.all,
-            Some(network) => organization.networks.entry(network).or_default(),
+        let runs = match set {
+            RunSet::Organization => &mut organization.all,
+            RunSet::Network(network) => organization.networks.entry(network).or_default(),
         };
         runs.resize_with(slots, Run::default);
         runs
@@ -221,7 +230,7 @@ impl Organization {
 }
 
 /// Inserts a row into the run of a slot.
-pub(super) fn insert_into_run(run: &mut Run, rows: &Rows, slot: Slot, row: RowId) {
+fn insert_into_run(run: &mut Run, rows: &Rows, slot: Slot, row: RowId) {
     let key = rows.rank_key(slot, row);
     run.insert(row, |row| rows.prefix(slot, row), |other| rows.rank_key(slot, other) < key);
 }

@@ -1,7 +1,7 @@
 //! Ids that are taken by other hosts or organizations.
 
 use toposcope::inventory::{Atomicity, BulkChange};
-use toposcope::model::{BindingTarget, Host, HostVirtualization, Neighbor, Protocol};
+use toposcope::model::{BindingTarget, Host, HostVirtualization, IfEntry, Neighbor, Protocol};
 use uuid::Uuid;
 
 use super::MODES;
@@ -55,6 +55,30 @@ async fn parts_of_other_hosts_get_new_ids_and_references_follow() {
         assert_eq!(run_by(&copy), Some(copy.services[1].id));
         assert_eq!(run_by(&fixture.host(id(3)).await), Some(copy.services[0].id));
         assert_eq!(fixture.host(id(1)).await, theirs);
+    }
+}
+
+#[tokio::test]
+async fn taken_part_of_the_last_host_gets_a_new_id_and_a_reference_of_the_first_host_follows() {
+    for mode in MODES {
+        for refers in [false, true] {
+            let (fixture, taken) = (Fixture::new().await, id(0x9999));
+            let mut holder = bare_host(id(5000), fixture.network);
+            holder.if_entries = vec![IfEntry { neighbor: None, ..entry(&holder, taken, 1) }];
+            fixture.put(&holder).await;
+            // More than are stored in one commit.
+            let mut hosts = numbered_hosts(fixture.network, 1000);
+            let neighbor = refers.then_some(Neighbor::IfEntry(taken));
+            hosts[0].if_entries = vec![IfEntry { neighbor, ..entry(&hosts[0], id(0x7777), 1) }];
+            hosts[999].if_entries = vec![IfEntry { neighbor: None, ..entry(&hosts[999], taken, 1) }];
+            fixture.bulk(hosts, mode).await;
+            let (first, last) = (fixture.host(id(1)).await, fixture.host(id(1000)).await);
+            let given = last.if_entries[0].id;
+            assert_ne!(given, taken);
+            assert_eq!(first.if_entries[0].neighbor, refers.then_some(Neighbor::IfEntry(given)));
+            assert_eq!(fixture.host(holder.id).await.if_entries, holder.if_entries);
+            assert_eq!(fixture.documents().await.len(), 1001);
+        }
     }
 }
 

@@ -96,6 +96,13 @@ fn for_each_reference(host: &mut Host, mut visit: impl FnMut(Kind, &mut Uuid)) {
     }
 }
 
+/// Returns whether a host or one of its parts refers to another host or to a part of one.
+pub(super) fn refers_to_hosts(host: &Host) -> bool {
+    host.virtualization.is_some()
+        || host.services.iter().any(|service| service.virtualization.is_some())
+        || host.if_entries.iter().any(|entry| entry.neighbor.is_some())
+}
+
 /// Gives new ids to the hosts and parts of a request that need them.
 #[derive(Debug)]
 pub(super) struct Assignment {

@@ -19,7 +19,7 @@ use std::collections::HashSet;
 use bytes::Bytes;
 use uuid::Uuid;
 
-use self::decide::Item;
+use self::decide::{Item, PartIds};
 use self::ids::rename_host;
 #[cfg(feature = "discovery")]
 pub(in crate::inventory) use self::ids::rename_parts;
@@ -146,7 +146,7 @@ impl Inventory {
         }
         let mut results = Results::new(hosts.len(), atomicity);
         let items = self.parse_hosts(caller.organization_id(), hosts, &mut results).await?;
-        let decision = self.decide(caller, items, &mut results).await?;
+        let decision = self.decide(caller, items, PartIds::Unchecked, &mut results).await?;
         self.store_decision(caller, decision, &mut results).await?;
         results.finish()
     }

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::decide::Decision;
+use super::decide::{Decision, PartIds};
 use super::{Atomicity, BulkChange, Results};
 use crate::access::Caller;
 use crate::inventory::hosts::change::{Attempt, HostChange};
@@ -45,7 +45,7 @@ impl Inventory {
     ) -> Result<(), Error> {
         for item in group.take_items() {
             let index = item.index;
-            let mut alone = self.decide(caller, vec![item], results).await?;
+            let mut alone = self.decide(caller, vec![item], PartIds::Checked, results).await?;
             match self.commit_decision(caller, &mut alone, results).await {
                 Err(error) if !is_fatal(&error) => results.fail(index, error)?,
                 stored => stored?,
@@ -80,7 +80,7 @@ impl Inventory {
                 }
                 transaction.retry().await?;
             }
-            *decision = self.decide(caller, decision.take_items(), results).await?;
+            *decision = self.decide(caller, decision.take_items(), PartIds::Checked, results).await?;
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use crate::store::index::run::RowId;
 use crate::store::{Term, TermRange};
 
 /// Maximum size of a block in bytes: an insertion scans its values and moves half of it.
-const MOST: usize = 2_048;
+const MOST: usize = 1_024;
 
 /// Bytes by which a block grows. Doubling would leave a third of it empty on average.
 const GROWTH: usize = 64;

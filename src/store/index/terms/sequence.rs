@@ -7,7 +7,7 @@ use super::block::Block;
 use super::common::COMMON;
 use super::{Posting, Section};
 use crate::store::TermRange;
-use crate::store::index::rows::prefix;
+use crate::store::index::prefix::prefix;
 use crate::store::index::run::RowId;
 
 /// Below this number of postings for one block, inserting each takes less time than writing the block anew.
