@@ -15,7 +15,11 @@ use crate::store::log::body::BodyRef;
 use crate::store::log::group_commit::{Admission, CommitGroup, GroupCollector, deletions};
 use crate::store::log::queue::closed;
 use crate::store::log::queue::{Job, Responder};
-use crate::store::{Batch, StoreError};
+use crate::store::{Batch, StoreError, Write};
+
+/// Size of the bodies in memory, in bytes, with which a log file is full. The file itself holds them compressed, and would
+/// take any number of bodies that are all alike.
+const MAX_PINNED: usize = 64 << 20;
 
 /// State of the commit thread.
 #[derive(Debug)]
@@ -29,6 +33,8 @@ pub(super) struct Committer {
     pub(super) checkpoints: CheckpointScheduler,
     /// What was written since the last checkpoint began.
     pub(super) changes: Changes,
+    /// Size of the bodies of these changes in memory, in bytes.
+    pub(super) pinned: usize,
     /// LSN of the last frame.
     pub(super) lsn: u64,
     /// Highest body number assigned.
@@ -127,6 +133,7 @@ impl Committer {
         if let Ok(mut state) = self.shared.state.write() {
             for (accepted, (batch, _)) in accepted.iter().zip(&requests) {
                 state.apply(accepted, batch.writes(), &mut dropped);
+                self.pinned += batch.writes().iter().map(body_size).sum::<usize>();
             }
         }
         for (_, responder) in requests {
@@ -151,7 +158,8 @@ impl Committer {
     /// Starts a checkpoint if the log file is full. Waits only for the checkpoint before it.
     fn ensure_wal_space(&mut self) -> Result<(), StoreError> {
         self.checkpoints.poll(&mut self.wal);
-        if !self.wal.is_full() && (self.wal.has_active_file() || self.wal.has_free_file()) {
+        let is_full = self.wal.is_full() || self.pinned >= MAX_PINNED;
+        if !is_full && (self.wal.has_active_file() || self.wal.has_free_file()) {
             return Ok(());
         }
         self.checkpoints.wait(&mut self.wal)?;
@@ -168,6 +176,7 @@ impl Committer {
         }
         let last_version = self.shared.state.read()?.index.next_version().0 - 1;
         let changes = std::mem::take(&mut self.changes);
+        self.pinned = 0;
         self.checkpoints.start(CheckpointTask {
             changes,
             sealed: vec![sealed],
@@ -221,6 +230,13 @@ impl Committer {
             |error| StoreError::unavailable("the write-ahead log cannot be truncated").with_source(error);
         self.durable_lsn.write(self.lsn).and_then(|()| self.durable_lsn.sync()).map_err(unwritten)?;
         self.wal.clear().map_err(unwritten)
+    }
+}
+
+fn body_size(write: &Write) -> usize {
+    match write {
+        Write::Put { body, .. } => body.len(),
+        Write::Delete { .. } => 0,
     }
 }
 

@@ -108,6 +108,7 @@ pub(super) fn open(options: &SledStoreBuilder) -> Result<(Arc<Shared>, Queue), S
         is_durable: options.durability == Durability::Durable,
         checkpoints,
         changes: Changes::new(),
+        pinned: 0,
         lsn,
         last_body_id,
     };

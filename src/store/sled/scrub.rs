@@ -26,7 +26,7 @@ const LOOKUPS: usize = 256;
 pub struct Verification {
     /// Number of records read from the primary copy.
     pub records: u64,
-    /// Total size of their bodies, in bytes.
+    /// Total size of their bodies as they are stored, in bytes.
     pub bytes: u64,
     /// Number of problems found, including those that are not in `problems`.
     pub problem_count: u64,

@@ -47,7 +47,7 @@ use crate::store::{Batch, Key, Name, Page, Query, Record, Revision, Snapshot, St
 /// Memory use, beside the cache:
 /// * the facets of all records, as in a [`MemoryStore`](crate::store::MemoryStore);
 /// * 56 bytes for each record;
-/// * the commits since the last checkpoint: at most about 100 MB and one group of batches;
+/// * the bodies of commits since the last checkpoints: at most about 200 MB and one group of batches;
 /// * the page cache of sled.
 ///
 /// On disk, the two copies together take three to four times the size of the records if each was written once, and

@@ -1,6 +1,7 @@
 //! Stores that are reopened, compared with a map of all their records.
 
 use std::collections::BTreeMap;
+use std::fs;
 
 use bytes::Bytes;
 use fastrand::Rng;
@@ -186,4 +187,26 @@ impl Versions {
             }
         }
     }
+}
+
+#[tokio::test]
+async fn log_file_ends_after_some_megabytes_of_bodies_however_well_they_are_compressed() {
+    const BLANK: &[u8] = &[b' '; 8 << 20];
+    let fixture = Fixture::new();
+    let store = fixture.open().await;
+    let put = async |number| {
+        let mut batch = Batch::new();
+        batch.put(key(number), Precondition::Absent, Facets::default(), Bytes::from_static(BLANK));
+        store.commit(batch).await.unwrap();
+    };
+    let is_second_used = || fs::metadata(fixture.file("journal.1")).unwrap().len() > 0;
+    put(0).await;
+    assert!(!is_second_used());
+    for number in 1..10 {
+        put(number).await;
+    }
+    assert!(is_second_used());
+    store.close().await.unwrap();
+    let records = fixture.open().await.get(&[key(9)]).await.unwrap();
+    assert_eq!(records[0].as_ref().map(|record| &record.body[..] == BLANK), Some(true));
 }
