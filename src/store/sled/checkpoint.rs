@@ -5,6 +5,7 @@ use std::error::Error;
 use std::fs::File;
 use std::sync::mpsc::{Receiver, SendError, Sender};
 use std::sync::{Arc, Weak};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::files::preallocate;
@@ -213,6 +214,7 @@ const RETRY: Duration = Duration::from_secs(1);
 pub(super) struct CheckpointScheduler {
     tasks: Sender<CheckpointTask>,
     results: Receiver<CheckpointResult>,
+    thread: JoinHandle<()>,
     state: SchedulerState,
     /// LSN up to which all commits are in both copies.
     applied_lsn: u64,
@@ -227,8 +229,21 @@ enum SchedulerState {
 }
 
 impl CheckpointScheduler {
-    pub(super) fn new(tasks: Sender<CheckpointTask>, results: Receiver<CheckpointResult>) -> Self {
-        Self { tasks, results, state: SchedulerState::Idle, applied_lsn: 0 }
+    pub(super) fn new(
+        tasks: Sender<CheckpointTask>,
+        results: Receiver<CheckpointResult>,
+        thread: JoinHandle<()>,
+    ) -> Self {
+        Self { tasks, results, thread, state: SchedulerState::Idle, applied_lsn: 0 }
+    }
+
+    /// Ends the thread, and returns when it has released its files.
+    pub(super) fn end(self) {
+        let Self { tasks, results, thread, .. } = self;
+        drop((tasks, results));
+        if thread.join().is_err() {
+            tracing::error!("the thread of the checkpoints has panicked");
+        }
     }
 
     pub(super) const fn applied_lsn(&self) -> u64 {

@@ -60,11 +60,16 @@ impl Committer {
                 "the store was not closed cleanly; acknowledged commits are recovered when it is opened again"
             );
         }
-        // Releases the folder before the caller of `close` gets its answer.
-        drop(self);
+        // Closes all files before the caller of `close` gets its answer.
+        self.into_checkpoints().end();
         if let Some(responder) = responder {
             responder.send(outcome);
         }
+    }
+
+    /// Drops everything else.
+    fn into_checkpoints(self) -> CheckpointScheduler {
+        self.checkpoints
     }
 
     /// Writes one group. Returns the responder of a job that closes the store.

@@ -2,10 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 use std::error::Error;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
-use std::{io, thread};
+use std::thread::{self, JoinHandle};
 
 use bytes::Bytes;
 use tokio::sync::{Mutex, watch};
@@ -137,16 +138,15 @@ fn start_checkpoints(
 ) -> Result<CheckpointScheduler, StoreError> {
     let checkpointer = Checkpointer::new(Arc::clone(shared), pending_deletes);
     let ((tasks, task_receiver), (result_sender, results)) = (channel(), channel());
-    spawn_thread("toposcope-trees", || checkpointer.run(task_receiver, result_sender))?;
-    let mut checkpoints = CheckpointScheduler::new(tasks, results);
+    let thread = spawn_thread("toposcope-trees", || checkpointer.run(task_receiver, result_sender))?;
+    let mut checkpoints = CheckpointScheduler::new(tasks, results, thread);
     checkpoints.start(recovered);
     Ok(checkpoints)
 }
 
-fn spawn_thread(name: &str, run: impl FnOnce() + Send + 'static) -> Result<(), StoreError> {
+fn spawn_thread(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, StoreError> {
     let spawned = thread::Builder::new().name(name.to_owned()).spawn(run);
     spawned
-        .map(|_| ())
         .map_err(|error| StoreError::unavailable("a background thread cannot be started").with_source(error))
 }
 
