@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use uuid::Uuid;
 
-use super::index::{Index, IndexSnapshot, Packs, RowId, Selection};
+use super::index::{Index, IndexSnapshot, Packs, RowId, Selection, is_large};
 use super::lock::StateLock;
 use super::materializer::{Indexed, Materializer};
 use super::{
@@ -104,16 +104,6 @@ impl Prepared {
         let bodies = writes.iter_mut().filter_map(take_body).collect();
         Self { writes, guards, bodies, packs: Packs::default() }
     }
-}
-
-/// Whether a batch takes too long for an async thread: more than about 2 ms.
-fn is_large(writes: &[Write]) -> bool {
-    let sizes = writes.iter().map(|write| match write {
-        Write::Put { facets, body, .. } => (facets.unique_keys.len() + facets.terms.len(), body.len()),
-        Write::Delete { .. } => (0, 0),
-    });
-    let (values, bytes) = sizes.fold((0, 0), |sum, size| (sum.0 + size.0, sum.1 + size.1));
-    values > 2_048 || bytes > 1024 * 1024
 }
 
 impl Indexed for Shared {

@@ -11,6 +11,16 @@ use super::packed::PackedFacets;
 use super::terms::CommonValues;
 use crate::store::{Facets, Name, Write};
 
+/// Returns whether a batch takes long, such as on an async thread: more than about 2 ms.
+pub(crate) fn is_large(writes: &[Write]) -> bool {
+    let sizes = writes.iter().map(|write| match write {
+        Write::Put { facets, body, .. } => (facets.unique_keys.len() + facets.terms.len(), body.len()),
+        Write::Delete { .. } => (0, 0),
+    });
+    let (values, bytes) = sizes.fold((0, 0), |sum, size| (sum.0 + size.0, sum.1 + size.1));
+    values > 2_048 || bytes > 1024 * 1024
+}
+
 /// The numbers of an index by which facets are packed. They are never given to anything else, so that facets packed by them
 /// outside the lock stay valid.
 #[derive(Debug)]

@@ -23,17 +23,18 @@ impl AcceptedBatch {
         })
     }
 
-    /// Applies the batch, whose writes are given, to an index. Calls `set_body` with the row of each put and its body,
-    /// and with the row of each deleted record.
+    /// Applies the batch, whose writes and as far as they are packed their facets are given, to an index. Calls `set_body`
+    /// with the row of each put and its body, and with the row of each deleted record.
     pub(crate) fn apply(
         &self,
         writes: &[Write],
+        packs: Packs,
         index: &mut Index,
         mut set_body: impl FnMut(RowId, Option<(BodyRef, Bytes)>),
     ) {
         // `Index::apply` calls back for every put, in the order of the writes.
         let mut body_refs = self.body_refs();
-        index.apply(self.version, writes, Packs::default(), |row, body| {
+        index.apply(self.version, writes, packs, |row, body| {
             set_body(row, body.and_then(|body| Some((body_refs.next()?, body))));
         });
     }

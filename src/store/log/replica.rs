@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::batch::AcceptedBatch;
 use super::body_cache::BodyCache;
 use super::entry::{Contents, Effect, Entry};
-use crate::store::index::{Index, RowId};
+use crate::store::index::{Index, Packs, RowId};
 use crate::store::lock::StateLock;
 use crate::store::{Cursor, Key, Name, Revision, StoreError, Version, Write};
 
@@ -72,7 +72,7 @@ impl Replica {
     ) {
         let Self { index, bodies, .. } = self;
         for (accepted, writes) in batches {
-            accepted.apply(writes, index, |row, body| match body {
+            accepted.apply(writes, Packs::default(), index, |row, body| match body {
                 None => drop(bodies.remove(row)),
                 Some((body_ref, body)) => {
                     bodies.remove(row);

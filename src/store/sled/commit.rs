@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::sync::Arc;
+use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Instant;
 
 use bytes::Bytes;
@@ -9,7 +10,7 @@ use bytes::Bytes;
 use super::checkpoint::{Changes, CheckpointScheduler, CheckpointTask};
 use super::state::Shared;
 use super::wal::{DurableLsn, Wal};
-use crate::store::index::Index;
+use crate::store::index::{Index, Packer, Packs, is_large};
 use crate::store::log::batch::AcceptedBatch;
 use crate::store::log::body::BodyRef;
 use crate::store::log::group_commit::{Admission, CommitGroup, GroupCollector, deletions};
@@ -103,8 +104,10 @@ impl Committer {
             is_complete &= deferred.is_none();
             deferred.into_iter().for_each(|job| self.jobs.defer(job));
         }
+        let is_large = group.requests.iter().any(|(batch, _)| is_large(batch.writes()));
+        let packer = is_large.then(|| state.index.packer());
         drop(state);
-        self.commit_group(group);
+        self.commit_group(group, packer.as_ref());
         if !checkpoint_requests.is_empty() {
             let started = self.start_requested_checkpoint();
             for responder in checkpoint_requests {
@@ -118,13 +121,17 @@ impl Committer {
     }
 
     /// Writes a group to the log, applies it to the state, and acknowledges it.
-    fn commit_group(&mut self, group: CommitGroup) {
+    /// A packer is given for a large group.
+    fn commit_group(&mut self, group: CommitGroup, packer: Option<&Packer>) {
         let CommitGroup { accepted, requests, last_body_id, .. } = group;
         if accepted.is_empty() {
             return;
         }
         let begin = Instant::now();
-        let outcome = self.write(&accepted);
+        let (outcome, packs) = thread::scope(|scope| {
+            let packing = PackingThread::spawn(scope, packer, &requests);
+            (self.write(&accepted), packing.join(requests.len()))
+        });
         self.jobs.record_group(begin.elapsed(), requests.len());
         if let Err(error) = outcome {
             tracing::error!(error = &error as &dyn Error, "a commit group cannot be written");
@@ -136,8 +143,8 @@ impl Committer {
         self.last_body_id = last_body_id;
         let mut dropped: Vec<Bytes> = Vec::new();
         if let Ok(mut state) = self.shared.state.write() {
-            for (accepted, (batch, _)) in accepted.iter().zip(&requests) {
-                state.apply(accepted, batch.writes(), &mut dropped);
+            for ((accepted, (batch, _)), packs) in accepted.iter().zip(&requests).zip(packs) {
+                state.apply(accepted, batch.writes(), packs, &mut dropped);
                 self.pinned += batch.writes().iter().map(body_size).sum::<usize>();
             }
         }
@@ -235,6 +242,31 @@ impl Committer {
             |error| StoreError::unavailable("the write-ahead log cannot be truncated").with_source(error);
         self.durable_lsn.write(self.lsn).and_then(|()| self.durable_lsn.sync()).map_err(unwritten)?;
         self.wal.clear().map_err(unwritten)
+    }
+}
+
+/// A thread that packs the facets of large batches while the log waits for the disk.
+struct PackingThread<'scope>(Option<ScopedJoinHandle<'scope, Vec<Packs>>>);
+
+impl<'scope> PackingThread<'scope> {
+    fn spawn<'env>(
+        scope: &'scope Scope<'scope, 'env>,
+        packer: Option<&'env Packer>,
+        requests: &'env [(Batch, Responder)],
+    ) -> Self {
+        let spawn = |packer: &'env Packer| {
+            let pack = || requests.iter().map(|(batch, _)| packer.pack(batch.writes())).collect();
+            thread::Builder::new().spawn_scoped(scope, pack).ok()
+        };
+        // Without a thread, the index packs the facets when the batches are applied.
+        Self(packer.and_then(spawn))
+    }
+
+    /// Returns the packed facets of each of so many batches.
+    fn join(self, batches: usize) -> Vec<Packs> {
+        let mut packs = self.0.and_then(|thread| thread.join().ok()).unwrap_or_default();
+        packs.resize_with(batches, Packs::default);
+        packs
     }
 }
 

@@ -5,7 +5,7 @@ use tokio::sync::{Mutex, watch};
 
 use super::folder::Folder;
 use super::trees::{ScrubProgress, TreePair};
-use crate::store::index::{Index, RowId};
+use crate::store::index::{Index, Packs, RowId};
 use crate::store::lock::StateLock;
 use crate::store::log::batch::AcceptedBatch;
 use crate::store::log::body_cache::{BodyCache, BodyLocation};
@@ -64,9 +64,15 @@ impl State {
     /// Applies a batch, and appends the bodies that leave memory to `dropped`.
     ///
     /// The caller drops those after it has released the lock.
-    pub(super) fn apply(&mut self, accepted: &AcceptedBatch, writes: &[Write], dropped: &mut Vec<Bytes>) {
+    pub(super) fn apply(
+        &mut self,
+        accepted: &AcceptedBatch,
+        writes: &[Write],
+        packs: Packs,
+        dropped: &mut Vec<Bytes>,
+    ) {
         let bodies = &mut self.bodies;
-        accepted.apply(writes, &mut self.index, |row, body| match body {
+        accepted.apply(writes, packs, &mut self.index, |row, body| match body {
             None => dropped.extend(bodies.remove(row)),
             Some((body_ref, body)) => dropped.extend(bodies.pin(row, body_ref, body)),
         });
