@@ -94,7 +94,9 @@ pub(crate) use self::list::ListKey;
 #[cfg(any(feature = "sled", feature = "postgres"))]
 pub(crate) use self::load::Loader;
 use self::lookup::{Ids, Links, UniqueKeys};
-pub(crate) use self::pack::{Packer, Packs, is_large};
+#[cfg(feature = "sled")]
+pub(crate) use self::pack::Packer;
+pub(crate) use self::pack::{Packs, is_large};
 pub(crate) use self::query::{Answer, Built, Finished, Selection};
 use self::rows::Rows;
 pub(crate) use self::run::RowId;
