@@ -2,9 +2,9 @@
 //!
 //! 1. [`Identity::of_device`] returns what identifies a device of a report. An index of [`Identity::of_host`] by
 //!    [`Identity::term`] finds the hosts that share one of them.
-//! 2. [`recognize`] decides which of these hosts the device is.
+//! 2. [`recognize()`] decides which of these hosts the device is.
 //! 3. [`Projection::of_device`] converts the device to the form of a host.
-//! 4. [`merge`] merges the projection into the host. Values that users have changed stay; [`HostState`] remembers them.
+//! 4. [`merge()`] merges the projection into the host. Values that users have changed stay; [`HostState`] remembers them.
 //! 5. [`resolve`] finds the neighbors of the host's ports among the hosts that its LLDP and CDP tables name ([`named_by`]).
 //!
 //! All results depend on the arguments alone, and not on the order of their rows.

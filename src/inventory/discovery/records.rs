@@ -27,7 +27,7 @@ pub(super) const NAMES: Name = Name::new("names");
 /// Maximum number of identities that a claim is found by.
 const MAX_NAMES: usize = 20_000;
 
-/// The body of a [`HOST_DISCOVERY`] record.
+/// The body of a [`HOST_DISCOVERY`](crate::inventory::schema::HOST_DISCOVERY) record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct HostDiscovery {
     pub(super) organization_id: Uuid,

@@ -1,6 +1,7 @@
 //! A block of postings.
 
 mod ending;
+mod find;
 mod merge;
 
 use super::{Posting, rows};
@@ -73,6 +74,18 @@ struct List<'b> {
     rows: &'b [u8],
 }
 
+/// What is stored of a list.
+#[derive(Clone, Copy, Debug)]
+struct Stored<'b> {
+    /// The length of the beginning that the value shares with the value before.
+    shared: usize,
+    /// What follows the beginning, up to the ending.
+    rest: &'b [u8],
+    /// The ending of the block, or nothing.
+    ending: &'b [u8],
+    rows: &'b [u8],
+}
+
 /// The lists of a block, one after the other.
 #[derive(Clone, Copy, Debug)]
 struct Lists<'b> {
@@ -85,29 +98,28 @@ struct Lists<'b> {
 impl<'b> Lists<'b> {
     /// Moves to the next value, and returns its rows. Unlike [`next`](Self::next), it does not copy the value.
     fn advance(&mut self) -> Option<&'b [u8]> {
-        let (shared, rest, rows) = self.read()?;
-        self.value.set_rest(usize::from(shared & !HAS_ENDING), rest);
-        if shared & HAS_ENDING != 0 {
-            self.value.set_rest(self.value.length, self.ending);
-        }
+        let Stored { shared, rest, ending, rows } = self.read()?;
+        self.value.set_rest(shared, rest);
+        self.value.set_rest(shared + rest.len(), ending);
         Some(rows)
     }
 
     /// Moves to the next value, and returns its rows. The value itself is not known after this.
     fn skip_value(&mut self) -> Option<&'b [u8]> {
-        self.read().map(|(_, _, rows)| rows)
+        self.read().map(|stored| stored.rows)
     }
 
-    /// Moves to the end of the next list. Returns its first length, the rest of its value, and its rows.
-    fn read(&mut self) -> Option<(u8, &'b [u8], &'b [u8])> {
+    /// Moves to the end of the next list, and returns what is stored of it.
+    fn read(&mut self) -> Option<Stored<'b>> {
         let start = self.end;
-        let ([shared, length], bytes) = self.bytes.get(start..)?.split_first_chunk()?;
+        let ([first, length], bytes) = self.bytes.get(start..)?.split_first_chunk()?;
         let is_single = length & IS_SINGLE != 0;
         let (size, header) = if is_single { (0, 0) } else { rows::read(bytes)? };
         let (rest, bytes) = bytes.get(header..)?.split_at_checked(usize::from(length & !IS_SINGLE))?;
         let size = if is_single { rows::read(bytes)?.1 } else { size as usize };
         self.end = start + 2 + header + rest.len() + size;
-        Some((*shared, rest, bytes.get(..size)?))
+        let ending = if first & HAS_ENDING == 0 { &[] } else { self.ending };
+        Some(Stored { shared: usize::from(first & !HAS_ENDING), rest, ending, rows: bytes.get(..size)? })
     }
 }
 
@@ -214,13 +226,14 @@ impl Block {
     /// Inserts a posting unless it exists. Returns the number of rows that its value has in the block then, 0 if the
     /// posting exists.
     pub(super) fn insert(&mut self, value: &[u8], row: RowId) -> usize {
-        let (before, list) = self.find(value);
-        let (mut changed, next) = (Vec::new(), list.filter(|list| list.value.get() != value));
+        let (beginning, list) = self.find(value);
+        let next = list.filter(|list| list.value.get() != value);
         let (start, end) = list.map_or((self.bytes.len(), self.bytes.len()), |list| (list.start, list.end));
         let former = if next.is_none() { list.map_or(&[][..], |list| list.rows) } else { &[] };
         let Some(rows) = rows::with(former, row) else { return 0 };
         let ending = self.ending();
-        write(before.get(), value, &rows, ending, &mut changed);
+        let mut changed = Vec::with_capacity(2 * (Term::MAX_LENGTH + rows.len()));
+        write(beginning, value, &rows, ending, &mut changed);
         if let Some(next) = next {
             write(value, next.value.get(), next.rows, ending, &mut changed);
         }
@@ -230,14 +243,14 @@ impl Block {
     }
 
     pub(super) fn remove(&mut self, value: &[u8], row: RowId) {
-        let (before, list) = self.find(value);
+        let (beginning, list) = self.find(value);
         let Some(list) = list.filter(|list| list.value.get() == value) else { return };
         let Some(rows) = rows::without(list.rows, row) else { return };
         let (mut changed, mut end) = (Vec::new(), list.end);
         if !rows.is_empty() {
-            write(before.get(), value, &rows, self.ending(), &mut changed);
+            write(beginning, value, &rows, self.ending(), &mut changed);
         } else if let Some(next) = self.lists_after(list).next() {
-            write(before.get(), next.value.get(), next.rows, self.ending(), &mut changed);
+            write(beginning, next.value.get(), next.rows, self.ending(), &mut changed);
             end = next.end;
         }
         self.replace(list.start, end, &changed);
@@ -292,8 +305,8 @@ impl Block {
                 let mut unpacked = Vec::new();
                 rows::unpack(last.rows, &mut unpacked);
                 rows::unpack(first.rows, &mut unpacked);
-                let (before, _) = self.find(last.value.get());
-                write(before.get(), last.value.get(), &rows::pack(&unpacked), self.ending(), &mut changed);
+                let (beginning, _) = self.find(last.value.get());
+                write(beginning, last.value.get(), &rows::pack(&unpacked), self.ending(), &mut changed);
                 last.start
             }
             _ => {
@@ -319,43 +332,6 @@ impl Block {
     fn ending(&self) -> &[u8] {
         let ending = self.bytes.split_first().and_then(|(length, bytes)| bytes.get(..usize::from(*length)));
         ending.unwrap_or_default()
-    }
-
-    /// Returns the list of a value or of the first greater value, and the value before it.
-    fn find(&self, value: &[u8]) -> (Value, Option<List<'_>>) {
-        self.find_list(|list| list.value.get() >= value)
-    }
-
-    /// Returns the list in which a block is split, the value before it, and how many rows of the list stay.
-    fn place_of_split(&self, value: &[u8], row: RowId) -> (Value, List<'_>, usize) {
-        let is_last = |list: &List<'_>| list.end == self.bytes.len();
-        let (before, inserted) = self.find(value);
-        let greatest = |list: &List<'_>| rows::read(list.rows).map(|(row, _)| row);
-        // Appending leaves full blocks behind: rows that arrive in order take no spare memory.
-        if let Some(last) = inserted.filter(|list| is_last(list) && greatest(list) == Some(row)) {
-            return (before, last, rows::count(last.rows) - 1);
-        }
-        let (before, half) = self.find_list(|list| list.end > self.bytes.len() / 2);
-        let half = half.unwrap_or(List { value: Value::EMPTY, start: 0, end: 0, rows: &[] });
-        if half.rows.len() <= MOST / 4 {
-            return (before, half, 0);
-        }
-        // A long list ends its block, so that rows are appended to it.
-        match self.lists_after(half).next() {
-            Some(next) => (half.value, next, 0),
-            None => (before, half, rows::count(half.rows) / 2),
-        }
-    }
-
-    fn find_list(&self, is_found: impl Fn(&List<'_>) -> bool) -> (Value, Option<List<'_>>) {
-        let mut before = Value::EMPTY;
-        for list in self.lists() {
-            if is_found(&list) {
-                return (before, Some(list));
-            }
-            before = list.value;
-        }
-        (before, None)
     }
 
     fn replace(&mut self, start: usize, end: usize, changed: &[u8]) {

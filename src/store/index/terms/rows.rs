@@ -79,13 +79,12 @@ pub(super) fn pack_into(rows: &[RowId], packed: &mut Vec<u8>) {
 /// Returns a list with one more row. `None` when it has the row.
 pub(super) fn with(rows: &[u8], row: RowId) -> Option<Vec<u8>> {
     let spot = Spot::of(rows, row);
-    let mut numbers = vec![difference(spot.before, row)];
+    let greater = difference(spot.before, row);
     match spot.row {
-        Some(smaller) if smaller == row => return None,
-        Some(smaller) => numbers.push(row - smaller),
-        None => {}
+        Some(smaller) if smaller == row => None,
+        Some(smaller) => Some(replaced(rows, spot.start, &[greater, row - smaller], spot.end)),
+        None => Some(replaced(rows, spot.start, &[greater], spot.end)),
     }
-    Some(replaced(rows, spot.start, &numbers, spot.end))
 }
 
 /// Returns a list without a row. `None` when it lacks the row.
@@ -95,8 +94,8 @@ pub(super) fn without(rows: &[u8], row: RowId) -> Option<Vec<u8>> {
         return None;
     }
     let next = spot.next(rows);
-    let numbers: Vec<u32> = next.row.map(|next| difference(spot.before, next)).into_iter().collect();
-    Some(replaced(rows, spot.start, &numbers, next.end))
+    let number = next.row.map(|next| difference(spot.before, next));
+    Some(replaced(rows, spot.start, number.as_slice(), next.end))
 }
 
 fn difference(before: Option<RowId>, row: RowId) -> u32 {

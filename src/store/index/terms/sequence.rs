@@ -13,23 +13,23 @@ use crate::store::index::run::RowId;
 /// Below this number of postings for one block, inserting each takes less time than writing the block anew.
 const FEW: usize = 4;
 
-/// A place in a sequence of postings.
+/// A place in a sequence of postings, in the order of values and rows.
+///
+/// The prefix decides most comparisons, and most values end with it, so that nothing is read elsewhere in memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Position {
-    /// The beginning of the value, which decides most comparisons without reading the value elsewhere in memory.
     prefix: u128,
-    value: Box<[u8]>,
+    /// What follows the prefix.
+    rest: Box<[u8]>,
+    /// Tells short values from those that go on with zeros.
+    length: u8,
     row: RowId,
 }
 
 impl Position {
-    fn of(value: impl Into<Box<[u8]>>, row: RowId) -> Self {
-        let value = value.into();
-        Self { prefix: prefix(&value), value, row }
-    }
-
-    fn is_after(&self, value: &[u8], row: RowId) -> bool {
-        (value, row) < (&*self.value, self.row)
+    fn of(value: &[u8], row: RowId) -> Self {
+        let rest = value.get(size_of::<u128>()..).unwrap_or_default();
+        Self { prefix: prefix(value), rest: rest.into(), length: value.len() as u8, row }
     }
 }
 
@@ -56,7 +56,7 @@ impl Sequence {
         let rows = block.insert(value, row);
         if block.is_full() {
             let (value, row, rest) = block.split(value, row);
-            self.blocks.insert(Position::of(value, row), rest);
+            self.blocks.insert(Position::of(&value, row), rest);
         }
         rows == COMMON
     }
@@ -68,10 +68,10 @@ impl Sequence {
         common: &mut Vec<Vec<u8>>,
     ) {
         while let Some((value, row)) = postings.first() {
-            let position = Position::of(*value, *row);
+            let position = Position::of(value, *row);
             let next = self.blocks.range((Excluded(&position), Unbounded)).next().map(|(next, _)| next);
             let is_before =
-                |(value, row): &(&[u8], RowId)| next.is_none_or(|next| next.is_after(value, *row));
+                |(value, row): &(&[u8], RowId)| next.is_none_or(|next| Position::of(value, *row) < *next);
             let count = postings.partition_point(is_before);
             let (now, later) = postings.split_at_checked(count).unwrap_or_default();
             postings = later;
@@ -85,7 +85,7 @@ impl Sequence {
                 None => self.blocks.entry(Position::default()).or_default().insert_sorted(now, common),
             };
             let following =
-                following.into_iter().map(|((value, row), block)| (Position::of(value, row), block));
+                following.into_iter().map(|((value, row), block)| (Position::of(&value, row), block));
             self.blocks.extend(following);
         }
     }
@@ -179,7 +179,8 @@ impl Sequence {
         let first = Position::of(value, row);
         let before = self.blocks.range((Unbounded, Included(&first))).next_back();
         let following = self.blocks.range((Excluded(&first), Unbounded));
-        let is_inside = move |start: &Position| range.to.as_deref().is_none_or(|to| *start.value < *to);
+        let end = range.to.as_deref().map(|to| Position::of(to, 0));
+        let is_inside = move |start: &Position| end.as_ref().is_none_or(|end| start < end);
         let following = following.take_while(move |(start, _)| is_inside(start));
         before.into_iter().chain(following).map(|(_, block)| block)
     }
