@@ -50,9 +50,9 @@ use crate::store::{Batch, Key, Name, Page, Query, Record, Revision, Snapshot, St
 /// * the bodies of commits since the last checkpoints: at most about 200 MB and one group of batches;
 /// * the page cache of sled.
 ///
-/// On disk, the two copies together take three to four times the size of the records if each was written once, and
-/// six to seven times if records were often replaced: sled reuses freed space only gradually, as it writes. To
-/// reclaim all of it, export the store and restore the export into a new folder.
+/// On disk, the two compressed copies together take about one and a half times the size of hosts as JSON if each was
+/// written once, and two to three times if hosts were often replaced: sled reuses freed space only gradually, as it
+/// writes. To reclaim all of it, export the store and restore the export into a new folder.
 ///
 /// # Limits
 /// * One store at a time can have the folder open, in this process or another.
