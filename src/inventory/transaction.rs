@@ -82,9 +82,9 @@ impl Inventory {
 
     /// Waits until no other creation under a quota of this owner is in progress.
     ///
-    /// Returns at once when there is no limit. Must be called before the turns of a
-    /// [`Transaction`] are taken, never while they are held; this makes deadlocks
-    /// impossible. `entity` is reported in the `Conflict` error when too many creations wait.
+    /// Returns at once when there is no limit. Must be called before the turns of a [`Transaction`] are taken, never while
+    /// they are held; this makes deadlocks impossible. `entity` is reported in the `Conflict` error when too many
+    /// creations wait.
     pub(super) async fn quota_turn(
         &self,
         limit: Option<u64>,

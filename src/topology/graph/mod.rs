@@ -1,7 +1,7 @@
 //! What a view shows: nodes, edges and containers.
 //!
-//! [`HostSummary::of`] digests hosts, [`build()`] selects what the view shows, and [`lay_out`] places it. [`blind_spots()`] ranks
-//! what to scan next.
+//! [`HostSummary::of`] digests hosts, [`build()`] selects what the view shows, and [`lay_out`] places it.
+//! [`blind_spots()`] ranks what to scan next.
 
 mod arrange;
 mod blind_spots;

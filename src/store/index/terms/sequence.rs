@@ -28,9 +28,19 @@ struct Position {
 
 impl Position {
     fn of(value: &[u8], row: RowId) -> Self {
-        let rest = value.get(size_of::<u128>()..).unwrap_or_default();
-        Self { prefix: prefix(value), rest: rest.into(), length: value.len() as u8, row }
+        Self { prefix: prefix(value), rest: rest(value).into(), length: value.len() as u8, row }
     }
+
+    /// Compares without an allocation for a long value.
+    fn is_after(&self, value: &[u8], row: RowId) -> bool {
+        let other = (prefix(value), rest(value), value.len() as u8, row);
+        other < (self.prefix, &*self.rest, self.length, self.row)
+    }
+}
+
+/// Returns what follows the prefix of a value.
+fn rest(value: &[u8]) -> &[u8] {
+    value.get(size_of::<u128>()..).unwrap_or_default()
 }
 
 /// The postings of one name, sorted by value and row.
@@ -71,7 +81,7 @@ impl Sequence {
             let position = Position::of(value, *row);
             let next = self.blocks.range((Excluded(&position), Unbounded)).next().map(|(next, _)| next);
             let is_before =
-                |(value, row): &(&[u8], RowId)| next.is_none_or(|next| Position::of(value, *row) < *next);
+                |(value, row): &(&[u8], RowId)| next.is_none_or(|next| next.is_after(value, *row));
             let count = postings.partition_point(is_before);
             let (now, later) = postings.split_at_checked(count).unwrap_or_default();
             postings = later;

@@ -21,6 +21,7 @@ impl Block {
             if stored.shared > shared_before {
                 continue;
             }
+            // If it begins with less, it is greater: it has a greater byte where the wanted value has that of the one before.
             if stored.shared == shared_before {
                 let wanted = value.get(shared_before..).unwrap_or_default();
                 let (length, order) = compare(stored.rest, stored.ending, wanted);
