@@ -1,4 +1,3 @@
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -10,7 +9,7 @@ use toposcope::inventory::{
     NewUserApiKey, Written,
 };
 use toposcope::model::{DaemonApiKey, Host, Permission, User, UserApiKey};
-use toposcope::store::{Batch, Facets, Key, Precondition, Record, Store, UniqueKey};
+use toposcope::store::{Batch, Entry, Facets, Key, Precondition, Record, Store, UniqueKey};
 use toposcope::testing::Interceptor;
 use uuid::Uuid;
 
@@ -46,6 +45,17 @@ pub(crate) struct Foreign {
 pub(crate) struct Stored {
     pub(crate) record: Record,
     pub(crate) facets: Facets,
+}
+
+impl From<Entry> for Stored {
+    /// Sorts the links, terms and keys, because a snapshot returns them in any order.
+    fn from(Entry { record, mut facets, .. }: Entry) -> Self {
+        facets.links.sort_unstable();
+        facets.terms.sort_unstable();
+        facets.unique_keys.sort_unstable();
+        facets.sort_keys.sort_unstable_by_key(|sort_key| sort_key.name);
+        Self { record, facets }
+    }
 }
 
 impl Stored {
@@ -259,13 +269,22 @@ impl Fixture {
         self.store.hook().purges()
     }
 
-    /// Returns everything in the store.
+    /// Returns everything in the store, by key.
+    ///
+    /// Facets are those of a snapshot, not the latest recorded ones: concurrent commits are recorded in the order in which
+    /// their answers are received, which may not be the order in which they took effect.
     pub(crate) async fn contents(&self) -> Vec<Stored> {
-        let puts = self.store.hook().puts().into_iter();
-        let facets: BTreeMap<Key, Facets> = puts.map(|put| (put.key, put.facets)).collect();
-        let keys: Vec<Key> = facets.keys().copied().collect();
-        let records = self.store.get(&keys).await.unwrap().into_iter().flatten();
-        records.map(|record| Stored { facets: facets[&record.key].clone(), record }).collect()
+        let mut snapshot = self.store.snapshot().await.unwrap();
+        let mut contents = Vec::new();
+        loop {
+            let entries = snapshot.next(1_000).await.unwrap();
+            if entries.is_empty() {
+                break;
+            }
+            contents.extend(entries.into_iter().map(Stored::from));
+        }
+        contents.sort_unstable_by_key(|stored| stored.record.key);
+        contents
     }
 
     /// Returns the records in which an id appears, as their own or as that of another record.
