@@ -72,7 +72,8 @@ impl Identity {
             IdentityKind::Name => 5,
             IdentityKind::ShortName => 6,
         };
-        let mut term = vec![kind];
+        let mut term = Vec::with_capacity(17);
+        term.push(kind);
         match self.kind {
             IdentityKind::Mac | IdentityKind::IpAddress => term.extend_from_slice(&self.bytes),
             _ => term.extend(Sha256::digest(&self.bytes).iter().take(16)),
@@ -98,8 +99,8 @@ impl Identity {
     }
 
     pub(super) fn of_mac(address: MacAddress) -> Option<Self> {
-        let bytes = address.octets().to_vec();
-        names::is_strong_mac(address).then_some(Self { kind: IdentityKind::Mac, bytes })
+        let identity = || Self { kind: IdentityKind::Mac, bytes: address.octets().to_vec() };
+        names::is_strong_mac(address).then(identity)
     }
 
     pub(super) fn of_ip(address: IpAddr) -> Option<Self> {

@@ -13,7 +13,7 @@ use super::Index;
 use super::interner::NameId;
 use super::parallel::{Task, run_all};
 use super::rows::{Rows, Slot};
-use super::run::{RowId, Run};
+use super::run::{Place, RowId, Run};
 use super::sort::sorted;
 use super::table::{RunSet, Runs, Table, length};
 use super::terms::Sequence;
@@ -166,18 +166,24 @@ impl GrowingRuns {
             && self.new.len() == new.len()
     }
 
-    /// Returns a task for each order.
+    /// Returns a task for the order by id, and one for each order that differs from it.
     fn tasks<'t>(&'t mut self, rows: &'t Rows) -> impl Iterator<Item = Task<'t>> {
         let Self { sets, new, .. } = self;
         let new = new.as_slice();
-        let mut slots: Vec<Vec<&mut Run>> = Vec::new();
+        let mut slots: Vec<Vec<GrowingRun<'t>>> = Vec::new();
         for (_, runs) in sets {
             slots.resize_with(runs.len(), Vec::new);
-            slots.iter_mut().zip(runs).for_each(|(slot, run)| slot.push(run));
+            for (slot, (growing, run)) in slots.iter_mut().zip(runs).enumerate() {
+                growing.push(GrowingRun { slot, run });
+            }
         }
-        slots.into_iter().enumerate().map(move |(slot, mut runs)| -> Task<'t> {
-            Box::new(move || insert_all_into_runs(&mut runs, rows, slot, new))
-        })
+        let is_order_by_id =
+            |runs: &mut Vec<GrowingRun<'t>>| runs.iter().all(|run| run.has_one_key(rows, new));
+        let by_id: Vec<GrowingRun<'t>> = slots.extract_if(.., is_order_by_id).flatten().collect();
+        [by_id]
+            .into_iter()
+            .chain(slots)
+            .map(move |mut runs| -> Task<'t> { Box::new(move || insert_all_into_runs(&mut runs, rows, new)) })
     }
 
     fn put_back(self, tables: &mut Tables) {
@@ -188,8 +194,35 @@ impl GrowingRuns {
     }
 }
 
-/// Inserts rows, which are in the order of their ids, into runs of the same rows.
-fn insert_all_into_runs(runs: &mut [&mut Run], rows: &Rows, slot: Slot, new: &[RowId]) {
+/// A run that grows, in the order of a slot.
+#[derive(Debug)]
+struct GrowingRun<'t> {
+    slot: Slot,
+    run: &'t mut Run,
+}
+
+impl GrowingRun<'_> {
+    /// Returns whether all rows have the same key, also after the insertion of new ones, so that their ids order them.
+    fn has_one_key(&self, rows: &Rows, new: &[RowId]) -> bool {
+        let ends = [
+            self.run.at(Place::default()),
+            self.run.before(self.run.end()).and_then(|last| self.run.at(last)),
+        ];
+        let mut keys =
+            ends.into_iter().flatten().chain(new.iter().copied()).map(|row| rows.sort_key(self.slot, row));
+        let first = keys.next();
+        keys.all(|key| Some(key) == first)
+    }
+
+    fn insert_at(&mut self, place: Place, row: RowId, rows: &Rows) {
+        self.run.insert_at(place, row, |row| rows.prefix(self.slot, row));
+    }
+}
+
+/// Inserts rows, which are in the order of their ids, into runs of the same rows in the same order.
+fn insert_all_into_runs(runs: &mut [GrowingRun<'_>], rows: &Rows, new: &[RowId]) {
+    let Some((first, others)) = runs.split_first_mut() else { return };
+    let slot = first.slot;
     let row = |place: u32| new.get(place as usize).copied();
     let places = 0..new.len() as u32;
     let in_order = if slot == 0 {
@@ -197,15 +230,13 @@ fn insert_all_into_runs(runs: &mut [&mut Run], rows: &Rows, slot: Slot, new: &[R
     } else {
         sorted(places, |place| row(place).map_or(&[], |row| rows.sort_key(slot, row)))
     };
-    let prefix_of = |row| rows.prefix(slot, row);
     for row in in_order.into_iter().filter_map(row) {
-        let Some((first, others)) = runs.split_first_mut() else { return };
-        let (key, prefix) = (rows.rank_key(slot, row), prefix_of(row));
-        let place = first.partition_place(prefix..=prefix, |other| rows.rank_key(slot, other) < key);
-        let rank = first.rank(place);
-        first.insert_at(place, row, prefix_of);
-        for other in others {
-            other.insert_at(other.place(rank), row, prefix_of);
+        let (key, prefix) = (rows.rank_key(slot, row), rows.prefix(slot, row));
+        let place = first.run.partition_place(prefix..=prefix, |other| rows.rank_key(slot, other) < key);
+        let rank = first.run.rank(place);
+        first.insert_at(place, row, rows);
+        for other in &mut *others {
+            other.insert_at(other.run.place(rank), row, rows);
         }
     }
 }

@@ -119,8 +119,8 @@ impl HashedRows {
     }
 
     fn entries(&self, hash: u32) -> impl Iterator<Item = &RowId> {
-        let entries = self.buckets.get(self.bucket(hash)).into_iter().flatten();
-        entries.filter(move |(other, _)| *other == hash).map(|(_, row)| row)
+        let entries = self.buckets.get(self.bucket(hash)).map(Vec::as_slice).unwrap_or_default();
+        entries.iter().filter(move |(other, _)| *other == hash).map(|(_, row)| row)
     }
 
     pub(super) fn insert(&mut self, hash: u32, row: RowId) {

@@ -84,21 +84,38 @@ pub(super) fn pack(
 ) -> Option<Packed> {
     let mut sort_keys: Vec<&[u8]> = sort_names.iter().map(|name| sort_key(facets, *name)).collect();
     let network_slot = take_network_key(&mut sort_keys, facets.network);
-    let links = facets.links.iter().map(|link| Some((names.find(link.relation)?, link.target)));
-    let mut links = links.collect::<Option<Vec<(NameId, Uuid)>>>()?;
+    let mut links = numbered(names, &facets.links, |link| (link.relation, link.target))?;
     links.sort_unstable();
     links.dedup();
-    let unique_keys =
-        facets.unique_keys.iter().map(|key| Some((names.find(key.name)?, key.value.as_slice())));
-    let mut unique_keys = unique_keys.collect::<Option<Vec<(NameId, &[u8])>>>()?;
+    let mut unique_keys = numbered(names, &facets.unique_keys, |key| (key.name, key.value.as_slice()))?;
     unique_keys.sort_unstable_by_key(|(name, value)| (*name, value.len(), *value));
     unique_keys.dedup();
-    let terms = facets.terms.iter().map(|term| Some((names.find(term.name)?, term.value.as_slice())));
-    let mut terms = terms.collect::<Option<Vec<(NameId, &[u8])>>>()?;
+    let mut terms = numbered(names, &facets.terms, |term| (term.name, term.value.as_slice()))?;
     terms.sort_unstable();
     terms.dedup();
     let facets = PackedFacets::pack(facets.expires_at, &sort_keys, &links, &unique_keys, &terms, common);
     Some(Packed { network_slot, facets })
+}
+
+/// Returns values with the numbers of their names. `None` when a name has no number.
+fn numbered<'v, V, T>(
+    names: &Interner,
+    values: &'v [V],
+    named: impl Fn(&'v V) -> (Name, T),
+) -> Option<Vec<(NameId, T)>> {
+    let mut numbered = Vec::with_capacity(values.len());
+    let mut last = None;
+    for value in values {
+        let (name, value) = named(value);
+        let number = match last {
+            // Values of one name follow each other.
+            Some((known, number)) if known == name => number,
+            _ => names.find(name)?,
+        };
+        last = Some((name, number));
+        numbered.push((number, value));
+    }
+    Some(numbered)
 }
 
 fn sort_key(facets: &Facets, name: Name) -> &[u8] {

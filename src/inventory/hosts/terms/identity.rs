@@ -3,11 +3,9 @@
 //! Hosts are found by the addresses of their interfaces, which have terms of their own, and by a term for each other
 //! identity. Digests are cut to 8 bytes: a collision only makes discovery read a host in vain.
 
-use std::collections::BTreeSet;
-
 use crate::discovery::reconcile::{Identity, IdentityKind};
 use crate::model::Host;
-use crate::store::Name;
+use crate::store::{Name, Term};
 
 /// Finds hosts by identities that no other term has.
 pub(in crate::inventory) const IDENTITY: Name = Name::new("identity");
@@ -25,19 +23,18 @@ pub(in crate::inventory) fn identity_value(identity: &Identity) -> Vec<u8> {
 }
 
 /// Returns the terms of the identities of a host that the terms of its interfaces do not cover.
-pub(super) fn identity_terms(host: &Host) -> Vec<(Name, Vec<u8>)> {
-    let macs: BTreeSet<[u8; 6]> =
-        host.interfaces.iter().filter_map(|part| part.mac_address).map(|address| address.octets()).collect();
-    let mut terms = Vec::new();
-    for identity in Identity::of_host(host) {
-        let is_covered = match identity.kind() {
-            IdentityKind::IpAddress => true,
-            IdentityKind::Mac => macs.iter().any(|octets| identity.term().ends_with(octets)),
-            _ => false,
-        };
-        if !is_covered {
-            terms.push((IDENTITY, identity_value(&identity)));
-        }
-    }
-    terms
+pub(super) fn identity_terms(host: &Host) -> impl Iterator<Item = Term> {
+    let identities = Identity::of_host(host).into_iter();
+    let others = identities.filter(|identity| identity.kind() != IdentityKind::IpAddress);
+    others.filter_map(|identity| {
+        let value = identity_value(&identity);
+        let is_covered = identity.kind() == IdentityKind::Mac && is_of_interface(host, &value);
+        if is_covered { None } else { Some(Term::new(IDENTITY, value)) }
+    })
+}
+
+/// Returns whether the identity that is a MAC address is that of an interface.
+fn is_of_interface(host: &Host, identity: &[u8]) -> bool {
+    let mut addresses = host.interfaces.iter().filter_map(|interface| interface.mac_address);
+    addresses.any(|address| identity.ends_with(&address.octets()))
 }

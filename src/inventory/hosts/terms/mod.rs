@@ -4,6 +4,7 @@
 mod identity;
 mod words;
 
+use std::fmt::Write;
 use std::net::IpAddr;
 
 use sha2::{Digest, Sha256};
@@ -12,7 +13,7 @@ use sha2::{Digest, Sha256};
 use self::identity::identity_terms;
 #[cfg(feature = "discovery")]
 pub(in crate::inventory) use self::identity::{IDENTITY, identity_value};
-use self::words::{Words, query_words};
+use self::words::{Words, folded, query_words};
 use super::query::HostQuery;
 use crate::inventory::{Error, Problem};
 use crate::model::{Cidr, Host, MacPrefix, Port, PortNumber, Protocol};
@@ -51,31 +52,40 @@ pub(super) fn terms(host: &Host) -> Vec<Term> {
     terms.extend(definitions.map(|definition| Term::new(DEFINITION, definition_bytes(definition))));
     terms.push(Term::new(SOURCE, host.source.source_type().as_str()));
     terms.push(Term::new(HIDDEN, [u8::from(host.hidden)]));
-    terms.extend(words_of(host).into_iter().map(|word| Term::new(WORD, word)));
+    add_words(&mut terms, host);
     #[cfg(feature = "discovery")]
-    terms.extend(identity_terms(host).into_iter().map(|(name, value)| Term::new(name, value)));
+    terms.extend(identity_terms(host));
     terms.sort_unstable();
     terms.dedup();
     terms
 }
 
-/// Returns the words that a search finds a host by. Of a host with too many of them, those of the description are left out.
-fn words_of(host: &Host) -> Vec<String> {
+/// Adds the words that a search finds a host by. Of a host with too many of them, those of the description are left out.
+fn add_words(terms: &mut Vec<Term>, host: &Host) {
+    let interfaces = host.interfaces.iter().map(|interface| interface.name.as_deref());
+    let names = [Some(host.name.as_str()), host.hostname.as_deref()].into_iter().chain(interfaces).flatten();
+    let (names, description) = (folded(names), folded(host.description.as_deref()));
+    let addresses = addresses(host);
     let mut words = Words::default();
-    let names = host.interfaces.iter().map(|interface| interface.name.as_ref());
-    for text in [Some(&host.name), host.hostname.as_ref()].into_iter().chain(names).flatten() {
-        words.add_text(text);
-    }
+    words.add_text(&names);
+    addresses.split_whitespace().for_each(|address| words.add(address));
+    words.add_text(&description);
+    terms.extend(words.without_beginnings().into_iter().map(|word| Term::new(WORD, word)));
+}
+
+/// Returns the addresses of a host, with white space after each. MAC addresses are without separators.
+fn addresses(host: &Host) -> String {
+    let mut text = String::with_capacity(64);
     for interface in &host.interfaces {
-        words.add(&interface.ip_address.to_string());
+        let _ = write!(text, "{} ", interface.ip_address);
         if let Some(address) = interface.mac_address {
-            words.add(&without_separators(&address.to_string().to_lowercase()));
+            address.octets().iter().for_each(|octet| {
+                let _ = write!(text, "{octet:02x}");
+            });
+            text.push(' ');
         }
     }
-    if let Some(description) = &host.description {
-        words.add_text(description);
-    }
-    words.without_beginnings()
+    text
 }
 
 /// Encodes an address so that the addresses of a prefix are one range.
@@ -96,7 +106,10 @@ fn numbered(number: PortNumber, protocol: Option<Protocol>) -> Vec<u8> {
         Protocol::Tcp => b'T',
         Protocol::Udp => b'U',
     });
-    number.get().to_be_bytes().into_iter().chain(protocol).collect()
+    let mut bytes = Vec::with_capacity(3);
+    bytes.extend(number.get().to_be_bytes());
+    bytes.extend(protocol);
+    bytes
 }
 
 /// Encodes a service definition, which may be of any length, as a digest.

@@ -5,8 +5,8 @@ use std::error::Error;
 use bytes::Bytes;
 use uuid::Uuid;
 
-use super::random::{Model, Random};
-use super::{Loader, assert_same, expired, loaded, page, select, write};
+use super::random::{Model, Random, put};
+use super::{Loader, assert_same, expired, loaded, page, reloaded, select, write};
 use crate::model::Timestamp;
 use crate::store::index::load::FEW_ROWS;
 use crate::store::index::{Index, Packs};
@@ -123,6 +123,21 @@ fn records_that_are_written_in_one_batch_are_found_as_if_each_had_been_written_a
     }
     let all = Timestamp::UNIX_EPOCH.plus_micros(1_000_000);
     assert_eq!(expired(&at_once, all), expired(&one_by_one, all));
+}
+
+#[test]
+fn batches_of_records_with_one_sort_key_are_in_order_among_those_with_others() {
+    let name = Name::new("name");
+    let (mut index, mut model) = (Index::default(), Model::new());
+    for (batch, value) in ["m", "m", "a", "a", "z", "z", "m"].into_iter().enumerate() {
+        let facets = Facets::default().with_sort_keys([SortKey::new(name, value)]);
+        // The ids of the batches alternate.
+        let keys = (0..100).map(|number| key(10 * number + batch as u128));
+        let puts: Vec<Write> = keys.map(|key| put(key, facets.clone())).collect();
+        write(&mut index, &mut model, &puts);
+        let query = Query { order: vec![Order::new(name, Direction::Ascending)], ..Query::new(HOST) };
+        assert_eq!(page(&index, &query), page(&reloaded(&index, &model), &query), "batch {batch}");
+    }
 }
 
 #[test]
