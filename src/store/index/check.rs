@@ -3,8 +3,8 @@ use std::collections::{HashMap, HashSet};
 use uuid::Uuid;
 
 use super::Index;
+use super::interner::NameId;
 use super::pack::{Packed, Packs};
-use super::rows::Row;
 use super::run::RowId;
 use crate::store::{Facets, Guard, Key, Link, Name, Precondition, StoreError, Term, UniqueKey, Write};
 
@@ -93,19 +93,18 @@ impl Index {
         packs: &Packs,
         written: &HashSet<Key>,
     ) -> Result<(), StoreError> {
-        let puts = writes.iter().enumerate().filter_map(|(place, write)| match write {
-            Write::Put { key, facets, .. } if !facets.unique_keys.is_empty() => Some((place, *key, facets)),
+        if packs.have_distinct_keys {
+            return self.check_distinct_keys(writes, packs, written);
+        }
+        let puts = writes.iter().filter_map(|write| match write {
+            Write::Put { key, facets, .. } if !facets.unique_keys.is_empty() => Some((*key, facets)),
             _ => None,
         });
         let is_alone = puts.clone().count() <= 1;
-        let count =
-            if is_alone { 0 } else { puts.clone().map(|(.., facets)| facets.unique_keys.len()).sum() };
+        let count = if is_alone { 0 } else { puts.clone().map(|(_, facets)| facets.unique_keys.len()).sum() };
         let mut claims: HashMap<&UniqueKey, Key> = HashMap::with_capacity(count);
-        for (place, key, facets) in puts {
+        for (key, facets) in puts {
             let there = self.find(key).and_then(|row| self.rows.get(row));
-            if is_alone && let Some((row, packed)) = there.zip(packs.get(place)) {
-                return self.check_added_keys(row, packed, written);
-            }
             for unique_key in &facets.unique_keys {
                 let others_claim =
                     !is_alone && claims.insert(unique_key, key).is_some_and(|claimant| claimant != key);
@@ -115,7 +114,9 @@ impl Index {
                         .find(unique_key.name)
                         .is_some_and(|name| row.facets.has_unique_key(name, &unique_key.value))
                 });
-                if others_claim || (!is_own && self.is_held_by_another(unique_key, written)) {
+                if others_claim
+                    || (!is_own && self.is_left_alone(self.get_by_unique_key(unique_key), written))
+                {
                     return Err(StoreError::unique_key_taken(unique_key.clone()));
                 }
             }
@@ -123,22 +124,42 @@ impl Index {
         Ok(())
     }
 
-    /// Does the same for the only put of a batch with packed facets: only added unique keys are looked up.
-    fn check_added_keys(&self, row: &Row, packed: &Packed, written: &HashSet<Key>) -> Result<(), StoreError> {
-        for (name, value) in packed.facets.unique_keys_beside(&row.facets) {
-            let Some(name) = self.names.name(name) else { continue };
-            let unique_key = UniqueKey::new(name, value);
-            if self.is_held_by_another(&unique_key, written) {
-                return Err(StoreError::unique_key_taken(unique_key));
+    /// Does the same for puts that are packed and have no unique key in common: only added ones are looked up.
+    fn check_distinct_keys(
+        &self,
+        writes: &[Write],
+        packs: &Packs,
+        written: &HashSet<Key>,
+    ) -> Result<(), StoreError> {
+        for (place, write) in writes.iter().enumerate() {
+            let Some(Packed { facets, .. }) = packs.get(place) else { continue };
+            match self.find(write.key()).and_then(|row| self.rows.get(row)) {
+                Some(row) => self.check_free(facets.unique_keys_beside(&row.facets), written)?,
+                None => self.check_free(facets.unique_keys(), written)?,
             }
         }
         Ok(())
     }
 
-    /// Returns whether a record that the batch leaves alone has a unique key.
-    fn is_held_by_another(&self, unique_key: &UniqueKey, written: &HashSet<Key>) -> bool {
-        let holder = self.get_by_unique_key(unique_key).and_then(|row| self.key(row));
-        holder.is_some_and(|(holder, _)| !written.contains(&holder))
+    /// Checks that no record that the batch leaves alone has one of these unique keys.
+    fn check_free<'k>(
+        &self,
+        mut unique_keys: impl Iterator<Item = (NameId, &'k [u8])>,
+        written: &HashSet<Key>,
+    ) -> Result<(), StoreError> {
+        let is_held = |(name, value): &(NameId, &[u8])| {
+            self.is_left_alone(self.unique_keys.find(&self.rows, *name, value), written)
+        };
+        let held = unique_keys.find(is_held);
+        match held.and_then(|(name, value)| Some(UniqueKey::new(self.names.name(name)?, value))) {
+            Some(unique_key) => Err(StoreError::unique_key_taken(unique_key)),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns whether there is a record that the batch does not write.
+    fn is_left_alone(&self, row: Option<RowId>, written: &HashSet<Key>) -> bool {
+        row.and_then(|row| self.key(row)).is_some_and(|(key, _)| !written.contains(&key))
     }
 
     fn unknown_names<'a>(&self, puts: impl Iterator<Item = (Key, &'a Facets)>) -> usize {

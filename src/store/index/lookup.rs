@@ -8,6 +8,7 @@ use uuid::Uuid;
 use super::interner::NameId;
 use super::rows::{Row, Rows};
 use super::run::RowId;
+use super::tight;
 
 /// Finds the row with a key. An entry is a row number; the key is compared in the row.
 #[derive(Debug, Default)]
@@ -127,7 +128,7 @@ impl HashedRows {
         let bucket = self.bucket(hash);
         let Some(entries) = self.buckets.get_mut(bucket) else { return };
         if entries.len() == entries.capacity() {
-            entries.reserve_exact(GROWTH);
+            tight::reserve(entries, GROWTH);
         }
         entries.push((hash, row));
         self.length += 1;
@@ -158,13 +159,12 @@ impl HashedRows {
         let new = self.buckets.len();
         let old = new - (new + 1).next_power_of_two() / 2;
         self.buckets.push(Vec::new());
-        let Some(entries) = self.buckets.get_mut(old).map(std::mem::take) else { return };
-        let (mut goes, mut stays): (Vec<Entry>, Vec<Entry>) =
-            entries.into_iter().partition(|(hash, _)| self.bucket(*hash) == new);
-        for (bucket, entries) in [(old, &mut stays), (new, &mut goes)] {
-            entries.shrink_to_fit();
+        let Some(mut entries) = self.buckets.get_mut(old).map(std::mem::take) else { return };
+        entries.sort_unstable_by_key(|(hash, _)| self.bucket(*hash));
+        let (stays, goes) = entries.split_at(entries.partition_point(|(hash, _)| self.bucket(*hash) == old));
+        for (bucket, entries) in [(old, stays), (new, goes)] {
             if let Some(place) = self.buckets.get_mut(bucket) {
-                *place = std::mem::take(entries);
+                *place = entries.to_vec();
             }
         }
     }

@@ -81,6 +81,7 @@ mod terms;
 #[cfg(test)]
 #[cfg(any(feature = "sled", feature = "postgres"))]
 mod tests;
+mod tight;
 mod unique_key_group;
 
 use std::collections::{BTreeSet, HashMap};

@@ -8,6 +8,7 @@ use uuid::Uuid;
 use super::Index;
 use super::interner::{Interner, NameId};
 use super::packed::PackedFacets;
+use super::prefix::prefix;
 use super::terms::CommonValues;
 use crate::store::{Facets, Name, Write};
 
@@ -40,17 +41,40 @@ pub(super) struct Packed {
 
 /// The facets of the puts of a batch, as far as they were packed outside the lock; the index packs the others.
 #[derive(Debug, Default)]
-pub(crate) struct Packs(Vec<Option<Packed>>);
+pub(crate) struct Packs {
+    /// One for each write.
+    facets: Vec<Option<Packed>>,
+    /// Whether all puts are packed, and no two of their unique keys are equal.
+    pub(super) have_distinct_keys: bool,
+}
 
 impl Packs {
+    fn new(writes: &[Write], facets: Vec<Option<Packed>>) -> Self {
+        let is_packed = |(write, packed): (&Write, &Option<Packed>)| {
+            packed.is_some() || matches!(write, Write::Delete { .. })
+        };
+        let have_distinct_keys =
+            writes.iter().zip(&facets).all(is_packed) && are_distinct(facets.iter().flatten());
+        Self { facets, have_distinct_keys }
+    }
+
     /// The facets of a write, by its place in the batch.
     pub(super) fn get(&self, place: usize) -> Option<&Packed> {
-        self.0.get(place)?.as_ref()
+        self.facets.get(place)?.as_ref()
     }
 
     pub(super) fn take(&mut self, place: usize) -> Option<Packed> {
-        self.0.get_mut(place)?.take()
+        self.facets.get_mut(place)?.take()
     }
+}
+
+/// Returns whether no two unique keys of some facets begin alike. Those that do may be equal.
+fn are_distinct<'p>(facets: impl Iterator<Item = &'p Packed>) -> bool {
+    let unique_keys = facets.flat_map(|packed| packed.facets.unique_keys());
+    let mut beginnings: Vec<(u128, NameId)> =
+        unique_keys.map(|(name, value)| (prefix(value), name)).collect();
+    beginnings.sort_unstable();
+    beginnings.windows(2).all(|pair| pair.first() != pair.last())
 }
 
 impl Index {
@@ -64,7 +88,7 @@ impl Index {
 impl Packer {
     /// Packs the facets of all puts that bring no name which the index does not know yet.
     pub(crate) fn pack(&self, writes: &[Write]) -> Packs {
-        Packs(writes.iter().map(|write| self.pack_write(write)).collect())
+        Packs::new(writes, writes.iter().map(|write| self.pack_write(write)).collect())
     }
 
     fn pack_write(&self, write: &Write) -> Option<Packed> {

@@ -1,5 +1,7 @@
 use std::ops::RangeInclusive;
 
+use super::tight;
+
 /// The number of a row.
 pub(crate) type RowId = u32;
 
@@ -219,7 +221,7 @@ impl Run {
             vec![row]
         } else {
             let mut tail = block.rows.split_off(BLOCK / 2);
-            block.rows.shrink_to(BLOCK / 2);
+            tight::shrink(&mut block.rows);
             match place.offset.checked_sub(block.rows.len()) {
                 Some(offset) => insert_tightly(&mut tail, offset, row),
                 None => insert_tightly(&mut block.rows, place.offset, row),
@@ -310,7 +312,7 @@ impl Run {
 
 fn insert_tightly(rows: &mut Vec<RowId>, offset: usize, row: RowId) {
     if rows.len() == rows.capacity() {
-        rows.reserve_exact(rows.len().clamp(1, GROWTH));
+        tight::reserve(rows, rows.len().clamp(1, GROWTH));
     }
     rows.insert(offset, row);
 }

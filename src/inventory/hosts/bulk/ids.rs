@@ -15,7 +15,7 @@ use crate::model::{BindingTarget, Host, HostVirtualization, Neighbor, ServiceVir
 use crate::store::Name;
 
 /// A host or a kind of part, each of which has ids of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Kind {
     Host,
     Interface,
@@ -123,6 +123,10 @@ impl Assignment {
     /// the request claims it.
     pub(super) fn apply<'h>(&self, hosts: impl IntoIterator<Item = &'h mut Host>) -> Result<(), Error> {
         let mut hosts: Vec<&mut Host> = hosts.into_iter().collect();
+        if self.renamed_hosts.is_empty() && self.all_keep_ids(&hosts) {
+            hosts.into_iter().for_each(adopt_parts);
+            return Ok(());
+        }
         let keepers = self.keepers(hosts.iter().map(|host| &**host));
         // References from other hosts of the request follow a part only if none keeps the id.
         let mut followed: HashMap<PartId, Uuid> =
@@ -147,6 +151,15 @@ impl Assignment {
             adopt_parts(host);
         }
         Ok(())
+    }
+
+    /// Returns whether all parts have ids, each of which is free and given only once. Most requests are like that.
+    fn all_keep_ids(&self, hosts: &[&mut Host]) -> bool {
+        let mut all: Vec<PartId> = hosts.iter().flat_map(|host| parts(host)).collect();
+        all.sort_unstable_by_key(|(kind, id)| (id.as_u128(), *kind));
+        let is_repeated = |pair: &[PartId]| pair.first() == pair.last();
+        !all.windows(2).any(is_repeated)
+            && all.iter().all(|part| !part.1.is_nil() && !self.taken.contains(part))
     }
 
     /// Returns which host keeps each given id.

@@ -6,6 +6,7 @@ mod merge;
 
 use super::{Posting, rows};
 use crate::store::index::run::RowId;
+use crate::store::index::tight;
 use crate::store::{Term, TermRange};
 
 /// Maximum size of a block in bytes: an insertion scans its values and moves half of it.
@@ -37,7 +38,7 @@ const _: () = assert!(Term::MAX_LENGTH < HAS_ENDING as usize && Term::MAX_LENGTH
 
 impl Default for Block {
     fn default() -> Self {
-        Self::with_ending(&[])
+        Self { bytes: vec![0], count: 0 }
     }
 }
 
@@ -134,8 +135,12 @@ impl<'b> Iterator for Lists<'b> {
 }
 
 impl Block {
+    /// Creates a block that has room to be filled, to be shrunk then.
     fn with_ending(ending: &[u8]) -> Self {
-        Self { bytes: [&[ending.len() as u8], ending].concat(), count: 0 }
+        let mut bytes = Vec::with_capacity(MOST);
+        bytes.push(ending.len() as u8);
+        bytes.extend_from_slice(ending);
+        Self { bytes, count: 0 }
     }
 
     pub(super) fn of(value: &[u8], row: RowId) -> Self {
@@ -282,7 +287,7 @@ impl Block {
         self.count -= second.count;
         for half in [&mut *self, &mut second] {
             half.choose_ending();
-            half.bytes.shrink_to_fit();
+            tight::shrink(&mut half.bytes);
         }
         (first.0, first.1, second)
     }
@@ -337,7 +342,8 @@ impl Block {
     fn replace(&mut self, start: usize, end: usize, changed: &[u8]) {
         let more = changed.len().saturating_sub(end - start);
         if self.bytes.capacity() - self.bytes.len() < more {
-            self.bytes.reserve_exact(more.max(self.bytes.len().min(GROWTH)));
+            let growth = more.max(self.bytes.len().min(GROWTH));
+            tight::reserve(&mut self.bytes, growth);
         }
         let (length, moved) = (self.bytes.len(), start + changed.len());
         self.bytes.resize(length + more, 0);

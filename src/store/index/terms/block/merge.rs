@@ -4,6 +4,7 @@ use super::{Block, List, MOST, Value, rows, write};
 use crate::store::Term;
 use crate::store::index::run::RowId;
 use crate::store::index::terms::{Posting, common::COMMON};
+use crate::store::index::tight;
 
 /// Maximum length of a list without its value and its rows: two lengths and the size.
 const HEADER: usize = 2 + MAX_NUMBER;
@@ -119,7 +120,7 @@ impl Merged {
             if is_divided {
                 block.choose_ending();
             }
-            block.bytes.shrink_to_fit();
+            tight::shrink(&mut block.bytes);
         }
         self.blocks
     }
