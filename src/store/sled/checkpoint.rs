@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::files::preallocate;
 use super::state::Shared;
-use super::trees::{Manifest, ScrubProgress, Side, TreePair, TreeWriter};
+use super::trees::{Manifest, ScrubProgress, Side, TreePair, TreeWriter, place_of_body};
 use super::wal::{SealedFile, Wal};
 use crate::store::log::body::BodyRef;
 use crate::store::log::codec::RecordChange;
@@ -195,13 +195,13 @@ fn write_to_copy(
     Ok(replaced)
 }
 
-/// Returns changes in the order in which their bodies are stored: sled then appends them, and changes each page only while
-/// it is in its small cache.
+/// Returns changes in the order of the keys of their bodies: sled then changes all bodies of a page while it is in its small
+/// cache.
 fn in_order_of_bodies(changes: &Changes) -> Vec<(&Key, &RecordChange)> {
     let mut changes: Vec<_> = changes.iter().collect();
     changes.sort_unstable_by_key(|(key, change)| match change {
         RecordChange::Delete => (0, **key),
-        RecordChange::Put { body_ref, .. } => (body_ref.id, **key),
+        RecordChange::Put { body_ref, .. } => (place_of_body(body_ref.id), **key),
     });
     changes
 }

@@ -167,7 +167,12 @@ const SPREAD_INVERSE: u64 = 0xF1DE_83E1_9937_733D;
 /// Body numbers are spread over the whole key space. If the newest were adjacent at the end, old pages would only
 /// become emptier, and the file half as large again.
 pub(super) fn body_key(id: u64) -> Vec<u8> {
-    numbered(BODIES, id.wrapping_mul(SPREAD))
+    numbered(BODIES, place_of_body(id))
+}
+
+/// Returns a number by which bodies are in the order of their keys.
+pub(crate) const fn place_of_body(id: u64) -> u64 {
+    id.wrapping_mul(SPREAD)
 }
 
 /// Returns the number of the body that a part belongs to, and the number of the part.

@@ -9,7 +9,7 @@ mod mirror;
 mod scan;
 mod tree_copy;
 
-pub(super) use self::layout::{Manifest, ScanPosition};
+pub(super) use self::layout::{Manifest, ScanPosition, place_of_body};
 pub(super) use self::mirror::{ScrubProgress, Side, TreePair, closed_during_scrub};
 pub(super) use self::scan::HeaderBatch;
 pub(super) use self::tree_copy::{TreeCopy, TreeWriter};
