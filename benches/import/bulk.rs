@@ -1,24 +1,57 @@
 //! Requests of 1,000 benchmark hosts each, as JSON, into memory and into a folder.
+//!
+//! A process of its own makes each measurement, so that none pays for the memory that another one left behind.
 
 use std::error::Error;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::Bytes;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 use toposcope::access::{Caller, Scope};
 use toposcope::inventory::{Atomicity, BulkHost, Inventory};
-use toposcope::model::Permission;
+use toposcope::model::{Host, Permission};
 use toposcope::store::{MemoryStore, SledStore, Store};
 use uuid::Uuid;
 
 use crate::host::{Random, benchmark_host};
 use crate::processor_seconds;
 
+/// First argument of a child process; the number of what it measures follows.
+pub(crate) const CHILD: &str = "bulk-child";
+
 const HOSTS: usize = 100_000;
+
+const ROUNDS: usize = 3;
+
+/// What is measured: where the hosts are put, how many requests there are at once, and their atomicity.
+type Case = (&'static str, usize, Atomicity);
+
+const MEMORY: &str = "memory";
+const FOLDER: &str = "a folder";
+
+const CASES: [Case; 8] = [
+    (MEMORY, 1, Atomicity::PerHost),
+    (MEMORY, 1, Atomicity::AllOrNothing),
+    (MEMORY, 2, Atomicity::PerHost),
+    (MEMORY, 2, Atomicity::AllOrNothing),
+    (MEMORY, 4, Atomicity::PerHost),
+    (MEMORY, 4, Atomicity::AllOrNothing),
+    (FOLDER, 1, Atomicity::PerHost),
+    (FOLDER, 2, Atomicity::PerHost),
+];
+
+/// The seconds that a measurement took, those of both processors together, and megabytes of JSON.
+type Times = [f64; 3];
+
+#[derive(Serialize)]
+struct Request {
+    hosts: Vec<Host>,
+}
 
 #[derive(Deserialize)]
 struct Body<'b> {
@@ -26,30 +59,64 @@ struct Body<'b> {
     hosts: Vec<&'b RawValue>,
 }
 
-pub(crate) async fn measure() -> Result<(), Box<dyn Error>> {
-    println!("| {HOSTS} hosts into | requests at once | atomicity | MB of JSON | s | processor s |");
-    println!("|---|---|---|---|---|---|");
-    for at_once in [1, 2, 4] {
-        for atomicity in [Atomicity::PerHost, Atomicity::AllOrNothing] {
-            put(Arc::new(MemoryStore::new()), "memory", at_once, atomicity).await?;
+pub(crate) fn measure() -> Result<(), Box<dyn Error>> {
+    let mut times: [Vec<Times>; CASES.len()] = Default::default();
+    for round in 1..=ROUNDS {
+        for (number, times) in times.iter_mut().enumerate() {
+            let (store, at_once, atomicity) = CASES[number];
+            eprintln!(
+                "round {round} of {ROUNDS}: {HOSTS} hosts into {store}, {at_once} at once, {atomicity:?}"
+            );
+            times.push(ask(number)?);
         }
     }
-    for at_once in [1, 2] {
-        let folder = TempDir::with_prefix_in("bulk-", env!("CARGO_TARGET_TMPDIR"))?;
-        let store = Arc::new(SledStore::builder(folder.path()).open().await?);
-        put(Arc::clone(&store) as Arc<dyn Store>, "a folder", at_once, Atomicity::PerHost).await?;
-        store.close().await?;
+    println!(
+        "| {HOSTS} hosts into | requests at once | atomicity | MB of JSON | s, median of {ROUNDS} | fastest | slowest | processor s |"
+    );
+    println!("|---|---|---|---|---|---|---|---|");
+    for ((store, at_once, atomicity), mut times) in CASES.into_iter().zip(times) {
+        times.sort_by(|left, right| left[0].total_cmp(&right[0]));
+        let [median, processor, megabytes] = times[ROUNDS / 2];
+        let (fastest, slowest) = (times[0][0], times[ROUNDS - 1][0]);
+        println!(
+            "| {store} | {at_once} | {atomicity:?} | {megabytes:.0} | {median:.2} | {fastest:.2} | {slowest:.2} | {processor:.2} |"
+        );
     }
     println!();
     Ok(())
 }
 
-async fn put(
-    store: Arc<dyn Store>,
-    name: &str,
-    at_once: usize,
-    atomicity: Atomicity,
-) -> Result<(), Box<dyn Error>> {
+/// Measures a case in a child.
+fn ask(number: usize) -> Result<Times, Box<dyn Error>> {
+    let output = Command::new(std::env::current_exe()?)
+        .args([CHILD, &number.to_string()])
+        .stderr(Stdio::inherit())
+        .output()?;
+    if !output.status.success() {
+        return Err("the measurement failed".into());
+    }
+    let numbers = String::from_utf8(output.stdout)?;
+    let numbers: Vec<f64> = numbers.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
+    Ok(numbers.try_into().map_err(|_| "the child said too little")?)
+}
+
+/// Runs in the child.
+pub(crate) async fn run(number: usize) -> Result<(), Box<dyn Error>> {
+    let (store, at_once, atomicity) = CASES[number];
+    let [seconds, processor, megabytes] = if store == MEMORY {
+        put(Arc::new(MemoryStore::new()), at_once, atomicity).await?
+    } else {
+        let folder = TempDir::with_prefix_in("bulk-", env!("CARGO_TARGET_TMPDIR"))?;
+        let store = Arc::new(SledStore::builder(folder.path()).open().await?);
+        let times = put(Arc::clone(&store) as Arc<dyn Store>, at_once, atomicity).await?;
+        store.close().await?;
+        times
+    };
+    println!("{seconds} {processor} {megabytes}");
+    Ok(())
+}
+
+async fn put(store: Arc<dyn Store>, at_once: usize, atomicity: Atomicity) -> Result<Times, Box<dyn Error>> {
     let inventory = Inventory::new(store);
     let organization = inventory.create_organization("Benchmark").await?.id;
     let network = inventory.create_network(organization, "Office").await?.id;
@@ -73,17 +140,13 @@ async fn put(
     let time = start.elapsed();
     let (user_after, system_after) = processor_seconds()?;
     let processor = user_after + system_after - user - system;
-    let (megabytes, seconds) = (bytes as f64 / 1e6, time.as_secs_f64());
-    println!("| {name} | {at_once} | {atomicity:?} | {megabytes:.0} | {seconds:.2} | {processor:.2} |");
-    Ok(())
+    Ok([time.as_secs_f64(), processor, bytes as f64 / 1e6])
 }
 
 fn body(random: &mut Random, network: Uuid) -> Result<Bytes, Box<dyn Error>> {
-    let mut hosts = Vec::with_capacity(BulkHost::MAX);
-    for number in 0..BulkHost::MAX {
-        hosts.push(benchmark_host(random, number, network)?);
-    }
-    Ok(serde_json::to_vec(&serde_json::json!({"hosts": hosts}))?.into())
+    let hosts = (0..BulkHost::MAX).map(|number| benchmark_host(random, number, network));
+    let request = Request { hosts: hosts.collect::<Result<_, _>>()? };
+    Ok(serde_json::to_vec(&request)?.into())
 }
 
 async fn request(

@@ -2,12 +2,13 @@
 //! hosts.
 //!
 //! `cargo bench --bench import` puts 100,000 benchmark hosts in requests of 1,000, into memory and into a folder in cargo's
-//! target directory. Then it imports `../shared/data/inventory.jsonl.gz`, or the gzipped JSON lines at the path in
-//! `TOPOSCOPE_INVENTORY`, once and several times with new ids; `-- 20` sets the number of times. `-- bulk` and `-- lines`
-//! select one of them, and `-- http` the import over HTTP.
+//! target directory, each case three times. Then it imports `../shared/data/inventory.jsonl.gz`, or the gzipped JSON lines
+//! at the path in `TOPOSCOPE_INVENTORY`, once and several times with new ids; `-- 20` sets the number of times. `-- bulk`
+//! and `-- lines` select one of them, and `-- http` the import over HTTP.
 
 #![allow(
     clippy::indexing_slicing,
+    clippy::print_stderr,
     clippy::print_stdout,
     reason = "a benchmark stops at its first mistake and prints"
 )]
@@ -31,11 +32,14 @@ use toposcope::inventory::{Import, ImportReport, Inventory};
 use toposcope::store::MemoryStore;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let times = std::env::args().find_map(|argument| argument.parse().ok()).unwrap_or(20);
+    let number: Option<u32> = std::env::args().find_map(|argument| argument.parse().ok());
     let has = |name: &str| std::env::args().any(|argument| argument == name);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    if has(bulk::CHILD) {
+        return runtime.block_on(bulk::run(number.ok_or("the number of the case is missing")? as usize));
+    }
     if !has("lines") && !has("http") {
-        runtime.block_on(bulk::measure())?;
+        bulk::measure()?;
     }
     if has("bulk") {
         return Ok(());
@@ -56,7 +60,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "| times over | hosts | MB | s | user s | system s | RSS per MB read, quarter by quarter | peak above the end, MB |"
     );
     println!("|---|---|---|---|---|---|---|---|");
-    for times in [1, times] {
+    for times in [1, number.unwrap_or(20)] {
         runtime.block_on(measure(&unpacked.stdout, times))?;
     }
     Ok(())
