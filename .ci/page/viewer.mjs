@@ -58,6 +58,8 @@ async function checkClicks(page) {
   expect(await has(page, '.node.is-selected'), 'a click does not select a node');
   await page.keyboard.press('Escape');
   expect(!(await has(page, '.is-selected')), 'Escape does not clear the selection');
+  // The picture may still move to what was selected.
+  await settle(page);
   await clickOnEdge(page);
   expect(await has(page, '.edge.is-selected'), 'a click does not select a link');
   if (await has(page, '#panel')) expect((await page.textContent('#panel')).includes('Confidence'), 'the panel does not explain the link');
