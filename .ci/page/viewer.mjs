@@ -58,7 +58,7 @@ async function checkClicks(page) {
   expect(await has(page, '.node.is-selected'), 'a click does not select a node');
   await page.keyboard.press('Escape');
   expect(!(await has(page, '.is-selected')), 'Escape does not clear the selection');
-  // The picture may still move to what was selected.
+  // The camera may still be moving to the selected node, so that a click would miss the link.
   await settle(page);
   await clickOnEdge(page);
   expect(await has(page, '.edge.is-selected'), 'a click does not select a link');

@@ -1,6 +1,6 @@
 //! Requests of 1,000 benchmark hosts each, as JSON, into memory and into a folder.
 //!
-//! A process of its own makes each measurement, so that none pays for the memory that another one left behind.
+//! Each measurement runs in a separate process: memory freed by an earlier one would slow it down.
 
 use std::error::Error;
 use std::process::{Command, Stdio};
@@ -21,14 +21,14 @@ use uuid::Uuid;
 use crate::host::{Random, benchmark_host};
 use crate::processor_seconds;
 
-/// First argument of a child process; the number of what it measures follows.
+/// First argument of a child process; an index of [`CASES`] follows.
 pub(crate) const CHILD: &str = "bulk-child";
 
 const HOSTS: usize = 100_000;
 
 const ROUNDS: usize = 3;
 
-/// What is measured: where the hosts are put, how many requests there are at once, and their atomicity.
+/// The store, the number of concurrent requests, and their atomicity.
 type Case = (&'static str, usize, Atomicity);
 
 const MEMORY: &str = "memory";
@@ -45,7 +45,7 @@ const CASES: [Case; 8] = [
     (FOLDER, 2, Atomicity::PerHost),
 ];
 
-/// The seconds that a measurement took, those of both processors together, and megabytes of JSON.
+/// Elapsed seconds, processor seconds of all threads, and megabytes of JSON.
 type Times = [f64; 3];
 
 #[derive(Serialize)]

@@ -124,7 +124,7 @@ impl Index {
         Ok(())
     }
 
-    /// Does the same for puts that are packed and have no unique key in common: only added ones are looked up.
+    /// Checks the unique keys of packed puts that have none in common: only added ones are looked up.
     fn check_distinct_keys(
         &self,
         writes: &[Write],
@@ -157,7 +157,7 @@ impl Index {
         }
     }
 
-    /// Returns whether there is a record that the batch does not write.
+    /// Returns whether the row exists and the batch does not write it.
     fn is_left_alone(&self, row: Option<RowId>, written: &HashSet<Key>) -> bool {
         row.and_then(|row| self.key(row)).is_some_and(|(key, _)| !written.contains(&key))
     }

@@ -5,10 +5,10 @@ use std::hash::{BuildHasher, RandomState};
 use hashbrown::HashTable;
 use uuid::Uuid;
 
+use super::capacity;
 use super::interner::NameId;
 use super::rows::{Row, Rows};
 use super::run::RowId;
-use super::tight;
 
 /// Finds the row with a key. An entry is a row number; the key is compared in the row.
 #[derive(Debug, Default)]
@@ -128,7 +128,7 @@ impl HashedRows {
         let bucket = self.bucket(hash);
         let Some(entries) = self.buckets.get_mut(bucket) else { return };
         if entries.len() == entries.capacity() {
-            tight::reserve(entries, GROWTH);
+            capacity::reserve_exact(entries, GROWTH);
         }
         entries.push((hash, row));
         self.length += 1;

@@ -59,6 +59,7 @@
 //! store in a folder builds the index with a `Loader`, which sorts every order once.
 
 mod apply;
+mod capacity;
 mod check;
 mod index_snapshot;
 mod insert;
@@ -81,7 +82,6 @@ mod terms;
 #[cfg(test)]
 #[cfg(any(feature = "sled", feature = "postgres"))]
 mod tests;
-mod tight;
 mod unique_key_group;
 
 use std::collections::{BTreeSet, HashMap};

@@ -44,7 +44,7 @@ pub(super) struct Packed {
 pub(crate) struct Packs {
     /// One for each write.
     facets: Vec<Option<Packed>>,
-    /// Whether all puts are packed, and no two of their unique keys are equal.
+    /// Whether all puts are packed, and no two of them have a unique key in common.
     pub(super) have_distinct_keys: bool,
 }
 
@@ -53,8 +53,11 @@ impl Packs {
         let is_packed = |(write, packed): (&Write, &Option<Packed>)| {
             packed.is_some() || matches!(write, Write::Delete { .. })
         };
+        let puts = facets.iter().flatten();
+        // A single put may have thousands of unique keys, and they cannot conflict with each other.
+        let is_alone = puts.clone().nth(1).is_none();
         let have_distinct_keys =
-            writes.iter().zip(&facets).all(is_packed) && are_distinct(facets.iter().flatten());
+            writes.iter().zip(&facets).all(is_packed) && (is_alone || have_distinct_prefixes(puts));
         Self { facets, have_distinct_keys }
     }
 
@@ -68,13 +71,12 @@ impl Packs {
     }
 }
 
-/// Returns whether no two unique keys of some facets begin alike. Those that do may be equal.
-fn are_distinct<'p>(facets: impl Iterator<Item = &'p Packed>) -> bool {
+/// Returns whether the prefixes of all unique keys differ. Unique keys with the same prefix may be equal.
+fn have_distinct_prefixes<'p>(facets: impl Iterator<Item = &'p Packed>) -> bool {
     let unique_keys = facets.flat_map(|packed| packed.facets.unique_keys());
-    let mut beginnings: Vec<(u128, NameId)> =
-        unique_keys.map(|(name, value)| (prefix(value), name)).collect();
-    beginnings.sort_unstable();
-    beginnings.windows(2).all(|pair| pair.first() != pair.last())
+    let mut prefixes: Vec<(u128, NameId)> = unique_keys.map(|(name, value)| (prefix(value), name)).collect();
+    prefixes.sort_unstable();
+    prefixes.windows(2).all(|pair| pair.first() != pair.last())
 }
 
 impl Index {

@@ -1,6 +1,6 @@
 use std::ops::RangeInclusive;
 
-use super::tight;
+use super::capacity;
 
 /// The number of a row.
 pub(crate) type RowId = u32;
@@ -221,7 +221,7 @@ impl Run {
             vec![row]
         } else {
             let mut tail = block.rows.split_off(BLOCK / 2);
-            tight::shrink(&mut block.rows);
+            capacity::shrink_to_fit(&mut block.rows);
             match place.offset.checked_sub(block.rows.len()) {
                 Some(offset) => insert_tightly(&mut tail, offset, row),
                 None => insert_tightly(&mut block.rows, place.offset, row),
@@ -312,7 +312,7 @@ impl Run {
 
 fn insert_tightly(rows: &mut Vec<RowId>, offset: usize, row: RowId) {
     if rows.len() == rows.capacity() {
-        tight::reserve(rows, rows.len().clamp(1, GROWTH));
+        capacity::reserve_exact(rows, rows.len().clamp(1, GROWTH));
     }
     rows.insert(offset, row);
 }

@@ -195,8 +195,9 @@ fn write_to_copy(
     Ok(replaced)
 }
 
-/// Returns changes in the order of the keys of their bodies: sled then changes all bodies of a page while it is in its small
-/// cache.
+/// Returns changes in the order of the keys of their bodies.
+///
+/// sled then loads each page of bodies once per checkpoint: its cache is too small to hold all of them.
 fn in_order_of_bodies(changes: &Changes) -> Vec<(&Key, &RecordChange)> {
     let mut changes: Vec<_> = changes.iter().collect();
     changes.sort_unstable_by_key(|(key, change)| match change {

@@ -153,7 +153,9 @@ impl Assignment {
         Ok(())
     }
 
-    /// Returns whether all parts have ids, each of which is free and given only once. Most requests are like that.
+    /// Returns whether every part keeps its id: each is given, free, and unique within the request.
+    ///
+    /// This is true of most requests, and takes less time than finding out which parts do not keep theirs.
     fn all_keep_ids(&self, hosts: &[&mut Host]) -> bool {
         let mut all: Vec<PartId> = hosts.iter().flat_map(|host| parts(host)).collect();
         all.sort_unstable_by_key(|(kind, id)| (id.as_u128(), *kind));

@@ -5,8 +5,8 @@ mod find;
 mod merge;
 
 use super::{Posting, rows};
+use crate::store::index::capacity;
 use crate::store::index::run::RowId;
-use crate::store::index::tight;
 use crate::store::{Term, TermRange};
 
 /// Maximum size of a block in bytes: an insertion scans its values and moves half of it.
@@ -135,7 +135,7 @@ impl<'b> Iterator for Lists<'b> {
 }
 
 impl Block {
-    /// Creates a block that has room to be filled, to be shrunk then.
+    /// Creates an empty block with the capacity of a full one. A block that is kept must be shrunk.
     fn with_ending(ending: &[u8]) -> Self {
         let mut bytes = Vec::with_capacity(MOST);
         bytes.push(ending.len() as u8);
@@ -287,7 +287,7 @@ impl Block {
         self.count -= second.count;
         for half in [&mut *self, &mut second] {
             half.choose_ending();
-            tight::shrink(&mut half.bytes);
+            capacity::shrink_to_fit(&mut half.bytes);
         }
         (first.0, first.1, second)
     }
@@ -343,7 +343,7 @@ impl Block {
         let more = changed.len().saturating_sub(end - start);
         if self.bytes.capacity() - self.bytes.len() < more {
             let growth = more.max(self.bytes.len().min(GROWTH));
-            tight::reserve(&mut self.bytes, growth);
+            capacity::reserve_exact(&mut self.bytes, growth);
         }
         let (length, moved) = (self.bytes.len(), start + changed.len());
         self.bytes.resize(length + more, 0);

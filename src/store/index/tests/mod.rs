@@ -32,7 +32,7 @@ fn write_at_random(index: &mut Index, model: &mut Model, random: &mut Random, re
     }
 }
 
-/// Returns whether the index accepts writes, which does not depend on where they are packed.
+/// Returns whether the index accepts writes. Whether they are packed makes no difference.
 fn accepts(index: &Index, writes: &[Write]) -> bool {
     refusal(index, writes, &[]).is_none()
 }

@@ -170,7 +170,7 @@ pub(super) fn body_key(id: u64) -> Vec<u8> {
     numbered(BODIES, place_of_body(id))
 }
 
-/// Returns a number by which bodies are in the order of their keys.
+/// Returns the number that orders a body by its key, given the body number.
 pub(crate) const fn place_of_body(id: u64) -> u64 {
     id.wrapping_mul(SPREAD)
 }

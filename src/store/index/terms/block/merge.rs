@@ -2,9 +2,9 @@
 
 use super::{Block, List, MOST, Value, rows, write};
 use crate::store::Term;
+use crate::store::index::capacity;
 use crate::store::index::run::RowId;
 use crate::store::index::terms::{Posting, common::COMMON};
-use crate::store::index::tight;
 
 /// Maximum length of a list without its value and its rows: two lengths and the size.
 const HEADER: usize = 2 + MAX_NUMBER;
@@ -120,7 +120,7 @@ impl Merged {
             if is_divided {
                 block.choose_ending();
             }
-            tight::shrink(&mut block.bytes);
+            capacity::shrink_to_fit(&mut block.bytes);
         }
         self.blocks
     }
