@@ -253,15 +253,13 @@ pub(super) fn links(relation: Name, targets: &[Uuid]) -> impl Iterator<Item = Li
 
 /// Returns the unique key of a part of a host, such as a port.
 ///
-/// A part of another organization is not found, and the other organization's host is never read. The key is a digest
-/// of both ids, because unique keys stay in memory. Ports and services have 16 bytes. Interfaces and interface entries,
-/// the most numerous parts of switches, have 8: a collision of two digests only makes the inventory refuse an id that is
-/// free, is less likely than one in 100,000 among ten million parts, and takes 2^64 attempts to provoke with the part
-/// of another organization.
+/// A part of another organization is not found, and the other organization's host is never read. The key is the beginning
+/// of a digest of both ids, because unique keys stay in memory, and a host has many: a collision of two digests only makes
+/// the inventory refuse an id that is free, is less likely than one in 100,000 among ten million parts, and takes 2^64
+/// attempts to provoke with a certain part of another organization.
 pub(super) fn part_unique_key(name: Name, organization: Uuid, id: Uuid) -> UniqueKey {
     let digest = Sha256::new().chain_update(organization).chain_update(id).finalize();
-    let length = if matches!(name, INTERFACE_UNIQUE_KEY | IF_ENTRY_UNIQUE_KEY) { 8 } else { 16 };
-    UniqueKey::new(name, digest.get(..length).unwrap_or(&digest))
+    UniqueKey::new(name, digest.first_chunk::<8>().map_or(digest.as_slice(), <[u8; 8]>::as_slice))
 }
 
 pub(super) fn encode(value: &impl Serialize) -> Result<Bytes, Error> {

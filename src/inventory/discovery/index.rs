@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::records::{ClaimOwner, NAMES};
 use crate::discovery::reconcile::{Identity, IdentityKind};
-use crate::inventory::hosts::{IDENTITY, IP, MAC, address_bytes, identity_value};
+use crate::inventory::hosts::{IDENTITY, WORD, identity_value, ip_range, mac_range};
 use crate::inventory::schema::{CLAIM, HOST, decode, on_network};
 use crate::inventory::{Error, Inventory};
 use crate::store::{Name, Query, Record, Start, TermFilter, TermRange};
@@ -23,25 +23,22 @@ const MAX_RANGES: usize = 512;
 /// Number of claims that are read at a time.
 const CLAIMS: usize = 256;
 
-/// The values by which hosts with some of these identities are found, by the name of the term.
-fn host_values(identities: &[Identity]) -> BTreeMap<Name, Vec<TermRange>> {
-    let mut values: BTreeMap<Name, Vec<TermRange>> = BTreeMap::new();
-    let mut add = |name, value: Vec<u8>| values.entry(name).or_default().push(TermRange::exact(value));
+/// The values by which hosts with some of these identities are found: for each kind of term its name and the values.
+fn host_values(identities: &[Identity]) -> [(Name, Vec<TermRange>); 3] {
+    let (mut ip_addresses, mut mac_addresses, mut others) = (Vec::new(), Vec::new(), Vec::new());
     for identity in identities {
         let term = identity.term();
         let bytes = term.get(1..).unwrap_or_default();
         match identity.kind() {
-            IdentityKind::IpAddress => {
-                add(IP, address_of(bytes).map(address_bytes).unwrap_or_default());
-            }
+            IdentityKind::IpAddress => ip_addresses.extend(address_of(bytes).map(ip_range)),
             IdentityKind::Mac => {
-                add(MAC, bytes.to_vec());
-                add(IDENTITY, term);
+                mac_addresses.push(mac_range(bytes));
+                others.push(TermRange::exact(term));
             }
-            _ => add(IDENTITY, identity_value(identity)),
+            _ => others.push(TermRange::exact(identity_value(identity))),
         }
     }
-    values
+    [(WORD, ip_addresses), (WORD, mac_addresses), (IDENTITY, others)]
 }
 
 fn address_of(bytes: &[u8]) -> Option<IpAddr> {

@@ -36,7 +36,7 @@ pub(super) use {
     bulk::rename_parts,
     change::{Attempt, HostChange},
     document::{decode, likely_size},
-    terms::{IDENTITY, IP, MAC, address_bytes, identity_value},
+    terms::{IDENTITY, WORD, identity_value, ip_range, mac_range},
     virtualization::Summary,
 };
 

@@ -1,14 +1,17 @@
 //! The terms by which hosts are found, and the filters that find them.
 
+mod address;
 #[cfg(feature = "discovery")]
 mod identity;
 mod words;
 
-use std::fmt::Write;
 use std::net::IpAddr;
 
 use sha2::{Digest, Sha256};
 
+use self::address::{ip_prefix_range, ip_term, mac_prefix_range, mac_term, text_ranges};
+#[cfg(feature = "discovery")]
+pub(in crate::inventory) use self::address::{ip_range, mac_range};
 #[cfg(feature = "discovery")]
 use self::identity::identity_terms;
 #[cfg(feature = "discovery")]
@@ -16,16 +19,15 @@ pub(in crate::inventory) use self::identity::{IDENTITY, identity_value};
 use self::words::{Words, folded, query_words};
 use super::query::HostQuery;
 use crate::inventory::{Error, Problem};
-use crate::model::{Cidr, Host, MacPrefix, Port, PortNumber, Protocol};
+use crate::model::{Host, Interface, Port, PortNumber, Protocol};
 use crate::store::{Name, Term, TermFilter, TermRange};
 
-pub(in crate::inventory) const IP: Name = Name::new("ip");
-pub(in crate::inventory) const MAC: Name = Name::new("mac");
 const PORT: Name = Name::new("port");
 const DEFINITION: Name = Name::new("definition");
 const SOURCE: Name = Name::new("source");
 const HIDDEN: Name = Name::new("hidden");
-const WORD: Name = Name::new("word");
+/// The words of a host, and the addresses of its interfaces.
+pub(in crate::inventory) const WORD: Name = Name::new("word");
 
 /// Minimum number of characters of a search.
 const MIN_SEARCH: usize = 2;
@@ -44,8 +46,8 @@ pub(in crate::inventory) enum HostTerms {
 pub(super) fn terms(host: &Host) -> Vec<Term> {
     let mut terms = Vec::with_capacity(64);
     for interface in &host.interfaces {
-        terms.push(Term::new(IP, address_bytes(interface.ip_address)));
-        terms.extend(interface.mac_address.map(|address| Term::new(MAC, address.octets())));
+        terms.push(ip_term(interface.ip_address));
+        terms.extend(interface.mac_address.map(mac_term));
     }
     terms.extend(host.ports.iter().map(|port| Term::new(PORT, port_bytes(port))));
     let definitions = host.services.iter().map(|service| service.service_definition.as_str());
@@ -65,35 +67,18 @@ fn add_words(terms: &mut Vec<Term>, host: &Host) {
     let interfaces = host.interfaces.iter().map(|interface| interface.name.as_deref());
     let names = [Some(host.name.as_str()), host.hostname.as_deref()].into_iter().chain(interfaces).flatten();
     let (names, description) = (folded(names), folded(host.description.as_deref()));
-    let addresses = addresses(host);
+    let addresses: Vec<String> = host.interfaces.iter().filter_map(ipv6_text).collect();
     let mut words = Words::default();
     words.add_text(&names);
-    addresses.split_whitespace().for_each(|address| words.add(address));
+    addresses.iter().for_each(|address| words.add(address));
     words.add_text(&description);
     terms.extend(words.without_beginnings().into_iter().map(|word| Term::new(WORD, word)));
 }
 
-/// Returns the addresses of a host, with white space after each. MAC addresses are without separators.
-fn addresses(host: &Host) -> String {
-    let mut text = String::with_capacity(64);
-    for interface in &host.interfaces {
-        let _ = write!(text, "{} ", interface.ip_address);
-        if let Some(address) = interface.mac_address {
-            address.octets().iter().for_each(|octet| {
-                let _ = write!(text, "{octet:02x}");
-            });
-            text.push(' ');
-        }
-    }
-    text
-}
-
-/// Encodes an address so that the addresses of a prefix are one range.
-pub(in crate::inventory) fn address_bytes(address: IpAddr) -> Vec<u8> {
-    match address {
-        IpAddr::V4(address) => [&[4], &address.octets()[..]].concat(),
-        IpAddr::V6(address) => [&[6], &address.octets()[..]].concat(),
-    }
+/// Returns an IPv6 address as text. Those that begin with a part of its text are no range of its bytes, unlike those of IPv4
+/// and MAC addresses, so it is a word.
+fn ipv6_text(interface: &Interface) -> Option<String> {
+    Some(interface.ip_address).filter(IpAddr::is_ipv6).map(|address| address.to_string())
 }
 
 fn port_bytes(port: &Port) -> Vec<u8> {
@@ -119,10 +104,6 @@ fn definition_bytes(definition: &str) -> Vec<u8> {
     Sha256::digest(definition).iter().take(8).copied().collect()
 }
 
-fn without_separators(text: &str) -> String {
-    text.chars().filter(|character| !matches!(character, ':' | '-')).collect()
-}
-
 /// Returns the filters of a query that terms answer, each with its field.
 ///
 /// # Errors
@@ -132,8 +113,8 @@ pub(super) fn filters(query: &HostQuery) -> Result<Vec<(&'static str, TermFilter
     let mut add = |field, name, ranges: Option<Vec<TermRange>>| {
         filters.extend(ranges.map(|ranges| (field, TermFilter::new(name, ranges))));
     };
-    add("ip", IP, ranges(&query.ips, |prefix| prefix_range(*prefix)));
-    add("mac", MAC, ranges(&query.macs, |prefix: &MacPrefix| TermRange::prefix(prefix.octets())));
+    add("ip", WORD, ranges(&query.ips, |prefix| ip_prefix_range(*prefix)));
+    add("mac", WORD, ranges(&query.macs, mac_prefix_range));
     add("port", PORT, ranges(&query.ports, |port| TermRange::prefix(numbered(port.number, port.protocol))));
     let definition = |definition: &String| TermRange::exact(definition_bytes(definition));
     add("service_definition", DEFINITION, ranges(&query.service_definitions, definition));
@@ -160,14 +141,7 @@ fn ranges<T>(values: &Option<Vec<T>>, range: impl Fn(&T) -> TermRange) -> Option
     values.as_ref().map(|values| values.iter().map(range).collect())
 }
 
-fn prefix_range(prefix: Cidr) -> TermRange {
-    TermRange::between(address_bytes(prefix.first_address()), address_bytes(prefix.last_address()))
-}
-
-/// Returns the ranges of the words that begin with a word. MAC addresses are found with and without separators.
+/// Returns the ranges of the words and addresses that begin with a word.
 fn word_ranges(word: &str) -> Vec<TermRange> {
-    let bare = without_separators(word);
-    let is_address = bare != word && bare.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let address = is_address.then(|| TermRange::prefix(bare));
-    [TermRange::prefix(word)].into_iter().chain(address).collect()
+    [TermRange::prefix(word)].into_iter().chain(text_ranges(word)).collect()
 }

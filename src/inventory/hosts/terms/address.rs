@@ -1,0 +1,157 @@
+//! The terms of the addresses of interfaces.
+//!
+//! They have the name of the words, so that one filter finds what begins with a part of a search, word or address. The
+//! first byte tells what follows it; no word begins with such a byte.
+
+use std::net::IpAddr;
+
+use super::WORD;
+use crate::model::{Cidr, MacAddress, MacPrefix};
+use crate::store::{Term, TermRange};
+
+const MAC: u8 = 1;
+const IPV4: u8 = 4;
+const IPV6: u8 = 6;
+
+/// Number of hexadecimal digits of a MAC address.
+const MAC_DIGITS: usize = 12;
+
+pub(super) fn ip_term(address: IpAddr) -> Term {
+    Term::new(WORD, ip_value(address))
+}
+
+pub(super) fn mac_term(address: MacAddress) -> Term {
+    Term::new(WORD, mac_value(&address.octets()))
+}
+
+/// Returns the range of an IP address.
+#[cfg(feature = "discovery")]
+pub(in crate::inventory) fn ip_range(address: IpAddr) -> TermRange {
+    TermRange::exact(ip_value(address))
+}
+
+/// Returns the range of a MAC address.
+#[cfg(feature = "discovery")]
+pub(in crate::inventory) fn mac_range(octets: &[u8]) -> TermRange {
+    TermRange::exact(mac_value(octets))
+}
+
+pub(super) fn ip_prefix_range(prefix: Cidr) -> TermRange {
+    TermRange::between(ip_value(prefix.first_address()), ip_value(prefix.last_address()))
+}
+
+pub(super) fn mac_prefix_range(prefix: &MacPrefix) -> TermRange {
+    TermRange::prefix(mac_value(prefix.octets()))
+}
+
+/// Returns the ranges of the addresses whose text begins with a word. IPv6 addresses are not among them: they are words.
+pub(super) fn text_ranges(word: &str) -> Vec<TermRange> {
+    mac_text_range(word).into_iter().chain(ipv4_text_ranges(word)).collect()
+}
+
+/// Encodes an address so that the addresses of a prefix are one range.
+fn ip_value(address: IpAddr) -> Vec<u8> {
+    match address {
+        IpAddr::V4(address) => [&[IPV4], &address.octets()[..]].concat(),
+        IpAddr::V6(address) => [&[IPV6], &address.octets()[..]].concat(),
+    }
+}
+
+fn mac_value(octets: &[u8]) -> Vec<u8> {
+    [&[MAC], octets].concat()
+}
+
+/// Returns the range of the MAC addresses that begin with a word, with or without separators.
+fn mac_text_range(word: &str) -> Option<TermRange> {
+    let digits: String = word.chars().filter(|character| !matches!(character, ':' | '-')).collect();
+    let end = |missing: &str| {
+        let digits = format!("{digits}{}", missing.repeat(MAC_DIGITS.checked_sub(digits.len())?));
+        let number = u64::from_str_radix(&digits, 16).ok()?;
+        Some(mac_value(number.to_be_bytes().get(2..)?))
+    };
+    let is_hexadecimal = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_hexadecimal { Some(TermRange::between(end("0")?, end("f")?)) } else { None }
+}
+
+/// Returns the ranges of the IPv4 addresses that begin with a word: `10.2` begins those of `10.2.0.0/16`, of `10.20.0.0/16` to
+/// `10.29.0.0/16`, and of `10.200.0.0/16` to `10.255.0.0/16`.
+fn ipv4_text_ranges(word: &str) -> Vec<TermRange> {
+    let mut parts = word.split('.');
+    let last = parts.next_back().unwrap_or_default();
+    let Some(whole) = parts.map(octet).collect::<Option<Vec<u8>>>().filter(|whole| whole.len() < 4) else {
+        return Vec::new();
+    };
+    let value = |octet: u8| [&[IPV4], whole.as_slice(), &[octet]].concat();
+    let octets: Vec<u8> = (0..=u8::MAX).filter(|octet| octet.to_string().starts_with(last)).collect();
+    let adjacent = octets.chunk_by(|left, right| left.checked_add(1) == Some(*right));
+    let ends = adjacent.filter_map(|octets| Some((*octets.first()?, *octets.last()?)));
+    ends.map(|(first, last)| TermRange::new(value(first), TermRange::prefix(value(last)).to)).collect()
+}
+
+/// Reads an octet as an address shows it.
+fn octet(text: &str) -> Option<u8> {
+    text.parse().ok().filter(|octet: &u8| octet.to_string() == text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Asserts that of all these addresses, a word finds those whose text begins with it.
+    fn assert_finds<A: Copy>(
+        word: &str,
+        addresses: &[A],
+        value: impl Fn(A) -> Vec<u8>,
+        texts: impl Fn(A) -> Vec<String>,
+    ) {
+        let ranges = text_ranges(word);
+        for address in addresses {
+            let is_found = ranges.iter().any(|range| range.contains(&value(*address)));
+            let texts = texts(*address);
+            assert_eq!(is_found, texts.iter().any(|text| text.starts_with(word)), "{word}: {texts:?}");
+        }
+    }
+
+    #[test]
+    fn ipv4_addresses_are_found_by_each_beginning_of_their_text_and_by_no_other() {
+        let octets = [0, 1, 2, 9, 10, 12, 19, 20, 25, 29, 99, 100, 109, 120, 199, 200, 249, 250, 255];
+        let addresses: Vec<[u8; 4]> = octets
+            .iter()
+            .flat_map(|first| octets.map(|second| [[*first, second, 0, 1], [*first, 1, second, 10]]))
+            .flatten()
+            .chain(octets.map(|last| [10, 20, 250, last]))
+            .collect();
+        let text = |address: [u8; 4]| vec![IpAddr::from(address).to_string()];
+        let words: std::collections::BTreeSet<String> = addresses
+            .iter()
+            .step_by(7)
+            .flat_map(|address| (1..=text(*address)[0].len()).map(|end| text(*address)[0][..end].to_owned()))
+            .chain(
+                ["256", "01", "1.2.3.4.5", "10..1", "1.02", "10.300", "a", "10.a", "ff", "1:2"]
+                    .map(str::to_owned),
+            )
+            .collect();
+        for word in words {
+            assert_finds(&word, &addresses, |address| ip_value(address.into()), text);
+        }
+    }
+
+    #[test]
+    fn mac_addresses_are_found_by_each_beginning_of_their_text_with_and_without_separators() {
+        let addresses = [0, 0x1B20, 0x001B_202D_C964, 0x001B_2FFF_FFFF, 0x001B_3000_0000, 0xFFFF_FFFF_FFFF];
+        let octets = |address: u64| address.to_be_bytes()[2..].to_vec();
+        let texts = |address: u64| {
+            let octets: Vec<String> = octets(address).iter().map(|octet| format!("{octet:02x}")).collect();
+            ["", ":", "-"].map(|separator| octets.join(separator)).to_vec()
+        };
+        for separated in addresses.into_iter().flat_map(texts) {
+            for end in 1..=separated.len() {
+                let word = separated[..end].trim_end_matches([':', '-']);
+                assert_finds(word, &addresses, |address| mac_value(&octets(address)), texts);
+            }
+        }
+        for word in ["g", "00:1g", "0000000000000", "x0"] {
+            assert_finds(word, &addresses, |address| mac_value(&octets(address)), texts);
+        }
+    }
+}
