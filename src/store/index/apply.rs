@@ -178,9 +178,15 @@ impl Index {
     pub(super) fn insert_names_and_expiry(&mut self, id: RowId) {
         if let Some(row) = self.rows.get(id) {
             self.unique_keys.insert_all(row.facets.unique_keys(), id);
-            self.links.insert_all(&self.rows, id);
             self.expiring.extend(row.facets.expires_at().map(|time| (time, id)));
         }
+        self.insert_links(id);
+    }
+
+    fn insert_links(&mut self, id: RowId) {
+        let mut common = Vec::new();
+        self.links.insert_all(&self.rows, id, &mut common);
+        common.iter().for_each(|target| self.rows.add_common_value(target.as_bytes()));
     }
 
     /// Inserts the terms of a row that it did not have before.
@@ -220,10 +226,10 @@ impl Index {
             |slot: &Slot| moved || old.sort_key(*slot, partitions) != new.sort_key(*slot, partitions);
         let changed: Vec<Slot> = (0..table.slots()).filter(has_moved).collect();
         let (old_facets, new_facets) = (old.facets.clone(), new.facets.clone());
-        let keeps_links = old_facets.has_links_of(&new_facets);
+        let keeps_links = old_facets.has_links_of(&new_facets, self.rows.common_values());
         let keeps_terms = old_facets.has_terms_of(&new_facets, self.rows.common_values());
         if !keeps_links {
-            self.links.remove_all(old, id);
+            self.links.remove_all(&self.rows, old, id);
         }
         if let Some(time) = old.facets.expires_at() {
             self.expiring.remove(&(time, id));
@@ -251,7 +257,7 @@ impl Index {
         let Some(row) = self.rows.get(id) else { return };
         self.unique_keys.insert_all(row.facets.unique_keys_beside(&old_facets), id);
         if !keeps_links {
-            self.links.insert_all(&self.rows, id);
+            self.insert_links(id);
         }
     }
 
@@ -259,7 +265,7 @@ impl Index {
     fn remove(&mut self, id: RowId) {
         let Some(row) = self.rows.get(id) else { return };
         self.ids.remove(row.table, row.id, id);
-        self.links.remove_all(row, id);
+        self.links.remove_all(&self.rows, row, id);
         if let Some(time) = row.facets.expires_at() {
             self.expiring.remove(&(time, id));
         }

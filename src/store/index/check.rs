@@ -4,6 +4,7 @@ use uuid::Uuid;
 
 use super::Index;
 use super::interner::NameId;
+use super::lookup::LinkedRows;
 use super::pack::{Packed, Packs};
 use super::run::RowId;
 use crate::store::{Facets, Guard, Key, Link, Name, Precondition, StoreError, Term, UniqueKey, Write};
@@ -72,8 +73,8 @@ impl Index {
                 if found == *holder { Ok(()) } else { Err(StoreError::unique_key_taken(unique_key.clone())) }
             }
             Guard::LinkedWithin { organization, link } => {
-                let linked =
-                    self.rows_linked(*link).iter().filter(|row| self.belongs_to(**row, *organization));
+                let linked = self.rows_linked(*link);
+                let linked = linked.iter().filter(|row| self.belongs_to(**row, *organization));
                 let within = linked.filter_map(|row| self.key(*row)).all(|(key, _)| written.contains(&key));
                 if within { Ok(()) } else { Err(StoreError::linked(*link)) }
             }
@@ -172,7 +173,7 @@ impl Index {
         organization.is_none() || partition.is_some_and(|partition| partition.organization == organization)
     }
 
-    fn rows_linked(&self, link: Link) -> &[RowId] {
+    fn rows_linked(&self, link: Link) -> LinkedRows<'_> {
         self.names
             .find(link.relation)
             .map(|relation| self.links.rows(&self.rows, relation, link.target))

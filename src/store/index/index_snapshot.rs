@@ -2,10 +2,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::Index;
+use super::common_values::CommonValues;
 use super::interner::{Interner, NameId, Partition, Partitions};
 use super::rows::Row;
 use super::run::RowId;
-use super::terms::CommonValues;
 use crate::store::{Facets, Key, Link, Name, SortKey, Term, UniqueKey, Version};
 
 /// The rows of an index at one moment. Later changes of the index do not affect them; their facets are shared with
@@ -73,7 +73,7 @@ fn unpack(
 ) -> Option<Facets> {
     let Partition { network, organization } = *partitions.get(row.partition)?;
     let packed = &row.facets;
-    let links = packed.links().map(|(relation, target)| Some(Link::new(names.name(relation)?, target)));
+    let links = packed.links(common).map(|(relation, target)| Some(Link::new(names.name(relation)?, target)));
     let unique_keys =
         packed.unique_keys().map(|(name, value)| Some(UniqueKey::new(names.name(name)?, value)));
     let terms = packed.terms(common).map(|(name, value)| Some(Term::new(names.name(name)?, value)));

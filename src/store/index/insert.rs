@@ -37,10 +37,11 @@ impl Index {
         expiring.extend(new.iter().filter_map(expiry));
         let mut sequences = GrowingSequence::take_all(tables, rows, new);
         let mut runs = GrowingRuns::take_all(tables, rows, new);
+        let mut common_targets = Vec::new();
         let mut tasks: Vec<Task<'_>> = sequences.iter_mut().map(|sequence| sequence.task()).collect();
         tasks.extend(runs.iter_mut().flat_map(|runs| runs.tasks(rows)));
         tasks.push(Box::new(|| new.iter().for_each(|id| ids.insert(rows, *id))));
-        tasks.push(Box::new(|| new.iter().for_each(|id| links.insert_all(rows, *id))));
+        tasks.push(Box::new(|| new.iter().for_each(|id| links.insert_all(rows, *id, &mut common_targets))));
         tasks.push(Box::new(|| {
             for id in new {
                 let facets = rows.get(*id).map(|row| &row.facets);
@@ -51,6 +52,7 @@ impl Index {
         runs.into_iter().for_each(|runs| runs.put_back(tables));
         let common = GrowingSequence::put_back_all(sequences, tables);
         common.iter().for_each(|value| self.rows.add_common_value(value));
+        common_targets.iter().for_each(|target| self.rows.add_common_value(target.as_bytes()));
         new.iter().for_each(|id| self.note_insertion(*id));
     }
 

@@ -1,11 +1,13 @@
 //! Finding rows by key, unique key and link.
 
 use std::hash::{BuildHasher, RandomState};
+use std::ops::Deref;
 
 use hashbrown::HashTable;
 use uuid::Uuid;
 
-use super::capacity;
+use super::common_values::COMMON;
+use super::hashed_rows::HashedRows;
 use super::interner::NameId;
 use super::rows::{Row, Rows};
 use super::run::RowId;
@@ -88,94 +90,12 @@ impl UniqueKeys {
     }
 }
 
-/// Average number of entries in a full bucket.
-const FULL: usize = 32;
-
-/// Entries by which the capacity of a bucket grows.
-const GROWTH: usize = 4;
-
-/// A hash, and a row with a value of that hash.
-type Entry = (u32, RowId);
-
-/// A multimap from hashes to rows. A row with several values of one hash occurs several times.
-///
-/// Linear hashing: when the buckets are full on average, one bucket is added and takes its entries from one existing
-/// bucket. No insertion waits for a rehash of all, rows are never read, and an entry takes about 10 bytes. The tables of
-/// `hashbrown` double: they take 10 to 21 bytes an entry, 70 MB more for a million hosts with 8 unique keys each.
-#[derive(Debug)]
-pub(super) struct HashedRows {
-    buckets: Vec<Vec<Entry>>,
-    length: usize,
-}
-
-impl Default for HashedRows {
-    fn default() -> Self {
-        Self { buckets: vec![Vec::new()], length: 0 }
-    }
-}
-
-impl HashedRows {
-    pub(super) fn rows(&self, hash: u32) -> impl Iterator<Item = RowId> + '_ {
-        self.entries(hash).copied()
-    }
-
-    fn entries(&self, hash: u32) -> impl Iterator<Item = &RowId> {
-        let entries = self.buckets.get(self.bucket(hash)).map(Vec::as_slice).unwrap_or_default();
-        entries.iter().filter(move |(other, _)| *other == hash).map(|(_, row)| row)
-    }
-
-    pub(super) fn insert(&mut self, hash: u32, row: RowId) {
-        let bucket = self.bucket(hash);
-        let Some(entries) = self.buckets.get_mut(bucket) else { return };
-        if entries.len() == entries.capacity() {
-            capacity::reserve_exact(entries, GROWTH);
-        }
-        entries.push((hash, row));
-        self.length += 1;
-        if self.length > self.buckets.len() * FULL {
-            self.add_bucket();
-        }
-    }
-
-    /// Removes one occurrence of a row under a hash.
-    pub(super) fn remove(&mut self, hash: u32, row: RowId) {
-        let bucket = self.bucket(hash);
-        let Some(entries) = self.buckets.get_mut(bucket) else { return };
-        if let Some(place) = entries.iter().position(|entry| *entry == (hash, row)) {
-            entries.swap_remove(place);
-            self.length -= 1;
-        }
-    }
-
-    /// Returns the bucket of a hash. The entries of a bucket that does not exist yet are in the one that is half its
-    /// power of two before it.
-    fn bucket(&self, hash: u32) -> usize {
-        let count = self.buckets.len().next_power_of_two();
-        let bucket = hash as usize & (count - 1);
-        if bucket < self.buckets.len() { bucket } else { bucket - count / 2 }
-    }
-
-    fn add_bucket(&mut self) {
-        let new = self.buckets.len();
-        let old = new - (new + 1).next_power_of_two() / 2;
-        self.buckets.push(Vec::new());
-        let Some(mut entries) = self.buckets.get_mut(old).map(std::mem::take) else { return };
-        entries.sort_unstable_by_key(|(hash, _)| self.bucket(*hash));
-        let (stays, goes) = entries.split_at(entries.partition_point(|(hash, _)| self.bucket(*hash) == old));
-        for (bucket, entries) in [(old, stays), (new, goes)] {
-            if let Some(place) = self.buckets.get_mut(bucket) {
-                *place = entries.to_vec();
-            }
-        }
-    }
-}
-
 /// A link: a relation and its target.
 type LinkKey = (NameId, Uuid);
 
 /// Finds the rows with a link, sorted.
 ///
-/// Most links have a single row, such as the subnet of one host. Such a link takes an entry of about 10 bytes and is
+/// Most links have a single row, such as the subnet of one host. Such a link takes an entry of about 8 bytes and is
 /// compared in the row; a posting list of its own would take 130.
 #[derive(Debug, Default)]
 pub(super) struct Links {
@@ -187,21 +107,23 @@ pub(super) struct Links {
 }
 
 impl Links {
-    pub(super) fn rows(&self, rows: &Rows, relation: NameId, target: Uuid) -> &[RowId] {
+    pub(super) fn rows(&self, rows: &Rows, relation: NameId, target: Uuid) -> LinkedRows<'_> {
         let (link, hash) = ((relation, target), self.hash((relation, target)));
         match self.lists.find(hash, |(key, _)| *key == link) {
-            Some((_, list)) => list,
-            None => self.find_single(rows, link, hash).map(std::slice::from_ref).unwrap_or_default(),
+            Some((_, list)) => LinkedRows::Several(list),
+            None => self.find_single(rows, link, hash).map_or(LinkedRows::default(), LinkedRows::One),
         }
     }
 
-    /// Inserts the links of a row, which `rows` must contain in its new state.
-    pub(super) fn insert_all(&mut self, rows: &Rows, id: RowId) {
+    /// Inserts the links of a row, which `rows` must contain in its new state. Targets that become common are appended to
+    /// `common`.
+    pub(super) fn insert_all(&mut self, rows: &Rows, id: RowId, common: &mut Vec<Uuid>) {
         let Some(row) = rows.get(id) else { return };
-        for link in row.facets.links() {
+        for link in row.facets.links(rows.common_values()) {
             let hash = self.hash(link);
-            if let Some((_, list)) = self.lists.find_mut(hash, |(key, _)| *key == link) {
+            if let Some(((_, target), list)) = self.lists.find_mut(hash, |(key, _)| *key == link) {
                 insert_sorted(list, id);
+                common.extend(Some(*target).filter(|_| list.len() == COMMON));
                 continue;
             }
             let others = self.single.rows(short(hash)).filter(|other| *other != id);
@@ -217,8 +139,8 @@ impl Links {
     }
 
     /// Removes the links of a row, which `rows` must still contain in its old state.
-    pub(super) fn remove_all(&mut self, row: &Row, id: RowId) {
-        for link in row.facets.links() {
+    pub(super) fn remove_all(&mut self, rows: &Rows, row: &Row, id: RowId) {
+        for link in row.facets.links(rows.common_values()) {
             let hash = self.hash(link);
             let Ok(mut entry) = self.lists.find_entry(hash, |(key, _)| *key == link) else {
                 self.single.remove(short(hash), id);
@@ -235,12 +157,36 @@ impl Links {
         }
     }
 
-    fn find_single(&self, rows: &Rows, link: LinkKey, hash: u64) -> Option<&RowId> {
-        self.single.entries(short(hash)).find(|row| has_link(rows, **row, link))
+    fn find_single(&self, rows: &Rows, link: LinkKey, hash: u64) -> Option<RowId> {
+        self.single.rows(short(hash)).find(|row| has_link(rows, *row, link))
     }
 
     fn hash(&self, link: LinkKey) -> u64 {
         self.hasher.hash_one(link)
+    }
+}
+
+/// The rows with a link, sorted.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum LinkedRows<'l> {
+    One(RowId),
+    Several(&'l [RowId]),
+}
+
+impl Default for LinkedRows<'_> {
+    fn default() -> Self {
+        Self::Several(&[])
+    }
+}
+
+impl Deref for LinkedRows<'_> {
+    type Target = [RowId];
+
+    fn deref(&self) -> &[RowId] {
+        match self {
+            Self::One(row) => std::slice::from_ref(row),
+            Self::Several(rows) => rows,
+        }
     }
 }
 
@@ -250,7 +196,7 @@ const fn short(hash: u64) -> u32 {
 }
 
 fn has_link(rows: &Rows, row: RowId, link: LinkKey) -> bool {
-    rows.get(row).is_some_and(|row| row.facets.links().any(|other| other == link))
+    rows.get(row).is_some_and(|row| row.facets.links(rows.common_values()).any(|other| other == link))
 }
 
 /// Inserts a row into a sorted list unless the list has it. Most rows are newer than all rows in the list.
@@ -267,8 +213,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::store::index::common_values::CommonValues;
     use crate::store::index::packed::PackedFacets;
-    use crate::store::index::terms::CommonValues;
 
     fn row(links: &[LinkKey]) -> Row {
         let facets = PackedFacets::pack(None, &[], links, &[], &[], &CommonValues::default());
@@ -287,61 +233,16 @@ mod tests {
             let id = random.usize(..model.len());
             let most = if step % 100 < 50 { 4 } else { 2 };
             model[id] = (0..random.usize(..most)).map(|_| *random.choice(&keys).unwrap()).collect();
-            links.remove_all(rows.get(id as RowId).unwrap(), id as RowId);
+            links.remove_all(&rows, rows.get(id as RowId).unwrap(), id as RowId);
             *rows.get_mut(id as RowId).unwrap() = row(&model[id].iter().copied().collect::<Vec<_>>());
-            links.insert_all(&rows, id as RowId);
+            links.insert_all(&rows, id as RowId, &mut Vec::new());
             for (relation, target) in &keys {
                 let expected = (0..).zip(&model).filter(|(_, links)| links.contains(&(*relation, *target)));
                 let expected: Vec<RowId> = expected.map(|(id, _)| id).collect();
-                assert_eq!(links.rows(&rows, *relation, *target), expected);
+                assert_eq!(*links.rows(&rows, *relation, *target), expected);
             }
         }
         let singles = keys.iter().filter(|key| model.iter().filter(|links| links.contains(key)).count() == 1);
-        assert_eq!(links.single.length, singles.count());
-    }
-
-    fn rows(table: &HashedRows, hash: u32) -> Vec<RowId> {
-        let mut rows: Vec<RowId> = table.rows(hash).collect();
-        rows.sort_unstable();
-        rows
-    }
-
-    /// Hashes that differ in their low bits, in their high bits, or not at all.
-    fn hash(number: u32) -> u32 {
-        if number.is_multiple_of(2) { number / 8 } else { (number / 8).wrapping_mul(0x9E37_79B9) }
-    }
-
-    #[test]
-    fn every_row_is_under_its_hashes_however_many_there_are() {
-        const COUNT: u32 = 20_000;
-        let mut table = HashedRows::default();
-        for number in 0..COUNT {
-            table.insert(hash(number), number);
-            if number.is_power_of_two() || number % 1_999 == 0 {
-                (0..=number).for_each(|row| assert!(table.rows(hash(row)).any(|other| other == row)));
-            }
-        }
-        for number in (0..COUNT).filter(|number| number % 3 > 0) {
-            table.remove(hash(number), number);
-        }
-        for number in 0..COUNT {
-            let is_there = table.rows(hash(number)).any(|row| row == number);
-            assert_eq!(is_there, number % 3 == 0, "row {number}");
-        }
-    }
-
-    #[test]
-    fn a_row_under_one_hash_twice_is_there_until_it_is_removed_twice() {
-        let mut table = HashedRows::default();
-        for row in [1, 2, 1] {
-            table.insert(7, row);
-        }
-        table.remove(7, 3);
-        table.remove(8, 1);
-        assert_eq!(rows(&table, 7), [1, 1, 2]);
-        table.remove(7, 1);
-        assert_eq!(rows(&table, 7), [1, 2]);
-        table.remove(7, 1);
-        assert_eq!(rows(&table, 7), [2]);
+        assert_eq!(links.single.len(), singles.count());
     }
 }

@@ -61,6 +61,8 @@
 mod apply;
 mod capacity;
 mod check;
+mod common_values;
+mod hashed_rows;
 mod index_snapshot;
 mod insert;
 mod interner;
@@ -82,7 +84,7 @@ mod terms;
 #[cfg(test)]
 #[cfg(any(feature = "sled", feature = "postgres"))]
 mod tests;
-mod unique_key_group;
+mod varint;
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasher, RandomState};

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::Index;
+use super::common_values::CommonValues;
 use super::interner::{Interner, NameId};
 use super::packed::PackedFacets;
 use super::prefix::prefix;
-use super::terms::CommonValues;
 use crate::store::{Facets, Name, Write};
 
 /// Returns whether a batch takes long, such as on an async thread: more than about 2 ms.

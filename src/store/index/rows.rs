@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
+use super::common_values::CommonValues;
 use super::interner::{NameId, PartitionId, Partitions};
 use super::packed::PackedFacets;
 use super::prefix::prefix;
 use super::run::RowId;
-use super::terms::CommonValues;
 use crate::store::Direction;
 
 /// One record, as the index holds it.

@@ -1,7 +1,7 @@
 //! The terms by which discovery finds hosts.
 //!
 //! Hosts are found by the addresses of their interfaces, which have terms of their own, and by a term for each other
-//! identity. Digests are cut to 5 bytes: a collision only makes discovery read a host in vain.
+//! identity. Digests are cut to 4 bytes: a collision only makes discovery read a host in vain.
 
 use crate::discovery::reconcile::{Identity, IdentityKind};
 use crate::model::Host;
@@ -10,8 +10,8 @@ use crate::store::{Name, Term};
 /// Finds hosts by identities that no other term has.
 pub(in crate::inventory) const IDENTITY: Name = Name::new("identity");
 
-/// Length of a term that is a digest: the kind of identity and 5 bytes.
-const DIGEST_LENGTH: usize = 6;
+/// Length of a term that is a digest: the kind of identity and 4 bytes.
+const DIGEST_LENGTH: usize = 5;
 
 /// Returns the value by which an index finds an identity.
 pub(in crate::inventory) fn identity_value(identity: &Identity) -> Vec<u8> {

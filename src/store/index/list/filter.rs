@@ -37,7 +37,7 @@ impl Filters {
         let mut links = self.links.iter().enumerate();
         let mut terms = self.terms.iter().enumerate();
         self.pass_partition(is_known(FoundBy::Networks), row, rows)
-            && links.all(|(place, filter)| is_known(FoundBy::Links(place)) || has_link(row, filter))
+            && links.all(|(place, filter)| is_known(FoundBy::Links(place)) || has_link(row, filter, rows))
             && terms.all(|(place, filter)| is_known(FoundBy::Terms(place)) || has_term(row, filter, rows))
     }
 
@@ -57,8 +57,9 @@ impl Filters {
 /// A relation, and targets of which a row must be linked to at least one.
 pub(in crate::store::index) type Linked = (NameId, Vec<Uuid>);
 
-fn has_link(row: &Row, (relation, targets): &Linked) -> bool {
-    row.facets.links().any(|(name, target)| name == *relation && targets.binary_search(&target).is_ok())
+fn has_link(row: &Row, (relation, targets): &Linked, rows: &Rows) -> bool {
+    let mut links = row.facets.links(rows.common_values());
+    links.any(|(name, target)| name == *relation && targets.binary_search(&target).is_ok())
 }
 
 /// A name of terms, and joined ranges of which at least one must contain a term of a row.

@@ -91,9 +91,11 @@ impl Index {
 
     fn linked_rows(&self, filters: &Filters, place: usize) -> Vec<RowId> {
         let Some((relation, targets)) = filters.links.get(place) else { return Vec::new() };
-        let lists: Vec<&[RowId]> =
-            targets.iter().map(|target| self.links.rows(&self.rows, *relation, *target)).collect();
-        lists.concat()
+        let mut rows = Vec::new();
+        for target in targets {
+            rows.extend_from_slice(&self.links.rows(&self.rows, *relation, *target));
+        }
+        rows
     }
 
     fn rows_with_terms(&self, filters: &Filters, place: usize) -> Vec<RowId> {

@@ -7,15 +7,13 @@
 //! address takes about 10 bytes, a further row of a frequent word one or two.
 //!
 //! A row holds its terms too, because other filters, snapshots and replacements ask for the terms of a row. There,
-//! frequent values are replaced by their numbers in [`CommonValues`], and parts of the row's sort keys by their places.
+//! frequent values are replaced by their numbers in [`CommonValues`](super::common_values::CommonValues), and parts of the row's sort keys by their places.
 
 mod block;
-mod common;
 mod packed;
 mod rows;
 mod sequence;
 
-pub(super) use self::common::CommonValues;
 pub(super) use self::packed::{pack_terms, terms_of};
 pub(super) use self::sequence::Sequence;
 use super::interner::NameId;
@@ -128,6 +126,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::store::index::common_values::COMMON;
 
     /// Values with shared beginnings, zeros, and all lengths up to 64 bytes.
     fn value(random: &mut fastrand::Rng) -> Vec<u8> {
@@ -229,7 +228,7 @@ mod tests {
         postings.put(name, sequence);
         model.extend(batch.into_iter().map(|(value, row)| (name, value, row)));
         let rows_of = |value| expected(model, name, &TermRange::exact(value)).len();
-        assert!(common.into_iter().all(|value| rows_of(value) >= common::COMMON));
+        assert!(common.into_iter().all(|value| rows_of(value) >= COMMON));
     }
 
     #[test]

@@ -8,9 +8,10 @@
 //!   sort keys, and most of its rare words are parts of them;
 //! - *verbatim*: its length and its bytes.
 
-use super::CommonValues;
 use crate::store::Term;
+use crate::store::index::common_values::CommonValues;
 use crate::store::index::interner::NameId;
+use crate::store::index::varint;
 
 /// Marks a name. Greater than any length of a value.
 const NAME: u8 = 0x7F;
@@ -35,7 +36,7 @@ pub(in crate::store::index) fn pack_terms(
     for alike in terms.chunk_by(|left, right| left.0 == right.0) {
         let Some((name, _)) = alike.first() else { continue };
         bytes.push(NAME);
-        bytes.extend_from_slice(&name.to_le_bytes());
+        varint::write(u32::from(*name), bytes);
         for (_, value) in alike {
             match common.number(value) {
                 Some(number) => bytes.extend_from_slice(&(IS_COMMON | number).to_be_bytes()),
@@ -72,8 +73,8 @@ pub(in crate::store::index) fn terms_of<'a>(
     std::iter::from_fn(move || {
         let (mut first, mut rest) = bytes.split_first()?;
         if *first == NAME {
-            let (number, after) = rest.split_first_chunk()?;
-            name = NameId::from_le_bytes(*number);
+            let (number, after) = varint::split(rest)?;
+            name = number as NameId;
             (first, rest) = after.split_first()?;
         }
         if let Some((number, after)) = bytes_of_number(*first, rest) {
@@ -135,7 +136,7 @@ mod tests {
         for (term, length) in terms.into_iter().zip(lengths) {
             let mut packed = Vec::new();
             pack_terms(&[term], &text, &CommonValues::default(), &mut packed);
-            assert_eq!(packed.len(), 3 + length, "{term:?}");
+            assert_eq!(packed.len(), 2 + length, "{term:?}");
             assert!(terms_of(&packed, &text, &CommonValues::default()).eq([term]));
         }
     }

@@ -4,10 +4,7 @@
 //! all others, as most new rows are, is inserted without reading the list.
 
 use crate::store::index::run::RowId;
-
-/// Bits of a number in each of its bytes; the highest bit of a byte tells that others follow.
-pub(super) const BITS: u32 = 7;
-const FOLLOWED: u8 = 1 << BITS;
+use crate::store::index::varint::{FOLLOWED, read, write};
 
 /// A place in a list.
 #[derive(Clone, Copy, Debug)]
@@ -109,26 +106,6 @@ fn replaced(rows: &[u8], start: usize, numbers: &[u32], end: usize) -> Vec<u8> {
     numbers.iter().for_each(|number| write(*number, &mut replaced));
     replaced.extend_from_slice(rows.get(end..).unwrap_or_default());
     replaced
-}
-
-pub(super) fn write(mut number: u32, bytes: &mut Vec<u8>) {
-    while number >= u32::from(FOLLOWED) {
-        bytes.push(number as u8 | FOLLOWED);
-        number >>= BITS;
-    }
-    bytes.push(number as u8);
-}
-
-/// Reads a number from the front of bytes, and returns it with its length.
-pub(super) fn read(bytes: &[u8]) -> Option<(u32, usize)> {
-    let mut number = 0;
-    for (place, byte) in bytes.iter().enumerate().take(5) {
-        number |= u32::from(byte & !FOLLOWED) << (BITS * place as u32);
-        if *byte < FOLLOWED {
-            return Some((number, place + 1));
-        }
-    }
-    None
 }
 
 #[cfg(test)]

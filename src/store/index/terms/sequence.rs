@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Included, Unbounded};
 
 use super::block::Block;
-use super::common::COMMON;
 use super::{Posting, Section};
 use crate::store::TermRange;
+use crate::store::index::common_values::COMMON;
 use crate::store::index::prefix::prefix;
 use crate::store::index::run::RowId;
 

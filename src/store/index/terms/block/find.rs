@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use super::{Block, List, MOST, Value, rows, shared_length};
 use crate::store::index::run::RowId;
+use crate::store::index::varint;
 
 impl Block {
     /// Returns the beginning that a value shares with the greatest smaller one, and the list of the value or of the first
@@ -42,7 +43,7 @@ impl Block {
     pub(super) fn place_of_split(&self, value: &[u8], row: RowId) -> (Value, List<'_>, usize) {
         let (beginning, inserted) = self.find(value);
         let is_last = |list: &List<'_>| list.end == self.bytes.len();
-        let greatest = |list: &List<'_>| rows::read(list.rows).map(|(row, _)| row);
+        let greatest = |list: &List<'_>| varint::read(list.rows).map(|(row, _)| row);
         // Appending leaves full blocks behind: rows that arrive in order take no spare memory.
         if let Some(last) = inserted.filter(|list| is_last(list) && greatest(list) == Some(row)) {
             let mut before = Value::EMPTY;

@@ -4,7 +4,8 @@ use super::{Block, List, MOST, Value, rows, write};
 use crate::store::Term;
 use crate::store::index::capacity;
 use crate::store::index::run::RowId;
-use crate::store::index::terms::{Posting, common::COMMON};
+use crate::store::index::terms::Posting;
+use crate::store::index::{common_values::COMMON, varint};
 
 /// Maximum length of a list without its value and its rows: two lengths and the size.
 const HEADER: usize = 2 + MAX_NUMBER;
@@ -133,7 +134,7 @@ fn fitting(rows: &[RowId], room: usize) -> usize {
     let differences = rows.iter().zip(rows.iter().skip(1)).map(|(former, next)| next - former);
     let fits = |difference: &u32| {
         let bits = u32::BITS - (difference | 1).leading_zeros();
-        left.checked_sub(bits.div_ceil(rows::BITS) as usize).map(|rest| left = rest).is_some()
+        left.checked_sub(bits.div_ceil(varint::BITS) as usize).map(|rest| left = rest).is_some()
     };
     rows.len().min(1 + differences.take_while(fits).count())
 }

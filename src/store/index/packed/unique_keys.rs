@@ -1,4 +1,5 @@
-use super::interner::NameId;
+use crate::store::index::interner::NameId;
+use crate::store::index::varint;
 
 /// Unique keys of one name and one length in the packed facets of a row.
 ///
@@ -11,8 +12,8 @@ pub(super) struct UniqueKeyGroup<'a> {
     values: &'a [u8],
 }
 
-/// Bytes of the header of a group.
-pub(super) const GROUP_HEADER: usize = 2 + 2 + 2;
+/// Most bytes of the header of a group: its name, the length of a value, and their number.
+pub(super) const MOST_HEADER: usize = 3 * 3;
 
 /// Maximum number of unique keys in a group.
 const MOST: usize = u16::MAX as usize;
@@ -23,22 +24,20 @@ impl<'a> UniqueKeyGroup<'a> {
         let alike = unique_keys.chunk_by(|left, right| left.0 == right.0 && left.1.len() == right.1.len());
         for group in alike.flat_map(|alike| alike.chunks(MOST)) {
             let Some((name, first)) = group.first() else { continue };
-            bytes.extend_from_slice(&name.to_le_bytes());
-            bytes.extend_from_slice(&(first.len() as u16).to_le_bytes());
-            bytes.extend_from_slice(&(group.len() as u16).to_le_bytes());
+            let header = [usize::from(*name), first.len(), group.len()];
+            header.into_iter().for_each(|number| varint::write(number as u32, bytes));
             group.iter().for_each(|(_, value)| bytes.extend_from_slice(value));
         }
     }
 
     /// Reads a group, and returns it with the bytes after it.
     pub(super) fn read(bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {
-        let (name, bytes) = bytes.split_first_chunk()?;
-        let (length, bytes) = bytes.split_first_chunk()?;
-        let (count, bytes) = bytes.split_first_chunk()?;
-        let length = usize::from(u16::from_le_bytes(*length));
-        let count = usize::from(u16::from_le_bytes(*count));
+        let (name, bytes) = varint::split(bytes)?;
+        let (length, bytes) = varint::split(bytes)?;
+        let (count, bytes) = varint::split(bytes)?;
+        let (length, count) = (length as usize, count as usize);
         let (values, bytes) = bytes.split_at_checked(count * length)?;
-        Some((Self { name: NameId::from_le_bytes(*name), length, count, values }, bytes))
+        Some((Self { name: name as NameId, length, count, values }, bytes))
     }
 
     pub(super) fn values(self) -> impl Iterator<Item = &'a [u8]> {

@@ -11,11 +11,11 @@ const MOST: usize = 1 << 15;
 /// A number takes two bytes in a row, so there is nothing to gain from shorter values.
 const SHORTEST: usize = 2;
 
-/// Numbers the values of terms that many rows have, so that a row stores two bytes in place of such a value.
+/// Numbers the values of terms and the targets of links that many rows have, so that a row stores two bytes in their place.
 ///
 /// A value keeps its number for good, so facets that were packed or cloned at any time stay readable.
 #[derive(Clone, Debug, Default)]
-pub(in crate::store::index) struct CommonValues {
+pub(super) struct CommonValues {
     hasher: RandomState,
     /// All values, one after the other.
     bytes: Vec<u8>,
@@ -35,12 +35,12 @@ impl CommonValues {
     }
 
     /// Returns whether [`insert`](Self::insert) would number a value.
-    pub(in crate::store::index) fn takes(&self, value: &[u8]) -> bool {
+    pub(super) fn takes(&self, value: &[u8]) -> bool {
         value.len() >= SHORTEST && self.ends.len() < MOST && self.number(value).is_none()
     }
 
     /// Numbers a value.
-    pub(in crate::store::index) fn insert(&mut self, new: &[u8]) {
+    pub(super) fn insert(&mut self, new: &[u8]) {
         if !self.takes(new) {
             return;
         }
