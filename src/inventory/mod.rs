@@ -221,7 +221,7 @@ impl Inventory {
         Self { quotas, ..self }
     }
 
-    /// Stores hosts without the terms that find them, which take about 500 bytes of memory for each host.
+    /// Stores hosts without the terms that find them, which take about 330 bytes of memory for each host.
     ///
     /// The filters of [`HostQuery`] by address, port, service definition, source, visibility and text are then refused,
     /// and so is discovery, which looks hosts up by their identities.

@@ -13,7 +13,8 @@ const SHORTEST: usize = 2;
 
 /// Numbers the values of terms and the targets of links that many rows have, so that a row stores two bytes in their place.
 ///
-/// A value keeps its number for good, so facets that were packed or cloned at any time stay readable.
+/// A value keeps its number for good, so facets that were packed or cloned at any time stay readable. All organizations share
+/// the numbers; once they are used up, rows store further values as they are, until the index is built anew.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CommonValues {
     hasher: RandomState,

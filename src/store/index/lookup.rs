@@ -84,7 +84,7 @@ impl UniqueKeys {
         }
     }
 
-    /// The high half of the hash suffices: few rows share one.
+    /// A half of the hash suffices: few rows share what the table uses of it.
     fn hash(&self, name: NameId, value: &[u8]) -> u32 {
         (self.hasher.hash_one((name, value)) >> 32) as u32
     }

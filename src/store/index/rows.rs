@@ -97,7 +97,7 @@ impl Rows {
         &self.common
     }
 
-    /// Numbers a value of terms that many rows have. Snapshots keep the values they were taken with.
+    /// Numbers a value of terms, or a target of links, that many rows have. Snapshots keep the values they were taken with.
     pub(super) fn add_common_value(&mut self, value: &[u8]) {
         if self.common.takes(value) {
             Arc::make_mut(&mut self.common).insert(value);

@@ -1,4 +1,4 @@
-//! Numbers in as few bytes as they need: seven bits in each, of which the highest tells whether another byte follows.
+//! Numbers in as few bytes as they need (LEB128): seven bits in each byte, whose highest bit is set if another byte follows.
 
 /// Bits of a number in each of its bytes.
 pub(super) const BITS: u32 = 7;

@@ -140,7 +140,7 @@ fn has(host: &Value, field: &str, value: &str) -> bool {
 /// Searches, with the hosts that they find.
 type Search = (&'static str, fn(&Value) -> bool);
 
-const SEARCHES: [Search; 12] = [
+const SEARCHES: [Search; 15] = [
     ("SWITCH", |host| is_named(host, &[0, 5])),
     ("switch+01", |host| is_named(host, &[0])),
     ("01", |host| is_named(host, &[0])),
@@ -150,6 +150,9 @@ const SEARCHES: [Search; 12] = [
     ("b%C3%BCr", |host| is_named(host, &[1])),
     ("%E6%97%A5%E6%9C%AC", |host| is_named(host, &[4])),
     ("10.0.", |host| has(host, "ip_address", "10.0.")),
+    ("10.1", |host| has(host, "ip_address", "10.1")),
+    ("2001:db8", |host| has(host, "ip_address", "2001:db8")),
+    ("00-1b-2", |host| has(host, "mac_address", "00:1B:2")),
     ("001b21", |host| has(host, "mac_address", "00:1B:21")),
     ("00:1b:21:aa", |host| has(host, "mac_address", "00:1B:21:AA")),
     ("second+fl", |host| host["description"] == "second floor"),

@@ -63,29 +63,41 @@ fn mac_value(octets: &[u8]) -> Vec<u8> {
 
 /// Returns the range of the MAC addresses that begin with a word, with or without separators.
 fn mac_text_range(word: &str) -> Option<TermRange> {
-    let digits: String = word.chars().filter(|character| !matches!(character, ':' | '-')).collect();
+    let digits = mac_digits(word)?;
     let end = |missing: &str| {
         let digits = format!("{digits}{}", missing.repeat(MAC_DIGITS.checked_sub(digits.len())?));
         let number = u64::from_str_radix(&digits, 16).ok()?;
         Some(mac_value(number.to_be_bytes().get(2..)?))
     };
-    let is_hexadecimal = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if is_hexadecimal { Some(TermRange::between(end("0")?, end("f")?)) } else { None }
+    Some(TermRange::between(end("0")?, end("f")?))
+}
+
+/// Returns the hexadecimal digits of a word, which may have a separator after every two of them.
+fn mac_digits(word: &str) -> Option<String> {
+    let separator = word.chars().find(|character| matches!(character, ':' | '-'));
+    let mut octets = word.split(|character| Some(character) == separator).rev();
+    let is_separated = separator.is_none()
+        || octets.next().is_some_and(|last| last.len() <= 2) && octets.all(|octet| octet.len() == 2);
+    let digits: String = word.chars().filter(|character| Some(*character) != separator).collect();
+    Some(digits).filter(|digits| is_separated && digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 /// Returns the ranges of the IPv4 addresses that begin with a word: `10.2` begins those of `10.2.0.0/16`, of `10.20.0.0/16` to
 /// `10.29.0.0/16`, and of `10.200.0.0/16` to `10.255.0.0/16`.
 fn ipv4_text_ranges(word: &str) -> Vec<TermRange> {
-    let mut parts = word.split('.');
-    let last = parts.next_back().unwrap_or_default();
-    let Some(whole) = parts.map(octet).collect::<Option<Vec<u8>>>().filter(|whole| whole.len() < 4) else {
+    let octets: Option<Vec<u8>> = word.split('.').map(octet).collect();
+    let Some((last, whole)) =
+        octets.as_deref().and_then(<[u8]>::split_last).filter(|(_, whole)| whole.len() < 4)
+    else {
         return Vec::new();
     };
-    let value = |octet: u8| [&[IPV4], whole.as_slice(), &[octet]].concat();
-    let octets: Vec<u8> = (0..=u8::MAX).filter(|octet| octet.to_string().starts_with(last)).collect();
-    let adjacent = octets.chunk_by(|left, right| left.checked_add(1) == Some(*right));
-    let ends = adjacent.filter_map(|octets| Some((*octets.first()?, *octets.last()?)));
-    ends.map(|(first, last)| TermRange::new(value(first), TermRange::prefix(value(last)).to)).collect()
+    let value = |octet: u8| [&[IPV4], whole, &[octet]].concat();
+    let with_more_digits = [1, 10, 100].into_iter().take(if *last == 0 { 1 } else { 3 });
+    let octets = with_more_digits.filter_map(|factor| {
+        let first = u16::from(*last) * factor;
+        Some((u8::try_from(first).ok()?, u8::try_from(first + factor - 1).unwrap_or(u8::MAX)))
+    });
+    octets.map(|(first, last)| TermRange::new(value(first), TermRange::prefix(value(last)).to)).collect()
 }
 
 /// Reads an octet as an address shows it.
@@ -125,7 +137,10 @@ mod tests {
         let words: std::collections::BTreeSet<String> = addresses
             .iter()
             .step_by(7)
-            .flat_map(|address| (1..=text(*address)[0].len()).map(|end| text(*address)[0][..end].to_owned()))
+            .flat_map(|address| {
+                (1..=text(*address)[0].len())
+                    .map(|end| text(*address)[0][..end].trim_end_matches('.').to_owned())
+            })
             .chain(
                 ["256", "01", "1.2.3.4.5", "10..1", "1.02", "10.300", "a", "10.a", "ff", "1:2"]
                     .map(str::to_owned),
@@ -150,7 +165,9 @@ mod tests {
                 assert_finds(word, &addresses, |address| mac_value(&octets(address)), texts);
             }
         }
-        for word in ["g", "00:1g", "0000000000000", "x0"] {
+        for word in
+            ["g", "00:1g", "0000000000000", "x0", "1-2", "0:01", "00:1b-20", "00-1b:2", "001b:20", "00:1b20"]
+        {
             assert_finds(word, &addresses, |address| mac_value(&octets(address)), texts);
         }
     }

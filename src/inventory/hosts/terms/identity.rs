@@ -1,7 +1,8 @@
 //! The terms by which discovery finds hosts.
 //!
 //! Hosts are found by the addresses of their interfaces, which have terms of their own, and by a term for each other
-//! identity. Digests are cut to 4 bytes: a collision only makes discovery read a host in vain.
+//! identity, of which the index holds the beginning of a digest. A collision makes discovery read a host in vain. That of
+//! serial numbers and chassis ids is so long that nobody can provoke as many as discovery reads.
 
 use crate::discovery::reconcile::{Identity, IdentityKind};
 use crate::model::Host;
@@ -10,14 +11,19 @@ use crate::store::{Name, Term};
 /// Finds hosts by identities that no other term has.
 pub(in crate::inventory) const IDENTITY: Name = Name::new("identity");
 
-/// Length of a term that is a digest: the kind of identity and 4 bytes.
-const DIGEST_LENGTH: usize = 5;
+/// Length of the term of a name: the kind of identity and 4 bytes. Nobody needs a collision: names may be equal.
+const NAME_LENGTH: usize = 5;
+
+/// Length of other terms with a digest: the kind of identity and 8 bytes.
+const DIGEST_LENGTH: usize = 9;
 
 /// Returns the value by which an index finds an identity.
 pub(in crate::inventory) fn identity_value(identity: &Identity) -> Vec<u8> {
     let mut term = identity.term();
-    if !matches!(identity.kind(), IdentityKind::Mac | IdentityKind::IpAddress) {
-        term.truncate(DIGEST_LENGTH);
+    match identity.kind() {
+        IdentityKind::Mac | IdentityKind::IpAddress => {}
+        IdentityKind::Name | IdentityKind::ShortName => term.truncate(NAME_LENGTH),
+        IdentityKind::SerialNumber | IdentityKind::ChassisId => term.truncate(DIGEST_LENGTH),
     }
     term
 }

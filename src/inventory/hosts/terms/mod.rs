@@ -75,8 +75,8 @@ fn add_words(terms: &mut Vec<Term>, host: &Host) {
     terms.extend(words.without_beginnings().into_iter().map(|word| Term::new(WORD, word)));
 }
 
-/// Returns an IPv6 address as text. Those that begin with a part of its text are no range of its bytes, unlike those of IPv4
-/// and MAC addresses, so it is a word.
+/// Returns an IPv6 address as text, which is a word: addresses whose text begins alike are not one range of bytes, because `::`
+/// stands for any number of zeros.
 fn ipv6_text(interface: &Interface) -> Option<String> {
     Some(interface.ip_address).filter(IpAddr::is_ipv6).map(|address| address.to_string())
 }

@@ -1,7 +1,7 @@
 //! The packed form of links in a row.
 //!
-//! A link is stored as the number of its relation with a flag, and its target: a common one, such as a tag of many hosts, as
-//! its number in two bytes, another one verbatim.
+//! A link is stored as the number of its relation with a flag, and its target: the two bytes of the number of a common target,
+//! such as a tag of many hosts, or the 16 bytes of any other.
 
 use uuid::Uuid;
 
@@ -12,8 +12,8 @@ use crate::store::index::varint;
 /// Set beside the relation if the number of a common target follows.
 const IS_COMMON: u32 = 1;
 
-/// Most bytes of a packed link.
-pub(super) const MOST: usize = 3 + 16;
+/// Maximum length of a packed link in bytes.
+pub(super) const MAX_LENGTH: usize = 3 + 16;
 
 /// Appends links.
 pub(super) fn pack_links(links: &[(NameId, Uuid)], common: &CommonValues, bytes: &mut Vec<u8>) {
@@ -68,7 +68,7 @@ mod tests {
             let mut packed = Vec::new();
             pack_links(&links, &common, &mut packed);
             assert!(links_of(&packed, &common).eq(links.iter().copied()));
-            assert!(packed.len() <= links.len() * MOST);
+            assert!(packed.len() <= links.len() * MAX_LENGTH);
         }
     }
 }

@@ -25,6 +25,8 @@ use crate::model::Timestamp;
 ///
 /// A sort key that starts with the whole previous sort key shares its bytes: many hostnames start with the name of
 /// the host. Terms that are parts of the stored sort keys share their bytes. An index snapshot shares the facets.
+///
+/// Links and terms are read with the common values of the same index, as of the time of packing or later.
 #[derive(Clone, Debug)]
 pub(super) struct PackedFacets(Arc<[u8]>);
 
@@ -47,7 +49,7 @@ const MAX_NARROW: usize = u16::MAX as usize / 2;
 impl PackedFacets {
     /// Packs facets.
     ///
-    /// `sort_keys` are in the table's order of sort names. `links` are sorted, so that equal facets pack equally.
+    /// `sort_keys` are in the table's order of sort names. `links` are sorted and without duplicates.
     /// `unique_keys` are in the order of name, length and value, without duplicates. `terms` are
     /// sorted and without duplicates.
     pub(super) fn pack(
@@ -60,16 +62,16 @@ impl PackedFacets {
     ) -> Self {
         let keys_length: usize = sort_keys.iter().map(|key| 4 + key.len()).sum();
         let unique_keys_length: usize =
-            unique_keys.iter().map(|(_, value)| unique_keys::MOST_HEADER + value.len()).sum();
+            unique_keys.iter().map(|(_, value)| unique_keys::MAX_HEADER + value.len()).sum();
         let terms_length: usize = terms.iter().map(|(_, value)| MAX_TERM_HEADER + value.len()).sum();
-        let others_length = links.len() * links::MOST + unique_keys_length + terms_length;
+        let others_length = links.len() * links::MAX_LENGTH + unique_keys_length + terms_length;
         let most = NUMBERS + 3 * 4 + EXPIRY_SIZE + keys_length + others_length;
         let is_wide = most > MAX_NARROW;
         let width = if is_wide { 4 } else { 2 };
         let expiry_length = if expires_at.is_some() { EXPIRY_SIZE } else { 0 };
         let keys_start = NUMBERS + (SORT_KEY_ENDS + sort_keys.len()) * width + expiry_length;
         let keys = SharedKeys::new(sort_keys, keys_start);
-        let mut packed_links = Vec::with_capacity(links.len() * links::MOST);
+        let mut packed_links = Vec::with_capacity(links.len() * links::MAX_LENGTH);
         pack_links(links, common, &mut packed_links);
         let unique_keys_start = keys.end + packed_links.len();
 

@@ -12,8 +12,8 @@ pub(super) struct UniqueKeyGroup<'a> {
     values: &'a [u8],
 }
 
-/// Most bytes of the header of a group: its name, the length of a value, and their number.
-pub(super) const MOST_HEADER: usize = 3 * 3;
+/// Maximum length of the header of a group in bytes: its name, the length of a value, and their number.
+pub(super) const MAX_HEADER: usize = 3 * 3;
 
 /// Maximum number of unique keys in a group.
 const MOST: usize = u16::MAX as usize;

@@ -1,5 +1,6 @@
 //! An index that was loaded against one that came to the same records write by write.
 
+mod common;
 mod lists;
 mod load;
 mod random;

@@ -1,0 +1,89 @@
+//! Targets of links and values of terms that become common while they are written.
+
+use uuid::Uuid;
+
+use super::loaded;
+use super::random::Model;
+use crate::store::index::common_values::COMMON;
+use crate::store::index::{Index, IndexSnapshot, Packs};
+use crate::store::{Facets, Key, Link, LinkFilter, Name, Precondition, Query, Term, Version, Write};
+
+const KIND: Name = Name::new("host");
+const TAG: Name = Name::new("tag");
+const TARGET: Uuid = Uuid::from_u128(7);
+
+/// Enough records for their target to become common, and for a batch to be divided among threads.
+const COUNT: usize = 70;
+
+fn key(number: usize) -> Key {
+    Key::new(KIND, Uuid::from_u128(number as u128))
+}
+
+fn facets() -> Facets {
+    let organization = Uuid::from_u128(1);
+    let terms = [Term::new(Name::new("word"), "core")];
+    Facets::default().with_organization(organization).with_links([Link::new(TAG, TARGET)]).with_terms(terms)
+}
+
+fn put(number: usize) -> Write {
+    Write::Put {
+        key: key(number),
+        precondition: Precondition::Any,
+        facets: facets(),
+        body: bytes::Bytes::new(),
+    }
+}
+
+fn write(index: &mut Index, writes: &[Write], packs: Packs) {
+    index.apply(index.next_version(), writes, packs, |_, _| {});
+}
+
+fn tagged(index: &Index) -> usize {
+    let filter = LinkFilter { relation: TAG, targets: vec![TARGET] };
+    super::page(index, &Query { links: vec![filter], ..Query::new(KIND) }).0.len()
+}
+
+fn assert_has(snapshot: &IndexSnapshot, count: usize) {
+    assert_eq!(snapshot.len(), count);
+    for place in 0..count {
+        let (_, _, _, found) = snapshot.entry(place).expect("the row can be read");
+        assert_eq!(found, facets());
+    }
+}
+
+#[test]
+fn the_target_of_many_links_is_numbered_however_its_records_were_inserted() {
+    let puts: Vec<Write> = (0..COUNT).map(put).collect();
+    let (mut one_by_one, mut at_once) = (Index::default(), Index::default());
+    puts.chunks(1).for_each(|put| write(&mut one_by_one, put, Packs::default()));
+    write(&mut at_once, &puts, Packs::default());
+    let model: Model = (0..COUNT).map(|number| (key(number), (Version(1), facets()))).collect();
+    for index in [one_by_one, at_once, loaded(&model, Version(1))] {
+        assert!(index.rows.common_values().number(TARGET.as_bytes()).is_some());
+        assert_eq!(tagged(&index), COUNT);
+        assert_has(&index.index_snapshot(), COUNT);
+    }
+}
+
+#[test]
+fn snapshots_and_packers_from_before_a_target_became_common_stay_valid() {
+    let mut index = Index::default();
+    let before = COMMON - 2;
+    (0..before).for_each(|number| write(&mut index, &[put(number)], Packs::default()));
+    let (snapshot, packer) = (index.index_snapshot(), index.packer());
+    (before..COUNT).for_each(|number| write(&mut index, &[put(number)], Packs::default()));
+    assert_has(&snapshot, before);
+    for number in [0, before, COUNT - 1] {
+        let writes = [put(number)];
+        let packs = packer.pack(&writes);
+        write(&mut index, &writes, packs);
+    }
+    assert_eq!(tagged(&index), COUNT);
+    assert_has(&index.index_snapshot(), COUNT);
+    for number in 0..COUNT {
+        let delete = Write::Delete { key: key(number), precondition: Precondition::Present };
+        write(&mut index, &[delete], Packs::default());
+        assert_eq!(tagged(&index), COUNT - 1 - number);
+    }
+    assert_has(&snapshot, before);
+}
