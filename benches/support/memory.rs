@@ -2,8 +2,10 @@
 
 use std::error::Error;
 
-/// Returns a memory figure of this process in bytes: `VmRSS:` is the current one, `RssAnon:` the same without mapped
-/// files, such as the code of the program, `VmHWM:` the peak of the first.
+/// Returns a memory figure of this process in bytes.
+///
+/// `VmRSS:` is the resident memory, `VmHWM:` its peak, and `RssAnon:` the resident memory without mapped files, such as the
+/// code of the program.
 pub(crate) fn memory(field: &str) -> Result<u64, Box<dyn Error>> {
     bytes("/proc/self/status", field)
 }

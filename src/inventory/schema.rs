@@ -253,10 +253,10 @@ pub(super) fn links(relation: Name, targets: &[Uuid]) -> impl Iterator<Item = Li
 
 /// Returns the unique key of a part of a host, such as a port.
 ///
-/// A part of another organization is not found. The key is the beginning of a digest of both ids, because unique keys stay in
-/// memory, and a host has many: a collision of two digests only makes the inventory refuse an id that is free, is less likely
-/// than one in 100,000 among ten million parts, and takes 2^64 attempts to provoke with a certain part of another
-/// organization. So callers check the organization of the host that they find.
+/// The key is the beginning of a digest of both ids. Unique keys stay in memory, and a host has many, so they are short.
+/// Among ten million parts, the probability of a collision is less than one in 100,000; to collide with a chosen part of
+/// another organization takes 2^64 attempts. After a collision, the inventory refuses an id that is free, and a part of
+/// another organization could be found. So callers check the organization of the host that they find.
 pub(super) fn part_unique_key(name: Name, organization: Uuid, id: Uuid) -> UniqueKey {
     let digest = Sha256::new().chain_update(organization).chain_update(id).finalize();
     UniqueKey::new(name, digest.first_chunk::<8>().map_or(digest.as_slice(), <[u8; 8]>::as_slice))

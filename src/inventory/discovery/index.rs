@@ -23,8 +23,10 @@ const MAX_RANGES: usize = 512;
 /// Number of claims that are read at a time.
 const CLAIMS: usize = 256;
 
-/// The values by which hosts with some of these identities are found: for each kind of term its name and the values. IP and
-/// MAC addresses have one name, and are still read apart, so that neither can use up the limit of the other.
+/// Returns the names and values of the terms by which hosts with one of these identities are found.
+///
+/// The terms of IP and MAC addresses have the same name. They are read one after the other all the same, so that neither can
+/// use up the limit of the other.
 fn host_values(identities: &[Identity]) -> [(Name, Vec<TermRange>); 3] {
     let (mut ip_addresses, mut mac_addresses, mut others) = (Vec::new(), Vec::new(), Vec::new());
     for identity in identities {

@@ -2,9 +2,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::Index;
-use super::common_values::CommonValues;
 use super::interner::{Interner, NameId, Partition, Partitions};
 use super::rows::Row;
+use super::rows::common_values::CommonValues;
 use super::run::RowId;
 use crate::store::{Facets, Key, Link, Name, SortKey, Term, UniqueKey, Version};
 

@@ -54,37 +54,25 @@
 //! [`Index::packer`].
 //!
 //! # How a batch is written
-//! [`check`] evaluates preconditions, guards and unique keys and changes nothing. [`apply`] then updates
-//! rows, lookups, runs and cached lists, and cannot fail; [`insert`] divides a large batch among threads. A
+//! In [`write`], `check` evaluates preconditions, guards and unique keys and changes nothing. `apply` then updates
+//! rows, lookups, runs and cached lists, and cannot fail; `insert` divides a large batch among threads. A
 //! store in a folder builds the index with a `Loader`, which sorts every order once.
 
-mod apply;
 mod capacity;
-mod check;
-mod common_values;
-mod hashed_rows;
 mod index_snapshot;
-mod insert;
 mod interner;
 mod list;
-#[cfg(any(feature = "sled", feature = "postgres"))]
-mod load;
 mod lookup;
-mod merge;
-mod pack;
-mod packed;
-mod parallel;
-mod prefix;
 mod query;
 mod rows;
 mod run;
-mod sort;
 mod table;
 mod terms;
 #[cfg(test)]
 #[cfg(any(feature = "sled", feature = "postgres"))]
 mod tests;
 mod varint;
+mod write;
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasher, RandomState};
@@ -94,16 +82,16 @@ use uuid::Uuid;
 pub(crate) use self::index_snapshot::IndexSnapshot;
 use self::interner::{Interner, NameId};
 pub(crate) use self::list::ListKey;
-#[cfg(any(feature = "sled", feature = "postgres"))]
-pub(crate) use self::load::Loader;
 use self::lookup::{Ids, Links, UniqueKeys};
-#[cfg(feature = "sled")]
-pub(crate) use self::pack::Packer;
-pub(crate) use self::pack::{Packs, is_large};
 pub(crate) use self::query::{Answer, Built, Finished, Selection};
 use self::rows::Rows;
 pub(crate) use self::run::RowId;
 use self::table::Table;
+#[cfg(any(feature = "sled", feature = "postgres"))]
+pub(crate) use self::write::Loader;
+#[cfg(feature = "sled")]
+pub(crate) use self::write::Packer;
+pub(crate) use self::write::{Packs, is_large};
 use super::{Key, Name, Revision, UniqueKey, Version};
 use crate::model::Timestamp;
 

@@ -1,9 +1,11 @@
-//! Numbers in as few bytes as they need (LEB128): seven bits in each byte, whose highest bit is set if another byte follows.
+//! Variable-length integers (LEB128).
+//!
+//! Each byte holds seven bits of the number. Its highest bit is set if another byte follows.
 
 /// Bits of a number in each of its bytes.
 pub(super) const BITS: u32 = 7;
 
-/// Set in each byte but the last.
+/// The bit that is set in each byte but the last.
 pub(super) const FOLLOWED: u8 = 1 << BITS;
 
 pub(super) fn write(mut number: u32, bytes: &mut Vec<u8>) {

@@ -1,7 +1,7 @@
 //! The terms of the addresses of interfaces.
 //!
-//! They have the name of the words, so that one filter finds what begins with a part of a search, word or address. The
-//! first byte tells what follows it; no word begins with such a byte.
+//! Addresses and words are terms of the same name, so that one filter finds the hosts with a word or an address that begins
+//! with a word of the search. The first byte of an address is its type: MAC, IPv4 or IPv6. No word begins with such a byte.
 
 use std::net::IpAddr;
 
@@ -44,7 +44,9 @@ pub(super) fn mac_prefix_range(prefix: &MacPrefix) -> TermRange {
     TermRange::prefix(mac_value(prefix.octets()))
 }
 
-/// Returns the ranges of the addresses whose text begins with a word. IPv6 addresses are not among them: they are words.
+/// Returns the ranges of the MAC and IPv4 addresses whose text begins with a word.
+///
+/// IPv6 addresses are words as well, and found as such.
 pub(super) fn text_ranges(word: &str) -> Vec<TermRange> {
     mac_text_range(word).into_iter().chain(ipv4_text_ranges(word)).collect()
 }
@@ -82,8 +84,10 @@ fn mac_digits(word: &str) -> Option<String> {
     Some(digits).filter(|digits| is_separated && digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// Returns the ranges of the IPv4 addresses that begin with a word: `10.2` begins those of `10.2.0.0/16`, of `10.20.0.0/16` to
-/// `10.29.0.0/16`, and of `10.200.0.0/16` to `10.255.0.0/16`.
+/// Returns the ranges of the IPv4 addresses that begin with a word.
+///
+/// The addresses that begin with `10.2` are those of `10.2.0.0/16`, of `10.20.0.0/16` to `10.29.0.0/16`, and of
+/// `10.200.0.0/16` to `10.255.0.0/16`.
 fn ipv4_text_ranges(word: &str) -> Vec<TermRange> {
     let octets: Option<Vec<u8>> = word.split('.').map(octet).collect();
     let Some((last, whole)) =
@@ -100,7 +104,7 @@ fn ipv4_text_ranges(word: &str) -> Vec<TermRange> {
     octets.map(|(first, last)| TermRange::new(value(first), TermRange::prefix(value(last)).to)).collect()
 }
 
-/// Reads an octet as an address shows it.
+/// Parses an octet without leading zeros.
 fn octet(text: &str) -> Option<u8> {
     text.parse().ok().filter(|octet: &u8| octet.to_string() == text)
 }

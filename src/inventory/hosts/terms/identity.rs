@@ -1,8 +1,8 @@
 //! The terms by which discovery finds hosts.
 //!
-//! Hosts are found by the addresses of their interfaces, which have terms of their own, and by a term for each other
-//! identity, of which the index holds the beginning of a digest. A collision makes discovery read a host in vain. That of
-//! serial numbers and chassis ids is so long that nobody can provoke as many as discovery reads.
+//! Discovery finds hosts by the addresses of their interfaces and by their other identities. Each other identity has a term
+//! with the beginning of its digest. If two identities have the same term, discovery reads a host in vain, and it reads a
+//! limited number of hosts.
 
 use crate::discovery::reconcile::{Identity, IdentityKind};
 use crate::model::Host;
@@ -11,10 +11,14 @@ use crate::store::{Name, Term};
 /// Finds hosts by identities that no other term has.
 pub(in crate::inventory) const IDENTITY: Name = Name::new("identity");
 
-/// Length of the term of a name: the kind of identity and 4 bytes. Nobody needs a collision: names may be equal.
+/// Length of the term of a name: the kind of identity and 4 bytes of the digest.
+///
+/// A longer digest would not prevent collisions that an attacker wants: hosts may have equal names anyway.
 const NAME_LENGTH: usize = 5;
 
-/// Length of other terms with a digest: the kind of identity and 8 bytes.
+/// Length of the term of a serial number or chassis id: the kind of identity and 8 bytes of the digest.
+///
+/// An attacker cannot compute enough collisions with eight bytes to hide a host behind the limit of hosts that are read.
 const DIGEST_LENGTH: usize = 9;
 
 /// Returns the value by which an index finds an identity.

@@ -26,7 +26,7 @@ const PORT: Name = Name::new("port");
 const DEFINITION: Name = Name::new("definition");
 const SOURCE: Name = Name::new("source");
 const HIDDEN: Name = Name::new("hidden");
-/// The words of a host, and the addresses of its interfaces.
+/// Words of the names and the description of a host, and the addresses of its interfaces.
 pub(in crate::inventory) const WORD: Name = Name::new("word");
 
 /// Minimum number of characters of a search.
@@ -75,8 +75,9 @@ fn add_words(terms: &mut Vec<Term>, host: &Host) {
     terms.extend(words.without_beginnings().into_iter().map(|word| Term::new(WORD, word)));
 }
 
-/// Returns an IPv6 address as text, which is a word: addresses whose text begins alike are not one range of bytes, because `::`
-/// stands for any number of zeros.
+/// Returns the text of an IPv6 address, which is a word of the host.
+///
+/// Addresses whose text begins alike are not one range of bytes, because `::` stands for any number of zeros.
 fn ipv6_text(interface: &Interface) -> Option<String> {
     Some(interface.ip_address).filter(IpAddr::is_ipv6).map(|address| address.to_string())
 }

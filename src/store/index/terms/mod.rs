@@ -7,7 +7,7 @@
 //! address takes about 10 bytes, a further row of a frequent word one or two.
 //!
 //! A row holds its terms too, because other filters, snapshots and replacements ask for the terms of a row. There,
-//! frequent values are replaced by their numbers in [`CommonValues`](super::common_values::CommonValues), and parts of the
+//! frequent values are replaced by their numbers in [`CommonValues`](super::rows::common_values::CommonValues), and parts of the
 //! row's sort keys by their places.
 
 mod block;
@@ -127,7 +127,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::store::index::common_values::COMMON;
+    use crate::store::index::rows::common_values::COMMON;
 
     /// Values with shared beginnings, zeros, and all lengths up to 64 bytes.
     fn value(random: &mut fastrand::Rng) -> Vec<u8> {

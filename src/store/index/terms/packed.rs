@@ -9,8 +9,8 @@
 //! - *verbatim*: its length and its bytes.
 
 use crate::store::Term;
-use crate::store::index::common_values::CommonValues;
 use crate::store::index::interner::NameId;
+use crate::store::index::rows::common_values::CommonValues;
 use crate::store::index::varint;
 
 /// Marks a name. Greater than any length of a value.

@@ -6,9 +6,9 @@ use std::ops::Bound::{Excluded, Included, Unbounded};
 use super::block::Block;
 use super::{Posting, Section};
 use crate::store::TermRange;
-use crate::store::index::common_values::COMMON;
-use crate::store::index::prefix::prefix;
+use crate::store::index::rows::common_values::COMMON;
 use crate::store::index::run::RowId;
+use crate::store::index::run::prefix::prefix;
 
 /// Below this number of postings for one block, inserting each takes less time than writing the block anew.
 const FEW: usize = 4;

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::loaded;
 use super::random::Model;
-use crate::store::index::common_values::COMMON;
+use crate::store::index::rows::common_values::COMMON;
 use crate::store::index::{Index, IndexSnapshot, Packs};
 use crate::store::{Facets, Key, Link, LinkFilter, Name, Precondition, Query, Term, Version, Write};
 

@@ -9,7 +9,7 @@ use super::random::{Model, Random, put};
 use super::{Loader, accepts, assert_same, expired, loaded, page, reloaded, select, write};
 use crate::model::Timestamp;
 use crate::store::index::Index;
-use crate::store::index::load::FEW_ROWS;
+use crate::store::index::write::FEW_ROWS;
 use crate::store::{
     Direction, Facets, Key, Name, Order, Precondition, Query, SortKey, StoreErrorKind, Term, UniqueKey,
     Version, Write,

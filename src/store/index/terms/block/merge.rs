@@ -3,9 +3,10 @@
 use super::{Block, List, MOST, Value, rows, write};
 use crate::store::Term;
 use crate::store::index::capacity;
+use crate::store::index::rows::common_values::COMMON;
 use crate::store::index::run::RowId;
 use crate::store::index::terms::Posting;
-use crate::store::index::{common_values::COMMON, varint};
+use crate::store::index::varint;
 
 /// Maximum length of a list without its value and its rows: two lengths and the size.
 const HEADER: usize = 2 + MAX_NUMBER;

@@ -2,11 +2,11 @@ use std::collections::{HashMap, HashSet};
 
 use uuid::Uuid;
 
-use super::Index;
-use super::interner::NameId;
-use super::lookup::LinkedRows;
 use super::pack::{Packed, Packs};
-use super::run::RowId;
+use crate::store::index::Index;
+use crate::store::index::interner::NameId;
+use crate::store::index::lookup::LinkedRows;
+use crate::store::index::run::RowId;
 use crate::store::{Facets, Guard, Key, Link, Name, Precondition, StoreError, Term, UniqueKey, Write};
 
 /// Maximum size of the packed facets of a row in bytes, so that offsets fit into 32 bits.

@@ -41,7 +41,10 @@ impl Sorting {
 }
 
 /// Sorts numbers by their keys, and by number among equal keys.
-pub(super) fn sorted<'k>(numbers: impl Iterator<Item = u32>, key_of: impl Fn(u32) -> &'k [u8]) -> Vec<u32> {
+pub(in crate::store::index) fn sorted<'k>(
+    numbers: impl Iterator<Item = u32>,
+    key_of: impl Fn(u32) -> &'k [u8],
+) -> Vec<u32> {
     let mut all: Vec<Sorting> = numbers.map(|number| Sorting::new(number, key_of(number))).collect();
     sort_from(&mut all, 0, &key_of);
     all.iter().map(|sorting| sorting.number).collect()

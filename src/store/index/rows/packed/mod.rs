@@ -11,10 +11,10 @@ use uuid::Uuid;
 use self::links::{links_of, pack_links};
 use self::sort_keys::SharedKeys;
 use self::unique_keys::UniqueKeyGroup;
-use super::common_values::CommonValues;
-use super::interner::NameId;
-use super::terms::{pack_terms, terms_of};
 use crate::model::Timestamp;
+use crate::store::index::interner::NameId;
+use crate::store::index::rows::common_values::CommonValues;
+use crate::store::index::terms::{pack_terms, terms_of};
 
 /// The facets of one row in a single allocation.
 ///
@@ -28,7 +28,7 @@ use crate::model::Timestamp;
 ///
 /// Links and terms are read with the common values of the same index, as of the time of packing or later.
 #[derive(Clone, Debug)]
-pub(super) struct PackedFacets(Arc<[u8]>);
+pub(in crate::store::index) struct PackedFacets(Arc<[u8]>);
 
 const IS_WIDE: u8 = 1;
 const EXPIRES: u8 = 2;
@@ -52,7 +52,7 @@ impl PackedFacets {
     /// `sort_keys` are in the table's order of sort names. `links` are sorted and without duplicates.
     /// `unique_keys` are in the order of name, length and value, without duplicates. `terms` are
     /// sorted and without duplicates.
-    pub(super) fn pack(
+    pub(in crate::store::index) fn pack(
         expires_at: Option<Timestamp>,
         sort_keys: &[&[u8]],
         links: &[(NameId, Uuid)],
@@ -96,7 +96,7 @@ impl PackedFacets {
         Self(bytes.into())
     }
 
-    pub(super) fn expires_at(&self) -> Option<Timestamp> {
+    pub(in crate::store::index) fn expires_at(&self) -> Option<Timestamp> {
         if !self.has(EXPIRES) {
             return None;
         }
@@ -105,7 +105,7 @@ impl PackedFacets {
     }
 
     /// Returns the sort key at this place of the table's sort names; empty when the row has none.
-    pub(super) fn sort_key(&self, slot: usize) -> &[u8] {
+    pub(in crate::store::index) fn sort_key(&self, slot: usize) -> &[u8] {
         // The width is decided once for all numbers: a page reads a hundred sort keys.
         if self.has(IS_WIDE) { self.sort_key_of_width::<4>(slot) } else { self.sort_key_of_width::<2>(slot) }
     }
@@ -129,16 +129,19 @@ impl PackedFacets {
     }
 
     /// Iterates over the links, sorted.
-    pub(super) fn links<'a>(&'a self, common: &'a CommonValues) -> impl Iterator<Item = (NameId, Uuid)> + 'a {
+    pub(in crate::store::index) fn links<'a>(
+        &'a self,
+        common: &'a CommonValues,
+    ) -> impl Iterator<Item = (NameId, Uuid)> + 'a {
         links_of(self.links_bytes(), common)
     }
 
-    pub(super) fn unique_keys(&self) -> impl Iterator<Item = (NameId, &[u8])> {
+    pub(in crate::store::index) fn unique_keys(&self) -> impl Iterator<Item = (NameId, &[u8])> {
         self.unique_key_groups().flat_map(|group| group.values().map(move |value| (group.name, value)))
     }
 
     /// Iterates over the unique keys that the other facets do not have.
-    pub(super) fn unique_keys_beside<'a>(
+    pub(in crate::store::index) fn unique_keys_beside<'a>(
         &'a self,
         other: &'a Self,
     ) -> impl Iterator<Item = (NameId, &'a [u8])> + 'a {
@@ -153,17 +156,20 @@ impl PackedFacets {
         })
     }
 
-    pub(super) fn has_unique_key(&self, name: NameId, value: &[u8]) -> bool {
+    pub(in crate::store::index) fn has_unique_key(&self, name: NameId, value: &[u8]) -> bool {
         self.unique_key_groups().any(|group| group.contains(name, value))
     }
 
     /// Iterates over the terms, sorted by name and value.
-    pub(super) fn terms<'a>(&'a self, common: &'a CommonValues) -> impl Iterator<Item = (NameId, &'a [u8])> {
+    pub(in crate::store::index) fn terms<'a>(
+        &'a self,
+        common: &'a CommonValues,
+    ) -> impl Iterator<Item = (NameId, &'a [u8])> {
         terms_of(self.terms_bytes(), self.text(), common)
     }
 
     /// Iterates over the terms that the other facets do not have.
-    pub(super) fn terms_beside<'a>(
+    pub(in crate::store::index) fn terms_beside<'a>(
         &'a self,
         other: Option<&'a Self>,
         common: &'a CommonValues,
@@ -176,14 +182,14 @@ impl PackedFacets {
     }
 
     /// Returns whether the other facets have the same terms.
-    pub(super) fn has_terms_of(&self, other: &Self, common: &CommonValues) -> bool {
+    pub(in crate::store::index) fn has_terms_of(&self, other: &Self, common: &CommonValues) -> bool {
         let packs_alike = self.terms_bytes() == other.terms_bytes() && self.text() == other.text();
         // Equal terms are packed differently with other sort keys, or if a value has become common in the meantime.
         packs_alike || self.terms(common).eq(other.terms(common))
     }
 
     /// Returns whether the other facets have the same links.
-    pub(super) fn has_links_of(&self, other: &Self, common: &CommonValues) -> bool {
+    pub(in crate::store::index) fn has_links_of(&self, other: &Self, common: &CommonValues) -> bool {
         // Equal links are packed differently if a target has become common in the meantime.
         self.links_bytes() == other.links_bytes() || self.links(common).eq(other.links(common))
     }

@@ -1,6 +1,12 @@
+//! Row numbers in one order: as one run, as several that are merged, and while they are sorted.
+
+pub(super) mod merge;
+pub(super) mod prefix;
+pub(super) mod sort;
+
 use std::ops::RangeInclusive;
 
-use super::capacity;
+use crate::store::index::capacity;
 
 /// The number of a row.
 pub(crate) type RowId = u32;
@@ -18,7 +24,7 @@ const GROWTH: usize = 32;
 /// predicate that is true up to some row and false after it, and with the range of prefixes in which the change
 /// lies.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Run {
+pub(in crate::store::index) struct Run {
     blocks: Vec<Block>,
     tree: Vec<u32>,
     length: usize,
@@ -45,14 +51,17 @@ impl Block {
 
 /// A place in a run: block and offset. The end of a run is offset 0 of the block after the last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(in crate::store::index) struct Place {
     block: usize,
     offset: usize,
 }
 
 impl Run {
     /// Builds a run from rows in order. Its blocks are full, so that it takes no spare memory.
-    pub(super) fn of_sorted(rows: &[RowId], mut prefix_of: impl FnMut(RowId) -> u128) -> Self {
+    pub(in crate::store::index) fn of_sorted(
+        rows: &[RowId],
+        mut prefix_of: impl FnMut(RowId) -> u128,
+    ) -> Self {
         let blocks = rows.chunks(BLOCK).map(|rows| Block::new(rows.to_vec(), &mut prefix_of)).collect();
         let mut run = Self { blocks, tree: Vec::new(), length: rows.len() };
         run.rebuild_tree();
@@ -60,23 +69,23 @@ impl Run {
     }
 
     /// Returns the rows whose prefixes [`of_sorted`](Self::of_sorted) asks for, in the same order.
-    pub(super) fn ends_of_blocks(rows: &[RowId]) -> impl Iterator<Item = RowId> + '_ {
+    pub(in crate::store::index) fn ends_of_blocks(rows: &[RowId]) -> impl Iterator<Item = RowId> + '_ {
         rows.chunks(BLOCK).filter_map(|rows| rows.last().copied())
     }
 
     /// Returns a run of the same rows for another order, in which all have this prefix.
-    pub(super) fn with_prefix(&self, prefix: u128) -> Self {
+    pub(in crate::store::index) fn with_prefix(&self, prefix: u128) -> Self {
         let mut run = self.clone();
         run.blocks.iter_mut().for_each(|block| block.last = prefix);
         run
     }
 
-    pub(super) const fn len(&self) -> usize {
+    pub(in crate::store::index) const fn len(&self) -> usize {
         self.length
     }
 
     /// Iterates over all rows.
-    pub(super) fn rows(&self) -> impl Iterator<Item = RowId> + '_ {
+    pub(in crate::store::index) fn rows(&self) -> impl Iterator<Item = RowId> + '_ {
         self.blocks.iter().flat_map(|block| &block.rows).copied()
     }
 
@@ -85,7 +94,7 @@ impl Run {
     }
 
     /// Returns the place of a rank, or the end for a rank beyond it.
-    pub(super) fn place(&self, rank: usize) -> Place {
+    pub(in crate::store::index) fn place(&self, rank: usize) -> Place {
         if rank >= self.length {
             return self.end();
         }
@@ -104,7 +113,7 @@ impl Run {
         Place { block, offset }
     }
 
-    pub(super) fn rank(&self, place: Place) -> usize {
+    pub(in crate::store::index) fn rank(&self, place: Place) -> usize {
         let mut rank = place.offset;
         let mut node = place.block;
         while node > 0 {
@@ -114,15 +123,15 @@ impl Run {
         rank
     }
 
-    pub(super) const fn end(&self) -> Place {
+    pub(in crate::store::index) const fn end(&self) -> Place {
         Place { block: self.blocks.len(), offset: 0 }
     }
 
-    pub(super) fn at(&self, place: Place) -> Option<RowId> {
+    pub(in crate::store::index) fn at(&self, place: Place) -> Option<RowId> {
         self.block_rows(place.block).get(place.offset).copied()
     }
 
-    pub(super) fn next(&self, place: Place) -> Place {
+    pub(in crate::store::index) fn next(&self, place: Place) -> Place {
         if place.offset + 1 < self.block_rows(place.block).len() {
             Place { block: place.block, offset: place.offset + 1 }
         } else {
@@ -130,7 +139,7 @@ impl Run {
         }
     }
 
-    pub(super) fn before(&self, place: Place) -> Option<Place> {
+    pub(in crate::store::index) fn before(&self, place: Place) -> Option<Place> {
         if place.offset > 0 {
             return Some(Place { block: place.block, offset: place.offset - 1 });
         }
@@ -139,7 +148,11 @@ impl Run {
     }
 
     /// Iterates over the rows from one place to another.
-    pub(super) fn between(&self, from: Place, to: Place) -> impl Iterator<Item = RowId> + '_ {
+    pub(in crate::store::index) fn between(
+        &self,
+        from: Place,
+        to: Place,
+    ) -> impl Iterator<Item = RowId> + '_ {
         let last = to.block.min(self.blocks.len().saturating_sub(1));
         (from.block..=last)
             .flat_map(move |block| {
@@ -153,7 +166,7 @@ impl Run {
 
     /// Returns the first place where `is_before` is false. The predicate must be true for all prefixes below the
     /// range and false for all above it.
-    pub(super) fn partition_place(
+    pub(in crate::store::index) fn partition_place(
         &self,
         prefixes: RangeInclusive<u128>,
         is_before: impl Fn(RowId) -> bool,
@@ -162,7 +175,7 @@ impl Run {
     }
 
     /// Does the same between two places, where the predicate is true before the first and false from the second on.
-    pub(super) fn partition_between(
+    pub(in crate::store::index) fn partition_between(
         &self,
         from: Place,
         to: Place,
@@ -185,7 +198,7 @@ impl Run {
     }
 
     /// Inserts a row after all rows for which `is_before` is true.
-    pub(super) fn insert(
+    pub(in crate::store::index) fn insert(
         &mut self,
         row: RowId,
         prefix_of: impl Fn(RowId) -> u128,
@@ -197,7 +210,12 @@ impl Run {
     }
 
     /// Inserts a row at a place.
-    pub(super) fn insert_at(&mut self, mut place: Place, row: RowId, prefix_of: impl Fn(RowId) -> u128) {
+    pub(in crate::store::index) fn insert_at(
+        &mut self,
+        mut place: Place,
+        row: RowId,
+        prefix_of: impl Fn(RowId) -> u128,
+    ) {
         let prefix = prefix_of(row);
         if place == self.end()
             && let Some(last) = self.blocks.len().checked_sub(1)
@@ -242,7 +260,7 @@ impl Run {
     }
 
     /// Removes the row at the first place where `is_before` is false, if it is this one.
-    pub(super) fn remove(
+    pub(in crate::store::index) fn remove(
         &mut self,
         row: RowId,
         prefix_of: impl Fn(RowId) -> u128,

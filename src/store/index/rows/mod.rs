@@ -1,31 +1,38 @@
 //! The rows of the index, and the orders in which they are compared.
 
+pub(super) mod common_values;
+pub(super) mod packed;
+
 use std::cmp::Ordering;
 use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::common_values::CommonValues;
-use super::interner::{NameId, PartitionId, Partitions};
-use super::packed::PackedFacets;
-use super::prefix::prefix;
-use super::run::RowId;
+use self::common_values::CommonValues;
+use self::packed::PackedFacets;
 use crate::store::Direction;
+use crate::store::index::interner::{NameId, PartitionId, Partitions};
+use crate::store::index::run::RowId;
+use crate::store::index::run::prefix::prefix;
 
 /// One record, as the index holds it.
 #[derive(Clone, Debug)]
-pub(super) struct Row {
-    pub(super) id: Uuid,
-    pub(super) version: u64,
-    pub(super) table: NameId,
-    pub(super) partition: PartitionId,
+pub(in crate::store::index) struct Row {
+    pub(in crate::store::index) id: Uuid,
+    pub(in crate::store::index) version: u64,
+    pub(in crate::store::index) table: NameId,
+    pub(in crate::store::index) partition: PartitionId,
     /// The slot whose key is the id of the network, which is not stored again; 0 if there is none.
-    pub(super) network_slot: u16,
-    pub(super) facets: PackedFacets,
+    pub(in crate::store::index) network_slot: u16,
+    pub(in crate::store::index) facets: PackedFacets,
 }
 
 impl Row {
-    pub(super) fn sort_key<'r>(&'r self, slot: Slot, partitions: &'r Partitions) -> &'r [u8] {
+    pub(in crate::store::index) fn sort_key<'r>(
+        &'r self,
+        slot: Slot,
+        partitions: &'r Partitions,
+    ) -> &'r [u8] {
         match slot.checked_sub(1) {
             None => &[],
             Some(_) if slot == Slot::from(self.network_slot) => partitions.network_sort_key(self.partition),
@@ -35,11 +42,11 @@ impl Row {
 }
 
 /// The number of an order: 0 is the order by id, the others are the table's sort names, from 1.
-pub(super) type Slot = usize;
+pub(in crate::store::index) type Slot = usize;
 
 /// The rows of all kinds of records. A row keeps its number until its record is deleted.
 #[derive(Debug, Default)]
-pub(super) struct Rows {
+pub(in crate::store::index) struct Rows {
     rows: Vec<Option<Row>>,
     free: Vec<RowId>,
     partitions: Partitions,
@@ -47,19 +54,19 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub(super) fn get(&self, row: RowId) -> Option<&Row> {
+    pub(in crate::store::index) fn get(&self, row: RowId) -> Option<&Row> {
         self.rows.get(row as usize)?.as_ref()
     }
 
-    pub(super) fn get_mut(&mut self, row: RowId) -> Option<&mut Row> {
+    pub(in crate::store::index) fn get_mut(&mut self, row: RowId) -> Option<&mut Row> {
         self.rows.get_mut(row as usize)?.as_mut()
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (RowId, &Row)> {
+    pub(in crate::store::index) fn iter(&self) -> impl Iterator<Item = (RowId, &Row)> {
         (0..).zip(&self.rows).filter_map(|(id, row)| Some((id, row.as_ref()?)))
     }
 
-    pub(super) fn insert(&mut self, row: Row) -> RowId {
+    pub(in crate::store::index) fn insert(&mut self, row: Row) -> RowId {
         match self.free.pop() {
             Some(id) => {
                 if let Some(place) = self.rows.get_mut(id as usize) {
@@ -74,46 +81,48 @@ impl Rows {
         }
     }
 
-    pub(super) fn remove(&mut self, id: RowId) -> Option<Row> {
+    pub(in crate::store::index) fn remove(&mut self, id: RowId) -> Option<Row> {
         let row = self.rows.get_mut(id as usize)?.take()?;
         self.free.push(id);
         Some(row)
     }
 
     /// Returns whether this many more rows can be numbered.
-    pub(super) fn has_room_for(&self, more: usize) -> bool {
+    pub(in crate::store::index) fn has_room_for(&self, more: usize) -> bool {
         self.rows.len().saturating_add(more) <= RowId::MAX as usize
     }
 
-    pub(super) const fn partitions(&self) -> &Partitions {
+    pub(in crate::store::index) const fn partitions(&self) -> &Partitions {
         &self.partitions
     }
 
-    pub(super) const fn partitions_mut(&mut self) -> &mut Partitions {
+    pub(in crate::store::index) const fn partitions_mut(&mut self) -> &mut Partitions {
         &mut self.partitions
     }
 
-    pub(super) const fn common_values(&self) -> &Arc<CommonValues> {
+    pub(in crate::store::index) const fn common_values(&self) -> &Arc<CommonValues> {
         &self.common
     }
 
-    /// Numbers a value of terms, or a target of links, that many rows have. Snapshots keep the values they were taken with.
-    pub(super) fn add_common_value(&mut self, value: &[u8]) {
+    /// Numbers a value of terms, or a target of links, that many rows have.
+    ///
+    /// Snapshots keep the values that were numbered when they were taken.
+    pub(in crate::store::index) fn add_common_value(&mut self, value: &[u8]) {
         if self.common.takes(value) {
             Arc::make_mut(&mut self.common).insert(value);
         }
     }
 
-    pub(super) fn id(&self, row: RowId) -> Uuid {
+    pub(in crate::store::index) fn id(&self, row: RowId) -> Uuid {
         self.get(row).map_or(Uuid::nil(), |row| row.id)
     }
 
-    pub(super) fn sort_key(&self, slot: Slot, row: RowId) -> &[u8] {
+    pub(in crate::store::index) fn sort_key(&self, slot: Slot, row: RowId) -> &[u8] {
         self.get(row).map_or(&[], |row| row.sort_key(slot, &self.partitions))
     }
 
     /// Returns the key and the id, by which the runs of this slot are ordered.
-    pub(super) fn rank_key(&self, slot: Slot, row: RowId) -> (&[u8], Uuid) {
+    pub(in crate::store::index) fn rank_key(&self, slot: Slot, row: RowId) -> (&[u8], Uuid) {
         match self.get(row) {
             None => (&[], Uuid::nil()),
             Some(row) => (row.sort_key(slot, &self.partitions), row.id),
@@ -121,21 +130,21 @@ impl Rows {
     }
 
     /// Returns the prefix by which a run of this slot is searched before rows are read.
-    pub(super) fn prefix(&self, slot: Slot, row: RowId) -> u128 {
+    pub(in crate::store::index) fn prefix(&self, slot: Slot, row: RowId) -> u128 {
         let (key, id) = self.rank_key(slot, row);
         if slot == 0 { id.as_u128() } else { prefix(key) }
     }
 
-    pub(super) fn compare(&self, slot: Slot, left: RowId, right: RowId) -> Ordering {
+    pub(in crate::store::index) fn compare(&self, slot: Slot, left: RowId, right: RowId) -> Ordering {
         self.rank_key(slot, left).cmp(&self.rank_key(slot, right))
     }
 }
 
 /// One term of an order, by slot.
-pub(super) type Term = (Slot, Direction);
+pub(in crate::store::index) type Term = (Slot, Direction);
 
 impl Rows {
-    pub(super) fn compare_by(&self, terms: &[Term], left: RowId, right: RowId) -> Ordering {
+    pub(in crate::store::index) fn compare_by(&self, terms: &[Term], left: RowId, right: RowId) -> Ordering {
         match (self.get(left), self.get(right)) {
             (Some(left), Some(right)) => self.compare_rows_by(terms, left, right),
             (left, right) => left.is_some().cmp(&right.is_some()),
@@ -143,7 +152,12 @@ impl Rows {
     }
 
     /// Compares two rows, in their present or an earlier state.
-    pub(super) fn compare_rows_by(&self, terms: &[Term], left: &Row, right: &Row) -> Ordering {
+    pub(in crate::store::index) fn compare_rows_by(
+        &self,
+        terms: &[Term],
+        left: &Row,
+        right: &Row,
+    ) -> Ordering {
         let by_key = terms.iter().map(|(slot, direction)| {
             let key = left.sort_key(*slot, self.partitions());
             directed(key.cmp(right.sort_key(*slot, self.partitions())), *direction)
@@ -151,7 +165,7 @@ impl Rows {
         first_difference(by_key).then_with(|| left.id.cmp(&right.id))
     }
 
-    pub(super) fn compare_with_place(
+    pub(in crate::store::index) fn compare_with_place(
         &self,
         terms: &[Term],
         row: RowId,
@@ -165,12 +179,12 @@ impl Rows {
     }
 
     /// Returns the prefix of a row: the number by which a run in this order is searched before rows are read.
-    pub(super) fn prefix_by(&self, terms: &[Term], row: RowId) -> u128 {
+    pub(in crate::store::index) fn prefix_by(&self, terms: &[Term], row: RowId) -> u128 {
         self.get(row).map_or(0, |row| self.prefix_of_row(terms, row))
     }
 
     /// Returns the prefix of a row in its present or an earlier state.
-    pub(super) fn prefix_of_row(&self, terms: &[Term], row: &Row) -> u128 {
+    pub(in crate::store::index) fn prefix_of_row(&self, terms: &[Term], row: &Row) -> u128 {
         match terms {
             [] => 0,
             // The order by id alone uses the id as prefix, like the runs of that order.
@@ -181,7 +195,7 @@ impl Rows {
 }
 
 /// Returns the prefix of a key of the first term.
-pub(super) fn prefix_of_key(direction: Direction, key: &[u8]) -> u128 {
+pub(in crate::store::index) fn prefix_of_key(direction: Direction, key: &[u8]) -> u128 {
     match direction {
         Direction::Ascending => prefix(key),
         Direction::Descending => !prefix(key),

@@ -1,15 +1,15 @@
 use bytes::Bytes;
 
-use super::Index;
 use super::check::term_names;
-use super::interner::{NameId, Partition};
-use super::list::{OrderingCache, RowChange};
 use super::pack::{Packed, Packs, pack};
-use super::packed::PackedFacets;
-use super::rows::{Row, Rows, Slot};
-use super::run::RowId;
-use super::table::Table;
 use crate::model::Timestamp;
+use crate::store::index::Index;
+use crate::store::index::interner::{NameId, Partition};
+use crate::store::index::list::{OrderingCache, RowChange};
+use crate::store::index::rows::packed::PackedFacets;
+use crate::store::index::rows::{Row, Rows, Slot};
+use crate::store::index::run::RowId;
+use crate::store::index::table::Table;
 use crate::store::{Facets, Key, Version, Write};
 
 /// A write, resolved to rows.

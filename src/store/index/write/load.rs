@@ -5,17 +5,17 @@ use std::hash::Hash;
 
 use uuid::Uuid;
 
-use super::Index;
-use super::interner::{NameId, Partition};
 use super::parallel::{Task, run_all};
-use super::rows::{Rows, Slot};
-use super::run::{RowId, Run};
-use super::sort::sorted;
-use super::table::{RunSet, Runs, Table};
+use crate::store::index::Index;
+use crate::store::index::interner::{NameId, Partition};
+use crate::store::index::rows::{Rows, Slot};
+use crate::store::index::run::sort::sorted;
+use crate::store::index::run::{RowId, Run};
+use crate::store::index::table::{RunSet, Runs, Table};
 use crate::store::{Facets, Key, StoreError, Version};
 
 /// Below this number of rows, sorting takes less time than starting a thread.
-pub(super) const FEW_ROWS: usize = 1_024;
+pub(in crate::store::index) const FEW_ROWS: usize = 1_024;
 
 /// The number of postings that are inserted at once: at least the first, at most the second, and as many as there are
 /// already in between.

@@ -7,42 +7,42 @@ use std::ops::RangeInclusive;
 use uuid::Uuid;
 
 use super::prefix::prefix;
-use super::rows::{Rows, Slot};
-use super::run::{Place, RowId, Run};
+use super::{Place, RowId, Run};
 use crate::store::Direction;
+use crate::store::index::rows::{Rows, Slot};
 
 /// Several runs of one slot, seen as one sorted sequence. A position consists of one [`Place`] for each run.
 #[derive(Debug)]
-pub(super) struct Merged<'a> {
-    pub(super) rows: &'a Rows,
-    pub(super) slot: Slot,
-    pub(super) runs: Vec<&'a Run>,
+pub(in crate::store::index) struct Merged<'a> {
+    pub(in crate::store::index) rows: &'a Rows,
+    pub(in crate::store::index) slot: Slot,
+    pub(in crate::store::index) runs: Vec<&'a Run>,
 }
 
 impl<'a> Merged<'a> {
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::store::index) fn len(&self) -> usize {
         self.runs.iter().map(|run| run.len()).sum()
     }
 
-    pub(super) fn start(&self) -> Vec<Place> {
+    pub(in crate::store::index) fn start(&self) -> Vec<Place> {
         vec![Place::default(); self.runs.len()]
     }
 
-    pub(super) fn end(&self) -> Vec<Place> {
+    pub(in crate::store::index) fn end(&self) -> Vec<Place> {
         self.runs.iter().map(|run| run.end()).collect()
     }
 
-    pub(super) fn rank(&self, position: &[Place]) -> usize {
+    pub(in crate::store::index) fn rank(&self, position: &[Place]) -> usize {
         self.runs.iter().zip(position).map(|(run, place)| run.rank(*place)).sum()
     }
 
-    pub(super) fn key(&self, row: RowId) -> &'a [u8] {
+    pub(in crate::store::index) fn key(&self, row: RowId) -> &'a [u8] {
         self.rows.sort_key(self.slot, row)
     }
 
     /// Returns the first position where `is_before` is false. The predicate takes key and id; it must be true up to
     /// some point of the sequence and false after it.
-    pub(super) fn partition(
+    pub(in crate::store::index) fn partition(
         &self,
         key: &[u8],
         id: Option<Uuid>,
@@ -54,7 +54,7 @@ impl<'a> Merged<'a> {
     }
 
     /// Returns the range of prefixes of the rows with a key, or of the row with a key and an id.
-    pub(super) fn prefixes(&self, key: &[u8], id: Option<Uuid>) -> RangeInclusive<u128> {
+    pub(in crate::store::index) fn prefixes(&self, key: &[u8], id: Option<Uuid>) -> RangeInclusive<u128> {
         match (self.slot, id) {
             // All keys of this slot are empty.
             (0, Some(id)) if key.is_empty() => id.as_u128()..=id.as_u128(),
@@ -68,7 +68,7 @@ impl<'a> Merged<'a> {
     /// Each step probes one row, counts the smaller rows in every run, and narrows the bounds. Even steps probe
     /// where the rank would be if rows were spread evenly, which is close when networks are alike; odd steps probe
     /// the middle, so that no distribution is slow.
-    pub(super) fn select(&self, rank: usize, from: &[Place], to: &[Place]) -> Vec<Place> {
+    pub(in crate::store::index) fn select(&self, rank: usize, from: &[Place], to: &[Place]) -> Vec<Place> {
         if let ([run], [from], [to]) = (self.runs.as_slice(), from, to) {
             return vec![run.place(run.rank(*from).saturating_add(rank).min(run.rank(*to)))];
         }
@@ -127,13 +127,19 @@ impl<'a> Merged<'a> {
     }
 
     /// Returns the smallest row between two positions.
-    pub(super) fn least(&self, from: &[Place], to: &[Place]) -> Option<RowId> {
+    pub(in crate::store::index) fn least(&self, from: &[Place], to: &[Place]) -> Option<RowId> {
         let heads = self.runs.iter().zip(from).zip(to).filter(|((_, from), to)| from < to);
         heads.filter_map(|((run, from), _)| run.at(*from)).min_by(|left, right| self.compare(*left, *right))
     }
 
     /// Appends the rows between two positions in order, until `found` holds `wanted` rows.
-    pub(super) fn take(&self, from: &[Place], to: &[Place], wanted: usize, found: &mut Vec<RowId>) {
+    pub(in crate::store::index) fn take(
+        &self,
+        from: &[Place],
+        to: &[Place],
+        wanted: usize,
+        found: &mut Vec<RowId>,
+    ) {
         let missing = wanted.saturating_sub(found.len());
         if let ([run], [from], [to]) = (self.runs.as_slice(), from, to) {
             found.extend(run.between(*from, *to).take(missing));
@@ -161,7 +167,12 @@ impl<'a> Merged<'a> {
     /// until `found` holds `wanted` rows.
     ///
     /// Most keys occur once, and a single row needs no group.
-    pub(super) fn take_descending(&self, before: &[Place], wanted: usize, found: &mut Vec<RowId>) {
+    pub(in crate::store::index) fn take_descending(
+        &self,
+        before: &[Place],
+        wanted: usize,
+        found: &mut Vec<RowId>,
+    ) {
         if let ([run], [before]) = (self.runs.as_slice(), before) {
             return self.take_descending_of(run, *before, wanted, found);
         }
@@ -234,7 +245,7 @@ impl<'a> Merged<'a> {
         Some(Head { key, id, run, place, row })
     }
 
-    pub(super) fn compare(&self, left: RowId, right: RowId) -> std::cmp::Ordering {
+    pub(in crate::store::index) fn compare(&self, left: RowId, right: RowId) -> std::cmp::Ordering {
         self.rows.compare(self.slot, left, right)
     }
 }
@@ -267,15 +278,19 @@ fn interpolate(span: usize, part: usize, whole: usize) -> usize {
 /// Records with equal keys are in ascending order of id in both directions. A descending list is therefore not a
 /// reversed ascending one: its groups descend, and the records within a group ascend.
 #[derive(Debug)]
-pub(super) struct Group<'a> {
-    pub(super) key: &'a [u8],
-    pub(super) from: Vec<Place>,
-    pub(super) to: Vec<Place>,
+pub(in crate::store::index) struct Group<'a> {
+    pub(in crate::store::index) key: &'a [u8],
+    pub(in crate::store::index) from: Vec<Place>,
+    pub(in crate::store::index) to: Vec<Place>,
 }
 
 impl<'a> Merged<'a> {
     /// Returns the group that holds the record of this rank, and the number of records before the group.
-    pub(super) fn group_of_rank(&self, rank: usize, direction: Direction) -> Option<(Group<'a>, usize)> {
+    pub(in crate::store::index) fn group_of_rank(
+        &self,
+        rank: usize,
+        direction: Direction,
+    ) -> Option<(Group<'a>, usize)> {
         let total = self.len();
         let ascending = match direction {
             Direction::Ascending => rank,
@@ -292,7 +307,11 @@ impl<'a> Merged<'a> {
     }
 
     /// Returns the group of a key, or the next group in the list if no record has the key.
-    pub(super) fn group_from_key(&self, key: &[u8], direction: Direction) -> Option<Group<'a>> {
+    pub(in crate::store::index) fn group_from_key(
+        &self,
+        key: &[u8],
+        direction: Direction,
+    ) -> Option<Group<'a>> {
         let row = match direction {
             Direction::Ascending => {
                 self.least(&self.partition(key, None, |(other, _)| other < key), &self.end())?
@@ -305,7 +324,11 @@ impl<'a> Merged<'a> {
     }
 
     /// Returns the next group of the list.
-    pub(super) fn group_after(&self, group: Group<'a>, direction: Direction) -> Option<Group<'a>> {
+    pub(in crate::store::index) fn group_after(
+        &self,
+        group: Group<'a>,
+        direction: Direction,
+    ) -> Option<Group<'a>> {
         match direction {
             Direction::Ascending => self.group_behind(group.to),
             Direction::Descending => self.group_before(group.from),
@@ -327,7 +350,7 @@ impl<'a> Merged<'a> {
     }
 
     /// Returns the group that a position divides, if the position is inside one.
-    pub(super) fn group_around(&self, position: &[Place]) -> Option<Group<'a>> {
+    pub(in crate::store::index) fn group_around(&self, position: &[Place]) -> Option<Group<'a>> {
         let before = self.key(self.last_before(position)?);
         let behind = self.key(self.least(position, &self.end())?);
         if before == behind { Some(self.group_of_key(before)) } else { None }
@@ -340,7 +363,7 @@ impl<'a> Merged<'a> {
     }
 
     /// Returns the group of a key: an empty range at its place if no record has the key.
-    pub(super) fn group_of_key<'k>(&self, key: &'k [u8]) -> Group<'k> {
+    pub(in crate::store::index) fn group_of_key<'k>(&self, key: &'k [u8]) -> Group<'k> {
         let from = self.partition(key, None, |(other, _)| other < key);
         let to = self.runs.iter().zip(&from).map(|(run, from)| self.group_end(run, *from, key)).collect();
         Group { key, from, to }
@@ -366,7 +389,7 @@ impl<'a> Merged<'a> {
     }
 
     /// Returns where the group of a key begins in its run, given the place of one of its rows.
-    pub(super) fn group_start_before(&self, run: &Run, place: Place, key: &[u8]) -> Place {
+    pub(in crate::store::index) fn group_start_before(&self, run: &Run, place: Place, key: &[u8]) -> Place {
         let former = run.before(place).and_then(|place| run.at(place));
         if former.is_some_and(|row| self.key(row) == key) {
             run.partition_place(self.prefixes(key, None), |row| self.key(row) < key)

@@ -1,94 +1,14 @@
-//! Finding rows by key, unique key and link.
-
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Deref;
 
 use hashbrown::HashTable;
 use uuid::Uuid;
 
-use super::common_values::COMMON;
 use super::hashed_rows::HashedRows;
-use super::interner::NameId;
-use super::rows::{Row, Rows};
-use super::run::RowId;
-
-/// Finds the row with a key. An entry is a row number; the key is compared in the row.
-#[derive(Debug, Default)]
-pub(super) struct Ids {
-    hasher: RandomState,
-    table: HashTable<RowId>,
-}
-
-impl Ids {
-    pub(super) fn find(&self, rows: &Rows, table: NameId, id: Uuid) -> Option<RowId> {
-        let hash = self.hasher.hash_one((table, id));
-        self.table.find(hash, |row| key(rows, *row) == Some((table, id))).copied()
-    }
-
-    /// Reserves capacity for more rows. All rows of the index must be present.
-    ///
-    /// Rebuilds the table in row order. A table that grows by itself reads the rows in the order of their hashes,
-    /// which takes several times as long.
-    pub(super) fn reserve(&mut self, rows: &Rows, more: usize) {
-        let needed = self.table.len() + more;
-        if needed <= self.table.capacity() {
-            return;
-        }
-        // Freed first: both tables together would take too much memory.
-        self.table = HashTable::new();
-        self.table = HashTable::with_capacity(needed + needed / 2);
-        for (id, _) in rows.iter() {
-            self.insert(rows, id);
-        }
-    }
-
-    pub(super) fn insert(&mut self, rows: &Rows, row: RowId) {
-        let hash_of = |row: &RowId| self.hasher.hash_one(key(rows, *row).unwrap_or_default());
-        self.table.insert_unique(hash_of(&row), row, hash_of);
-    }
-
-    pub(super) fn remove(&mut self, table: NameId, id: Uuid, row: RowId) {
-        let hash = self.hasher.hash_one((table, id));
-        if let Ok(entry) = self.table.find_entry(hash, |other| *other == row) {
-            entry.remove();
-        }
-    }
-}
-
-fn key(rows: &Rows, row: RowId) -> Option<(NameId, Uuid)> {
-    rows.get(row).map(|row| (row.table, row.id))
-}
-
-/// Finds the row with a unique key. Entries are row numbers under hashes; the key is compared in the row.
-#[derive(Debug, Default)]
-pub(super) struct UniqueKeys {
-    hasher: RandomState,
-    table: HashedRows,
-}
-
-impl UniqueKeys {
-    pub(super) fn find(&self, rows: &Rows, name: NameId, value: &[u8]) -> Option<RowId> {
-        let has_it = |row: &RowId| rows.get(*row).is_some_and(|row| row.facets.has_unique_key(name, value));
-        self.table.rows(self.hash(name, value)).find(has_it)
-    }
-
-    pub(super) fn insert_all<'k>(&mut self, keys: impl Iterator<Item = (NameId, &'k [u8])>, id: RowId) {
-        for (name, value) in keys {
-            self.table.insert(self.hash(name, value), id);
-        }
-    }
-
-    pub(super) fn remove_all<'k>(&mut self, keys: impl Iterator<Item = (NameId, &'k [u8])>, id: RowId) {
-        for (name, value) in keys {
-            self.table.remove(self.hash(name, value), id);
-        }
-    }
-
-    /// A half of the hash suffices: few rows share what the table uses of it.
-    fn hash(&self, name: NameId, value: &[u8]) -> u32 {
-        (self.hasher.hash_one((name, value)) >> 32) as u32
-    }
-}
+use crate::store::index::interner::NameId;
+use crate::store::index::rows::common_values::COMMON;
+use crate::store::index::rows::{Row, Rows};
+use crate::store::index::run::RowId;
 
 /// A link: a relation and its target.
 type LinkKey = (NameId, Uuid);
@@ -98,7 +18,7 @@ type LinkKey = (NameId, Uuid);
 /// Most links have a single row, such as the subnet of one host. Such a link takes an entry of about 8 bytes and is
 /// compared in the row; a posting list of its own would take 130.
 #[derive(Debug, Default)]
-pub(super) struct Links {
+pub(in crate::store::index) struct Links {
     hasher: RandomState,
     /// The row of each link that has only one.
     single: HashedRows,
@@ -107,7 +27,12 @@ pub(super) struct Links {
 }
 
 impl Links {
-    pub(super) fn rows(&self, rows: &Rows, relation: NameId, target: Uuid) -> LinkedRows<'_> {
+    pub(in crate::store::index) fn rows(
+        &self,
+        rows: &Rows,
+        relation: NameId,
+        target: Uuid,
+    ) -> LinkedRows<'_> {
         let (link, hash) = ((relation, target), self.hash((relation, target)));
         match self.lists.find(hash, |(key, _)| *key == link) {
             Some((_, list)) => LinkedRows::Several(list),
@@ -117,7 +42,7 @@ impl Links {
 
     /// Inserts the links of a row, which `rows` must contain in its new state. Targets that become common are appended to
     /// `common`.
-    pub(super) fn insert_all(&mut self, rows: &Rows, id: RowId, common: &mut Vec<Uuid>) {
+    pub(in crate::store::index) fn insert_all(&mut self, rows: &Rows, id: RowId, common: &mut Vec<Uuid>) {
         let Some(row) = rows.get(id) else { return };
         for link in row.facets.links(rows.common_values()) {
             let hash = self.hash(link);
@@ -139,7 +64,7 @@ impl Links {
     }
 
     /// Removes the links of a row, which `rows` must still contain in its old state.
-    pub(super) fn remove_all(&mut self, rows: &Rows, row: &Row, id: RowId) {
+    pub(in crate::store::index) fn remove_all(&mut self, rows: &Rows, row: &Row, id: RowId) {
         for link in row.facets.links(rows.common_values()) {
             let hash = self.hash(link);
             let Ok(mut entry) = self.lists.find_entry(hash, |(key, _)| *key == link) else {
@@ -168,7 +93,7 @@ impl Links {
 
 /// The rows with a link, sorted.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum LinkedRows<'l> {
+pub(in crate::store::index) enum LinkedRows<'l> {
     One(RowId),
     Several(&'l [RowId]),
 }
@@ -213,8 +138,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::store::index::common_values::CommonValues;
-    use crate::store::index::packed::PackedFacets;
+    use crate::store::index::rows::common_values::CommonValues;
+    use crate::store::index::rows::packed::PackedFacets;
 
     fn row(links: &[LinkKey]) -> Row {
         let facets = PackedFacets::pack(None, &[], links, &[], &[], &CommonValues::default());

@@ -3,20 +3,21 @@ use std::hash::{BuildHasher, RandomState};
 use hashbrown::HashTable;
 
 /// The number of rows with which a value becomes common.
-pub(super) const COMMON: usize = 32;
+pub(in crate::store::index) const COMMON: usize = 32;
 
 /// Maximum number of common values: a number has 15 bits.
 const MOST: usize = 1 << 15;
 
-/// A number takes two bytes in a row, so there is nothing to gain from shorter values.
+/// Minimum length of a common value: a number takes two bytes in a row.
 const SHORTEST: usize = 2;
 
-/// Numbers the values of terms and the targets of links that many rows have, so that a row stores two bytes in their place.
+/// Numbers for the values of terms and the targets of links that many rows have.
 ///
-/// A value keeps its number for good, so facets that were packed or cloned at any time stay readable. All organizations share
-/// the numbers; once they are used up, rows store further values as they are, until the index is built anew.
+/// A row stores the two bytes of the number in place of the value. A number never changes its value, so facets that were
+/// packed or cloned at any time stay readable. All organizations share the numbers. When all are in use, rows store further
+/// values as they are, until the index is built again.
 #[derive(Clone, Debug, Default)]
-pub(super) struct CommonValues {
+pub(in crate::store::index) struct CommonValues {
     hasher: RandomState,
     /// All values, one after the other.
     bytes: Vec<u8>,
@@ -26,22 +27,22 @@ pub(super) struct CommonValues {
 }
 
 impl CommonValues {
-    pub(super) fn value(&self, number: u16) -> &[u8] {
+    pub(in crate::store::index) fn value(&self, number: u16) -> &[u8] {
         value(&self.bytes, &self.ends, number)
     }
 
-    pub(super) fn number(&self, wanted: &[u8]) -> Option<u16> {
+    pub(in crate::store::index) fn number(&self, wanted: &[u8]) -> Option<u16> {
         let hash = self.hasher.hash_one(wanted);
         self.numbers.find(hash, |number| self.value(*number) == wanted).copied()
     }
 
     /// Returns whether [`insert`](Self::insert) would number a value.
-    pub(super) fn takes(&self, value: &[u8]) -> bool {
+    pub(in crate::store::index) fn takes(&self, value: &[u8]) -> bool {
         value.len() >= SHORTEST && self.ends.len() < MOST && self.number(value).is_none()
     }
 
     /// Numbers a value.
-    pub(super) fn insert(&mut self, new: &[u8]) {
+    pub(in crate::store::index) fn insert(&mut self, new: &[u8]) {
         if !self.takes(new) {
             return;
         }

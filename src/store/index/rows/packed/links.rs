@@ -1,12 +1,12 @@
 //! The packed form of links in a row.
 //!
-//! A link is stored as the number of its relation with a flag, and its target: the two bytes of the number of a common target,
-//! such as a tag of many hosts, or the 16 bytes of any other.
+//! A link is stored as its relation with a flag, and its target. A common target, such as a tag of many hosts, is stored as
+//! its number of two bytes, any other target as an id of 16 bytes.
 
 use uuid::Uuid;
 
-use crate::store::index::common_values::CommonValues;
 use crate::store::index::interner::NameId;
+use crate::store::index::rows::common_values::CommonValues;
 use crate::store::index::varint;
 
 /// Set beside the relation if the number of a common target follows.

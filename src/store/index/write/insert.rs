@@ -10,14 +10,14 @@ use std::collections::{BTreeMap, HashMap};
 
 use uuid::Uuid;
 
-use super::Index;
-use super::interner::NameId;
 use super::parallel::{Task, run_all};
-use super::rows::{Rows, Slot};
-use super::run::{Place, RowId, Run};
-use super::sort::sorted;
-use super::table::{RunSet, Runs, Table, length};
-use super::terms::Sequence;
+use crate::store::index::Index;
+use crate::store::index::interner::NameId;
+use crate::store::index::rows::{Rows, Slot};
+use crate::store::index::run::sort::sorted;
+use crate::store::index::run::{Place, RowId, Run};
+use crate::store::index::table::{RunSet, Runs, Table, length};
+use crate::store::index::terms::Sequence;
 
 /// Below this number of new rows in a batch, dividing the work takes longer than it saves.
 const FEW_ROWS: usize = 64;

@@ -1,10 +1,10 @@
-//! A multimap from hashes to rows.
+use crate::store::index::capacity;
+use crate::store::index::run::RowId;
 
-use super::capacity;
-use super::run::RowId;
-
-/// Number of bits of a hash that count: those that choose one of the first buckets, and 16 more, which fit into an entry. Up to
-/// a hundred million entries, a lookup reads at most one wrong row on average.
+/// Number of bits of a hash that the table uses.
+///
+/// They choose one of the first buckets and fill the 16 bits of an [`Entry`]. In a table with up to a hundred million
+/// entries, a lookup reads at most one wrong row on average.
 const HASH_BITS: u32 = MIN_BUCKETS.ilog2() + u16::BITS;
 
 /// Number of buckets from the first insertion.
@@ -16,8 +16,10 @@ const FULL: usize = 32;
 /// Entries by which the capacity of a bucket grows.
 const GROWTH: usize = 4;
 
-/// The rest of a hash, after the low bits that all entries of its bucket have in common, and a row with a value of that
-/// hash; both in little-endian order and without padding.
+/// The rest of a hash (two bytes) and a row number (four bytes), both little-endian.
+///
+/// All entries of a bucket have the same low bits of their hashes; the rest are the bits above those. A struct of the two
+/// would have two bytes of padding.
 type Entry = [u8; 6];
 
 /// A multimap from hashes to rows. A row with several values of one hash occurs several times.
@@ -69,8 +71,9 @@ impl HashedRows {
         }
     }
 
-    /// Returns the bucket of a hash, and the rest of the hash. The entries of a bucket that does not exist yet are in the one
-    /// whose number lacks the highest bit.
+    /// Returns the bucket and the rest of a hash.
+    ///
+    /// The entries of a bucket that does not exist yet are in the bucket whose number lacks the highest bit.
     fn place(&self, hash: u32) -> (usize, u16) {
         let hash = hash & ((1 << HASH_BITS) - 1);
         let count = self.buckets.len().max(MIN_BUCKETS);

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::Index;
-use super::common_values::CommonValues;
-use super::interner::{Interner, NameId};
-use super::packed::PackedFacets;
-use super::prefix::prefix;
+use crate::store::index::Index;
+use crate::store::index::interner::{Interner, NameId};
+use crate::store::index::rows::common_values::CommonValues;
+use crate::store::index::rows::packed::PackedFacets;
+use crate::store::index::run::prefix::prefix;
 use crate::store::{Facets, Name, Write};
 
 /// Returns whether a batch takes long, such as on an async thread: more than about 2 ms.

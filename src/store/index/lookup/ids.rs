@@ -1,0 +1,55 @@
+use std::hash::{BuildHasher, RandomState};
+
+use hashbrown::HashTable;
+use uuid::Uuid;
+
+use crate::store::index::interner::NameId;
+use crate::store::index::rows::Rows;
+use crate::store::index::run::RowId;
+
+/// Finds the row with a key. An entry is a row number; the key is compared in the row.
+#[derive(Debug, Default)]
+pub(in crate::store::index) struct Ids {
+    hasher: RandomState,
+    table: HashTable<RowId>,
+}
+
+impl Ids {
+    pub(in crate::store::index) fn find(&self, rows: &Rows, table: NameId, id: Uuid) -> Option<RowId> {
+        let hash = self.hasher.hash_one((table, id));
+        self.table.find(hash, |row| key(rows, *row) == Some((table, id))).copied()
+    }
+
+    /// Reserves capacity for more rows. All rows of the index must be present.
+    ///
+    /// Rebuilds the table in row order. A table that grows by itself reads the rows in the order of their hashes,
+    /// which takes several times as long.
+    pub(in crate::store::index) fn reserve(&mut self, rows: &Rows, more: usize) {
+        let needed = self.table.len() + more;
+        if needed <= self.table.capacity() {
+            return;
+        }
+        // Freed first: both tables together would take too much memory.
+        self.table = HashTable::new();
+        self.table = HashTable::with_capacity(needed + needed / 2);
+        for (id, _) in rows.iter() {
+            self.insert(rows, id);
+        }
+    }
+
+    pub(in crate::store::index) fn insert(&mut self, rows: &Rows, row: RowId) {
+        let hash_of = |row: &RowId| self.hasher.hash_one(key(rows, *row).unwrap_or_default());
+        self.table.insert_unique(hash_of(&row), row, hash_of);
+    }
+
+    pub(in crate::store::index) fn remove(&mut self, table: NameId, id: Uuid, row: RowId) {
+        let hash = self.hasher.hash_one((table, id));
+        if let Ok(entry) = self.table.find_entry(hash, |other| *other == row) {
+            entry.remove();
+        }
+    }
+}
+
+fn key(rows: &Rows, row: RowId) -> Option<(NameId, Uuid)> {
+    rows.get(row).map(|row| (row.table, row.id))
+}

@@ -1,0 +1,17 @@
+//! Writing to the index: one batch of any size, or all records when a store is opened.
+
+mod apply;
+mod check;
+mod insert;
+#[cfg(any(feature = "sled", feature = "postgres"))]
+mod load;
+mod pack;
+mod parallel;
+
+#[cfg(all(test, any(feature = "sled", feature = "postgres")))]
+pub(super) use self::load::FEW_ROWS;
+#[cfg(any(feature = "sled", feature = "postgres"))]
+pub(crate) use self::load::Loader;
+#[cfg(feature = "sled")]
+pub(crate) use self::pack::Packer;
+pub(crate) use self::pack::{Packs, is_large};
