@@ -13,6 +13,9 @@ use toposcope::testing::{Call, Intercept, Interceptor, Operation, Reply};
 
 use crate::backend::TestStore;
 
+/// The kind of hosts in stores.
+const HOST: Name = Name::new("host");
+
 /// A store of the current backend, which counts its operations in progress.
 pub(crate) type WatchedStore = Interceptor<Arc<dyn Store>, InProgress>;
 
@@ -73,7 +76,7 @@ pub(crate) struct Hook {
     fault: Mutex<Fault>,
     has_revision: AtomicBool,
     yields: AtomicBool,
-    /// Each list takes a permit and puts it back.
+    /// Each list of hosts takes a permit and puts it back.
     pub(crate) open: Semaphore,
 }
 
@@ -200,7 +203,7 @@ impl Intercept for Hook {
         let (place, fault) = self.record(call.operation());
         self.pause().await;
         let _permit = match call.operation() {
-            Operation::List(_) => Some(self.open.acquire().await.unwrap()),
+            Operation::List(query) if query.kind == HOST => Some(self.open.acquire().await.unwrap()),
             _ => None,
         };
         match (fault, call.operation()) {

@@ -95,8 +95,13 @@ fn requests_for_the_same_drawing_share_it() {
             let hook = Hook::new();
             let server = campus.server_with(&hook);
             hook.take_calls();
+            let permit = hook.open.acquire().await.unwrap();
             let mut tasks = JoinSet::new();
             (0..100).for_each(|_| begin(&mut tasks, &server, &campus.member, &target));
+            // The drawing waits for its hosts until all requests wait for the drawing.
+            campus.store.hook().settle().await;
+            assert!(tasks.try_join_next().is_none());
+            drop(permit);
             let replies = all(tasks).await;
             assert!(replies.iter().all(|reply| reply.status == 200 && reply.body == replies[0].body));
             assert_eq!(drawings(&hook), 1, "{target}");
