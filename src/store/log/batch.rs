@@ -23,8 +23,9 @@ impl AcceptedBatch {
         })
     }
 
-    /// Applies the batch, whose writes and as far as they are packed their facets are given, to an index. Calls `set_body`
-    /// with the row of each put and its body, and with the row of each deleted record.
+    /// Applies the batch to an index. `writes` are the writes of the batch, and `packs` holds their facets as far as
+    /// they are packed. Calls `set_body` with the row of each put and its body, and with the row of each deleted
+    /// record.
     pub(crate) fn apply(
         &self,
         writes: &[Write],
@@ -44,7 +45,7 @@ impl AcceptedBatch {
 #[derive(Debug)]
 pub(crate) struct ReplayedBatch {
     pub(crate) accepted: AcceptedBatch,
-    /// One for each change, without precondition.
+    /// One write for each change, without precondition.
     pub(crate) writes: Vec<Write>,
 }
 

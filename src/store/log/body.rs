@@ -47,7 +47,7 @@ mod compressed {
     /// Length of the shortest body that is compressed, in bytes. Shorter ones rarely become smaller.
     const SHORTEST: usize = 256;
 
-    /// Maximum ratio between a body and its compressed form: one byte stands for at most 255.
+    /// Maximum ratio between a body and its compressed form. One compressed byte stands for at most 255 bytes.
     const MAX_RATIO: usize = 255;
 
     impl BodyRef {
@@ -118,7 +118,7 @@ mod compressed {
                 let mut damaged = stored.to_vec();
                 damaged[place] ^= 0x80;
                 assert!(!body_ref.verify(&damaged));
-                // Whatever it returns, it ends, and without a panic.
+                // It may return anything, but it ends, and without a panic.
                 _ = body_ref.open(damaged.into());
                 assert!(!body_ref.verify(&stored[..place]));
                 _ = body_ref.open(stored.slice(..place));

@@ -25,7 +25,7 @@ struct Slot {
     body: Option<Bytes>,
     /// Whether the database lacks this body, so that it must stay in memory.
     is_pinned: bool,
-    /// Set by readers that find the body in memory, so that a body that is read only once is evicted first.
+    /// Set by readers that find the body in memory. A body that is read only once is therefore evicted first.
     is_referenced: AtomicBool,
 }
 
@@ -79,7 +79,7 @@ impl BodyCache {
         Some(body.map_or(BodyLocation::OnDisk(slot.body_ref), |body| BodyLocation::InMemory(body.clone())))
     }
 
-    /// Returns the reference to the body of a row; it is readable from the database once the body is not pinned.
+    /// Returns the reference to the body of a row. The body is readable from the database once it is not pinned.
     pub(crate) fn body_ref(&self, row: RowId) -> Option<BodyRef> {
         self.slots.get(row as usize).map(|slot| slot.body_ref)
     }
@@ -125,7 +125,7 @@ impl BodyCache {
         }
     }
 
-    /// Caches a body that was read from the database, unless the row has another body by now.
+    /// Caches a body that was read from the database. Does nothing if the row has another body by now.
     pub(crate) fn insert(&mut self, row: RowId, body_ref: BodyRef, body: Bytes) {
         let Some(slot) = self.slots.get_mut(row as usize) else { return };
         if slot.body_ref.id == body_ref.id && slot.body.is_none() && body.len() <= self.capacity {
@@ -134,7 +134,7 @@ impl BodyCache {
         }
     }
 
-    /// Evicts bodies down to the capacity, and returns them, so that the caller drops them after releasing the lock.
+    /// Evicts bodies down to the capacity, and returns them. The caller drops them after releasing the lock.
     pub(crate) fn evict(&mut self) -> Vec<Bytes> {
         let mut evicted = Vec::new();
         while self.evictable_bytes > self.capacity {

@@ -8,7 +8,7 @@ use super::body::BodyRef;
 use crate::model::Timestamp;
 use crate::store::{Facets, Key, Link, Name, SortKey, StoreError, Term, UniqueKey, Version};
 
-/// A record without its key and body: the part that is read when a store is opened.
+/// A record without its key and body. This part is read when a store is opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RecordHeader {
     pub(crate) version: Version,
@@ -111,7 +111,7 @@ pub(crate) fn put_bytes(bytes: &mut Vec<u8>, content: &[u8]) {
     bytes.extend_from_slice(content);
 }
 
-/// Appends terms: the name of adjacent terms once, and the length of a value in one byte.
+/// Appends terms. The name of adjacent terms is written once, and the length of a value takes one byte.
 fn put_terms(bytes: &mut Vec<u8>, terms: &[Term]) {
     let alike = || terms.chunk_by(|left, right| left.name == right.name);
     put_length(bytes, alike().count());

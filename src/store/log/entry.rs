@@ -1,4 +1,4 @@
-//! An entry of a log that several instances share: the batches of one commit group, without their bodies.
+//! An entry of a log that several instances share. It holds the batches of one commit group, without their bodies.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ const RENEWED: u8 = 1;
 #[derive(Debug, Default)]
 pub(crate) struct Entry {
     pub(crate) batches: Vec<ReplayedBatch>,
-    /// Of the store after the entry.
+    /// Contents of the store after the entry.
     pub(crate) contents: Contents,
     /// Whether all revisions change.
     pub(crate) is_renewal: bool,
@@ -57,7 +57,7 @@ impl Entry {
     }
 }
 
-/// Number of records in a store, and a digest of their keys and versions, by which two instances compare themselves.
+/// Number of records in a store, and a digest of their keys and versions. Two instances compare their states by it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Contents {
     records: u64,
@@ -84,7 +84,7 @@ fn hash(key: Key, version: Version) -> u64 {
     [high, low, version.0].into_iter().fold(kind, |hash, word| mix(hash ^ word))
 }
 
-/// The output function of SplitMix64: every bit of the input changes half of the bits of the output.
+/// Applies the output function of SplitMix64. Every bit of the input changes half of the bits of the output.
 const fn mix(word: u64) -> u64 {
     let word = word.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -92,7 +92,7 @@ const fn mix(word: u64) -> u64 {
     word ^ (word >> 31)
 }
 
-/// What a group of batches changes beside the records.
+/// The changes that a group of batches makes beside those to the records.
 #[derive(Debug)]
 pub(crate) struct Effect {
     pub(crate) contents: Contents,

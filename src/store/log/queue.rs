@@ -21,10 +21,10 @@ pub(crate) const GROUP_BYTES: usize = 4 << 20;
 pub(crate) enum Job {
     Commit(Batch, Responder),
     Purge(Timestamp, Responder),
-    /// Does what only this backend needs. The folder store starts a checkpoint; the answer is the LSN that follows
-    /// the last one to be applied, or 0 if everything is applied.
+    /// Runs the maintenance that is specific to the backend. The folder store starts a checkpoint; the answer is the
+    /// LSN that follows the last one to be applied, or 0 if everything is applied.
     Maintain(Responder),
-    /// Completes what was submitted before, and closes the store.
+    /// Completes the jobs that were submitted before, and closes the store.
     Close(Responder),
 }
 
@@ -46,7 +46,7 @@ impl Job {
 #[derive(Debug)]
 pub(crate) struct Responder {
     sender: oneshot::Sender<Result<u64, StoreError>>,
-    /// The answer of a successful job: the number of records that a purge deletes, or the LSN of a checkpoint
+    /// The answer of a successful job. It is the number of records that a purge deletes, or the LSN of a checkpoint
     /// request.
     count: u64,
     _permit: Option<OwnedSemaphorePermit>,

@@ -1,4 +1,5 @@
-//! What an instance holds in memory: the index of all facets as of a position of the log, and cached bodies.
+//! The replica that an instance holds in memory. It consists of the index of all facets as of a position of the log,
+//! and of cached bodies.
 
 use std::collections::HashMap;
 
@@ -28,10 +29,11 @@ impl Position {
     }
 }
 
-/// Returns the version of the first batch of the entry at a position; the others follow it.
+/// Returns the version of the first batch of the entry at a position. The versions of the other batches follow it.
 ///
-/// The random part differs between two entries at one position of two logs: after a failover that lost commits, or after a
-/// backup was restored. So a version never names two contents, and callers may compare it with one of the lost log.
+/// The random part differs between two entries at one position of two logs: after a failover that lost commits, or
+/// after a backup was restored. So a version never names two contents, and callers may compare it with a version of
+/// the lost log.
 pub(crate) const fn first_version(position: i64, random: u16) -> Version {
     Version(position.cast_unsigned() << 24 | (random as u64) << 8)
 }
@@ -50,7 +52,7 @@ pub(crate) struct Replica {
 #[derive(Debug, Default)]
 pub(crate) struct Revisions {
     pub(crate) tokens: HashMap<(Uuid, Name), Uuid>,
-    /// Changes all revisions.
+    /// Part of every revision, so that a new value changes all revisions.
     pub(crate) base: Uuid,
 }
 
@@ -104,7 +106,7 @@ impl Replica {
         self.revisions.get(kind, organization)
     }
 
-    /// Verifies a body that was read for a record, and caches it if the record still has that version.
+    /// Verifies a body that was read for a record. Caches it if the record still has that version.
     pub(crate) fn cache(&mut self, located: &Located, body: &Bytes) -> Result<(), StoreError> {
         if self.index.key(located.row) != Some((located.key, located.version)) {
             return Ok(());
@@ -136,14 +138,14 @@ pub(crate) struct Found {
     pub(crate) next: Option<Cursor>,
 }
 
-/// What became of entries that were read from the log.
+/// The outcome of applying entries that were read from the log.
 #[derive(Debug)]
 pub(crate) enum Followed {
-    /// The replica has them all; the log ended here.
+    /// The replica has all of the entries, and the log ended here.
     Current(Position),
-    /// The replica has them all, but there may be more.
+    /// The replica has all of the entries, but the log may have more.
     Partly,
-    /// They do not continue the replica's log, or its contents are not what they should be.
+    /// The entries do not continue the replica's log, or its contents are not the expected ones.
     Lost,
 }
 
@@ -156,7 +158,7 @@ pub(crate) struct LogRow {
 }
 
 impl StateLock<Replica> {
-    /// Applies rows of the log that were found at a position of the replica and after it, in their order.
+    /// Applies rows of the log, in their order. They were found at a position of the replica and after it.
     ///
     /// Fewer rows than the limit show that the log ends with them.
     pub(crate) fn follow(

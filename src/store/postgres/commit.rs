@@ -22,8 +22,9 @@ use super::value::Value;
 use crate::model::Timestamp;
 use crate::store::log::batch::AcceptedBatch;
 use crate::store::log::body::BodyRef;
+use crate::store::log::commit_group::{Admission, CommitGroup, deletions};
 use crate::store::log::entry::Effect;
-use crate::store::log::group_commit::{Admission, CommitGroup, GroupCollector, deletions};
+use crate::store::log::group_collector::GroupCollector;
 use crate::store::log::queue::{Job, Responder};
 use crate::store::log::replica::{LogRow, Position, first_version};
 use crate::store::{Batch, StoreError, Write};
@@ -48,7 +49,7 @@ pub(super) struct Committer {
     connection: Option<Connection>,
     /// Number of groups for which other instances are expected to commit at the same time.
     contended: u32,
-    /// Why the last attempt to append an entry failed, while others follow.
+    /// Error of the last attempt to append an entry, while other attempts follow.
     last_error: Option<StoreError>,
 }
 
@@ -99,7 +100,7 @@ impl Committer {
         }
     }
 
-    /// Answers jobs that have waited for a group which failed late: otherwise each group would wait as long again.
+    /// Answers jobs that have waited for a group which failed late. Otherwise each group would wait as long again.
     fn fail_waiting(&mut self, error: &StoreError) {
         for job in self.jobs.take_all() {
             match job {
@@ -236,11 +237,12 @@ impl Committer {
         (requests, outcome)
     }
 
-    /// Appends an entry. Returns its nonce, or `None` when another entry took its place; the replica knows that one.
+    /// Appends an entry. Returns its nonce, or `None` when another entry took its place. The replica then has that
+    /// entry.
     ///
-    /// While it is unknown what became of an attempt, its nonce is remembered. Only one entry can be appended at a place, so
-    /// further attempts at the same place fence the earlier ones. If the log was replaced by one that lacks the predecessor,
-    /// nothing can be appended here, and the error is that of the attempt.
+    /// While the outcome of an attempt is unknown, its nonce is remembered. Only one entry can be appended at a
+    /// place, so further attempts at the same place fence the earlier ones. If the log was replaced by one that lacks
+    /// the predecessor, nothing can be appended here, and the error of the attempt is returned.
     async fn write(&mut self, proposal: &Proposal) -> Result<Option<Uuid>, StoreError> {
         let mut nonces: Vec<Uuid> = Vec::new();
         loop {
@@ -311,7 +313,7 @@ impl Committer {
         outcome
     }
 
-    /// Has the replica follow the log to the entry that took the place of a proposed one.
+    /// Makes the replica follow the log to the entry that replaced a proposed one.
     async fn catch_up(&mut self, from: Position, tail: Option<Vec<LogRow>>) -> Result<(), StoreError> {
         self.shared.counts.conflicts.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         self.contended = CONTENDED_GROUPS;
@@ -323,7 +325,7 @@ impl Committer {
         self.shared.probe().await.map(|_| ())
     }
 
-    /// Returns the nonce at a place, after everything in the log up to there was made durable.
+    /// Returns the nonce at a place in the log. Everything in the log up to there is durable when it returns.
     ///
     /// A commit that was interrupted while it waited for a standby is visible before the standby has it. The confirmation
     /// waits for the standby.

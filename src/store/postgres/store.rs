@@ -20,14 +20,15 @@ use super::shared::{Counts, Shared};
 use super::snapshot::PostgresSnapshot;
 use crate::model::Timestamp;
 use crate::store::lock::StateLock;
-use crate::store::log::group_commit::GroupCollector;
+use crate::store::log::group_collector::GroupCollector;
 use crate::store::log::queue::{Job, Queue, closed};
 use crate::store::{Batch, Key, Name, Page, Query, Record, Revision, Snapshot, Store, StoreError, UniqueKey};
 
 /// Maximum number of open snapshots, each of which has a connection.
 const MAX_SNAPSHOTS: usize = 4;
 
-/// A durable store in a PostgreSQL database, which any number of instances in any number of processes share.
+/// A durable store in a PostgreSQL database that any number of instances share. The instances may be in any number of
+/// processes.
 ///
 /// PostgreSQL holds a log of commits, the facets and the bodies of all records. Every instance holds the index of all
 /// facets in memory, and asks the log with every read whether the index is current, so a read takes one round trip.
@@ -158,7 +159,7 @@ impl PostgresStore {
     }
 }
 
-/// Opens a store, on a task of its own: a runtime without timers makes it panic.
+/// Opens a store, on a task of its own. A runtime without timers makes that task panic.
 pub(super) async fn open(connector: Connector) -> Result<PostgresStore, StoreError> {
     let runtime = Handle::try_current().map_err(|error| {
         StoreError::invalid("a PostgresStore needs a tokio runtime: open it from a task").with_source(error)

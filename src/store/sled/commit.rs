@@ -1,4 +1,5 @@
-//! The commit thread: writes batches to the log in groups, shows them to readers, and acknowledges them.
+//! The commit thread, which writes batches to the log in groups. It then shows them to readers, and acknowledges
+//! them.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -13,7 +14,8 @@ use super::wal::{DurableLsn, Wal};
 use crate::store::index::{Index, Packer, Packs, is_large};
 use crate::store::log::batch::AcceptedBatch;
 use crate::store::log::body::BodyRef;
-use crate::store::log::group_commit::{Admission, CommitGroup, GroupCollector, deletions};
+use crate::store::log::commit_group::{Admission, CommitGroup, deletions};
+use crate::store::log::group_collector::GroupCollector;
 use crate::store::log::queue::closed;
 use crate::store::log::queue::{Job, Responder};
 use crate::store::{Batch, StoreError, Write};
@@ -32,7 +34,7 @@ pub(super) struct Committer {
     /// Whether a commit is synced before it is acknowledged.
     pub(super) is_durable: bool,
     pub(super) checkpoints: CheckpointScheduler,
-    /// What was written since the last checkpoint began.
+    /// Changes written since the last checkpoint began.
     pub(super) changes: Changes,
     /// Size of the bodies of these changes in memory, in bytes.
     pub(super) pinned: usize,
@@ -68,7 +70,7 @@ impl Committer {
         }
     }
 
-    /// Drops everything else.
+    /// Returns the checkpoint scheduler, and drops everything else.
     fn into_checkpoints(self) -> CheckpointScheduler {
         self.checkpoints
     }
@@ -245,7 +247,7 @@ impl Committer {
     }
 }
 
-/// A thread that packs the facets of large batches while the log waits for the disk.
+/// A thread that packs the facets of large batches. It runs while the log waits for the disk.
 struct PackingThread<'scope>(Option<ScopedJoinHandle<'scope, Vec<Packs>>>);
 
 impl<'scope> PackingThread<'scope> {
@@ -262,7 +264,7 @@ impl<'scope> PackingThread<'scope> {
         Self(packer.and_then(spawn))
     }
 
-    /// Returns the packed facets of each of so many batches.
+    /// Returns the packed facets of each batch; `batches` is the number of batches.
     fn join(self, batches: usize) -> Vec<Packs> {
         let mut packs = self.0.and_then(|thread| thread.join().ok()).unwrap_or_default();
         packs.resize_with(batches, Packs::default);
@@ -283,7 +285,7 @@ fn admit(group: &mut CommitGroup, index: &Index, batch: Batch, responder: Respon
         Admission::Accepted => None,
         Admission::Deferred(batch, responder) => Some(Job::Commit(batch, responder)),
         Admission::Decided(batch, responder, outcome) => {
-            // Before the caller goes on.
+            // Dropped before the caller continues.
             drop(batch);
             responder.send(outcome);
             None

@@ -24,7 +24,7 @@ use crate::store::log::batch::{AcceptedBatch, ReplayedBatch};
 use crate::store::log::body::BodyRef;
 use crate::store::log::body_cache::BodyCache;
 use crate::store::log::codec::{RecordChange, RecordHeader, decode_header};
-use crate::store::log::group_commit::GroupCollector;
+use crate::store::log::group_collector::GroupCollector;
 use crate::store::log::queue::Queue;
 use crate::store::{Facets, Key, StoreError, Version, Write};
 

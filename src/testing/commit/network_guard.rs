@@ -35,7 +35,7 @@ async fn network_guard_passes_if_no_record_is_on_it(mut fixture: Fixture) -> Out
     expect_equal("the record written under the guards", &fixture.read(key).await?, &None)
 }
 
-/// A record that is put may stay on the network: it only has to be written.
+/// A record that is put may stay on the network. It only has to be written.
 async fn network_guard_passes_if_batch_writes_every_record_on_it(mut fixture: Fixture) -> Outcome {
     let ([network, elsewhere], [leaving, moving, staying, deleted]) = (fixture.ids(), fixture.keys());
     for key in [leaving, moving, staying, deleted] {

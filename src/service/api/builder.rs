@@ -1,118 +1,25 @@
-use std::convert::Infallible;
-use std::error::Error as StdError;
-use std::fmt;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use http::{Request, Response};
-use http_body::Body;
-
-use super::body::{ListSlots, ResponseBody};
-use super::client_address::{ClientAddressSource, ClientPrefixes};
-use super::credentials::{CookiePathError, CrossSitePolicy, SessionCookie};
-#[cfg(feature = "discovery")]
-use super::discovery_stream::STREAMS_AT_ONCE;
-use super::health::Health;
-use super::input::box_body;
-use super::page_cache::PageCache;
-use super::rate_limit::{Buckets, RateLimit};
-#[cfg(feature = "discovery")]
-use super::reports::IMPORTS_AT_ONCE;
-use super::response::Responder;
-use super::state::ApiState;
-#[cfg(feature = "topology")]
-use super::topology::{DrawingSlots, Drawings};
+use super::Api;
 use crate::access::PrefixLengths;
 use crate::inventory::Inventory;
+use crate::service::body::ListSlots;
+use crate::service::client_address::{ClientAddressSource, ClientPrefixes};
+use crate::service::credentials::{CookiePathError, CrossSitePolicy, SessionCookie};
+#[cfg(feature = "discovery")]
+use crate::service::discovery_stream::STREAMS_AT_ONCE;
+use crate::service::health::Health;
+use crate::service::page_cache::PageCache;
+use crate::service::rate_limit::{Buckets, RateLimit};
+#[cfg(feature = "discovery")]
+use crate::service::reports::IMPORTS_AT_ONCE;
+use crate::service::response::Responder;
+use crate::service::state::ApiState;
+#[cfg(feature = "topology")]
+use crate::service::topology::{DrawingSlots, Drawings};
 #[cfg(feature = "topology")]
 use crate::topology::{Topologies, render::page::FrameAncestors};
-
-/// The network inventory API over an [`Inventory`], as a [`tower::Service`](tower_service::Service).
-///
-/// The service is always ready, never fails and is cheap to clone. It opens no socket, and the tasks that it spawns
-/// end with it. Mount it in axum with `Router::new().fallback_service(api)`, in hyper with
-/// `TowerToHyperService::new(api)`, or call it in process:
-///
-/// ```
-/// use http::Request;
-/// use toposcope::inventory::Inventory;
-/// use toposcope::service::Api;
-/// use toposcope::store::MemoryStore;
-/// use tower::ServiceExt;
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let api = Api::builder(Inventory::new(MemoryStore::new())).server_version("2.0.0").build();
-/// let response = api.oneshot(Request::get("/api/version").body(String::new())?).await?;
-/// assert_eq!(response.status(), 200);
-/// # Ok(())
-/// # }
-/// ```
-///
-/// A host application that authenticates its users itself sets a [`Caller`](crate::access::Caller) as a request
-/// extension, which the service trusts. [`client_address`](ApiBuilder::client_address) sets how the service finds the
-/// address of a client.
-#[derive(Clone)]
-pub struct Api {
-    state: Arc<ApiState>,
-}
-
-impl Api {
-    /// Creates a builder for an API over this inventory.
-    #[must_use]
-    pub fn builder(inventory: Inventory) -> ApiBuilder {
-        ApiBuilder::new(inventory)
-    }
-}
-
-impl fmt::Debug for Api {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Api").field("inventory", &self.state.inventory).finish_non_exhaustive()
-    }
-}
-
-impl<B> tower_service::Service<Request<B>> for Api
-where
-    B: Body + Send + 'static,
-    B::Data: Send,
-    B::Error: Into<Box<dyn StdError + Send + Sync>>,
-{
-    type Response = Response<ResponseBody>;
-    type Error = Infallible;
-    type Future = ResponseFuture;
-
-    fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<B>) -> ResponseFuture {
-        let state = Arc::clone(&self.state);
-        let (request, body) = request.into_parts();
-        let body = box_body(body);
-        ResponseFuture(Box::pin(async move { Ok(state.respond(&request, body).await) }))
-    }
-}
-
-/// The future response of an [`Api`].
-///
-/// Dropping it cancels the request. A commit that has begun is still applied either fully or not at all.
-pub struct ResponseFuture(Pin<Box<dyn Future<Output = Result<Response<ResponseBody>, Infallible>> + Send>>);
-
-impl Future for ResponseFuture {
-    type Output = Result<Response<ResponseBody>, Infallible>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.0.as_mut().poll(context)
-    }
-}
-
-impl fmt::Debug for ResponseFuture {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("ResponseFuture").finish_non_exhaustive()
-    }
-}
 
 /// Configures and builds an [`Api`]. Created by [`Api::builder`].
 ///
@@ -173,7 +80,7 @@ const WHOLE_LIST_PATIENCE: Duration = Duration::from_secs(60);
 const MIN_PATIENCE: Duration = Duration::from_millis(1);
 
 impl ApiBuilder {
-    fn new(inventory: Inventory) -> Self {
+    pub(super) fn new(inventory: Inventory) -> Self {
         Self {
             inventory,
             server_version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -1,0 +1,107 @@
+use std::net::IpAddr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{AdminStatus, MacAddress, OperStatus, Vlans};
+
+/// A row of the SNMP interface table.
+///
+/// Strings are as the device sent them, NUL and control characters included.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct IfEntryRow {
+    /// `ifIndex`, or the local port number of LLDP where the device reports no interface table.
+    pub if_index: i64,
+    /// `ifName`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub if_name: Option<String>,
+    /// `ifDescr`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub if_descr: Option<String>,
+    /// `ifAlias`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub if_alias: Option<String>,
+    /// `ifType`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub if_type: Option<i64>,
+    /// The speed in bits per second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speed_bps: Option<u64>,
+    /// `ifPhysAddress`, when it has 6 bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mac_address: Option<MacAddress>,
+    /// `ifAdminStatus`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub admin_status: Option<AdminStatus>,
+    /// `ifOperStatus`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oper_status: Option<OperStatus>,
+    /// The VLANs of the port; `None`: unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vlans: Option<Vlans>,
+}
+
+impl IfEntryRow {
+    /// Creates a row of which only the index is known.
+    #[must_use]
+    pub const fn new(if_index: i64) -> Self {
+        Self {
+            if_index,
+            if_name: None,
+            if_descr: None,
+            if_alias: None,
+            if_type: None,
+            speed_bps: None,
+            mac_address: None,
+            admin_status: None,
+            oper_status: None,
+            vlans: None,
+        }
+    }
+}
+
+/// An address of the device itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct AddressRow {
+    /// The address.
+    pub ip_address: IpAddr,
+    /// The length of the subnet's prefix.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prefix_length: Option<u8>,
+    /// The interface's index.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub if_index: Option<i64>,
+    /// The interface's MAC address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mac_address: Option<MacAddress>,
+}
+
+impl AddressRow {
+    /// Creates a row of which only the address is known.
+    #[must_use]
+    pub const fn new(ip_address: IpAddr) -> Self {
+        Self { ip_address, prefix_length: None, if_index: None, mac_address: None }
+    }
+}
+
+/// A member of a link aggregation group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct LagRow {
+    /// The member's index.
+    pub if_index: i64,
+    /// The index of the aggregate.
+    pub lag_id: i64,
+}
+
+impl LagRow {
+    /// Creates a row.
+    #[must_use]
+    pub const fn new(if_index: i64, lag_id: i64) -> Self {
+        Self { if_index, lag_id }
+    }
+}

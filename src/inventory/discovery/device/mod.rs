@@ -1,0 +1,210 @@
+//! The discovery of one device: recognize, merge, commit, and retry while other writers interfere.
+
+mod outcome;
+mod store;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use self::outcome::{ambiguous, ignored, recognized};
+use self::store::{Attempted, Stage};
+use super::plan::Role;
+use super::reported::{Subject, given_ids};
+use super::{DiscoveredHost, DiscoveredTable, Discovery, DiscoveryOutcome};
+use crate::discovery::reconcile::{Identity, MatchedBy, Recognition, new_host_id, recognize};
+use crate::discovery::report::Device;
+use crate::inventory::schema::{HOST, discovered_hosts_key, host_key, organization_key};
+use crate::inventory::{Entity, Error, ErrorKind};
+use crate::model::{Host, SourceType};
+use crate::store::{Key, Query, Record};
+
+/// Maximum number of hosts with an identity of one kind that a device is compared with.
+const MAX_CANDIDATES: usize = 64;
+
+/// Maximum size of the hosts that a device is compared with. 128 MiB.
+const MAX_CANDIDATE_BYTES: usize = 128 * 1024 * 1024;
+
+/// What a device turned out to be.
+enum Target {
+    New { id: Uuid },
+    Known { id: Uuid, matched_by: MatchedBy, merged: Vec<Uuid> },
+}
+
+impl Target {
+    const fn id(&self) -> Uuid {
+        match self {
+            Self::New { id } | Self::Known { id, .. } => *id,
+        }
+    }
+
+    /// Returns whether the hosts of the network become more or fewer.
+    fn changes_hosts(&self) -> bool {
+        match self {
+            Self::New { .. } => true,
+            Self::Known { merged, .. } => !merged.is_empty(),
+        }
+    }
+}
+
+impl Discovery {
+    /// Discovers a device, and adds its outcome and its tables to the answer.
+    pub(in crate::inventory::discovery) async fn discover_device(
+        &mut self,
+        device: &Device,
+        role: Role,
+    ) -> Result<(), Error> {
+        let subject = Subject { device: Arc::new(device.clone()), reported: None, role };
+        let outcome = match self.try_discover(&subject).await {
+            Ok(outcome) => outcome,
+            Err(error) if concerns_device(&error) => ignored(device, error.to_string()),
+            Err(error) => return Err(error),
+        };
+        if let Some(device_id) = outcome.id.filter(|_| role == Role::Reported) {
+            let tables = device.tables.summaries().into_iter();
+            let tables = tables.map(|table| DiscoveredTable {
+                device_id,
+                kind: table.kind,
+                rows: table.rows,
+                complete: table.complete,
+            });
+            self.answer.tables.extend(tables);
+        }
+        if role == Role::Reported || outcome.outcome == DiscoveryOutcome::Created {
+            self.answer.hosts.push(outcome);
+        }
+        Ok(())
+    }
+
+    pub(in crate::inventory::discovery) async fn try_discover(
+        &mut self,
+        subject: &Subject,
+    ) -> Result<DiscoveredHost, Error> {
+        let inventory = self.inventory.clone();
+        let device = &*subject.device;
+        let identities = Identity::of_device(device);
+        let mut transaction = inventory.transaction(Entity::Network, self.network);
+        let mut has_fresh_ids = false;
+        loop {
+            // Read before the candidates: a host that appears in the meantime makes the commit fail.
+            let marker = inventory.get(discovered_hosts_key(self.network)).await?;
+            let candidates = self.candidates(device, &identities).await?;
+            let recognition = self.recognize(device, &candidates).await?;
+            let target = match recognition {
+                Recognition::Known { id, matched_by, merged } => Target::Known { id, matched_by, merged },
+                Recognition::Ambiguous { key, hosts } => return Ok(ambiguous(device, key, &hosts)),
+                Recognition::New => match self.new_id(subject).await? {
+                    Some(id) => Target::New { id },
+                    None => return Ok(ignored(device, NO_IDENTITY.to_owned())),
+                },
+            };
+            if subject.role == Role::Neighbor
+                && let Target::Known { id, matched_by, .. } = target
+            {
+                return Ok(recognized(device, id, matched_by));
+            }
+            if !transaction.enter(self.turns(&target)).await? {
+                continue;
+            }
+            let attempt = Attempted { subject, target, marker, has_fresh_ids };
+            match self.store(attempt, &candidates).await? {
+                Stage::Done(outcome) => return Ok(outcome),
+                Stage::Stale => {}
+                Stage::Taken => has_fresh_ids = true,
+            }
+            transaction.retry().await?;
+        }
+    }
+
+    /// Returns the hosts that the device may be.
+    async fn candidates(
+        &self,
+        device: &Device,
+        identities: &[Identity],
+    ) -> Result<BTreeMap<Uuid, Record>, Error> {
+        let place = (self.organization, self.network);
+        let mut found = self.inventory.hosts_with(place, identities, MAX_CANDIDATES).await?;
+        if let Some(id) = device.id.filter(|id| !found.contains_key(id)) {
+            let by_id = Query {
+                organization: Some(self.organization),
+                networks: Some(vec![self.network]),
+                ids: Some(vec![id]),
+                ..Query::new(HOST)
+            };
+            found.extend(self.inventory.store.list(&by_id).await?.records.pop().map(|record| (id, record)));
+        }
+        Ok(found)
+    }
+
+    async fn recognize(
+        &self,
+        device: &Device,
+        candidates: &BTreeMap<Uuid, Record>,
+    ) -> Result<Recognition, Error> {
+        let (mut hosts, mut bytes) = (Vec::with_capacity(candidates.len()), 0_usize);
+        for record in candidates.values() {
+            bytes = bytes.saturating_add(record.body.len());
+            if bytes > MAX_CANDIDATE_BYTES {
+                break;
+            }
+            hosts.push(self.inventory.decode_host::<Host>(self.organization, record).await?);
+        }
+        let mut recognition = recognize(device, &hosts, self.merging);
+        if let Recognition::Known { id, merged, .. } = &mut recognition {
+            let is_manual = |host: &Host| host.source.source_type() == SourceType::Manual;
+            let is_one = |host: &&Host| host.id == *id || merged.contains(&host.id);
+            if hosts.iter().filter(is_one).any(is_manual) {
+                merged.clear();
+            }
+        }
+        Ok(recognition)
+    }
+
+    /// Returns the id of a new host: one that it is reported with or that follows from the device, unless they are taken.
+    ///
+    /// `None`: the device has no identity.
+    async fn new_id(&self, subject: &Subject) -> Result<Option<Uuid>, Error> {
+        let given = subject.reported.iter().flat_map(|reported| given_ids(self.network, reported.id));
+        let ids: Vec<Uuid> = given.chain(new_host_id(&subject.device, self.network)).collect();
+        if ids.is_empty() && subject.reported.is_none() {
+            return Ok(None);
+        }
+        for id in ids {
+            // Counted, because the host may belong to another organization.
+            if self.inventory.count(Query { ids: Some(vec![id]), ..Query::new(HOST) }).await? == 0 {
+                return Ok(Some(id));
+            }
+        }
+        self.inventory.new_random_id().map(Some)
+    }
+
+    /// Returns the records whose turns the commit needs.
+    fn turns(&self, target: &Target) -> BTreeSet<Key> {
+        let mut keys = BTreeSet::from([host_key(target.id())]);
+        if target.changes_hosts() {
+            keys.insert(discovered_hosts_key(self.network));
+        }
+        match target {
+            Target::New { .. } if self.inventory.quotas.hosts_per_organization.is_some() => {
+                keys.insert(organization_key(self.organization));
+            }
+            Target::Known { merged, .. } => keys.extend(merged.iter().map(|id| host_key(*id))),
+            Target::New { .. } => {}
+        }
+        keys
+    }
+}
+
+const NO_IDENTITY: &str = "The device has no identity by which it could be recognized again.";
+
+/// Returns whether an error is due to the device, so that others can still be stored.
+fn concerns_device(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::QuotaExceeded { .. }
+            | ErrorKind::TooLarge { .. }
+            | ErrorKind::Invalid { .. }
+            | ErrorKind::AlreadyExists { .. }
+    )
+}

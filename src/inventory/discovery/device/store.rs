@@ -1,0 +1,197 @@
+//! Storing a discovered device: what is stored of its host is read, merged with the device and committed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use super::Target;
+use crate::discovery::report::{Device, TableKind};
+use crate::inventory::discovery::plan::{Known, Plan, Planned, Stored};
+use crate::inventory::discovery::records::{Place, claim_key, put_claim, put_discovered_hosts, put_state};
+use crate::inventory::discovery::reported::Subject;
+use crate::inventory::discovery::{DiscoveredHost, Discovery};
+use crate::inventory::hosts::{Attempt, HostChange};
+use crate::inventory::schema::{host_discovery_key, host_key};
+use crate::inventory::{Error, Inventory, unchanged};
+use crate::store::{Batch, Guard, Key, Precondition, Record};
+
+/// The end of an attempt to store a device.
+pub(super) enum Stage {
+    Done(DiscoveredHost),
+    Stale,
+    /// A part of the new host has the id of a part of another host.
+    Taken,
+}
+
+/// An attempt to store a device.
+pub(super) struct Attempted<'a> {
+    pub(super) subject: &'a Subject,
+    pub(super) target: Target,
+    /// The record of the network that changes with the set of its hosts.
+    pub(super) marker: Option<Record>,
+    pub(super) has_fresh_ids: bool,
+}
+
+impl Discovery {
+    /// Merges the device into its host and commits both.
+    pub(super) async fn store(
+        &mut self,
+        attempt: Attempted<'_>,
+        candidates: &BTreeMap<Uuid, Record>,
+    ) -> Result<Stage, Error> {
+        let Attempted { subject, target, marker, has_fresh_ids } = attempt;
+        let device = &subject.device;
+        let id = target.id();
+        let (known, matched_by) = match &target {
+            Target::New { .. } => (None, None),
+            Target::Known { matched_by, merged, .. } => {
+                let Some(known) = self.read_known(id, merged, device, candidates).await? else {
+                    return Ok(Stage::Stale);
+                };
+                (Some(known), Some(*matched_by))
+            }
+        };
+        let place = Place { organization: self.organization, network: self.network, host: id };
+        let plan = Plan {
+            place,
+            device: Arc::clone(device),
+            reported: subject.reported.clone(),
+            role: subject.role,
+            known,
+            reporter: self.reporter.clone(),
+            scanned_ports: Arc::clone(&self.scanned_ports),
+            subnets: Arc::clone(&self.subnets),
+            observed_at: self.observed_at,
+            now: self.inventory.now(),
+            encoder: self.inventory.host_encoder(self.organization),
+            random: has_fresh_ids.then(|| Arc::clone(&self.inventory.random)),
+        };
+        let bytes = plan.size();
+        let mut planned =
+            self.inventory.state.offload.run(self.organization, bytes, move || plan.decide()).await??;
+        if matches!(target, Target::New { .. }) {
+            self.inventory.check_host_quota(self.organization, 1).await?;
+        }
+        let stage = self.commit(&target, &mut planned, marker.as_ref()).await?;
+        Ok(match stage {
+            Attempt::Committed => {
+                self.note(id, &planned);
+                Stage::Done(planned.outcome(id, matched_by))
+            }
+            Attempt::Stale => Stage::Stale,
+            Attempt::Taken(_) => Stage::Taken,
+        })
+    }
+
+    /// Reads all that is stored of the host that a device is, and of the hosts that are merged into it.
+    ///
+    /// `None`: a host has changed since the device was recognized.
+    async fn read_known(
+        &self,
+        id: Uuid,
+        merged: &[Uuid],
+        device: &Device,
+        candidates: &BTreeMap<Uuid, Record>,
+    ) -> Result<Option<Known>, Error> {
+        let kinds: BTreeSet<TableKind> = match merged {
+            [] => device.tables.summaries().into_iter().map(|table| table.kind).collect(),
+            _ => TableKind::ALL.iter().copied().collect(),
+        };
+        let mut stored = Vec::with_capacity(merged.len() + 1);
+        for host in std::iter::once(id).chain(merged.iter().copied()) {
+            let Some(found) = self.inventory.read_stored(host, &kinds).await? else { return Ok(None) };
+            if candidates.get(&host).map(|record| record.version) != Some(found.record.version) {
+                return Ok(None);
+            }
+            stored.push(found);
+        }
+        let mut stored = stored.into_iter();
+        Ok(stored.next().map(|host| Known { host, others: stored.collect() }))
+    }
+
+    async fn commit(
+        &self,
+        target: &Target,
+        planned: &mut Planned,
+        marker: Option<&Record>,
+    ) -> Result<Attempt, Error> {
+        let mut batch = Batch::new();
+        let place = Place { organization: self.organization, network: self.network, host: target.id() };
+        for claimed in &planned.claims {
+            put_claim(place, claimed.clone(), &mut batch)?;
+        }
+        if let Some(discovery) = &planned.discovery {
+            put_state(place.host, discovery, planned.state_record.as_ref(), &mut batch)?;
+        } else if !planned.claims.is_empty() {
+            let state = unchanged(planned.state_record.as_ref());
+            batch.guard(Guard::record(host_discovery_key(place.host), state));
+        }
+        let is_written = !batch.writes().is_empty() || planned.encoded.is_some();
+        // The first discovery of a network is seen by everyone who changes hosts there.
+        if target.changes_hosts() || (is_written && marker.is_none()) {
+            put_discovered_hosts((self.organization, self.network), marker, &mut batch);
+        }
+        let Some(encoded) = planned.encoded.take() else {
+            if batch.writes().is_empty() {
+                return Ok(Attempt::Committed);
+            }
+            let version = planned.before.get(&place.host).map(|(record, _)| record.version);
+            let precondition = version.map_or(Precondition::Absent, Precondition::Version);
+            batch.guard(Guard::record(host_key(place.host), precondition));
+            let is_stored = self.inventory.commit_if_unchanged(batch).await?;
+            return Ok(if is_stored { Attempt::Committed } else { Attempt::Stale });
+        };
+        let deletes: &[Uuid] = match target {
+            Target::Known { merged, .. } => merged,
+            Target::New { .. } => &[],
+        };
+        let mut puts = vec![encoded];
+        let mut before = std::mem::take(&mut planned.before);
+        if !planned.replaced.is_empty() {
+            let references = (&mut puts, &mut before, &mut batch);
+            self.inventory.replace_references(place, &planned.replaced, references).await?;
+        }
+        let change = HostChange::replacing(self.organization, &puts, deletes);
+        self.inventory.commit_hosts(&change, &before, batch).await
+    }
+
+    /// Notes whose neighbors may be others now.
+    fn note(&mut self, id: Uuid, planned: &Planned) {
+        self.affected_identities.extend(planned.affected.iter().cloned());
+        self.affected_hosts.insert(id);
+    }
+}
+
+impl Inventory {
+    /// Reads all that is stored of a host, with its claims of some kinds. `None`: there is no such host.
+    pub(in crate::inventory::discovery) async fn read_stored(
+        &self,
+        host: Uuid,
+        kinds: &BTreeSet<TableKind>,
+    ) -> Result<Option<Stored>, Error> {
+        let claims = kinds.iter().map(|kind| claim_key(host, *kind));
+        let keys: Vec<Key> = [host_key(host), host_discovery_key(host)].into_iter().chain(claims).collect();
+        let mut records = self.store.get(&keys).await?.into_iter();
+        let (Some(Some(record)), Some(state)) = (records.next(), records.next()) else { return Ok(None) };
+        let claims = records.flatten().collect();
+        Ok(Some(Stored { record, state, claims }))
+    }
+}
+
+impl Plan {
+    /// Estimates the number of bytes to be decoded and encoded.
+    fn size(&self) -> usize {
+        let of_stored = |stored: &Stored| {
+            let state = stored.state.as_ref().map_or(0, |state| state.body.len());
+            let claims: usize = stored.claims.iter().map(|claim| claim.body.len()).sum();
+            stored.record.body.len() + state + claims
+        };
+        let stored = self.known.iter().flat_map(|known| std::iter::once(&known.host).chain(&known.others));
+        let rows: usize = self.device.tables.summaries().iter().map(|table| table.rows).sum();
+        stored.map(of_stored).sum::<usize>().saturating_add(rows.saturating_mul(ROW_BYTES))
+    }
+}
+
+/// Estimated size of a row, as it is stored in a claim, in the host and in its state.
+const ROW_BYTES: usize = 1_024;

@@ -1,0 +1,102 @@
+mod builder;
+
+use std::convert::Infallible;
+use std::error::Error as StdError;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use http::{Request, Response};
+use http_body::Body;
+
+pub use self::builder::ApiBuilder;
+use super::body::ResponseBody;
+use super::input::box_body;
+use super::state::ApiState;
+use crate::inventory::Inventory;
+
+/// The network inventory API over an [`Inventory`], as a [`tower::Service`](tower_service::Service).
+///
+/// The service is always ready, never fails and is cheap to clone. It opens no socket, and the tasks that it spawns
+/// end with it. Mount it in axum with `Router::new().fallback_service(api)`, in hyper with
+/// `TowerToHyperService::new(api)`, or call it in process:
+///
+/// ```
+/// use http::Request;
+/// use toposcope::inventory::Inventory;
+/// use toposcope::service::Api;
+/// use toposcope::store::MemoryStore;
+/// use tower::ServiceExt;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let api = Api::builder(Inventory::new(MemoryStore::new())).server_version("2.0.0").build();
+/// let response = api.oneshot(Request::get("/api/version").body(String::new())?).await?;
+/// assert_eq!(response.status(), 200);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A host application that authenticates its users itself sets a [`Caller`](crate::access::Caller) as a request
+/// extension, which the service trusts. [`client_address`](ApiBuilder::client_address) sets how the service finds the
+/// address of a client.
+#[derive(Clone)]
+pub struct Api {
+    state: Arc<ApiState>,
+}
+
+impl Api {
+    /// Creates a builder for an API over this inventory.
+    #[must_use]
+    pub fn builder(inventory: Inventory) -> ApiBuilder {
+        ApiBuilder::new(inventory)
+    }
+}
+
+impl fmt::Debug for Api {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Api").field("inventory", &self.state.inventory).finish_non_exhaustive()
+    }
+}
+
+impl<B> tower_service::Service<Request<B>> for Api
+where
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn StdError + Send + Sync>>,
+{
+    type Response = Response<ResponseBody>;
+    type Error = Infallible;
+    type Future = ResponseFuture;
+
+    fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> ResponseFuture {
+        let state = Arc::clone(&self.state);
+        let (request, body) = request.into_parts();
+        let body = box_body(body);
+        ResponseFuture(Box::pin(async move { Ok(state.respond(&request, body).await) }))
+    }
+}
+
+/// The future response of an [`Api`].
+///
+/// Dropping it cancels the request. A commit that has begun is still applied either fully or not at all.
+pub struct ResponseFuture(Pin<Box<dyn Future<Output = Result<Response<ResponseBody>, Infallible>> + Send>>);
+
+impl Future for ResponseFuture {
+    type Output = Result<Response<ResponseBody>, Infallible>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.0.as_mut().poll(context)
+    }
+}
+
+impl fmt::Debug for ResponseFuture {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("ResponseFuture").finish_non_exhaustive()
+    }
+}
